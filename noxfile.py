@@ -1,0 +1,252 @@
+"""The menu: `nox -l` explains every session, `nox` runs what CI runs, `nox -s NAME -- ARGS` hands ARGS on.
+
+The package list and each package's dependencies come from the pyproject files (tools/workspace.py). A run builds
+every wheel it needs once, in about a second, and the sessions install from these: an environment holds what its package
+declares and nothing else. Environments are reused; `nox --reuse-venv=no` starts afresh.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import nox
+from nox.command import CommandFailed
+
+ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+from workspace import Package, closure, distribution_name, example_plugins, packages, siblings  # noqa: E402
+
+PACKAGES = packages()
+PLUGINS = example_plugins()
+TORCH = "torch==2.13.0"
+TEST_TOOLS = ("pytest>=8.3", "pytest-timeout>=2.3", "hypothesis>=6.100")
+DEMO_PACKAGES = ("core", "autograd", "nn", "optim", "data", "vision")
+GPT_PACKAGES = ("core", "autograd", "nn", "optim", "data", "text")
+DEMO_TOOLS = ("matplotlib", "safetensors", "scikit-learn", "tqdm")
+PLUGIN_HOSTS = ("core", "testing", "autograd", "nn", "optim")
+SCOREBOARD = Path("../shared/parity/opdb.py")
+
+nox.needs_version = ">=2024.4.15"
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.reuse_venv = "yes"
+nox.options.sessions = ["lint", "types", "wheels", "plugins", "docs", "oracle", "tests"]
+
+_built: dict[bool, Path] = {}
+
+
+def builder(session: nox.Session) -> str:
+    """The Python of a small environment with the build tools; it is made once per checkout."""
+    home = ROOT / ".nox" / "builder"
+    python = home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    ready = home / "ready"
+    if not ready.exists():
+        session.run_install(sys.executable, "-m", "virtualenv", "--quiet", str(home), external=True)
+        tools = ("build>=1.2", "editables>=0.5", "hatchling>=1.27")
+        session.run_install(str(python), "-m", "pip", "install", "--quiet", *tools, external=True)
+        ready.touch()
+    return str(python)
+
+
+def wheelhouse(session: nox.Session, editable: bool) -> Path:
+    """The folder with every package's and plugin's wheel, built once per run."""
+    if editable not in _built:
+        out = ROOT / ".nox" / "wheelhouse" / ("editable" if editable else "wheel")
+        shutil.rmtree(out, ignore_errors=True)
+        folders = [str(package.folder) for package in (*PACKAGES.values(), *PLUGINS.values())]
+        arguments = ["tools/build_wheels.py", str(out), *folders, *(["--editable"] if editable else [])]
+        session.run_install(builder(session), *arguments, external=True, silent=True)
+        _built[editable] = out
+    return _built[editable]
+
+
+def wheel(folder: Path, package: Package) -> str:
+    """The path of a package's wheel in `folder`."""
+    return str(next(folder.glob(f"{package.name.replace('-', '_')}-*.whl")))
+
+
+def install(session: nox.Session, chosen: Iterable[Package], *requirements: str, editable: bool = True) -> None:
+    """Install the chosen packages, all in one command, and further requirements.
+
+    Editable wheels point at the sources, so a reused environment runs what the working tree holds.
+    """
+    folder = wheelhouse(session, editable)
+    wheels = [wheel(folder, package) for package in chosen]
+    if list(Path(session.virtualenv.location).glob("[Ll]ib/**/site-packages/tenfold_*")):
+        session.install("--quiet", "--force-reinstall", "--no-deps", *wheels)  # same version, perhaps other contents
+    session.install("--quiet", *wheels, *requirements)
+
+
+def named(*names: str) -> list[Package]:
+    """The packages in these folders and every sibling that they need."""
+    return siblings([PACKAGES[name].name for name in names], PACKAGES.values())
+
+
+def extras(chosen: Iterable[Package], *without: str) -> list[str]:
+    """What the packages' extras name outside this repository, except the extras `without`."""
+    own = {package.name for package in PACKAGES.values()}
+    needs = [need for package in chosen for extra, names in package.extras.items() if extra not in without for need in names]
+    return sorted({need for need in needs if distribution_name(need) not in own})
+
+
+def with_defaults(session: nox.Session, *paths: str) -> list[str]:
+    """The session's arguments, led by `paths` unless the arguments name files of their own."""
+    named_paths = any(Path(argument.split("::")[0]).exists() for argument in session.posargs)
+    return [*([] if named_paths else paths), *session.posargs]
+
+
+@nox.session
+def demo(session: nox.Session) -> None:
+    """Train a convolutional network on handwritten digits; write a checkpoint, a loss curve and a picture of predictions."""
+    install(session, named(*DEMO_PACKAGES), *DEMO_TOOLS)
+    session.run("python", "examples/digits/train.py", *session.posargs)
+
+
+@nox.session
+def gpt(session: nox.Session) -> None:
+    """Train a small character-level GPT and let it write."""
+    install(session, named(*GPT_PACKAGES), *DEMO_TOOLS)
+    session.run("python", "examples/char_gpt/train.py", *session.posargs)
+
+
+@nox.session
+@nox.parametrize("package", [nox.param(name, id=name) for name in PACKAGES])
+def tests(session: nox.Session, package: str) -> None:
+    """Run each package's tests and doctests with only what that package declares; one alone: nox -s "tests(core)"."""
+    chosen = PACKAGES[package]
+    needed = closure(chosen, extra=chosen.test_requires)
+    own = {other.name for other in needed}
+    further = [need for need in chosen.test_requires if distribution_name(need) not in own]
+    install(session, needed, *TEST_TOOLS, *further)
+    # A module behind the extra "gpu" needs hardware's libraries; its doctests show as skipped where these are missing.
+    lenient = ["--doctest-ignore-import-errors"] if "gpu" in chosen.extras else []
+    paths = with_defaults(session, f"packages/{package}/tests", f"packages/{package}/src")
+    session.run("pytest", "--doctest-modules", *lenient, *paths)
+
+
+@nox.session
+def oracle(session: nox.Session) -> None:
+    """Run the tests that compare with PyTorch, those that skip themselves in `tests` for want of it."""
+    install(session, PACKAGES.values(), *TEST_TOOLS, TORCH, "scipy", *extras(PACKAGES.values(), "gpu"))
+    failed = []
+    for name, package in PACKAGES.items():
+        files = sorted(str(path.relative_to(ROOT)) for path in package.folder.glob("tests/**/test_*.py") if needs_oracle(path))
+        if not files or not with_defaults(session, *files):
+            continue
+        try:
+            session.run("pytest", *with_defaults(session, *files))
+        except CommandFailed:
+            failed.append(name)  # the other packages still run
+        if files[0] not in with_defaults(session, *files):
+            break
+    if failed:
+        session.error(f"failed: {', '.join(failed)}")
+
+
+def needs_oracle(path: Path) -> bool:
+    """Whether a test file skips itself where PyTorch or SciPy is missing."""
+    return re.search(r"importorskip\(\s*[\"'](torch|scipy)\b", path.read_text(encoding="utf-8")) is not None
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check formatting, lint, the import direction between packages, and the repository's own tools."""
+    session.install("--quiet", "ruff==0.17.*", *TEST_TOOLS)
+    session.run("ruff", "format", "--check", ".")
+    session.run("ruff", "check", ".")
+    session.run("python", "tools/check_imports.py")
+    session.run("pytest", "tools/tests")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check each package's types with mypy --strict, seeing only the packages that it declares."""
+    own = {package.name for package in PACKAGES.values()}
+    declared = {need for package in PACKAGES.values() for need in package.requires}
+    third_party = sorted(need for need in declared if distribution_name(need) not in own | {"triton"})
+    session.install("--quiet", "mypy==2.4.*", *third_party)
+    failed = []
+    for name, package in PACKAGES.items():
+        if session.posargs and name not in session.posargs:
+            continue
+        optional = [need for needs in package.extras.values() for need in needs]
+        # Core comes first: its tenfold/__init__.py is the one that counts.
+        path = os.pathsep.join(str(other.source) for other in closure(package, extra=optional))
+        folder = package.source / package.import_name.replace(".", "/")
+        try:
+            session.run("mypy", "--strict", str(folder.relative_to(ROOT)), env={"MYPYPATH": path})
+        except CommandFailed:
+            failed.append(name)
+    if failed:
+        session.error(f"failed: {', '.join(failed)}")
+
+
+@nox.session
+def wheels(session: nox.Session) -> None:
+    """Build every source archive and wheel, check that no two share a file, and use them together outside the repository."""
+    out = ROOT / "dist"
+    shutil.rmtree(out, ignore_errors=True)
+    for package in PACKAGES.values():
+        command = ["-m", "build", "--no-isolation", "--outdir", str(out), str(package.folder)]
+        session.run(builder(session), *command, external=True, silent=True)
+    built = [wheel(out, package) for package in PACKAGES.values()]
+    session.run("python", "tools/check_wheels.py", *built)
+    session.install("--quiet", "--force-reinstall", "--no-deps", *built)
+    session.install("--quiet", *built)
+    with tempfile.TemporaryDirectory() as outside:
+        shutil.copy(ROOT / "tools" / "smoke.py", outside)
+        with session.chdir(outside):
+            session.run("python", "smoke.py", *(package.import_name for package in PACKAGES.values()))
+
+
+@nox.session
+@nox.parametrize("plugin", [nox.param(name, id=name) for name in PLUGINS] or [nox.param("", id="none")])
+def plugins(session: nox.Session, plugin: str) -> None:
+    """Build each plugin under examples/ as a stranger would, and run its tests on wheels, outside the repository."""
+    if not plugin:
+        session.error('no folder under examples/ has an entry point in the group "tenfold"')
+    chosen = PLUGINS[plugin]
+    hosts = [PACKAGES[name].name for name in PLUGIN_HOSTS]
+    needed = closure(chosen, extra=[*chosen.test_requires, *hosts])
+    own = {package.name for package in needed}
+    further = [need for need in chosen.test_requires if distribution_name(need) not in own]
+    install(session, needed, *TEST_TOOLS, *further, editable=False)
+    with tempfile.TemporaryDirectory() as outside:
+        shutil.copytree(chosen.folder / "tests", Path(outside) / "tests")
+        with session.chdir(outside):
+            session.run("pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", outside, *with_defaults(session, "tests"))
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the reference into docs/reference/, execute the pages' Python blocks, and follow every relative link."""
+    install(session, PACKAGES.values(), *extras(PACKAGES.values(), "gpu"))
+    session.run("python", "tools/make_reference.py", "docs/reference")
+    session.run("python", "tools/run_docs.py", *session.posargs)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Measure speed against NumPy and PyTorch in one run: all of benchmarks/*.py, or those named after --."""
+    install(session, PACKAGES.values(), TORCH)
+    scripts = [argument for argument in session.posargs if argument.endswith(".py")]
+    arguments = [argument for argument in session.posargs if argument not in scripts]
+    for script in scripts or sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("benchmarks/*.py")):
+        session.run("python", script, *arguments)
+
+
+@nox.session
+def parity(session: nox.Session) -> None:
+    """Run an operator-database scoreboard against PyTorch: nox -s parity -- PATH/opdb.py [ARGS]."""
+    given = session.posargs[:1] if session.posargs and session.posargs[0].endswith(".py") else []
+    script = Path(given[0]) if given else SCOREBOARD
+    if not script.is_file():
+        session.error(f"{script} is no file; give the scoreboard's path: nox -s parity -- PATH/opdb.py")
+    install(session, PACKAGES.values(), TORCH, "expecttest")
+    session.run("python", str(script), *session.posargs[len(given) :])
