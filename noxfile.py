@@ -41,17 +41,21 @@ nox.options.sessions = ["lint", "types", "wheels", "plugins", "docs", "oracle", 
 _built: dict[bool, Path] = {}
 
 
+def new_environment(session: nox.Session, home: Path) -> str:
+    """Make an environment with pip at `home`, apart from nox's own, and return its Python."""
+    session.run_install(sys.executable, "-m", "virtualenv", "--quiet", str(home), external=True)
+    return str(home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python"))
+
+
 def builder(session: nox.Session) -> str:
     """The Python of a small environment with the build tools; it is made once per checkout."""
-    home = ROOT / ".nox" / "builder"
-    python = home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-    ready = home / "ready"
-    if not ready.exists():
-        session.run_install(sys.executable, "-m", "virtualenv", "--quiet", str(home), external=True)
+    note = ROOT / ".nox" / "builder" / "python.txt"
+    if not note.exists():
+        python = new_environment(session, note.parent)
         tools = ("build>=1.2", "editables>=0.5", "hatchling>=1.27")
-        session.run_install(str(python), "-m", "pip", "install", "--quiet", *tools, external=True)
-        ready.touch()
-    return str(python)
+        session.run_install(python, "-m", "pip", "install", "--quiet", *tools, external=True)
+        note.write_text(python, encoding="utf-8")  # last, so that an interrupted start is made good
+    return note.read_text(encoding="utf-8")
 
 
 def wheelhouse(session: nox.Session, editable: bool) -> Path:
@@ -95,10 +99,24 @@ def extras(chosen: Iterable[Package], *without: str) -> list[str]:
     return sorted({need for need in needs if distribution_name(need) not in own})
 
 
-def with_defaults(session: nox.Session, *paths: str) -> list[str]:
-    """The session's arguments, led by `paths` unless the arguments name files of their own."""
-    named_paths = any(Path(argument.split("::")[0]).exists() for argument in session.posargs)
-    return [*([] if named_paths else paths), *session.posargs]
+def names_files(session: nox.Session) -> bool:
+    """Whether the session's arguments name test files or folders."""
+    return any(Path(argument.split("::")[0]).exists() for argument in session.posargs)
+
+
+def each(session: nox.Session, commands: dict[str, list[str]], good: Iterable[int] = (0,), **env: dict[str, str]) -> None:
+    """Run every command, whether the ones before failed or not, then name those that failed.
+
+    `env` gives an environment variable's value for each command's name.
+    """
+    failed = []
+    for name, command in commands.items():
+        try:
+            session.run(*command, success_codes=list(good), env={key: values[name] for key, values in env.items()})
+        except CommandFailed:
+            failed.append(name)
+    if failed:
+        session.error(f"failed: {', '.join(failed)}")
 
 
 @nox.session
@@ -126,27 +144,24 @@ def tests(session: nox.Session, package: str) -> None:
     install(session, needed, *TEST_TOOLS, *further)
     # A module behind the extra "gpu" needs hardware's libraries; its doctests show as skipped where these are missing.
     lenient = ["--doctest-ignore-import-errors"] if "gpu" in chosen.extras else []
-    paths = with_defaults(session, f"packages/{package}/tests", f"packages/{package}/src")
-    session.run("pytest", "--doctest-modules", *lenient, *paths)
+    paths = [] if names_files(session) else [f"packages/{package}/tests", f"packages/{package}/src"]
+    session.run("pytest", "--doctest-modules", *lenient, *paths, *session.posargs)
 
 
 @nox.session
 def oracle(session: nox.Session) -> None:
     """Run the tests that compare with PyTorch, those that skip themselves in `tests` for want of it."""
     install(session, PACKAGES.values(), *TEST_TOOLS, TORCH, "scipy", *extras(PACKAGES.values(), "gpu"))
-    failed = []
-    for name, package in PACKAGES.items():
-        files = sorted(str(path.relative_to(ROOT)) for path in package.folder.glob("tests/**/test_*.py") if needs_oracle(path))
-        if not files or not with_defaults(session, *files):
-            continue
-        try:
-            session.run("pytest", *with_defaults(session, *files))
-        except CommandFailed:
-            failed.append(name)  # the other packages still run
-        if files[0] not in with_defaults(session, *files):
-            break
-    if failed:
-        session.error(f"failed: {', '.join(failed)}")
+    if names_files(session):
+        session.run("pytest", *session.posargs)
+        return
+    found = {
+        package: [str(path) for path in sorted(package.folder.glob("tests/**/test_*.py")) if needs_oracle(path)]
+        for package in PACKAGES.values()
+    }
+    # With arguments such as -k a package may have no test to run, which pytest reports as 5.
+    good = [0, 5] if session.posargs else [0]
+    each(session, {package.short: ["pytest", *files, *session.posargs] for package, files in found.items() if files}, good)
 
 
 def needs_oracle(path: Path) -> bool:
@@ -171,38 +186,31 @@ def types(session: nox.Session) -> None:
     declared = {need for package in PACKAGES.values() for need in package.requires}
     third_party = sorted(need for need in declared if distribution_name(need) not in own | {"triton"})
     session.install("--quiet", "mypy==2.4.*", *third_party)
-    failed = []
-    for name, package in PACKAGES.items():
-        if session.posargs and name not in session.posargs:
-            continue
+    commands, paths = {}, {}
+    for name in session.posargs or PACKAGES:
+        package = PACKAGES[name]
         optional = [need for needs in package.extras.values() for need in needs]
         # Core comes first: its tenfold/__init__.py is the one that counts.
-        path = os.pathsep.join(str(other.source) for other in closure(package, extra=optional))
-        folder = package.source / package.import_name.replace(".", "/")
-        try:
-            session.run("mypy", "--strict", str(folder.relative_to(ROOT)), env={"MYPYPATH": path})
-        except CommandFailed:
-            failed.append(name)
-    if failed:
-        session.error(f"failed: {', '.join(failed)}")
+        paths[name] = os.pathsep.join(str(other.source) for other in closure(package, extra=optional))
+        commands[name] = ["mypy", "--strict", str(package.source / package.import_name.replace(".", "/"))]
+    each(session, commands, MYPYPATH=paths)
 
 
-@nox.session
+@nox.session(venv_backend="none")
 def wheels(session: nox.Session) -> None:
     """Build every source archive and wheel, check that no two share a file, and use them together outside the repository."""
     out = ROOT / "dist"
     shutil.rmtree(out, ignore_errors=True)
     for package in PACKAGES.values():
-        command = ["-m", "build", "--no-isolation", "--outdir", str(out), str(package.folder)]
-        session.run(builder(session), *command, external=True, silent=True)
+        session.run(builder(session), "-m", "build", "--no-isolation", "--outdir", str(out), str(package.folder), silent=True)
     built = [wheel(out, package) for package in PACKAGES.values()]
-    session.run("python", "tools/check_wheels.py", *built)
-    session.install("--quiet", "--force-reinstall", "--no-deps", *built)
-    session.install("--quiet", *built)
+    session.run(sys.executable, "tools/check_wheels.py", *built)
     with tempfile.TemporaryDirectory() as outside:
+        python = new_environment(session, Path(outside) / "venv")
+        session.run(python, "-m", "pip", "install", "--quiet", *built)
         shutil.copy(ROOT / "tools" / "smoke.py", outside)
         with session.chdir(outside):
-            session.run("python", "smoke.py", *(package.import_name for package in PACKAGES.values()))
+            session.run(python, "smoke.py", *(package.import_name for package in PACKAGES.values()))
 
 
 @nox.session
@@ -220,7 +228,7 @@ def plugins(session: nox.Session, plugin: str) -> None:
     with tempfile.TemporaryDirectory() as outside:
         shutil.copytree(chosen.folder / "tests", Path(outside) / "tests")
         with session.chdir(outside):
-            session.run("pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", outside, *with_defaults(session, "tests"))
+            session.run("pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", outside, "tests", *session.posargs)
 
 
 @nox.session
