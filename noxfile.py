@@ -20,6 +20,7 @@ from nox.command import CommandFailed
 
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "tools"))
+os.environ.pop("PYTHONPATH", None)  # a session sees what is installed in its environment
 
 from workspace import Package, closure, distribution_name, example_plugins, packages, siblings  # noqa: E402
 
@@ -82,7 +83,8 @@ def install(session: nox.Session, chosen: Iterable[Package], *requirements: str,
     """
     folder = wheelhouse(session, editable)
     wheels = [wheel(folder, package) for package in chosen]
-    if list(Path(session.virtualenv.location).glob("[Ll]ib/**/site-packages/tenfold_*")):
+    home = Path(session.virtualenv.location)
+    if [*home.glob("lib/python*/site-packages/tenfold_*"), *home.glob("Lib/site-packages/tenfold_*")]:
         session.install("--quiet", "--force-reinstall", "--no-deps", *wheels)  # same version, perhaps other contents
     session.install("--quiet", *wheels, *requirements)
 
@@ -193,6 +195,9 @@ def types(session: nox.Session) -> None:
         # Core comes first: its tenfold/__init__.py is the one that counts.
         paths[name] = os.pathsep.join(str(other.source) for other in closure(package, extra=optional))
         commands[name] = ["mypy", "--strict", str(package.source / package.import_name.replace(".", "/"))]
+    if not session.posargs:
+        paths["tools"] = "tools"
+        commands["tools"] = ["mypy", "--strict", *(str(path) for path in sorted(ROOT.glob("tools/*.py")))]
     each(session, commands, MYPYPATH=paths)
 
 

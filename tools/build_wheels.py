@@ -19,7 +19,8 @@ def build_wheel(folder: Path, out: Path, editable: bool) -> Path:
     os.chdir(folder)  # a PEP 517 hook finds its project by the working directory
     try:
         make = build.build_editable if editable else build.build_wheel
-        return out / make(str(out))
+        name: str = make(str(out))
+        return out / name
     finally:
         os.chdir(start)
 

@@ -41,12 +41,28 @@ def public_members(module: ModuleType) -> list[tuple[str, Any]]:
     ]
 
 
+class Bare(str):
+    """An annotation kept as text, shown without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def bare(annotation: Any) -> Any:
+    """An annotation as the source has it, where `from __future__ import annotations` made it a string."""
+    return Bare(annotation) if isinstance(annotation, str) else annotation
+
+
 def signature(value: Any) -> str:
     """A callable's signature, or nothing where Python has none to show."""
     try:
-        return str(inspect.signature(value))
+        found = inspect.signature(value)
     except (TypeError, ValueError):
         return ""
+    parameters = [parameter.replace(annotation=bare(parameter.annotation)) for parameter in found.parameters.values()]
+    return str(found.replace(parameters=parameters, return_annotation=bare(found.return_annotation)))
 
 
 def describe(name: str, value: Any, level: int) -> Iterator[str]:
