@@ -89,6 +89,16 @@ def install(session: nox.Session, chosen: Iterable[Package], *requirements: str,
     session.install("--quiet", *wheels, *requirements)
 
 
+def install_for_tests(
+    session: nox.Session, chosen: Package, *requirements: str, editable: bool = True, hosts: Iterable[str] = ()
+) -> None:
+    """Install a package, the siblings that it and its tests declare, those of `hosts`, and further requirements."""
+    needed = closure(chosen, extra=[*chosen.test_requires, *(PACKAGES[name].name for name in hosts)])
+    own = {package.name for package in needed}
+    further = [need for need in chosen.test_requires if distribution_name(need) not in own]
+    install(session, needed, *requirements, *further, editable=editable)
+
+
 def named(*names: str) -> list[Package]:
     """The packages in these folders and every sibling that they need."""
     return siblings([PACKAGES[name].name for name in names], PACKAGES.values())
@@ -139,15 +149,20 @@ def gpt(session: nox.Session) -> None:
 @nox.parametrize("package", [nox.param(name, id=name) for name in PACKAGES])
 def tests(session: nox.Session, package: str) -> None:
     """Run each package's tests and doctests with only what that package declares; one alone: nox -s "tests(core)"."""
-    chosen = PACKAGES[package]
-    needed = closure(chosen, extra=chosen.test_requires)
-    own = {other.name for other in needed}
-    further = [need for need in chosen.test_requires if distribution_name(need) not in own]
-    install(session, needed, *TEST_TOOLS, *further)
+    install_for_tests(session, PACKAGES[package], *TEST_TOOLS)
     # A module behind the extra "gpu" needs hardware's libraries; its doctests show as skipped where these are missing.
-    lenient = ["--doctest-ignore-import-errors"] if "gpu" in chosen.extras else []
+    lenient = ["--doctest-ignore-import-errors"] if "gpu" in PACKAGES[package].extras else []
     paths = [] if names_files(session) else [f"packages/{package}/tests", f"packages/{package}/src"]
     session.run("pytest", "--doctest-modules", *lenient, *paths, *session.posargs)
+
+
+@nox.session
+def gpu(session: nox.Session) -> None:
+    """Run the CUDA backend's tests on this machine's GPU, with CuPy installed."""
+    chosen = PACKAGES["backend-cuda"]
+    install_for_tests(session, chosen, *TEST_TOOLS, *chosen.extras["gpu"])
+    paths = [] if names_files(session) else ["packages/backend-cuda/tests", "packages/backend-cuda/src"]
+    session.run("pytest", "--doctest-modules", *paths, *session.posargs)
 
 
 @nox.session
@@ -175,10 +190,13 @@ def needs_oracle(path: Path) -> bool:
 def lint(session: nox.Session) -> None:
     """Check formatting, lint, the import direction between packages, and the repository's own tools."""
     session.install("--quiet", "ruff==0.17.*", *TEST_TOOLS)
-    session.run("ruff", "format", "--check", ".")
-    session.run("ruff", "check", ".")
-    session.run("python", "tools/check_imports.py")
-    session.run("pytest", "tools/tests")
+    commands = {
+        "format": ["ruff", "format", "--check", "."],
+        "lint": ["ruff", "check", "."],
+        "imports": ["python", "tools/check_imports.py"],
+        "tools": ["pytest", "tools/tests"],
+    }
+    each(session, commands)
 
 
 @nox.session
@@ -225,11 +243,7 @@ def plugins(session: nox.Session, plugin: str) -> None:
     if not plugin:
         session.error('no folder under examples/ has an entry point in the group "tenfold"')
     chosen = PLUGINS[plugin]
-    hosts = [PACKAGES[name].name for name in PLUGIN_HOSTS]
-    needed = closure(chosen, extra=[*chosen.test_requires, *hosts])
-    own = {package.name for package in needed}
-    further = [need for need in chosen.test_requires if distribution_name(need) not in own]
-    install(session, needed, *TEST_TOOLS, *further, editable=False)
+    install_for_tests(session, chosen, *TEST_TOOLS, editable=False, hosts=PLUGIN_HOSTS)
     with tempfile.TemporaryDirectory() as outside:
         shutil.copytree(chosen.folder / "tests", Path(outside) / "tests")
         with session.chdir(outside):
