@@ -1,0 +1,444 @@
+"""Random words to samples of a distribution: NumPy dtypes in, arrays out, in PyTorch's order and with its rounding.
+
+Every function draws from the `Generator` it is given. float64 samples use 53 bits of a 64-bit word, other floats 24 bits of
+a 32-bit word, and float16 and bfloat16 are rounded float32. Complex samples are pairs of real ones.
+
+float64 results equal PyTorch's bit for bit with the same C library. Narrower ones take NumPy's vector routines and one
+rounding, so that about one sample in 10**8 may differ in its last bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from tenfold.cpu.boxmuller import cos_sin, fma64, libm, pairs32, pairs64
+from tenfold.generator import Generator
+
+Array = NDArray[Any]
+F64 = NDArray[np.float64]
+Shape = int | Sequence[int]
+
+_WIDE_RANGE = 1 << 28  # ranges from here on take a 64-bit word, so that the remainder's bias stays small
+_WIDE_PERMUTATION = (1 << 32) // 20
+_BLOCK = 16  # normals are made in blocks of 8 pairs
+
+
+def uniform(
+    generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, low: float = 0.0, high: float = 1.0
+) -> Array:
+    """Uniform samples in [low, high).
+
+    Shape: `shape`. Dtype: any floating point or complex. Raises: RuntimeError if low > high or the difference overflows.
+
+    >>> uniform(Generator().manual_seed(0), 3).tolist()
+    [0.49625658988952637, 0.7682217955589294, 0.08847743272781372]
+    """
+    dtype = _floating("uniform", dtype)
+    if dtype.kind == "c":
+        return _complex(uniform(generator, (*_sizes(shape), 2), _real(dtype), low, high), dtype)
+    _check_interval(low, high, dtype)
+    count = math.prod(_sizes(shape))
+    wide = dtype == np.float64
+    u: Array = _units64(generator, count) if wide else _units32(generator, count)
+    if (low, high) != (0, 1):
+        u = fma64(u, high - low, low) if wide else _scaled32(u, np.float32(high) - np.float32(low), low)
+    samples = u.astype(dtype, copy=False)
+    if dtype.itemsize == 2 or (low, high) != (0, 1):
+        samples[samples == dtype.type(high)] = low  # rounding reached the open end
+    return samples.reshape(_sizes(shape))
+
+
+def normal(
+    generator: Generator,
+    shape: Shape,
+    dtype: DTypeLike = np.float32,
+    mean: float = 0.0,
+    std: float = 1.0,
+    *,
+    contiguous: bool = True,
+) -> Array:
+    """Normal samples, by Box and Muller's transform.
+
+    Fewer than 16 samples, and those for memory that is not `contiguous`, come one by one in float64, and the second of a
+    pair waits in the generator for the next such call. More come in blocks of 16; where the last block is not full, the
+    last 16 samples are drawn anew. A complex sample's parts each have the standard deviation std / sqrt(2).
+
+    PyTorch's `normal(mean, std)` with tensors is `normal(0, 1) * std + mean`, with a tensor mean alone `normal(0, std) + mean`.
+
+    Shape: `shape`. Dtype: any floating point or complex. Raises: RuntimeError if std < 0.
+    Source: G. Box, M. Muller, "A note on the generation of random normal deviates" (1958).
+
+    >>> normal(Generator().manual_seed(0), 3).tolist()
+    [1.5409960746765137, -0.293428897857666, -2.1787893772125244]
+    """
+    dtype = _floating("normal", dtype)
+    if not std >= 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+    if dtype.kind == "c":
+        parts = normal(generator, (*_sizes(shape), 2), _real(dtype), mean, std / math.sqrt(2), contiguous=contiguous)
+        return _complex(parts, dtype)
+    count = math.prod(_sizes(shape))
+    if count >= _BLOCK and contiguous:
+        z = _filled64(generator, count) if dtype == np.float64 else _filled32(generator, count)
+    else:
+        z = _serial_normals(generator, count)
+    if (mean, std) != (0, 1):
+        z = fma64(z, std, mean) if z.dtype == np.float64 else _scaled32(z, np.float32(std), mean)
+    return z.astype(dtype, copy=False).reshape(_sizes(shape))
+
+
+def log_normal(
+    generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, mean: float = 1.0, std: float = 2.0
+) -> Array:
+    """Samples whose logarithm is normal: exp(mean + std z).
+
+    Shape: `shape`. Dtype: any floating point. Raises: RuntimeError if std <= 0.
+
+    >>> log_normal(Generator().manual_seed(0), 2, np.float64, 0.0, 1.0).round(4).tolist()
+    [4.6692, 0.7457]
+    """
+    dtype = _real_floating("log_normal", dtype)
+    if not std > 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
+    exponent = fma64(_serial_normals(generator, math.prod(_sizes(shape))), std, mean)
+    with np.errstate(over="ignore", invalid="ignore"):
+        samples: Array = np.exp(exponent.astype(np.complex128)).real  # the C library's exp
+        return samples.astype(dtype).reshape(_sizes(shape))
+
+
+def exponential(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, rate: float = 1.0) -> Array:
+    """Exponential samples: -log(1 - u) / rate.
+
+    Shape: `shape`. Dtype: any floating point. Raises: RuntimeError if rate <= 0.
+
+    >>> exponential(Generator().manual_seed(0), 2, np.float64).round(4).tolist()
+    [3.5083, 1.2304]
+    """
+    dtype = _real_floating("exponential", dtype)
+    if not rate > 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate}")
+    u = _units64(generator, math.prod(_sizes(shape)))
+    logarithm = libm(math.log1p, -u) if dtype == np.float64 else np.log1p(-u)
+    return (-1 / rate * logarithm).astype(dtype).reshape(_sizes(shape))
+
+
+def cauchy(
+    generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, median: float = 0.0, sigma: float = 1.0
+) -> Array:
+    """Cauchy samples: median + sigma tan(pi (u - 1/2)).
+
+    Shape: `shape`. Dtype: any floating point. Raises: RuntimeError if sigma <= 0.
+
+    >>> cauchy(Generator().manual_seed(0), 2, np.float64).round(4).tolist()
+    [10.5977, 0.7648]
+    """
+    dtype = _real_floating("cauchy", dtype)
+    if not sigma > 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
+    angle = np.pi * (_units64(generator, math.prod(_sizes(shape))) - 0.5)
+    tangent = libm(math.tan, angle) if dtype == np.float64 else np.tan(angle)
+    with np.errstate(over="ignore"):
+        return fma64(tangent, sigma, median).astype(dtype).reshape(_sizes(shape))
+
+
+def geometric(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, p: float = 0.5) -> Array:
+    """The number of trials up to the first success: ceil(log(u) / log(1 - p)).
+
+    Shape: `shape`. Dtype: any real. Raises: RuntimeError if p is not in (0, 1).
+
+    >>> geometric(Generator().manual_seed(0), 4, np.int64, 0.25).tolist()
+    [1, 2, 3, 1]
+    """
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
+    with np.errstate(divide="ignore", over="ignore"):
+        trials = np.ceil(np.log(_units64(generator, math.prod(_sizes(shape)))) / math.log1p(-p))
+        whole = np.dtype(dtype).kind in "iu"
+        return (trials.astype(np.int64) if whole else trials).astype(dtype).reshape(_sizes(shape))
+
+
+def bernoulli(
+    generator: Generator, p: float | Array, shape: Shape | None = None, dtype: DTypeLike | None = None
+) -> Array:
+    """One where u < p, zero elsewhere; p is one probability for all of `shape`, or an array of them.
+
+    A number p, and a float64 array, are compared with 53-bit uniforms, another array with 24-bit ones.
+
+    Shape: `shape`, or that of p. Dtype: any; by default that of p, float32 for a number.
+    Raises: RuntimeError if a probability is outside [0, 1].
+    Differs from PyTorch: on Intel processors PyTorch takes the samples for a number p, dropout's masks among them, from
+    the MKL library's own generator. Here all processors have the stream that PyTorch has on the others.
+
+    >>> bernoulli(Generator().manual_seed(0), 0.5, 5).tolist()
+    [0.0, 0.0, 1.0, 0.0, 0.0]
+    """
+    if isinstance(p, np.ndarray):
+        if not ((p >= 0) & (p <= 1)).all():
+            raise RuntimeError("bernoulli: got a probability outside [0, 1] in the array p; clamp p or apply a sigmoid")
+        wide = p.dtype == np.float64
+        units: Array = _units64(generator, p.size) if wide else _units32(generator, p.size)
+        return (units.reshape(p.shape) < (p if wide else p.astype(np.float32))).astype(dtype or p.dtype)
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+    sizes = _sizes(() if shape is None else shape)
+    return (_units64(generator, math.prod(sizes)) < p).astype(dtype or np.float32).reshape(sizes)
+
+
+def randint(
+    generator: Generator, low: int, high: int | None, shape: Shape, dtype: DTypeLike = np.int64
+) -> Array:
+    """Uniform integers in [low, high): low + word mod (high - low); `high` None stands for 2**63, int64's whole range.
+
+    Ranges below 2**28 take a 32-bit word, others a 64-bit one.
+
+    Shape: `shape`. Dtype: any real or bool. Raises: RuntimeError if low >= high or an end is outside the dtype's range.
+
+    >>> randint(Generator().manual_seed(0), 0, 10, 5).tolist()
+    [4, 9, 3, 0, 3]
+    """
+    dtype, sizes = np.dtype(dtype), _sizes(shape)
+    end = 2**63 if high is None else high
+    if not low < end:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={end}")
+    _check_range(low, end - 1, dtype)
+    count, span = math.prod(sizes), end - low
+    if span < _WIDE_RANGE:
+        offsets = (generator.words32(count) % np.uint32(span)).astype(np.uint64)
+    else:
+        offsets = generator.words64(count)
+        if span < 2**64:
+            offsets %= np.uint64(span)
+    values = (offsets + np.uint64(low % 2**64)).view(np.int64)  # wraps as two's complement does
+    return values.astype(dtype).reshape(sizes)
+
+
+def random(generator: Generator, shape: Shape, dtype: DTypeLike = np.int64) -> Array:
+    """What `Tensor.random_()` fills with: the integers from 0 to the greatest of the dtype, or to which a float is exact.
+
+    Shape: `shape`. Dtype: any real or bool.
+
+    >>> random(Generator().manual_seed(0), 3, np.uint8).tolist()
+    [172, 47, 117]
+    """
+    dtype, count = np.dtype(dtype), math.prod(_sizes(shape))
+    if dtype == np.bool_:
+        limit = 2
+    elif dtype.kind in "iu":
+        limit = int(np.iinfo(dtype).max) + 1
+    else:
+        limit = 2 ** (int(ml_dtypes.finfo(_real_floating("random", dtype)).nmant) + 1) + 1
+    wide = dtype.itemsize == 8
+    words: Array = generator.words64(count) if wide else generator.words32(count)
+    return (words if limit >= 2**32 and not wide else words % words.dtype.type(limit)).astype(dtype).reshape(_sizes(shape))
+
+
+def randperm(generator: Generator, n: int, dtype: DTypeLike = np.int64) -> Array:
+    """A random permutation of 0 to n - 1.
+
+    Below 214748364 items Fisher and Yates' shuffle with 32-bit words, from there on its inside-out form with 64-bit words.
+
+    Shape: (n,). Dtype: any real that holds n - 1. Raises: RuntimeError if n < 0 or too great for the dtype.
+    Source: D. Knuth, The Art of Computer Programming 2, algorithm 3.4.2P.
+
+    >>> randperm(Generator().manual_seed(0), 5).tolist()
+    [4, 0, 1, 3, 2]
+    """
+    dtype = np.dtype(dtype)
+    if n < 0:
+        raise RuntimeError(f"randperm: got n = {n}, n must not be negative")
+    _check_range(0, max(n - 1, 0), dtype)
+    if n < _WIDE_PERMUTATION:
+        steps = np.arange(max(n - 1, 0))
+        words = generator.words32(steps.size)
+        return _swapped(steps + words % (np.uint32(n) - steps.astype(np.uint32)), n).astype(dtype)
+    targets = (generator.words64(n) % np.arange(1, n + 1, dtype=np.uint64)).astype(np.int64)
+    inverse = np.empty(n, np.int64)  # inside out is the inverse of a shuffle that counts positions from the end
+    inverse[_swapped(n - 1 - targets[::-1], n)] = np.arange(n)
+    return (n - 1 - inverse[::-1]).astype(dtype)
+
+
+def multinomial(generator: Generator, weights: Array, num_samples: int, replacement: bool = False) -> NDArray[np.int64]:
+    """Indices drawn with probabilities proportional to the last dimension of `weights`.
+
+    One sample, and samples without replacement, are the greatest weights / e with e exponential; samples with replacement
+    are looked up in the cumulated weights.
+
+    Shape: (K,) or (N, K) -> (num_samples,) or (N, num_samples). Dtype: any floating point -> int64.
+    Raises: RuntimeError for weights that are negative, not finite or sum to zero, and for more samples than weights.
+    Source: P. Efraimidis, P. Spirakis, "Weighted random sampling with a reservoir" (2006).
+
+    >>> multinomial(Generator().manual_seed(0), np.array([0.1, 0.2, 0.7]), 4, replacement=True).tolist()
+    [2, 2, 2, 2]
+    """
+    _check_weights(weights, num_samples, replacement)
+    if num_samples == 1 or not replacement:
+        keys = weights / exponential(generator, weights.shape, weights.dtype)
+        if num_samples == 1:
+            return np.argmax(keys, axis=-1, keepdims=True)
+        return np.argsort(-keys, axis=-1, kind="stable")[..., :num_samples]
+    rows = weights.reshape(-1, weights.shape[-1])
+    drawn = np.stack([_looked_up(generator, row, num_samples) for row in rows])
+    return drawn.reshape(*weights.shape[:-1], num_samples)
+
+
+def _sizes(shape: Shape) -> tuple[int, ...]:
+    return (shape,) if isinstance(shape, int) else tuple(shape)
+
+
+def _units64(generator: Generator, count: int) -> F64:
+    """Uniforms in [0, 1) of 53 bits."""
+    bits = generator.words64(count)
+    bits &= np.uint64(2**53 - 1)
+    return bits.view(np.int64) * 2.0**-53
+
+
+def _units32(generator: Generator, count: int) -> NDArray[np.float32]:
+    """Uniforms in [0, 1) of 24 bits."""
+    bits = generator.words32(count)
+    bits &= np.uint32(2**24 - 1)
+    units = bits.view(np.int32).astype(np.float32)
+    units *= np.float32(2.0**-24)
+    return units
+
+
+def _scaled32(x: NDArray[np.float32], factor: np.float32, offset: float) -> NDArray[np.float32]:
+    """x * factor + offset in float32 with one rounding."""
+    return (x.astype(np.float64) * factor + np.float32(offset)).astype(np.float32)
+
+
+def _serial_normals(generator: Generator, count: int) -> F64:
+    """The normals that PyTorch draws one at a time; the generator keeps the second of a pair that is not used up."""
+    if not count:
+        return np.empty(0)
+    kept = [] if generator.normal_sample is None else [generator.normal_sample]
+    pairs = (count - len(kept) + 1) // 2
+    units = _units64(generator, 2 * pairs)
+    radius = np.sqrt(-2 * libm(math.log1p, -units[1::2]))
+    cos, sin = cos_sin(2 * np.pi * units[0::2])
+    samples = np.concatenate([kept, np.stack([radius * cos, radius * sin], axis=1).ravel()])
+    generator.normal_sample = float(samples[count]) if samples.size > count else None
+    return samples[:count]
+
+
+def _filled64(generator: Generator, count: int) -> F64:
+    units = _units64(generator, count)
+    whole = count - count % _BLOCK
+    first, second = pairs64(*_halves(units[:whole]))
+    units[:whole] = np.stack([first.reshape(-1, 8), second.reshape(-1, 8)], axis=1).ravel()
+    if whole < count:
+        units[-_BLOCK:] = np.concatenate(pairs64(*_halves(_units64(generator, _BLOCK))))
+    return units
+
+
+def _filled32(generator: Generator, count: int) -> NDArray[np.float32]:
+    units = _units32(generator, count)
+    whole = count - count % _BLOCK
+    first, second = pairs32(*_halves(units[:whole]))
+    units[:whole] = np.stack([first.reshape(-1, 8), second.reshape(-1, 8)], axis=1).ravel()
+    if whole < count:
+        units[-_BLOCK:] = np.concatenate(pairs32(*_halves(_units32(generator, _BLOCK))))
+    return units
+
+
+def _halves(units: Array) -> tuple[Array, Array]:
+    """The first and the second uniform of every pair: the halves of the blocks of 16."""
+    blocks = units.reshape(-1, 2, _BLOCK // 2)
+    return blocks[:, 0].ravel(), blocks[:, 1].ravel()
+
+
+def _swapped(targets: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """The items 0 to n - 1 after swapping positions i and targets[i] >= i for i = 0, 1, ...
+
+    What step i moves to targets[i] is what the last earlier step aimed at position i had moved there, and so on back to a
+    step whose position nobody aimed at before: links that pointer jumping follows in log(n) array operations.
+    """
+    items = np.arange(n)
+    if n < 2:
+        return items
+    padded = np.append(targets, np.full(n - targets.size, n - 1))
+    bits = int(n - 1).bit_length()
+    keys = np.sort(padded << bits | items)  # by target, then by step
+    target, step = keys >> bits, keys & ((1 << bits) - 1)
+    same = target[1:] == target[:-1]
+    earlier = np.full(n, -1)  # the last earlier step with the same target
+    earlier[step[1:][same]] = step[:-1][same]
+    source = items.copy()  # the last earlier step aimed at this position
+    last = np.append(~same, True)
+    aimed, by = target[last], step[last]
+    itself = by == aimed
+    source[aimed] = np.where(itself, earlier[by], by)
+    source = np.where(source < 0, items, source)
+    while (following := source[source]).tobytes() != source.tobytes():
+        source = following
+    return np.where(earlier < 0, padded, source[earlier])
+
+
+def _looked_up(generator: Generator, weights: Array, num_samples: int) -> NDArray[np.int64]:
+    cumulated = np.cumsum(weights, dtype=weights.dtype)
+    cumulated = cumulated / cumulated[-1]
+    return np.searchsorted(cumulated.astype(np.float64), _units64(generator, num_samples)).astype(np.int64)
+
+
+def _floating(name: str, dtype: DTypeLike) -> np.dtype[Any]:
+    dtype = np.dtype(dtype)
+    if dtype.kind in "fc" or dtype == ml_dtypes.bfloat16:
+        return dtype
+    raise NotImplementedError(f"{name}: got dtype {dtype}, accepted are floating point and complex dtypes")
+
+
+def _real_floating(name: str, dtype: DTypeLike) -> np.dtype[Any]:
+    dtype = np.dtype(dtype)
+    if dtype.kind == "f" or dtype == ml_dtypes.bfloat16:
+        return dtype
+    raise RuntimeError(f"{name}: got dtype {dtype}, the distribution is continuous and needs a floating point dtype")
+
+
+def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return np.dtype(f"f{dtype.itemsize // 2}")
+
+
+def _complex(parts: Array, dtype: np.dtype[Any]) -> Array:
+    return parts.view(dtype).reshape(parts.shape[:-1])
+
+
+def _check_interval(low: float, high: float, dtype: np.dtype[Any]) -> None:
+    limit = float(ml_dtypes.finfo(dtype).max)
+    if not (-limit <= low <= limit and -limit <= high <= limit):
+        raise RuntimeError(f"uniform: got [{low}, {high}), which is outside the range of {dtype}")
+    if low > high:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low} > to={high}")
+    if high - low > limit:
+        raise RuntimeError(f"uniform: got [{low}, {high}), whose length is beyond the range of {dtype}")
+
+
+def _check_range(first: int, last: int, dtype: np.dtype[Any]) -> None:
+    """Refuse integers that the dtype cannot hold; floats hold whole numbers up to their precision's power of two."""
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        least, greatest = int(info.min), int(info.max)
+    elif dtype == np.bool_:
+        least, greatest = 0, 1
+    else:
+        greatest = int(float(ml_dtypes.finfo(_real_floating("random integers", dtype)).max))
+        least = -greatest
+    if first < least or last > greatest:
+        raise RuntimeError(f"random integers from {first} to {last} are out of bounds for {dtype}; pass a wider dtype")
+
+
+def _check_weights(weights: Array, num_samples: int, replacement: bool) -> None:
+    if _floating("multinomial", weights.dtype).kind == "c" or weights.ndim not in (1, 2):
+        raise RuntimeError(f"multinomial: got {weights.ndim} dimensions of {weights.dtype}, accepted are 1 or 2 of floats")
+    if num_samples <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and num_samples > weights.shape[-1]:
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    if not ((weights >= 0) & (weights < np.inf)).all():
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if (weights.sum(axis=-1) == 0).any():
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
