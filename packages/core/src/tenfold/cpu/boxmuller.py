@@ -28,7 +28,7 @@ _SIN = [-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1]
 _COS = [2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2]
 _LN2 = (0.693359375, -2.12194440e-4)  # log(2) in two parts, the first exact in few bits
 _PI_4 = (0.78515625, 2.4187564849853515625e-4, 3.77489497744594108e-8)  # pi / 4 in three
-_CHUNK = 4096  # pairs whose temporaries stay in the processor's cache
+_CHUNK = 16384  # pairs whose temporaries stay in the processor's cache
 
 
 def libm(function: Callable[[float], float], x: F64) -> F64:
@@ -88,20 +88,25 @@ def pairs32(u1: F32, u2: F32) -> tuple[F32, F32]:
 
 
 def _horner(coefficients: list[float], x: F32) -> F32:
+    """The polynomial at x, every step one fused multiply-add: exact in float64 up to its one rounding to float32."""
     wide = x.astype(np.float64)
-    total = np.multiply(wide, np.float32(coefficients[0]))
+    total = wide * np.float32(coefficients[0])
     result = np.empty_like(x)
-    for coefficient in coefficients[1:]:
-        np.add(total, np.float32(coefficient), out=result, casting="same_kind")
-        np.multiply(result, wide, out=total)
-    return result
+    for coefficient in coefficients[1:-1]:
+        total += np.float32(coefficient)
+        result[...] = total
+        total[...] = result
+        total *= wide
+    total += np.float32(coefficients[-1])
+    return total.astype(np.float32)
 
 
 def _log32(x: F32) -> F32:
     mantissa, exponent = np.frexp(x)
     small = mantissa < np.float32(math.sqrt(0.5))
     e = (exponent - small).astype(np.float32)
-    m = np.where(small, mantissa + mantissa, mantissa) - np.float32(1)  # in [sqrt(1/2) - 1, sqrt(2) - 1)
+    mantissa += _where_all_bits(mantissa, small)
+    m = mantissa - np.float32(1)  # in [sqrt(1/2) - 1, sqrt(2) - 1)
     square = m * m
     tail = fma32(_horner(_LOG, m) * m, square, e * np.float32(_LN2[1]))
     tail -= square * np.float32(0.5)
@@ -120,8 +125,13 @@ def _cos_sin32(angle: F32) -> tuple[F32, F32]:
     square = x * x
     cos = fma32(_horner(_COS, square) * square, square, square * np.float32(-0.5)) + np.float32(1)
     sin = fma32(_horner(_SIN, square) * square, x, x)
-    swapped = (octant & 2) != 0
-    cos, sin = np.where(swapped, sin, cos), np.where(swapped, cos, sin)
-    np.negative(sin, out=sin, where=(octant & 4) != 0)
-    np.negative(cos, out=cos, where=((octant + 2) & 4) != 0)
+    cos_bits, sin_bits = cos.view(np.int32), sin.view(np.int32)
+    swap = _where_all_bits(cos_bits ^ sin_bits, (octant & 2) != 0)  # bits, because branches would be mispredicted
+    cos_bits ^= swap ^ ((octant + 2) & 4) << 29  # 4 << 29 is the sign bit
+    sin_bits ^= swap ^ (octant & 4) << 29
     return cos, sin
+
+
+def _where_all_bits(x: Any, condition: NDArray[np.bool_]) -> Any:
+    """x where the condition holds, all bits zero elsewhere."""
+    return (x.view(np.int32) & -condition.astype(np.int32)).view(x.dtype)

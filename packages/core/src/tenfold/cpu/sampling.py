@@ -85,12 +85,12 @@ def normal(
         return _complex(parts, dtype)
     count = math.prod(_sizes(shape))
     if count >= _BLOCK and contiguous:
-        z = _filled64(generator, count) if dtype == np.float64 else _filled32(generator, count)
+        z = _filled(generator, count, dtype)
     else:
         z = _serial_normals(generator, count)
     if (mean, std) != (0, 1):
         z = fma64(z, std, mean) if z.dtype == np.float64 else _scaled32(z, np.float32(std), mean)
-    return z.astype(dtype, copy=False).reshape(_sizes(shape))
+    return _narrowed(z, dtype).reshape(_sizes(shape))
 
 
 def log_normal(
@@ -109,7 +109,7 @@ def log_normal(
     exponent = fma64(_serial_normals(generator, math.prod(_sizes(shape))), std, mean)
     with np.errstate(over="ignore", invalid="ignore"):
         samples: Array = np.exp(exponent.astype(np.complex128)).real  # the C library's exp
-        return samples.astype(dtype).reshape(_sizes(shape))
+        return _narrowed(samples, dtype).reshape(_sizes(shape))
 
 
 def exponential(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, rate: float = 1.0) -> Array:
@@ -125,7 +125,7 @@ def exponential(generator: Generator, shape: Shape, dtype: DTypeLike = np.float3
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate}")
     u = _units64(generator, math.prod(_sizes(shape)))
     logarithm = libm(math.log1p, -u) if dtype == np.float64 else np.log1p(-u)
-    return (-1 / rate * logarithm).astype(dtype).reshape(_sizes(shape))
+    return _narrowed(-1 / rate * logarithm, dtype).reshape(_sizes(shape))
 
 
 def cauchy(
@@ -144,7 +144,7 @@ def cauchy(
     angle = np.pi * (_units64(generator, math.prod(_sizes(shape))) - 0.5)
     tangent = libm(math.tan, angle) if dtype == np.float64 else np.tan(angle)
     with np.errstate(over="ignore"):
-        return fma64(tangent, sigma, median).astype(dtype).reshape(_sizes(shape))
+        return _narrowed(fma64(tangent, sigma, median), dtype).reshape(_sizes(shape))
 
 
 def geometric(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, p: float = 0.5) -> Array:
@@ -159,8 +159,7 @@ def geometric(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32,
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
     with np.errstate(divide="ignore", over="ignore"):
         trials = np.ceil(np.log(_units64(generator, math.prod(_sizes(shape)))) / math.log1p(-p))
-        whole = np.dtype(dtype).kind in "iu"
-        return (trials.astype(np.int64) if whole else trials).astype(dtype).reshape(_sizes(shape))
+        return _narrowed(trials, np.dtype(dtype)).reshape(_sizes(shape))
 
 
 def bernoulli(
@@ -212,8 +211,9 @@ def randint(
         offsets = (generator.words32(count) % np.uint32(span)).astype(np.uint64)
     else:
         offsets = generator.words64(count)
-        if span < 2**64:
-            offsets %= np.uint64(span)
+        if span == 2**64:
+            return offsets.view(np.int64).astype(dtype).reshape(sizes)
+        offsets %= np.uint64(span)
     values = (offsets + np.uint64(low % 2**64)).view(np.int64)  # wraps as two's complement does
     return values.astype(dtype).reshape(sizes)
 
@@ -312,6 +312,15 @@ def _scaled32(x: NDArray[np.float32], factor: np.float32, offset: float) -> NDAr
     return (x.astype(np.float64) * factor + np.float32(offset)).astype(np.float32)
 
 
+def _narrowed(samples: Array, dtype: np.dtype[Any]) -> Array:
+    """Samples as PyTorch casts them: to 16-bit floats by way of float32, to integers by way of int64."""
+    if dtype.kind in "iu":
+        samples = samples.astype(np.int64)
+    elif dtype.itemsize == 2:
+        samples = samples.astype(np.float32, copy=False)
+    return samples.astype(dtype, copy=False)
+
+
 def _serial_normals(generator: Generator, count: int) -> F64:
     """The normals that PyTorch draws one at a time; the generator keeps the second of a pair that is not used up."""
     if not count:
@@ -326,24 +335,18 @@ def _serial_normals(generator: Generator, count: int) -> F64:
     return samples[:count]
 
 
-def _filled64(generator: Generator, count: int) -> F64:
-    units = _units64(generator, count)
+def _filled(generator: Generator, count: int, dtype: np.dtype[Any]) -> Array:
+    """At least 16 normals in blocks of 16; of a last block that is not full, the last 16 are drawn anew."""
     whole = count - count % _BLOCK
-    first, second = pairs64(*_halves(units[:whole]))
-    units[:whole] = np.stack([first.reshape(-1, 8), second.reshape(-1, 8)], axis=1).ravel()
+    draw, pairs = (_units64, pairs64) if dtype == np.float64 else (_units32, pairs32)
+    units: Array = draw(generator, whole if dtype.itemsize == 2 else count)  # 16-bit floats skip what is drawn anew
+    first, second = pairs(*_halves(units[:whole]))  # type: ignore[operator]
+    z = np.empty(count, units.dtype)
+    blocks = z[:whole].reshape(-1, 2, _BLOCK // 2)
+    blocks[:, 0], blocks[:, 1] = first.reshape(-1, _BLOCK // 2), second.reshape(-1, _BLOCK // 2)
     if whole < count:
-        units[-_BLOCK:] = np.concatenate(pairs64(*_halves(_units64(generator, _BLOCK))))
-    return units
-
-
-def _filled32(generator: Generator, count: int) -> NDArray[np.float32]:
-    units = _units32(generator, count)
-    whole = count - count % _BLOCK
-    first, second = pairs32(*_halves(units[:whole]))
-    units[:whole] = np.stack([first.reshape(-1, 8), second.reshape(-1, 8)], axis=1).ravel()
-    if whole < count:
-        units[-_BLOCK:] = np.concatenate(pairs32(*_halves(_units32(generator, _BLOCK))))
-    return units
+        z[-_BLOCK:] = np.concatenate(pairs(*_halves(draw(generator, _BLOCK))))  # type: ignore[operator]
+    return z
 
 
 def _halves(units: Array) -> tuple[Array, Array]:
@@ -380,7 +383,7 @@ def _swapped(targets: NDArray[np.int64], n: int) -> NDArray[np.int64]:
 
 
 def _looked_up(generator: Generator, weights: Array, num_samples: int) -> NDArray[np.int64]:
-    cumulated = np.cumsum(weights, dtype=weights.dtype)
+    cumulated = np.cumsum(weights, dtype=np.float64 if weights.dtype == np.float64 else np.float32)
     cumulated = cumulated / cumulated[-1]
     return np.searchsorted(cumulated.astype(np.float64), _units64(generator, num_samples)).astype(np.int64)
 
