@@ -201,8 +201,9 @@ def test_dropouts_mask_is_a_bernoulli_sample_of_the_kept() -> None:
     np.testing.assert_allclose(mask / (1 - 0.3), expected.numpy(), rtol=1e-6)
 
 
-@pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("replacement", [False, True])
+@pytest.mark.parametrize(
+    ("replacement", "dtype"), [(True, dtype) for dtype in FLOATS] + [(False, "float32"), (False, "float64")]
+)
 def test_multinomial(replacement: bool, dtype: str) -> None:
     ours, theirs = generators(6)
     weights = torch.rand(6, 50, generator=torch.Generator().manual_seed(1)).to(getattr(torch, dtype))
@@ -210,6 +211,18 @@ def test_multinomial(replacement: bool, dtype: str) -> None:
         for count in (1, 2, 50) + (1000,) * replacement:
             expected = torch.multinomial(p, count, replacement, generator=theirs)
             check(sampling.multinomial(ours, to_numpy(p), count, replacement), expected)
+    check_state(ours, theirs)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_multinomial_of_few_bits_differs_in_the_order_of_ties_only(dtype: str) -> None:
+    ours, theirs = generators(6)
+    weights = torch.rand(50, generator=torch.Generator().manual_seed(1)).to(getattr(torch, dtype))
+    keys = to_numpy(weights).astype(np.float32) / sampling.exponential(ours.clone_state(), 50, numpy_dtype(dtype))
+    keys = keys.astype(numpy_dtype(dtype)).astype(np.float32)
+    drawn = sampling.multinomial(ours, to_numpy(weights), 50)
+    np.testing.assert_array_equal(keys[drawn], keys[torch.multinomial(weights, 50, generator=theirs).numpy()])
+    assert sorted(drawn.tolist()) == list(range(50))
     check_state(ours, theirs)
 
 

@@ -361,25 +361,36 @@ def _swapped(targets: NDArray[np.int64], n: int) -> NDArray[np.int64]:
     What step i moves to targets[i] is what the last earlier step aimed at position i had moved there, and so on back to a
     step whose position nobody aimed at before: links that pointer jumping follows in log(n) array operations.
     """
-    items = np.arange(n)
-    if n < 2:
-        return items
-    padded = np.append(targets, np.full(n - targets.size, n - 1))
-    bits = int(n - 1).bit_length()
-    keys = np.sort(padded << bits | items)  # by target, then by step
-    target, step = keys >> bits, keys & ((1 << bits) - 1)
-    same = target[1:] == target[:-1]
-    earlier = np.full(n, -1)  # the last earlier step with the same target
-    earlier[step[1:][same]] = step[:-1][same]
-    source = items.copy()  # the last earlier step aimed at this position
-    last = np.append(~same, True)
-    aimed, by = target[last], step[last]
-    itself = by == aimed
-    source[aimed] = np.where(itself, earlier[by], by)
+    kind = np.int32 if n < 2**31 else np.int64
+    items = np.arange(n, dtype=kind)
+    aimed = np.append(targets, items[targets.size :]).astype(kind)
+    source, earlier = _earlier_steps(aimed, items)
+    source = np.where(source == items, earlier, source)
     source = np.where(source < 0, items, source)
-    while (following := source[source]).tobytes() != source.tobytes():
+    while not np.array_equal(following := source.take(source), source):
         source = following
-    return np.where(earlier < 0, padded, source[earlier])
+    return np.where(earlier < 0, aimed, source.take(earlier))
+
+
+def _earlier_steps(aimed: Array, items: Array) -> tuple[Array, Array]:
+    """For every position the last step aimed at it, for every step the last one before it with the same aim; -1 for none.
+
+    Where steps share an aim, assignment keeps the last, and the others go through the same sieve again.
+    """
+    last, earlier = np.full_like(items, -1), np.full_like(items, -1)
+    last[aimed] = items
+    newest = last.copy()
+    sieved = np.flatnonzero(last.take(aimed) != items)
+    steps, aims = items.take(sieved), aimed.take(sieved)
+    while steps.size:
+        after = newest.take(aims)
+        newest[aims] = steps
+        kept = newest.take(aims) == steps
+        found = np.flatnonzero(kept)
+        earlier[after.take(found)] = steps.take(found)
+        sieved = np.flatnonzero(~kept)
+        steps, aims = steps.take(sieved), aims.take(sieved)
+    return last, earlier
 
 
 def _looked_up(generator: Generator, weights: Array, num_samples: int) -> NDArray[np.int64]:
