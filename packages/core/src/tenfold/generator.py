@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.random import MT19937
 
 DEFAULT_SEED = 67280421310721
@@ -53,6 +55,7 @@ class Generator:
     device: str
     normal_sample: float | None  # the second half of the last Box-Muller pair, not handed out yet
     _engine: MT19937 | None
+    _draw: Callable[..., NDArray[np.uint32]]
 
     def __init__(self, device: str = "cpu") -> None:
         if str(device) != "cpu":
@@ -136,7 +139,7 @@ class Generator:
         self._fresh = self._fresh and not count
         if count < _N:  # random_raw starts faster, integers runs faster
             return engine.random_raw(count).astype(np.uint32)
-        return self._draw(0, 1 << 32, count, np.uint32)  # type: ignore[no-any-return]
+        return self._draw(0, 1 << 32, count, np.uint32)
 
     def words64(self, count: int) -> NDArray[np.uint64]:
         """The next `count` words of 64 bits, each of two 32-bit words, the first one high. Shape: (count,). Dtype: uint64."""
@@ -154,15 +157,16 @@ class Generator:
 
     def _started(self) -> MT19937:
         """The engine, made when the first word is wanted: `numpy.random` is slow to import."""
-        if self._engine is None:
-            seeded = np.random.RandomState(self._seed & 0xFFFFFFFF).get_state(legacy=False)
-            self._start(seeded["state"]["key"], _N)
-        return self._engine  # type: ignore[return-value]
+        if self._engine is not None:
+            return self._engine
+        seeded = np.random.RandomState(self._seed & 0xFFFFFFFF).get_state(legacy=False)
+        return self._start(seeded["state"]["key"], _N)
 
-    def _start(self, key: NDArray[np.uint32], position: int) -> None:
+    def _start(self, key: NDArray[np.uint32], position: int) -> MT19937:
         engine = np.random.MT19937(0)
         engine.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": position}}
-        self._engine, self._draw = engine, np.random.Generator(engine).integers
+        self._draw, self._engine = np.random.Generator(engine).integers, engine
+        return engine
 
 
 def _restore(device: str, state: NDArray[np.uint8]) -> Generator:

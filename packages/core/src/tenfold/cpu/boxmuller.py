@@ -45,10 +45,12 @@ def cos_sin(angle: F64) -> tuple[F64, F64]:
 def fma64(a: F64 | float, b: F64 | float, c: F64 | float) -> F64:
     """a * b + c in float64 with one rounding, from error-free products and sums (Dekker 1971, Knuth 4.2.2)."""
     a, b, c = np.float64(a), np.float64(b), np.float64(c)
-    product, product_error = _two_product(a, b)
-    total = product + c
-    c_seen = total - product
-    return total + ((product - (total - c_seen)) + (c - c_seen) + product_error)  # type: ignore[no-any-return]
+    with np.errstate(over="ignore", invalid="ignore"):
+        product, product_error = _two_product(a, b)
+        total = product + c
+        c_seen = total - product
+        fused: F64 = total + ((product - (total - c_seen)) + (c - c_seen) + product_error)
+        return np.where(np.isfinite(fused), fused, total)  # near overflow, where splitting overflows first
 
 
 def _two_product(a: Any, b: Any) -> tuple[Any, Any]:
@@ -65,7 +67,8 @@ def _high_half(a: Any) -> Any:
 
 def fma32(a: Any, b: Any, c: Any) -> F32:
     """a * b + c in float32 with one rounding: the product of two float32 is exact in float64."""
-    return (np.multiply(a, b, dtype=np.float64) + c).astype(np.float32)
+    fused: F32 = (np.multiply(a, b, dtype=np.float64) + c).astype(np.float32)
+    return fused
 
 
 def pairs64(u1: F64, u2: F64) -> tuple[F64, F64]:

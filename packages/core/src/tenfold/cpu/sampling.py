@@ -10,14 +10,23 @@ rounding, so that about one sample in 10**8 may differ in its last bit.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tenfold.cpu.boxmuller import cos_sin, fma64, libm, pairs32, pairs64
+from tenfold.cpu.sampling_checks import (
+    check_interval,
+    check_range,
+    check_weights,
+    floating,
+    precision,
+    real_floating,
+    real_part,
+)
+from tenfold.cpu.shuffle import swapped
 from tenfold.generator import Generator
 
 Array = NDArray[Any]
@@ -39,10 +48,10 @@ def uniform(
     >>> uniform(Generator().manual_seed(0), 3).tolist()
     [0.49625658988952637, 0.7682217955589294, 0.08847743272781372]
     """
-    dtype = _floating("uniform", dtype)
+    dtype = floating("uniform", dtype)
     if dtype.kind == "c":
-        return _complex(uniform(generator, (*_sizes(shape), 2), _real(dtype), low, high), dtype)
-    _check_interval(low, high, dtype)
+        return _complex(uniform(generator, (*_sizes(shape), 2), real_part(dtype), low, high), dtype)
+    check_interval(low, high, dtype)
     count = math.prod(_sizes(shape))
     wide = dtype == np.float64
     u: Array = _units64(generator, count) if wide else _units32(generator, count)
@@ -77,11 +86,11 @@ def normal(
     >>> normal(Generator().manual_seed(0), 3).tolist()
     [1.5409960746765137, -0.293428897857666, -2.1787893772125244]
     """
-    dtype = _floating("normal", dtype)
+    dtype = floating("normal", dtype)
     if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     if dtype.kind == "c":
-        parts = normal(generator, (*_sizes(shape), 2), _real(dtype), mean, std / math.sqrt(2), contiguous=contiguous)
+        parts = normal(generator, (*_sizes(shape), 2), real_part(dtype), mean, std / math.sqrt(2), contiguous=contiguous)
         return _complex(parts, dtype)
     count = math.prod(_sizes(shape))
     if count >= _BLOCK and contiguous:
@@ -103,13 +112,13 @@ def log_normal(
     >>> log_normal(Generator().manual_seed(0), 2, np.float64, 0.0, 1.0).round(4).tolist()
     [4.6692, 0.7457]
     """
-    dtype = _real_floating("log_normal", dtype)
+    dtype = real_floating("log_normal", dtype)
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
     exponent = fma64(_serial_normals(generator, math.prod(_sizes(shape))), std, mean)
     with np.errstate(over="ignore", invalid="ignore"):
         samples: Array = np.exp(exponent.astype(np.complex128)).real  # the C library's exp
-        return _narrowed(samples, dtype).reshape(_sizes(shape))
+    return _narrowed(samples, dtype).reshape(_sizes(shape))
 
 
 def exponential(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, rate: float = 1.0) -> Array:
@@ -120,7 +129,7 @@ def exponential(generator: Generator, shape: Shape, dtype: DTypeLike = np.float3
     >>> exponential(Generator().manual_seed(0), 2, np.float64).round(4).tolist()
     [3.5083, 1.2304]
     """
-    dtype = _real_floating("exponential", dtype)
+    dtype = real_floating("exponential", dtype)
     if not rate > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate}")
     u = _units64(generator, math.prod(_sizes(shape)))
@@ -138,13 +147,12 @@ def cauchy(
     >>> cauchy(Generator().manual_seed(0), 2, np.float64).round(4).tolist()
     [10.5977, 0.7648]
     """
-    dtype = _real_floating("cauchy", dtype)
+    dtype = real_floating("cauchy", dtype)
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
     angle = np.pi * (_units64(generator, math.prod(_sizes(shape))) - 0.5)
     tangent = libm(math.tan, angle) if dtype == np.float64 else np.tan(angle)
-    with np.errstate(over="ignore"):
-        return _narrowed(fma64(tangent, sigma, median), dtype).reshape(_sizes(shape))
+    return _narrowed(fma64(tangent, sigma, median), dtype).reshape(_sizes(shape))
 
 
 def geometric(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, p: float = 0.5) -> Array:
@@ -157,9 +165,9 @@ def geometric(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32,
     """
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
-    with np.errstate(divide="ignore", over="ignore"):
+    with np.errstate(divide="ignore"):
         trials = np.ceil(np.log(_units64(generator, math.prod(_sizes(shape)))) / math.log1p(-p))
-        return _narrowed(trials, np.dtype(dtype)).reshape(_sizes(shape))
+    return _narrowed(trials, np.dtype(dtype)).reshape(_sizes(shape))
 
 
 def bernoulli(
@@ -205,7 +213,7 @@ def randint(
     end = 2**63 if high is None else high
     if not low < end:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={end}")
-    _check_range(low, end - 1, dtype)
+    check_range(low, end - 1, dtype)
     count, span = math.prod(sizes), end - low
     if span < _WIDE_RANGE:
         offsets = (generator.words32(count) % np.uint32(span)).astype(np.uint64)
@@ -232,7 +240,7 @@ def random(generator: Generator, shape: Shape, dtype: DTypeLike = np.int64) -> A
     elif dtype.kind in "iu":
         limit = int(np.iinfo(dtype).max) + 1
     else:
-        limit = 2 ** (int(ml_dtypes.finfo(_real_floating("random", dtype)).nmant) + 1) + 1
+        limit = 2 ** precision(dtype) + 1
     wide = dtype.itemsize == 8
     words: Array = generator.words64(count) if wide else generator.words32(count)
     return (words if limit >= 2**32 and not wide else words % words.dtype.type(limit)).astype(dtype).reshape(_sizes(shape))
@@ -244,6 +252,7 @@ def randperm(generator: Generator, n: int, dtype: DTypeLike = np.int64) -> Array
     Below 214748364 items Fisher and Yates' shuffle with 32-bit words, from there on its inside-out form with 64-bit words.
 
     Shape: (n,). Dtype: any real that holds n - 1. Raises: RuntimeError if n < 0 or too great for the dtype.
+    Differs from PyTorch: bfloat16 is refused beyond 257 items, where the numbers would repeat.
     Source: D. Knuth, The Art of Computer Programming 2, algorithm 3.4.2P.
 
     >>> randperm(Generator().manual_seed(0), 5).tolist()
@@ -252,14 +261,17 @@ def randperm(generator: Generator, n: int, dtype: DTypeLike = np.int64) -> Array
     dtype = np.dtype(dtype)
     if n < 0:
         raise RuntimeError(f"randperm: got n = {n}, n must not be negative")
-    _check_range(0, max(n - 1, 0), dtype)
+    if dtype.kind in "iu":
+        check_range(0, n - 1, dtype)
+    elif n - 1 > 2 ** precision(dtype):
+        raise RuntimeError(f"randperm: n cannot be greater than {2 ** precision(dtype) + 1} for {dtype}, but got {n}")
     if n < _WIDE_PERMUTATION:
         steps = np.arange(max(n - 1, 0))
         words = generator.words32(steps.size)
-        return _swapped(steps + words % (np.uint32(n) - steps.astype(np.uint32)), n).astype(dtype)
+        return swapped(steps + words % (np.uint32(n) - steps.astype(np.uint32)), n).astype(dtype)
     targets = (generator.words64(n) % np.arange(1, n + 1, dtype=np.uint64)).astype(np.int64)
     inverse = np.empty(n, np.int64)  # inside out is the inverse of a shuffle that counts positions from the end
-    inverse[_swapped(n - 1 - targets[::-1], n)] = np.arange(n)
+    inverse[swapped(n - 1 - targets[::-1], n)] = np.arange(n)
     return (n - 1 - inverse[::-1]).astype(dtype)
 
 
@@ -276,11 +288,12 @@ def multinomial(generator: Generator, weights: Array, num_samples: int, replacem
     >>> multinomial(Generator().manual_seed(0), np.array([0.1, 0.2, 0.7]), 4, replacement=True).tolist()
     [2, 2, 2, 2]
     """
-    _check_weights(weights, num_samples, replacement)
+    check_weights(weights, num_samples, replacement)
     if num_samples == 1 or not replacement:
-        keys = weights / exponential(generator, weights.shape, weights.dtype)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            keys = weights / exponential(generator, weights.shape, weights.dtype)
         if num_samples == 1:
-            return np.argmax(keys, axis=-1, keepdims=True)
+            return np.argmax(keys, axis=-1, keepdims=True).astype(np.int64, copy=False)
         return np.argsort(-keys, axis=-1, kind="stable")[..., :num_samples]
     rows = weights.reshape(-1, weights.shape[-1])
     drawn = np.stack([_looked_up(generator, row, num_samples) for row in rows])
@@ -295,7 +308,8 @@ def _units64(generator: Generator, count: int) -> F64:
     """Uniforms in [0, 1) of 53 bits."""
     bits = generator.words64(count)
     bits &= np.uint64(2**53 - 1)
-    return bits.view(np.int64) * 2.0**-53
+    units: F64 = bits.view(np.int64) * 2.0**-53
+    return units
 
 
 def _units32(generator: Generator, count: int) -> NDArray[np.float32]:
@@ -314,11 +328,12 @@ def _scaled32(x: NDArray[np.float32], factor: np.float32, offset: float) -> NDAr
 
 def _narrowed(samples: Array, dtype: np.dtype[Any]) -> Array:
     """Samples as PyTorch casts them: to 16-bit floats by way of float32, to integers by way of int64."""
-    if dtype.kind in "iu":
-        samples = samples.astype(np.int64)
-    elif dtype.itemsize == 2:
-        samples = samples.astype(np.float32, copy=False)
-    return samples.astype(dtype, copy=False)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if dtype.kind in "iu":
+            samples = samples.astype(np.int64)
+        elif dtype.itemsize == 2:
+            samples = samples.astype(np.float32, copy=False)
+        return samples.astype(dtype, copy=False)
 
 
 def _serial_normals(generator: Generator, count: int) -> F64:
@@ -338,14 +353,16 @@ def _serial_normals(generator: Generator, count: int) -> F64:
 def _filled(generator: Generator, count: int, dtype: np.dtype[Any]) -> Array:
     """At least 16 normals in blocks of 16; of a last block that is not full, the last 16 are drawn anew."""
     whole = count - count % _BLOCK
+    draw: Callable[..., Array]
+    pairs: Callable[..., tuple[Array, Array]]
     draw, pairs = (_units64, pairs64) if dtype == np.float64 else (_units32, pairs32)
     units: Array = draw(generator, whole if dtype.itemsize == 2 else count)  # 16-bit floats skip what is drawn anew
-    first, second = pairs(*_halves(units[:whole]))  # type: ignore[operator]
+    first, second = pairs(*_halves(units[:whole]))
     z = np.empty(count, units.dtype)
     blocks = z[:whole].reshape(-1, 2, _BLOCK // 2)
     blocks[:, 0], blocks[:, 1] = first.reshape(-1, _BLOCK // 2), second.reshape(-1, _BLOCK // 2)
     if whole < count:
-        z[-_BLOCK:] = np.concatenate(pairs(*_halves(draw(generator, _BLOCK))))  # type: ignore[operator]
+        z[-_BLOCK:] = np.concatenate(pairs(*_halves(draw(generator, _BLOCK))))
     return z
 
 
@@ -355,104 +372,11 @@ def _halves(units: Array) -> tuple[Array, Array]:
     return blocks[:, 0].ravel(), blocks[:, 1].ravel()
 
 
-def _swapped(targets: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-    """The items 0 to n - 1 after swapping positions i and targets[i] >= i for i = 0, 1, ...
-
-    What step i moves to targets[i] is what the last earlier step aimed at position i had moved there, and so on back to a
-    step whose position nobody aimed at before: links that pointer jumping follows in log(n) array operations.
-    """
-    kind = np.int32 if n < 2**31 else np.int64
-    items = np.arange(n, dtype=kind)
-    aimed = np.append(targets, items[targets.size :]).astype(kind)
-    source, earlier = _earlier_steps(aimed, items)
-    source = np.where(source == items, earlier, source)
-    source = np.where(source < 0, items, source)
-    while not np.array_equal(following := source.take(source), source):
-        source = following
-    return np.where(earlier < 0, aimed, source.take(earlier))
-
-
-def _earlier_steps(aimed: Array, items: Array) -> tuple[Array, Array]:
-    """For every position the last step aimed at it, for every step the last one before it with the same aim; -1 for none.
-
-    Where steps share an aim, assignment keeps the last, and the others go through the same sieve again.
-    """
-    last, earlier = np.full_like(items, -1), np.full_like(items, -1)
-    last[aimed] = items
-    newest = last.copy()
-    sieved = np.flatnonzero(last.take(aimed) != items)
-    steps, aims = items.take(sieved), aimed.take(sieved)
-    while steps.size:
-        after = newest.take(aims)
-        newest[aims] = steps
-        kept = newest.take(aims) == steps
-        found = np.flatnonzero(kept)
-        earlier[after.take(found)] = steps.take(found)
-        sieved = np.flatnonzero(~kept)
-        steps, aims = steps.take(sieved), aims.take(sieved)
-    return last, earlier
-
-
 def _looked_up(generator: Generator, weights: Array, num_samples: int) -> NDArray[np.int64]:
     cumulated = np.cumsum(weights, dtype=np.float64 if weights.dtype == np.float64 else np.float32)
     cumulated = cumulated / cumulated[-1]
     return np.searchsorted(cumulated.astype(np.float64), _units64(generator, num_samples)).astype(np.int64)
 
 
-def _floating(name: str, dtype: DTypeLike) -> np.dtype[Any]:
-    dtype = np.dtype(dtype)
-    if dtype.kind in "fc" or dtype == ml_dtypes.bfloat16:
-        return dtype
-    raise NotImplementedError(f"{name}: got dtype {dtype}, accepted are floating point and complex dtypes")
-
-
-def _real_floating(name: str, dtype: DTypeLike) -> np.dtype[Any]:
-    dtype = np.dtype(dtype)
-    if dtype.kind == "f" or dtype == ml_dtypes.bfloat16:
-        return dtype
-    raise RuntimeError(f"{name}: got dtype {dtype}, the distribution is continuous and needs a floating point dtype")
-
-
-def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    return np.dtype(f"f{dtype.itemsize // 2}")
-
-
 def _complex(parts: Array, dtype: np.dtype[Any]) -> Array:
     return parts.view(dtype).reshape(parts.shape[:-1])
-
-
-def _check_interval(low: float, high: float, dtype: np.dtype[Any]) -> None:
-    limit = float(ml_dtypes.finfo(dtype).max)
-    if not (-limit <= low <= limit and -limit <= high <= limit):
-        raise RuntimeError(f"uniform: got [{low}, {high}), which is outside the range of {dtype}")
-    if low > high:
-        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low} > to={high}")
-    if high - low > limit:
-        raise RuntimeError(f"uniform: got [{low}, {high}), whose length is beyond the range of {dtype}")
-
-
-def _check_range(first: int, last: int, dtype: np.dtype[Any]) -> None:
-    """Refuse integers that the dtype cannot hold; floats hold whole numbers up to their precision's power of two."""
-    if dtype.kind in "iu":
-        info = np.iinfo(dtype)
-        least, greatest = int(info.min), int(info.max)
-    elif dtype == np.bool_:
-        least, greatest = 0, 1
-    else:
-        greatest = int(float(ml_dtypes.finfo(_real_floating("random integers", dtype)).max))
-        least = -greatest
-    if first < least or last > greatest:
-        raise RuntimeError(f"random integers from {first} to {last} are out of bounds for {dtype}; pass a wider dtype")
-
-
-def _check_weights(weights: Array, num_samples: int, replacement: bool) -> None:
-    if _floating("multinomial", weights.dtype).kind == "c" or weights.ndim not in (1, 2):
-        raise RuntimeError(f"multinomial: got {weights.ndim} dimensions of {weights.dtype}, accepted are 1 or 2 of floats")
-    if num_samples <= 0:
-        raise RuntimeError("cannot sample n_sample <= 0 samples")
-    if not replacement and num_samples > weights.shape[-1]:
-        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
-    if not ((weights >= 0) & (weights < np.inf)).all():
-        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    if (weights.sum(axis=-1) == 0).any():
-        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
