@@ -86,9 +86,9 @@ def test_continuous_samplers_give_pytorchs_numbers(function: Draw, name: str, pa
 
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("name", ["uniform", "normal"])
-def test_a_hundred_thousand_samples(name: str, dtype: str) -> None:
+def test_two_hundred_thousand_samples(name: str, dtype: str) -> None:
     ours, theirs = generators(11)
-    check(getattr(sampling, name)(ours, 100_003, numpy_dtype(dtype)), filled(name + "_")(theirs, 100_003, dtype))
+    check(getattr(sampling, name)(ours, 200_003, numpy_dtype(dtype)), filled(name + "_")(theirs, 200_003, dtype))
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
@@ -179,7 +179,10 @@ def test_bernoulli_with_an_array_of_probabilities(dtype: str) -> None:
     ours, theirs = generators(9)
     p = torch.linspace(0, 1, 2000, dtype=getattr(torch, dtype)).reshape(40, 50)
     check(sampling.bernoulli(ours, to_numpy(p)), torch.bernoulli(p, generator=theirs))
-    check(sampling.bernoulli(ours, to_numpy(p), dtype=np.int64), torch.empty(40, 50, dtype=torch.int64).bernoulli_(p, generator=theirs))
+    check(
+        sampling.bernoulli(ours, to_numpy(p), dtype=np.int64),
+        torch.empty(40, 50, dtype=torch.int64).bernoulli_(p, generator=theirs),
+    )
     check_state(ours, theirs)
 
 
@@ -201,9 +204,7 @@ def test_dropouts_mask_is_a_bernoulli_sample_of_the_kept() -> None:
     np.testing.assert_allclose(mask / (1 - 0.3), expected.numpy(), rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("replacement", "dtype"), [(True, dtype) for dtype in FLOATS] + [(False, "float32"), (False, "float64")]
-)
+@pytest.mark.parametrize(("replacement", "dtype"), [(True, dtype) for dtype in FLOATS] + [(False, "float32"), (False, "float64")])
 def test_multinomial(replacement: bool, dtype: str) -> None:
     ours, theirs = generators(6)
     weights = torch.rand(6, 50, generator=torch.Generator().manual_seed(1)).to(getattr(torch, dtype))

@@ -101,7 +101,7 @@ class Generator:
             record["normal_y"], record["normal_valid"] = self.normal_sample, 1
         return record.view(np.uint8)
 
-    def set_state(self, new_state: NDArray[np.uint8]) -> None:
+    def set_state(self, new_state: Any) -> None:
         """Continue from a state that `get_state`, here or in PyTorch, returned.
 
         Raises: TypeError if `new_state` is no uint8 array, RuntimeError if its size or content is no such state.

@@ -36,6 +36,20 @@ def libm(function: Callable[[float], float], x: F64) -> F64:
     return np.fromiter(map(function, x.tolist()), np.float64, x.size)
 
 
+def log64(x: F64) -> F64:
+    """Logarithm on (0, 1] with the C library's rounding.
+
+    The C library's complex logarithm takes its real one of the absolute value, except near the unit circle and, from 1/2 on,
+    on the real axis. So numbers up to 0.7 go through the complex one, which NumPy runs eight times as fast as `math.log`.
+    """
+    near_one = x > 0.7
+    z = x.astype(np.complex128)
+    z.imag = np.where(x >= 0.5, 2.0**-52, 0)  # off the axis, and too little to change the absolute value
+    result = np.log(z).real
+    result[near_one] = libm(math.log, x[near_one])
+    return result
+
+
 def cos_sin(angle: F64) -> tuple[F64, F64]:
     """Cosine and sine with the C library's rounding, which the complex exponential uses for both at once."""
     turned = np.exp(1j * angle)
@@ -73,7 +87,7 @@ def fma32(a: Any, b: Any, c: Any) -> F32:
 
 def pairs64(u1: F64, u2: F64) -> tuple[F64, F64]:
     """Two standard normals for each pair of uniforms in [0, 1), in float64."""
-    radius = np.sqrt(-2 * libm(math.log, 1 - u1))
+    radius = np.sqrt(-2 * log64(1 - u1))
     cos, sin = cos_sin(2 * np.pi * u2)
     return radius * cos, radius * sin
 

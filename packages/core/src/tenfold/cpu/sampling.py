@@ -38,9 +38,7 @@ _WIDE_PERMUTATION = (1 << 32) // 20
 _BLOCK = 16  # normals are made in blocks of 8 pairs
 
 
-def uniform(
-    generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, low: float = 0.0, high: float = 1.0
-) -> Array:
+def uniform(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, low: float = 0.0, high: float = 1.0) -> Array:
     """Uniform samples in [low, high).
 
     Shape: `shape`. Dtype: any floating point or complex. Raises: RuntimeError if low > high or the difference overflows.
@@ -102,9 +100,7 @@ def normal(
     return _narrowed(z, dtype).reshape(_sizes(shape))
 
 
-def log_normal(
-    generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, mean: float = 1.0, std: float = 2.0
-) -> Array:
+def log_normal(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, mean: float = 1.0, std: float = 2.0) -> Array:
     """Samples whose logarithm is normal: exp(mean + std z).
 
     Shape: `shape`. Dtype: any floating point. Raises: RuntimeError if std <= 0.
@@ -137,9 +133,7 @@ def exponential(generator: Generator, shape: Shape, dtype: DTypeLike = np.float3
     return _narrowed(-1 / rate * logarithm, dtype).reshape(_sizes(shape))
 
 
-def cauchy(
-    generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, median: float = 0.0, sigma: float = 1.0
-) -> Array:
+def cauchy(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, median: float = 0.0, sigma: float = 1.0) -> Array:
     """Cauchy samples: median + sigma tan(pi (u - 1/2)).
 
     Shape: `shape`. Dtype: any floating point. Raises: RuntimeError if sigma <= 0.
@@ -170,9 +164,7 @@ def geometric(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32,
     return _narrowed(trials, np.dtype(dtype)).reshape(_sizes(shape))
 
 
-def bernoulli(
-    generator: Generator, p: float | Array, shape: Shape | None = None, dtype: DTypeLike | None = None
-) -> Array:
+def bernoulli(generator: Generator, p: float | Array, shape: Shape | None = None, dtype: DTypeLike | None = None) -> Array:
     """One where u < p, zero elsewhere; p is one probability for all of `shape`, or an array of them.
 
     A number p, and a float64 array, are compared with 53-bit uniforms, another array with 24-bit ones.
@@ -197,9 +189,7 @@ def bernoulli(
     return (_units64(generator, math.prod(sizes)) < p).astype(dtype or np.float32).reshape(sizes)
 
 
-def randint(
-    generator: Generator, low: int, high: int | None, shape: Shape, dtype: DTypeLike = np.int64
-) -> Array:
+def randint(generator: Generator, low: int, high: int | None, shape: Shape, dtype: DTypeLike = np.int64) -> Array:
     """Uniform integers in [low, high): low + word mod (high - low); `high` None stands for 2**63, int64's whole range.
 
     Ranges below 2**28 take a 32-bit word, others a 64-bit one.
@@ -293,8 +283,8 @@ def multinomial(generator: Generator, weights: Array, num_samples: int, replacem
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             keys = weights / exponential(generator, weights.shape, weights.dtype)
         if num_samples == 1:
-            return np.argmax(keys, axis=-1, keepdims=True).astype(np.int64, copy=False)
-        return np.argsort(-keys, axis=-1, kind="stable")[..., :num_samples]
+            return np.asarray(np.argmax(keys, axis=-1, keepdims=True), np.int64)
+        return np.asarray(np.argsort(-keys, axis=-1, kind="stable")[..., :num_samples], np.int64)
     rows = weights.reshape(-1, weights.shape[-1])
     drawn = np.stack([_looked_up(generator, row, num_samples) for row in rows])
     return drawn.reshape(*weights.shape[:-1], num_samples)
@@ -308,8 +298,7 @@ def _units64(generator: Generator, count: int) -> F64:
     """Uniforms in [0, 1) of 53 bits."""
     bits = generator.words64(count)
     bits &= np.uint64(2**53 - 1)
-    units: F64 = bits.view(np.int64) * 2.0**-53
-    return units
+    return np.multiply(bits.view(np.int64), 2.0**-53, dtype=np.float64)
 
 
 def _units32(generator: Generator, count: int) -> NDArray[np.float32]:

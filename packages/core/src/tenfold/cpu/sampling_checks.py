@@ -13,7 +13,7 @@ Array = NDArray[Any]
 
 def greatest(dtype: np.dtype[Any]) -> float:
     """The greatest finite number of a floating point dtype."""
-    return float(ml_dtypes.finfo(dtype).max)
+    return float(ml_dtypes.finfo(dtype).max)  # type: ignore[no-untyped-call]
 
 
 def floating(name: str, dtype: DTypeLike) -> np.dtype[Any]:
@@ -32,7 +32,7 @@ def real_floating(name: str, dtype: DTypeLike) -> np.dtype[Any]:
 
 def precision(dtype: np.dtype[Any]) -> int:
     """The bits of a float's significand: whole numbers up to two to that power are exact."""
-    return int(ml_dtypes.finfo(real_floating("random integers", dtype)).nmant) + 1
+    return int(ml_dtypes.finfo(real_floating("random integers", dtype)).nmant) + 1  # type: ignore[no-untyped-call]
 
 
 def real_part(dtype: np.dtype[Any]) -> np.dtype[Any]:
