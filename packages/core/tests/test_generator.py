@@ -120,14 +120,15 @@ def test_processes_start_from_different_seeds_and_without_numpy_random() -> None
     assert runs[0][1] == "False"
 
 
-def test_threads_share_a_stream_without_losing_words() -> None:
+@pytest.mark.parametrize("attempt", range(20))
+def test_threads_share_a_stream_without_losing_words(attempt: int) -> None:
     g, drawn = seeded(1), []
     threads = [threading.Thread(target=lambda: drawn.append(g.words32(1000))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(np.concatenate(drawn).tolist()) == sorted(seeded(1).words32(8000).tolist())
+    assert sorted(np.concatenate(drawn).tolist()) == sorted(seeded(1).words32(8000).tolist()), attempt
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 import os
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 DEFAULT_SEED = 67280421310721
 _N = 624  # words in a Mersenne Twister block
+_STARTING = threading.Lock()
 
 # The bytes of PyTorch's `torch.get_rng_state()`: 5056 of them, so states travel between the two libraries.
 _STATE = np.dtype(
@@ -157,8 +159,13 @@ class Generator:
 
     def _started(self) -> MT19937:
         """The engine, made when the first word is wanted: `numpy.random` is slow to import."""
-        if self._engine is not None:
-            return self._engine
+        engine = self._engine
+        if engine is None:
+            with _STARTING:  # of two threads the second takes the first one's engine
+                engine = self._engine or self._seeded()
+        return engine
+
+    def _seeded(self) -> MT19937:
         seeded = np.random.RandomState(self._seed & 0xFFFFFFFF).get_state(legacy=False)
         return self._start(seeded["state"]["key"], _N)
 
