@@ -43,6 +43,7 @@ class RuleOptimizer(Optimizer):
     """
 
     rule: ClassVar[str]
+    accepts_sparse: ClassVar[bool] = False
     sparse_hint: ClassVar[str] = ""
     _number_state = ("step",)
 
@@ -102,7 +103,7 @@ class RuleOptimizer(Optimizer):
             grad = param.grad
             if grad is None:
                 continue
-            if grad.is_sparse:
+            if grad.is_sparse and not self.accepts_sparse:
                 raise RuntimeError(f"{type(self).__name__} does not support sparse gradients{self.sparse_hint}")
             state = states[param] or self._state_of(param, group)
             state["step"] += 1
