@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tenfold.optim import lr_scheduler
 from tenfold.optim.adadelta import Adadelta
 from tenfold.optim.adagrad import Adagrad
 from tenfold.optim.adam import Adam, AdamW
@@ -27,4 +28,5 @@ __all__ = [
     "RAdam",
     "RMSprop",
     "Rprop",
+    "lr_scheduler",
 ]
