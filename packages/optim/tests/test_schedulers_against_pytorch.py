@@ -182,7 +182,7 @@ def combined(lib: Any, kind: str) -> tuple[Any, Any]:
     if kind == "chained":
         return optimizer, schedulers.ChainedScheduler(parts[:3])
     inner = schedulers.SequentialLR(optimizer, parts[1:3], [6])
-    return optimizer, schedulers.SequentialLR(optimizer, [parts[0], inner], [5])
+    return optimizer, schedulers.SequentialLR(optimizer, [inner, parts[0]], [12])
 
 
 @pytest.mark.parametrize("kind", ["sequential", "chained", "nested"])

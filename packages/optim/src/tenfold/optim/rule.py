@@ -98,7 +98,7 @@ class RuleOptimizer(Optimizer):
         here treats a complex number as two independent reals.
         """
         states = self.state
-        maximize = group["maximize"]
+        maximize = group.get("maximize")
         for param in group["params"]:
             grad = param.grad
             if grad is None:
@@ -106,7 +106,8 @@ class RuleOptimizer(Optimizer):
             if grad.is_sparse and not self.accepts_sparse:
                 raise RuntimeError(f"{type(self).__name__} does not support sparse gradients{self.sparse_hint}")
             state = states[param] or self._state_of(param, group)
-            state["step"] += 1
+            if "step" in state:
+                state["step"] += 1
             if maximize:
                 grad = -grad
             if param.dtype.is_complex:

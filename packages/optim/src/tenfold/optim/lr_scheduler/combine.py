@@ -102,6 +102,12 @@ class SequentialLR(_CombinedLR):
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()
 
+    def _update_lr(self, epoch: int | None = None) -> None:
+        """Start again at 0: what a sequence around this one does at its milestone, always with epoch 0."""
+        self.last_epoch = 0
+        self._schedulers[0]._update_lr(0)
+        self._last_lr = self._schedulers[0].get_last_lr()
+
 
 def _undo_initial_step(scheduler: LRScheduler) -> None:
     for part in getattr(scheduler, "_schedulers", [scheduler]):
