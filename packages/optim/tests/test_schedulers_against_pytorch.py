@@ -186,6 +186,7 @@ def combined(lib: Any, kind: str) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("kind", ["sequential", "chained", "nested"])
+@pytest.mark.filterwarnings("ignore:Detected call of `lr_scheduler.step:UserWarning")  # nested: in PyTorch too
 def test_combined(kind: str) -> None:
     rates = [run(*combined(lib, kind)) for lib in (tenfold, torch)]
     assert_same(*rates)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.optim.optimizer import Group, Params, State
 from tenfold.optim.rule import RuleOptimizer, check_lr, check_not_negative, plain_number
 

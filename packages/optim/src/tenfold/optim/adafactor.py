@@ -6,9 +6,8 @@ from math import sqrt
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.optim.optimizer import Group, Params, State
-from tenfold.optim.rule import RuleOptimizer, check_lr, plain_number
+from tenfold.optim.rule import RuleOptimizer, plain_number
 
 
 def second_moment(grad: Tensor, state: State, weight: float, eps1: float) -> Tensor:
@@ -34,9 +33,9 @@ def update(
 ) -> None:
     """Move `param` once: Shazeer and Stern 2018, algorithms 4 and 5, with the step size of section 8 limited by `lr`."""
     step = state["step"]
+    size = max(eps2, _rms(param)) * min(lr, 1 / sqrt(step))
     if weight_decay:
         param.mul_(1 - lr * weight_decay)
-    size = max(eps2, _rms(param)) * min(lr, 1 / sqrt(step))
     variance = second_moment(grad, state, step**beta2_decay, eps1)
     change = variance.clamp_(min=eps1 * eps1).rsqrt().mul_(grad)
     param.add_(change, alpha=-size / max(1.0, _rms(change) / d))
@@ -76,16 +75,19 @@ class Adafactor(RuleOptimizer):
         foreach: bool | None = None,
         maximize: bool = False,
     ) -> None:
-        check_lr(lr)
+        if isinstance(lr, Tensor) and lr.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
+        if not lr >= 0.0:
+            raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
         if not beta2_decay <= 0:
             raise ValueError(f"beta2_decay should be <= 0 but is: {beta2_decay}")
-        if eps[0] is not None and not 0.0 <= eps[0]:
+        if eps[0] is not None and not eps[0] >= 0.0:
             raise ValueError(f"epsilon1 should be >= 0 but is: {eps[0]}")
-        if not 0.0 <= eps[1]:
+        if not eps[1] >= 0.0:
             raise ValueError(f"epsilon2 should be >= 0 but is: {eps[1]}")
-        if not 1.0 <= d:
+        if not d >= 1.0:
             raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
-        if not 0.0 <= weight_decay:
+        if not weight_decay >= 0.0:
             raise ValueError(f"weight_decay should be >= 0 but is: {weight_decay}")
         defaults = {
             "lr": lr,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.optim.optimizer import Group, Params, State
 from tenfold.optim.rule import RuleOptimizer, check_fused, check_lr, check_not_negative, plain_number
 
@@ -29,9 +28,7 @@ def update(
     param.addcdiv_(grad, denom, value=-lr / (1 + (step - 1) * lr_decay))
 
 
-def sparse_update(
-    param: Tensor, grad: Tensor, total: Tensor, step: int, lr: float, lr_decay: float, eps: float
-) -> None:
+def sparse_update(param: Tensor, grad: Tensor, total: Tensor, step: int, lr: float, lr_decay: float, eps: float) -> None:
     """The same rule where a sparse gradient has values; everything else stays as it is."""
     grad = grad.coalesce()
     at, values = tuple(grad.indices()), grad.values()
@@ -114,7 +111,5 @@ class Adagrad(RuleOptimizer):
                 update(param, grad, state["sum"], state["step"], lr, lr_decay, eps, weight_decay, differentiable)
                 continue
             if weight_decay:
-                raise RuntimeError(
-                    "Adagrad: weight_decay option is not compatible with sparse gradients; pass weight_decay=0"
-                )
+                raise RuntimeError("Adagrad: weight_decay option is not compatible with sparse gradients; pass weight_decay=0")
             sparse_update(param, grad, state["sum"], state["step"], lr, lr_decay, eps)

@@ -6,7 +6,6 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.optim.optimizer import Closure, Optimizer, Params, State
 from tenfold.optim.rule import check_lr, plain_number
 from tenfold.optim.strong_wolfe import Point, strong_wolfe
@@ -172,9 +171,7 @@ class LBFGS(Optimizer):
             loss = _number(_evaluated(closure))
             return loss, self._flat_grad(), t, 1
         origin = [param.clone() for param in self._params]
-        found, used = strong_wolfe(
-            lambda size: self._evaluate(closure, origin, size, direction), t, start, _largest(direction)
-        )
+        found, used = strong_wolfe(lambda size: self._evaluate(closure, origin, size, direction), t, start, _largest(direction))
         self._move(found.t, direction)
         return found.loss, found.grad, found.t, used
 

@@ -6,7 +6,6 @@ from math import sqrt
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.optim.optimizer import Group, Params, State
 from tenfold.optim.rule import RuleOptimizer, plain_number
 
@@ -87,7 +86,7 @@ class Muon(RuleOptimizer):
         if isinstance(lr, Tensor) and lr.numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
         for name, value in {"Learning rate": lr, "momentum": momentum, "weight decay": weight_decay}.items():
-            if not 0.0 <= value:
+            if not value >= 0.0:
                 raise ValueError(f"{name} should be >= 0 but is: {value}")
         if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
             raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
@@ -105,9 +104,7 @@ class Muon(RuleOptimizer):
         for group in self.param_groups:
             for param in group["params"]:
                 if param.dim() != 2:
-                    raise ValueError(
-                        f"Muon only supports 2D parameters whereas we found a parameter with size: {param.size()}"
-                    )
+                    raise ValueError(f"Muon only supports 2D parameters whereas we found a parameter with size: {param.size()}")
 
     def init_state(self, param: Tensor, group: Group) -> State:
         return {"momentum_buffer": tenfold.zeros_like(param)}

@@ -12,7 +12,6 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.optim.hooks import HookHandle, Hooks, add_hook
 
 Group = dict[str, Any]
@@ -172,8 +171,7 @@ class Optimizer:
         if self.param_groups and ("param_names" in group) != ("param_names" in self.param_groups[0]):
             state = "with" if "param_names" in group else "without"
             raise ValueError(
-                "all optimizer param groups should be with/without names. "
-                f"cannot add param group {state} names to the optimizer"
+                f"all optimizer param groups should be with/without names. cannot add param group {state} names to the optimizer"
             )
         if any(id(param) in new for other in self.param_groups for param in other["params"]):
             raise ValueError("some parameters appear in more than one parameter group")
@@ -193,9 +191,7 @@ class Optimizer:
             groups.append({**group, "params": [index[id(param)] for param in group["params"]]})
         for group in groups:  # the order in which PyTorch writes them
             group["params"] = group.pop("params")
-        state = {
-            index[id(key)] if isinstance(key, Tensor) else key: self._packed(value) for key, value in self.state.items()
-        }
+        state = {index[id(key)] if isinstance(key, Tensor) else key: self._packed(value) for key, value in self.state.items()}
         result: dict[str, Any] = {"state": state, "param_groups": groups}
         for hook in self._state_dict_post_hooks.values():
             changed = hook(self, result)

@@ -6,7 +6,6 @@ from math import sqrt
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.optim.optimizer import Group, Params, State
 from tenfold.optim.rule import RuleOptimizer, check_betas, check_lr, check_not_negative, plain_number
 

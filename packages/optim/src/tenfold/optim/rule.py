@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.optim.optimizer import Closure, Group, Optimizer, State
 
 # (params, grads, states, group): updates all of them in place, advances each state's "step".
@@ -128,9 +127,9 @@ def plain_number(value: Any) -> float:
 
 
 def check_not_negative(**options: Any) -> None:
-    """Raise ValueError for the first option below zero; a word's underscore in a name is shown as a space by the caller."""
+    """Raise ValueError for the first option below zero."""
     for name, value in options.items():
-        if not 0.0 <= value:
+        if not value >= 0.0:
             raise ValueError(f"Invalid {_SPOKEN.get(name, name + ' value')}: {value}")
 
 

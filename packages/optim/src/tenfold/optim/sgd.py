@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold import Tensor
-
 from tenfold.optim.optimizer import Group, Params, State
 from tenfold.optim.rule import RuleOptimizer, check_fused, check_lr, check_not_negative, plain_number
 
@@ -69,7 +68,7 @@ class SGD(RuleOptimizer):
     ) -> None:
         check_lr(lr)
         check_not_negative(momentum=momentum)
-        if not 0.0 <= weight_decay:
+        if not weight_decay >= 0.0:
             raise ValueError(f"Invalid weight_decay value: {weight_decay}")
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")

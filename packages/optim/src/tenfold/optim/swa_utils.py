@@ -10,9 +10,7 @@ from typing import Any, Literal
 
 import tenfold
 from tenfold import Tensor
-from tenfold.nn import Module
-from tenfold.nn.modules.batchnorm import _BatchNorm
-
+from tenfold.nn import BatchNorm1d, BatchNorm2d, BatchNorm3d, Module, SyncBatchNorm
 from tenfold.optim.lr_scheduler.base import LRScheduler, Rate, per_group
 from tenfold.optim.optimizer import Optimizer
 
@@ -153,7 +151,7 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
 
     Batches are tensors, or lists or tuples whose first item goes to the model.
     """
-    norms = [module for module in model.modules() if isinstance(module, _BatchNorm)]
+    norms = [module for module in model.modules() if isinstance(module, (BatchNorm1d, BatchNorm2d, BatchNorm3d, SyncBatchNorm))]
     if not norms:
         return
     momenta = [norm.momentum for norm in norms]

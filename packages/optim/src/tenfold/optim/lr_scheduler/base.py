@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from tenfold import Tensor
-
 from tenfold.optim.optimizer import Optimizer
 
 Rate = Any  # a float, or the one-element tensor that the user gave as lr

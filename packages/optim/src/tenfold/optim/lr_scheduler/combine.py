@@ -62,9 +62,7 @@ class SequentialLR(_CombinedLR):
     [0.5, 0.5, 1.0, 0.9]
     """
 
-    def __init__(
-        self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1
-    ) -> None:
+    def __init__(self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1) -> None:
         if len(schedulers) < 1:
             raise ValueError("SequentialLR expects at least one scheduler, but got no scheduler.")
         _check_same_optimizer("SequentialLR", schedulers, optimizer)

@@ -32,8 +32,7 @@ class _FunctionLR(LRScheduler):
         """Return every attribute but the optimizer; of the functions, the attributes of callable objects."""
         state = {name: value for name, value in super().state_dict().items() if name != "lr_lambdas"}
         state["lr_lambdas"] = [
-            None if isinstance(function, types.FunctionType) else dict(function.__dict__)
-            for function in self.lr_lambdas
+            None if isinstance(function, types.FunctionType) else dict(function.__dict__) for function in self.lr_lambdas
         ]
         return state
 
@@ -112,9 +111,7 @@ class StepLR(LRScheduler):
 class MultiStepLR(LRScheduler):
     """`lr = lr * gamma` at each epoch in `milestones`, as often as it is listed."""
 
-    def __init__(
-        self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
-    ) -> None:
+    def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.milestones = Counter(milestones)
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
@@ -137,9 +134,7 @@ class ConstantLR(LRScheduler):
         ValueError: factor outside [0, 1].
     """
 
-    def __init__(
-        self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1
-    ) -> None:
+    def __init__(self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1) -> None:
         if not 0 <= factor <= 1.0:
             raise ValueError(f"Constant multiplicative factor expected to be between 0 and 1, but got {factor}.")
         self.factor = factor
@@ -176,8 +171,7 @@ class LinearLR(LRScheduler):
     ) -> None:
         if not 0 < start_factor <= 1.0:
             raise ValueError(
-                "Starting multiplicative factor expected to be greater than 0 and less or equal to 1, "
-                f"but got {start_factor}."
+                f"Starting multiplicative factor expected to be greater than 0 and less or equal to 1, but got {start_factor}."
             )
         if not 0 <= end_factor <= 1.0:
             raise ValueError(f"Ending multiplicative factor expected to be between 0 and 1, but got {end_factor}.")
@@ -187,9 +181,7 @@ class LinearLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def _factor(self, epoch: int) -> float:
-        return (
-            self.start_factor + (self.end_factor - self.start_factor) * min(epoch, self.total_iters) / self.total_iters
-        )
+        return self.start_factor + (self.end_factor - self.start_factor) * min(epoch, self.total_iters) / self.total_iters
 
     def get_lr(self) -> list[Rate]:
         self._warn_outside_step()
