@@ -37,7 +37,7 @@ def test_first_step_goes_against_the_gradient_and_maximize_along_it(name: str) -
 @pytest.mark.parametrize("name", EVERY)
 def test_minimizes_a_quadratic(name: str) -> None:
     param = leaf(1.0, -2.0)
-    optimizer = getattr(tenfold.optim, name)([param], **({"lr": 0.05} if name != "Adadelta" else {"lr": 20.0}))
+    optimizer = getattr(tenfold.optim, name)([param], lr={"Adadelta": 20.0, "Adagrad": 0.5}.get(name, 0.05))
     for _ in range(200):
         optimizer.zero_grad()
         (param * param).sum().backward()

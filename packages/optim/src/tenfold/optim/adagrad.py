@@ -38,7 +38,9 @@ def sparse_update(param: Tensor, grad: Tensor, total: Tensor, step: int, lr: flo
 
 
 class Adagrad(RuleOptimizer):
-    """Gradients divided by the root of all their squares: `s += g^2`, `param -= lr / (1 + (t - 1) lr_decay) * g / (sqrt(s) + eps)`.
+    """Gradients divided by the root of the sum of all their squares.
+
+    `s += g^2`, `param -= lr / (1 + (t - 1) lr_decay) * g / (sqrt(s) + eps)`.
 
     Raises:
         ValueError: a negative option.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 Hooks = OrderedDict[int, Callable[..., Any]]
 _ids = itertools.count()
@@ -22,7 +22,7 @@ class HookHandle:
         """Take the hook out; a second call does nothing."""
         self._hooks.pop(self.id, None)
 
-    def __enter__(self) -> HookHandle:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc_info: object) -> None:

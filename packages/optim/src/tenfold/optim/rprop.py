@@ -29,7 +29,7 @@ def update(
 
 
 class Rprop(RuleOptimizer):
-    """Each weight has its own step size, which grows by `etas[1]` while the gradient keeps its sign and else shrinks by `etas[0]`.
+    """Each weight has its own step size: times `etas[1]` while its gradient keeps the sign, times `etas[0]` when it turns.
 
     Args:
         lr: the first step size.
