@@ -44,7 +44,7 @@ class RuleOptimizer(Optimizer):
     rule: ClassVar[str]
     accepts_sparse: ClassVar[bool] = False
     sparse_hint: ClassVar[str] = ""
-    _number_state = ("step",)
+    _number_state: tuple[str, ...] = ("step",)
 
     def init_state(self, param: Tensor, group: Group) -> State:
         """The state of `param` before its first step."""
