@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import tenfold
@@ -18,7 +18,7 @@ def register_fused(rule: str, device: str, kernel: FusedKernel) -> None:
     """Let `kernel` update all parameters on `device` at once, for the optimizers of `rule`.
 
     Groups with `fused=False` or `foreach=False` keep the update per parameter. The kernel gets plain lists of one length;
-    gradients are dense and not negated for `maximize`, and states are those that `init_state` made.
+    everything is dense and real, gradients are not negated for `maximize`, and states are those that `init_state` made.
 
     Args:
         rule: the optimizer's `rule`, such as "adam" (Adam and AdamW) or "sgd".
@@ -74,7 +74,8 @@ class RuleOptimizer(Optimizer):
         devices = {param.device.type for param in params}
         kernel = _fused_kernels.get((self.rule, devices.pop())) if len(devices) == 1 else None
         asked_not_to = group.get("fused") is False or group.get("foreach") is False
-        if kernel is None or asked_not_to or group.get("differentiable") or any(p.grad.is_sparse for p in params):
+        plain = not any(param.grad.is_sparse or param.dtype.is_complex for param in params)
+        if kernel is None or asked_not_to or group.get("differentiable") or not plain:
             if group.get("capturable") and params:
                 raise RuntimeError(
                     f"{type(self).__name__}(capturable=True) on {params[0].device}: a step that can be captured needs a "
@@ -90,7 +91,7 @@ class RuleOptimizer(Optimizer):
             state.update(self.init_state(param, group))
         return state
 
-    def ready(self, group: Group) -> Iterator[tuple[Tensor, Tensor, Mapping[str, Any] | State]]:
+    def ready(self, group: Group) -> Iterator[tuple[Tensor, Tensor, State]]:
         """Yield parameter, gradient and state of whatever has a gradient, its step already counted.
 
         The gradient is negated for `maximize`. Complex tensors come as real views, a last dimension of 2 more: every rule

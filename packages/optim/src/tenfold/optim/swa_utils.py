@@ -151,7 +151,9 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
 
     Batches are tensors, or lists or tuples whose first item goes to the model.
     """
-    norms = [module for module in model.modules() if isinstance(module, (BatchNorm1d, BatchNorm2d, BatchNorm3d, SyncBatchNorm))]
+    norms: list[Any] = [
+        module for module in model.modules() if isinstance(module, (BatchNorm1d, BatchNorm2d, BatchNorm3d, SyncBatchNorm))
+    ]
     if not norms:
         return
     momenta = [norm.momentum for norm in norms]
@@ -188,7 +190,7 @@ class SWALR(LRScheduler):
             group["swa_lr"] = rate
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
-        if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
+        if type(anneal_epochs) is not int or anneal_epochs < 0:
             raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
         self._anneal_strategy = anneal_strategy
         self.anneal_epochs = anneal_epochs

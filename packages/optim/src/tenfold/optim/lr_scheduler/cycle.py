@@ -190,7 +190,7 @@ class OneCycleLR(LRScheduler):
     ) -> None:
         check_optimizer(optimizer)
         self.total_steps = _count_steps(total_steps, epochs, steps_per_epoch)
-        if not isinstance(pct_start, (float, int)) or not 0 <= pct_start <= 1:
+        if not 0 <= pct_start <= 1:
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
