@@ -34,6 +34,22 @@ def test_the_right_order_does_not_warn() -> None:
     assert scheduler.last_epoch == 1
 
 
+def test_a_wrapper_around_an_optimizer_can_be_scheduled() -> None:
+    class Wrapper(tenfold.optim.Optimizer):
+        def __init__(self, inner: SGD) -> None:  # as training libraries do: no call of the base's __init__
+            self.inner = inner
+            self.param_groups, self.defaults = inner.param_groups, inner.defaults
+
+        def step(self, closure: Any = None) -> Any:
+            return self.inner.step(closure)
+
+    wrapper = Wrapper(optimizer_of(1.0))
+    scheduler = lr_scheduler.StepLR(wrapper, 1)
+    wrapper.step()
+    scheduler.step()
+    assert wrapper.inner.param_groups[0]["lr"] == pytest.approx(0.1)
+
+
 def test_get_lr_outside_step_warns() -> None:
     scheduler = lr_scheduler.ExponentialLR(optimizer_of(), 0.5)
     with pytest.warns(UserWarning, match="get_last_lr"):

@@ -64,6 +64,7 @@ class Optimizer:
 
     # State entries that are Python numbers while training (reading one costs nothing) and 0-d tensors in a checkpoint.
     _number_state: tuple[str, ...] = ()
+    _opt_called = False  # whether step() ran, which a learning rate scheduler asks before it warns
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
@@ -90,7 +91,6 @@ class Optimizer:
         self._state_dict_post_hooks: Hooks = OrderedDict()
         self._load_pre_hooks: Hooks = OrderedDict()
         self._load_post_hooks: Hooks = OrderedDict()
-        self._opt_called = False
         _run_hooks_around_step(type(self))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -282,7 +282,7 @@ def _run_hooks_around_step(cls: type[Optimizer]) -> None:
 
     @functools.wraps(step)
     def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        self._opt_called = True  # what a learning rate scheduler asks before it warns
+        self._opt_called = True
         if self._step_pre_hooks or self._step_post_hooks or _global_pre_hooks or _global_post_hooks:
             return _step_with_hooks(step, self, args, kwargs)
         return step(self, *args, **kwargs)

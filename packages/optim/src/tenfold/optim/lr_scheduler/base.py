@@ -92,7 +92,9 @@ class LRScheduler:
 
     def step(self, epoch: int | None = None) -> None:
         """Set the rates of the next epoch, or (deprecated) of `epoch`."""
-        if self._step_count == 1 and not self.optimizer._opt_called:
+        # An optimizer that wraps another without calling Optimizer.__init__ does not tell whether it has stepped.
+        counts = getattr(type(self.optimizer).step, "hooked", False)
+        if self._step_count == 1 and counts and not self.optimizer._opt_called:
             warnings.warn(
                 "Detected call of `lr_scheduler.step()` before `optimizer.step()`. Call them in the opposite order: "
                 "`optimizer.step()` before `lr_scheduler.step()`, else the first value of the schedule is skipped.",
