@@ -1,0 +1,144 @@
+"""The worker process: takes tasks, loads batches, sends them back."""
+
+from __future__ import annotations
+
+import os
+import queue
+import random
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+import numpy as np
+
+import tenfold
+
+from .failure import Failure, capture
+from .fetch import Fetch, make_fetch
+from .transport import Packet, discard, pack
+from .worker_info import WorkerInfo, set_worker_info
+
+# How often a worker looks whether its parent still lives, where a closed pipe does not tell.
+_PARENT_CHECK_S = 2.0
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that a worker needs to know."""
+
+    dataset: Any
+    batched: bool
+    collate_fn: Callable[[Any], Any]
+    drop_last: bool
+    base_seed: int
+    worker_id: int
+    num_workers: int
+    init_fn: Callable[[int], None] | None
+    block_prefix: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """One batch to load; a new epoch starts an iterable dataset anew."""
+
+    epoch: int
+    number: int
+    indices: Any
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A task's outcome; `content` None means that an iterable dataset is at its end."""
+
+    epoch: int
+    number: int
+    content: Packet | Failure | None
+
+
+def run_worker(job: Job, tasks: Connection, replies: Connection) -> None:
+    """Serve tasks until their pipe closes or the parent process is gone."""
+    inbox: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(tasks, inbox, os.getppid()), daemon=True).start()
+    try:
+        serve = _Server(job)
+        while (task := inbox.get()) is not None:
+            _send(replies, serve(task))
+    except (KeyboardInterrupt, BrokenPipeError):
+        # Ctrl-C reaches the parent too, which reports it; a broken pipe means that the parent is gone.
+        pass
+
+
+def seed_worker(base_seed: int, worker_id: int) -> int:
+    """Seed tenfold and `random` with `base_seed + worker_id`, NumPy with words mixed from both; returns the seed."""
+    seed = base_seed + worker_id
+    random.seed(seed)
+    tenfold.manual_seed(seed)
+    entropy = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
+    np.random.seed(np.random.SeedSequence(entropy).generate_state(4))
+    return seed
+
+
+def _receive(tasks: Connection, inbox: queue.SimpleQueue[Task | None], parent: int) -> None:
+    """Empty the pipe all the time, so that the parent never blocks on sending while this worker blocks on replying."""
+    try:
+        while os.getppid() == parent:
+            if wait([tasks], _PARENT_CHECK_S):
+                inbox.put(tasks.recv())
+    except (EOFError, OSError):
+        pass
+    inbox.put(None)
+
+
+def _send(replies: Connection, reply: Reply) -> None:
+    try:
+        replies.send(reply)
+    except BaseException:
+        if isinstance(reply.content, Packet):
+            discard(reply.content.block)
+        raise
+
+
+class _Server:
+    """Turns tasks into replies; every exception becomes a failure in the reply."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._where = f"in DataLoader worker process {job.worker_id}"
+        self._epoch = -1
+        self._fetch: Fetch | None = None
+        self._broken = self._guarded(self._set_up)
+
+    def _set_up(self) -> None:
+        job = self._job
+        tenfold.set_num_threads(1)
+        seed = seed_worker(job.base_seed, job.worker_id)
+        set_worker_info(WorkerInfo(job.worker_id, job.num_workers, seed, job.dataset))
+        if job.init_fn is not None:
+            job.init_fn(job.worker_id)
+
+    def __call__(self, task: Task) -> Reply:
+        content = self._broken or self._guarded(lambda: self._load(task))
+        return Reply(task.epoch, task.number, content)
+
+    def _guarded(self, action: Callable[[], Packet | None]) -> Packet | Failure | None:
+        try:
+            return action()
+        except Exception as error:
+            return capture(error, self._where)
+
+    def _load(self, task: Task) -> Packet | None:
+        if task.epoch != self._epoch:
+            job = self._job
+            self._fetch = None
+            self._epoch = task.epoch
+            self._fetch = make_fetch(job.dataset, job.batched, job.collate_fn, job.drop_last)
+        if self._fetch is None:
+            return None
+        try:
+            batch = self._fetch(task.indices)
+        except StopIteration:
+            self._fetch = None
+            return None
+        return pack(batch, f"{self._job.block_prefix}{task.epoch:x}_{task.number:x}")
