@@ -51,7 +51,8 @@ class WorkerPool:
         self._workers: list[_Worker] = []
         try:
             for worker_id in range(job.num_workers):
-                self._workers.append(_start(replace(job, worker_id=worker_id), context))
+                ends = [end for worker in self._workers for end in (worker.tasks, worker.replies)]
+                self._workers.append(_start(replace(job, worker_id=worker_id), context, ends))
         except BaseException:
             self.shutdown()
             raise
@@ -125,12 +126,14 @@ class WorkerPool:
                 discard(block)
 
 
-def _start(job: Job, context: BaseContext) -> _Worker:
+def _start(job: Job, context: BaseContext, ends: list[Connection]) -> _Worker:
     task_source, task_sink = context.Pipe(duplex=False)
     reply_source, reply_sink = context.Pipe(duplex=False)
     # Short: a block's name has at most 30 characters on macOS.
     job = replace(job, block_prefix=f"tf{secrets.token_hex(4)}_")
-    process = context.Process(target=run_worker, args=(job, task_source, reply_sink), daemon=True)  # type: ignore[attr-defined]
+    inherited = [*ends, task_sink, reply_source] if context.get_start_method() == "fork" else []
+    arguments = (job, task_source, reply_sink, inherited)
+    process = context.Process(target=run_worker, args=arguments, daemon=True)  # type: ignore[attr-defined]
     try:
         process.start()
     except BaseException as error:

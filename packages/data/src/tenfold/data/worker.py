@@ -57,8 +57,13 @@ class Reply:
     content: Packet | Failure | None
 
 
-def run_worker(job: Job, tasks: Connection, replies: Connection) -> None:
-    """Serve tasks until their pipe closes or the parent process is gone."""
+def run_worker(job: Job, tasks: Connection, replies: Connection, inherited: list[Connection]) -> None:
+    """Serve tasks until their pipe closes or the parent process is gone.
+
+    `inherited` are the parent's ends that a fork copied: while a copy is open, the closing of a pipe goes unnoticed.
+    """
+    for connection in inherited:
+        connection.close()
     inbox: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(tasks, inbox, os.getppid()), daemon=True).start()
     try:
