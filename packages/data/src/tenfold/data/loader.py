@@ -136,7 +136,9 @@ class DataLoader:
             return dict(self._resume)
         if self._progress is not None and not self._progress.finished:
             return self._progress.state()
-        return snapshot(self.sampler, self._generators(), self._base_seed)
+        # Workers that stay keep their seed; all others get a new one when the next epoch starts.
+        seed = self._base_seed if self._living() is not None else None
+        return snapshot(self.sampler, self._generators(), seed)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Let the next pass go on from a state of a loader that was built alike.
@@ -175,7 +177,7 @@ class DataLoader:
         return {name: generator for name, generator in found.items() if isinstance(generator, Generator)}
 
     def _open(self, skip: int | None, base_seed: int | None) -> LoaderIterator:
-        persistent = self._iterator if self._iterator is not None and self._iterator.pool.alive else None
+        persistent = self._living()
         if persistent is None:
             self._base_seed = draw_seed(self.generator) if base_seed is None else base_seed
         self._progress = Progress(snapshot(self.sampler, self._generators(), self._base_seed))
@@ -236,6 +238,10 @@ class DataLoader:
             block_prefix="",
         )
         return WorkerPool(job, self.multiprocessing_context or multiprocessing.get_context())
+
+    def _living(self) -> WorkerIterator | None:
+        """The iterator of persistent workers, if these run."""
+        return self._iterator if self._iterator is not None and self._iterator.pool.alive else None
 
     def _close_workers(self) -> None:
         if self._iterator is not None:

@@ -114,6 +114,9 @@ class WorkerPool:
             return
         workers, self._workers = self._workers, []
         for worker in workers:
+            # Closing alone may go unnoticed: processes forked by others meanwhile hold copies of the pipe.
+            with suppress(OSError):
+                worker.tasks.send(None)
             worker.tasks.close()
         _await_end(workers, _GRACE_S)
         for stop in (BaseProcess.terminate, BaseProcess.kill):

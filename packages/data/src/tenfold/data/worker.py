@@ -58,7 +58,7 @@ class Reply:
 
 
 def run_worker(job: Job, tasks: Connection, replies: Connection, inherited: list[Connection]) -> None:
-    """Serve tasks until their pipe closes or the parent process is gone.
+    """Serve tasks until None comes, their pipe closes or the parent process is gone.
 
     `inherited` are the parent's ends that a fork copied: while a copy is open, the closing of a pipe goes unnoticed.
     """
@@ -90,7 +90,10 @@ def _receive(tasks: Connection, inbox: queue.SimpleQueue[Task | None], parent: i
     try:
         while os.getppid() == parent:
             if wait([tasks], _PARENT_CHECK_S):
-                inbox.put(tasks.recv())
+                task: Task | None = tasks.recv()
+                if task is None:
+                    break
+                inbox.put(task)
     except (EOFError, OSError):
         pass
     inbox.put(None)
