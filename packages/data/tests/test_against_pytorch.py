@@ -5,6 +5,7 @@ from __future__ import annotations
 import data_cases as cases
 import numpy as np
 import pytest
+
 import tenfold
 import tenfold.data as ours
 
@@ -64,7 +65,9 @@ def test_loader_order_over_two_epochs_and_what_it_leaves_of_the_seed(workers, ow
     for lib, core in ((ours, tenfold), (theirs, torch)):
         core.manual_seed(29)
         options = {"generator": core.Generator().manual_seed(1)} if own_generator else {}
-        loader = lib.DataLoader(range(11), 3, shuffle=True, num_workers=workers, multiprocessing_context="fork" if workers else None, **options)
+        loader = lib.DataLoader(
+            range(11), 3, shuffle=True, num_workers=workers, multiprocessing_context="fork" if workers else None, **options
+        )
         epochs = [[batch.tolist() for batch in loader] for _ in range(2)]
         seen.append((epochs, core.rand(2).tolist()))
     assert seen[0] == seen[1]
@@ -139,9 +142,11 @@ def test_collate_and_convert(batch):
     assert plain(ours.default_convert(batch), tenfold.Tensor) == plain(default_convert(batch), torch.Tensor)
 
 
-@pytest.mark.parametrize("batch", [[object()], [None], [[1], [1, 2]], [{"a": 1}, {"b": 2}], [np.array("a")], [], [1, "a"]], ids=str)
+@pytest.mark.parametrize(
+    "batch", [[object()], [None], [[1], [1, 2]], [{"a": 1}, {"b": 2}], [np.array("a")], [], [1, "a"]], ids=str
+)
 def test_collate_raises_the_same_type(batch):
-    with pytest.raises(Exception) as theirs_raised:  # noqa: PT011, B017
+    with pytest.raises(Exception) as theirs_raised:
         theirs.default_collate(batch)
     with pytest.raises(theirs_raised.type):
         ours.default_collate(batch)

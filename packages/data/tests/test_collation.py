@@ -1,14 +1,19 @@
 from __future__ import annotations
 
-from collections import OrderedDict, UserDict, UserList, namedtuple
+from collections import OrderedDict, UserDict, UserList
 from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+
 import tenfold
 from tenfold.data import collate, default_collate, default_collate_fn_map, default_convert
 
-Pair = namedtuple("Pair", "x y")
+
+class Pair(NamedTuple):
+    x: Any
+    y: Any
 
 
 class Named(dict):

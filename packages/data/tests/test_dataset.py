@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 import tenfold
 from tenfold.data import (
     ChainDataset,
@@ -49,7 +50,7 @@ def test_tensor_dataset_gives_rows_and_wants_equal_sizes():
 
 
 def test_concat_indexes_through_its_parts():
-    dataset = ConcatDataset([[1, 2], [], [3]]) 
+    dataset = ConcatDataset([[1, 2], [], [3]])
     assert [dataset[i] for i in range(-3, 3)] == [1, 2, 3, 1, 2, 3]
     assert (len(dataset), dataset.cumulative_sizes) == (3, [2, 2, 3])
     with pytest.raises(ValueError, match="should not exceed"):
@@ -91,7 +92,7 @@ def test_stack_checks_what_getitems_gives():
         def __getitems__(self, indices):
             return []
 
-    with pytest.raises(ValueError, match="Short.__getitems__ gave 0 samples for 2 indices"):
+    with pytest.raises(ValueError, match=r"Short\.__getitems__ gave 0 samples for 2 indices"):
         StackDataset(Short()).__getitems__([0, 1])
 
 

@@ -6,8 +6,9 @@ import subprocess
 import sys
 
 import pytest
-import tenfold
 from data_cases import Images, Stream
+
+import tenfold
 from tenfold.data import BatchSampler, DataLoader, DistributedSampler, RandomSampler, SequentialSampler
 
 
@@ -36,7 +37,7 @@ def values(loader):
     ],
 )
 def test_contradicting_arguments_are_refused(options):
-    with pytest.raises(ValueError, match="DataLoader|BatchSampler"):
+    with pytest.raises(ValueError, match=r"DataLoader|BatchSampler"):
         DataLoader(range(4), **options)
 
 
@@ -89,8 +90,12 @@ def test_attributes_are_pytorch_s():
 def test_streams_and_their_length():
     assert values(DataLoader(Stream(5), 2)) == [[0, 1], [2, 3], [4]]
     assert values(DataLoader(Stream(5), 2, drop_last=True)) == [[0, 1], [2, 3]]
-    assert [item for item in DataLoader(Stream(3), None)] == [0, 1, 2]
-    assert [len(DataLoader(Stream(5), size, drop_last=drop)) for size, drop in ((2, False), (2, True), (None, False))] == [3, 2, 5]
+    assert list(DataLoader(Stream(3), None)) == [0, 1, 2]
+    assert [len(DataLoader(Stream(5), size, drop_last=drop)) for size, drop in ((2, False), (2, True), (None, False))] == [
+        3,
+        2,
+        5,
+    ]
 
 
 def test_a_stream_longer_than_it_said_is_reported():
@@ -217,7 +222,7 @@ def test_resuming_needs_a_whole_state_of_a_like_loader():
     with pytest.raises(ValueError, match="lacks"):
         loader.load_state_dict({"batches": 1})
     loader.load_state_dict(DataLoader(range(3)).state_dict())
-    with pytest.raises(ValueError, match="other|generators"):
+    with pytest.raises(ValueError, match="this loader has"):
         iter(loader)
 
 

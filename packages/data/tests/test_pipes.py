@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 import tenfold
 from tenfold.data import DataLoader
 from tenfold.data.pipes import FromIterable
@@ -52,7 +53,7 @@ def test_a_shard_is_a_worker_s_share():
     ],
 )
 def test_wrong_numbers_are_refused(make):
-    with pytest.raises(ValueError, match="Shuffle|Batch|Shard"):
+    with pytest.raises(ValueError, match=r"Shuffle|Batch|Shard"):
         make(FromIterable([]))
 
 

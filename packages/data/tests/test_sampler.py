@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 import tenfold
 from tenfold.data import (
     BatchSampler,

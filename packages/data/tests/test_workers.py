@@ -9,11 +9,13 @@ import subprocess
 import sys
 import textwrap
 import time
+from itertools import chain
 from pathlib import Path
 
 import data_cases as cases
 import numpy as np
 import pytest
+
 import tenfold
 from tenfold.data import DataLoader
 
@@ -147,13 +149,13 @@ def test_init_function_runs_in_each_worker():
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_streams_shared_out_or_not(workers):
-    shared = sorted(sum((b.tolist() for b in DataLoader(cases.Stream(7), 2, num_workers=workers)), []))
+    shared = sorted(number for batch in DataLoader(cases.Stream(7), 2, num_workers=workers) for number in batch.tolist())
     assert shared == list(range(7))
     loader = DataLoader(cases.Stream(3, shared_out=False), None, num_workers=workers)
     if workers == 1:
         assert list(loader) == [0, 1, 2]
     else:
-        with pytest.warns(UserWarning, match="every worker iterates the whole stream"):
+        with pytest.warns(UserWarning, match="each one iterates the whole stream"):
             assert list(loader) == [0, 0, 1, 1, 2, 2]
 
 
@@ -165,7 +167,7 @@ def test_streams_of_unequal_length_go_round_the_workers():
 
 def test_out_of_order_gives_all_batches():
     loader = DataLoader(cases.Images(9), 2, num_workers=2, in_order=False)
-    assert sorted(sum(numbers(loader), [])) == list(range(9))
+    assert sorted(chain.from_iterable(numbers(loader))) == list(range(9))
 
 
 @pytest.mark.parametrize("prefetch", [0, 1, 5])
@@ -320,7 +322,12 @@ def _run(program, **options):
     folder = Path(__file__).parent
     head = f"import sys; sys.path.insert(0, {str(folder)!r})\nimport data_cases as cases\nfrom tenfold.data import DataLoader\n"
     result = subprocess.run(
-        [sys.executable, "-W", "error", "-c", head + textwrap.dedent(program)], capture_output=True, text=True, timeout=50, check=False, **options
+        [sys.executable, "-W", "error", "-c", head + textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+        **options,
     )
     return result.returncode, result.stderr
 

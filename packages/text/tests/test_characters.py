@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 import tenfold
 from tenfold.data import DataLoader
 from tenfold.text import Vocab
@@ -19,7 +20,9 @@ def test_targets_are_inputs_one_further():
 def test_every_sample_lies_in_the_text():
     text = "abcabd"
     data = CharacterDataset(text, 2)
-    assert [data.decode(x) + data.decode(y)[-1] for x, y in (data[i] for i in range(len(data)))] == [text[i : i + 3] for i in range(4)]
+    assert [data.decode(x) + data.decode(y)[-1] for x, y in (data[i] for i in range(len(data)))] == [
+        text[i : i + 3] for i in range(4)
+    ]
     for index in (4, -5):
         with pytest.raises(IndexError, match=f"index {index} is out of range for 4 samples"):
             data[index]
@@ -54,4 +57,4 @@ def test_pydoc_topics_is_one_long_text():
     text = pydoc_topics()
     assert text == pydoc_topics()
     assert len(text) > 300_000
-    assert "The \"assert\" statement" in text or "assert statement" in text.lower()
+    assert 'The "assert" statement' in text or "assert statement" in text.lower()

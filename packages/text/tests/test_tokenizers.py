@@ -3,6 +3,7 @@ from __future__ import annotations
 import sys
 
 import pytest
+
 from tenfold.text import SubwordTokenizer, get_tokenizer, ngrams_iterator
 
 
@@ -11,7 +12,7 @@ from tenfold.text import SubwordTokenizer, get_tokenizer, ngrams_iterator
     [
         ("", []),
         ("Hello, World!", ["hello", ",", "world", "!"]),
-        ("It's \"quoted\".", ["it", "'", "s", "quoted", "."]),
+        ('It\'s "quoted".', ["it", "'", "s", "quoted", "."]),
         ("a;b:c<br />d", ["a", "b", "c", "d"]),
         ("(What?)  Tab\tand\nline", ["(", "what", "?", ")", "tab", "and", "line"]),
         ("3.14", ["3", ".", "14"]),
@@ -35,7 +36,9 @@ def test_unknown_names_and_languages_are_refused():
         get_tokenizer("basic_english", language="de")
 
 
-@pytest.mark.parametrize(("n", "expected"), [(1, ["a", "b", "c"]), (2, ["a", "b", "c", "a b", "b c"]), (9, ["a", "b", "c", "a b", "b c", "a b c"])])
+@pytest.mark.parametrize(
+    ("n", "expected"), [(1, ["a", "b", "c"]), (2, ["a", "b", "c", "a b", "b c"]), (9, ["a", "b", "c", "a b", "b c", "a b c"])]
+)
 def test_ngrams(n, expected):
     assert list(ngrams_iterator(["a", "b", "c"], n)) == expected
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pickle
 
 import pytest
+
 from tenfold.text import Vocab, build_vocab_from_iterator
 from tenfold.text.vocab import vocab
 
@@ -60,7 +61,11 @@ def test_building_sorts_by_count_then_alphabet():
     texts = [["b", "a", "c"], ["c", "b"], ["d", "<unk>"]]
     assert build_vocab_from_iterator(texts).get_itos() == ["b", "c", "<unk>", "a", "d"]
     assert build_vocab_from_iterator(iter(texts), min_freq=2, specials=["<unk>"]).get_itos() == ["<unk>", "b", "c"]
-    assert build_vocab_from_iterator(texts, specials=["<unk>"], special_first=False, max_tokens=3).get_itos() == ["b", "c", "<unk>"]
+    assert build_vocab_from_iterator(texts, specials=["<unk>"], special_first=False, max_tokens=3).get_itos() == [
+        "b",
+        "c",
+        "<unk>",
+    ]
     with pytest.raises(AssertionError, match="max_tokens=1 must be above the number of specials, 1"):
         build_vocab_from_iterator(texts, specials=["<unk>"], max_tokens=1)
 

@@ -26,12 +26,16 @@ def check_iterable_options(shuffle: bool | None, sampler: Any, batch_sampler: An
             raise ValueError(f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={value}")
 
 
-def check_sampling_options(batch_size: int | None, shuffle: bool | None, sampler: Any, batch_sampler: Any, drop_last: bool) -> None:
+def check_sampling_options(
+    batch_size: int | None, shuffle: bool | None, sampler: Any, batch_sampler: Any, drop_last: bool
+) -> None:
     """Raises: ValueError when two arguments decide the same thing."""
     if sampler is not None and shuffle:
         raise ValueError("DataLoader: sampler option is mutually exclusive with shuffle")
     if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
-        raise ValueError("DataLoader: batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
+        raise ValueError(
+            "DataLoader: batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
+        )
     if batch_size is None and drop_last:
         raise ValueError("DataLoader: batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
 
@@ -51,7 +55,9 @@ def mp_context(value: Any, num_workers: int) -> Any:
     if isinstance(value, BaseContext):
         return value
     if not isinstance(value, str):
-        raise TypeError(f"DataLoader: multiprocessing_context should be a context or the name of a start method, but got {value!r}")
+        raise TypeError(
+            f"DataLoader: multiprocessing_context should be a context or the name of a start method, but got {value!r}"
+        )
     methods = multiprocessing.get_all_start_methods()
     if value not in methods:
         raise ValueError(f"DataLoader: multiprocessing_context should name a start method in {methods}, but got {value!r}")

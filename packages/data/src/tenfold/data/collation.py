@@ -90,7 +90,7 @@ def rebuilt_mapping(like: Any, parts: dict[Any, Any]) -> Any:
             clone = copy.copy(like)
             clone.update(parts)
             return clone
-        return type(like)(parts)  # type: ignore[call-arg]
+        return type(like)(parts)
     except TypeError:
         return parts
 
@@ -103,7 +103,7 @@ def rebuilt_sequence(like: Any, parts: list[Any]) -> Any:
             for position, part in enumerate(parts):
                 clone[position] = part
             return clone
-        return type(like)(parts)  # type: ignore[call-arg]
+        return type(like)(parts)
     except TypeError:
         return parts
 

@@ -18,7 +18,8 @@ class DistributedSampler(Sampler[int]):
     The order depends on `seed + epoch` only: call `set_epoch` before each epoch. The length is made divisible by
     repeating indices from the start, or with `drop_last` by leaving out the last ones.
 
-    Raises: ValueError when `rank` is outside [0, num_replicas - 1]; RuntimeError when a default is wanted without a process group.
+    Raises: ValueError when `rank` is outside [0, num_replicas - 1]; RuntimeError when a default is wanted and no
+    process group is there.
 
     >>> list(DistributedSampler(range(5), num_replicas=2, rank=1, shuffle=False))
     [1, 3, 0]
@@ -68,5 +69,5 @@ def _from_process_group(function: str, argument: str) -> int:
         return int(getattr(import_module("tenfold.distributed"), function)())
     except ImportError as error:
         raise RuntimeError(
-            f"DistributedSampler: {argument} was not given and tenfold.distributed, which knows it, is not installed; give {argument}"
+            f"DistributedSampler: {argument} was not given, and tenfold.distributed, which knows it, is not installed; give it"
         ) from error

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 class _PlainKey(str):
     """KeyError shows the repr of its key, which would put the whole traceback on one line."""
 
+    __slots__ = ()
+
     def __repr__(self) -> str:
         return str(self)
 
@@ -26,7 +28,7 @@ class Failure:
         message = _PlainKey(self.text) if issubclass(self.kind, KeyError) else self.text
         try:
             return self.kind(message)
-        except Exception:
+        except Exception:  # noqa: BLE001 - any constructor may be asked for more
             return RuntimeError(self.text)
 
 
@@ -34,7 +36,7 @@ def capture(error: BaseException, where: str) -> Failure:
     """The failure for an exception; its type is kept when it can be pickled."""
     text = f"Caught {type(error).__name__} {where}.\nOriginal {''.join(traceback.format_exception(error))}"
     try:
-        pickle.loads(pickle.dumps(type(error)))
-    except Exception:
+        pickle.loads(pickle.dumps(type(error)))  # noqa: S301 - written in this line
+    except Exception:  # noqa: BLE001 - whatever pickling raises
         return Failure(RuntimeError, text)
     return Failure(type(error), text)

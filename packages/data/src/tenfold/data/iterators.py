@@ -62,8 +62,8 @@ class LoaderIterator(Iterator[Any]):
     def _check_length(self) -> None:
         if self._length is not None and self._progress.batches == self._length + 1:
             warnings.warn(
-                f"DataLoader: its IterableDataset reported a length that makes {self._length} batches, but gave more. With worker "
-                f"processes every worker iterates the whole stream unless __iter__ shares it out by get_worker_info()",
+                f"DataLoader: its IterableDataset reported a length that makes {self._length} batches, but gave more. With "
+                f"worker processes each one iterates the whole stream unless __iter__ shares it out by get_worker_info()",
                 stacklevel=3,
             )
 
@@ -189,5 +189,5 @@ def _opened(reply: Reply) -> Any:
         return reply.content
     try:
         return (unpack(reply.content),)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - raised again when the batch's turn comes
         return capture(error, "while taking a batch from a DataLoader worker process")

@@ -97,7 +97,9 @@ class DataLoader:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _FIXED and "_ready" in self.__dict__:
-            raise ValueError(f"DataLoader: {name} attribute should not be set after DataLoader is initialized; build a new loader")
+            raise ValueError(
+                f"DataLoader: {name} attribute should not be set after DataLoader is initialized; build a new loader"
+            )
         super().__setattr__(name, value)
 
     @property
@@ -260,7 +262,8 @@ class DataLoader:
     def _pins(self) -> bool:
         if self.pin_memory and not can_pin():
             warnings.warn(
-                "DataLoader: pin_memory=True, but no device was found that uses pinned memory; batches are not pinned", stacklevel=4
+                "DataLoader: pin_memory=True, but no device was found that uses pinned memory; batches are not pinned",
+                stacklevel=4,
             )
             return False
         return self.pin_memory

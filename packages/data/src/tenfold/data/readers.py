@@ -61,7 +61,9 @@ class CSVReader(Pipe[Any]):
             elif len(row) == len(names):
                 yield dict(zip(names, row, strict=True))
             elif row:
-                raise ValueError(f"CSVReader: {os.fspath(path)}, line {rows.line_num}: {len(row)} fields under a header of {len(names)}")
+                raise ValueError(
+                    f"CSVReader: {os.fspath(path)}, line {rows.line_num}: {len(row)} fields under a header of {len(names)}"
+                )
 
 
 def _as_list(paths: Path | Iterable[Path]) -> list[Path]:

@@ -29,7 +29,7 @@ def random_split(dataset: Any, lengths: Sequence[int | float], generator: Genera
     if sum(lengths) != len(dataset):
         raise ValueError(
             f"random_split: Sum of input lengths does not equal the length of the input dataset: "
-            f"{list(lengths)} sum to {sum(lengths)}, the dataset has {len(dataset)}; give lengths that sum to it, or fractions to 1"
+            f"{list(lengths)} sum to {sum(lengths)}, the dataset has {len(dataset)}; give that sum, or fractions of 1"
         )
     order = tenfold.randperm(len(dataset), generator=generator).tolist()
     sizes = [int(length) for length in lengths]

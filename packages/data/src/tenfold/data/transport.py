@@ -55,9 +55,10 @@ def pack(batch: Any, block_name: str) -> Packet:
 def unpack(packet: Packet) -> Any:
     """The batch of a packet; its arrays lie on the packet's block, whose name is gone afterwards."""
     if packet.block is None:
-        return pickle.loads(packet.body)
+        return pickle.loads(packet.body)  # noqa: S301 - from our own worker
     memory = _map_block(packet.block)
-    return pickle.loads(packet.body, buffers=[memory[start : start + size] for start, size in packet.spans])
+    buffers = [memory[start : start + size] for start, size in packet.spans]
+    return pickle.loads(packet.body, buffers=buffers)  # noqa: S301 - from our own worker
 
 
 def discard(block_name: str | None) -> None:
@@ -120,7 +121,7 @@ class _BatchPickler(pickle.Pickler):
         if type(value) is np.ndarray and not value.dtype.hasobject:
             # As bytes: dtypes from outside NumPy (bfloat16) do not export buffers.
             flat = np.ascontiguousarray(value).reshape(-1).view(np.uint8)
-            return _array_from, (pickle.PickleBuffer(flat), value.dtype, value.shape)
+            return _array_from, (pickle.PickleBuffer(flat.data), value.dtype, value.shape)
         return NotImplemented
 
 
@@ -148,7 +149,7 @@ class _Mapping:
     live = 0
 
     def __init__(self, block: SharedMemory) -> None:
-        address = np.frombuffer(block.buf, np.uint8).ctypes.data
+        address = _bytes_of(block).ctypes.data
         self.__array_interface__ = {"shape": (block.size,), "typestr": "|u1", "data": (address, False), "version": 3}
         self._close: Callable[[], None] = block.close
         _Mapping.live += 1
@@ -163,9 +164,14 @@ def _map_block(name: str) -> np.ndarray[Any, Any]:
     block.unlink()
     if _Mapping.live < _max_mappings():
         return np.asarray(_Mapping(block))
-    memory = np.frombuffer(block.buf, np.uint8).copy()
+    memory = _bytes_of(block).copy()
     block.close()
     return memory
+
+
+def _bytes_of(block: SharedMemory) -> np.ndarray[Any, Any]:
+    assert block.buf is not None, "the block is open"
+    return np.frombuffer(block.buf, np.uint8)
 
 
 def _max_mappings() -> int:

@@ -133,7 +133,7 @@ class _Server:
     def _guarded(self, action: Callable[[], Packet | None]) -> Packet | Failure | None:
         try:
             return action()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - raised again in the main process
             return capture(error, self._where)
 
     def _load(self, task: Task) -> Packet | None:

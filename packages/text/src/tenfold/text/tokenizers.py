@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def get_tokenizer(tokenizer: str | Tokenizer | None, language: str = "en") -> To
         return tokenizer
     if tokenizer not in _BY_NAME:
         raise ValueError(
-            f"get_tokenizer: got {tokenizer!r}; accepted are {sorted(_BY_NAME)}, None and callables from a text to a list of tokens"
+            f"get_tokenizer: got {tokenizer!r}; accepted are {sorted(_BY_NAME)}, None and callables from text to tokens"
         )
     if tokenizer == "basic_english" and language != "en":
         raise ValueError(f"get_tokenizer: basic_english is for language 'en', got {language!r}")
@@ -70,7 +70,7 @@ class SubwordTokenizer:
         self.backend = backend
 
     @classmethod
-    def train(cls, texts: Iterator[str] | Sequence[str], vocab_size: int, special_tokens: Sequence[str] = ()) -> SubwordTokenizer:
+    def train(cls, texts: Iterable[str], vocab_size: int, special_tokens: Sequence[str] = ()) -> SubwordTokenizer:
         """Learn a byte-level BPE vocabulary of at most `vocab_size` tokens (special ones first, at least all 256 bytes)."""
         library = _library()
         backend = library.Tokenizer(library.models.BPE())

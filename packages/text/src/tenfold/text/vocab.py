@@ -128,6 +128,8 @@ def build_vocab_from_iterator(
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     if max_tokens is not None:
         if max_tokens <= len(specials):
-            raise AssertionError(f"build_vocab_from_iterator: max_tokens={max_tokens} must be above the number of specials, {len(specials)}")
+            raise AssertionError(
+                f"build_vocab_from_iterator: max_tokens={max_tokens} must be above the number of specials, {len(specials)}"
+            )
         ordered = ordered[: max_tokens - len(specials)]
     return vocab(dict(ordered), min_freq, specials, special_first)
