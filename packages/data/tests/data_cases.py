@@ -99,6 +99,10 @@ def raise_value():
     raise ValueError("the text of the fault")
 
 
+def stop_iteration():
+    raise StopIteration
+
+
 def raise_key():
     raise KeyError("the key at fault")
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from data_cases import Images, Stream
+from data_cases import Failing, Images, Stream, stop_iteration
 
 import tenfold
 from tenfold.data import BatchSampler, DataLoader, DistributedSampler, RandomSampler, SequentialSampler
@@ -140,6 +140,13 @@ def test_shuffle_repeats_under_a_seed_and_changes_between_epochs():
     assert first[0] != first[1]
     own = [epochs(generator=tenfold.Generator().manual_seed(5)) for _ in range(2)]
     assert own[0] == own[1]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("workers", [0, 1])
+def test_stop_iteration_in_a_dataset_is_not_the_end_of_the_epoch(workers):
+    with pytest.raises(RuntimeError, match="raised StopIteration"):
+        list(DataLoader(Failing(stop_iteration), num_workers=workers, multiprocessing_context="fork" if workers else None))
 
 
 def _loaders():

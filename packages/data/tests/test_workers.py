@@ -89,7 +89,7 @@ def test_more_batches_than_may_be_mapped_are_copied(monkeypatch):
 def test_no_room_in_shared_memory_sends_through_the_pipe(monkeypatch):
     from tenfold.data import transport
 
-    monkeypatch.setattr(transport, "_has_room", lambda size: False)
+    monkeypatch.setattr(transport, "_can_share", lambda size: False)
     loader = DataLoader(cases.Images(6), 3, num_workers=1, multiprocessing_context="fork")
     assert [images.amax().item() for images, _ in loader] == [2.0, 5.0]
 
@@ -110,7 +110,7 @@ def test_packets_keep_every_kind_of_array(monkeypatch):
         "again": big,
     }
     for shared in (True, False):
-        monkeypatch.setattr(transport, "_has_room", lambda size, shared=shared: shared)
+        monkeypatch.setattr(transport, "_can_share", lambda size, shared=shared: shared)
         packet = transport.pack(batch, f"tf_test{os.getpid()}")
         assert (packet.block is not None) is shared
         result = transport.unpack(packet)

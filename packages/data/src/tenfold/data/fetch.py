@@ -15,12 +15,23 @@ def make_fetch(dataset: Any, batched: bool, collate_fn: Callable[[Any], Any], dr
     """The function from what a sampler yields to a batch; for a stream it raises StopIteration at the end."""
     if isinstance(dataset, IterableDataset):
         return _stream_fetch(iter(dataset), batched, collate_fn, drop_last)
+    load = _sample_loader(dataset, batched)
+
+    def fetch(indices: Any) -> Any:
+        try:
+            return collate_fn(load(indices))
+        except StopIteration as error:
+            # Let through, it would look like the end of the epoch.
+            raise RuntimeError("DataLoader: the dataset or collate_fn raised StopIteration") from error
+
+    return fetch
+
+
+def _sample_loader(dataset: Any, batched: bool) -> Fetch:
     if not batched:
-        return lambda index: collate_fn(dataset[index])
-    fetch_many = getattr(dataset, "__getitems__", None)
-    if fetch_many is not None:
-        return lambda indices: collate_fn(fetch_many(indices))
-    return lambda indices: collate_fn([dataset[index] for index in indices])
+        return lambda index: dataset[index]
+    fetch_many: Fetch | None = getattr(dataset, "__getitems__", None)
+    return fetch_many or (lambda indices: [dataset[index] for index in indices])
 
 
 def _stream_fetch(stream: Iterator[Any], batched: bool, collate_fn: Callable[[Any], Any], drop_last: bool) -> Fetch:

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tenfold import Generator
 
@@ -22,10 +22,12 @@ from .sampler import BatchSampler, EndlessSampler, RandomSampler, SequentialSamp
 if TYPE_CHECKING:
     from .pool import WorkerPool
 
+T_co = TypeVar("T_co", covariant=True)
+
 _FIXED = frozenset({"batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"})
 
 
-class DataLoader:
+class DataLoader(Generic[T_co]):
     """Iterable over the batches of a dataset.
 
     With `num_workers` above 0, processes load `prefetch_factor` (2) batches each ahead of use and hand them over in shared
@@ -33,7 +35,7 @@ class DataLoader:
 
     `state_dict()` and `load_state_dict()` go on in the middle of an epoch, in the same order. Beyond PyTorch's API.
     Mid-epoch the default generator is left alone: save and set it with the rest of the training. Random numbers
-    drawn inside workers start again from the workers' seeds.
+    drawn inside workers start again from the workers' seeds, and with `in_order=False` only the number of batches is kept.
 
     Raises: ValueError for arguments that contradict one another; RuntimeError while iterating when a worker died or took
     longer than `timeout` seconds; an exception of a worker is raised again with its type and the worker's traceback.

@@ -46,7 +46,7 @@ def pack(batch: Any, block_name: str) -> Packet:
     starts, total = _layout(arrays)
     if not total:
         return Packet(body, None, ())
-    if not _has_room(total):
+    if not _can_share(total):
         return Packet(_pickled(batch, None), None, ())
     _fill_block(block_name, total, arrays, starts)
     return Packet(body, block_name, tuple((start, array.nbytes) for start, array in zip(starts, arrays, strict=True)))
@@ -93,11 +93,17 @@ def _fill_block(name: str, size: int, arrays: list[np.ndarray[Any, Any]], starts
         block.close()
 
 
-def _has_room(size: int) -> bool:
-    """Writing beyond the folder's room kills the process with SIGBUS, so ask first (where the folder can be asked)."""
+def _can_share(size: int) -> bool:
+    """Whether a block of that size can be handed over.
+
+    Linux: writing beyond the folder's room would kill the process with SIGBUS. Windows: a block ends with its sender's handle.
+    """
     if not sys.platform.startswith("linux"):
-        return True
-    room = os.statvfs(_SHARED_FOLDER)
+        return sys.platform != "win32"
+    try:
+        room = os.statvfs(_SHARED_FOLDER)
+    except OSError:
+        return False
     return room.f_bavail * room.f_frsize > size
 
 
