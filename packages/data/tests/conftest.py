@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -8,16 +9,11 @@ import pytest
 # Spawned workers import the cases by name, and inherit this path.
 sys.path.insert(0, str(Path(__file__).parent))
 
-_SHARED = Path("/dev/shm")
-
-
-def _ours() -> set[str]:
-    return {path.name for path in _SHARED.glob("tf*_*")} if _SHARED.is_dir() else set()
+from data_cases import blocks_of
 
 
 @pytest.fixture
 def no_leaks():
     """Fails a test that leaves shared memory behind."""
-    before = _ours()
     yield
-    assert _ours() <= before
+    assert blocks_of(os.getpid()) == []

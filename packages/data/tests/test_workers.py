@@ -111,7 +111,7 @@ def test_packets_keep_every_kind_of_array(monkeypatch):
     }
     for shared in (True, False):
         monkeypatch.setattr(transport, "_can_share", lambda size, shared=shared: shared)
-        packet = transport.pack(batch, f"tf_test{os.getpid()}")
+        packet = transport.pack(batch, f"tf{os.getpid():x}_test")
         assert (packet.block is not None) is shared
         result = transport.unpack(packet)
         for key in ("big", "turned", "empty", "scalar", "objects"):
@@ -121,6 +121,17 @@ def test_packets_keep_every_kind_of_array(monkeypatch):
         assert result["again"] is result["big"]
         assert (result["text"], result["bytes"]) == (batch["text"], batch["bytes"])
         assert result["tensor"].sum().item() == 2500
+
+
+def test_a_dtype_from_outside_numpy_travels():
+    from tenfold.data import transport
+
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    for size in (4, 5000):
+        array = np.arange(size).astype(ml_dtypes.bfloat16)
+        result = transport.unpack(transport.pack(array, f"tf{os.getpid():x}_test"))
+        assert result.dtype == array.dtype
+        assert (result == array).all()
 
 
 def test_gradient_flag_travels():
@@ -318,18 +329,17 @@ def test_large_batches_in_pickles_do_not_block_shutdown():
 
 
 def _run(program, **options):
-    """Run a program that uses the cases; (exit code, stderr)."""
+    """Run a program that uses the cases; (exit code, stderr), once its shared memory is gone."""
     folder = Path(__file__).parent
     head = f"import sys; sys.path.insert(0, {str(folder)!r})\nimport data_cases as cases\nfrom tenfold.data import DataLoader\n"
-    result = subprocess.run(
-        [sys.executable, "-W", "error", "-c", head + textwrap.dedent(program)],
-        capture_output=True,
-        text=True,
-        timeout=50,
-        check=False,
-        **options,
-    )
-    return result.returncode, result.stderr
+    command = [sys.executable, "-W", "error", "-c", head + textwrap.dedent(program)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **options) as process:
+        _, stderr = process.communicate(timeout=50)
+    deadline = time.monotonic() + 10
+    while cases.blocks_of(process.pid):
+        assert time.monotonic() < deadline, "shared memory is left"
+        time.sleep(0.05)
+    return process.returncode, stderr
 
 
 def test_leaving_python_in_mid_epoch_is_quiet():

@@ -133,7 +133,7 @@ def _start(job: Job, context: BaseContext, ends: list[Connection]) -> _Worker:
     task_source, task_sink = context.Pipe(duplex=False)
     reply_source, reply_sink = context.Pipe(duplex=False)
     # Short: a block's name has at most 30 characters on macOS.
-    job = replace(job, block_prefix=f"tf{secrets.token_hex(4)}_")
+    job = replace(job, block_prefix=f"tf{os.getpid():x}_{secrets.token_hex(3)}_")
     inherited = [*ends, task_sink, reply_source] if context.get_start_method() == "fork" else []
     arguments = (job, task_source, reply_sink, inherited)
     process = context.Process(target=run_worker, args=arguments, daemon=True)  # type: ignore[attr-defined]
