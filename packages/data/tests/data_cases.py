@@ -57,6 +57,20 @@ class Failing(Dataset):
         return self.action() if index == self.at else index
 
 
+class Augmented(Dataset):
+    """Sample i with random numbers of all generators."""
+
+    def __len__(self):
+        return 14
+
+    def __getitem__(self, index):
+        import random
+
+        import numpy
+
+        return index, tenfold.rand(()).item(), random.random(), numpy.random.rand()
+
+
 class WorkerSeeds(Dataset):
     """What a worker's generators give first."""
 

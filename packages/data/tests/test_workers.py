@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -222,6 +223,31 @@ def test_resuming_with_workers(kind, given, persistent):
     other = make()
     other.load_state_dict(state)
     assert indices(other) == rest
+
+
+@pytest.mark.parametrize("given", [0, 1, 3, 5])
+@pytest.mark.parametrize("persistent", [False, True])
+def test_resuming_goes_on_with_the_workers_random_numbers(given, persistent):
+    def make():
+        return DataLoader(cases.Augmented(), 2, True, num_workers=2, persistent_workers=persistent, collate_fn=cases.give_list)
+
+    loader = make()
+    if persistent:
+        list(loader)
+    running = iter(loader)
+    for _ in range(given):
+        next(running)
+    state = loader.state_dict()
+    rest = list(running)
+    other = make()
+    other.load_state_dict(pickle.loads(pickle.dumps(state)))
+    resumed = iter(other)
+    assert [next(resumed)] == rest[:1]
+    again = other.state_dict()
+    assert list(resumed) == rest[1:]
+    third = make()
+    third.load_state_dict(again)
+    assert list(third) == rest[1:]
 
 
 @pytest.mark.parametrize(

@@ -116,10 +116,24 @@ class WorkerIterator(LoaderIterator):
         self._epoch += 1
         self._start()
 
+    def random_states(self) -> list[dict[str, Any]]:
+        """Each worker's random state as it was after the last batch that was given out; waits for batches under way."""
+        from .worker import StateTask
+
+        workers = range(self._pool.size)
+        for worker in workers:
+            before = next((number for number, owner in self._assigned.items() if owner == worker), self._sent)
+            self._pool.send(worker, StateTask(self._epoch, before))
+        self._states: dict[int, dict[str, Any]] = {}
+        while len(self._states) < len(workers):
+            self._collect()
+        return [self._states[worker] for worker in workers]
+
     def _start(self) -> None:
         workers = self._pool.size
         self._active = [True] * workers
-        self._next_worker = 0
+        # In an uninterrupted epoch batch i comes from worker i, round and round.
+        self._next_worker = self._progress.batches % workers
         self._sent = 0
         self._assigned: dict[int, int] = {}  # task number -> worker, in order of sending
         self._arrived: dict[int, Any] = {}  # task number -> (batch,), a failure, or None at a stream's end
@@ -167,12 +181,16 @@ class WorkerIterator(LoaderIterator):
         raise StopIteration
 
     def _collect(self) -> None:
+        from .worker import STATE_NUMBER
+
         replies = self._pool.receive(self._timeout_s or None)
         if not replies:
             raise RuntimeError(f"DataLoader timed out after {self._timeout_s} seconds")
         for worker, reply in replies:
             content = _opened(reply)
-            if reply.epoch == self._epoch:
+            if reply.number == STATE_NUMBER:
+                self._states[worker] = content[0]
+            elif reply.epoch == self._epoch:
                 self._arrived[reply.number] = content
                 self._active[worker] &= content is not None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -34,8 +35,8 @@ class DataLoader(Generic[T_co]):
     memory. Worker i is seeded with `base_seed + i`, where `base_seed` is drawn from `generator` when the workers start.
 
     `state_dict()` and `load_state_dict()` go on in the middle of an epoch, in the same order. Beyond PyTorch's API.
-    Mid-epoch the default generator is left alone: save and set it with the rest of the training. Random numbers
-    drawn inside workers start again from the workers' seeds, and with `in_order=False` only the number of batches is kept.
+    Mid-epoch the default generator is left alone: save and set it with the rest of the training. The workers' random
+    states are kept while the iterator lives; after it is gone, and with `in_order=False`, they start again from their seeds.
 
     Raises: ValueError for arguments that contradict one another; RuntimeError while iterating when a worker died or took
     longer than `timeout` seconds; an exception of a worker is raised again with its type and the worker's traceback.
@@ -94,6 +95,8 @@ class DataLoader(Generic[T_co]):
         self._base_seed: int | None = None
         self._progress: Progress | None = None
         self._resume: dict[str, Any] | None = None
+        self._worker_start: list[dict[str, Any]] | None = None
+        self._running: Callable[[], LoaderIterator | None] = lambda: None
         self._warn_of_too_many_workers()
         self._ready = True
 
@@ -120,6 +123,7 @@ class DataLoader(Generic[T_co]):
         with default_rng_kept(state["started"]):
             restore(state, self.sampler, self._generators())
             self._close_workers()
+            self._worker_start = state["workers"]
             return self._open(skip=state["batches"], base_seed=state["base_seed"])
 
     def __len__(self) -> int:
@@ -139,7 +143,7 @@ class DataLoader(Generic[T_co]):
         if self._resume is not None:
             return dict(self._resume)
         if self._progress is not None and not self._progress.finished:
-            return self._progress.state()
+            return {**self._progress.state(), "workers": self._worker_states()}
         # Workers that stay keep their seed; all others get a new one when the next epoch starts.
         seed = self._base_seed if self._living() is not None else None
         return snapshot(self.sampler, self._generators(), seed)
@@ -151,7 +155,7 @@ class DataLoader(Generic[T_co]):
 
         Raises: ValueError when keys are missing.
         """
-        wanted = {"batches", "started", "base_seed", "epoch", "default_rng", "generators"}
+        wanted = {"batches", "started", "base_seed", "epoch", "default_rng", "generators", "workers"}
         if missing := wanted - state_dict.keys():
             raise ValueError(f"DataLoader.load_state_dict: the state lacks {sorted(missing)}; give what state_dict() returned")
         self._resume = dict(state_dict)
@@ -191,6 +195,7 @@ class DataLoader(Generic[T_co]):
             persistent.restart(indices, self._progress, self._known_length())
             return persistent
         iterator = self._new_iterator(indices, self._progress)
+        self._running = weakref.ref(iterator)
         if self._streams:
             iterator.discard(skip or 0)
         return iterator
@@ -240,8 +245,18 @@ class DataLoader(Generic[T_co]):
             num_workers=self.num_workers,
             init_fn=self.worker_init_fn,
             block_prefix="",
+            prefetch=self.prefetch_factor or 0,
+            random_states=self._worker_start,
         )
+        self._worker_start = None
         return WorkerPool(job, self.multiprocessing_context or multiprocessing.get_context())
+
+    def _worker_states(self) -> list[dict[str, Any]] | None:
+        """The workers' random states, if they are needed: a stream's workers come to theirs by reading it again."""
+        running = self._running()
+        if self._streams or not self.in_order or not isinstance(running, WorkerIterator) or not running.pool.alive:
+            return None
+        return running.random_states()
 
     def _living(self) -> WorkerIterator | None:
         """The iterator of persistent workers, if these run."""

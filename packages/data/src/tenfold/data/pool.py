@@ -21,7 +21,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from .transport import Packet, discard
-from .worker import Job, Reply, Task, run_worker
+from .worker import Job, Reply, StateTask, Task, run_worker
 
 # How long workers may take to end by themselves, and then after SIGTERM, before they are killed.
 _GRACE_S = 5.0
@@ -72,7 +72,7 @@ class WorkerPool:
         """The process ids of the workers."""
         return [worker.process.pid for worker in self._workers]
 
-    def send(self, worker_id: int, task: Task) -> None:
+    def send(self, worker_id: int, task: Task | StateTask) -> None:
         """Give a worker a task."""
         if not self._workers:
             raise RuntimeError(_ENDED)

@@ -33,6 +33,7 @@ def snapshot(sampler: Any, generators: dict[str, Generator], base_seed: int | No
     return {
         "batches": 0,
         "started": False,
+        "workers": None,
         "base_seed": base_seed,
         "epoch": getattr(sampler, "epoch", None),
         "default_rng": tenfold.get_rng_state(),

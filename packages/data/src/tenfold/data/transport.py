@@ -47,9 +47,14 @@ def pack(batch: Any, block_name: str) -> Packet:
     if not total:
         return Packet(body, None, ())
     if not _can_share(total):
-        return Packet(_pickled(batch, None), None, ())
+        return pack_small(batch)
     _fill_block(block_name, total, arrays, starts)
     return Packet(body, block_name, tuple((start, array.nbytes) for start, array in zip(starts, arrays, strict=True)))
+
+
+def pack_small(value: Any) -> Packet:
+    """Pickle all of a value, without a shared block."""
+    return Packet(_pickled(value, None), None, ())
 
 
 def unpack(packet: Packet) -> Any:

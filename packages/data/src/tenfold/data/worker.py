@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 import queue
-import random
 import threading
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-import numpy as np
-
 import tenfold
 
 from .failure import Failure, capture
 from .fetch import Fetch, make_fetch
-from .transport import Packet, discard, pack
+from .randomness import get_random_state, seed_worker, set_random_state
+from .transport import Packet, discard, pack, pack_small
 from .worker_info import WorkerInfo, set_worker_info
 
 # How often a worker looks whether its parent still lives, where a closed pipe does not tell.
@@ -37,6 +36,8 @@ class Job:
     num_workers: int
     init_fn: Callable[[int], None] | None
     block_prefix: str
+    prefetch: int
+    random_states: list[dict[str, Any]] | None  # of all workers, when an epoch is resumed
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,18 @@ class Task:
     epoch: int
     number: int
     indices: Any
+
+
+STATE_NUMBER = -1
+
+
+@dataclass(frozen=True)
+class StateTask:
+    """Ask for the worker's random state as it was before the first task of this epoch numbered `before` or higher."""
+
+    epoch: int
+    before: int
+    number: int = STATE_NUMBER
 
 
 @dataclass(frozen=True)
@@ -64,7 +77,7 @@ def run_worker(job: Job, tasks: Connection, replies: Connection, inherited: list
     """
     for connection in inherited:
         connection.close()
-    inbox: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+    inbox: queue.SimpleQueue[Task | StateTask | None] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(tasks, inbox, os.getppid()), daemon=True).start()
     try:
         serve = _Server(job)
@@ -75,22 +88,12 @@ def run_worker(job: Job, tasks: Connection, replies: Connection, inherited: list
         pass
 
 
-def seed_worker(base_seed: int, worker_id: int) -> int:
-    """Seed tenfold and `random` with `base_seed + worker_id`, NumPy with words mixed from both; returns the seed."""
-    seed = base_seed + worker_id
-    random.seed(seed)
-    tenfold.manual_seed(seed)
-    entropy = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
-    np.random.seed(np.random.SeedSequence(entropy).generate_state(4))
-    return seed
-
-
-def _receive(tasks: Connection, inbox: queue.SimpleQueue[Task | None], parent: int) -> None:
+def _receive(tasks: Connection, inbox: queue.SimpleQueue[Task | StateTask | None], parent: int) -> None:
     """Empty the pipe all the time, so that the parent never blocks on sending while this worker blocks on replying."""
     try:
         while os.getppid() == parent:
             if wait([tasks], _PARENT_CHECK_S):
-                task: Task | None = tasks.recv()
+                task: Task | StateTask | None = tasks.recv()
                 if task is None:
                     break
                 inbox.put(task)
@@ -116,6 +119,8 @@ class _Server:
         self._where = f"in DataLoader worker process {job.worker_id}"
         self._epoch = -1
         self._fetch: Fetch | None = None
+        # The main process may not yet have given out the last `prefetch` batches: remember how each began.
+        self._states: deque[tuple[tuple[int, int], dict[str, Any]]] = deque(maxlen=max(job.prefetch, 1) + 1)
         self._broken = self._guarded(self._set_up)
 
     def _set_up(self) -> None:
@@ -125,10 +130,18 @@ class _Server:
         set_worker_info(WorkerInfo(job.worker_id, job.num_workers, seed, job.dataset))
         if job.init_fn is not None:
             job.init_fn(job.worker_id)
+        if job.random_states is not None:
+            set_random_state(job.random_states[job.worker_id])
 
-    def __call__(self, task: Task) -> Reply:
+    def __call__(self, task: Task | StateTask) -> Reply:
+        if isinstance(task, StateTask):
+            return Reply(task.epoch, task.number, pack_small(self._state_before((task.epoch, task.before))))
+        self._states.append(((task.epoch, task.number), get_random_state()))
         content = self._broken or self._guarded(lambda: self._load(task))
         return Reply(task.epoch, task.number, content)
+
+    def _state_before(self, key: tuple[int, int]) -> dict[str, Any]:
+        return next((state for begun, state in self._states if begun >= key), None) or get_random_state()
 
     def _guarded(self, action: Callable[[], Packet | None]) -> Packet | Failure | None:
         try:
