@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import io
+import tarfile
+
 import pytest
 
 import tenfold
 from tenfold.data import DataLoader
 from tenfold.data.pipes import FromIterable
-from tenfold.data.readers import CSVReader, LineReader
+from tenfold.data.readers import CSVReader, LineReader, TarReader
 
 
 def test_pipes_compose_and_repeat():
@@ -76,3 +79,21 @@ def test_csv_rows_as_dicts_or_lists(tmp_path):
         list(CSVReader(file, delimiter="\t"))
     file.write_text("")
     assert list(CSVReader(file)) == []
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz"])
+def test_files_of_a_tar_archive(tmp_path, mode):
+    path = tmp_path / "a.tar"
+    with tarfile.open(path, mode) as archive:
+        folder = tarfile.TarInfo("folder")
+        folder.type = tarfile.DIRTYPE
+        archive.addfile(folder)
+        for name, content in (("folder/x.txt", b"one"), ("y.bin", b"")):
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    pipe = TarReader(path)
+    assert list(pipe) == list(pipe) == [("folder/x.txt", b"one"), ("y.bin", b"")]
+    (tmp_path / "b.tar").write_text("no archive")
+    with pytest.raises(tarfile.ReadError):
+        list(TarReader(tmp_path / "b.tar"))

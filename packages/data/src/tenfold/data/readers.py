@@ -1,9 +1,10 @@
-"""Pipes that read files: lines of text and rows of CSV."""
+"""Pipes that read files: lines of text, rows of CSV, members of tar archives."""
 
 from __future__ import annotations
 
 import csv
 import os
+import tarfile
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -64,6 +65,24 @@ class CSVReader(Pipe[Any]):
                 raise ValueError(
                     f"CSVReader: {os.fspath(path)}, line {rows.line_num}: {len(row)} fields under a header of {len(names)}"
                 )
+
+
+class TarReader(Pipe[tuple[str, bytes]]):
+    """The files inside tar archives, plain or compressed, as (name, content), in the archive's order; nothing is unpacked to disk.
+
+    Raises: FileNotFoundError while iterating when an archive is missing; tarfile.ReadError for a file that is none.
+    """
+
+    def __init__(self, paths: Path | Iterable[Path]) -> None:
+        self.paths = _as_list(paths)
+
+    def __iter__(self) -> Iterator[tuple[str, bytes]]:
+        for path in self.paths:
+            with tarfile.open(path) as archive:
+                for member in archive:
+                    content = archive.extractfile(member) if member.isfile() else None
+                    if content is not None:
+                        yield member.name, content.read()
 
 
 def _as_list(paths: Path | Iterable[Path]) -> list[Path]:
