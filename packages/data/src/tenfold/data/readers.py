@@ -68,7 +68,7 @@ class CSVReader(Pipe[Any]):
 
 
 class TarReader(Pipe[tuple[str, bytes]]):
-    """The files inside tar archives, plain or compressed, as (name, content), in the archive's order; nothing is unpacked to disk.
+    """The files inside tar archives, plain or compressed, as (name, content), in order; nothing is written to disk.
 
     Raises: FileNotFoundError while iterating when an archive is missing; tarfile.ReadError for a file that is none.
     """
