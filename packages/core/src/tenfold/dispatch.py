@@ -253,7 +253,7 @@ def run_body(operator: Operator, values: dict[str, Any], key: Any = None) -> Any
             f"@kernel(op.{operator.name}, device={str(key.device.type)!r})"
         )
     positional = [values[p.name] for p in operator.params if not p.keyword_only]
-    return operator.body(*positional, **{p.name: values[p.name] for p in operator.params if p.keyword_only})
+    return operator.body(*positional, **{p.name: values.get(p.name) for p in operator.params if p.keyword_only})
 
 
 def has_gradient(operator: Operator) -> bool:
