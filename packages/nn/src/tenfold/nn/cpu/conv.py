@@ -20,9 +20,9 @@ from tenfold.nn.cpu.window import Sizes, Window
 Array = np.ndarray[Any, Any]
 
 COLUMN_BYTES = 1 << 21
-PLANE_BYTES = 1 << 17
-SHORT_PLANE = 64
-MOST_WASTE = 1.3
+SHORT_PLANE = 32
+# Wrapped columns cost products with every output channel; copying short rows instead costs the same at about 8 channels.
+WASTED_CHANNELS = 8
 MOST_MULTIPLES = 2
 
 
@@ -113,7 +113,7 @@ def _correlate(x: Array, weight: Array, bias: Array | None, window: Window, grou
         _pointwise(x, weight, bias, window, groups, out)
     elif groups == C and weight.shape[0] <= MOST_MULTIPLES * C:
         _depthwise(x, weight, bias, window, out)
-    elif window.positions < SHORT_PLANE or Flat(window).waste > MOST_WASTE:
+    elif _prefers_merged(window, weight.shape[0] // groups):
         _merged(x, weight, bias, window, groups, out)
     else:
         _by_plane(x, weight, bias, window, groups, out)
@@ -126,6 +126,10 @@ def _per_channel(bias: Array, ndim: int) -> Array:
 
 def _is_pointwise(window: Window) -> bool:
     return window.taps == 1 and not any(window.padding)
+
+
+def _prefers_merged(window: Window, channels: int) -> bool:
+    return window.positions < SHORT_PLANE or Flat(window).waste * channels > WASTED_CHANNELS
 
 
 def _store(out: Array, value: Array, bias: Array | None) -> None:
@@ -150,7 +154,7 @@ class Flat:
         self.rows = (window.outputs[0], *lengths[1:])
         self.run = 1 + sum((o - 1) * step for o, step in zip(window.outputs, steps, strict=True))
         self.inside = (..., *[slice(o) for o in window.outputs])
-        self.waste = prod(self.rows) / max(1, window.positions)
+        self.waste = prod(self.rows) / max(1, window.positions) - 1
         self.taps: list[slice] = []
         for offset in window.offsets():
             phase = 0
@@ -253,7 +257,7 @@ def _pointwise(x: Array, weight: Array, bias: Array | None, window: Window, grou
     N, C = x.shape[:2]
     x = x[(..., *[slice(0, (o - 1) * s + 1, s) for o, s in zip(window.outputs, window.stride, strict=True)])]
     kernels = weight.reshape(groups, weight.shape[0] // groups, -1)
-    if window.positions < SHORT_PLANE // 2:
+    if window.positions < SHORT_PLANE:
         ones = (1,) * len(window.kernel)
         _merged(x, weight, bias, Window.over(x.shape[2:], ones, ones, window.padding, ones), groups, out)
         return
@@ -264,28 +268,26 @@ def _pointwise(x: Array, weight: Array, bias: Array | None, window: Window, grou
 
 
 def _depthwise(x: Array, weight: Array, bias: Array | None, window: Window, out: Array) -> None:
-    """Every channel by itself: a multiply and an add per tap over flat planes that stay in the cache."""
+    """Every channel by itself: one small product per plane, in blocks of planes that stay in the cache."""
     N, C = x.shape[:2]
-    O, M = weight.shape[0], weight.shape[0] // C
+    M = weight.shape[0] // C
     flat = Flat(window)
-    factors = np.broadcast_to(weight.reshape(1, C, M, -1), (N, C, M, window.taps)).reshape(N * C, M, window.taps, 1)
+    kernels = np.broadcast_to(weight.reshape(1, C, M, -1), (N, C, M, window.taps)).reshape(N * C, M, window.taps)
     planes = x.reshape(N * C, *window.inputs)
     results = out.reshape(N * C, M, *window.outputs)
-    step = max(1, min(N * C, PLANE_BYTES // (M * flat.length * x.itemsize)))
-    padded = np.zeros((step, 1, flat.length), x.dtype)
-    sums, terms = np.empty((2, step, M, prod(flat.rows)), x.dtype)
-    offsets = None if bias is None else np.broadcast_to(bias.reshape(1, C, M), (N, C, M)).reshape(N * C, M)
+    step = max(1, min(N * C, COLUMN_BYTES // (window.taps * flat.run * x.itemsize)))
+    padded = np.zeros((step, flat.length), x.dtype)
+    columns = np.empty((step, window.taps, flat.run), x.dtype)
+    rows = np.empty((step, M, prod(flat.rows)), x.dtype)
     for part in row_blocks(N * C, 1, step):
         B = part.stop - part.start
-        flat.fill(padded[:B, 0], planes[part])
-        total, term = sums[:B, :, : flat.run], terms[:B, :, : flat.run]
+        flat.fill(padded[:B], planes[part])
         for tap, where in enumerate(flat.taps):
-            np.multiply(padded[:B, :, where], factors[part, :, tap], out=term if tap else total)
-            if tap:
-                total += term
-        if offsets is not None:
-            total += offsets[part, :, None]
-        results[part] = sums[:B].reshape(B, M, *flat.rows)[flat.inside]
+            columns[:B, tap] = padded[:B, where]
+        np.matmul(kernels[part], columns[:B], out=rows[:B, :, : flat.run])
+        results[part] = rows[:B].reshape(B, M, *flat.rows)[flat.inside]
+    if bias is not None:
+        out += _per_channel(bias, out.ndim)
 
 
 def _spread(g: Array, weight: Array, window: Window, groups: int) -> Array:
@@ -333,8 +335,7 @@ def _spread_by_tap(g: Array, weight: Array, window: Window, groups: int, out: Ar
 
 
 def _weight_grad(g: Array, x: Array, window: Window, groups: int) -> Array:
-    N, O = g.shape[:2]
-    C = x.shape[1]
+    O, C = g.shape[1], x.shape[1]
     out = np.zeros((groups, O // groups, C // groups * window.taps), g.dtype)
     if out.size == 0 or g.size == 0 or x.size == 0:
         return out

@@ -57,11 +57,12 @@ class Window:
     def overlaps(self) -> Iterator[tuple[int, tuple[slice, ...], tuple[slice, ...]]]:
         """For each tap that meets the input: its number, the outputs where it lies inside, and the inputs it meets there."""
         for tap, offset in enumerate(self.offsets()):
-            pairs = [self._overlap(axis, o) for axis, o in enumerate(offset)]
+            pairs = [self.overlap(axis, o) for axis, o in enumerate(offset)]
             if all(pair is not None for pair in pairs):
                 yield tap, tuple(p[0] for p in pairs if p), tuple(p[1] for p in pairs if p)
 
-    def _overlap(self, axis: int, offset: int) -> tuple[slice, slice] | None:
+    def overlap(self, axis: int, offset: int) -> tuple[slice, slice] | None:
+        """Along one dimension: the outputs for which a tap lies inside the input, and the inputs it meets there."""
         step = self.stride[axis]
         shift = offset - self.padding[axis]
         first = max(0, -(shift // step))
