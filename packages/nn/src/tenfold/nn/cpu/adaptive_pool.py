@@ -58,10 +58,17 @@ def _uneven_means(planes: Array, out: Array) -> None:
 
 def _sum_windows(x: Array, axis: int, size: int) -> Array:
     starts, lengths = adaptive_windows(x.shape[axis], size)
+    taps = int(lengths.max(initial=0))
+    lead = (slice(None),) * axis
+    if size < taps:
+        out = np.empty((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype)
+        for i, (start, length) in enumerate(zip(starts, lengths, strict=True)):
+            np.add.reduce(x[(*lead, slice(start, start + length))], axis, out=out[(*lead, i)])
+        return out
     out = x.take(starts, axis)
-    for tap in range(1, int(lengths.max(initial=0))):
+    for tap in range(1, taps):
         inside = np.flatnonzero(lengths > tap)
-        out[(slice(None),) * axis + (inside,)] += x.take(starts[inside] + tap, axis)
+        out[(*lead, inside)] += x.take(starts[inside] + tap, axis)
     return out
 
 
@@ -80,7 +87,7 @@ def adaptive_avg_pool_grad(g: Array, input_shape: Sizes, ndim: int) -> Array:
         return out
     for part in row_blocks(len(planes), 2 * results.itemsize * prod(results.shape[1:]), PLANE_BYTES):
         shares = planes[part]
-        for axis in range(1, ndim + 1):
+        for axis in range(ndim, 0, -1):
             shares = _share_windows(shares, axis, results.shape[axis])
         results[part] = shares
     return out

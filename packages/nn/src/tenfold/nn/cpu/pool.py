@@ -116,7 +116,7 @@ def _scatter_planes(g: Array, indices: Array, out: Array) -> None:
     for part in row_blocks(len(g), plane * out.itemsize, PLANE_BYTES):
         targets = indices[part].reshape(part.stop - part.start, -1) + starts[: part.stop - part.start, None]
         block = flat[part.start * plane : part.stop * plane]
-        block[:] = np.bincount(targets.reshape(-1), weights=g[part].reshape(-1), minlength=block.size)
+        np.add.at(block, targets.reshape(-1), g[part].reshape(-1))  # flat and of one dtype: NumPy's fast loop
 
 
 @array_kernel()
@@ -129,7 +129,7 @@ def avg_pool(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> Array:
-    """The mean of each window, one dimension after the other."""
+    """The mean of each window, one dimension after the other: whole rows first, then what is left of them."""
     ndim = len(kernel_size)
     planes = as_planes(input, ndim)
     window = Window.over(planes.shape[1:], kernel_size, stride, padding, (1,) * ndim, ceil_mode)
@@ -138,7 +138,7 @@ def avg_pool(
     if out.size:
         for part in row_blocks(len(planes), 2 * prod(window.inputs) * input.itemsize, PLANE_BYTES):
             sums = planes[part]
-            for axis in range(ndim, 0, -1):
+            for axis in range(1, ndim + 1):
                 sums = _sum_windows(sums, window, axis)
             np.multiply(sums, scale, out=out[part])
     return out.reshape(*input.shape[: input.ndim - ndim], *window.outputs)
@@ -165,7 +165,7 @@ def avg_pool_grad(
         planes, results = as_planes(g, ndim), as_planes(out, ndim)
         for part in row_blocks(len(planes), 2 * prod(inputs) * g.itemsize, PLANE_BYTES):
             shares = planes[part] * scale
-            for axis in range(1, ndim + 1):
+            for axis in range(ndim, 0, -1):
                 shares = _spread_windows(shares, window, axis)
             results[part] = shares
     return out
