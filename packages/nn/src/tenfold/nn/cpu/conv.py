@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from tenfold.nn.cpu.array_kernel import array_kernel
-from tenfold.nn.cpu.blocks import row_blocks
+from tenfold.cpu.blocks import row_blocks
 from tenfold.nn.cpu.window import Sizes, Window
 
 Array = np.ndarray[Any, Any]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.nn.cpu.array_kernel import array_kernel
-from tenfold.nn.cpu.blocks import row_blocks
+from tenfold.cpu.blocks import row_blocks
 from tenfold.nn.cpu.window import Sizes
 
 Array = np.ndarray[Any, Any]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.nn.cpu.array_kernel import array_kernel
-from tenfold.nn.cpu.blocks import row_blocks
+from tenfold.cpu.blocks import row_blocks
 from tenfold.nn.cpu.window import Sizes, Window
 
 Array = np.ndarray[Any, Any]
