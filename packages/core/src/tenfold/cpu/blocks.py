@@ -27,6 +27,9 @@ def blockwise(body: Callable[..., None], *arrays: Array) -> Array:
     """
     first = arrays[0]
     out = np.empty(first.shape, first.dtype)
+    if first.ndim == 0:  # arithmetic on 0-d arrays yields scalars, which `body` could not write to
+        body(out.reshape(1), *[a.reshape(1) for a in arrays])
+        return out
     if first.nbytes <= BLOCK_BYTES:
         body(out, *arrays)
         return out

@@ -5,6 +5,7 @@ Class dimension 1; targets equal to `ignore_index` count nothing. Reductions: "n
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,11 @@ Array = np.ndarray[Any, Any]
 class Targets:
     """Class indices flattened to (A, B), with the weight of each and zero where the target is ignored."""
 
-    __slots__ = ("classes", "places", "weights")
+    __slots__ = ("classes", "index", "weights")
 
     def __init__(self, target: Array, shape: tuple[int, ...], weight: Array | None, ignore_index: int, dtype: Any) -> None:
         A, C = (shape[0], shape[1]) if len(shape) > 1 else (1, shape[0])
-        flat = target.reshape(A, -1)
+        flat = target.reshape(A, prod(shape[2:]))
         kept = flat != ignore_index
         self.classes = np.where(kept, flat, 0)
         if self.classes.size and (self.classes.min() < 0 or self.classes.max() >= C):
@@ -32,12 +33,12 @@ class Targets:
         self.weights = kept.astype(dtype)
         if weight is not None:
             self.weights *= weight.astype(dtype, copy=False)[self.classes] if C else 0
-        self.places = self.classes[:, None]  # (A, 1, B)
+        self.index = (np.arange(A)[:, None], self.classes, np.arange(flat.shape[1]))  # into (A, C, B)
 
 
 def _as_classes(x: Array) -> Array:
     """View (N, C, *S) as (N, C, L), and (C,) as (1, C, 1)."""
-    return x.reshape(1, -1, 1) if x.ndim == 1 else x.reshape(*x.shape[:2], int(np.prod(x.shape[2:], dtype=np.int64)))
+    return x.reshape(1, -1, 1) if x.ndim == 1 else x.reshape(*x.shape[:2], prod(x.shape[2:]))
 
 
 def _reduce(losses: Array, total: Array, target: Array, reduction: str) -> Array:
@@ -62,7 +63,7 @@ def nll_loss(
     """-weight[target] log_probs[target], reduced; also the sum of the targets' weights (0-d)."""
     targets = Targets(target, log_probs.shape, weight, ignore_index, log_probs.dtype)
     total = np.asarray(targets.weights.sum(), log_probs.dtype)
-    picked = np.take_along_axis(_as_classes(log_probs), targets.places, 1)[:, 0] if log_probs.size else targets.weights
+    picked = _as_classes(log_probs)[targets.index] if log_probs.size else targets.weights
     losses = np.where(targets.weights == 0, 0, -picked * targets.weights)
     return _reduce(losses, total, target, reduction), total
 
@@ -82,7 +83,7 @@ def nll_loss_grad(
     out = np.zeros(log_probs.shape, g.dtype)
     values = -_per_element(g, targets, total_weight, reduction) * targets.weights
     if out.size:
-        np.put_along_axis(_as_classes(out), targets.places, np.where(targets.weights == 0, 0, values)[:, None], 1)
+        _as_classes(out)[targets.index] = np.where(targets.weights == 0, 0, values)
     return out
 
 
@@ -97,7 +98,7 @@ def cross_entropy(
     x = _as_classes(input)
     targets = Targets(target, input.shape, weight, ignore_index, input.dtype)
     sums = _log_sum_exp(x)  # (A, B)
-    losses = sums - np.take_along_axis(x, targets.places, 1)[:, 0] if x.size else sums
+    losses = sums - x[targets.index] if x.size else sums
     losses = losses * targets.weights
     if label_smoothing > 0:
         losses *= 1 - label_smoothing
@@ -152,8 +153,7 @@ def cross_entropy_grad(
     _scaled_softmax(x, log_sum_exp.reshape(hard.shape), hard + soft * factors.sum(), out)
     if label_smoothing > 0:
         out -= soft[:, None] * factors[:, None]
-    picked = np.take_along_axis(out, targets.places, 1)
-    np.put_along_axis(out, targets.places, picked - hard[:, None], 1)
+    out[targets.index] -= hard
     return out.reshape(input.shape)
 
 

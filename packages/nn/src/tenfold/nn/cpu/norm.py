@@ -68,7 +68,7 @@ def _row_means(x: Array) -> Array:
     return means
 
 
-@array_kernel()
+@array_kernel(rounded=3)
 def native_layer_norm_grad(
     g: Array, input: Array, mean: Array, rstd: Array, normalized_ndim: int, weight: Array | None
 ) -> tuple[Array, Array, Array]:
@@ -123,7 +123,7 @@ def rms_norm(input: Array, normalized_ndim: int, weight: Array | None, eps: floa
     return out.reshape(input.shape), _statistic(rstd, lead, normalized_ndim)
 
 
-@array_kernel()
+@array_kernel(rounded=2)
 def rms_norm_grad(
     g: Array, input: Array, rstd: Array, normalized_ndim: int, weight: Array | None
 ) -> tuple[Array, Array]:
@@ -212,7 +212,7 @@ def _batch_statistics(x: Array) -> tuple[Array, Array]:
     return mean, squares / x.dtype.type(count)
 
 
-@array_kernel()
+@array_kernel(rounded=3)
 def native_batch_norm_grad(
     g: Array, input: Array, weight: Array | None, mean: Array, rstd: Array, training: bool
 ) -> tuple[Array, Array, Array]:
@@ -268,7 +268,7 @@ def native_group_norm(
     return out.reshape(input.shape), mean.reshape(N, G), rstd.reshape(N, G)
 
 
-@array_kernel()
+@array_kernel(rounded=3)
 def native_group_norm_grad(
     g: Array, input: Array, mean: Array, rstd: Array, num_groups: int, weight: Array | None
 ) -> tuple[Array, Array, Array]:

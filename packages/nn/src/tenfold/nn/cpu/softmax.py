@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def _by_rows(body: Callable[..., None], dim: int, *arrays: Array) -> Array:
         body(out.reshape(1, 1), *[a.reshape(1, 1) for a in arrays])
         return out
     dim %= len(shape)
-    inner = int(np.prod(shape[dim + 1 :], dtype=np.int64))
+    inner = prod(shape[dim + 1 :])
     rows = (-1, shape[dim]) if inner == 1 else (-1, shape[dim], inner)
     results, views = out.reshape(rows), [a.reshape(rows) for a in arrays]
     for part in row_blocks(len(results), results[0].nbytes):
