@@ -246,7 +246,9 @@ def _exp_minus_square(y: Array) -> Array:
     y = np.minimum(y, 30.0)  # exp(-900) is 0
     coarse = np.trunc(y * 16) / 16
     rest = (y - coarse) * (y + coarse)
-    return np.exp(-coarse * coarse) * np.exp(-rest)
+    power: Array = np.exp(-coarse * coarse)
+    power *= np.exp(-rest)
+    return power
 
 
 def _erfinv_double(out: Array, x: Array) -> None:

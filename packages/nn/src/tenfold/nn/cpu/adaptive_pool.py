@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.nn.cpu.array_kernel import array_kernel
 from tenfold.cpu.blocks import row_blocks
+from tenfold.nn.cpu.array_kernel import array_kernel
 from tenfold.nn.cpu.pool import PLANE_BYTES, as_planes, avg_pool, max_pool
 from tenfold.nn.cpu.window import Sizes
 
@@ -59,7 +59,7 @@ def _uneven_means(planes: Array, out: Array) -> None:
 def _sum_windows(x: Array, axis: int, size: int) -> Array:
     starts, lengths = adaptive_windows(x.shape[axis], size)
     taps = int(lengths.max(initial=0))
-    lead = (slice(None),) * axis
+    lead: tuple[Any, ...] = (slice(None),) * axis
     if size < taps:
         out = np.empty((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype)
         for i, (start, length) in enumerate(zip(starts, lengths, strict=True)):

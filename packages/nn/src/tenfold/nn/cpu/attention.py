@@ -122,11 +122,9 @@ def _flatten_heads(query: Array, key: Array, value: Array, mask: Array | None) -
     return flat[0], flat[1], flat[2], mask
 
 
-def _scores(
-    q: Array, k: Array, mask: Array | None, heads: slice, rows: slice, seen: int, factor: Any, causal: bool
-) -> Array:
+def _scores(q: Array, k: Array, mask: Array | None, heads: slice, rows: slice, seen: int, factor: Any, causal: bool) -> Array:
     """q k^T scale + mask for one block; -inf where a key may not be seen."""
-    scores = np.matmul(q[heads, rows] * factor, k[heads, :seen].swapaxes(1, 2))
+    scores: Array = np.matmul(q[heads, rows] * factor, k[heads, :seen].swapaxes(1, 2))
     if causal and seen > rows.start + 1:
         ahead = np.arange(rows.start, seen) > np.arange(rows.start, rows.stop)[:, None]
         np.copyto(scores[:, :, rows.start :], -np.inf, where=ahead)

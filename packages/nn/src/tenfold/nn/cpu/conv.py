@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from tenfold.nn.cpu.array_kernel import array_kernel
 from tenfold.cpu.blocks import row_blocks
+from tenfold.nn.cpu.array_kernel import array_kernel
 from tenfold.nn.cpu.window import Sizes, Window
 
 Array = np.ndarray[Any, Any]
@@ -41,7 +41,8 @@ def convolution(
     """Cross-correlation of `input` with `weight`, or its transpose; (N, C, *S), (O, C / groups, *K) -> (N, O, *P)."""
     if input.ndim == weight.ndim - 1:
         arguments = (weight, bias, stride, padding, dilation, transposed, output_padding, groups)
-        return convolution(input[None], *arguments)[0]
+        single: Array = convolution(input[None], *arguments)[0]
+        return single
     if not transposed:
         window = Window.over(input.shape[2:], weight.shape[2:], stride, padding, dilation)
         return _correlate(input, weight, bias, window, groups)
@@ -67,7 +68,8 @@ def convolution_input_grad(
     """The gradient of `convolution` with respect to its input, of the shape `input_shape`."""
     if g.ndim == weight.ndim - 1:
         steps = (stride, padding, dilation, transposed, output_padding, groups)
-        return convolution_input_grad(g[None], weight, (1, *input_shape), *steps)[0]
+        single: Array = convolution_input_grad(g[None], weight, (1, *input_shape), *steps)[0]
+        return single
     if transposed:
         window = Window(*map(tuple, (weight.shape[2:], stride, padding, dilation, g.shape[2:], input_shape[2:])))
         return _correlate(g, weight, None, window, groups)
@@ -153,7 +155,7 @@ class Flat:
         self.length = plane * prod(window.stride)
         self.rows = (window.outputs[0], *lengths[1:])
         self.run = 1 + sum((o - 1) * step for o, step in zip(window.outputs, steps, strict=True))
-        self.inside = (..., *[slice(o) for o in window.outputs])
+        self.inside: tuple[Any, ...] = (..., *[slice(o) for o in window.outputs])
         self.waste = prod(self.rows) / max(1, window.positions) - 1
         self.taps: list[slice] = []
         for offset in window.offsets():
@@ -238,7 +240,7 @@ def _padded(x: Array, window: Window) -> Array:
         return x
     sizes = [i + 2 * p for i, p in zip(window.inputs, window.padding, strict=True)]
     padded = np.zeros((*x.shape[:2], *sizes), x.dtype)
-    inside = tuple(slice(p, p + i) for i, p in zip(window.inputs, window.padding, strict=True))
+    inside: list[Any] = [slice(p, p + i) for i, p in zip(window.inputs, window.padding, strict=True)]
     padded[(..., *inside)] = x
     return padded
 
@@ -255,7 +257,8 @@ def _patches(padded: Array, window: Window) -> Array:
 def _pointwise(x: Array, weight: Array, bias: Array | None, window: Window, groups: int, out: Array) -> None:
     """A 1x1 convolution: the planes are the columns."""
     N, C = x.shape[:2]
-    x = x[(..., *[slice(0, (o - 1) * s + 1, s) for o, s in zip(window.outputs, window.stride, strict=True)])]
+    places: list[Any] = [slice(0, (o - 1) * s + 1, s) for o, s in zip(window.outputs, window.stride, strict=True)]
+    x = x[(..., *places)]
     kernels = weight.reshape(groups, weight.shape[0] // groups, -1)
     if window.positions < SHORT_PLANE:
         ones = (1,) * len(window.kernel)
@@ -292,9 +295,8 @@ def _depthwise(x: Array, weight: Array, bias: Array | None, window: Window, out:
 
 def _spread(g: Array, weight: Array, window: Window, groups: int) -> Array:
     """The transpose of `_correlate`: every output is multiplied by the weight and added to the inputs it came from."""
-    N, O = g.shape[:2]
     C = weight.shape[1] * groups
-    out = np.zeros((N, C, *window.inputs), g.dtype)
+    out = np.zeros((len(g), C, *window.inputs), g.dtype)
     if out.size == 0 or g.size == 0:
         return out
     if all(s == 1 for s in window.stride):
@@ -311,7 +313,7 @@ def _flipped(weight: Array, groups: int) -> Array:
     """The weight of the transposed map: (O, C / G, *K) -> (C, O / G, *K) with every kernel reversed."""
     O, C = weight.shape[0], weight.shape[1]
     turned = weight.reshape(groups, O // groups, *weight.shape[1:]).swapaxes(1, 2)
-    turned = turned[(..., *[slice(None, None, -1)] * (weight.ndim - 2))]
+    turned = np.flip(turned, tuple(range(3, turned.ndim)))
     return np.ascontiguousarray(turned).reshape(groups * C, O // groups, *weight.shape[2:])
 
 

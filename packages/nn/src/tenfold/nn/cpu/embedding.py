@@ -12,9 +12,7 @@ Array = np.ndarray[Any, Any]
 
 
 @array_kernel()
-def embedding_weight_grad(
-    g: Array, indices: Array, num_weights: int, padding_idx: int | None, scale_by_freq: bool
-) -> Array:
+def embedding_weight_grad(g: Array, indices: Array, num_weights: int, padding_idx: int | None, scale_by_freq: bool) -> Array:
     """Add the rows of g (*, D) to the rows of a zero table (num_weights, D) that `indices` (*) name.
 
     Rows of `padding_idx` (None or negative: no such row) stay zero; with `scale_by_freq` each row is divided by how

@@ -25,9 +25,7 @@ def unfold(input: Array, kernel_size: Sizes, dilation: Sizes, padding: Sizes, st
 
 
 @array_kernel()
-def fold(
-    input: Array, output_size: Sizes, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
-) -> Array:
+def fold(input: Array, output_size: Sizes, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes) -> Array:
     """Add columns back to where `unfold` took them; (N, C K, L) or (C K, L) -> (N, C, *S) or (C, *S)."""
     window = Window.over(tuple(output_size), kernel_size, stride, padding, dilation)
     lead = (*input.shape[:-2], input.shape[-2] // window.taps)

@@ -57,9 +57,7 @@ def _per_element(g: Array, targets: Targets, total: Array, reduction: str) -> Ar
 
 
 @array_kernel()
-def nll_loss(
-    log_probs: Array, target: Array, weight: Array | None, ignore_index: int, reduction: str
-) -> tuple[Array, Array]:
+def nll_loss(log_probs: Array, target: Array, weight: Array | None, ignore_index: int, reduction: str) -> tuple[Array, Array]:
     """-weight[target] log_probs[target], reduced; also the sum of the targets' weights (0-d)."""
     targets = Targets(target, log_probs.shape, weight, ignore_index, log_probs.dtype)
     total = np.asarray(targets.weights.sum(), log_probs.dtype)
@@ -125,7 +123,7 @@ def _log_sum_exp(x: Array) -> Array:
 def _smoothed(x: Array, sums: Array, weight: Array | None) -> Array:
     """The sum over classes of weight (log-sum-exp - x); (A, B)."""
     factors = np.ones(x.shape[1], x.dtype) if weight is None else weight.astype(x.dtype, copy=False)
-    return sums * factors.sum() - factors @ x
+    return np.asarray(sums * factors.sum() - factors @ x)
 
 
 @array_kernel()

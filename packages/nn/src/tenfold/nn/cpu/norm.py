@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.nn.cpu.array_kernel import array_kernel
 from tenfold.cpu.blocks import row_blocks
+from tenfold.nn.cpu.array_kernel import array_kernel
 from tenfold.nn.cpu.window import Sizes
 
 Array = np.ndarray[Any, Any]
@@ -23,10 +23,6 @@ def _split(shape: Sizes, normalized_ndim: int) -> tuple[Sizes, int]:
     """The leading sizes and the number of elements that are normalized together."""
     at = len(shape) - normalized_ndim
     return shape[:at], prod(shape[at:])
-
-
-def _statistic(values: Array, lead: Sizes, normalized_ndim: int) -> Array:
-    return values.reshape(*lead, *[1] * normalized_ndim)
 
 
 @array_kernel()
@@ -48,8 +44,8 @@ def native_layer_norm(
             y *= factors
         if terms is not None:
             y += terms
-    statistics = (_statistic(s, lead, normalized_ndim) for s in (mean, rstd))
-    return out.reshape(input.shape), *statistics
+    shape = (*lead, *[1] * normalized_ndim)
+    return out.reshape(input.shape), mean.reshape(shape), rstd.reshape(shape)
 
 
 def _center(x: Array, out: Array, eps: float) -> tuple[Array, Array]:
@@ -120,13 +116,11 @@ def rms_norm(input: Array, normalized_ndim: int, weight: Array | None, eps: floa
         np.multiply(x[part], rstd[part, None], out=out[part])
         if weight is not None:
             out[part] *= weight.reshape(D)
-    return out.reshape(input.shape), _statistic(rstd, lead, normalized_ndim)
+    return out.reshape(input.shape), rstd.reshape(*lead, *[1] * normalized_ndim)
 
 
 @array_kernel(rounded=2)
-def rms_norm_grad(
-    g: Array, input: Array, rstd: Array, normalized_ndim: int, weight: Array | None
-) -> tuple[Array, Array]:
+def rms_norm_grad(g: Array, input: Array, rstd: Array, normalized_ndim: int, weight: Array | None) -> tuple[Array, Array]:
     """The gradients of `rms_norm` for input and weight (of the normalized shape)."""
     lead, D = _split(input.shape, normalized_ndim)
     rows = prod(lead)
@@ -152,15 +146,15 @@ def _channels(x: Array) -> Array:
 def _channel_sums(x: Array) -> Array:
     """Sum (N, C, L) over N and L."""
     if x.shape[2] == 1:
-        return np.ones(len(x), x.dtype) @ x[:, :, 0]
-    return (x @ np.ones(x.shape[2], x.dtype)).sum(0)
+        return np.asarray(np.ones(len(x), x.dtype) @ x[:, :, 0])
+    return np.asarray((x @ np.ones(x.shape[2], x.dtype)).sum(0))
 
 
 def _channel_dots(x: Array, y: Array) -> Array:
     """Sum the products of two (N, C, L) over N and L."""
     if x.shape[2] == 1:
-        return np.einsum("nc,nc->c", x[:, :, 0], y[:, :, 0])
-    return np.vecdot(x, y).sum(0)
+        return np.asarray(np.einsum("nc,nc->c", x[:, :, 0], y[:, :, 0]))
+    return np.asarray(np.vecdot(x, y).sum(0))
 
 
 def _affine(x: Array, scale: Array, shift: Array, out: Array) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.nn.cpu.array_kernel import array_kernel
 from tenfold.cpu.blocks import row_blocks
+from tenfold.nn.cpu.array_kernel import array_kernel
 from tenfold.nn.cpu.window import Sizes, Window
 
 Array = np.ndarray[Any, Any]
@@ -57,8 +57,8 @@ def _largest(planes: Array, window: Window, values: Array) -> Array:
     values.fill(_lowest(values.dtype))
     overlaps = list(window.overlaps())
     for _, outputs, inputs in overlaps:
-        region = values[(slice(None), *outputs)]
-        np.maximum(region, planes[(slice(None), *inputs)], out=region)
+        target = values[(slice(None), *outputs)]
+        np.maximum(target, planes[(slice(None), *inputs)], out=target)
     counter = np.dtype(np.uint8 if window.taps < 256 else np.uint32)
     best = np.zeros(values.shape, counter)
     for tap, outputs, inputs in overlaps:
@@ -199,7 +199,7 @@ def _mean_factors(window: Window, count_pad: bool, divisor: int | None, dtype: n
     """One over the number of elements that each window counts; (*P)."""
     if divisor is not None:
         return np.full(window.outputs, 1 / divisor, dtype)
-    counts = np.ones((), np.int64)
+    counts: Array = np.ones((), np.int64)
     for axis, size in enumerate(window.outputs):
         pad = window.padding[axis]
         first = np.arange(size) * window.stride[axis] - pad

@@ -45,8 +45,10 @@ def row_sums(x: Array) -> Array:
 def row_dots(x: Array, y: Array) -> Array:
     """Sum x y over D, keeping the dimension."""
     if x.ndim == 2:
-        return np.vecdot(x, y)[:, None]
-    return np.einsum("adb,adb->ab", x, y)[:, None]
+        dots: Array = np.vecdot(x, y)
+    else:
+        dots = np.einsum("adb,adb->ab", x, y)
+    return dots[:, None]
 
 
 def subtract_maximum(out: Array, x: Array) -> Array:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from typing import Any
 
 Sizes = tuple[int, ...]
 
@@ -54,7 +55,7 @@ class Window:
         """Each tap's distance from the window's first element, the last dimension fastest."""
         return product(*[range(0, k * d, d) for k, d in zip(self.kernel, self.dilation, strict=True)])
 
-    def overlaps(self) -> Iterator[tuple[int, tuple[slice, ...], tuple[slice, ...]]]:
+    def overlaps(self) -> Iterator[tuple[int, tuple[Any, ...], tuple[Any, ...]]]:
         """For each tap that meets the input: its number, the outputs where it lies inside, and the inputs it meets there."""
         for tap, offset in enumerate(self.offsets()):
             pairs = [self.overlap(axis, o) for axis, o in enumerate(offset)]
