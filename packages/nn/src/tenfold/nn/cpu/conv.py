@@ -6,6 +6,7 @@ copies long contiguous runs whatever the stride; the few columns that wrap aroun
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Any
@@ -15,7 +16,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from tenfold.cpu.blocks import row_blocks
 from tenfold.nn.cpu.array_kernel import array_kernel
-from tenfold.nn.cpu.window import Sizes, Window
+from tenfold.nn.cpu.window import Sizes, Window, window_over
 
 Array = np.ndarray[Any, Any]
 
@@ -44,7 +45,7 @@ def convolution(
         single: Array = convolution(input[None], *arguments)[0]
         return single
     if not transposed:
-        window = Window.over(input.shape[2:], weight.shape[2:], stride, padding, dilation)
+        window = window_over(input.shape[2:], weight.shape[2:], stride, padding, dilation)
         return _correlate(input, weight, bias, window, groups)
     window = _transposed_window(input.shape[2:], weight.shape[2:], stride, padding, dilation, output_padding)
     out = _spread(input, weight, window, groups)
@@ -73,7 +74,7 @@ def convolution_input_grad(
     if transposed:
         window = Window(*map(tuple, (weight.shape[2:], stride, padding, dilation, g.shape[2:], input_shape[2:])))
         return _correlate(g, weight, None, window, groups)
-    window = Window.over(tuple(input_shape[2:]), weight.shape[2:], stride, padding, dilation)
+    window = window_over(tuple(input_shape[2:]), weight.shape[2:], stride, padding, dilation)
     return _spread(g, weight, window, groups)
 
 
@@ -131,7 +132,7 @@ def _is_pointwise(window: Window) -> bool:
 
 
 def _prefers_merged(window: Window, channels: int) -> bool:
-    return window.positions < SHORT_PLANE or Flat(window).waste * channels > WASTED_CHANNELS
+    return window.positions < SHORT_PLANE or flat_layout(window).waste * channels > WASTED_CHANNELS
 
 
 def _store(out: Array, value: Array, bias: Array | None) -> None:
@@ -190,11 +191,17 @@ class Flat:
             planes[source] = view[target]
 
 
+@lru_cache(maxsize=256)
+def flat_layout(window: Window) -> Flat:
+    """The layout of a window, worked out once."""
+    return Flat(window)
+
+
 def _by_plane(x: Array, weight: Array, bias: Array | None, window: Window, groups: int, out: Array) -> None:
     """One product (O, C K) @ (C K, run) per image, for large planes: the result is already in the output's order."""
     N, C = x.shape[:2]
     O = weight.shape[0]
-    flat = Flat(window)
+    flat = flat_layout(window)
     kernels = weight.reshape(groups, O // groups, -1)
     image_bytes = C * window.taps * flat.run * x.itemsize
     step = max(1, min(N, COLUMN_BYTES // image_bytes))
@@ -262,7 +269,7 @@ def _pointwise(x: Array, weight: Array, bias: Array | None, window: Window, grou
     kernels = weight.reshape(groups, weight.shape[0] // groups, -1)
     if window.positions < SHORT_PLANE:
         ones = (1,) * len(window.kernel)
-        _merged(x, weight, bias, Window.over(x.shape[2:], ones, ones, window.padding, ones), groups, out)
+        _merged(x, weight, bias, window_over(x.shape[2:], ones, ones, window.padding, ones), groups, out)
         return
     columns = x.reshape(N, groups, C // groups, -1)
     np.matmul(kernels, columns, out=out.reshape(N, groups, -1, window.positions))
@@ -274,7 +281,7 @@ def _depthwise(x: Array, weight: Array, bias: Array | None, window: Window, out:
     """Every channel by itself: one small product per plane, in blocks of planes that stay in the cache."""
     N, C = x.shape[:2]
     M = weight.shape[0] // C
-    flat = Flat(window)
+    flat = flat_layout(window)
     kernels = np.broadcast_to(weight.reshape(1, C, M, -1), (N, C, M, window.taps)).reshape(N * C, M, window.taps)
     planes = x.reshape(N * C, *window.inputs)
     results = out.reshape(N * C, M, *window.outputs)
@@ -302,7 +309,7 @@ def _spread(g: Array, weight: Array, window: Window, groups: int) -> Array:
     if all(s == 1 for s in window.stride):
         flipped = _flipped(weight, groups)
         padding = tuple(d * (k - 1) - p for k, d, p in zip(window.kernel, window.dilation, window.padding, strict=True))
-        back = Window.over(window.outputs, window.kernel, window.stride, padding, window.dilation)
+        back = window_over(window.outputs, window.kernel, window.stride, padding, window.dilation)
         if min(padding) >= 0 and back.outputs == window.inputs:
             return _correlate(g, flipped, None, back, groups)
     _spread_by_tap(g, weight, window, groups, out)
@@ -320,7 +327,7 @@ def _flipped(weight: Array, groups: int) -> Array:
 def _spread_by_tap(g: Array, weight: Array, window: Window, groups: int, out: Array) -> None:
     N, O = g.shape[:2]
     C = out.shape[1]
-    flat = Flat(window)
+    flat = flat_layout(window)
     kernels = weight.reshape(groups, O // groups, -1).swapaxes(1, 2)
     image_bytes = C * window.taps * flat.run * g.itemsize
     step = max(1, min(N, COLUMN_BYTES // image_bytes))

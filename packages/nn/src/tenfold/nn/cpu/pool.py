@@ -5,6 +5,7 @@ Every tap of the window is one pass over the part of the output where the tap li
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from tenfold.cpu.blocks import row_blocks
 from tenfold.nn.cpu.array_kernel import array_kernel
-from tenfold.nn.cpu.window import Sizes, Window
+from tenfold.nn.cpu.window import Sizes, Window, overlaps, window_over
 
 Array = np.ndarray[Any, Any]
 
@@ -31,11 +32,11 @@ def max_pool(
     """The largest element of each window, and its index in the flattened input plane (int64); NaN wins."""
     ndim = len(kernel_size)
     planes = as_planes(input, ndim)
-    window = Window.over(planes.shape[1:], kernel_size, stride, padding, dilation, ceil_mode)
+    window = window_over(planes.shape[1:], kernel_size, stride, padding, dilation, ceil_mode)
     values = np.empty((len(planes), *window.outputs), input.dtype)
     indices = np.empty(values.shape, np.int64)
     if values.size:
-        where = _TapIndex(window)
+        where = _tap_index(window)
         plane_bytes = (prod(window.inputs) + 4 * window.positions) * input.itemsize
         for part in row_blocks(len(planes), plane_bytes, PLANE_BYTES):
             indices[part] = where(_largest(planes[part], window, values[part]))
@@ -55,28 +56,28 @@ def _largest(planes: Array, window: Window, values: Array) -> Array:
     The tap is kept as `taps - tap`, so that a product with the comparison and a maximum replace every branch.
     """
     values.fill(_lowest(values.dtype))
-    overlaps = list(window.overlaps())
-    for _, outputs, inputs in overlaps:
+    pairs = overlaps(window)
+    for _, outputs, inputs in pairs:
         target = values[(slice(None), *outputs)]
         np.maximum(target, planes[(slice(None), *inputs)], out=target)
     counter = np.dtype(np.uint8 if window.taps < 256 else np.uint32)
     best = np.zeros(values.shape, counter)
-    for tap, outputs, inputs in overlaps:
+    for tap, outputs, inputs in pairs:
         region = (slice(None), *outputs)
         hit = np.equal(planes[(slice(None), *inputs)], values[region]).view(np.uint8)
         np.maximum(best[region], hit * counter.type(window.taps - tap), out=best[region])
     if not best.all():
-        _mark_nan(planes, overlaps, best, window.taps)
+        _mark_nan(planes, window, best)
     return np.subtract(counter.type(window.taps), best, out=best)
 
 
-def _mark_nan(planes: Array, overlaps: list[Any], best: Array, taps: int) -> None:
+def _mark_nan(planes: Array, window: Window, best: Array) -> None:
     """Point the windows whose maximum is NaN, which equals no tap, at their last NaN."""
     unmarked = best == 0
-    for tap, outputs, inputs in overlaps:
+    for tap, outputs, inputs in overlaps(window):
         region = (slice(None), *outputs)
         tapped = planes[(slice(None), *inputs)]
-        np.copyto(best[region], best.dtype.type(taps - tap), where=unmarked[region] & (tapped != tapped))
+        np.copyto(best[region], best.dtype.type(window.taps - tap), where=unmarked[region] & (tapped != tapped))
 
 
 class _TapIndex:
@@ -98,6 +99,11 @@ class _TapIndex:
         index = self.steps.take(taps, mode="clip")  # faster than "raise"; only a window without elements needs it
         index += self.starts
         return index
+
+
+@lru_cache(maxsize=64)
+def _tap_index(window: Window) -> _TapIndex:
+    return _TapIndex(window)
 
 
 @array_kernel()
@@ -132,7 +138,7 @@ def avg_pool(
     """The mean of each window, one dimension after the other: whole rows first, then what is left of them."""
     ndim = len(kernel_size)
     planes = as_planes(input, ndim)
-    window = Window.over(planes.shape[1:], kernel_size, stride, padding, (1,) * ndim, ceil_mode)
+    window = window_over(planes.shape[1:], kernel_size, stride, padding, (1,) * ndim, ceil_mode)
     out = np.empty((len(planes), *window.outputs), input.dtype)
     scale = _mean_factors(window, count_include_pad, divisor_override, input.dtype)
     if out.size:
@@ -158,7 +164,7 @@ def avg_pool_grad(
     """The gradient of `avg_pool`: every element of `g` is shared out over its window."""
     ndim = len(kernel_size)
     inputs = tuple(input_shape[len(input_shape) - ndim :])
-    window = Window.over(inputs, kernel_size, stride, padding, (1,) * ndim, ceil_mode)
+    window = window_over(inputs, kernel_size, stride, padding, (1,) * ndim, ceil_mode)
     out = np.empty(tuple(input_shape), g.dtype)
     scale = _mean_factors(window, count_include_pad, divisor_override, g.dtype)
     if out.size:
@@ -195,6 +201,7 @@ def _spread_windows(g: Array, window: Window, axis: int) -> Array:
     return out
 
 
+@lru_cache(maxsize=64)
 def _mean_factors(window: Window, count_pad: bool, divisor: int | None, dtype: np.dtype[Any]) -> Array:
     """One over the number of elements that each window counts; (*P)."""
     if divisor is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Any
@@ -32,15 +33,6 @@ class Window:
     inputs: Sizes
     outputs: Sizes
 
-    @classmethod
-    def over(
-        cls, inputs: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, ceil_mode: bool = False
-    ) -> Window:
-        """The window that slides over planes of the sizes `inputs`."""
-        steps = zip(inputs, kernel, stride, padding, dilation, strict=True)
-        outputs = tuple(output_length(i, k, s, p, d, ceil_mode) for i, k, s, p, d in steps)
-        return cls(tuple(kernel), tuple(stride), tuple(padding), tuple(dilation), tuple(inputs), outputs)
-
     @property
     def taps(self) -> int:
         """The number of elements in the window."""
@@ -55,13 +47,6 @@ class Window:
         """Each tap's distance from the window's first element, the last dimension fastest."""
         return product(*[range(0, k * d, d) for k, d in zip(self.kernel, self.dilation, strict=True)])
 
-    def overlaps(self) -> Iterator[tuple[int, tuple[Any, ...], tuple[Any, ...]]]:
-        """For each tap that meets the input: its number, the outputs where it lies inside, and the inputs it meets there."""
-        for tap, offset in enumerate(self.offsets()):
-            pairs = [self.overlap(axis, o) for axis, o in enumerate(offset)]
-            if all(pair is not None for pair in pairs):
-                yield tap, tuple(p[0] for p in pairs if p), tuple(p[1] for p in pairs if p)
-
     def overlap(self, axis: int, offset: int) -> tuple[slice, slice] | None:
         """Along one dimension: the outputs for which a tap lies inside the input, and the inputs it meets there."""
         step = self.stride[axis]
@@ -71,3 +56,22 @@ class Window:
         if last < first:
             return None
         return slice(first, last + 1), slice(first * step + shift, last * step + shift + 1, step)
+
+
+@lru_cache(maxsize=256)
+def overlaps(window: Window) -> tuple[tuple[int, tuple[Any, ...], tuple[Any, ...]], ...]:
+    """For each tap that meets the input: its number, the outputs where it lies inside, and the inputs it meets there."""
+    found = []
+    for tap, offset in enumerate(window.offsets()):
+        pairs = [window.overlap(axis, o) for axis, o in enumerate(offset)]
+        if all(pair is not None for pair in pairs):
+            found.append((tap, tuple(p[0] for p in pairs if p), tuple(p[1] for p in pairs if p)))
+    return tuple(found)
+
+
+@lru_cache(maxsize=256)
+def window_over(inputs: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, ceil_mode: bool = False) -> Window:
+    """The window that slides over planes of the sizes `inputs`."""
+    steps = zip(inputs, kernel, stride, padding, dilation, strict=True)
+    outputs = tuple(output_length(i, k, s, p, d, ceil_mode) for i, k, s, p, d in steps)
+    return Window(kernel, stride, padding, dilation, inputs, outputs)
