@@ -7,6 +7,7 @@ saved log-sum-exp (Dao et al., "FlashAttention", 2022).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from math import prod, sqrt
 from typing import Any
 
@@ -48,20 +49,23 @@ def scaled_dot_product_attention(
     A boolean mask keeps where it is True, another is added; both broadcast to (*, T, S). Queries that see no key give 0.
     """
     lead = query.shape[:-2]
-    q, k, v, mask = _flatten_heads(query, key, value, attn_mask)
+    q, k, v = _flatten_heads(query, key, value)
+    mask = None if attn_mask is None else HeadMask(attn_mask, query.shape[:-2], (q.shape[1], k.shape[1]))
     factor = _scale(query, scale)
     out = np.empty((*q.shape[:2], v.shape[2]), q.dtype)
     sums = np.empty(q.shape[:2], q.dtype)
     for heads, rows, seen in Blocks(len(q), q.shape[1], k.shape[1], q.itemsize, is_causal):
         scores = _scores(q, k, mask, heads, rows, seen, factor, is_causal)
         top = scores.max(-1, keepdims=True, initial=-np.inf)
-        top[top == -np.inf] = 0
+        if mask is not None or not seen:  # else every query sees a key
+            top[top == -np.inf] = 0
         scores -= top
         np.exp(scores, out=scores)
         total = scores @ np.ones((seen, 1), q.dtype)
         sums[heads, rows] = (np.log(total) + top)[..., 0]
         block = np.matmul(scores, v[heads, :seen])
-        total[total == 0] = 1
+        if mask is not None or not seen:
+            total[total == 0] = 1
         np.divide(block, total, out=out[heads, rows])
     return out.reshape(*lead, *out.shape[1:]), sums.reshape(*lead, q.shape[1])
 
@@ -80,7 +84,8 @@ def scaled_dot_product_attention_grad(
     mask_grad: bool,
 ) -> tuple[Array, Array, Array, Array | None]:
     """The gradients for query, key, value and, when `mask_grad` asks for it, the additive mask broadcast to (*, T, S)."""
-    q, k, v, mask = _flatten_heads(query, key, value, attn_mask)
+    q, k, v = _flatten_heads(query, key, value)
+    mask = None if attn_mask is None else HeadMask(attn_mask, query.shape[:-2], (q.shape[1], k.shape[1]))
     g3, out3 = g.reshape(*q.shape[:2], v.shape[2]), out.reshape(*q.shape[:2], v.shape[2])
     sums = np.where(np.isneginf(log_sum_exp), np.inf, log_sum_exp).reshape(*q.shape[:2], 1)
     factor = _scale(query, scale)
@@ -107,29 +112,43 @@ def _scale(query: Array, scale: float | None) -> Any:
     return query.dtype.type(1 / sqrt(max(1, query.shape[-1])) if scale is None else scale)
 
 
-def _flatten_heads(query: Array, key: Array, value: Array, mask: Array | None) -> tuple[Array, Array, Array, Any]:
-    """View everything with one leading dimension; a mask shared by the heads keeps strides of zero where it can."""
-    lead = query.shape[:-2]
-    heads = prod(lead)
-    flat = [a.reshape(heads, *a.shape[-2:]) for a in (query, key, value)]
-    if mask is not None:
-        sizes = (query.shape[-2], key.shape[-2])
-        if prod(mask.shape[:-2]) == 1:
-            mask = np.broadcast_to(mask.reshape(1, *mask.shape[-2:]) if mask.ndim > 1 else mask, (heads, *sizes))
-        else:
-            mask = np.broadcast_to(mask, (*lead, *mask.shape[-2:])).reshape(heads, *mask.shape[-2:])
-            mask = np.broadcast_to(mask, (heads, *sizes))
-    return flat[0], flat[1], flat[2], mask
+def _flatten_heads(query: Array, key: Array, value: Array) -> list[Array]:
+    """View each with one leading dimension."""
+    heads = prod(query.shape[:-2])
+    return [a.reshape(heads, *a.shape[-2:]) for a in (query, key, value)]
 
 
-def _scores(q: Array, k: Array, mask: Array | None, heads: slice, rows: slice, seen: int, factor: Any, causal: bool) -> Array:
+class HeadMask:
+    """A mask that broadcasts to (*, T, S), cut by flattened heads without being copied for each of them."""
+
+    __slots__ = ("which", "whole")
+
+    def __init__(self, mask: Array, lead: tuple[int, ...], sizes: tuple[int, int]) -> None:
+        own = mask.shape[:-2]
+        flat = mask.reshape(prod(own), *mask.shape[-2:]) if mask.ndim > 1 else mask.reshape(1, 1, -1)
+        self.whole = np.broadcast_to(flat, (len(flat), *sizes))
+        self.which = None if len(flat) == 1 else np.broadcast_to(np.arange(len(flat)).reshape(own), lead).reshape(-1)
+
+    def block(self, heads: slice, rows: slice, seen: int) -> Array:
+        """The part for some heads, queries and the first `seen` keys; one head if all share it."""
+        return self.whole[slice(None) if self.which is None else self.which[heads], rows, :seen]
+
+
+@lru_cache(maxsize=64)
+def _ahead(queries: int, keys: int) -> Array:
+    """Where a key comes after the query, for the block on the diagonal."""
+    return np.arange(keys) > np.arange(queries)[:, None]
+
+
+def _scores(q: Array, k: Array, mask: HeadMask | None, heads: slice, rows: slice, seen: int, factor: Any, causal: bool) -> Array:
     """q k^T scale + mask for one block; -inf where a key may not be seen."""
     scores: Array = np.matmul(q[heads, rows] * factor, k[heads, :seen].swapaxes(1, 2))
     if causal and seen > rows.start + 1:
-        ahead = np.arange(rows.start, seen) > np.arange(rows.start, rows.stop)[:, None]
-        np.copyto(scores[:, :, rows.start :], -np.inf, where=ahead)
-    if mask is not None and mask.dtype == np.bool_:
-        np.copyto(scores, -np.inf, where=~mask[heads, rows, :seen])
-    elif mask is not None:
-        scores += mask[heads, rows, :seen]
+        np.copyto(scores[:, :, rows.start :], -np.inf, where=_ahead(rows.stop - rows.start, seen - rows.start))
+    if mask is not None:
+        block = mask.block(heads, rows, seen)
+        if block.dtype == np.bool_:
+            np.copyto(scores, -np.inf, where=~block)
+        else:
+            scores += block
     return scores

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cpu.blocks import row_blocks
 from tenfold.nn.cpu.array_kernel import array_kernel
 
 Array = np.ndarray[Any, Any]
@@ -19,44 +20,15 @@ def embedding_weight_grad(g: Array, indices: Array, num_weights: int, padding_id
     often its index occurs.
     """
     D = g.shape[-1]
-    flat, rows = indices.reshape(-1), g.reshape(-1, D)
-    if padding_idx is not None and padding_idx >= 0:
-        kept = np.flatnonzero(flat != padding_idx)
-        if kept.size < flat.size:
-            flat, rows = flat[kept], rows[kept]
     out = np.zeros((num_weights, D), g.dtype)
-    if rows.size == 0:
-        return out
-    order = np.argsort(flat, kind="stable")
-    names, starts, counts = _runs(flat[order])
-    sums = _run_sums(rows, order, starts, counts)
+    flat, rows = indices.reshape(-1), g.reshape(indices.size, D)
+    table, columns = out.reshape(-1), np.arange(D)
+    for part in row_blocks(len(flat), D * columns.itemsize):
+        # Flat and of one dtype is NumPy's fast loop: 1.2 ns an element, where add.at on rows takes ten times that.
+        np.add.at(table, (flat[part, None] * D + columns).reshape(-1), rows[part].reshape(-1))
+    if padding_idx is not None and padding_idx >= 0:
+        out[padding_idx] = 0
     if scale_by_freq:
-        sums /= counts[:, None].astype(g.dtype)
-    out[names] = sums
+        counts = np.bincount(flat, minlength=num_weights)
+        out /= np.maximum(counts, 1)[:, None].astype(g.dtype)
     return out
-
-
-def _runs(ordered: Array) -> tuple[Array, Array, Array]:
-    """The distinct values of a sorted array, where each begins, and how often it occurs."""
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    return ordered[starts], starts, np.diff(starts, append=ordered.size)
-
-
-def _run_sums(rows: Array, order: Array, starts: Array, counts: Array) -> Array:
-    """The sum of each run of `rows[order]`, by halving: every round adds the later half of each run to its earlier half.
-
-    log2(longest run) rounds without a loop over runs, and rounding errors grow as slowly as in a pairwise sum.
-    """
-    if len(starts) == order.size:
-        return rows[order]
-    work = rows[order]
-    while (longest := counts.max()) > 1:
-        halves = (counts + 1) // 2
-        moved = counts - halves
-        run = np.repeat(np.arange(len(counts)), moved)
-        within = np.arange(len(run)) - np.repeat(np.cumsum(moved) - moved, moved)
-        targets = starts[run] + within
-        work[targets] += work[targets + halves[run]]
-        counts = halves
-        assert longest > counts.max()
-    return work[starts]
