@@ -208,23 +208,23 @@ def _ratio(numerator: Coefficients, denominator: Coefficients, x: Array) -> Arra
 
 
 def _erf_double(out: Array, x: Array) -> None:
+    """Both forms everywhere and a choice between them: cheaper than sorting the elements by their range."""
     size = np.abs(x)
-    small = ~(size > SMALL)  # NaN counts as small, where it passes through
-    if small.all():
-        out[...] = x * _ratio(SMALL_NUMERATOR, SMALL_DENOMINATOR, x * x)
-        return
-    inner, outer = x[small], x[~small]
-    out[small] = inner * _ratio(SMALL_NUMERATOR, SMALL_DENOMINATOR, inner * inner)
-    out[~small] = np.copysign(1 - _upper_erfc(np.abs(outer)), outer)
+    outer = np.subtract(1, _upper_erfc(np.maximum(size, SMALL)))
+    np.copysign(outer, x, out=outer)
+    out[...] = np.where(size <= SMALL, _inner_erf(x), outer)
 
 
 def _erfc_double(out: Array, x: Array) -> None:
     size = np.abs(x)
-    small = ~(size > SMALL)
-    inner, outer = x[small], x[~small]
-    out[small] = 1 - inner * _ratio(SMALL_NUMERATOR, SMALL_DENOMINATOR, inner * inner)
-    upper = _upper_erfc(np.abs(outer))
-    out[~small] = np.where(outer < 0, 2 - upper, upper)
+    upper = _upper_erfc(np.maximum(size, SMALL))
+    np.subtract(2, upper, out=upper, where=x < 0)
+    out[...] = np.where(size <= SMALL, 1 - _inner_erf(x), upper)
+
+
+def _inner_erf(x: Array) -> Array:
+    """erf(x) for x up to SMALL."""
+    return x * _ratio(SMALL_NUMERATOR, SMALL_DENOMINATOR, x * x)
 
 
 def _upper_erfc(y: Array) -> Array:
