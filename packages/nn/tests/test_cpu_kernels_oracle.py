@@ -242,7 +242,7 @@ def test_batch_norm(shape: Any, training: bool, affine: bool, dtype: Any) -> Non
     agree(variance, x.var(axes, correction=0) if training else running[1])
     g, wanted = gradients(out, x, weight, bias)
     for a, b in zip(run(norm.native_batch_norm_grad, g, x, weight, mean, rstd, training), wanted, strict=False):
-        agree(a, b, TOLERANCE[dtype] * 50)  # a sum over up to 36,000 products
+        agree(a, b, TOLERANCE[dtype] * 10)  # sums over up to 36,000 products
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -299,7 +299,7 @@ def test_activation(name: str, oracle: Any, options: Any, dtype: Any) -> None:
         agree(run(getattr(activation, f"{name}_grad"), g, x, *options), expected.to(dtype), tolerance)
 
 
-@pytest.mark.parametrize("name", [name for name, _, _ in ACTIVATIONS if name != "hardtanh"])
+@pytest.mark.parametrize("name", [name for name, _, _ in ACTIVATIONS])
 def test_activation_passes_nan_on(name: str) -> None:
     options = next(o for n, _, o in ACTIVATIONS if n == name)
     assert np.isnan(run(getattr(load("activation"), name), np.array([math.nan], np.float32), *options)).all()

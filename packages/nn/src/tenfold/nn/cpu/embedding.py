@@ -24,7 +24,7 @@ def embedding_weight_grad(g: Array, indices: Array, num_weights: int, padding_id
     flat, rows = indices.reshape(-1), g.reshape(indices.size, D)
     table, columns = out.reshape(-1), np.arange(D)
     for part in row_blocks(len(flat), D * columns.itemsize):
-        # Flat and of one dtype is NumPy's fast loop: 1.2 ns an element, where add.at on rows takes ten times that.
+        # Flat and of one dtype is NumPy's fast loop: a quarter of the time that add.at takes on rows.
         np.add.at(table, (flat[part, None] * D + columns).reshape(-1), rows[part].reshape(-1))
     if padding_idx is not None and padding_idx >= 0:
         out[padding_idx] = 0
