@@ -266,9 +266,11 @@ def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
             "    if s is None:",
             f"        s = {first}._storage = Storage({first}._array, key)",
             "    t._storage = s",
-            f"    b = {first}._base",
-            f"    t._base = {first} if b is None else b",
         ]
+        if operator.nondifferentiable:  # detach: the same memory, but in-place writes to it are not the base's affair
+            lines.append("    t._base = None")
+        else:
+            lines += [f"    b = {first}._base", f"    t._base = {first} if b is None else b"]
     else:
         lines.append("    t._storage = t._base = None")
     if record:

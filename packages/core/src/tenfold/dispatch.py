@@ -223,7 +223,7 @@ def execute(operator: Operator, key: Any, values: dict[str, Any]) -> Any:
     if operator.outputs == 1:
         wrapped = RUNTIME["wrap"](result, key)
         if operator.view:
-            RUNTIME["share"](wrapped, given[0])
+            RUNTIME["share"](wrapped, given[0], operator.nondifferentiable is None)
     else:
         wrapped = RUNTIME["wrap_views"](result, key, given[0]) if operator.view else RUNTIME["wrap_all"](result, key)
     if recording:

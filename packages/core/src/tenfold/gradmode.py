@@ -15,14 +15,22 @@ class _GradMode:
     """A context manager that is also a decorator, for functions and generator functions."""
 
     enabled = False
+    _previous: Any = None  # the mode before; pairs (mode, those before) when the object is entered again inside itself
 
     def __enter__(self) -> None:
-        # A stack, so that one object may be entered again inside itself (as decorators do).
-        self.__dict__.setdefault("_previous", []).append(STATE.grad_enabled)
-        set_grad_enabled_here(self.enabled)
+        previous = STATE.grad_enabled
+        self._previous = previous if self._previous is None else (previous, self._previous)
+        if previous is not self.enabled:
+            set_grad_enabled_here(self.enabled)
 
     def __exit__(self, *exc: object) -> None:
-        set_grad_enabled_here(self.__dict__["_previous"].pop())
+        previous = self._previous
+        if type(previous) is tuple:
+            previous, self._previous = previous
+        else:
+            self._previous = None
+        if previous is not self.enabled or STATE.grad_enabled is not previous:
+            set_grad_enabled_here(previous)
 
     def clone(self) -> _GradMode:
         return type(self)()
@@ -95,7 +103,7 @@ class set_grad_enabled(_GradMode):
         set_grad_enabled_here(mode)
 
     def __enter__(self) -> None:
-        self.__dict__.setdefault("_previous", []).append(self._called_from)
+        self._previous = self._called_from if self._previous is None else (self._called_from, self._previous)
         set_grad_enabled_here(self.enabled)
 
     def __call__(self, function: Any) -> Any:

@@ -48,9 +48,11 @@ RUNTIME["grad_enabled"] = grad_enabled
 
 def set_grad_enabled_here(enabled: bool) -> None:
     """Switch gradients on or off for this thread."""
-    if STATE.grad_enabled != enabled:
-        STATE.grad_enabled = enabled
-        _count("GRAD_OFF", -1 if enabled else 1)
+    state = STATE
+    if state.grad_enabled != enabled:
+        state.grad_enabled = enabled
+        with _lock:
+            RUNTIME["GRAD_OFF"] += -1 if enabled else 1
 
 
 class Layer:
