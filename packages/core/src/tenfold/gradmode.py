@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import Any, TypeVar
+from typing import Any
 
 from tenfold.runtime import RUNTIME, STATE, set_grad_enabled_here
 
-F = TypeVar("F")
+new = object.__new__
 
 
 class _GradMode:
@@ -80,8 +80,7 @@ class no_grad(_GradMode):
     """
 
     def __new__(cls, function: Any = None) -> Any:
-        mode = super().__new__(cls)
-        return mode if function is None else mode(function)  # @no_grad without parentheses
+        return new(cls) if function is None else new(cls)(function)  # @no_grad without parentheses
 
 
 class enable_grad(_GradMode):
@@ -90,8 +89,7 @@ class enable_grad(_GradMode):
     enabled = True
 
     def __new__(cls, function: Any = None) -> Any:
-        mode = super().__new__(cls)
-        return mode if function is None else mode(function)
+        return new(cls) if function is None else new(cls)(function)
 
 
 class set_grad_enabled(_GradMode):
