@@ -86,7 +86,8 @@ def _font(name: str | None, size: int | None) -> Any:
 
 
 def draw_segmentation_masks(image: Tensor, masks: Tensor, alpha: float = 0.8, colors: list[Color] | Color | None = None) -> Tensor:
-    """A copy of the picture with every mask's pixels tinted; ``alpha`` 1 is opaque. Later masks cover earlier ones.
+    """A copy of the picture with every mask's pixels tinted; ``alpha`` 1 is opaque. Where masks overlap
+    the tint is black.
 
     Shape: ``image`` (3, H, W), uint8 or float in 0..1; ``masks`` (N, H, W) or (H, W), bool -> (3, H, W).
 
@@ -107,6 +108,7 @@ def draw_segmentation_masks(image: Tensor, masks: Tensor, alpha: float = 0.8, co
     for layer, color in zip(layers, _colors(colors, len(layers)), strict=True):
         tint = tenfold.tensor(color, dtype=tenfold.uint8, device=image.device).view(3, 1, 1)
         tinted = tenfold.where(layer, convert_image_dtype(tint, image.dtype), tinted)
+    tinted = tinted * (layers.sum(dim=0) <= 1)
     return (image * (1 - alpha) + tinted * alpha).to(image.dtype)
 
 

@@ -170,10 +170,10 @@ class ResNet(nn.Module):
             elif isinstance(module, nn.BatchNorm2d | nn.GroupNorm):
                 nn.init.constant_(module.weight, 1)
                 nn.init.constant_(module.bias, 0)
-            if zero_init_residual and isinstance(module, BasicBlock | Bottleneck):
-                last = module.bn3 if isinstance(module, Bottleneck) else module.bn2
-                if last.weight is not None:
-                    nn.init.constant_(last.weight, 0)
+        for block in self.modules() if zero_init_residual else ():
+            if isinstance(block, BasicBlock | Bottleneck):
+                last = block.bn3 if isinstance(block, Bottleneck) else block.bn2
+                nn.init.constant_(last.weight, 0)
 
     def forward(self, x: Tensor) -> Tensor:
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))  # (N, 64, H / 4, W / 4)

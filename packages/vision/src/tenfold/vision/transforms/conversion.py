@@ -130,6 +130,8 @@ def _as_channels_last(pic: Any, mode: str | None) -> NDArray[Any]:
         values = (cube.mul(255).byte() if bytes_wanted else cube).permute(1, 2, 0).cpu().numpy()
     else:
         values = pic[:, :, None] if pic.ndim == 2 else pic
+        if values.dtype.kind == "f" and mode != "F":
+            values = (values * 255).astype(np.uint8)
     if values.shape[2] not in MODES_OF_CHANNELS:
         raise ValueError(f"to_pil_image: pic should not have > 4 channels, got {values.shape[2]} channels")
     return values

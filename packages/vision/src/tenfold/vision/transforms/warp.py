@@ -119,9 +119,9 @@ def _expanded_size(matrix: Matrix, height: int, width: int) -> tuple[int, int]:
     return sizes[1], sizes[0]
 
 
-def _clean(value: float, tolerance: float = 1e-4) -> float:
-    """Cut off what float32 cannot be sure of, so that an exact corner is not rounded away from its pixel."""
-    return math.trunc(value / tolerance) * tolerance
+def _clean(value: float) -> float:
+    """Cut off what lies behind four decimals, so that noise at an exact corner does not add a row of pixels."""
+    return round(math.trunc(value * 1e4) * 1e-4, 4)
 
 
 def _sample(img: Tensor, matrix: Matrix, size: tuple[int, int], mode: InterpolationMode, fill: Any) -> Tensor:
@@ -157,7 +157,7 @@ def _grid(matrix: Matrix, height: int, width: int, size: tuple[int, int], like: 
     rows, columns = size
     x = tenfold.linspace(-columns * 0.5 + 0.5, columns * 0.5 - 0.5, columns, dtype=like.dtype, device=like.device)
     y = tenfold.linspace(-rows * 0.5 + 0.5, rows * 0.5 - 0.5, rows, dtype=like.dtype, device=like.device).unsqueeze(-1)
-    p, q, r, s, t, u = matrix
-    across = (x * p + y * q + r) / (0.5 * width)
-    down = (x * s + y * t + u) / (0.5 * height)
-    return tenfold.stack([across, down], dim=-1).expand(like.shape[0], rows, columns, 2)
+    places = tenfold.stack([x.expand(rows, columns), y.expand(rows, columns), tenfold.ones_like(x).expand(rows, columns)], dim=-1)
+    half = tenfold.tensor([0.5 * width, 0.5 * height], dtype=like.dtype, device=like.device)
+    rescaled = tenfold.tensor(matrix, dtype=like.dtype, device=like.device).view(2, 3).T / half  # (3, 2)
+    return (places.view(-1, 3) @ rescaled).view(1, rows, columns, 2).expand(like.shape[0], rows, columns, 2)
