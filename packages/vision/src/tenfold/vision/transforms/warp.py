@@ -111,17 +111,17 @@ def _transform_pil(img: Any, matrix: Matrix, mode: InterpolationMode, fill: Any)
 
 def _expanded_size(matrix: Matrix, height: int, width: int) -> tuple[int, int]:
     """The height and width of the box around the rotated picture, by its corners."""
-    corners = [(sx * 0.5 * width, sy * 0.5 * height) for sx in (-1, 1) for sy in (-1, 1)]
-    sizes = []
-    for (p, q, offset), half in ((matrix[:3], 0.5 * width), (matrix[3:], 0.5 * height)):
-        places = [p * x + q * y + offset + half for x, y in corners]
-        sizes.append(math.ceil(_clean(max(places))) - math.floor(_clean(min(places))))
-    return sizes[1], sizes[0]
+    half = tenfold.tensor([0.5 * width, 0.5 * height])
+    signs = tenfold.tensor([[-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [1.0, -1.0]])
+    corners = tenfold.cat([signs * half, tenfold.ones(4, 1)], dim=1) @ tenfold.tensor(matrix).view(2, 3).T + half  # (4, 2)
+    sizes = _clean(corners.amax(dim=0)).ceil() - _clean(corners.amin(dim=0)).floor()
+    columns, rows = (int(size) for size in sizes.tolist())
+    return rows, columns
 
 
-def _clean(value: float) -> float:
+def _clean(places: Tensor) -> Tensor:
     """Cut off what lies behind four decimals, so that noise at an exact corner does not add a row of pixels."""
-    return round(math.trunc(value * 1e4) * 1e-4, 4)
+    return (places / 1e-4).trunc() * 1e-4
 
 
 def _sample(img: Tensor, matrix: Matrix, size: tuple[int, int], mode: InterpolationMode, fill: Any) -> Tensor:
