@@ -51,9 +51,8 @@ class MNIST(VisionDataset):
         if download:
             self.download()
         if not self._check_exists():
-            raise RuntimeError(
-                f"{type(self).__name__}: no dataset files in {self.raw_folder}; pass download=True, or put {', '.join(self._file_names())} there"
-            )
+            names = ", ".join(self._file_names())
+            raise RuntimeError(f"{type(self).__name__}: no dataset files in {self.raw_folder}; pass download=True, or put {names} there")
         images, labels = self._file_names()
         self.data = read_idx(self._find(images))  # (N, 28, 28), uint8
         self.targets = read_idx(self._find(labels)).long()  # (N,)
