@@ -103,7 +103,7 @@ def test_a_checkpoint_is_loaded_and_verified(tiny_weights):
         tiny_weights.WRONG.get_state_dict()
 
 
-@pytest.mark.parametrize(("size", "parameters"), [(32, 61_706), (28, 61_706), (8, 21_386), (16, None), (64, None)])
+@pytest.mark.parametrize(("size", "parameters"), [(32, 61_706), (28, 61_706), (8, 44_426), (16, None), (64, None)])
 def test_lenet_sizes(size, parameters):
     model = models.LeNet5(image_size=size, in_channels=1)
     assert tuple(model(tenfold.rand(2, 1, size, size)).shape) == (2, 10)
@@ -131,4 +131,4 @@ def test_lenet_reads_real_digits():
                     v.mul_(0.9).add_(grad)
                     parameter.sub_(v, alpha=0.05)
     right = model(test.data.unsqueeze(1).to(tenfold.float32) / 255).argmax(dim=1) == test.targets
-    assert right.to(tenfold.float32).mean().item() > 0.93
+    assert right.to(tenfold.float32).mean().item() > 0.95

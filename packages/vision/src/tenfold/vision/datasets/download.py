@@ -95,7 +95,7 @@ def _copy_offline(folder: Path, name: str, part: Path) -> None:
 
 def _fetch(url: str, part: Path, max_redirect_hops: int) -> None:
     """Stream into ``part``, going on after its last byte; a connection that drops is taken up again."""
-    opener = urllib.request.build_opener(_RedirectLimit(max_redirect_hops))
+    opener = urllib.request.build_opener(_redirect_limit(max_redirect_hops))
     for _ in range(ATTEMPTS):
         try:
             if _stream(opener, url, part):
@@ -132,6 +132,5 @@ def _discard(part: Path) -> bool:
     return False
 
 
-class _RedirectLimit(urllib.request.HTTPRedirectHandler):
-    def __init__(self, hops: int) -> None:
-        self.max_redirections = hops
+def _redirect_limit(hops: int) -> type[urllib.request.HTTPRedirectHandler]:
+    return type("RedirectLimit", (urllib.request.HTTPRedirectHandler,), {"max_redirections": hops})

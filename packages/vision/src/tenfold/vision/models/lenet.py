@@ -12,8 +12,8 @@ class LeNet5(nn.Module):
     """Two convolutions with pooling, then three linear layers.
 
     Images of 28 or 32 pixels a side give the paper's sizes (61,706 parameters with ten classes). In smaller ones, from 8,
-    both convolutions keep the image's size, since a 5x5 window would leave nothing of it. ReLU and maximum pooling take
-    the place of the paper's tanh and trained averages.
+    both convolutions keep the image's size, since a 5x5 window would leave nothing of it, and below 16 the first pooling
+    is left out for the same reason. ReLU and maximum pooling take the place of the paper's tanh and trained averages.
 
     Shape: (N, in_channels, image_size, image_size) -> (N, num_classes), logits.
 
@@ -30,11 +30,12 @@ class LeNet5(nn.Module):
                 f"LeNet5: image_size should be a multiple of 4 and at least {SMALLEST_IMAGE}, got {image_size}; resize the images"
             )
         first, second = _paddings(image_size)
-        side = ((image_size + 2 * first - 4) // 2 + 2 * second - 4) // 2  # of the last feature map
+        shrink = 2 if image_size >= 16 else 1
+        side = ((image_size + 2 * first - 4) // shrink + 2 * second - 4) // 2  # of the last feature map
         self.features = nn.Sequential(
             nn.Conv2d(in_channels, 6, kernel_size=5, padding=first),
             nn.ReLU(),
-            nn.MaxPool2d(2),
+            nn.MaxPool2d(2) if shrink == 2 else nn.Identity(),
             nn.Conv2d(6, 16, kernel_size=5, padding=second),
             nn.ReLU(),
             nn.MaxPool2d(2),
@@ -49,7 +50,8 @@ class LeNet5(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         maps = self.features(x)  # (N, 16, side, side)
-        return self.classifier(maps.flatten(1))  # type: ignore[no-any-return]
+        logits: Tensor = self.classifier(maps.flatten(1))
+        return logits
 
 
 def _paddings(image_size: int) -> tuple[int, int]:

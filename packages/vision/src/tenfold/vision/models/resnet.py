@@ -52,10 +52,11 @@ class BasicBlock(nn.Module):
         self.stride = stride
 
     def forward(self, x: Tensor) -> Tensor:
-        out = self.relu(self.bn1(self.conv1(x)))
+        out: Tensor = self.relu(self.bn1(self.conv1(x)))
         out = self.bn2(self.conv2(out))
         out += x if self.downsample is None else self.downsample(x)
-        return self.relu(out)  # type: ignore[no-any-return]
+        out = self.relu(out)
+        return out
 
 
 class Bottleneck(nn.Module):
@@ -91,11 +92,12 @@ class Bottleneck(nn.Module):
         self.stride = stride
 
     def forward(self, x: Tensor) -> Tensor:
-        out = self.relu(self.bn1(self.conv1(x)))
+        out: Tensor = self.relu(self.bn1(self.conv1(x)))
         out = self.relu(self.bn2(self.conv2(out)))
         out = self.bn3(self.conv3(out))
         out += x if self.downsample is None else self.downsample(x)
-        return self.relu(out)  # type: ignore[no-any-return]
+        out = self.relu(out)
+        return out
 
 
 Block = type[BasicBlock] | type[Bottleneck]
@@ -178,7 +180,8 @@ class ResNet(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))  # (N, 64, H / 4, W / 4)
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))  # (N, 512 * expansion, H / 32, W / 32)
-        return self.fc(self.avgpool(x).flatten(1))  # type: ignore[no-any-return]
+        logits: Tensor = self.fc(self.avgpool(x).flatten(1))
+        return logits
 
 
 class ResNet18_Weights(WeightsEnum):

@@ -134,7 +134,7 @@ def _as_channels_last(pic: Any, mode: str | None) -> NDArray[Any]:
             values = (values * 255).astype(np.uint8)
     if values.shape[2] not in MODES_OF_CHANNELS:
         raise ValueError(f"to_pil_image: pic should not have > 4 channels, got {values.shape[2]} channels")
-    return values
+    return np.asarray(values)
 
 
 def _default_mode(values: NDArray[Any]) -> str:

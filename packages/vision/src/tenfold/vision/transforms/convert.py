@@ -124,14 +124,18 @@ class RandomErasing(nn.Module):
     def forward(self, img: Tensor) -> Tensor:
         if not draws.happens(self.p):
             return img
-        number = isinstance(self.value, int | float)
-        value = None if isinstance(self.value, str) else [float(v) for v in ([self.value] if number else self.value)]  # type: ignore[union-attr,list-item,arg-type]
+        value = self._values()
         if value is not None and len(value) not in (1, img.shape[-3]):
             raise ValueError(
                 f"RandomErasing: value should have a single value or {img.shape[-3]} values, one per channel; got {len(value)}"
             )
         i, j, h, w, filled = self.get_params(img, self.scale, self.ratio, value)
         return conversion.erase(img, i, j, h, w, filled, self.inplace)
+
+    def _values(self) -> list[float] | None:
+        if isinstance(self.value, str):
+            return None
+        return [float(self.value)] if isinstance(self.value, int | float) else [float(number) for number in self.value]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(p={self.p}, scale={self.scale}, ratio={self.ratio}, value={self.value}, inplace={self.inplace})"

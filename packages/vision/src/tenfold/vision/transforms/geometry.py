@@ -209,7 +209,7 @@ def _borders(padding: int | Sequence[int]) -> tuple[int, int, int, int]:
         raise TypeError(f"pad: padding should be an int or a sequence of ints, got {type(padding).__name__}")
     if len(padding) not in (1, 2, 4):
         raise ValueError(f"pad: Padding must be an int or a 1, 2, or 4 element sequence, not a {len(padding)} element one")
-    left, top, right, bottom = {1: padding * 4, 2: [*padding, *padding], 4: padding}[len(padding)]
+    left, top, right, bottom = [*padding] * (4 // len(padding))
     return left, top, right, bottom
 
 

@@ -43,8 +43,8 @@ class ColorJitter(nn.Module):
     ) -> tuple[Tensor, float | None, float | None, float | None, float | None]:
         """Draw the order of the four changes, then their factors; None where there is no range."""
         order = tenfold.randperm(4)
-        drawn = [None if bounds is None else draws.uniform(*bounds) for bounds in (brightness, contrast, saturation, hue)]
-        return order, *drawn  # type: ignore[return-value]
+        b, c, s, h = (None if bounds is None else draws.uniform(*bounds) for bounds in (brightness, contrast, saturation, hue))
+        return order, b, c, s, h
 
     def forward(self, img: Picture) -> Picture:
         order, *factors = self.get_params(self.brightness, self.contrast, self.saturation, self.hue)
