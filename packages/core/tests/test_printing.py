@@ -20,7 +20,9 @@ def _default_options():
 
 def text(array, **options):
     values = np.asarray(array)
-    return tensor_repr(values, shape=values.shape, **({"dtype_name": values.dtype.name, "default_dtype_name": "float64"} | options))
+    return tensor_repr(
+        values, shape=values.shape, **({"dtype_name": values.dtype.name, "default_dtype_name": "float64"} | options)
+    )
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,9 @@ def test_meta(shape, dtype):
 
 
 @pytest.mark.parametrize("default", ["float16", "bfloat16", "float32", "float64"])
-@pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"]
+)
 @pytest.mark.parametrize("shape", [(0,), (1,)])
 def test_dtype_suffix_depends_on_the_default(default, dtype, shape):
     torch.set_default_dtype(getattr(torch, default))

@@ -146,7 +146,9 @@ def cifar_sums(monkeypatch):
 
     def accept(cls, files):
         for attribute in ("train_list", "test_list"):
-            monkeypatch.setattr(cls, attribute, [(name, hashlib.md5(files[name]).hexdigest()) for name, _ in getattr(cls, attribute)])
+            monkeypatch.setattr(
+                cls, attribute, [(name, hashlib.md5(files[name]).hexdigest()) for name, _ in getattr(cls, attribute)]
+            )
         meta = files[cls.meta["filename"]]
         monkeypatch.setattr(cls, "meta", {**cls.meta, "md5": hashlib.md5(meta).hexdigest()})
 
@@ -231,7 +233,10 @@ def test_fakedata_repeats_itself_and_leaves_the_generator_alone():
     assert tenfold.rand(3).tolist() == expected.tolist()
     assert (tuple(image.shape), 0 <= label < 10) == ((3, 4, 5), True)
     assert image.tolist() == dataset[2][0].tolist()
-    assert image.tolist() != FakeData(size=3, image_size=(3, 4, 5), random_offset=1, transform=transforms.PILToTensor())[2][0].tolist()
+    assert (
+        image.tolist()
+        != FakeData(size=3, image_size=(3, 4, 5), random_offset=1, transform=transforms.PILToTensor())[2][0].tolist()
+    )
     with pytest.raises(IndexError, match="index 3 is out of range for 3 images"):
         dataset[3]
 
@@ -257,7 +262,9 @@ def test_image_folder(folder):
 
 
 def test_dataset_folder_with_its_own_loader(folder):
-    texts = DatasetFolder(folder, loader=lambda path: path[-8:], is_valid_file=lambda path: path.endswith("txt"), allow_empty=True)
+    texts = DatasetFolder(
+        folder, loader=lambda path: path[-8:], is_valid_file=lambda path: path.endswith("txt"), allow_empty=True
+    )
     assert [texts[0], len(texts)] == [("note.txt", 0), 1]
     with pytest.raises(FileNotFoundError, match=r"no valid file for the classes dog\. Supported extensions are: \.txt"):
         DatasetFolder(folder, loader=str, extensions=(".txt",))

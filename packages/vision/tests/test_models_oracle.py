@@ -25,7 +25,9 @@ def test_same_seed_same_parameters_and_output(name):
         np.testing.assert_array_equal(value.numpy(), expected[key].numpy(), err_msg=key)
     x = np.random.default_rng(0).standard_normal((1, 3, 40, 40)).astype(np.float32)
     with torch.no_grad():
-        np.testing.assert_allclose(ours(tenfold.from_numpy(x)).detach().numpy(), theirs(torch.from_numpy(x)).numpy(), rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(
+            ours(tenfold.from_numpy(x)).detach().numpy(), theirs(torch.from_numpy(x)).numpy(), rtol=1e-3, atol=1e-4
+        )
 
 
 @pytest.mark.parametrize("options", [{"zero_init_residual": True}, {"replace_stride_with_dilation": [False, True, True]}])

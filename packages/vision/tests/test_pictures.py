@@ -149,7 +149,11 @@ def test_focal_loss_of_a_coin_toss():
 ERRORS = [
     (lambda: utils.make_grid("a"), TypeError, "got str"),
     (lambda: utils.make_grid(tenfold.zeros(2, 3, 2, 2), normalize=True, value_range=[0, 1]), TypeError, "tuple"),
-    (lambda: utils.draw_bounding_boxes(tenfold.zeros(3, 4, 4, dtype=tenfold.int64), tenfold.zeros(1, 4)), ValueError, "uint8 or float"),
+    (
+        lambda: utils.draw_bounding_boxes(tenfold.zeros(3, 4, 4, dtype=tenfold.int64), tenfold.zeros(1, 4)),
+        ValueError,
+        "uint8 or float",
+    ),
     (lambda: utils.draw_bounding_boxes(tenfold.zeros(3, 4, 4), tenfold.tensor([[2.0, 0.0, 1.0, 1.0]])), ValueError, "xmin"),
     (lambda: utils.draw_bounding_boxes(tenfold.zeros(3, 4, 4), tenfold.zeros(2, 4), labels=["a"]), ValueError, "mismatch"),
     (lambda: utils.draw_bounding_boxes(tenfold.zeros(3, 4, 4), tenfold.zeros(2, 4), colors=["red"]), ValueError, "1 < 2"),

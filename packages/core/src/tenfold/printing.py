@@ -11,9 +11,13 @@ import contextlib
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from tenfold.tensor import Tensor
 
 Array = NDArray[np.generic]
 Formatter = Callable[[object], str]
@@ -104,6 +108,26 @@ def printoptions(
 def _assign(values: dict[str, float | bool | None]) -> None:
     for name, value in values.items():
         setattr(_options, name, value)
+
+
+def repr_of(tensor: Tensor) -> str:
+    """What ``repr(tensor)`` shows; a subclass of Tensor stands under its own name."""
+    from tenfold.dtypes import get_default_dtype
+    from tenfold.tensor import host
+
+    kind = tensor.device.type
+    name = type(tensor).__name__
+    grad_fn = tensor.grad_fn
+    return tensor_repr(
+        None if kind == "meta" else host(tensor),
+        shape=tensor.shape,
+        dtype_name=tensor.dtype.name,
+        default_dtype_name=get_default_dtype().name,
+        device=None if kind == "cpu" else str(tensor.device),
+        requires_grad=tensor.requires_grad,
+        grad_fn_name=None if grad_fn is None else grad_fn.name(),
+        prefix="tensor(" if name in ("Tensor", "Parameter", "Buffer") else f"{name}(",
+    )
 
 
 def tensor_repr(

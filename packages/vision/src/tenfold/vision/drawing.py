@@ -85,7 +85,9 @@ def _font(name: str | None, size: int | None) -> Any:
     return ImageFont.truetype(font=name, size=size or 10)
 
 
-def draw_segmentation_masks(image: Tensor, masks: Tensor, alpha: float = 0.8, colors: list[Color] | Color | None = None) -> Tensor:
+def draw_segmentation_masks(
+    image: Tensor, masks: Tensor, alpha: float = 0.8, colors: list[Color] | Color | None = None
+) -> Tensor:
     """A copy of the picture with every mask's pixels tinted; ``alpha`` 1 is opaque. Where masks overlap
     the tint is black.
 

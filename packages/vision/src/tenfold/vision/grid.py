@@ -35,7 +35,9 @@ def make_grid(
         raise TypeError(f"make_grid: value_range has to be a tuple (min, max) if specified, got {type(value_range).__name__}")
     if normalize:
         images = images.clone()  # the caller's images keep their values
-        images = tenfold.stack([_to_unit(image, value_range) for image in images]) if scale_each else _to_unit(images, value_range)
+        images = (
+            tenfold.stack([_to_unit(image, value_range) for image in images]) if scale_each else _to_unit(images, value_range)
+        )
     if len(images) == 1:
         return images.squeeze(0)
     return _laid_out(images, min(nrow, len(images)), padding, pad_value)

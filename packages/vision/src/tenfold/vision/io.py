@@ -25,7 +25,12 @@ class ImageReadMode(Enum):
     RGB_ALPHA = 4
 
 
-PILLOW_MODES = {ImageReadMode.GRAY: "L", ImageReadMode.GRAY_ALPHA: "LA", ImageReadMode.RGB: "RGB", ImageReadMode.RGB_ALPHA: "RGBA"}
+PILLOW_MODES = {
+    ImageReadMode.GRAY: "L",
+    ImageReadMode.GRAY_ALPHA: "LA",
+    ImageReadMode.RGB: "RGB",
+    ImageReadMode.RGB_ALPHA: "RGBA",
+}
 
 
 def read_file(path: Name) -> Tensor:
@@ -50,7 +55,9 @@ def read_image(path: Name, mode: ImageReadMode | str = ImageReadMode.UNCHANGED, 
     return decode_image(read_file(path), mode, apply_exif_orientation)
 
 
-def decode_image(input: Tensor | Name, mode: ImageReadMode | str = ImageReadMode.UNCHANGED, apply_exif_orientation: bool = False) -> Tensor:
+def decode_image(
+    input: Tensor | Name, mode: ImageReadMode | str = ImageReadMode.UNCHANGED, apply_exif_orientation: bool = False
+) -> Tensor:
     """The image in the bytes of a file (a 1-d uint8 tensor), or in the file of this name; see `read_image`."""
     from PIL import Image, ImageOps, UnidentifiedImageError
 
@@ -78,7 +85,9 @@ def _converted(image: Any, mode: ImageReadMode | str) -> Any:
 
 def _encoded(operator: str, input: Tensor, format: str, **options: Any) -> Tensor:
     if input.dtype != tenfold.uint8 or input.ndim != 3 or input.shape[0] not in (1, 3):
-        raise RuntimeError(f"{operator}: The input should be uint8 of shape (1 or 3, H, W), got {input.dtype}, {tuple(input.shape)}")
+        raise RuntimeError(
+            f"{operator}: The input should be uint8 of shape (1 or 3, H, W), got {input.dtype}, {tuple(input.shape)}"
+        )
     from tenfold.vision.transforms.conversion import to_pil_image
 
     file = BytesIO()

@@ -82,14 +82,18 @@ def download_url(url: str, root: Name, filename: Name | None = None, md5: str | 
     if not check_integrity(part, md5):
         found = calculate_md5(part)
         part.unlink()
-        raise RuntimeError(f"download_url: {url} arrived with the MD5 checksum {found}, expected {md5}; the file was discarded, try again")
+        raise RuntimeError(
+            f"download_url: {url} arrived with the MD5 checksum {found}, expected {md5}; the file was discarded, try again"
+        )
     os.replace(part, target)
 
 
 def _copy_offline(folder: Path, name: str, part: Path) -> None:
     source = folder / name
     if not source.is_file():
-        raise FileNotFoundError(f"download_url: the offline folder {folder} has no file {name}; put it there, or unset the folder")
+        raise FileNotFoundError(
+            f"download_url: the offline folder {folder} has no file {name}; put it there, or unset the folder"
+        )
     shutil.copyfile(source, part)
 
 

@@ -37,7 +37,9 @@ def find_classes(directory: Name) -> tuple[list[str], dict[str, int]]:
     """
     classes = sorted(entry.name for entry in os.scandir(directory) if entry.is_dir())
     if not classes:
-        raise FileNotFoundError(f"Couldn't find any class folder in {os.fspath(directory)}; each class needs a folder of its own there")
+        raise FileNotFoundError(
+            f"Couldn't find any class folder in {os.fspath(directory)}; each class needs a folder of its own there"
+        )
     return classes, {name: index for index, name in enumerate(classes)}
 
 

@@ -26,7 +26,9 @@ def read_idx(path: str | os.PathLike[str]) -> Tensor:
     name = Path(path)
     data = gzip.decompress(name.read_bytes()) if name.suffix == ".gz" else name.read_bytes()
     if len(data) < 4 or data[:2] != b"\0\0" or data[2] not in DTYPES:
-        raise ValueError(f"read_idx: {name} is not an IDX file: it starts with {data[:4].hex(' ')}, expected 00 00, a type and a rank")
+        raise ValueError(
+            f"read_idx: {name} is not an IDX file: it starts with {data[:4].hex(' ')}, expected 00 00, a type and a rank"
+        )
     dtype = np.dtype(DTYPES[data[2]])
     start = 4 + 4 * data[3]
     shape = tuple(np.frombuffer(data[4:start], ">u4").tolist())

@@ -52,7 +52,9 @@ class MNIST(VisionDataset):
             self.download()
         if not self._check_exists():
             names = ", ".join(self._file_names())
-            raise RuntimeError(f"{type(self).__name__}: no dataset files in {self.raw_folder}; pass download=True, or put {names} there")
+            raise RuntimeError(
+                f"{type(self).__name__}: no dataset files in {self.raw_folder}; pass download=True, or put {names} there"
+            )
         images, labels = self._file_names()
         self.data = read_idx(self._find(images))  # (N, 28, 28), uint8
         self.targets = read_idx(self._find(labels)).long()  # (N,)
@@ -118,7 +120,18 @@ class FashionMNIST(MNIST):
         ("t10k-images-idx3-ubyte.gz", "bef4ecab320f06d8554ea6380940ec79"),
         ("t10k-labels-idx1-ubyte.gz", "bb300cfdad3c16e7a12a480ee83cd310"),
     ]
-    classes: list[str] = ["T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"]  # noqa: RUF012
+    classes: list[str] = [
+        "T-shirt/top",
+        "Trouser",
+        "Pullover",
+        "Dress",
+        "Coat",
+        "Sandal",
+        "Shirt",
+        "Sneaker",
+        "Bag",
+        "Ankle boot",
+    ]  # noqa: RUF012
 
 
 class KMNIST(MNIST):

@@ -33,7 +33,9 @@ class VisionDataset(Dataset[Any]):
         target_transform: Transform | None = None,
     ) -> None:
         if transforms is not None and (transform is not None or target_transform is not None):
-            raise ValueError(f"{type(self).__name__}: got transforms together with transform or target_transform; pass only one of them")
+            raise ValueError(
+                f"{type(self).__name__}: got transforms together with transform or target_transform; pass only one of them"
+            )
         self.root = Path(root).expanduser() if isinstance(root, str) else root
         self.transform = transform
         self.target_transform = target_transform

@@ -40,7 +40,9 @@ class BasicBlock(nn.Module):
         super().__init__()
         norm = nn.BatchNorm2d if norm_layer is None else norm_layer
         if groups != 1 or base_width != 64:
-            raise ValueError(f"BasicBlock only supports groups=1 and base_width=64, got {groups} and {base_width}; use Bottleneck")
+            raise ValueError(
+                f"BasicBlock only supports groups=1 and base_width=64, got {groups} and {base_width}; use Bottleneck"
+            )
         if dilation > 1:
             raise NotImplementedError(f"Dilation > 1 not supported in BasicBlock, got {dilation}; use Bottleneck")
         self.conv1 = conv3x3(inplanes, planes, stride)
@@ -284,17 +286,23 @@ def resnet152(*, weights: ResNet152_Weights | str | None = None, progress: bool 
 
 def resnext50_32x4d(*, weights: ResNeXt50_32X4D_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> ResNet:
     """ResNeXt-50, 32 groups of width 4 (arXiv:1611.05431), 25,028,904 parameters."""
-    return _build(Bottleneck, [3, 4, 6, 3], ResNeXt50_32X4D_Weights, weights, progress, {**kwargs, "groups": 32, "width_per_group": 4})
+    return _build(
+        Bottleneck, [3, 4, 6, 3], ResNeXt50_32X4D_Weights, weights, progress, {**kwargs, "groups": 32, "width_per_group": 4}
+    )
 
 
 def resnext101_32x8d(*, weights: ResNeXt101_32X8D_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> ResNet:
     """ResNeXt-101, 32 groups of width 8, 88,791,336 parameters."""
-    return _build(Bottleneck, [3, 4, 23, 3], ResNeXt101_32X8D_Weights, weights, progress, {**kwargs, "groups": 32, "width_per_group": 8})
+    return _build(
+        Bottleneck, [3, 4, 23, 3], ResNeXt101_32X8D_Weights, weights, progress, {**kwargs, "groups": 32, "width_per_group": 8}
+    )
 
 
 def resnext101_64x4d(*, weights: ResNeXt101_64X4D_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> ResNet:
     """ResNeXt-101, 64 groups of width 4, 83,455,272 parameters."""
-    return _build(Bottleneck, [3, 4, 23, 3], ResNeXt101_64X4D_Weights, weights, progress, {**kwargs, "groups": 64, "width_per_group": 4})
+    return _build(
+        Bottleneck, [3, 4, 23, 3], ResNeXt101_64X4D_Weights, weights, progress, {**kwargs, "groups": 64, "width_per_group": 4}
+    )
 
 
 def wide_resnet50_2(*, weights: Wide_ResNet50_2_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> ResNet:

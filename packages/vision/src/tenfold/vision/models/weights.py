@@ -58,7 +58,9 @@ class WeightsEnum(Enum):
         expected = path.stem.rpartition("-")[2]
         if check_hash and not hashlib.sha256(path.read_bytes()).hexdigest().startswith(expected):
             path.unlink()
-            raise RuntimeError(f"{self}: {path.name} does not have the SHA-256 checksum {expected}…; the file was removed, try again")
+            raise RuntimeError(
+                f"{self}: {path.name} does not have the SHA-256 checksum {expected}…; the file was removed, try again"
+            )
         return dict(tenfold.load(path, map_location="cpu", weights_only=True))
 
 

@@ -28,5 +28,7 @@ def sigmoid_focal_loss(inputs: Tensor, targets: Tensor, alpha: float = 0.25, gam
     if reduction == "none":
         return loss
     if reduction not in ("mean", "sum"):
-        raise ValueError(f"sigmoid_focal_loss: Invalid Value for arg 'reduction': {reduction!r}; supported: 'none', 'mean', 'sum'")
+        raise ValueError(
+            f"sigmoid_focal_loss: Invalid Value for arg 'reduction': {reduction!r}; supported: 'none', 'mean', 'sum'"
+        )
     return loss.mean() if reduction == "mean" else loss.sum()

@@ -8,7 +8,14 @@ from tenfold.vision.transforms.convert import ConvertImageDtype, Normalize, PILT
 from tenfold.vision.transforms.crops import CenterCrop, FiveCrop, RandomCrop, RandomResizedCrop, TenCrop
 from tenfold.vision.transforms.interpolation import InterpolationMode
 from tenfold.vision.transforms.jitter import ColorJitter, Grayscale, RandomGrayscale
-from tenfold.vision.transforms.placement import Pad, RandomAffine, RandomHorizontalFlip, RandomRotation, RandomVerticalFlip, Resize
+from tenfold.vision.transforms.placement import (
+    Pad,
+    RandomAffine,
+    RandomHorizontalFlip,
+    RandomRotation,
+    RandomVerticalFlip,
+    Resize,
+)
 
 __all__ = [
     "CenterCrop",

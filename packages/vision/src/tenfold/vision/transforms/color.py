@@ -26,7 +26,9 @@ def rgb_to_grayscale(img: Picture, num_output_channels: int = 1) -> Picture:
         return to_grayscale(img, num_output_channels)
     _require_rgb("rgb_to_grayscale", img)
     grey = img if img.shape[-3] == 1 else _luma(img)
-    return grey.expand(*grey.shape[:-3], num_output_channels, *grey.shape[-2:]).clone() if num_output_channels == 3 else grey.clone()
+    return (
+        grey.expand(*grey.shape[:-3], num_output_channels, *grey.shape[-2:]).clone() if num_output_channels == 3 else grey.clone()
+    )
 
 
 def to_grayscale(img: Any, num_output_channels: int = 1) -> Any:

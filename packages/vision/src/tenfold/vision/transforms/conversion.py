@@ -140,7 +140,9 @@ def _as_channels_last(pic: Any, mode: str | None) -> NDArray[Any]:
 def _default_mode(values: NDArray[Any]) -> str:
     mode = GREY_MODES.get(values.dtype.name) if values.shape[2] == 1 else MODES_OF_CHANNELS[values.shape[2]][0]
     if mode is None or (values.shape[2] > 1 and values.dtype != np.uint8):
-        raise TypeError(f"to_pil_image: input type {values.dtype} is not supported; convert it to uint8, or to float in 0..1 as a tensor")
+        raise TypeError(
+            f"to_pil_image: input type {values.dtype} is not supported; convert it to uint8, or to float in 0..1 as a tensor"
+        )
     return mode
 
 

@@ -98,7 +98,9 @@ class RandomErasing(nn.Module):
         if isinstance(value, str) and value != "random":
             raise ValueError(f"RandomErasing: If value is str, it should be 'random', got {value!r}")
         if not 0 <= p <= 1 or not 0 <= scale[0] <= scale[1] <= 1:
-            raise ValueError(f"RandomErasing: p and scale should be between 0 and 1, scale from small to large, got {p} and {scale}")
+            raise ValueError(
+                f"RandomErasing: p and scale should be between 0 and 1, scale from small to large, got {p} and {scale}"
+            )
         self.p = p
         self.scale = scale
         self.ratio = ratio

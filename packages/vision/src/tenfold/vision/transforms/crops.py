@@ -144,7 +144,9 @@ class RandomResizedCrop(nn.Module):
         return _largest_middle(height, width, ratio)
 
     def forward(self, img: Picture) -> Picture:
-        return geometry.resized_crop(img, *self.get_params(img, self.scale, self.ratio), self.size, self.interpolation, self.antialias)
+        return geometry.resized_crop(
+            img, *self.get_params(img, self.scale, self.ratio), self.size, self.interpolation, self.antialias
+        )
 
     def __repr__(self) -> str:
         scale, ratio = (tuple(round(value, 4) for value in bounds) for bounds in (self.scale, self.ratio))

@@ -80,7 +80,9 @@ def _resize_tensor(img: Tensor, size: tuple[int, int], mode: InterpolationMode, 
         raise ValueError(f"resize: interpolation {mode.value} is for PIL images only; tensors take {', '.join(TENSOR_MODES)}")
     smooth = mode.value in ("bilinear", "bicubic")
     batch = as_float_batch(img)
-    result = interpolate(batch, size=list(size), mode=mode.value, align_corners=False if smooth else None, antialias=antialias and smooth)
+    result = interpolate(
+        batch, size=list(size), mode=mode.value, align_corners=False if smooth else None, antialias=antialias and smooth
+    )
     if mode.value == "bicubic" and img.dtype == tenfold.uint8:
         result = result.clamp(0, 255)  # a cubic overshoots
     return from_float_batch(result, img)
@@ -258,7 +260,9 @@ def _pil_fill(img: Any, fill: Any) -> Any:
     bands = len(img.getbands())
     if isinstance(fill, list | tuple):
         if len(fill) not in (1, bands):
-            raise ValueError(f"fill has {len(fill)} numbers, but the image has {bands} channels; give one for each, or a single one")
+            raise ValueError(
+                f"fill has {len(fill)} numbers, but the image has {bands} channels; give one for each, or a single one"
+            )
         return tuple(fill) if len(fill) == bands and bands > 1 else _spread(fill[0], bands)
     return _spread(fill, bands)
 

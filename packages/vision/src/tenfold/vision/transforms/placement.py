@@ -35,7 +35,9 @@ class Resize(nn.Module):
         return geometry.resize(img, self.size, self.interpolation, self.max_size, self.antialias)
 
     def __repr__(self) -> str:
-        details = f"size={self.size}, interpolation={self.interpolation.value}, max_size={self.max_size}, antialias={self.antialias}"
+        details = (
+            f"size={self.size}, interpolation={self.interpolation.value}, max_size={self.max_size}, antialias={self.antialias}"
+        )
         return f"{type(self).__name__}({details})"
 
 
@@ -118,9 +120,7 @@ class RandomRotation(nn.Module):
     def __repr__(self) -> str:
         center = "" if self.center is None else f", center={self.center}"
         fill = "" if self.fill is None else f", fill={self.fill}"
-        return (
-            f"{type(self).__name__}(degrees={self.degrees}, interpolation={self.interpolation.value}, expand={self.expand}{center}{fill})"
-        )
+        return f"{type(self).__name__}(degrees={self.degrees}, interpolation={self.interpolation.value}, expand={self.expand}{center}{fill})"
 
 
 class RandomAffine(nn.Module):

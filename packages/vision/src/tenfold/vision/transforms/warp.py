@@ -148,7 +148,9 @@ def _fill_values(fill: Any, batch: Tensor) -> Tensor | None:
     numbers = [float(fill)] if isinstance(fill, int | float) else [float(value) for value in fill]
     channels = batch.shape[1]
     if len(numbers) not in (1, channels):
-        raise ValueError(f"fill has {len(numbers)} numbers, but the picture has {channels} channels; give one for each, or a single one")
+        raise ValueError(
+            f"fill has {len(numbers)} numbers, but the picture has {channels} channels; give one for each, or a single one"
+        )
     return tenfold.tensor(numbers, dtype=batch.dtype, device=batch.device).view(1, -1, 1, 1)
 
 

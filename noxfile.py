@@ -1,0 +1,279 @@
+"""The menu: `nox -l` explains every session, `nox` runs what CI runs, `nox -s NAME -- ARGS` hands ARGS on.
+
+The package list and each package's dependencies come from the pyproject files (tools/workspace.py). A run builds
+every wheel it needs once, in about a second, and the sessions install from these: an environment holds what its package
+declares and nothing else. Environments are reused; `nox --reuse-venv=no` starts afresh.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import nox
+from nox.command import CommandFailed
+
+ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT / "tools"))
+os.environ.pop("PYTHONPATH", None)  # a session sees what is installed in its environment
+
+from workspace import Package, closure, distribution_name, example_plugins, packages, siblings  # noqa: E402
+
+PACKAGES = packages()
+PLUGINS = example_plugins()
+TORCH = "torch==2.13.0"
+TEST_TOOLS = ("pytest>=8.3", "pytest-timeout>=2.3", "hypothesis>=6.100")
+DEMO_PACKAGES = ("core", "autograd", "nn", "optim", "data", "vision")
+GPT_PACKAGES = ("core", "autograd", "nn", "optim", "data", "text")
+DEMO_TOOLS = ("matplotlib", "safetensors", "scikit-learn", "tqdm")
+PLUGIN_HOSTS = ("core", "testing", "autograd", "nn", "optim")
+SCOREBOARD = Path("../shared/parity/opdb.py")
+
+nox.needs_version = ">=2024.4.15"
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.reuse_venv = "yes"
+nox.options.sessions = ["lint", "types", "wheels", "plugins", "docs", "oracle", "tests"]
+
+_built: dict[bool, Path] = {}
+
+
+def new_environment(session: nox.Session, home: Path) -> str:
+    """Make an environment with pip at `home`, apart from nox's own, and return its Python."""
+    session.run_install(sys.executable, "-m", "virtualenv", "--quiet", str(home), external=True)
+    return str(home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python"))
+
+
+def builder(session: nox.Session) -> str:
+    """The Python of a small environment with the build tools; it is made once per checkout."""
+    note = ROOT / ".nox" / "builder" / "python.txt"
+    if not note.exists():
+        python = new_environment(session, note.parent)
+        tools = ("build>=1.2", "editables>=0.5", "hatchling>=1.27")
+        session.run_install(python, "-m", "pip", "install", "--quiet", *tools, external=True)
+        note.write_text(python, encoding="utf-8")  # last, so that an interrupted start is made good
+    return note.read_text(encoding="utf-8")
+
+
+def wheelhouse(session: nox.Session, editable: bool) -> Path:
+    """The folder with every package's and plugin's wheel, built once per run."""
+    if editable not in _built:
+        out = ROOT / ".nox" / "wheelhouse" / ("editable" if editable else "wheel")
+        shutil.rmtree(out, ignore_errors=True)
+        folders = [str(package.folder) for package in (*PACKAGES.values(), *PLUGINS.values())]
+        arguments = ["tools/build_wheels.py", str(out), *folders, *(["--editable"] if editable else [])]
+        session.run_install(builder(session), *arguments, external=True, silent=True)
+        _built[editable] = out
+    return _built[editable]
+
+
+def wheel(folder: Path, package: Package) -> str:
+    """The path of a package's wheel in `folder`."""
+    return str(next(folder.glob(f"{package.name.replace('-', '_')}-*.whl")))
+
+
+def install(session: nox.Session, chosen: Iterable[Package], *requirements: str, editable: bool = True) -> None:
+    """Install the chosen packages, all in one command, and further requirements.
+
+    Editable wheels point at the sources, so a reused environment runs what the working tree holds.
+    """
+    folder = wheelhouse(session, editable)
+    wheels = [wheel(folder, package) for package in chosen]
+    home = Path(session.virtualenv.location)
+    if [*home.glob("lib/python*/site-packages/tenfold_*"), *home.glob("Lib/site-packages/tenfold_*")]:
+        session.install("--quiet", "--force-reinstall", "--no-deps", *wheels)  # same version, perhaps other contents
+    session.install("--quiet", *wheels, *requirements)
+
+
+def install_for_tests(
+    session: nox.Session, chosen: Package, *requirements: str, editable: bool = True, hosts: Iterable[str] = ()
+) -> None:
+    """Install a package, the siblings that it and its tests declare, those of `hosts`, and further requirements."""
+    needed = closure(chosen, extra=[*chosen.test_requires, *(PACKAGES[name].name for name in hosts)])
+    own = {package.name for package in needed}
+    further = [need for need in chosen.test_requires if distribution_name(need) not in own]
+    install(session, needed, *requirements, *further, editable=editable)
+
+
+def named(*names: str) -> list[Package]:
+    """The packages in these folders and every sibling that they need."""
+    return siblings([PACKAGES[name].name for name in names], PACKAGES.values())
+
+
+def extras(chosen: Iterable[Package], *without: str) -> list[str]:
+    """What the packages' extras name outside this repository, except the extras `without`."""
+    own = {package.name for package in PACKAGES.values()}
+    needs = [need for package in chosen for extra, names in package.extras.items() if extra not in without for need in names]
+    return sorted({need for need in needs if distribution_name(need) not in own})
+
+
+def names_files(session: nox.Session) -> bool:
+    """Whether the session's arguments name test files or folders."""
+    return any(Path(argument.split("::")[0]).exists() for argument in session.posargs)
+
+
+def each(session: nox.Session, commands: dict[str, list[str]], good: Iterable[int] = (0,), **env: dict[str, str]) -> None:
+    """Run every command, whether the ones before failed or not, then name those that failed.
+
+    `env` gives an environment variable's value for each command's name.
+    """
+    failed = []
+    for name, command in commands.items():
+        try:
+            session.run(*command, success_codes=list(good), env={key: values[name] for key, values in env.items()})
+        except CommandFailed:
+            failed.append(name)
+    if failed:
+        session.error(f"failed: {', '.join(failed)}")
+
+
+@nox.session
+def demo(session: nox.Session) -> None:
+    """Train a convolutional network on handwritten digits; write a checkpoint, a loss curve and a picture of predictions."""
+    install(session, named(*DEMO_PACKAGES), *DEMO_TOOLS)
+    session.run("python", "examples/digits/train.py", *session.posargs)
+
+
+@nox.session
+def gpt(session: nox.Session) -> None:
+    """Train a small character-level GPT and let it write."""
+    install(session, named(*GPT_PACKAGES), *DEMO_TOOLS)
+    session.run("python", "examples/char_gpt/train.py", *session.posargs)
+
+
+@nox.session
+@nox.parametrize("package", [nox.param(name, id=name) for name in PACKAGES])
+def tests(session: nox.Session, package: str) -> None:
+    """Run each package's tests and doctests with only what that package declares; one alone: nox -s "tests(core)"."""
+    install_for_tests(session, PACKAGES[package], *TEST_TOOLS)
+    # A module behind the extra "gpu" needs hardware's libraries; its doctests show as skipped where these are missing.
+    lenient = ["--doctest-ignore-import-errors"] if "gpu" in PACKAGES[package].extras else []
+    paths = [] if names_files(session) else [f"packages/{package}/tests", f"packages/{package}/src"]
+    session.run("pytest", "--doctest-modules", *lenient, *paths, *session.posargs)
+
+
+@nox.session
+def gpu(session: nox.Session) -> None:
+    """Run the CUDA backend's tests on this machine's GPU, with CuPy installed."""
+    chosen = PACKAGES["backend-cuda"]
+    install_for_tests(session, chosen, *TEST_TOOLS, *chosen.extras["gpu"])
+    paths = [] if names_files(session) else ["packages/backend-cuda/tests", "packages/backend-cuda/src"]
+    session.run("pytest", "--doctest-modules", *paths, *session.posargs)
+
+
+@nox.session
+def oracle(session: nox.Session) -> None:
+    """Run the tests that compare with PyTorch, those that skip themselves in `tests` for want of it."""
+    install(session, PACKAGES.values(), *TEST_TOOLS, TORCH, "scipy", *extras(PACKAGES.values(), "gpu"))
+    if names_files(session):
+        session.run("pytest", *session.posargs)
+        return
+    found = {
+        package: [str(path) for path in sorted(package.folder.glob("tests/**/test_*.py")) if needs_oracle(path)]
+        for package in PACKAGES.values()
+    }
+    # With arguments such as -k a package may have no test to run, which pytest reports as 5.
+    good = [0, 5] if session.posargs else [0]
+    each(session, {package.short: ["pytest", *files, *session.posargs] for package, files in found.items() if files}, good)
+
+
+def needs_oracle(path: Path) -> bool:
+    """Whether a test file skips itself where PyTorch or SciPy is missing."""
+    return re.search(r"importorskip\(\s*[\"'](torch|scipy)\b", path.read_text(encoding="utf-8")) is not None
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check formatting, lint, the import direction between packages, and the repository's own tools."""
+    session.install("--quiet", "ruff==0.17.*", *TEST_TOOLS)
+    commands = {
+        "format": ["ruff", "format", "--check", "."],
+        "lint": ["ruff", "check", "."],
+        "imports": ["python", "tools/check_imports.py"],
+        "tools": ["pytest", "tools/tests"],
+    }
+    each(session, commands)
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check each package's types with mypy --strict, seeing only the packages that it declares."""
+    own = {package.name for package in PACKAGES.values()}
+    declared = {need for package in PACKAGES.values() for need in package.requires}
+    third_party = sorted(need for need in declared if distribution_name(need) not in own | {"triton"})
+    session.install("--quiet", "mypy==2.4.*", *third_party)
+    commands, paths = {}, {}
+    for name in session.posargs or PACKAGES:
+        package = PACKAGES[name]
+        optional = [need for needs in package.extras.values() for need in needs]
+        # Core comes first: its tenfold/__init__.py is the one that counts.
+        paths[name] = os.pathsep.join(str(other.source) for other in closure(package, extra=optional))
+        commands[name] = ["mypy", "--strict", str(package.source / package.import_name.replace(".", "/"))]
+    if not session.posargs:
+        paths["tools"] = "tools"
+        commands["tools"] = ["mypy", "--strict", *(str(path) for path in sorted(ROOT.glob("tools/*.py")))]
+    each(session, commands, MYPYPATH=paths)
+
+
+@nox.session(venv_backend="none")
+def wheels(session: nox.Session) -> None:
+    """Build every source archive and wheel, check that no two share a file, and use them together outside the repository."""
+    out = ROOT / "dist"
+    shutil.rmtree(out, ignore_errors=True)
+    for package in PACKAGES.values():
+        session.run(builder(session), "-m", "build", "--no-isolation", "--outdir", str(out), str(package.folder), silent=True)
+    built = [wheel(out, package) for package in PACKAGES.values()]
+    session.run(sys.executable, "tools/check_wheels.py", *built)
+    with tempfile.TemporaryDirectory() as outside:
+        python = new_environment(session, Path(outside) / "venv")
+        session.run(python, "-m", "pip", "install", "--quiet", *built)
+        shutil.copy(ROOT / "tools" / "smoke.py", outside)
+        with session.chdir(outside):
+            session.run(python, "smoke.py", *(package.import_name for package in PACKAGES.values()))
+
+
+@nox.session
+@nox.parametrize("plugin", [nox.param(name, id=name) for name in PLUGINS] or [nox.param("", id="none")])
+def plugins(session: nox.Session, plugin: str) -> None:
+    """Build each plugin under examples/ as a stranger would, and run its tests on wheels, outside the repository."""
+    if not plugin:
+        session.error('no folder under examples/ has an entry point in the group "tenfold"')
+    chosen = PLUGINS[plugin]
+    install_for_tests(session, chosen, *TEST_TOOLS, editable=False, hosts=PLUGIN_HOSTS)
+    with tempfile.TemporaryDirectory() as outside:
+        shutil.copytree(chosen.folder / "tests", Path(outside) / "tests")
+        with session.chdir(outside):
+            session.run("pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", outside, "tests", *session.posargs)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the reference into docs/reference/, execute the pages' Python blocks, and follow every relative link."""
+    install(session, PACKAGES.values(), *extras(PACKAGES.values(), "gpu"))
+    session.run("python", "tools/make_reference.py", "docs/reference")
+    session.run("python", "tools/run_docs.py", *session.posargs)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Measure speed against NumPy and PyTorch in one run: all of benchmarks/*.py, or those named after --."""
+    install(session, PACKAGES.values(), TORCH)
+    scripts = [argument for argument in session.posargs if argument.endswith(".py")]
+    arguments = [argument for argument in session.posargs if argument not in scripts]
+    for script in scripts or sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("benchmarks/*.py")):
+        session.run("python", script, *arguments)
+
+
+@nox.session
+def parity(session: nox.Session) -> None:
+    """Run an operator-database scoreboard against PyTorch: nox -s parity -- PATH/opdb.py [ARGS]."""
+    given = session.posargs[:1] if session.posargs and session.posargs[0].endswith(".py") else []
+    script = Path(given[0]) if given else SCOREBOARD
+    if not script.is_file():
+        session.error(f"{script} is no file; give the scoreboard's path: nox -s parity -- PATH/opdb.py")
+    install(session, PACKAGES.values(), TORCH, "expecttest")
+    session.run("python", str(script), *session.posargs[len(given) :])

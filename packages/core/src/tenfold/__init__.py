@@ -1,0 +1,93 @@
+"""Tenfold: PyTorch's API as separately installable Python packages around a small core.
+
+`tenfold` itself is the package tenfold-core: tensors, operators, devices. `tenfold.nn`, `tenfold.autograd` and the
+others are distributions of their own, imported when first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Any
+
+__path__ = pkgutil.extend_path(__path__, __name__)
+__version__ = "0.1.0"
+
+from tenfold import dispatch as _dispatch, dtypes as _dtypes  # noqa: E402
+from tenfold.devices import device, get_default_device, set_default_device  # noqa: E402
+from tenfold.dtypes import dtype, get_default_dtype, set_default_dtype  # noqa: E402
+from tenfold.gradmode import (  # noqa: E402
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from tenfold.memory_format import (  # noqa: E402
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    memory_format,
+    preserve_format,
+)
+from tenfold.operators import OPERATORS as _OPERATORS, op  # noqa: E402
+from tenfold.promotion import can_cast, promote_types, result_type  # noqa: E402
+from math import e, inf, nan, pi  # noqa: E402
+
+from tenfold.size import Size  # noqa: E402
+from tenfold.storage import Storage as UntypedStorage  # noqa: E402
+from tenfold.tensor import Tensor  # noqa: E402
+
+for _family in ("pointwise", "activation", "reduction", "matmul", "indexing", "view", "creation", "random", "conversion"):
+    importlib.import_module(f"tenfold.ops.{_family}")
+from tenfold.ops import dunders as _dunders  # noqa: E402
+
+# The public functions: one for each operator, and the dtypes under PyTorch's names.
+globals().update({name: operator.fn for name, operator in _OPERATORS.items()})
+globals().update(_dtypes.BY_NAME)
+globals().update(_dtypes.ALIASES)
+strided, sparse_coo, sparse_csr = "strided", "sparse_coo", "sparse_csr"
+
+# Names that are imported when first asked for: from core's own rarely used modules, then from the sibling packages.
+_LAZY = {
+    "Generator": "tenfold.generator", "default_generator": "tenfold.generator", "manual_seed": "tenfold.generator",
+    "initial_seed": "tenfold.generator", "seed": "tenfold.generator", "get_rng_state": "tenfold.generator",
+    "set_rng_state": "tenfold.generator", "set_printoptions": "tenfold.printing",
+    "save": "tenfold.serialization", "load": "tenfold.serialization",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        value = getattr(importlib.import_module(_LAZY[name]), name)
+    elif name.startswith("__"):
+        raise AttributeError(f"module 'tenfold' has no attribute {name!r}")
+    else:
+        value = _from_packages(name)
+    globals()[name] = value
+    return value
+
+
+def _from_packages(name: str) -> Any:
+    """A sibling package or core submodule, or an operator that a sibling declares."""
+    try:
+        return importlib.import_module(f"tenfold.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != f"tenfold.{name}":
+            raise
+    from tenfold.plugins import PACKAGES, load_operators
+
+    if name in PACKAGES:
+        raise ModuleNotFoundError(
+            f"tenfold.{name} is in the package {PACKAGES[name]}: pip install {PACKAGES[name]}", name=f"tenfold.{name}"
+        )
+    load_operators()
+    if name in _OPERATORS:
+        return _OPERATORS[name].fn
+    raise AttributeError(f"module 'tenfold' has no attribute {name!r}")
+
+
+def is_tensor(obj: Any) -> bool:
+    """Whether an object is a Tensor."""
+    return isinstance(obj, Tensor)

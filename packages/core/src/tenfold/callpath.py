@@ -1,0 +1,350 @@
+"""Makes the code that runs when an operator is called, specialised for its signature.
+
+A call in the common case (plain tensors of one device and dtype, no layer entered) is: read the arrays, look the
+kernel up, call it, wrap the result, attach a gradient node if an input has one. Everything else goes to
+`dispatch.dispatch`, which does the same in full generality. `print(tenfold.add.source)` shows what was made for `add`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from tenfold.operators import TENSOR_ROLES, Operator, Param
+from tenfold.runtime import RUNTIME
+
+_lock = threading.RLock()
+# A tensor parameter that holds no tensor, an empty list, a device for which no kernel was looked up yet.
+_EXCEPT = "    except (AttributeError, IndexError, TypeError, KeyError):"
+_READABLE = (int, float, bool, str, type(None))
+
+
+def specialise(operator: Operator) -> None:
+    """Compile the operator's call path and put it into its public function, whose identity stays."""
+    with _lock:
+        name = operator.name
+        RUNTIME["OP_" + name] = operator
+        RUNTIME["BODY_" + name] = operator.body
+        RUNTIME.setdefault("attach_" + name, _FirstAttach(operator))
+        RUNTIME.setdefault("KERNELS_" + name, {})  # device: kernel, filled by dispatch.kernel_for
+        text = source(operator)
+        filename = f"<tenfold {name}>"
+        # So that debuggers and tracebacks show the generated lines.
+        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+        made = {"DEFAULT": {p.name: p.default for p in operator.params}}
+        exec(compile(text, filename, "exec"), RUNTIME, made)
+        call: Any = made[name]
+        RUNTIME["bind_" + name] = made["bind_" + name]
+        fn = operator.fn
+        fn.__defaults__, fn.__kwdefaults__ = call.__defaults__, call.__kwdefaults__
+        fn.source = text
+        fn.__code__ = call.__code__
+
+
+class _FirstAttach:
+    """Stands for `attach_NAME` until the first recorded call: finds the gradient rule and makes the real one."""
+
+    def __init__(self, operator: Operator) -> None:
+        self.operator = operator
+
+    def __call__(self, result: Any, *arguments: Any) -> None:
+        from tenfold.plugins import autograd
+
+        attach = RUNTIME["attach_" + self.operator.name] = autograd().make_attach(self.operator)
+        attach(result, *arguments)
+
+
+def source(operator: Operator) -> str:
+    """The generated module text: the call path and the function that binds arguments."""
+    if operator.inplace_of is not None:
+        lines = _inplace(operator)
+    elif operator.body is not None:
+        lines = _composite(operator)
+    else:
+        lines = _primitive(operator)
+    signature = _signature(operator)
+    binder = [f"def bind_{operator.name}({signature}):", *_normalise_ints(operator), f"    return {{{_by_name(operator)}}}"]
+    return "\n".join([f"def {operator.name}({signature}):", *lines, "", *binder]) + "\n"
+
+
+# The pieces of the text
+
+
+def takes_out(operator: Operator) -> bool:
+    """Whether calls accept `out=` beyond the declared parameters."""
+    return operator.out and operator.inplace_of is None
+
+
+def _signature(operator: Operator) -> str:
+    parts, starred = [], False
+    for p in operator.params:
+        if p.role == "ints":
+            parts.append(f"*{p.name}_")
+            parts.append(f"{p.name}=None")
+            starred = True
+            continue
+        if p.keyword_only and not starred:
+            parts.append("*")
+            starred = True
+        parts.append(p.name + _default(p))
+    if takes_out(operator):
+        parts.extend(["out=None"] if starred else ["*", "out=None"])
+    return ", ".join(parts)
+
+
+def _default(p: Param) -> str:
+    if p.default is inspect.Parameter.empty:
+        return ""
+    return f"={p.default!r}" if type(p.default) in _READABLE else f"=DEFAULT[{p.name!r}]"
+
+
+def _normalise_ints(operator: Operator) -> Iterator[str]:
+    """`permute(x, 0, 1)`, `permute(x, (0, 1))` and `permute(x, dims=(0, 1))` are one call."""
+    for p in operator.params:
+        if p.role == "ints":
+            given = f"{p.name}_"
+            yield f"    if {p.name} is None:"
+            yield f"        {p.name} = {given}[0] if len({given}) == 1 and type({given}[0]) is not int else {given}"
+
+
+def _by_name(operator: Operator) -> str:
+    names = [p.name for p in operator.params] + (["out"] if takes_out(operator) else [])
+    return ", ".join(f"{n!r}: {n}" for n in names)
+
+
+def _full_dispatch(operator: Operator) -> str:
+    """The call of `dispatch` with the arguments as (positional, keyword)."""
+    keyword = [p.name for p in operator.params if p.keyword_only] + (["out"] if takes_out(operator) else [])
+    positional = "".join(p.name + ", " for p in operator.params if not p.keyword_only)
+    named = ", ".join(f"{n!r}: {n}" for n in keyword)
+    return f"dispatch(OP_{operator.name}, ({positional}), {{{named}}})"
+
+
+def _uncommon(operator: Operator) -> str:
+    """The test for arguments that the short path does not handle."""
+    tests = ["ACTIVE"]
+    for name, neutral in operator.neutral.items():
+        tests.append(f"{name} is not {neutral!r}" if neutral is None or isinstance(neutral, bool) else f"{name} != {neutral!r}")
+    if takes_out(operator):
+        tests.append("out is not None")
+    return " or ".join(tests)
+
+
+def _call_arguments(operator: Operator) -> str:
+    """The arguments of the kernel: arrays for tensors, values for the rest."""
+    return ", ".join(f"a_{p.name}" if p.role in TENSOR_ROLES else p.name for p in operator.kernel_params)
+
+
+def _tensor_params(operator: Operator) -> list[Param]:
+    return [p for p in operator.kernel_params if p.role in TENSOR_ROLES]
+
+
+def _promoted(operator: Operator) -> list[Param]:
+    """The parameters whose dtypes must agree before the kernel runs."""
+    if operator.promote is None:
+        return []
+    return [p for p in _tensor_params(operator) if operator.promoted is None or p.name in operator.promoted]
+
+
+def _read(operator: Operator, table: str) -> list[str]:
+    """Lines that read key, arrays and nodes of all tensor parameters and set `slow` where the short path must not go."""
+    params = _tensor_params(operator)
+    promoted = _promoted(operator)
+    first = next((p for p in params if p.role in ("tensor", "list")), params[0])
+    lead = f"{first.name}[0]" if first.role == "list" else first.name
+    lines = [f"        key = {lead}._key"]
+    lines.append(f"        kernel = KERNELS_{table}[key]")
+    lines.append("        slow = False")
+    params.sort(key=lambda p: p is not first)
+    dtype_of = ""
+    for p in params:
+        n = p.name
+        in_group = p in promoted
+        if p.role == "number" and p is not first:
+            lines += _read_number(n, dtype_of if in_group else "", operator)
+            continue
+        if p.role == "list":
+            lines.append(f"        a_{n} = [x._array for x in {n}]")
+            lines.append(f"        n_{n} = None")
+            lines.append(f"        for x in {n}:")
+            lines.append("            if x._key is not key:")
+            lines.append("                slow = True")
+            lines.append("            if x._node is not None:")
+            lines.append(f"                n_{n} = x._node")
+            if in_group:
+                dtype_of = dtype_of or f"a_{n}[0].dtype"
+                lines.append(f"        for x in a_{n}:")
+                lines.append(f"            if x.dtype is not {dtype_of}:")
+                lines.append("                slow = True")
+            continue
+        indent = "        "
+        if p.role == "optional":
+            lines += [f"        if {n} is None:", f"            a_{n} = n_{n} = None", "        else:"]
+            indent = "            "
+        lines += [f"{indent}a_{n} = {n}._array", f"{indent}n_{n} = {n}._node"]
+        tests = [] if p is first else [f"{n}._key is not key"]
+        if in_group and dtype_of:
+            tests.append(f"a_{n}.dtype is not {dtype_of}")
+        elif in_group and (len(promoted) > 1 or operator.promote == "float"):
+            lines.append(f"{indent}d = a_{n}.dtype")
+            dtype_of = "d"
+            if operator.promote == "float":
+                tests.append("d is not F32 and d is not F64")
+        if tests:
+            lines += [f"{indent}if {' or '.join(tests)}:", f"{indent}    slow = True"]
+    return lines
+
+
+def _read_number(n: str, dtype_of: str, operator: Operator) -> list[str]:
+    """A Python number is weak: with a float array it goes to the kernel as it is."""
+    if not dtype_of:
+        number_slow, dtype_test = "slow = True", ""
+    else:
+        wide = "" if operator.promote == "float" else " and not (T is int and d is I64)"
+        number_slow = f"if {dtype_of} is not F32 and {dtype_of} is not F64{wide}:\n                slow = True"
+        dtype_test = f" or a_{n}.dtype is not {dtype_of}"
+    return [
+        f"        T = type({n})",
+        "        if T is float or T is int:",
+        f"            a_{n} = {n}",
+        f"            n_{n} = None",
+        f"            {number_slow}",
+        "        else:",
+        f"            a_{n} = {n}._array",
+        f"            n_{n} = {n}._node",
+        f"            if {n}._key is not key{dtype_test}:",
+        "                slow = True",
+    ]
+
+
+def _needs_gradient(operator: Operator) -> str:
+    """The test for recording; empty when the operator has no gradient."""
+    if operator.nondifferentiable:
+        return ""
+    nodes = " or ".join(f"n_{p.name} is not None" for p in _tensor_params(operator))
+    return f"({nodes}) and (not GRAD_OFF or grad_enabled())" if nodes else ""
+
+
+def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
+    """Lines that call the kernel and return the wrapped result."""
+    name = operator.name
+    given = ", ".join(p.name for p in operator.kernel_params)
+    lines = [
+        "    try:",
+        f"        r = kernel({_call_arguments(operator)})",
+        "    except Exception as error:",
+        f"        raise explained(OP_{name}, key, [{given}], error) from None",
+    ]
+    if body_call:
+        lines += ["    if r is NotImplemented:", f"        return {body_call}"]
+    if operator.moves:
+        lines.append("    r, key = r")
+    record = _needs_gradient(operator)
+    if operator.outputs != 1:
+        if operator.view:
+            first = operator.kernel_params[0].name
+            lines.append(f"    t = wrap_views(r, key, {first})")
+        else:
+            lines.append("    t = wrap_all(r, key)")
+        if record:
+            lines += [f"    if {record}:", f"        attach_{name}(t, {given})"]
+        return [*lines, "    return t"]
+    lines += [
+        "    if type(r) is not key.array_type:",
+        "        r = key.coerce(r)",
+        "    t = new(Tensor)",
+        "    t._array = r",
+        "    t._key = key",
+    ]
+    if operator.view:
+        first = operator.kernel_params[0].name
+        lines += [
+            f"    s = {first}._storage",
+            "    if s is None:",
+            f"        s = {first}._storage = Storage({first}._array, key)",
+            "    t._storage = s",
+            f"    b = {first}._base",
+            f"    t._base = {first} if b is None else b",
+        ]
+    else:
+        lines.append("    t._storage = t._base = None")
+    if record:
+        lines += [f"    if {record}:", f"        attach_{name}(t, {given})", "        return t"]
+    return [*lines, "    t._node = None", "    return t"]
+
+
+def _primitive(operator: Operator, slow: str = "") -> list[str]:
+    lines = list(_normalise_ints(operator))
+    lines += [f"    if {'ACTIVE' if slow else _uncommon(operator)}:"]
+    slow = slow or _full_dispatch(operator)
+    lines += [f"        return {slow}"]
+    if not _tensor_params(operator):
+        return [*lines, f"    return {slow}"]
+    lines += ["    try:", *_read(operator, operator.name), _EXCEPT, "        slow = True"]
+    lines += ["    if slow:", f"        return {slow}"]
+    return lines + _run_and_wrap(operator)
+
+
+def _composite(operator: Operator, slow: str = "") -> list[str]:
+    lines = list(_normalise_ints(operator))
+    given = [p for p in operator.params if not slow or not p.keyword_only]
+    passed = [p.name if not p.keyword_only else f"{p.name}={p.name}" for p in given]
+    body = f"BODY_{operator.name}({', '.join(passed)})"
+    lines += [f"    if {'ACTIVE' if slow else _uncommon(operator)}:"]
+    slow = slow or _full_dispatch(operator)
+    lines += [f"        return {slow}"]
+    if not _tensor_params(operator):
+        return [*lines, f"    return {body}"]
+    lines += ["    try:", *_read(operator, operator.name), _EXCEPT, "        slow = True"]
+    lines += ["    if slow:", f"        return {slow}"]
+    lines += ["    if kernel is None:", f"        return {body}"]
+    record = _needs_gradient(operator)
+    if record:
+        lines += [f"    if {record} and not has_gradient(OP_{operator.name}):", f"        return {body}"]
+    return lines + _run_and_wrap(operator, body)
+
+
+def _inplace(operator: Operator) -> list[str]:
+    base = operator.inplace_of
+    assert base is not None
+    lines = list(_normalise_ints(operator))
+    slow = _full_dispatch(operator)
+    lines += [f"    if {_uncommon(operator)}:", f"        return {slow}"]
+    lines += ["    try:", *_read(base, operator.name), _EXCEPT, "        slow = True"]
+    nodes = " or ".join(f"n_{p.name} is not None" for p in _tensor_params(base))
+    lines += [f"    if slow or ({nodes}) and (not GRAD_OFF or grad_enabled()):", f"        return {slow}"]
+    first = base.kernel_params[0].name
+    given = ", ".join(p.name for p in base.kernel_params)
+    lines += [
+        "    try:",
+        f"        kernel({_call_arguments(base)}, out=a_{first})",
+        "    except Exception as error:",
+        f"        raise explained(OP_{operator.name}, key, [{given}], error) from None",
+        f"    s = {first}._storage",
+        "    if s is None:",
+        f"        s = {first}._storage = Storage(a_{first}, key)",
+        "    s.version += 1",
+        f"    return {first}",
+    ]
+    return lines
+
+
+def dunder(operator: Operator, method: str) -> Any:
+    """Make the call path of a Python operator: two operands, nothing else, NotImplemented for foreign types."""
+    first, second = operator.kernel_params[:2]
+    slow = f"dispatch_dunder(OP_{operator.name}, {first.name}, {second.name})"
+    with _lock:
+        if "OP_" + operator.name not in RUNTIME:
+            specialise(operator)
+        lines = _composite(operator, slow) if operator.body is not None else _primitive(operator, slow)
+        text = "\n".join([f"def {method}({first.name}, {second.name}):", *lines]) + "\n"
+        filename = f"<tenfold {method}>"
+        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+        made: dict[str, Any] = {}
+        exec(compile(text, filename, "exec"), RUNTIME, made)
+    function = made[method]
+    function.__doc__, function.op = operator.doc, operator
+    return function

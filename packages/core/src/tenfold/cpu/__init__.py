@@ -1,0 +1,1 @@
+"""The CPU backend: NumPy kernels, one family of operators a file."""

@@ -1,0 +1,29 @@
+"""NumPy kernels of copies and conversions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.kernels import kernel
+from tenfold.memory_format import is_dense
+from tenfold.operators import op
+
+
+@kernel(op.clone, device="cpu")
+def clone(input: Any, memory_format: Any) -> Any:
+    if memory_format is None or memory_format.order is None:
+        return input.copy("K" if is_dense(input) else "C")
+    if not memory_format.order:
+        return input.copy("C")
+    order = memory_format.order_for(input)
+    return input.transpose(order).copy("C").transpose(np.argsort(order))
+
+
+@kernel(op.to_dtype, device="cpu")
+def to_dtype(input: Any, dtype: Any) -> Any:
+    with np.errstate(all="ignore"):
+        if input.dtype.kind == "c" and dtype.category < 3:
+            input = input.real
+        return input.astype(dtype.numpy)

@@ -1,0 +1,333 @@
+"""The full dispatch of an operator: layers, overriding classes, transforms, promotion, devices, `out=`, in-place.
+
+The generated call paths (callpath.py) shortcut the plain case of what is written here; both mean the same.
+The order, outermost first: layers that the thread has entered; argument classes with `__torch_function__`; transforms
+(vmap, jvp), whose tensors carry a level; the gradient tape; the device's kernel, or the operator's body.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold import devices, dtypes, promotion
+from tenfold.operators import Operator, Param
+from tenfold.runtime import RUNTIME, STATE, through_layers
+
+NUMBERS = (int, float, complex)
+
+
+def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Carry a call out in full generality."""
+    if STATE.layers:
+        return through_layers(operator, *as_called(operator, args, kwargs))
+    values = operator.bind(args, kwargs)
+    tensors = _check_arguments(operator, values)
+    if _overriding(tensors):
+        from tenfold.overrides import call_overrides
+
+        return call_overrides(operator, tensors, *as_called(operator, args, kwargs))
+    tensors = [t for t in tensors if hasattr(t, "_array")]
+    out = values.pop("out", None)
+    if out is not None:
+        return _with_out(operator, values, out)
+    if operator.inplace_of is not None:
+        from tenfold.inplace import run_inplace
+
+        return run_inplace(operator, values)
+    for name, neutral in operator.neutral.items():
+        value = values[name]
+        if value is not neutral if neutral is None or isinstance(neutral, bool) else value != neutral:
+            return operator.lower_body(**values)
+    if any(t._key.level is not None for t in tensors):
+        return _through_transforms(operator, values, tensors)
+    return _plain(operator, values, tensors)
+
+
+def dispatch_dunder(operator: Operator, input: Any, other: Any) -> Any:
+    """A Python operator's call in full generality; NotImplemented lets Python ask the other operand."""
+    if isinstance(other, (*NUMBERS, np.generic)) or hasattr(other, "_array") or hasattr(type(other), "__torch_function__"):
+        return dispatch(operator, (input, other), {})
+    return NotImplemented
+
+
+def as_called(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments without those that are at their defaults, which the caller most likely did not write."""
+    defaults = {p.name: p.default for p in operator.params}
+    defaults["out"] = None
+    kwargs = {k: v for k, v in kwargs.items() if k not in defaults or not _is_default(v, defaults[k])}
+    names = [p.name for p in operator.params if not p.keyword_only]
+    keep = len(args)
+    while keep and keep <= len(names) and _is_default(args[keep - 1], defaults[names[keep - 1]]):
+        keep -= 1
+    return args[:keep], kwargs
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    return value is default or (type(value) is type(default) and type(value) in (int, float, str, tuple) and value == default)
+
+
+def _check_arguments(operator: Operator, values: dict[str, Any]) -> list[Any]:
+    """All tensors among the arguments (and objects that override); refuses what a tensor parameter cannot take."""
+    tensors = []
+    for position, p in enumerate(operator.params):
+        if p.role in ("value", "ints"):
+            continue
+        value = values[p.name]
+        if hasattr(value, "_array"):
+            tensors.append(value)
+        elif value is None and p.role in ("optional", "list"):
+            continue
+        elif p.role == "list" and isinstance(value, (list, tuple)):
+            for item in value:
+                if hasattr(item, "_array") or hasattr(type(item), "__torch_function__"):
+                    tensors.append(item)
+                elif item is not None or "None" not in operator.declared.__annotations__[p.name]:
+                    raise TypeError(
+                        f"{operator.name}(): expected Tensor as element {len(tensors)} in argument {position}, "
+                        f"but got {type(item).__name__}"
+                    )
+        elif p.role == "number" and isinstance(value, NUMBERS):
+            continue
+        elif p.role == "number" and isinstance(value, np.generic):
+            values[p.name] = value.item()
+        elif hasattr(type(value), "__torch_function__"):
+            tensors.append(value)
+        else:
+            expected = {"list": "tuple of Tensors", "number": "Tensor or number"}.get(p.role, "Tensor")
+            raise TypeError(
+                f"{operator.name}(): argument '{p.name}' (position {position + 1}) must be {expected}, "
+                f"not {type(value).__name__}"
+            )
+    out = values.get("out")
+    if out is not None:
+        tensors += list(out) if isinstance(out, (tuple, list)) else [out]
+    return tensors
+
+
+def _overriding(tensors: list[Any]) -> bool:
+    for t in tensors:
+        key = getattr(t, "_key", None)
+        if key is None or (key.override and not STATE.overrides_off):
+            return True
+    return False
+
+
+def _through_transforms(operator: Operator, values: dict[str, Any], tensors: list[Any]) -> Any:
+    """Hand the call to the transform of the highest level among the arguments."""
+    top = max((t._key for t in tensors if t._key.level is not None), key=lambda key: key.level)
+    if operator.body is not None and not top.transform.handles(operator):
+        return run_body(operator, values)
+    result = top.transform.process(operator, values)
+    # A tape on the wrappers of this level is younger than the level: it sees the call from outside.
+    recording = STATE.grad_enabled and any(t._key is top and t._node is not None for t in tensors)
+    if recording and operator.nondifferentiable is None:
+        attach(operator, result, values)
+    return result
+
+
+def _plain(operator: Operator, values: dict[str, Any], tensors: list[Any]) -> Any:
+    key = _common_device(operator, values, tensors)
+    if operator.promote is not None:
+        _promote(operator, values, key)
+    return execute(operator, key, values)
+
+
+def _common_device(operator: Operator, values: dict[str, Any], tensors: list[Any]) -> Any:
+    """The one device of all tensors; 0-d CPU tensors follow the others, as in PyTorch."""
+    if not tensors:
+        return devices.located(values.get("device"))
+    found = None
+    for t in tensors:
+        key = t._key.device
+        if found is None or (found is not key and found is devices.CPU and _scalars_only(tensors, key)):
+            found = key
+        elif key is not found and not (key is devices.CPU and not t._array.shape):
+            raise RuntimeError(
+                f"{operator.name}: Expected all tensors to be on the same device, but found at least two devices, "
+                f"{found} and {key}! Move one with .to()"
+            )
+    for p in operator.kernel_params:
+        value = values[p.name]
+        if hasattr(value, "_array") and value._key.device is not found:
+            values[p.name] = value.to(found)
+    return found
+
+
+def _scalars_only(tensors: list[Any], key: Any) -> bool:
+    return all(t._key.device is not devices.CPU or not t._array.shape for t in tensors)
+
+
+def _group(operator: Operator, values: dict[str, Any]) -> list[tuple[Param, Any]]:
+    """The promoted parameters with their values; list parameters give one entry for each tensor."""
+    group = []
+    for p in operator.kernel_params:
+        if p.role in ("value", "ints") or (operator.promoted is not None and p.name not in operator.promoted):
+            continue
+        value = values[p.name]
+        if p.role == "list":
+            group += [(p, item) for item in value if item is not None]
+        elif value is not None:
+            group.append((p, value))
+    return group
+
+
+def _promote(operator: Operator, values: dict[str, Any], key: Any) -> None:
+    """Cast the promoted parameters to their common dtype, through `to`, so that gradients pass."""
+    group = _group(operator, values)
+    if operator.promote == "same":
+        _require_same_dtype(operator, [v for _, v in group])
+        return
+    target = promotion.of_values(v for _, v in group)
+    if operator.promote == "float" and target.category < 2:
+        target = dtypes.get_default_dtype()
+    for p, value in group:
+        if p.role == "list":
+            values[p.name] = [v if v is None else _cast(v, target) for v in values[p.name]]
+        elif hasattr(value, "_array"):
+            values[p.name] = _cast(value, target)
+        elif target.numpy.kind == "V":  # NumPy's own rule for Python numbers does not know these dtypes
+            values[p.name] = RUNTIME["wrap"](key.backend.from_numpy(np.asarray(value, target.numpy), key.index), key)
+
+
+def _cast(tensor: Any, target: dtypes.dtype) -> Any:
+    return tensor if tensor._array.dtype == target.numpy else tensor.to(target)
+
+
+def _require_same_dtype(operator: Operator, tensors: list[Any]) -> None:
+    first = tensors[0].dtype
+    for t in tensors[1:]:
+        if t.dtype is not first:
+            raise RuntimeError(
+                f"{operator.name}: expected all tensors to have the same dtype, but got: {first.name} and {t.dtype.name}"
+            )
+
+
+def execute(operator: Operator, key: Any, values: dict[str, Any]) -> Any:
+    """Run the device's kernel, or the body, on arguments that agree in device and dtype."""
+    params = operator.kernel_params
+    given = [values[p.name] for p in params]
+    function = kernel_for(operator, key)
+    recording = operator.nondifferentiable is None and STATE.grad_enabled and _any_node(given)
+    if function is None or (recording and operator.body is not None and not has_gradient(operator)):
+        return run_body(operator, values, key)
+    try:
+        result = function(*[_array(v) for v in given])
+    except Exception as error:
+        raise explained(operator, key, given, error) from None
+    if result is NotImplemented:
+        return run_body(operator, values, key)
+    if operator.moves:
+        result, key = result
+    if operator.outputs == 1:
+        wrapped = RUNTIME["wrap"](result, key)
+        if operator.view:
+            RUNTIME["share"](wrapped, given[0])
+    else:
+        wrapped = RUNTIME["wrap_views"](result, key, given[0]) if operator.view else RUNTIME["wrap_all"](result, key)
+    if recording:
+        attach(operator, wrapped, values)
+    return wrapped
+
+
+def kernel_for(operator: Operator, key: Any) -> Any:
+    """The kernel of an operator on a device, remembered where the call paths look; None: the operator's body."""
+    table = RUNTIME["KERNELS_" + operator.name]
+    if key not in table:
+        function = getattr(key.kernels, operator.name)
+        if function is not None or operator.body is not None:
+            table[key] = function
+        return function
+    return table[key]
+
+
+def run_body(operator: Operator, values: dict[str, Any], key: Any = None) -> Any:
+    """Run a composite's body; a primitive without a kernel on this device is an error."""
+    if operator.body is None:
+        from tenfold.plugins import devices_with_kernel
+
+        raise NotImplementedError(
+            f"operator {operator.name} has no kernel for device {str(key.device.type)!r}; devices that have one: "
+            f"{', '.join(devices_with_kernel(operator)) or 'none'}. A package attaches one with "
+            f"@kernel(op.{operator.name}, device={str(key.device.type)!r})"
+        )
+    positional = [values[p.name] for p in operator.params if not p.keyword_only]
+    return operator.body(*positional, **{p.name: values[p.name] for p in operator.params if p.keyword_only})
+
+
+def has_gradient(operator: Operator) -> bool:
+    """Whether a gradient rule is attached."""
+    from tenfold.plugins import autograd
+
+    return bool(autograd().has_gradient(operator))
+
+
+def attach(operator: Operator, result: Any, values: dict[str, Any]) -> None:
+    """Give the result its gradient node."""
+    RUNTIME["attach_" + operator.name](result, *[values[p.name] for p in operator.kernel_params])
+
+
+def _array(value: Any) -> Any:
+    if hasattr(value, "_array"):
+        return value._array
+    if type(value) in (list, tuple) and any(hasattr(v, "_array") for v in value):
+        return [_array(v) for v in value]
+    return value
+
+
+def _any_node(given: list[Any]) -> bool:
+    for v in given:
+        if getattr(v, "_node", None) is not None:
+            return True
+        if type(v) in (list, tuple) and any(getattr(x, "_node", None) is not None for x in v):
+            return True
+    return False
+
+
+def explained(operator: Operator, key: Any, given: list[Any], error: Exception) -> Exception:
+    """The error to raise for a kernel's failure: the shape rule's own words where it refuses the arguments."""
+    rule = operator.shape_rule or (operator.inplace_of and operator.inplace_of.shape_rule)
+    if rule is not None:
+        try:
+            rule(*[_as_meta(v) for v in given])
+        except (RuntimeError, TypeError, ValueError, IndexError) as better:
+            return _named(operator, better)
+    if isinstance(error, (ValueError, TypeError)) and operator.inplace_of is not None:
+        return RuntimeError(f"{operator.name}: {error}")
+    return error
+
+
+def _named(operator: Operator, error: Exception) -> Exception:
+    text = str(error)
+    return error if operator.name.rstrip("_") in text else type(error)(f"{operator.name}: {text}")
+
+
+def _as_meta(value: Any) -> Any:
+    from tenfold.meta import Meta
+
+    if hasattr(value, "_array"):
+        return Meta(value._array.shape, value._array.dtype, value._array.strides)
+    if type(value) in (list, tuple):
+        return [_as_meta(v) for v in value]
+    return value
+
+
+def _with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
+    """Compute, then write into `out`, which is resized when its shape is another."""
+    from tenfold.inplace import write_out
+
+    outs = tuple(out) if isinstance(out, (tuple, list)) else (out,)
+    recording = STATE.grad_enabled
+    if recording and any(getattr(v, "_node", None) is not None for v in (*values.values(), *outs)):
+        raise RuntimeError(
+            f"{operator.name}(): functions with out=... arguments don't support automatic differentiation, "
+            f"but one of the arguments requires grad."
+        )
+    result = operator.fn(**values)
+    if isinstance(result, tuple):
+        return type(result)(*map(write_out, outs, result)) if hasattr(result, "_fields") else tuple(map(write_out, outs, result))
+    return write_out(outs[0], result)
+
+
+RUNTIME.update(dispatch=dispatch, dispatch_dunder=dispatch_dunder, explained=explained, has_gradient=has_gradient)

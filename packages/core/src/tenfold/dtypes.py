@@ -1,0 +1,105 @@
+"""Element types: PyTorch's `dtype` objects, each naming the NumPy dtype that holds it in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+
+class dtype:
+    """An element type, such as `tenfold.float32`; one object exists per type, so `is` compares them."""
+
+    __slots__ = ("category", "is_complex", "is_floating_point", "is_signed", "itemsize", "name", "numpy")
+
+    def __init__(self, name: str, numpy_type: Any, category: int) -> None:
+        self.name = name
+        self.numpy = np.dtype(numpy_type)
+        self.itemsize = self.numpy.itemsize
+        self.category = category  # 0 bool, 1 integer, 2 floating, 3 complex: the order of promotion
+        self.is_floating_point = category == 2
+        self.is_complex = category == 3
+        self.is_signed = category >= 2 or (category == 1 and not name.startswith("u"))
+
+    def __repr__(self) -> str:
+        return f"tenfold.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+    def to_complex(self) -> dtype:
+        """The complex type whose parts have this precision."""
+        return complex128 if self.itemsize == 8 and self.category == 2 else self if self.is_complex else complex64
+
+    def to_real(self) -> dtype:
+        """The type of the real part."""
+        return {"complex64": float32, "complex128": float64}.get(self.name, self)
+
+
+bool_ = dtype("bool", np.bool_, 0)
+uint8 = dtype("uint8", np.uint8, 1)
+int8 = dtype("int8", np.int8, 1)
+int16 = dtype("int16", np.int16, 1)
+int32 = dtype("int32", np.int32, 1)
+int64 = dtype("int64", np.int64, 1)
+uint16 = dtype("uint16", np.uint16, 1)
+uint32 = dtype("uint32", np.uint32, 1)
+uint64 = dtype("uint64", np.uint64, 1)
+float16 = dtype("float16", np.float16, 2)
+bfloat16 = dtype("bfloat16", ml_dtypes.bfloat16, 2)
+float32 = dtype("float32", np.float32, 2)
+float64 = dtype("float64", np.float64, 2)
+float8_e4m3fn = dtype("float8_e4m3fn", ml_dtypes.float8_e4m3fn, 2)
+float8_e5m2 = dtype("float8_e5m2", ml_dtypes.float8_e5m2, 2)
+float8_e4m3fnuz = dtype("float8_e4m3fnuz", ml_dtypes.float8_e4m3fnuz, 2)
+float8_e5m2fnuz = dtype("float8_e5m2fnuz", ml_dtypes.float8_e5m2fnuz, 2)
+complex64 = dtype("complex64", np.complex64, 3)
+complex128 = dtype("complex128", np.complex128, 3)
+
+ALL = (
+    bool_, uint8, int8, int16, int32, int64, uint16, uint32, uint64, float16, bfloat16, float32, float64,
+    float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, complex64, complex128,
+)  # fmt: skip
+BY_NAME = {d.name: d for d in ALL}
+ALIASES = {"half": float16, "float": float32, "double": float64, "short": int16, "int": int32, "long": int64,
+           "cfloat": complex64, "cdouble": complex128}  # fmt: skip
+FROM_NUMPY: dict[Any, dtype] = {d.numpy: d for d in ALL}
+# The float types that arithmetic runs in directly: others are storage types or computed in float32.
+REDUCED = (float16.numpy, bfloat16.numpy)
+
+_default = float32
+
+
+def from_numpy(numpy_type: Any) -> dtype:
+    """The tenfold dtype held in memory as `numpy_type`; TypeError when Tenfold has none."""
+    found = FROM_NUMPY.get(numpy_type)
+    if found is None:
+        found = FROM_NUMPY.get(np.dtype(numpy_type).newbyteorder("="))
+    if found is None:
+        names = ", ".join(d.name for d in ALL)
+        raise TypeError(f"can't convert np.ndarray of type {np.dtype(numpy_type)}. The supported types are: {names}.")
+    return found
+
+
+def get_default_dtype() -> dtype:
+    """The floating type that factories use when none is given.
+
+    >>> import tenfold
+    >>> tenfold.get_default_dtype()
+    tenfold.float32
+    """
+    return _default
+
+
+def set_default_dtype(d: dtype) -> None:
+    """Set the default floating type: float16, bfloat16, float32 or float64."""
+    global _default
+    if not isinstance(d, dtype) or not d.is_floating_point or d.itemsize < 2:
+        raise TypeError(f"set_default_dtype: only floating-point types are supported as the default type, got {d!r}")
+    _default = d
+
+
+def default_complex() -> dtype:
+    """The complex type that matches the default floating type."""
+    return _default.to_complex()

@@ -1,0 +1,26 @@
+"""Every environment variable that Tenfold reads, declared once; `python -m tenfold doctor` prints them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One environment variable: its name, default and meaning."""
+
+    name: str
+    default: str
+    meaning: str
+
+    def read(self) -> str:
+        return os.environ.get(self.name, self.default)
+
+
+DISABLE_PLUGINS = Variable(
+    "TENFOLD_DISABLE_PLUGINS", "", "names of plugins not to load, separated by commas; 1 means all installed plugins"
+)
+DEBUG = Variable("TENFOLD_DEBUG", "0", "1: say which plugins load, and from where")
+
+VARIABLES = (DISABLE_PLUGINS, DEBUG)

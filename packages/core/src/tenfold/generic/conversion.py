@@ -1,0 +1,36 @@
+"""Copies and conversions on any device, through its backend."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold import devices
+from tenfold.kernels import ANY_DEVICE, kernel
+from tenfold.operators import op
+
+
+@kernel(op.to_device, device=ANY_DEVICE)
+def to_device(backend: Any, input: Any, device: Any) -> Any:
+    host = backend.to_numpy(input)
+    if device is devices.CPU and backend.name == "cpu":
+        host = np.array(host)
+    return device.backend.from_numpy(host, device.index), device
+
+
+@kernel(op.clone, device=ANY_DEVICE)
+def clone(backend: Any, input: Any, memory_format: Any) -> Any:
+    geometry = op.clone.shape_rule(input, memory_format)
+    itemsize = input.dtype.itemsize
+    block = backend.empty((max(geometry.size, 1),), input.dtype, None)
+    copy = backend.as_strided(block, geometry.shape, [s // itemsize for s in geometry.strides], 0)
+    backend.write(copy, input)
+    return copy
+
+
+@kernel(op.to_dtype, device=ANY_DEVICE)
+def to_dtype(backend: Any, input: Any, dtype: Any) -> Any:
+    copy = backend.empty(input.shape, dtype.numpy, None)
+    backend.write(copy, input)
+    return copy

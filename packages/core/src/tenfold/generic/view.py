@@ -1,0 +1,39 @@
+"""View operators on any device: the shape rule gives shape and strides, the backend's `as_strided` makes the view."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold.kernels import ANY_DEVICE, kernel
+from tenfold.meta import Meta
+from tenfold.operators import OPERATORS, Operator
+
+
+def restride(backend: Any, array: Any, geometry: Meta) -> Any:
+    """The view of `array` with the geometry that a rule returned; its offset counts from the array's own start."""
+    itemsize = array.dtype.itemsize
+    offset = backend.memory(array)[2] + geometry.offset
+    return backend.as_strided(array, geometry.shape, [s // itemsize for s in geometry.strides], offset // itemsize)
+
+
+def _by_rule(operator: Operator) -> Any:
+    def view(backend: Any, input: Any, *arguments: Any) -> Any:
+        given = Meta(input.shape, input.dtype, input.strides)
+        geometry = operator.shape_rule(given, *arguments)
+        if isinstance(geometry, (tuple, list)):
+            return [restride(backend, input, g) for g in geometry]
+        return restride(backend, input, geometry)
+
+    view.__wrapped__ = restride  # type: ignore[attr-defined]
+    return view
+
+
+def _as_strided(backend: Any, input: Any, size: Any, stride: Any, storage_offset: int | None) -> Any:
+    if storage_offset is None:
+        storage_offset = backend.memory(input)[2] // input.dtype.itemsize
+    return backend.as_strided(input, size, stride, storage_offset)
+
+
+for _operator in list(OPERATORS.values()):
+    if _operator.view:
+        kernel(_operator, device=ANY_DEVICE)(_as_strided if _operator.name == "as_strided" else _by_rule(_operator))

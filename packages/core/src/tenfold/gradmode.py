@@ -1,0 +1,146 @@
+"""Switches for recording gradients: `no_grad`, `enable_grad`, `set_grad_enabled`, `inference_mode`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any, TypeVar
+
+from tenfold.runtime import RUNTIME, STATE, set_grad_enabled_here
+
+F = TypeVar("F")
+
+
+class _GradMode:
+    """A context manager that is also a decorator, for functions and generator functions."""
+
+    enabled = False
+
+    def __enter__(self) -> None:
+        # A stack, so that one object may be entered again inside itself (as decorators do).
+        self.__dict__.setdefault("_previous", []).append(STATE.grad_enabled)
+        set_grad_enabled_here(self.enabled)
+
+    def __exit__(self, *exc: object) -> None:
+        set_grad_enabled_here(self.__dict__["_previous"].pop())
+
+    def clone(self) -> _GradMode:
+        return type(self)()
+
+    def __call__(self, function: Any) -> Any:
+        if inspect.isclass(function):
+            function.__init__ = self(function.__init__)
+            return function
+        if inspect.isgeneratorfunction(function):
+            return self._wrap_generator(function)
+
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            with self.clone():
+                return function(*args, **kwargs)
+
+        return wrapped
+
+    def _wrap_generator(self, function: Any) -> Any:
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            generator = function(*args, **kwargs)
+            request: Any = None
+            while True:
+                # The mode holds only while the generator's own code runs, not in its consumer.
+                with self.clone():
+                    try:
+                        value = generator.send(request)
+                    except StopIteration as stop:
+                        return stop.value
+                try:
+                    request = yield value
+                except GeneratorExit:
+                    generator.close()
+                    raise
+
+        return wrapped
+
+
+class no_grad(_GradMode):
+    """Do not record gradients inside.
+
+    >>> import tenfold
+    >>> with tenfold.no_grad():
+    ...     tenfold.is_grad_enabled()
+    False
+    """
+
+    def __new__(cls, function: Any = None) -> Any:
+        mode = super().__new__(cls)
+        return mode if function is None else mode(function)  # @no_grad without parentheses
+
+
+class enable_grad(_GradMode):
+    """Record gradients inside, also within `no_grad`."""
+
+    enabled = True
+
+    def __new__(cls, function: Any = None) -> Any:
+        mode = super().__new__(cls)
+        return mode if function is None else mode(function)
+
+
+class set_grad_enabled(_GradMode):
+    """Switch recording on or off, at once when called and until the end of the block when used as a context."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = self.enabled = mode
+        self._called_from = STATE.grad_enabled
+        set_grad_enabled_here(mode)
+
+    def __enter__(self) -> None:
+        self.__dict__.setdefault("_previous", []).append(self._called_from)
+        set_grad_enabled_here(self.enabled)
+
+    def __call__(self, function: Any) -> Any:
+        set_grad_enabled_here(self._called_from)  # as a decorator it must not act on its surroundings
+        return super().__call__(function)
+
+    def clone(self) -> _GradMode:
+        return set_grad_enabled(self.mode)
+
+
+class inference_mode(_GradMode):
+    """Like `no_grad`, for code whose results never meet autograd; `is_inference_mode_enabled` tells."""
+
+    def __new__(cls, mode: Any = True) -> Any:
+        self = super().__new__(cls)
+        if callable(mode):
+            self.mode = True
+            return self(mode)
+        self.mode = mode
+        return self
+
+    def __init__(self, mode: Any = True) -> None:
+        self.enabled = not self.mode
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self.__dict__.setdefault("_outer", []).append(STATE.inference)
+        STATE.inference = self.mode
+
+    def __exit__(self, *exc: object) -> None:
+        STATE.inference = self.__dict__["_outer"].pop()
+        super().__exit__(*exc)
+
+    def clone(self) -> _GradMode:
+        return inference_mode(self.mode)
+
+
+def is_grad_enabled() -> bool:
+    """Whether operators of this thread record gradients."""
+    return STATE.grad_enabled
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether this thread is inside `inference_mode`."""
+    return STATE.inference
+
+
+RUNTIME["no_grad"] = no_grad

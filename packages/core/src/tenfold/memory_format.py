@@ -1,0 +1,63 @@
+"""Memory formats: the order in which a tensor's dimensions lie in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class memory_format:
+    """A memory format, such as `tenfold.channels_last`."""
+
+    __slots__ = ("name", "order")
+
+    def __init__(self, name: str, order: tuple[int, ...] | None) -> None:
+        self.name = name
+        self.order = order  # dimensions from the outermost in memory to the innermost; None: as they are
+
+    def __repr__(self) -> str:
+        return f"tenfold.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+    def order_for(self, array: Any) -> tuple[int, ...]:
+        """The order of an array's dimensions in memory under this format."""
+        n = len(array.shape)
+        if self is preserve_format:
+            if not is_dense(array):
+                return tuple(range(n))
+            return tuple(sorted(range(n), key=lambda d: (-array.strides[d], d)))
+        if not self.order:
+            return tuple(range(n))
+        if n != len(self.order):
+            raise RuntimeError(f"required rank {len(self.order)} tensor to use {self.name} format, got rank {n}")
+        return self.order
+
+    def holds(self, tensor: Any) -> bool:
+        """Whether a tensor lies in memory in this format."""
+        if len(self.order or ()) not in (0, tensor.dim()):
+            return False
+        step = 1
+        shape, strides = tensor.shape, tensor.stride()
+        for d in reversed(self.order or range(len(shape))):
+            if shape[d] != 1:
+                if strides[d] != step:
+                    return False
+                step *= shape[d]
+        return True
+
+
+def is_dense(array: Any) -> bool:
+    """Whether the elements fill one block of memory without gaps or overlaps, in any order of dimensions."""
+    step = array.dtype.itemsize
+    for s, n in sorted((s, n) for n, s in zip(array.shape, array.strides) if n != 1):
+        if s != step:
+            return False
+        step *= n
+    return True
+
+
+contiguous_format = memory_format("contiguous_format", ())
+preserve_format = memory_format("preserve_format", None)
+channels_last = memory_format("channels_last", (0, 2, 3, 1))
+channels_last_3d = memory_format("channels_last_3d", (0, 2, 3, 4, 1))

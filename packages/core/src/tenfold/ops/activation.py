@@ -1,0 +1,1 @@
+"""Elementwise nonlinearities of neural networks and softmax."""

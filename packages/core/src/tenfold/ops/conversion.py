@@ -1,0 +1,133 @@
+"""Copies and conversions: dtype, device, memory layout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold import devices
+from tenfold.devices import device
+from tenfold.dtypes import dtype
+from tenfold.memory_format import contiguous_format, memory_format, preserve_format
+from tenfold.meta import Meta
+from tenfold.operators import composite, primitive
+from tenfold.tensor import Tensor
+
+
+@primitive("conversion")
+def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
+    """A copy with memory of its own; it keeps the strides' order unless a memory format is given.
+
+    >>> import tenfold
+    >>> x = tenfold.ones(1)
+    >>> x.clone().data_ptr() == x.data_ptr()
+    False
+    """
+
+
+@clone.rule
+def _(input: Any, memory_format: Any) -> Meta:
+    order = (memory_format or preserve_format).order_for(input)
+    strides = [0] * len(order)
+    step = input.dtype.itemsize
+    for d in reversed(order):
+        strides[d] = step
+        step *= max(input.shape[d], 1)
+    return Meta(input.shape, input.dtype, strides)
+
+
+@primitive("conversion", method=None, name="to_dtype")
+def _to_dtype(input: Tensor, dtype: Any) -> Tensor:
+    """The elements converted to a dtype, in new memory: what `Tensor.to(dtype)` runs."""
+
+
+@_to_dtype.rule
+def _(input: Any, dtype: Any) -> Meta:
+    scale = dtype.itemsize
+    return Meta(input.shape, dtype.numpy, [s // input.dtype.itemsize * scale for s in input.strides])
+
+
+@primitive("conversion", method=None, name="to_device", moves=True)
+def _to_device(input: Tensor, device: Any) -> Tensor:
+    """A copy on another device: what `Tensor.to(device)` runs."""
+
+
+@_to_device.rule
+def _(input: Any, device: Any) -> Any:
+    if device is not devices.META:
+        raise RuntimeError(f"to_device: Cannot copy out of meta tensor; no data! Create it on {device} instead")
+    return input, device
+
+
+@composite("conversion")
+def contiguous(input: Tensor, memory_format: Any = contiguous_format) -> Tensor:
+    """The tensor itself when it lies in row-major order (or in the memory format), else such a copy.
+
+    >>> import tenfold
+    >>> tenfold.ones(2, 3).T.contiguous().stride()
+    (2, 1)
+    """
+    return input if input.is_contiguous(memory_format) else clone(input, memory_format=memory_format)
+
+
+@composite("conversion")
+def to(
+    input: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False, copy: bool = False,
+    memory_format: Any = preserve_format,
+) -> Tensor:  # fmt: skip
+    """Convert to a dtype, a device, or those of another tensor; the tensor itself when nothing changes.
+
+    >>> import tenfold
+    >>> tenfold.ones(1).to(tenfold.int64)
+    tensor([1])
+    """
+    dtype, device = _targets(args, dtype, device)
+    result = input
+    if device is not None:
+        target = devices.located(device)
+        if target is not input.device:
+            result = _to_device(result, target)
+    if dtype is not None and dtype is not input.dtype:
+        result = _to_dtype(result, dtype)
+    if result is input and copy:
+        return clone(input, memory_format=memory_format)
+    if memory_format.order is not None and not result.is_contiguous(memory_format):
+        return clone(result, memory_format=memory_format)
+    return result
+
+
+def _targets(args: tuple[Any, ...], wanted: Any, where: Any) -> tuple[Any, Any]:
+    """PyTorch's overloads: to(dtype), to(device), to(device, dtype), to(other)."""
+    for a in args:
+        if isinstance(a, dtype):
+            wanted = a
+        elif isinstance(a, (device, str, int)) and not isinstance(a, bool):
+            where = a
+        elif isinstance(a, Tensor):
+            wanted, where = a.dtype, a.device
+        elif a is not None and not isinstance(a, (bool, memory_format)):
+            raise TypeError(f"to(): expected a dtype, a device or a Tensor, got {type(a).__name__}")
+    return wanted, where
+
+
+@composite("conversion")
+def type_as(input: Tensor, other: Tensor) -> Tensor:
+    """Converted to the dtype and device of another tensor.
+
+    >>> import tenfold
+    >>> tenfold.ones(1).type_as(tenfold.tensor([1])).dtype
+    tenfold.int64
+    """
+    return to(input, other)
+
+
+@composite("conversion")
+def cpu(input: Tensor, memory_format: Any = preserve_format) -> Tensor:
+    """On the CPU.
+
+    >>> import tenfold
+    >>> tenfold.ones(1).cpu().device
+    device(type='cpu')
+    """
+    return to(input, devices.CPU)
+
+

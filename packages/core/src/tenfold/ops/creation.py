@@ -1,0 +1,282 @@
+"""Factories: tensors from data, filled, ranges, and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tenfold import devices, dtypes
+from tenfold.dtypes import FROM_NUMPY, from_numpy as dtype_of, get_default_dtype
+from tenfold.operators import composite
+from tenfold.promotion import number_dtype
+from tenfold.tensor import Tensor, host, wrap
+
+Ints = Sequence[int]
+
+
+def place(array: Any, device: Any, requires_grad: bool = False) -> Tensor:
+    """A tensor of a fresh NumPy array, on a device."""
+    key = devices.located(device)
+    result = wrap(key.backend.from_numpy(array, key.index), key)
+    if requires_grad:
+        result.requires_grad_(True)
+    return result
+
+
+def empty_on(shape: Sequence[int], dtype: Any, device: Any, requires_grad: bool = False) -> Tensor:
+    """An uninitialised tensor."""
+    key = devices.located(device)
+    numpy_dtype = (dtype or get_default_dtype()).numpy
+    result = wrap(key.backend.empty(checked_size(shape), numpy_dtype, key.index), key)
+    if requires_grad:
+        result.requires_grad_(True)
+    return result
+
+
+def checked_size(size: Any) -> tuple[int, ...]:
+    """A size given as ints or one sequence, as a tuple; errors for negative and non-integer entries."""
+    if isinstance(size, (int, np.integer)):
+        size = (size,)
+    try:
+        shape = tuple(n.__index__() for n in size)
+    except (AttributeError, TypeError):
+        raise TypeError(f"size: expected a sequence of ints, got {size!r}") from None
+    if any(n < 0 for n in shape):
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}")
+    return shape
+
+
+def legacy_tensor(data: tuple[Any, ...], device: Any) -> Tensor:
+    """`Tensor(...)`: sizes give an uninitialised tensor, a sequence or tensor its data in the default dtype."""
+    if len(data) == 1 and not isinstance(data[0], (int, np.integer)):
+        value = data[0]
+        if isinstance(value, Tensor):
+            return value.detach()
+        return empty(tuple(value)) if type(value).__name__ == "Size" else tensor(value, dtype=get_default_dtype(), device=device)
+    return empty(data or (0,), device=device)
+
+
+def _infer_dtype(data: Any) -> dtypes.dtype:
+    """The dtype for nested Python data: the highest category found."""
+    if isinstance(data, (list, tuple)):
+        found = [_infer_dtype(item) for item in data]
+        return max(found, key=lambda d: (d.category, d.itemsize)) if found else get_default_dtype()
+    if isinstance(data, Tensor):
+        return data.dtype
+    if isinstance(data, np.generic):
+        return dtype_of(data.dtype)
+    return number_dtype(data)
+
+
+def _nested(data: Any) -> Any:
+    """Nested sequences with tensors turned into arrays."""
+    if isinstance(data, Tensor):
+        return host(data.detach())
+    if isinstance(data, (list, tuple)):
+        return [_nested(item) for item in data]
+    return data
+
+
+def to_array(data: Any, dtype: Any, copy: bool) -> Any:
+    """A NumPy array of the data, in the dtype that PyTorch would infer."""
+    if isinstance(data, np.ndarray):
+        wanted = dtype_of(data.dtype) if dtype is None else dtype
+        return np.array(data, wanted.numpy, copy=True if copy else None)
+    if not isinstance(data, (list, tuple, int, float, complex, np.generic)):
+        if hasattr(data, "__array__") or hasattr(data, "__array_interface__") or hasattr(data, "__buffer__"):
+            return to_array(np.asarray(data), dtype, copy)
+        if isinstance(data, range) or hasattr(data, "__getitem__") and hasattr(data, "__len__"):
+            return to_array(list(data), dtype, copy)
+        raise RuntimeError(f"Could not infer dtype of {type(data).__name__}: tensor() takes numbers, nested sequences or arrays")
+    inferred = dtype or _infer_dtype(data)
+    try:
+        with np.errstate(all="ignore"):
+            nested = _nested(data)
+            if inferred.category == 1 and isinstance(data, (list, tuple, float)):
+                return np.asarray(nested).astype(inferred.numpy) if nested != [] else np.empty(np.shape(nested), inferred.numpy)
+            return np.array(nested, inferred.numpy)
+    except ValueError as error:
+        raise ValueError(f"tensor(): nested sequences must have equal lengths at each level: {error}") from None
+
+
+@composite("creation", method=None)
+def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
+    """A new tensor with a copy of the data: numbers, nested sequences, NumPy arrays, tensors.
+
+    >>> import tenfold
+    >>> tenfold.tensor([[1, 2], [3, 4]])
+    tensor([[1, 2],
+            [3, 4]])
+    """
+    if isinstance(data, Tensor):
+        result = data.detach().clone().to(dtype=dtype, device=device)
+        return result.requires_grad_(True) if requires_grad else result
+    return place(to_array(data, dtype, True), device, requires_grad)
+
+
+@composite("creation", method=None)
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """The data as a tensor, without a copy where it is a tensor or a NumPy array already.
+
+    >>> import tenfold
+    >>> x = tenfold.ones(1)
+    >>> tenfold.as_tensor(x) is x
+    True
+    """
+    if isinstance(data, Tensor):
+        return data.to(dtype=dtype, device=device)
+    if isinstance(data, np.ndarray) and (dtype is None or dtype.numpy == data.dtype) and device in (None, "cpu", devices.CPU):
+        return from_numpy(data)
+    return place(to_array(data, dtype, False), device)
+
+
+@composite("creation", method=None)
+def from_numpy(ndarray: Any) -> Tensor:
+    """A tensor on the memory of a NumPy array: writes show in both.
+
+    >>> import numpy, tenfold
+    >>> a = numpy.zeros(2)
+    >>> tenfold.from_numpy(a)[0] = 5
+    >>> a.tolist()
+    [5.0, 0.0]
+    """
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    if ndarray.dtype not in FROM_NUMPY:
+        dtype_of(ndarray.dtype)  # says which dtypes there are
+        raise ValueError("from_numpy: given numpy array has byte order different from the native byte order")
+    if any(s < 0 for s in ndarray.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
+            "supported. (You can probably work around this by making a copy of your array with array.copy().)"
+        )
+    if ndarray.base is not None and ndarray.flags.c_contiguous and ndarray.dtype.kind != "V":
+        # The tensor's storage starts where the given array does, as in PyTorch.
+        ndarray = np.ndarray(ndarray.shape, ndarray.dtype, ndarray.data)
+    return wrap(ndarray, devices.located(devices.CPU))
+
+
+@composite("creation", method=None)
+def empty(
+    size: Ints, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
+    pin_memory: bool = False, memory_format: Any = None,
+) -> Tensor:  # fmt: skip
+    """An uninitialised tensor.
+
+    >>> import tenfold
+    >>> tenfold.empty(2, 0).shape
+    tenfold.Size([2, 0])
+    """
+    if memory_format is not None and memory_format.order:
+        order = memory_format.order
+        inverse = [order.index(d) for d in range(len(order))]
+        base = empty_on([size[d] for d in order], dtype, device)
+        return base.permute(inverse).requires_grad_(requires_grad)
+    return empty_on(size, dtype, device, requires_grad)
+
+
+@composite("creation", method=None)
+def full(
+    size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
+    pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """A tensor filled with one value.
+
+    >>> import tenfold
+    >>> tenfold.full((2,), 7)
+    tensor([7, 7])
+    """
+    if isinstance(fill_value, Tensor):
+        fill_value = fill_value.item()
+    dtype = dtype or number_dtype(fill_value)
+    return place(np.full(checked_size(size), fill_value, dtype.numpy), device, requires_grad)
+
+
+@composite("creation", method=None)
+def zeros(
+    size: Ints, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
+    pin_memory: bool = False, out: Any = None,
+) -> Tensor:  # fmt: skip
+    """A tensor of zeros.
+
+    >>> import tenfold
+    >>> tenfold.zeros(2)
+    tensor([0., 0.])
+    """
+    return place(np.zeros(checked_size(size), (dtype or get_default_dtype()).numpy), device, requires_grad)
+
+
+@composite("creation", method=None)
+def ones(
+    size: Ints, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
+    pin_memory: bool = False, out: Any = None,
+) -> Tensor:  # fmt: skip
+    """A tensor of ones.
+
+    >>> import tenfold
+    >>> tenfold.ones(2)
+    tensor([1., 1.])
+    """
+    return place(np.ones(checked_size(size), (dtype or get_default_dtype()).numpy), device, requires_grad)
+
+
+def _like(input: Tensor, dtype: Any, device: Any) -> dict[str, Any]:
+    return {"dtype": dtype or input.dtype, "device": input.device if device is None else device}
+
+
+@composite("creation", method=None, nondifferentiable="it does not depend on its input's values")
+def zeros_like(
+    input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None, memory_format: Any = None
+) -> Tensor:
+    """Zeros with the shape, dtype and device of another tensor.
+
+    >>> import tenfold
+    >>> tenfold.zeros_like(tenfold.tensor([1, 2]))
+    tensor([0, 0])
+    """
+    return zeros(input.shape, requires_grad=requires_grad, **_like(input, dtype, device))
+
+
+@composite("creation", method=None, nondifferentiable="it does not depend on its input's values")
+def ones_like(
+    input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None, memory_format: Any = None
+) -> Tensor:
+    """Ones with the shape, dtype and device of another tensor.
+
+    >>> import tenfold
+    >>> tenfold.ones_like(tenfold.tensor([1, 2]))
+    tensor([1, 1])
+    """
+    return ones(input.shape, requires_grad=requires_grad, **_like(input, dtype, device))
+
+
+@composite("creation", method=None)
+def arange(
+    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    layout: Any = None, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """Numbers from start (0) up to, not including, end: ints give int64, floats the default dtype.
+
+    >>> import tenfold
+    >>> tenfold.arange(1, 4)
+    tensor([1, 2, 3])
+    """
+    if end is None:
+        start, end = 0, start
+    start, end, step = (v.item() if isinstance(v, (Tensor, np.generic)) else v for v in (start, end, step))
+    if step == 0:
+        raise RuntimeError("arange: step must be nonzero")
+    if (end - start) * (1 if step > 0 else -1) < 0:
+        raise RuntimeError(f"arange: upper bound and lower bound inconsistent with step sign: start={start}, end={end}, step={step}")
+    whole = all(isinstance(v, int) for v in (start, end, step))
+    dtype = dtype or (dtypes.int64 if whole else get_default_dtype())
+    if whole:
+        array = np.arange(start, end, step)
+    else:
+        count = int(np.ceil((end - start) / step))
+        array = start + np.arange(count, dtype=np.float64) * step
+    return place(array.astype(dtype.numpy), device, requires_grad)
+
+

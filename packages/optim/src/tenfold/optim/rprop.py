@@ -1,0 +1,90 @@
+"""Resilient backpropagation."""
+
+from __future__ import annotations
+
+import tenfold
+from tenfold import Tensor
+from tenfold.optim.optimizer import Group, Params, State
+from tenfold.optim.rule import RuleOptimizer, check_lr, plain_number
+
+
+def update(
+    param: Tensor,
+    grad: Tensor,
+    prev: Tensor,
+    step_size: Tensor,
+    eta_minus: float,
+    eta_plus: float,
+    smallest: float,
+    largest: float,
+) -> None:
+    """Move `param` once: Igel and Huesken 2000, iRprop-, where a weight rests after its gradient changed sign."""
+    agreement = grad.mul(prev)
+    turned = agreement.lt(0)
+    factor = tenfold.ones_like(grad).masked_fill_(agreement.gt(0), eta_plus).masked_fill_(turned, eta_minus)
+    step_size.mul_(factor).clamp_(smallest, largest)
+    grad = grad.masked_fill(turned, 0)
+    param.addcmul_(grad.sign(), step_size, value=-1)
+    prev.copy_(grad)
+
+
+class Rprop(RuleOptimizer):
+    """Each weight has its own step size: times `etas[1]` while its gradient keeps the sign, times `etas[0]` when it turns.
+
+    Args:
+        lr: the first step size.
+        step_sizes: the smallest and the largest step size.
+
+    Raises:
+        ValueError: a negative lr; etas not 0 < etas[0] < 1 < etas[1].
+        RuntimeError: a sparse gradient in `step`.
+
+    Source: Riedmiller, Braun: A direct adaptive method for faster backpropagation learning, 1993; Igel, Huesken: Improving
+    the Rprop learning algorithm, 2000.
+
+    >>> import tenfold
+    >>> x = tenfold.tensor([1.0], requires_grad=True)
+    >>> optimizer = tenfold.optim.Rprop([x], lr=0.1)
+    >>> (x * x).sum().backward()
+    >>> optimizer.step()
+    >>> round(x.item(), 4)
+    0.9
+    """
+
+    rule = "rprop"
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float | Tensor = 1e-2,
+        etas: tuple[float, float] = (0.5, 1.2),
+        step_sizes: tuple[float, float] = (1e-6, 50),
+        *,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        if not 0.0 < etas[0] < 1.0 < etas[1]:
+            raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
+        defaults = {
+            "lr": lr,
+            "etas": etas,
+            "step_sizes": step_sizes,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def init_state(self, param: Tensor, group: Group) -> State:
+        lr = plain_number(group["lr"])
+        fill = complex(lr, lr) if param.dtype.is_complex else lr
+        return {"step": 0, "prev": tenfold.zeros_like(param), "step_size": tenfold.full_like(param, fill)}
+
+    def update_group(self, group: Group) -> None:
+        (eta_minus, eta_plus), (smallest, largest) = group["etas"], group["step_sizes"]
+        for param, grad, state in self.ready(group):
+            update(param, grad, state["prev"], state["step_size"], eta_minus, eta_plus, smallest, largest)
