@@ -7,6 +7,7 @@ import math
 import ml_dtypes
 import numpy as np
 import pytest
+
 from tenfold import printing
 from tenfold.printing import format_array, get_printoptions, printoptions, set_printoptions, tensor_repr
 

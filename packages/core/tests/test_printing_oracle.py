@@ -7,6 +7,7 @@ import math
 import ml_dtypes
 import numpy as np
 import pytest
+
 from tenfold.printing import get_printoptions, set_printoptions, tensor_repr
 
 torch = pytest.importorskip("torch")

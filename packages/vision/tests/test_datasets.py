@@ -13,8 +13,9 @@ import zipfile
 
 import numpy as np
 import pytest
-import tenfold
 from PIL import Image
+
+import tenfold
 from tenfold.vision import transforms
 from tenfold.vision.datasets import (
     CIFAR10,

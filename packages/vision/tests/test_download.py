@@ -11,6 +11,7 @@ import urllib.error
 import zipfile
 
 import pytest
+
 from tenfold.vision.datasets.archive import download_and_extract_archive, extract_archive
 from tenfold.vision.datasets.download import calculate_md5, check_integrity, check_md5, download_url
 

@@ -6,6 +6,7 @@ import hashlib
 
 import numpy as np
 import pytest
+
 import tenfold
 from tenfold import nn
 from tenfold.vision import datasets, models

@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 import pytest
-import tenfold
 from PIL import Image
+
+import tenfold
 from tenfold.vision import io, ops, utils
 
 

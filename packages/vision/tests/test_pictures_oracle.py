@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 import tenfold
 from tenfold import vision
 from tenfold.vision import datasets, ops, utils

@@ -6,8 +6,9 @@ import random
 
 import numpy as np
 import pytest
-import tenfold
 from PIL import Image
+
+import tenfold
 from tenfold.vision import transforms as T
 from tenfold.vision.transforms import functional as F
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import tenfold
 from PIL import Image
+
+import tenfold
 from tenfold.vision import transforms
 from tenfold.vision.transforms import functional as F
 

@@ -101,7 +101,7 @@ def draw_segmentation_masks(
     layers = masks[None] if masks.ndim == 2 else masks
     if layers.ndim != 3 or layers.dtype != tenfold.bool or layers.shape[-2:] != image.shape[-2:]:
         raise ValueError(
-            f"draw_segmentation_masks: masks must be bool of shape (N, H, W) like the image, got {layers.dtype}, {tuple(masks.shape)}"
+            f"draw_segmentation_masks: masks must be bool, (N, H, W) like the image, got {layers.dtype}, {tuple(masks.shape)}"
         )
     if len(layers) == 0:
         warnings.warn("masks doesn't contain any mask. No mask was drawn", stacklevel=2)
@@ -121,7 +121,7 @@ def _require_image(operator: str, image: Any, channels: tuple[int, ...] = (1, 3)
         raise ValueError(f"{operator}: The image dtype must be uint8 or float, got {image.dtype}")
     if image.ndim != 3 or image.shape[0] not in channels:
         raise ValueError(
-            f"{operator}: Only individual images of {' or '.join(map(str, channels))} channels can be passed, got {tuple(image.shape)}"
+            f"{operator}: Only images of {' or '.join(map(str, channels))} channels can be passed, got {tuple(image.shape)}"
         )
 
 

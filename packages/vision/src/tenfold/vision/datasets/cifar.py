@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy._core import multiarray
+
 from tenfold.vision.datasets.archive import download_and_extract_archive
 from tenfold.vision.datasets.download import check_integrity
 from tenfold.vision.datasets.vision import Transform, VisionDataset
@@ -77,7 +78,7 @@ class CIFAR10(VisionDataset):
             self.download()
         if not self._check_integrity():
             raise RuntimeError(
-                f"{type(self).__name__}: dataset not found or corrupted in {self._folder}; you can use download=True to download it"
+                f"{type(self).__name__}: dataset not found or corrupted in {self._folder}; download=True fetches it"
             )
         batches = [_unpickle(self._folder / name) for name, _ in (self.train_list if train else self.test_list)]
         rows = np.concatenate([batch["data"] for batch in batches])  # (N, 3 * 32 * 32)

@@ -6,8 +6,9 @@ import os
 from typing import Any
 
 import numpy as np
-import tenfold
 from numpy.typing import NDArray
+
+import tenfold
 from tenfold.vision.datasets.vision import Transform, VisionDataset
 
 TEST_SHARE = 0.2

@@ -14,6 +14,8 @@ import urllib.request
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
+from tenfold.environment import OFFLINE_FOLDER
+
 CHUNK_BYTES = 1 << 18
 ATTEMPTS = 3  # a dropped connection is resumed this often before the error is passed on
 TIMEOUT_S = 60.0
@@ -30,7 +32,7 @@ def set_offline_folder(folder: Name | None) -> None:
 
 def offline_folder() -> Path | None:
     """The folder that stands in for the network, or None where files are really downloaded."""
-    named = os.environ.get("TENFOLD_OFFLINE_FOLDER")
+    named = OFFLINE_FOLDER.read()
     return _offline_folder or (Path(named).expanduser() if named else None)
 
 

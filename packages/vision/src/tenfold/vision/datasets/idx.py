@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+
 import tenfold
 from tenfold import Tensor
 

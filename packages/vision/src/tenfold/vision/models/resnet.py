@@ -54,11 +54,11 @@ class BasicBlock(nn.Module):
         self.stride = stride
 
     def forward(self, x: Tensor) -> Tensor:
-        out: Tensor = self.relu(self.bn1(self.conv1(x)))
+        out = self.relu(self.bn1(self.conv1(x)))
         out = self.bn2(self.conv2(out))
         out += x if self.downsample is None else self.downsample(x)
-        out = self.relu(out)
-        return out
+        result: Tensor = self.relu(out)
+        return result
 
 
 class Bottleneck(nn.Module):
@@ -94,12 +94,12 @@ class Bottleneck(nn.Module):
         self.stride = stride
 
     def forward(self, x: Tensor) -> Tensor:
-        out: Tensor = self.relu(self.bn1(self.conv1(x)))
+        out = self.relu(self.bn1(self.conv1(x)))
         out = self.relu(self.bn2(self.conv2(out)))
         out = self.bn3(self.conv3(out))
         out += x if self.downsample is None else self.downsample(x)
-        out = self.relu(out)
-        return out
+        result: Tensor = self.relu(out)
+        return result
 
 
 Block = type[BasicBlock] | type[Bottleneck]
@@ -186,58 +186,78 @@ class ResNet(nn.Module):
         return logits
 
 
-class ResNet18_Weights(WeightsEnum):
+class ResNet18_Weights(WeightsEnum):  # noqa: N801
+    """Checkpoints of ResNet-18."""
+
     IMAGENET1K_V1 = imagenet("resnet18-f37072fd.pth")
     DEFAULT = IMAGENET1K_V1
 
 
-class ResNet34_Weights(WeightsEnum):
+class ResNet34_Weights(WeightsEnum):  # noqa: N801
+    """Checkpoints of ResNet-34."""
+
     IMAGENET1K_V1 = imagenet("resnet34-b627a593.pth")
     DEFAULT = IMAGENET1K_V1
 
 
-class ResNet50_Weights(WeightsEnum):
+class ResNet50_Weights(WeightsEnum):  # noqa: N801
+    """Checkpoints of ResNet-50."""
+
     IMAGENET1K_V1 = imagenet("resnet50-0676ba61.pth")
     IMAGENET1K_V2 = imagenet("resnet50-11ad3fa6.pth")
     DEFAULT = IMAGENET1K_V2
 
 
-class ResNet101_Weights(WeightsEnum):
+class ResNet101_Weights(WeightsEnum):  # noqa: N801
+    """Checkpoints of ResNet-101."""
+
     IMAGENET1K_V1 = imagenet("resnet101-63fe2227.pth")
     IMAGENET1K_V2 = imagenet("resnet101-cd907fc2.pth")
     DEFAULT = IMAGENET1K_V2
 
 
-class ResNet152_Weights(WeightsEnum):
+class ResNet152_Weights(WeightsEnum):  # noqa: N801
+    """Checkpoints of ResNet-152."""
+
     IMAGENET1K_V1 = imagenet("resnet152-394f9c45.pth")
     IMAGENET1K_V2 = imagenet("resnet152-f82ba261.pth")
     DEFAULT = IMAGENET1K_V2
 
 
-class ResNeXt50_32X4D_Weights(WeightsEnum):
+class ResNeXt50_32X4D_Weights(WeightsEnum):  # noqa: N801
+    """Checkpoints of ResNeXt-50."""
+
     IMAGENET1K_V1 = imagenet("resnext50_32x4d-7cdf4587.pth")
     IMAGENET1K_V2 = imagenet("resnext50_32x4d-1a0047aa.pth")
     DEFAULT = IMAGENET1K_V2
 
 
-class ResNeXt101_32X8D_Weights(WeightsEnum):
+class ResNeXt101_32X8D_Weights(WeightsEnum):  # noqa: N801
+    """Checkpoints of ResNeXt-101 with 32 groups."""
+
     IMAGENET1K_V1 = imagenet("resnext101_32x8d-8ba56ff5.pth")
     IMAGENET1K_V2 = imagenet("resnext101_32x8d-110c445d.pth")
     DEFAULT = IMAGENET1K_V2
 
 
-class ResNeXt101_64X4D_Weights(WeightsEnum):
+class ResNeXt101_64X4D_Weights(WeightsEnum):  # noqa: N801
+    """Checkpoints of ResNeXt-101 with 64 groups."""
+
     IMAGENET1K_V1 = imagenet("resnext101_64x4d-173b62eb.pth")
     DEFAULT = IMAGENET1K_V1
 
 
-class Wide_ResNet50_2_Weights(WeightsEnum):
+class Wide_ResNet50_2_Weights(WeightsEnum):  # noqa: N801
+    """Checkpoints of Wide ResNet-50."""
+
     IMAGENET1K_V1 = imagenet("wide_resnet50_2-95faca4d.pth")
     IMAGENET1K_V2 = imagenet("wide_resnet50_2-9ba9bcbe.pth")
     DEFAULT = IMAGENET1K_V2
 
 
-class Wide_ResNet101_2_Weights(WeightsEnum):
+class Wide_ResNet101_2_Weights(WeightsEnum):  # noqa: N801
+    """Checkpoints of Wide ResNet-101."""
+
     IMAGENET1K_V1 = imagenet("wide_resnet101_2-32ee1156.pth")
     IMAGENET1K_V2 = imagenet("wide_resnet101_2-d733dc28.pth")
     DEFAULT = IMAGENET1K_V2
@@ -252,7 +272,7 @@ def _build(
     classes = chosen.value.num_classes
     if options.setdefault("num_classes", classes) != classes:
         raise ValueError(
-            f"The parameter 'num_classes' expected value {classes} but got {options['num_classes']} instead; replace model.fc afterwards"
+            f"The parameter 'num_classes' expected value {classes} but got {options['num_classes']}; replace model.fc afterwards"
         )
     model = ResNet(block, layers, **options)
     model.load_state_dict(chosen.get_state_dict(progress=progress, check_hash=True))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import tenfold
+from tenfold.environment import HOME
 from tenfold.vision.datasets.download import download_url
 
 BASE_URL = "https://download.pytorch.org/models/"
@@ -66,7 +67,7 @@ class WeightsEnum(Enum):
 
 def checkpoint_folder() -> Path:
     """Where fetched checkpoints are kept."""
-    return Path(os.environ.get("TENFOLD_HOME", "~/.cache/tenfold")).expanduser() / "checkpoints"
+    return Path(HOME.read()).expanduser() / "checkpoints"
 
 
 def imagenet(file: str) -> Weights:

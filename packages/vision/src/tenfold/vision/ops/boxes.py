@@ -68,7 +68,7 @@ def box_convert(boxes: Tensor, in_fmt: str, out_fmt: str) -> Tensor:
     """
     if in_fmt not in FORMATS or out_fmt not in FORMATS:
         raise ValueError(
-            f"box_convert: Unsupported Bounding Box Conversions for given in_fmt {in_fmt!r} and out_fmt {out_fmt!r}; known: {FORMATS}"
+            f"box_convert: Unsupported conversion for given in_fmt {in_fmt!r} and out_fmt {out_fmt!r}; known: {FORMATS}"
         )
     if in_fmt == out_fmt:
         return boxes.clone()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 import tenfold
 from tenfold import Tensor
 from tenfold.vision.transforms.conversion import Picture, convert_image_dtype, get_dimensions, require_picture

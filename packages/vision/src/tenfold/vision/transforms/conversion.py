@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import tenfold
 from numpy.typing import NDArray
+
+import tenfold
 from tenfold import Tensor
 
 Picture = Any  # a PIL.Image.Image or a Tensor of shape (..., C, H, W); Pillow is imported only where it is used
@@ -114,7 +115,7 @@ def to_pil_image(pic: Tensor | NDArray[Any], mode: str | None = None) -> Any:
     allowed = MODES_OF_CHANNELS[values.shape[2]] if values.shape[2] > 1 else (_default_mode(values),)
     if chosen not in allowed:
         raise ValueError(
-            f"to_pil_image: mode {mode} does not hold {values.shape[2]} channels of {values.dtype}; possible: {', '.join(allowed)}"
+            f"to_pil_image: mode {mode} does not hold {values.shape[2]} channels of {values.dtype}; use {', '.join(allowed)}"
         )
     return _image(values, chosen)
 

@@ -140,4 +140,5 @@ class RandomErasing(nn.Module):
         return [float(self.value)] if isinstance(self.value, int | float) else [float(number) for number in self.value]
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(p={self.p}, scale={self.scale}, ratio={self.ratio}, value={self.value}, inplace={self.inplace})"
+        ranges = f"scale={self.scale}, ratio={self.ratio}"
+        return f"{type(self).__name__}(p={self.p}, {ranges}, value={self.value}, inplace={self.inplace})"

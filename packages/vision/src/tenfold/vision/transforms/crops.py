@@ -86,7 +86,7 @@ class RandomCrop(nn.Module):
         wanted_height, wanted_width = output_size
         if height < wanted_height or width < wanted_width:
             raise ValueError(
-                f"Required crop size {output_size} is larger than input image size {(height, width)}; use padding or pad_if_needed"
+                f"Required crop size {output_size} is larger than input image size {(height, width)}; set pad_if_needed"
             )
         if (height, width) == (wanted_height, wanted_width):
             return 0, 0, height, width
@@ -150,8 +150,8 @@ class RandomResizedCrop(nn.Module):
 
     def __repr__(self) -> str:
         scale, ratio = (tuple(round(value, 4) for value in bounds) for bounds in (self.scale, self.ratio))
-        mode = self.interpolation.value
-        return f"{type(self).__name__}(size={self.size}, scale={scale}, ratio={ratio}, interpolation={mode}, antialias={self.antialias})"
+        method = f"interpolation={self.interpolation.value}, antialias={self.antialias}"
+        return f"{type(self).__name__}(size={self.size}, scale={scale}, ratio={ratio}, {method})"
 
 
 def _largest_middle(height: int, width: int, ratio: Sequence[float]) -> tuple[int, int, int, int]:

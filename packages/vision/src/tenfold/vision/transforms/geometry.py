@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
 import tenfold
 from tenfold import Tensor
 from tenfold.vision.transforms.conversion import Picture, get_dimensions, require_picture

@@ -119,8 +119,8 @@ class RandomRotation(nn.Module):
 
     def __repr__(self) -> str:
         center = "" if self.center is None else f", center={self.center}"
-        fill = "" if self.fill is None else f", fill={self.fill}"
-        return f"{type(self).__name__}(degrees={self.degrees}, interpolation={self.interpolation.value}, expand={self.expand}{center}{fill})"
+        details = f"degrees={self.degrees}, interpolation={self.interpolation.value}, expand={self.expand}"
+        return f"{type(self).__name__}({details}{center}, fill={self.fill})"
 
 
 class RandomAffine(nn.Module):
