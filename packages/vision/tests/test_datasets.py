@@ -306,3 +306,9 @@ def test_importing_vision_is_light():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_plugin_says_which_api_it_was_written_for():
+    from tenfold.vision import plugin
+
+    assert plugin.TENFOLD_PLUGIN_API == 1

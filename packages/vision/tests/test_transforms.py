@@ -50,6 +50,12 @@ def test_a_crop_outside_is_zero():
     assert F.crop(tenfold.tensor([[1, 2], [3, 4]]), 1, 1, 2, 2).tolist() == [[4, 0], [0, 0]]
 
 
+def test_a_centre_between_two_pixels_rounds_to_the_even_one():
+    assert F.center_crop(tenfold.arange(6).reshape(1, 6), [1, 3]).tolist() == [[2, 3, 4]]  # (6 - 3) / 2 = 1.5
+    assert F.center_crop(tenfold.arange(8).reshape(1, 8), [1, 3]).tolist() == [[2, 3, 4]]  # 2.5
+    assert F.center_crop(tenfold.ones(1, 2), [1, 5]).tolist() == [[0, 1, 1, 0, 0]]  # 3 missing: 1 before, 2 after
+
+
 def test_quarter_turns_are_exact():
     x = picture(1, 4, 4)
     np.testing.assert_array_equal(F.rotate(x, 180, T.InterpolationMode.NEAREST).numpy(), x.flip(-1).flip(-2).numpy())

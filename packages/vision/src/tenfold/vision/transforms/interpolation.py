@@ -39,6 +39,6 @@ def interpolation_mode(operator: str, value: Mode) -> InterpolationMode:
     """
     if isinstance(value, InterpolationMode):
         return value
-    if isinstance(value, int) and value in MODE_OF_CODE:
+    if value in MODE_OF_CODE:
         return MODE_OF_CODE[value]
     raise TypeError(f"{operator}: interpolation should be an InterpolationMode or Pillow's integer code, got {value!r}")
