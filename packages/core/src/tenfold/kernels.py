@@ -42,12 +42,15 @@ TABLES: dict[str, KernelTable] = {}
 
 
 def check_parameters(what: str, function: Any, operator: Operator, extra: tuple[str, ...] = ()) -> None:
-    """Refuse a function whose parameters are not the operator's; built-in functions cannot be checked."""
+    """Refuse a function whose parameters are not the operator's; built-in functions and *args cannot be checked."""
     if not hasattr(function, "__code__"):
         return
     if isinstance(getattr(function, "__wrapped__", None), _BUILT_IN):
         return
-    got = [p.name for p in inspect.signature(function).parameters.values() if p.name not in extra]
+    params = inspect.signature(function).parameters.values()
+    if any(p.kind is p.VAR_POSITIONAL for p in params):
+        return
+    got = [p.name for p in params if p.name not in extra]
     accepted = [p.name for p in operator.kernel_params]
     if got != accepted:
         raise TypeError(

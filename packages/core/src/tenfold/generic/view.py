@@ -24,7 +24,6 @@ def _by_rule(operator: Operator) -> Any:
             return [restride(backend, input, g) for g in geometry]
         return restride(backend, input, geometry)
 
-    view.__wrapped__ = restride  # type: ignore[attr-defined]
     return view
 
 

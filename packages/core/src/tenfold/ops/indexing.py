@@ -21,4 +21,4 @@ def getitem(input: Tensor, index: Any) -> Tensor:
 
 @getitem.rule
 def _(input: Any, index: Any) -> Meta:
-    raise IndexError("not yet")
+    raise IndexError("getitem")

@@ -1,0 +1,162 @@
+"""The backward pass: walks the graph from the roots, each node once all gradients that flow into it have arrived."""
+
+from __future__ import annotations
+
+from sys import getrefcount
+from typing import Any
+
+from tenfold.autograd import hooks
+from tenfold.autograd.nodes import AccumulateGrad, Node
+from tenfold.runtime import STATE, set_grad_enabled_here
+
+
+def run(
+    roots: list[tuple[Node, Any]], keep_graph: bool, create_graph: bool, captures: dict[Node, Any] | None = None,
+    accumulate: bool = True, only: set[Node] | None = None,
+) -> None:  # fmt: skip
+    """Push gradients from `roots` to the leaves.
+
+    With `captures` (nodes as keys) the gradients that arrive at those nodes are stored there, and only paths to them
+    are walked; `accumulate` says whether leaves get `.grad`, `only` restricts that to some leaves.
+    """
+    targets = None if captures is None and only is None else {*(captures or ()), *(only or ())}
+    pending = _count_edges([node for node, _ in roots])
+    useful = None if targets is None else _leading_to(pending, targets)
+    layers, previous = STATE.layers, STATE.grad_enabled
+    # Layers such as autocast and tracing are about the forward pass; a profiler asks to see this one too.
+    STATE.layers = tuple(layer for layer in layers if getattr(layer, "in_backward", False)) if layers else layers
+    set_grad_enabled_here(create_graph)
+    try:
+        _walk(roots, pending, useful, keep_graph, create_graph, captures, accumulate)
+    finally:
+        STATE.layers = layers
+        set_grad_enabled_here(previous)
+
+
+def _count_edges(roots: list[Node]) -> dict[Node, int]:
+    """How many gradients each reachable node waits for."""
+    pending = dict.fromkeys(roots, 0)
+    stack = list(pending)
+    while stack:
+        for n in stack.pop().next:
+            if n is not None:
+                count = pending.get(n)
+                if count is None:
+                    pending[n] = 1
+                    stack.append(n)
+                else:
+                    pending[n] = count + 1
+    return pending
+
+
+def _leading_to(pending: dict[Node, int], targets: set[Node]) -> set[Node]:
+    """The nodes from which a target can be reached."""
+    parents: dict[Node, list[Node]] = {}
+    for node in pending:
+        for n in node.next:
+            if n is not None:
+                parents.setdefault(n, []).append(node)
+    useful = {t for t in targets if t in pending}
+    stack = list(useful)
+    while stack:
+        for node in parents.get(stack.pop(), ()):
+            if node not in useful:
+                useful.add(node)
+                stack.append(node)
+    return useful
+
+
+def _walk(
+    roots: list[tuple[Node, Any]], pending: dict[Node, int], useful: set[Node] | None, keep_graph: bool,
+    create_graph: bool, captures: dict[Node, Any] | None, accumulate: bool,
+) -> None:  # fmt: skip
+    grads: dict[Node, Any] = {}
+    for node, g in roots:
+        known = grads.get(node)
+        grads[node] = g if known is None else known + g
+    roots.clear()  # the caller's list must not keep the root gradients alive: it decides about in-place accumulation
+    ready = [node for node in grads if not pending[node]]
+    g = None
+    owned: set[Node] = set()  # nodes whose gradient is a sum made here, which further terms may be added to in place
+    while ready:
+        node = ready.pop()
+        g = grads.pop(node, None)
+        if g is not None:
+            if node.extra is not None and node.extra.keys() & {"tensor", "retain", "pre"}:
+                g = hooks.before(node, g)
+            if captures is not None and node in captures:
+                captures[node] = g
+        if node.is_leaf:
+            if g is not None and accumulate:
+                _accumulate(node, g, create_graph)
+            continue
+        edges = node.next if useful is None else tuple([n if n in useful else None for n in node.next])
+        if node.is_output:
+            _deposit(node, g, grads)
+            results: Any = ()
+        elif g is None:
+            results = (None,) * len(edges)
+        else:
+            results = node.apply(g, edges)
+            if node.extra is not None and "post" in node.extra:
+                results = hooks.after(node, results, g)
+            if not keep_graph:
+                node.release()
+        for n, r in zip(edges, results):
+            if n is not None and r is not None:
+                if r._array.shape != n.shape and not n.is_multiple:
+                    r = sum_to(r, n.shape)
+                known = grads.get(n)
+                if known is None:
+                    grads[n] = r
+                elif n in owned:
+                    known.add_(r)
+                else:
+                    grads[n] = known + r
+                    if not create_graph:
+                        owned.add(n)
+        r = known = None
+        for n in node.next:
+            if n is not None:
+                left = pending[n] - 1
+                pending[n] = left
+                if not left:
+                    ready.append(n)
+
+
+def _deposit(node: Any, g: Any, grads: dict[Node, Any]) -> None:
+    """Put the gradient of one of several results into its place in the list that their node gets."""
+    if g is not None:
+        slots = grads.get(node.parent)
+        if slots is None:
+            slots = grads[node.parent] = [None] * len(node.parent.shape)
+        slots[node.index] = g
+
+
+def _accumulate(node: AccumulateGrad | Any, g: Any, create_graph: bool) -> None:
+    """Add to the leaf's `.grad`, which never shares memory with another gradient."""
+    leaf = node.ref()
+    if leaf is None:
+        return
+    present = leaf.grad
+    if present is None:
+        # g may be kept as it is if nothing else refers to it or its array: here `g`, the argument, the caller's name.
+        private = g._storage is None and getrefcount(g) <= 4 and getrefcount(g._array) <= 2
+        leaf._grad = g if private or create_graph else g.clone()
+    elif create_graph or STATE.grad_enabled:
+        leaf._grad = present + g
+    else:
+        present.add_(g)
+    if node.extra is not None:
+        for hook in list(node.extra.get("post_accumulate", {}).values()):
+            hook(leaf)
+
+
+def sum_to(g: Any, shape: tuple[int, ...]) -> Any:
+    """The gradient of a source of this shape, from the gradient of what it was broadcast to."""
+    have = g._array.shape
+    lead = len(have) - len(shape)
+    dims = [*range(lead), *(i + lead for i, n in enumerate(shape) if n == 1 and have[i + lead] != 1)]
+    if dims:
+        g = g.sum(dims, keepdim=True)
+    return g.view(shape) if lead else g

@@ -1,0 +1,107 @@
+"""Hooks on tensors and nodes, and the handles that remove them."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from typing import Any
+
+from tenfold.autograd.nodes import Node
+
+_ids = itertools.count()
+
+
+class RemovableHandle:
+    """Removes a hook: `handle.remove()`, or at the end of a `with` block."""
+
+    def __init__(self, hooks: dict[int, Any], key: int) -> None:
+        self._hooks, self.id = weakref.ref(hooks) if hasattr(hooks, "__weakref__") else (lambda: hooks), key
+
+    def remove(self) -> None:
+        """Stop calling the hook."""
+        hooks = self._hooks()
+        if hooks is not None:
+            hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()
+
+
+def add_hook(hooks: dict[int, Any], hook: Any) -> RemovableHandle:
+    """Store a hook under a fresh key."""
+    if not callable(hook):
+        raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
+    key = next(_ids)
+    hooks[key] = hook
+    return RemovableHandle(hooks, key)
+
+
+def register_tensor_hook(tensor: Any, hook: Any) -> RemovableHandle:
+    """Call `hook(grad)` when the gradient of `tensor` is computed."""
+    node = tensor._node
+    if node is None:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    return add_hook(node.extras().setdefault("tensor", {}), hook)
+
+
+def register_post_accumulate_hook(tensor: Any, hook: Any) -> RemovableHandle:
+    """Call `hook(tensor)` after the leaf's `.grad` was updated."""
+    node = tensor._node
+    if node is None:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if not node.is_leaf:
+        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    return add_hook(node.extras().setdefault("post_accumulate", {}), hook)
+
+
+def retain_grad(tensor: Any) -> None:
+    """Keep the gradient of a non-leaf tensor in its `.grad`."""
+    node = tensor._node
+    if node is None:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    if not node.is_leaf:
+        node.extras()["retain"] = weakref.ref(tensor)
+
+
+def before(node: Node, g: Any) -> Any:
+    """Run what waits for the gradient that arrives at `node`: tensor hooks, retained gradients, node prehooks."""
+    extra = node.extra
+    assert extra is not None
+    for hook in list(extra.get("tensor", {}).values()):
+        replaced = hook(g)
+        if replaced is not None:
+            _check_replacement(node, replaced, g)
+            g = replaced
+    if "retain" in extra:
+        tensor = extra["retain"]()
+        if tensor is not None:
+            tensor._grad = g if tensor.grad is None else tensor.grad + g
+    for hook in list(extra.get("pre", {}).values()):
+        gs = tuple(g) if isinstance(g, list) else (g,)
+        replaced = hook(gs)
+        if replaced is not None:
+            g = list(replaced) if isinstance(g, list) else replaced[0]
+    return g
+
+
+def _check_replacement(node: Node, replaced: Any, g: Any) -> None:
+    if not hasattr(replaced, "_array"):
+        raise TypeError(f"expected Tensor from a hook of {node.name()}, but hook returned {type(replaced).__name__}")
+    if replaced._array.shape != g._array.shape:
+        raise RuntimeError(
+            f"hook of {node.name()} has changed the size of value: got {list(replaced.shape)}, expected {list(g.shape)}"
+        )
+
+
+def after(node: Node, inputs: Any, g: Any) -> Any:
+    """Run the node's hooks on (gradients of inputs, gradients of outputs)."""
+    assert node.extra is not None
+    outputs = tuple(g) if isinstance(g, list) else (g,)
+    for hook in list(node.extra.get("post", {}).values()):
+        replaced = hook(tuple(inputs), outputs)
+        if replaced is not None:
+            inputs = replaced if isinstance(replaced, (tuple, list)) else (replaced,)
+    return inputs

@@ -1,0 +1,114 @@
+"""The nodes of the gradient graph. Each has one gradient slot: results of several outputs go through `Output` nodes."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+
+class Released:
+    """What a node holds after its saved tensors were freed."""
+
+    def __repr__(self) -> str:
+        return "<released>"
+
+
+RELEASED = Released()
+
+
+class Node:
+    """One recorded operation; `apply(g, wanted)` returns the gradients for `next`, None where there is none."""
+
+    __slots__ = ("__weakref__", "extra", "next", "shape")
+    is_leaf = False
+    is_output = False
+    is_multiple = False  # its gradient is a list, one entry for each result
+    n_outputs = 1
+    output_nr = 0
+    fields: tuple[str, ...] = ()
+
+    next: tuple[Any, ...]  # for each differentiable input the node that takes its gradient, or None
+    shape: tuple[int, ...]  # of the result, and so of the gradient that arrives
+    extra: dict[str, Any] | None  # hooks, retained gradients, anomaly traces: only where there are any
+
+    def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
+        raise TypeError(f"{type(self).__name__} defines no apply")
+
+    def release(self) -> None:
+        """Free what was saved for the backward pass."""
+
+    @property
+    def shown(self) -> Node:
+        """The node that `grad_fn` shows."""
+        return self
+
+    def name(self) -> str:
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        """PyTorch's view of the edges: (node, output number) for each input."""
+        return tuple((None, 0) if n is None else (n.shown, n.output_nr) for n in self.next)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} object at {id(self):#x}>"
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """A dictionary for the user's own notes on this node."""
+        return self.extras().setdefault("metadata", {})  # type: ignore[no-any-return]
+
+    def extras(self) -> dict[str, Any]:
+        if self.extra is None:
+            self.extra = {}
+        return self.extra
+
+    def register_hook(self, hook: Any) -> Any:
+        """After this node ran: `hook(grad_inputs, grad_outputs)`; what it returns replaces grad_inputs."""
+        from tenfold.autograd.hooks import add_hook
+
+        return add_hook(self.extras().setdefault("post", {}), hook)
+
+    def register_prehook(self, hook: Any) -> Any:
+        """Before this node runs: `hook(grad_outputs)`; what it returns replaces them."""
+        from tenfold.autograd.hooks import add_hook
+
+        return add_hook(self.extras().setdefault("pre", {}), hook)
+
+    def retains(self, tensor: Any) -> bool:
+        return self.extra is not None and "retain" in self.extra
+
+
+class AccumulateGrad(Node):
+    """The end of an edge at a leaf: adds to the leaf's `.grad`. It does not keep the leaf alive."""
+
+    __slots__ = ("ref",)
+    is_leaf = True
+
+    def __init__(self, tensor: Any) -> None:
+        self.ref = weakref.ref(tensor)
+        self.shape, self.next, self.extra = tensor._array.shape, (), None
+
+    @property
+    def variable(self) -> Any:
+        """The leaf."""
+        return self.ref()
+
+
+class Output(Node):
+    """One of several results of a node: puts its gradient into its place."""
+
+    __slots__ = ("index", "parent")
+    is_output = True
+
+    def __init__(self, parent: Node, index: int, shape: tuple[int, ...]) -> None:
+        self.parent, self.index, self.shape = parent, index, shape
+        self.next, self.extra = (parent,), None
+
+    @property
+    def shown(self) -> Node:
+        return self.parent
+
+    @property
+    def output_nr(self) -> int:  # type: ignore[override]
+        return self.index

@@ -1,0 +1,293 @@
+"""Makes, for each operator, the class of its graph node and the function that attaches one to a result.
+
+As with call paths, the code is generated once per operator from its signature and gradient rule, so that recording
+stores exactly what the rules name and interprets nothing.
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import re
+from typing import Any
+
+from tenfold import runtime
+from tenfold.autograd.gradients import GradientRule, find
+from tenfold.autograd.nodes import RELEASED, Node, Output
+from tenfold.operators import TENSOR_ROLES, Operator, Param
+from tenfold.tensor import Tensor
+
+new = object.__new__
+
+
+def make_attach(operator: Operator) -> Any:
+    """The function `attach(result, *arguments)` that gives a result its node."""
+    rule = find(operator)
+    if rule is None:
+        return _without_gradient(operator)
+    text, namespace = _Source(operator, rule).build()
+    filename = f"<tenfold gradient of {operator.name}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+    exec(compile(text, filename, "exec"), namespace)
+    namespace["attach"].source = text
+    return namespace["attach"]
+
+
+def _without_gradient(operator: Operator) -> Any:
+    """Results of an operator without a rule carry a node that says so when a backward pass arrives."""
+
+    class Missing(Node):
+        __slots__ = ()
+
+        def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
+            raise RuntimeError(
+                f"derivative for {operator.name} is not implemented: no package attaches a gradient rule to it "
+                f"(tenfold.autograd.gradients.gradient)"
+            )
+
+    Missing.__name__ = f"{operator.name}NotImplemented"
+
+    def attach(result: Any, *arguments: Any) -> None:
+        nodes = tuple(_nodes_of(arguments))
+        for t in result if isinstance(result, tuple) else (result,):
+            if t.dtype.category < 2:
+                t._node = None
+                continue
+            node = t._node = new(Missing)
+            node.next, node.shape, node.extra = nodes, t._array.shape, None
+
+    return attach
+
+
+def _nodes_of(arguments: Any) -> Any:
+    for a in arguments:
+        if isinstance(a, (list, tuple)):
+            yield from _nodes_of(a)
+        elif getattr(a, "_node", None) is not None:
+            yield a._node
+
+
+# Called from generated code
+
+
+def second_time(node: Node) -> RuntimeError:
+    return RuntimeError(
+        f"{type(node).__name__}: Trying to backward through the graph a second time (or directly access saved tensors after "
+        f"they have already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
+        f"autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you "
+        f"need to access saved tensors after calling backward."
+    )
+
+
+def modified(node: Node, name: str, tensor: Any, saved: int) -> RuntimeError:
+    now = tensor._version
+    return RuntimeError(
+        f"one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{tensor.dtype} {list(tensor.shape)}], which is {name!r} of {type(node).__name__}, is at version {now}; "
+        f"expected version {saved} instead. Hint: use the out-of-place form of the operation that wrote it."
+    )
+
+
+def alias(tensor: Any) -> Any:
+    """The same value without its node, so that a node that saves its own result makes no cycle."""
+    copy: Any = new(type(tensor))
+    copy._array, copy._key, copy._node, copy._base = tensor._array, tensor._key, None, None
+    if tensor._storage is None:
+        tensor.untyped_storage()
+    copy._storage = tensor._storage
+    for slot in getattr(type(tensor), "adopted", ()):
+        if slot not in ("_array", "_key", "_node", "_storage"):
+            setattr(copy, slot, getattr(tensor, slot))
+    return copy
+
+
+def restore(saved: Any, node: Node) -> Any:
+    """A saved result, in its place of the graph when the backward pass itself is recorded."""
+    if not runtime.STATE.grad_enabled:
+        return saved
+    copy = alias(saved)
+    copy._node = node
+    return copy
+
+
+def attach_outputs(node: Any, results: Any) -> None:
+    """Nodes of the several results of one operation; integer results have none."""
+    shapes = []
+    for i, t in enumerate(results):
+        shapes.append((t._array.shape, t.dtype, t.device))
+        t._node = Output(node, i, t._array.shape) if t.dtype.category >= 2 else None
+    node.shape = tuple(shapes)
+
+
+def filled(node: Any, gs: Any) -> list[Any]:
+    """The gradients of several results, zeros for those that got none (None for integer results)."""
+    from tenfold.ops.creation import zeros
+
+    made = []
+    for g, (shape, dtype, device) in zip(gs, node.shape):
+        made.append(zeros(shape, dtype=dtype, device=device) if g is None and dtype.category >= 2 else g)
+    return made
+
+
+class _Source:
+    """The text of one operator's node class and attach function."""
+
+    def __init__(self, operator: Operator, rule: GradientRule) -> None:
+        self.operator, self.rule = operator, rule
+        self.params = {p.name: p for p in operator.kernel_params}
+        self.diff = [p for p in operator.kernel_params if p.name in rule.rules]
+        self.multiple = operator.outputs != 1
+        functions = {"joint": rule.joint} if rule.joint else rule.rules
+        self.needs = {name: list(inspect.signature(f).parameters) for name, f in functions.items()}
+        self.namespace: dict[str, Any] = {
+            "new": new, "Node": Node, "RELEASED": RELEASED, "Tensor": Tensor, "second_time": second_time,
+            "modified": modified, "alias": alias, "restore": restore, "attach_outputs": attach_outputs, "filled": filled,
+            "__name__": "tenfold.calls", **{f"rule_{n}": f for n, f in functions.items()},
+        }  # fmt: skip
+
+    def saved_names(self) -> list[str]:
+        """What rules name, each once, in a stable order."""
+        names: list[str] = []
+        for needed in self.needs.values():
+            names += [n for n in needed if n not in ("g", "needs") and n not in names]
+        return names
+
+    def users(self, name: str) -> list[str]:
+        """The differentiable parameters whose rule needs `name`; empty when any may."""
+        if self.rule.joint:
+            return []
+        return [p for p, needed in self.needs.items() if name in needed]
+
+    def build(self) -> tuple[str, dict[str, Any]]:
+        saved = self.saved_names()
+        slots = [s for n in saved for s in self._slots(n)]
+        lines = [f"class {self.rule.node_name}(Node):", f"    __slots__ = {tuple(slots)!r}", f"    fields = {tuple(saved)!r}"]
+        if self.multiple:
+            lines.append("    is_multiple = True")
+        lines += ["", *self._apply(saved), "", *self._release(saved), "", *self._attach(saved)]
+        return "\n".join(lines) + "\n", self.namespace
+
+    def _is_tensor(self, name: str) -> bool:
+        return re.fullmatch(r"out\d*", name) is not None or (name in self.params and self.params[name].role in TENSOR_ROLES)
+
+    def _is_single(self, name: str) -> bool:
+        """Tensors whose version is checked inline: a parameter that always is one tensor."""
+        return name in self.params and self.params[name].role == "tensor"
+
+    def _slots(self, name: str) -> list[str]:
+        return [f"s_{name}", f"v_{name}"] if self._is_tensor(name) else [f"s_{name}"]
+
+    def _attach(self, saved: list[str]) -> list[str]:
+        given = ", ".join(self.params)
+        lines = [f"def attach(result, {given}):", f"    node = new({self.rule.node_name})"]
+        if self.operator.name == "to_dtype":  # a conversion to integers ends the graph
+            lines = [lines[0], "    if result._array.dtype.kind in 'iub':", "        result._node = None", "        return", lines[1]]
+        edges = []
+        for p in self.diff:
+            if p.role == "list":
+                lines.append(f"    n_{p.name} = [None if x is None else x._node for x in {p.name}]")
+                edges.append(f"*n_{p.name}")
+            else:
+                lines.append(f"    n_{p.name} = {self._node_of(p)}")
+                edges.append(f"n_{p.name}")
+        lines.append(f"    node.next = ({', '.join(edges)},)")
+        lines.append("    node.extra = None")
+        for name in saved:
+            lines += self._save(name)
+        if self.multiple:
+            return [*lines, "    attach_outputs(node, result)"]
+        return [*lines, "    node.shape = result._array.shape", "    result._node = node"]
+
+    def _node_of(self, p: Param) -> str:
+        if p.role == "tensor":
+            return f"{p.name}._node"
+        return f"{p.name}._node if type({p.name}) is Tensor else getattr({p.name}, '_node', None)"
+
+    def _save(self, name: str) -> list[str]:
+        match = re.fullmatch(r"(.*)_(shape|dtype)", name)
+        if match and name not in self.params:
+            source = match[1]
+            kind = f"{source}._array.shape" if match[2] == "shape" else f"{source}.dtype"
+            p = self.params[source]
+            if p.role in ("number", "optional"):
+                kind = f"({kind} if hasattr({source}, '_array') else ())"
+            if p.role == "list":
+                kind = f"[x._array.shape for x in {source}]" if match[2] == "shape" else f"[x.dtype for x in {source}]"
+            return [f"    node.s_{name} = {kind}"]
+        if re.fullmatch(r"out\d*", name):
+            source = f"result[{name[3:]}]" if name != "out" else "result"
+            if name == "out" and self.multiple:
+                return ["    node.s_out = [alias(x) for x in result]", "    node.v_out = [x._version for x in result]"]
+            return [f"    node.s_{name} = alias({source})", f"    node.v_{name} = {source}._storage.version"]
+        if not self._is_tensor(name):
+            return [f"    node.s_{name} = {name}"]
+        users = self.users(name)
+        condition = " or ".join(f"n_{u} is not None" for u in users if self.params[u].role != "list")
+        if self._is_single(name):
+            store = [f"node.s_{name} = {name}", f"s = {name}._storage", f"node.v_{name} = 0 if s is None else s.version"]
+        elif self.params[name].role == "list":
+            store = [f"node.s_{name} = list({name})", f"node.v_{name} = [0 if x is None else x._version for x in {name}]"]
+        else:
+            store = [f"node.s_{name} = {name}", f"node.v_{name} = getattr({name}, '_version', None)"]
+        if not condition or len(users) == len(self.diff):
+            return [f"    {line}" for line in store]
+        return [f"    if {condition}:", *(f"        {line}" for line in store), "    else:", f"        node.s_{name} = None"]
+
+    def _apply(self, saved: list[str]) -> list[str]:
+        lines = ["    def apply(self, g, wanted):"]
+        if self.multiple:
+            lines.append("        g = filled(self, g)")
+        for name in saved:
+            lines += self._load(name)
+        if self.rule.joint:
+            names = ", ".join({"g": "g", "needs": "[n is not None for n in wanted]"}.get(n, n) for n in self.needs["joint"])
+            return [*lines, f"        return rule_joint({names})"]
+        results, position = [], 0
+        listed = [p for p in self.diff if p.role == "list"]
+        if listed:
+            assert len(self.diff) == 1, "a list parameter is differentiated alone, or by a joint rule"
+            call = ", ".join(self.needs[self.diff[0].name])
+            return [*lines, f"        return rule_{self.diff[0].name}({call})"]
+        for p in self.diff:
+            call = f"rule_{p.name}({', '.join(self.needs[p.name])})"
+            results.append(f"None if wanted[{position}] is None else {call}")
+            position += 1
+        return [*lines, f"        return ({', '.join(results)},)"]
+
+    def _load(self, name: str) -> list[str]:
+        lines = [f"        {name} = self.s_{name}"]
+        if not self._is_tensor(name):
+            return lines
+        lines += [f"        if {name} is RELEASED:", "            raise second_time(self)"]
+        if re.fullmatch(r"out\d*", name):
+            if name == "out" and self.multiple:
+                return [*lines, "        out = [x if x.dtype.category < 2 else x for x in out]"]
+            source = f"result[{name[3:]}]" if name != "out" else "result"
+            lines += [f"        if {name}._storage.version != self.v_{name}:", f"            raise modified(self, {name!r}, {name}, self.v_{name})"]
+            return [*lines, f"        {name} = restore({name}, self)"] if source == "result" else lines
+        if self._is_single(name):
+            users = self.users(name)
+            guard = f"{name} is not None and " if users and len(users) != len(self.diff) else ""
+            return [
+                *lines,
+                f"        if {guard}(0 if {name}._storage is None else {name}._storage.version) != self.v_{name}:",
+                f"            raise modified(self, {name!r}, {name}, self.v_{name})",
+            ]
+        if self.params[name].role == "list":
+            return [
+                *lines,
+                f"        for x, v in zip({name}, self.v_{name}):",
+                "            if x is not None and x._version != v:",
+                f"                raise modified(self, {name!r}, x, v)",
+            ]
+        return [
+            *lines,
+            f"        if {name} is not None and getattr({name}, '_version', None) != self.v_{name}:",
+            f"            raise modified(self, {name!r}, {name}, self.v_{name})",
+        ]
+
+    def _release(self, saved: list[str]) -> list[str]:
+        tensors = [n for n in saved if self._is_tensor(n)]
+        if not tensors:
+            return []
+        return ["    def release(self):", "        " + " = ".join(f"self.s_{n}" for n in tensors) + " = RELEASED"]

@@ -1,0 +1,1 @@
+"""Gradient rules of core's operators, one family a file."""

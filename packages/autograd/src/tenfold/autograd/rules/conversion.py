@@ -1,0 +1,10 @@
+"""Gradients of copies and conversions."""
+
+from __future__ import annotations
+
+from tenfold import op
+from tenfold.autograd.gradients import gradient
+
+gradient(op.clone, input=lambda g: g)
+gradient(op.to_dtype, input=lambda g, input_dtype: g.to(input_dtype), node="ToCopyBackward0")
+gradient(op.to_device, input=lambda g, input: g.to(input.device), node="ToCopyBackward0")
