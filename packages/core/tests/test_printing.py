@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import tenfold
 from tenfold import printing
 from tenfold.printing import format_array, get_printoptions, printoptions, set_printoptions, tensor_repr
 
@@ -166,3 +167,9 @@ def test_the_profiles_themselves_never_change():
 
 def test_format_array_indents_the_following_lines():
     assert format_array(np.eye(2), indent=3) == "[[1., 0.],\n    [0., 1.]]"
+
+
+def test_tensors_print_themselves():
+    assert repr(tenfold.arange(6).reshape(2, 3)) == "tensor([[0, 1, 2],\n        [3, 4, 5]])"
+    assert repr(tenfold.zeros(2, 3, device="meta")) == "tensor(..., device='meta', size=(2, 3))"
+    assert str(tenfold.tensor([1.5, 2.0]).to(tenfold.bfloat16)) == "tensor([1.5000, 2.0000], dtype=tenfold.bfloat16)"
