@@ -39,7 +39,7 @@ def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     for name, neutral in operator.neutral.items():
         value = values[name]
         if value is not neutral if neutral is None or isinstance(neutral, bool) else value != neutral:
-            return operator.lower_body(**values)
+            return _inside_layers(operator.lower_body, (), values)
     if any(t._key.level is not None for t in tensors):
         return _through_transforms(operator, values, tensors)
     return _plain(operator, values, tensors)
@@ -253,7 +253,19 @@ def run_body(operator: Operator, values: dict[str, Any], key: Any = None) -> Any
             f"@kernel(op.{operator.name}, device={str(key.device.type)!r})"
         )
     positional = [values[p.name] for p in operator.params if not p.keyword_only]
-    return operator.body(*positional, **{p.name: values.get(p.name) for p in operator.params if p.keyword_only})
+    return _inside_layers(operator.body, positional, {p.name: values.get(p.name) for p in operator.params if p.keyword_only})
+
+
+def _inside_layers(body: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Run a body with those layers on again that asked for it by `call_inside`."""
+    layers, reentering = STATE.layers, STATE.reentering
+    if not reentering:
+        return body(*args, **kwargs)
+    STATE.layers, STATE.reentering = reentering, ()
+    try:
+        return body(*args, **kwargs)
+    finally:
+        STATE.layers, STATE.reentering = layers, reentering
 
 
 def has_gradient(operator: Operator) -> bool:
