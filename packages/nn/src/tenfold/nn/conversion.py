@@ -9,7 +9,7 @@ from typing import Any, Self
 import tenfold
 from tenfold import Tensor
 
-from tenfold.nn.parameter import Parameter
+from tenfold.nn.parameter import Parameter, is_lazy
 
 __all__: list[str] = []
 
@@ -30,7 +30,8 @@ class Conversion:
                 self._parameters[name] = _converted(parameter, fn)
         for name, buffer in self._buffers.items():
             if buffer is not None:
-                self._buffers[name] = fn(buffer)
+                applied = fn(buffer)
+                self._buffers[name] = _still_lazy(buffer, applied) if is_lazy(buffer) else applied
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
@@ -102,6 +103,8 @@ def _converted(parameter: Parameter, fn: Callable[[Tensor], Tensor]) -> Paramete
     if _same_kind(parameter, applied):
         parameter.data = applied
         result = parameter
+    elif is_lazy(parameter):
+        result = _still_lazy(parameter, applied)
     else:
         result = Parameter(applied, parameter.requires_grad)
     if grad is not None:
@@ -112,6 +115,11 @@ def _converted(parameter: Parameter, fn: Callable[[Tensor], Tensor]) -> Paramete
         else:
             result.grad = new_grad.requires_grad_(grad.requires_grad)
     return result
+
+
+def _still_lazy(old: Any, applied: Tensor) -> Any:
+    """An uninitialized tensor like `old`, on the device and of the dtype of `applied`."""
+    return type(old)(old.requires_grad, applied.device, applied.dtype)
 
 
 def _same_kind(old: Tensor, new: Tensor) -> bool:

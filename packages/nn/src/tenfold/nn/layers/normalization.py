@@ -383,7 +383,10 @@ class LocalResponseNorm(Module):
 
 
 class CrossMapLRN2d(LocalResponseNorm):
-    """`LocalResponseNorm` of images with a window symmetric around each channel. Shape: (N, C, H, W), kept."""
+    """`LocalResponseNorm` of images over floor((size - 1) / 2) channels to each side. Shape: (N, C, H, W), kept.
+
+    As in PyTorch, channels beyond the first window also count the first channel. Raises ValueError unless 4-d.
+    """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
         super().__init__(size, alpha, beta, k)
@@ -391,5 +394,11 @@ class CrossMapLRN2d(LocalResponseNorm):
     def forward(self, input: Tensor) -> Tensor:
         if input.dim() != 4:
             raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
-        window = 2 * ((self.size + 1) // 2) - 1
-        return F.local_response_norm(input, window, self.alpha * window / self.size, self.beta, self.k)
+        reach = (self.size - 1) // 2
+        squares = input * input
+        channels = input.size(1)
+        padded = F.pad(squares, (0, 0, 0, 0, reach, reach))
+        sums = sum(padded[:, start : start + channels] for start in range(2 * reach + 1))
+        # PyTorch's running sum never drops the first channel; checkpoints trained with it expect that.
+        late = (tenfold.arange(channels, device=input.device) > reach).to(input.dtype).view(-1, 1, 1)
+        return input * (self.k + self.alpha / self.size * (sums + late * squares[:, :1])) ** -self.beta
