@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 
 import pytest
-
 import tenfold
 from tenfold import nn
 
@@ -70,7 +69,9 @@ def test_module_list():
     box = nn.ModuleList([nn.ReLU()]) + [nn.Tanh()]
     box += [nn.GELU()]
     assert isinstance(box, nn.ModuleList) and kinds(box) == ["ReLU", "Tanh", "GELU"]
-    assert repr(nn.ModuleList([nn.ReLU(), nn.ReLU(), nn.Tanh()])) == "ModuleList(\n  (0-1): 2 x ReLU()\n  (2): Tanh()\n)"
+    assert (
+        repr(nn.ModuleList([nn.ReLU(), nn.ReLU(), nn.Tanh()])) == "ModuleList(\n  (0-1): 2 x ReLU()\n  (2): Tanh()\n)"
+    )
     with pytest.raises(TypeError):
         box.extend(3)
     with pytest.raises(NotImplementedError):
@@ -102,8 +103,12 @@ def test_parameter_list():
     assert values.append(7) is values and [v if isinstance(v, int) else v.numel() for v in values] == [5, 3, 4, 1, 7]
     assert repr(nn.ParameterList([3])) == "ParameterList(  (0): Object of type: int)"
     assert list(values.state_dict()) == ["0", "1", "3"]
-    for wrong, error in ((lambda: values[9], IndexError), (lambda: values["a"], TypeError), (lambda: values.extend(3), TypeError),
-                         (lambda: values(), RuntimeError)):  # fmt: skip
+    for wrong, error in (
+        (lambda: values[9], IndexError),
+        (lambda: values["a"], TypeError),
+        (lambda: values.extend(3), TypeError),
+        (lambda: values(), RuntimeError),
+    ):
         with pytest.raises(error):
             wrong()
 
@@ -122,9 +127,13 @@ def test_parameter_dict():
     assert list(merged) == ["a", "b", "c", "d"] and list(values.fromkeys(["k"], 3)) == ["k"]
     values.clear()
     assert len(values) == 0 and list(values.parameters()) == []
-    for wrong, error in ((lambda: nn.ParameterDict({3: 1}), TypeError), (lambda: nn.ParameterDict(3), TypeError),
-                         (lambda: nn.ParameterDict([(1, 2, 3)]), ValueError), (lambda: values(1), RuntimeError),
-                         (lambda: values.popitem(), KeyError)):  # fmt: skip
+    for wrong, error in (
+        (lambda: nn.ParameterDict({3: 1}), TypeError),
+        (lambda: nn.ParameterDict(3), TypeError),
+        (lambda: nn.ParameterDict([(1, 2, 3)]), ValueError),
+        (lambda: values(1), RuntimeError),
+        (lambda: values.popitem(), KeyError),
+    ):
         with pytest.raises(error):
             wrong()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 
 import pytest
-
 import tenfold
 from tenfold import nn
 from tenfold.nn import hooks

@@ -1,12 +1,12 @@
-"""Every layer against PyTorch's: same keys, same repr, same initial numbers under a seed, same output from the same weights."""
+"""Every layer against PyTorch's: same keys, same repr, same initial numbers under a seed, same output from the same
+weights.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-
 import tenfold
-from tenfold import nn
 
 torch = pytest.importorskip("torch")
 
@@ -96,14 +96,29 @@ TABLE = [
     layer("MultiheadAttention", 4, 2, bias=False, add_bias_kv=True, add_zero_attn=True, inputs=[(3, 2, 4)] * 3),
     layer("MultiheadAttention", 4, 2, kdim=3, vdim=5, batch_first=True, inputs=[(2, 3, 4), (2, 6, 3), (2, 6, 5)]),
     layer("TransformerEncoderLayer", 4, 2, 8, dropout=0.0, inputs=[(3, 2, 4)]),
-    layer("TransformerEncoderLayer", 4, 2, 8, 0.0, "gelu", norm_first=True, batch_first=True, bias=False, inputs=[(2, 3, 4)]),
+    layer(
+        "TransformerEncoderLayer",
+        4,
+        2,
+        8,
+        0.0,
+        "gelu",
+        norm_first=True,
+        batch_first=True,
+        bias=False,
+        inputs=[(2, 3, 4)],
+    ),
     layer("TransformerDecoderLayer", 4, 2, 8, dropout=0.0, inputs=[(3, 2, 4), (5, 2, 4)]),
     layer("TransformerDecoderLayer", 4, 2, 8, 0.0, "gelu", norm_first=True, inputs=[(3, 2, 4), (5, 2, 4)]),
     layer("Transformer", 4, 2, 1, 2, 8, dropout=0.0, inputs=[(3, 2, 4), (5, 2, 4)]),
-    *[layer(name, inputs=[(2, 4, 6)]) for name in (
-        "CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid Mish PReLU ReLU ReLU6 SELU SiLU "
-        "Sigmoid Softplus Softshrink Softsign Tanh Tanhshrink Softmax2d"
-    ).split()],
+    *[
+        layer(name, inputs=[(2, 4, 6)])
+        for name in (
+            "CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid Mish PReLU ReLU ReLU6 SELU "
+            "SiLU "
+            "Sigmoid Softplus Softshrink Softsign Tanh Tanhshrink Softmax2d"
+        ).split()
+    ],
     *[layer(name, dim=1, inputs=[(2, 4, 6)]) for name in ("Softmax", "Softmin", "LogSoftmax")],
     layer("RReLU", 0.1, 0.3),
     layer("PReLU", 4, 0.1, inputs=[(2, 4, 6)]),
@@ -115,9 +130,14 @@ TABLE = [
     layer("LeakyReLU", 0.2, True),
     layer("GELU", "tanh", inputs=[(2, 4)]),
     layer("GLU", 0, inputs=[(2, 4)]),
-    *[layer(name, reduction=r, inputs=[(2, 4), (2, 4)]) for name in (
-        "L1Loss MSELoss SmoothL1Loss HuberLoss SoftMarginLoss MultiLabelSoftMarginLoss PoissonNLLLoss HingeEmbeddingLoss"
-    ).split() for r in ("mean", "sum", "none")],
+    *[
+        layer(name, reduction=r, inputs=[(2, 4), (2, 4)])
+        for name in (
+            "L1Loss MSELoss SmoothL1Loss HuberLoss SoftMarginLoss MultiLabelSoftMarginLoss PoissonNLLLoss "
+            "HingeEmbeddingLoss"
+        ).split()
+        for r in ("mean", "sum", "none")
+    ],
     layer("KLDivLoss", reduction="batchmean", log_target=True, inputs=[(2, 4), (2, 4)]),
     layer("BCEWithLogitsLoss", inputs=[(2, 4), (2, 4)]),
     layer("BCELoss"),
@@ -149,7 +169,7 @@ TABLE = [
     *[layer(f"LazyConvTranspose{n}d", 6, 3) for n in (1, 2, 3)],
     *[layer(f"Lazy{kind}Norm{n}d") for kind in ("Batch", "Instance") for n in (1, 2, 3)],
     layer("LazyLinear", 3),
-]  # fmt: skip
+]
 
 
 def pair(name, args, kwargs):
@@ -242,7 +262,9 @@ def test_adaptive_softmax_log_prob_and_predict():
     copy_weights(ours, theirs)
     rows = np.random.default_rng(1).normal(size=(20, 8)).astype(F) * 3
     np.testing.assert_allclose(
-        ours.log_prob(tenfold.tensor(rows)).detach().numpy(), theirs.log_prob(torch.tensor(rows)).detach().numpy(), atol=1e-5
+        ours.log_prob(tenfold.tensor(rows)).detach().numpy(),
+        theirs.log_prob(torch.tensor(rows)).detach().numpy(),
+        atol=1e-5,
     )
     assert ours.predict(tenfold.tensor(rows)).tolist() == theirs.predict(torch.tensor(rows)).tolist()
 
@@ -312,8 +334,21 @@ def test_transformer_masks(norm_first):
     np.testing.assert_allclose(results[0], results[1], rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["xavier_uniform_", "xavier_normal_", "kaiming_uniform_", "kaiming_normal_", "trunc_normal_",
-                                  "orthogonal_", "uniform_", "normal_", "ones_", "zeros_"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "xavier_uniform_",
+        "xavier_normal_",
+        "kaiming_uniform_",
+        "kaiming_normal_",
+        "trunc_normal_",
+        "orthogonal_",
+        "uniform_",
+        "normal_",
+        "ones_",
+        "zeros_",
+    ],
+)
 @pytest.mark.parametrize("shape", [(4, 6), (6, 4), (5, 2, 3)])
 def test_init_numbers_are_pytorchs(name, shape):
     arrays = []

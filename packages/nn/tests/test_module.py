@@ -6,7 +6,6 @@ import copy
 import pickle
 
 import pytest
-
 import tenfold
 from tenfold import nn
 from tenfold.nn.parameter import is_lazy
@@ -79,9 +78,13 @@ def test_constructor_takes_no_arguments():
 
 @pytest.mark.parametrize(
     ("register", "value"),
-    [("register_parameter", nn.Parameter(tenfold.ones(1))), ("register_buffer", tenfold.ones(1)), ("add_module", nn.ReLU()),
-     ("register_module", nn.ReLU())],
-)  # fmt: skip
+    [
+        ("register_parameter", nn.Parameter(tenfold.ones(1))),
+        ("register_buffer", tenfold.ones(1)),
+        ("add_module", nn.ReLU()),
+        ("register_module", nn.ReLU()),
+    ],
+)
 def test_names_are_checked(register, value):
     net = Net()
     net.plain = 1
@@ -157,8 +160,14 @@ def test_lookup_by_dotted_name():
     net = Net()
     assert net.get_submodule("") is net and net.get_submodule("block.1") is net.block[1]
     assert net.get_parameter("block.0.bias") is net.block[0].bias and net.get_buffer("count") is net.count
-    for wrong in (lambda: net.get_submodule("x.y"), lambda: net.get_submodule("scale"), lambda: net.get_parameter("block.0"),
-                  lambda: net.get_parameter("block.0.x"), lambda: net.get_buffer("scale"), lambda: net.get_buffer("x")):  # fmt: skip
+    for wrong in (
+        lambda: net.get_submodule("x.y"),
+        lambda: net.get_submodule("scale"),
+        lambda: net.get_parameter("block.0"),
+        lambda: net.get_parameter("block.0.x"),
+        lambda: net.get_buffer("scale"),
+        lambda: net.get_buffer("x"),
+    ):
         with pytest.raises(AttributeError):
             wrong()
 
@@ -313,7 +322,9 @@ def test_uninitialized_parameters():
 
 def test_lazy_layers():
     lazy = nn.Sequential(nn.LazyLinear(3), nn.LazyBatchNorm1d())
-    assert lazy[0].has_uninitialized_params() and repr(lazy[0]) == "LazyLinear(in_features=0, out_features=3, bias=True)"
+    assert (
+        lazy[0].has_uninitialized_params() and repr(lazy[0]) == "LazyLinear(in_features=0, out_features=3, bias=True)"
+    )
     twin = copy.deepcopy(lazy).double()
     assert lazy(tenfold.ones(4, 2)).shape == (4, 3)
     assert type(lazy[0]) is nn.Linear and lazy[0].in_features == 2 and type(lazy[1]) is nn.BatchNorm1d

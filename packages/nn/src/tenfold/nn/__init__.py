@@ -12,30 +12,34 @@ from tenfold.nn.layers.activation import (
     ELU,
     GELU,
     GLU,
+    SELU,
     Hardshrink,
     Hardsigmoid,
     Hardswish,
     Hardtanh,
     LeakyReLU,
     LogSigmoid,
-    LogSoftmax,
     Mish,
     PReLU,
-    RReLU,
     ReLU,
     ReLU6,
-    SELU,
-    SiLU,
+    RReLU,
     Sigmoid,
-    Softmax,
-    Softmax2d,
-    Softmin,
+    SiLU,
     Softplus,
     Softshrink,
     Softsign,
     Tanh,
     Tanhshrink,
     Threshold,
+)
+from tenfold.nn.layers.adaptive_pooling import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveAvgPool3d,
+    AdaptiveMaxPool1d,
+    AdaptiveMaxPool2d,
+    AdaptiveMaxPool3d,
 )
 from tenfold.nn.layers.adaptive_softmax import AdaptiveLogSoftmaxWithLoss
 from tenfold.nn.layers.attention import MultiheadAttention
@@ -52,26 +56,29 @@ from tenfold.nn.layers.distance import CosineSimilarity, PairwiseDistance
 from tenfold.nn.layers.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
 from tenfold.nn.layers.embedding import Embedding, EmbeddingBag
 from tenfold.nn.layers.linear import Bilinear, Identity, LazyLinear, Linear
+from tenfold.nn.layers.local_response import CrossMapLRN2d, LocalResponseNorm
 from tenfold.nn.layers.loss import (
     BCELoss,
     BCEWithLogitsLoss,
-    CTCLoss,
-    CosineEmbeddingLoss,
     CrossEntropyLoss,
+    CTCLoss,
     GaussianNLLLoss,
-    HingeEmbeddingLoss,
     HuberLoss,
     KLDivLoss,
     L1Loss,
     MSELoss,
-    MarginRankingLoss,
-    MultiLabelMarginLoss,
-    MultiLabelSoftMarginLoss,
-    MultiMarginLoss,
     NLLLoss,
     NLLLoss2d,
     PoissonNLLLoss,
     SmoothL1Loss,
+)
+from tenfold.nn.layers.margin_loss import (
+    CosineEmbeddingLoss,
+    HingeEmbeddingLoss,
+    MarginRankingLoss,
+    MultiLabelMarginLoss,
+    MultiLabelSoftMarginLoss,
+    MultiMarginLoss,
     SoftMarginLoss,
     TripletMarginLoss,
     TripletMarginWithDistanceLoss,
@@ -80,13 +87,11 @@ from tenfold.nn.layers.normalization import (
     BatchNorm1d,
     BatchNorm2d,
     BatchNorm3d,
-    CrossMapLRN2d,
     GroupNorm,
     InstanceNorm1d,
     InstanceNorm2d,
     InstanceNorm3d,
     LayerNorm,
-    LocalResponseNorm,
     RMSNorm,
     SyncBatchNorm,
 )
@@ -116,12 +121,6 @@ from tenfold.nn.layers.padding import (
     ZeroPad3d,
 )
 from tenfold.nn.layers.pooling import (
-    AdaptiveAvgPool1d,
-    AdaptiveAvgPool2d,
-    AdaptiveAvgPool3d,
-    AdaptiveMaxPool1d,
-    AdaptiveMaxPool2d,
-    AdaptiveMaxPool3d,
     AvgPool1d,
     AvgPool2d,
     AvgPool3d,
@@ -151,6 +150,7 @@ from tenfold.nn.layers.shape import (
     UpsamplingBilinear2d,
     UpsamplingNearest2d,
 )
+from tenfold.nn.layers.softmax import LogSoftmax, Softmax, Softmax2d, Softmin
 from tenfold.nn.layers.transformer import (
     Transformer,
     TransformerDecoder,

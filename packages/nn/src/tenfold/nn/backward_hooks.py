@@ -1,6 +1,7 @@
 """Module hooks that run in the backward pass, made of two identity functions around the forward.
 
-The tap on the inputs is the last thing that the module's part of the graph reaches and the tap on the outputs the first, so
+The tap on the inputs is the last thing that the module's part of the graph reaches and the tap on the outputs the
+first, so
 their backward functions see exactly the gradients that the hooks are promised.
 """
 
@@ -71,8 +72,10 @@ class Taps:
         full = _spread(grads, places, self.count_inputs)
         if self.grad_outputs is None:
             raise RuntimeError(
-                f"{type(self.module).__name__}: the backward hook got the gradient of an input before that of an output. "
-                "An output did not depend on this call's inputs through the module alone; a module called re-entrantly in "
+                f"{type(self.module).__name__}: the backward hook got the gradient of an input before that of an "
+                "output. "
+                "An output did not depend on this call's inputs through the module alone; a module called re-entrantly "
+                "in "
                 "backward needs a tensor hook instead."
             )
         for hook in self.hooks:
@@ -86,7 +89,8 @@ class Taps:
             answer = hook(self.module, nothing, grad_outputs)
             if answer is not None and not (isinstance(answer, tuple) and all(grad is None for grad in answer)):
                 raise RuntimeError(
-                    f"{type(self.module).__name__}: a backward hook returned gradients, but no input requires a gradient. "
+                    f"{type(self.module).__name__}: a backward hook returned gradients, but no input requires a "
+                    "gradient. "
                     "Return None there."
                 )
         self.grad_outputs = None
@@ -104,7 +108,9 @@ class Taps:
 
 
 def _tap(values: tuple[Any, ...], arrived: Any) -> tuple[tuple[Any, ...], list[int] | None]:
-    """`values` with every tensor passed through one BackwardHookFunction, and where the tensors are (None: nothing to do)."""
+    """`values` with every tensor passed through one BackwardHookFunction, and where the tensors are (None: nothing to
+    do).
+    """
     places = [place for place, value in enumerate(values) if isinstance(value, Tensor)]
     if not tenfold.is_grad_enabled() or not any(values[place].requires_grad for place in places):
         return values, None
@@ -143,12 +149,15 @@ def attach_regular(module: Any, everywhere: Any, result: Any) -> None:
     while not isinstance(result, Tensor):
         if not isinstance(result, (dict, tuple, list)) or not result:
             return
-        result = next((v for v in result.values() if isinstance(v, Tensor)), None) if isinstance(result, dict) else result[0]
+        result = (
+            next((v for v in result.values() if isinstance(v, Tensor)), None) if isinstance(result, dict) else result[0]
+        )
     if result.grad_fn is None:
         return
     if len(result.grad_fn.next_functions) > 1:
         warnings.warn(
-            f"{type(module).__name__}: a hook of register_backward_hook sees only the last node of a forward of several "
+            f"{type(module).__name__}: a hook of register_backward_hook sees only the last node of a forward of "
+            "several "
             "operations. Use register_full_backward_hook.",
             FutureWarning,
             stacklevel=5,

@@ -70,6 +70,7 @@ class Sequential(_Numbered):
 
     Args: the modules in order, or one OrderedDict of names and modules.
 
+    >>> import tenfold
     >>> from tenfold.nn import Identity
     >>> Sequential(Identity(), Identity())(3)
     3
@@ -102,7 +103,9 @@ class Sequential(_Numbered):
         return input
 
     def insert(self, index: int, module: Module) -> Self:
-        """Puts a module before position `index`; raises IndexError out of range, AssertionError for something else than a module."""
+        """Puts a module before position `index`; raises IndexError out of range, AssertionError for something else than
+        a module.
+        """
         if not isinstance(module, Module):
             raise AssertionError(f"Sequential.insert: module should be of type {Module}, got {type(module)}")
         count = len(self)
@@ -153,6 +156,7 @@ class ModuleList(_Numbered):
 
     Args: modules, any iterable.
 
+    >>> import tenfold
     >>> from tenfold.nn import Identity
     >>> len(ModuleList([Identity()]) + [Identity()])
     2
@@ -194,7 +198,8 @@ class ModuleList(_Numbered):
             else:
                 runs.append([i, i, text])
         lines = [
-            f"({a}): {_indented(text)}" if a == b else f"({a}-{b}): {b - a + 1} x {_indented(text)}" for a, b, text in runs
+            f"({a}): {_indented(text)}" if a == b else f"({a}-{b}): {b - a + 1} x {_indented(text)}"
+            for a, b, text in runs
         ]
         return _block(self._get_name(), [], lines)
 
@@ -204,6 +209,7 @@ class ModuleDict(Module):
 
     Args: modules, a mapping or an iterable of (key, module) pairs.
 
+    >>> import tenfold
     >>> from tenfold.nn import Identity
     >>> list(ModuleDict({"a": Identity()}))
     ['a']
@@ -255,13 +261,17 @@ class ModuleDict(Module):
         return self._modules.values()
 
     def update(self, modules: Any) -> None:
-        """Adds a mapping's or an iterable's (key, module) pairs, over existing keys; raises TypeError or ValueError for other input."""
+        """Adds a mapping's or an iterable's (key, module) pairs, over existing keys; raises TypeError or ValueError for
+        other input.
+        """
         for key, module in pairs_of("ModuleDict", modules):
             self[key] = module
 
 
 def pairs_of(owner: str, source: Any, sort: bool = False) -> list[tuple[Any, Any]]:
-    """The (key, value) pairs of a mapping or of an iterable of pairs, checked; plain dictionaries sorted by key when `sort`."""
+    """The (key, value) pairs of a mapping or of an iterable of pairs, checked; plain dictionaries sorted by key when
+    `sort`.
+    """
     if not isinstance(source, Iterable):
         raise TypeError(
             f"{owner}.update should be called with an iterable of key/value pairs, but got {type(source).__name__}"
@@ -272,9 +282,7 @@ def pairs_of(owner: str, source: Any, sort: bool = False) -> list[tuple[Any, Any
     result = []
     for position, pair in enumerate(source):
         if not isinstance(pair, Iterable):
-            raise TypeError(
-                f"{owner} update sequence element #{position} should be Iterable; is {type(pair).__name__}"
-            )
+            raise TypeError(f"{owner} update sequence element #{position} should be Iterable; is {type(pair).__name__}")
         pair = tuple(pair)
         if len(pair) != 2:
             raise ValueError(f"{owner} update sequence element #{position} has length {len(pair)}; 2 is required")

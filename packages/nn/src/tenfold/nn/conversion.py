@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.nn.parameter import Parameter, is_lazy
 
 __all__: list[str] = []
@@ -21,7 +20,9 @@ class Conversion:
     _buffers: dict[str, Tensor | None]
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Replaces every tensor's data by `fn(tensor)`; parameters stay the same objects, so optimizers keep hold of them."""
+        """Replaces every tensor's data by `fn(tensor)`; parameters stay the same objects, so optimizers keep hold of
+        them.
+        """
         if recurse:
             for child in self.children():  # type: ignore[attr-defined]
                 child._apply(fn)
@@ -35,7 +36,8 @@ class Conversion:
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
-        """Moves and casts the tensors: `to(device, dtype, non_blocking)`, `to(dtype)`, `to(tensor)`, `to(memory_format=...)`.
+        """Moves and casts the tensors: `to(device, dtype, non_blocking)`, `to(dtype)`, `to(tensor)`,
+        `to(memory_format=...)`.
 
         Only floating and complex tensors are cast, and only 4-d and 5-d ones take the memory format.
         Raises TypeError for a dtype that is neither floating nor complex.
@@ -147,7 +149,9 @@ def _parse_to(
         like = rest.pop(0)
         device, dtype = like.device, like.dtype
     else:
-        if rest and (rest[0] is None or isinstance(rest[0], (str, int, tenfold.device)) and not isinstance(rest[0], bool)):
+        if rest and (
+            rest[0] is None or isinstance(rest[0], (str, int, tenfold.device)) and not isinstance(rest[0], bool)
+        ):
             device = rest.pop(0)
         if rest and (rest[0] is None or isinstance(rest[0], tenfold.dtype)):
             dtype = rest.pop(0)
@@ -165,6 +169,7 @@ def _parse_to(
 def _flag(value: Any) -> builtins.bool:
     if not isinstance(value, bool):
         raise TypeError(
-            f"Module.to: got {type(value).__name__} {value!r}, accepted are a device, a floating or complex dtype, or a tensor."
+            f"Module.to: got {type(value).__name__} {value!r}, accepted are a device, a floating or complex dtype, or "
+            "a tensor."
         )
     return value

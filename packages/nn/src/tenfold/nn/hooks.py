@@ -28,7 +28,8 @@ Hook = Callable[..., Any]
 class RemovableHandle:
     """What every `register_*_hook` returns: `remove()` takes the hook out again, as does leaving a `with` block.
 
-    Args: hooks_dict holds the hook under this handle's `id`; extra_dict: further dictionaries (one or a list) keyed by it.
+    Args: hooks_dict holds the hook under this handle's `id`; extra_dict: further dictionaries (one or a list) keyed by
+    it.
     """
 
     next_id: ClassVar[int] = 0
@@ -98,7 +99,8 @@ def _put(hooks: Any, hook: Hook, flags: list[Any] | None = None, prepend: bool =
 class HookRegistration:
     """The hook methods of `Module`.
 
-    `_hooked` is the one attribute that a call tests. It is True in a module's own dictionary once a hook was registered there,
+    `_hooked` is the one attribute that a call tests. It is True in a module's own dictionary once a hook was registered
+    there,
     and on the class while a global hook exists; a call that finds no hook any more resets it.
     """
 
@@ -128,7 +130,8 @@ class HookRegistration:
     ) -> RemovableHandle:
         """Calls `hook(module, args, output)` after forward; what it returns replaces the output.
 
-        With `with_kwargs` it is `hook(module, args, kwargs, output)`; with `always_call` it also runs when forward raised.
+        With `with_kwargs` it is `hook(module, args, kwargs, output)`; with `always_call` it also runs when forward
+        raised.
         """
         flags: list[Any] = [self._forward_hooks_with_kwargs] if with_kwargs else []
         if always_call:
@@ -137,12 +140,15 @@ class HookRegistration:
         return _put(self._forward_hooks, hook, flags, prepend)
 
     def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
-        """Calls `hook(module, grad_output)` when the gradients of the outputs are known; a returned tuple replaces them."""
+        """Calls `hook(module, grad_output)` when the gradients of the outputs are known; a returned tuple replaces
+        them.
+        """
         self.__dict__["_hooked"] = True
         return _put(self._backward_pre_hooks, hook, None, prepend)
 
     def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
-        """Calls `hook(module, grad_input, grad_output)` when the gradients of the inputs are known; a returned tuple replaces grad_input.
+        """Calls `hook(module, grad_input, grad_output)` when the gradients of the inputs are known; a returned tuple
+        replaces grad_input.
 
         Raises RuntimeError on a module that has a hook of `register_backward_hook`.
         """
@@ -150,7 +156,8 @@ class HookRegistration:
         return _put(self._backward_hooks, hook, None, prepend)
 
     def register_backward_hook(self, hook: Hook) -> RemovableHandle:
-        """Calls `hook(module, grad_input, grad_output)` around the last node of the output's graph; use the full one for new code.
+        """Calls `hook(module, grad_input, grad_output)` around the last node of the output's graph; use the full one
+        for new code.
 
         Raises RuntimeError on a module that has a hook of `register_full_backward_hook`.
         """
@@ -160,7 +167,8 @@ class HookRegistration:
     def _backward_kind(self, full: bool) -> None:
         if self._is_full_backward_hook is (not full):
             raise RuntimeError(
-                f"{type(self).__name__}: it already has a {'regular' if full else 'full'} backward hook. Cannot use both "
+                f"{type(self).__name__}: it already has a {'regular' if full else 'full'} backward hook. Cannot use "
+                "both "
                 "regular backward hooks and full backward hooks on a single Module; register only one kind."
             )
         self._is_full_backward_hook = full
@@ -202,7 +210,9 @@ def register_module_full_backward_hook(hook: Hook) -> RemovableHandle:
 
 
 def register_module_backward_hook(hook: Hook) -> RemovableHandle:
-    """Calls `hook(module, grad_input, grad_output)` around the last node of every module's output; use the full one for new code."""
+    """Calls `hook(module, grad_input, grad_output)` around the last node of every module's output; use the full one for
+    new code.
+    """
     _global_backward_kind(full=False)
     return _put_global(GLOBAL.backward, hook)
 
@@ -217,7 +227,9 @@ def _global_backward_kind(full: bool) -> None:
 
 
 def register_module_parameter_registration_hook(hook: Hook) -> RemovableHandle:
-    """Calls `hook(module, name, parameter)` at every registration of a parameter; what it returns is registered instead."""
+    """Calls `hook(module, name, parameter)` at every registration of a parameter; what it returns is registered
+    instead.
+    """
     return _put(GLOBAL.parameter_registration, hook)
 
 
@@ -227,7 +239,9 @@ def register_module_buffer_registration_hook(hook: Hook) -> RemovableHandle:
 
 
 def register_module_module_registration_hook(hook: Hook) -> RemovableHandle:
-    """Calls `hook(module, name, submodule)` at every registration of a submodule; what it returns is registered instead."""
+    """Calls `hook(module, name, submodule)` at every registration of a submodule; what it returns is registered
+    instead.
+    """
     return _put(GLOBAL.module_registration, hook)
 
 
@@ -285,7 +299,8 @@ def _run_pre_hooks(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
             continue
         if not (isinstance(replacement, tuple) and len(replacement) == 2):
             raise RuntimeError(
-                f"{type(module).__name__}: a forward pre-hook with kwargs must return None or a tuple of (new_args, new_kwargs), "
+                f"{type(module).__name__}: a forward pre-hook with kwargs must return None or a tuple of (new_args, "
+                "new_kwargs), "
                 f"but got {replacement}."
             )
         args, kwargs = replacement
@@ -305,7 +320,9 @@ def _forward_hooks(module: Any) -> Iterator[tuple[int, Hook, bool, bool]]:
 
 
 def _run_always_called(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], called: set[int]) -> None:
-    """After a failed call: the hooks that asked to run anyway, with None as the result; their own failures become warnings."""
+    """After a failed call: the hooks that asked to run anyway, with None as the result; their own failures become
+    warnings.
+    """
     for hook_id, hook, with_kwargs, always in _forward_hooks(module):
         if not always or hook_id in called:
             continue
@@ -313,7 +330,8 @@ def _run_always_called(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any
             hook(module, args, kwargs, None) if with_kwargs else hook(module, args, None)
         except Exception as error:
             warnings.warn(
-                f"{type(module).__name__}: a forward hook with always_call=True raised {error!r}; it was silenced because "
+                f"{type(module).__name__}: a forward hook with always_call=True raised {error!r}; it was silenced "
+                "because "
                 "another error is already being raised.",
                 stacklevel=4,
             )

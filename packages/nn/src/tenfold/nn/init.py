@@ -1,4 +1,6 @@
-"""Filling parameters with their first values. Every function works in place, without gradients, and returns the tensor."""
+"""Filling parameters with their first values. Every function works in place, without gradients, and returns the
+tensor.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +90,8 @@ def trunc_normal_(
 ) -> Tensor:
     """Fills with N(mean, std^2) limited to [a, b].
 
-    Where that keeps at least 30 % of the normal draws, draws again what lies outside; else inverts the distribution function.
+    Where that keeps at least 30 % of the normal draws, draws again what lies outside; else inverts the distribution
+    function.
     Differs from PyTorch: in the second case the numbers under a seed are others.
     """
     if not a - 2 * std <= mean <= b + 2 * std:
@@ -198,7 +201,9 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
     if tensor.numel() == 0:
         return tensor
     rows, columns = tensor.size(0), tensor.numel() // tensor.size(0)
-    gaussian = tenfold.empty((rows, columns), dtype=tensor.dtype, device=tensor.device).normal_(0, 1, generator=generator)
+    gaussian = tenfold.empty((rows, columns), dtype=tensor.dtype, device=tensor.device).normal_(
+        0, 1, generator=generator
+    )
     q, r = tenfold.linalg.qr(gaussian.T if rows < columns else gaussian)
     q = q * r.diagonal().sign()  # without it the distribution would not be uniform
     return tensor.copy_((q.T if rows < columns else q).reshape(tensor.shape)).mul_(gain)
@@ -233,6 +238,11 @@ def _deprecated(name: str) -> Callable[..., Tensor]:
 
 
 uniform, normal, constant = _deprecated("uniform"), _deprecated("normal"), _deprecated("constant")
-eye, dirac, sparse, orthogonal = _deprecated("eye"), _deprecated("dirac"), _deprecated("sparse"), _deprecated("orthogonal")
+eye, dirac, sparse, orthogonal = (
+    _deprecated("eye"),
+    _deprecated("dirac"),
+    _deprecated("sparse"),
+    _deprecated("orthogonal"),
+)
 xavier_uniform, xavier_normal = _deprecated("xavier_uniform"), _deprecated("xavier_normal")
 kaiming_uniform, kaiming_normal = _deprecated("kaiming_uniform"), _deprecated("kaiming_normal")

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn, Self
 
 from tenfold import Tensor
-
 from tenfold.nn.conversion import Conversion
 from tenfold.nn.hooks import GLOBAL, HookRegistration, call_with_hooks, registered
 from tenfold.nn.parameter import Buffer, Parameter
@@ -33,10 +32,12 @@ class Module(Traversal, HookRegistration, StateDict, Conversion):
     """Base class of everything with parameters: subclass it, create the parts in `__init__`, compute in `forward`.
 
     Assigning a `Parameter`, a `Buffer` or a `Module` to an attribute registers it, after which `parameters()`, `to()`,
-    `state_dict()` and their kin find it in the whole tree. `training` tells layers such as dropout which mode they are in.
+    `state_dict()` and their kin find it in the whole tree. `training` tells layers such as dropout which mode they are
+    in.
 
     Raises AttributeError when something is registered before `super().__init__()` was called.
 
+    >>> import tenfold
     >>> class Scale(Module):
     ...     def __init__(self):
     ...         super().__init__()
@@ -82,27 +83,41 @@ class Module(Traversal, HookRegistration, StateDict, Conversion):
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        own = self.__dict__
-        if isinstance(value, Parameter):
-            self._need_init("parameters")
-            self._forget(name, keep="_parameters")
-            self.register_parameter(name, value)
-        elif name in own.get("_parameters", ()):
-            if value is not None:
-                raise TypeError(_cannot_assign(value, "parameter", name, "nn.Parameter or None"))
-            self.register_parameter(name, None)
-        elif isinstance(value, Module):
-            self._need_init("module")
-            self._forget(name, keep="_modules")
-            self._modules[name] = registered(GLOBAL.module_registration, self, name, value)
-        elif name in own.get("_modules", ()):
-            if value is not None:
-                raise TypeError(_cannot_assign(value, "child module", name, "nn.Module or None"))
-            self._modules[name] = registered(GLOBAL.module_registration, self, name, value)
-        elif isinstance(value, Buffer) or name in own.get("_buffers", ()):
+        if not isinstance(value, _REGISTERED):
+            if not self._is_registered(name):
+                super().__setattr__(name, value)
+            elif name in self._parameters:
+                self._set_parameter(name, value)
+            elif name in self._modules:
+                self._set_module(name, value)
+            else:
+                self._set_buffer(name, value)
+        elif isinstance(value, Parameter) or name in self.__dict__.get("_parameters", ()):
+            self._set_parameter(name, value)
+        elif isinstance(value, Module) or name in self.__dict__.get("_modules", ()):
+            self._set_module(name, value)
+        elif isinstance(value, Buffer) or name in self.__dict__.get("_buffers", ()):
             self._set_buffer(name, value)
         else:
             super().__setattr__(name, value)
+
+    def _is_registered(self, name: str) -> bool:
+        own = self.__dict__
+        return "_modules" in own and (name in own["_parameters"] or name in own["_modules"] or name in own["_buffers"])
+
+    def _set_parameter(self, name: str, value: Any) -> None:
+        if value is not None and not isinstance(value, Parameter):
+            raise TypeError(_cannot_assign(value, "parameter", name, "nn.Parameter or None"))
+        self._need_init("parameters")
+        self._forget(name, keep="_parameters")
+        self.register_parameter(name, value)
+
+    def _set_module(self, name: str, value: Any) -> None:
+        if value is not None and not isinstance(value, Module):
+            raise TypeError(_cannot_assign(value, "child module", name, "nn.Module or None"))
+        self._need_init("module")
+        self._forget(name, keep="_modules")
+        self._modules[name] = registered(GLOBAL.module_registration, self, name, value)
 
     def _set_buffer(self, name: str, value: Any) -> None:
         if value is not None and not isinstance(value, Tensor):
@@ -125,7 +140,8 @@ class Module(Traversal, HookRegistration, StateDict, Conversion):
     def _need_init(self, what: str) -> None:
         if "_modules" not in self.__dict__:
             raise AttributeError(
-                f"{type(self).__name__}: cannot assign {what} before Module.__init__() call; call super().__init__() first"
+                f"{type(self).__name__}: cannot assign {what} before Module.__init__() call; call super().__init__() "
+                "first"
             )
 
     def _forget(self, name: str, keep: str) -> None:
@@ -141,7 +157,8 @@ class Module(Traversal, HookRegistration, StateDict, Conversion):
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Adds a parameter under `name`; None reserves the name.
 
-        Raises TypeError for a name or value of a wrong type or a value that is computed from others, KeyError for a name
+        Raises TypeError for a name or value of a wrong type or a value that is computed from others, KeyError for a
+        name
         that is empty, has a dot or is taken.
         """
         self._need_init("parameters")
@@ -264,7 +281,8 @@ class Module(Traversal, HookRegistration, StateDict, Conversion):
 
 def _cannot_assign(value: Any, kind: str, name: str, accepted: str, joint: str = "as") -> str:
     got = value.type() if isinstance(value, Tensor) else type(value).__name__
-    return f"cannot assign '{got}' {joint} {kind} '{name}' (tenfold.{accepted} {'expected' if joint == 'as' else 'required'})"
+    need = "expected" if joint == "as" else "required"
+    return f"cannot assign '{got}' {joint} {kind} '{name}' (tenfold.{accepted} {need})"
 
 
 def _indented(text: str) -> str:
@@ -278,3 +296,6 @@ def _block(name: str, lines: list[str], children: list[str]) -> str:
         return f"{name}({lines[0] if lines else ''})"
     body = "\n  ".join([*lines, *children])
     return f"{name}(\n  {body}\n)"
+
+
+_REGISTERED = (Tensor, Module)

@@ -9,7 +9,14 @@ import tenfold
 from tenfold import Tensor
 from tenfold.overrides import disabled_torch_function
 
-__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy"]
+__all__ = [
+    "Buffer",
+    "Parameter",
+    "UninitializedBuffer",
+    "UninitializedParameter",
+    "UninitializedTensorMixin",
+    "is_lazy",
+]
 
 
 class _ParameterMeta(type(Tensor)):  # type: ignore[misc]
@@ -51,7 +58,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         return memo[id(self)]
 
     def __repr__(self, *args: Any, **kwargs: Any) -> str:
-        return "Parameter containing:\n" + super().__repr__()
+        return "Parameter containing:\n" + repr(self.detach().requires_grad_(self.requires_grad))
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         return _rebuild_parameter, (self.data, self.requires_grad, OrderedDict())
@@ -80,6 +87,9 @@ class Buffer(Tensor):
         buffer = Tensor._make_subclass(cls, data.detach(), data.requires_grad)
         buffer.persistent = persistent
         return buffer
+
+    def __repr__(self, *args: Any, **kwargs: Any) -> str:
+        return repr(self.detach())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if id(self) not in memo:
@@ -119,7 +129,8 @@ class UninitializedTensorMixin:
     @property
     def shape(self) -> Any:
         raise RuntimeError(
-            f"{type(self).__name__}: it has no shape before the first forward. If this came from load_state_dict, a lazy "
+            f"{type(self).__name__}: it has no shape before the first forward. If this came from load_state_dict, a "
+            "lazy "
             "checkpoint was loaded into an initialized module: run a forward before saving it."
         )
 
@@ -136,7 +147,8 @@ class UninitializedTensorMixin:
         if name in _SHAPELESS_METHODS:
             return disabled_torch_function(func, types, args, kwargs or {})
         raise ValueError(
-            f"{name}: got an {cls.__name__}, accepted are initialized tensors. Run a forward with a sample batch first, "
+            f"{name}: got an {cls.__name__}, accepted are initialized tensors. Run a forward with a sample batch "
+            "first, "
             "then use the module's parameters."
         )
 

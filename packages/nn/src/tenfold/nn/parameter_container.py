@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, KeysView
 from typing import Any, NoReturn, Self
 
 from tenfold import Tensor
-
 from tenfold.nn.container import pairs_of
 from tenfold.nn.module import Module
 from tenfold.nn.parameter import Parameter
@@ -35,6 +34,7 @@ class ParameterList(Module):
 
     Args: values, any iterable.
 
+    >>> import tenfold
     >>> params = ParameterList([tenfold.ones(2), tenfold.ones(3)])
     >>> [p.numel() for p in params.parameters()]
     [2, 3]
@@ -89,7 +89,8 @@ class ParameterList(Module):
     def extra_repr(self) -> str:
         """One line a value."""
         return "\n".join(
-            _described(str(i), value, str(value.dtype) if isinstance(value, Tensor) else "") for i, value in enumerate(self)
+            _described(str(i), value, str(value.dtype) if isinstance(value, Tensor) else "")
+            for i, value in enumerate(self)
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
@@ -97,11 +98,13 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """A dictionary, in order of insertion, whose tensors are registered as parameters; other values are kept as they are.
+    """A dictionary, in order of insertion, whose tensors are registered as parameters; other values are kept as they
+    are.
 
     Args: parameters, a mapping or an iterable of (string, value) pairs. A plain mapping other than an OrderedDict or a
     ParameterDict is taken in order of its keys.
 
+    >>> import tenfold
     >>> ParameterDict({"w": tenfold.ones(2)})["w"].requires_grad
     True
     """
@@ -115,7 +118,8 @@ class ParameterDict(Module):
     def _attribute(self, key: Any) -> str:
         if not isinstance(key, str):
             raise TypeError(
-                f"Index given to ParameterDict cannot be used as a key as it is not a string (type is '{type(key).__name__}')."
+                "Index given to ParameterDict cannot be used as a key as it is not a string (type is "
+                f"'{type(key).__name__}')."
             )
         return key
 
@@ -190,7 +194,9 @@ class ParameterDict(Module):
         return (self[key] for key in self._keys)
 
     def update(self, parameters: Any) -> None:
-        """Adds a mapping's or an iterable's (key, value) pairs, over existing keys; raises TypeError or ValueError for other input."""
+        """Adds a mapping's or an iterable's (key, value) pairs, over existing keys; raises TypeError or ValueError for
+        other input.
+        """
         ordered = isinstance(parameters, ParameterDict) or type(parameters) is not dict
         for key, value in pairs_of("ParameterDict", parameters, sort=not ordered):
             self[key] = value

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.nn.hooks import Hook, RemovableHandle, _put
 from tenfold.nn.parameter import Parameter, is_lazy
 
@@ -47,7 +46,8 @@ class StateDict:
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
         """The parameters, persistent buffers and extra states of the tree as an OrderedDict of dotted names.
 
-        The tensors share memory with the module and are detached unless `keep_vars`. The dictionary's `_metadata` holds each
+        The tensors share memory with the module and are detached unless `keep_vars`. The dictionary's `_metadata` holds
+        each
         module's `_version`. `destination` collects into an existing dictionary, under `prefix`.
         """
         if args:
@@ -73,7 +73,9 @@ class StateDict:
             if answer is None:
                 continue
             if getattr(hook, "_from_public_api", False):
-                raise RuntimeError(f"{type(self).__name__}: state_dict post-hook must return None, got {type(answer).__name__}")
+                raise RuntimeError(
+                    f"{type(self).__name__}: state_dict post-hook must return None, got {type(answer).__name__}"
+                )
             destination = answer
         return destination
 
@@ -97,13 +99,19 @@ class StateDict:
 
     def set_extra_state(self, state: Any) -> None:
         """Override it, with `get_extra_state`, to take that value back."""
-        raise RuntimeError(f"{type(self).__name__}.set_extra_state: only a class that overrides it takes an extra state.")
+        raise RuntimeError(
+            f"{type(self).__name__}.set_extra_state: only a class that overrides it takes an extra state."
+        )
 
-    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> _IncompatibleKeys:
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> _IncompatibleKeys:
         """Copies the tensors of `state_dict` into the parameters and buffers of the same names.
 
-        With `assign` the module takes the given tensors themselves, with their dtype and device. Returns the missing and the
-        unexpected keys. Raises RuntimeError, listing everything that is wrong, for shapes that differ and (when `strict`) for
+        With `assign` the module takes the given tensors themselves, with their dtype and device. Returns the missing
+        and the
+        unexpected keys. Raises RuntimeError, listing everything that is wrong, for shapes that differ and (when
+        `strict`) for
         keys that do not match; TypeError for something that is no mapping.
         """
         if not isinstance(state_dict, Mapping):
@@ -161,7 +169,9 @@ class StateDict:
         return _put(self._state_dict_pre_hooks, hook)
 
     def register_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
-        """Calls `hook(module, state_dict, prefix, local_metadata)` after this module's tree was collected; it may change the dictionary in place."""
+        """Calls `hook(module, state_dict, prefix, local_metadata)` after this module's tree was collected; it may
+        change the dictionary in place.
+        """
         hook._from_public_api = True  # type: ignore[attr-defined]
         return _put(self._state_dict_hooks, hook)
 
@@ -175,14 +185,18 @@ class StateDict:
         return _put(self._state_dict_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
-        """Calls `hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)` before loading."""
+        """Calls `hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)`
+        before loading.
+        """
         return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
     def _register_load_state_dict_pre_hook(self, hook: Hook, with_module: bool = False) -> RemovableHandle:
         return _put(self._load_state_dict_pre_hooks, BoundHook(hook, self if with_module else None))
 
     def register_load_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
-        """Calls `hook(module, incompatible_keys)` after this module and its children were loaded; it may change the lists in place."""
+        """Calls `hook(module, incompatible_keys)` after this module and its children were loaded; it may change the
+        lists in place.
+        """
         return _put(self._load_state_dict_post_hooks, hook)
 
 
@@ -214,9 +228,7 @@ class _Loading:
         local_metadata = {} if self.metadata is None else self.metadata.get(prefix[:-1], {})
         if self.assign:
             local_metadata["assign_to_params_buffers"] = True
-        module._load_from_state_dict(
-            state, prefix, local_metadata, True, self.missing, self.unexpected, self.errors
-        )
+        module._load_from_state_dict(state, prefix, local_metadata, True, self.missing, self.unexpected, self.errors)
         for name, child in module._modules.items():
             if child is not None:
                 below = f"{prefix}{name}."
@@ -225,7 +237,8 @@ class _Loading:
         for hook in module._load_state_dict_post_hooks.values():
             if hook(module, keys) is not None:
                 raise AssertionError(
-                    f"{type(module).__name__}: a hook of register_load_state_dict_post_hook returned a value; it has to "
+                    f"{type(module).__name__}: a hook of register_load_state_dict_post_hook returned a value; it has "
+                    "to "
                     "return None and change the lists of incompatible_keys in place."
                 )
 
@@ -258,7 +271,8 @@ def _load_tensor(
         return
     if not assign and current.is_meta and not value.is_meta:
         warnings.warn(
-            f"load_state_dict: {key} is on the meta device, which has no data to copy into. Use to_empty() first, or assign=True.",
+            f"load_state_dict: {key} is on the meta device, which has no data to copy into. Use to_empty() first, or "
+            "assign=True.",
             stacklevel=4,
         )
     try:
@@ -287,5 +301,3 @@ def _assign(module: Any, name: str, current: Tensor, value: Tensor) -> None:
 
 def _overrides(module: Any, method: str) -> bool:
     return getattr(type(module), method) is not getattr(StateDict, method)
-
-

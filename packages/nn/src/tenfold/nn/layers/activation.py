@@ -7,7 +7,6 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.nn import functional as F
 from tenfold.nn import init
 from tenfold.nn.module import Module
@@ -24,7 +23,6 @@ __all__ = [
     "Hardtanh",
     "LeakyReLU",
     "LogSigmoid",
-    "LogSoftmax",
     "Mish",
     "PReLU",
     "RReLU",
@@ -33,9 +31,6 @@ __all__ = [
     "SELU",
     "SiLU",
     "Sigmoid",
-    "Softmax",
-    "Softmax2d",
-    "Softmin",
     "Softplus",
     "Softshrink",
     "Softsign",
@@ -90,7 +85,8 @@ class ReLU(_Inplace):
 
 
 class RReLU(Module):
-    """x where x >= 0, else a x with a drawn from U(lower, upper) in training and their mean in evaluation. Shape: any, kept.
+    """x where x >= 0, else a x with a drawn from U(lower, upper) in training and their mean in evaluation. Shape: any,
+    kept.
 
     Source: Xu et al. 2015.
     """
@@ -229,7 +225,8 @@ class CELU(_Alpha):
 
 
 class SELU(_Inplace):
-    """scale (max(0, x) + min(0, alpha (exp(x) - 1))) with the fixed constants that keep mean 0 and variance 1. Shape: any, kept.
+    """scale (max(0, x) + min(0, alpha (exp(x) - 1))) with the fixed constants that keep mean 0 and variance 1. Shape:
+    any, kept.
 
     Source: Klambauer et al. 2017.
     """
@@ -371,52 +368,3 @@ class Tanhshrink(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.tanhshrink(input)
-
-
-class _OverDim(Module):
-    """A softmax along one dimension."""
-
-    def __init__(self, dim: int | None = None) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self.__dict__.setdefault("dim", None)
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}"
-
-
-class Softmin(_OverDim):
-    """exp(-x) / sum(exp(-x)) along `dim`. Shape: any, kept."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.softmin(input, self.dim, _stacklevel=5)
-
-
-class Softmax(_OverDim):
-    """exp(x) / sum(exp(x)) along `dim`. Shape: any, kept.
-
-    >>> Softmax(dim=0)(tenfold.tensor([1.0, 1.0])).tolist()
-    [0.5, 0.5]
-    """
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.softmax(input, self.dim, _stacklevel=5)
-
-
-class Softmax2d(Module):
-    """Softmax over the channels at every place. Shape: (N, C, H, W) or (C, H, W), kept; raises ValueError for others."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        if input.dim() not in (3, 4):
-            raise ValueError(f"Softmax2d: expected input to be 3D or 4D (got {input.dim()}D instead)")
-        return F.softmax(input, -3, _stacklevel=5)
-
-
-class LogSoftmax(_OverDim):
-    """log(softmax(x)) along `dim`, computed without overflow. Shape: any, kept."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.log_softmax(input, self.dim, _stacklevel=5)

@@ -8,7 +8,6 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.nn import functional as F
 from tenfold.nn.container import ModuleList, Sequential
 from tenfold.nn.layers.linear import Linear
@@ -20,7 +19,8 @@ _ASMoutput = namedtuple("_ASMoutput", ["output", "loss"])
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
-    """Log-probability of the target classes, and minus its mean. Shape: (N, in_features), int64 (N) -> (N), (); or without N.
+    """Log-probability of the target classes, and minus its mean. Shape: (N, in_features), int64 (N) -> (N), (); or
+    without N.
 
     Classes must be numbered by falling frequency. Those below `cutoffs[0]` are in the head; each further cutoff ends a
     cluster whose projection has `in_features / div_value^(i + 1)` dimensions.
@@ -45,7 +45,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         rising = all(a < b for a, b in zip([0, *cuts], [*cuts, n_classes], strict=True))
         if not rising or any(int(cut) != cut for cut in cuts):
             raise ValueError(
-                "AdaptiveLogSoftmaxWithLoss: cutoffs should be a sequence of unique, positive integers sorted in an increasing "
+                "AdaptiveLogSoftmaxWithLoss: cutoffs should be a sequence of unique, positive integers sorted in an "
+                "increasing "
                 f"order, where each value is between 1 and n_classes-1, got {cuts}"
             )
         self.in_features, self.n_classes, self.div_value, self.head_bias = in_features, n_classes, div_value, head_bias
@@ -88,10 +89,13 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def _check(self, input: Tensor, target: Tensor) -> None:
         name = type(self).__name__
         if target.dim() > 1:
-            raise RuntimeError(f"{name}: 0D or 1D target tensor expected, multi-target not supported; got {target.dim()}D")
+            raise RuntimeError(
+                f"{name}: 0D or 1D target tensor expected, multi-target not supported; got {target.dim()}D"
+            )
         if target.dim() == 1 and input.size(0) != target.size(0):
             raise RuntimeError(
-                f"{name}: Input and target should have the same size in the batch dimension, got {input.shape} and {target.shape}"
+                f"{name}: Input and target should have the same size in the batch dimension, got {input.shape} and "
+                f"{target.shape}"
             )
         if target.dim() == 0 and input.dim() != 1:
             raise RuntimeError(f"{name}: a 0D target needs a 1D input, got {input.dim()}D")
@@ -114,7 +118,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return self._get_full_log_prob(input, self.head(input))
 
     def predict(self, input: Tensor) -> Tensor:
-        """The most probable class of each row, looking into clusters only where the head points to one. Shape: (N, in_features) -> (N)."""
+        """The most probable class of each row, looking into clusters only where the head points to one. Shape: (N,
+        in_features) -> (N).
+        """
         head_output = self.head(input)
         best = head_output.argmax(dim=1)
         rows = (best >= self.shortlist_size).nonzero().squeeze(1)

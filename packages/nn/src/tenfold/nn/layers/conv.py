@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.nn import functional as F
 from tenfold.nn import init
 from tenfold.nn.layers.sizes import as_tuple, twice_reversed
@@ -159,7 +158,8 @@ _TRANSPOSED: dict[int, Any] = {1: F.conv_transpose1d, 2: F.conv_transpose2d, 3: 
 
 
 class Conv1d(_Conv):
-    """Convolution (cross-correlation) over a sequence. Shape: (N, C_in, L) or (C_in, L) -> (N, C_out, L') or (C_out, L').
+    """Convolution (cross-correlation) over a sequence. Shape: (N, C_in, L) or (C_in, L) -> (N, C_out, L') or (C_out,
+    L').
 
     L' = floor((L + 2 padding - dilation (kernel_size - 1) - 1) / stride) + 1. `weight` is (C_out, C_in / groups, K).
     """
@@ -170,7 +170,8 @@ class Conv1d(_Conv):
 class Conv2d(_Conv):
     """Convolution (cross-correlation) over an image. Shape: (N, C_in, H, W) or (C_in, H, W) -> (N, C_out, H', W').
 
-    H' = floor((H + 2 padding - dilation (kernel_size - 1) - 1) / stride) + 1. `weight` is (C_out, C_in / groups, KH, KW).
+    H' = floor((H + 2 padding - dilation (kernel_size - 1) - 1) / stride) + 1. `weight` is (C_out, C_in / groups, KH,
+    KW).
     `padding` is a size, one per dimension, "same" or "valid"; `padding_mode` zeros, reflect, replicate or circular.
 
     Raises ValueError for channels that `groups` does not divide and for unknown padding strings or modes.
@@ -248,13 +249,17 @@ class _ConvTransposeNd(_ConvNd):
                 f"{input.dim()} elements, got {len(output_size)}"
             )
         smallest = [
-            (input.size(d - n) - 1) * self.stride[d] - 2 * self.padding[d] + self.dilation[d] * (self.kernel_size[d] - 1) + 1
+            (input.size(d - n) - 1) * self.stride[d]
+            - 2 * self.padding[d]
+            + self.dilation[d] * (self.kernel_size[d] - 1)
+            + 1
             for d in range(n)
         ]
         largest = [low + stride - 1 for low, stride in zip(smallest, self.stride, strict=True)]
         if not all(low <= size <= high for low, size, high in zip(smallest, wanted, largest, strict=True)):
             raise ValueError(
-                f"{type(self).__name__}: requested an output size of {wanted}, but valid sizes range from {smallest} to "
+                f"{type(self).__name__}: requested an output size of {wanted}, but valid sizes range from {smallest} "
+                "to "
                 f"{largest} (for an input of {input.size()[-n:]})"
             )
         return tuple(size - low for size, low in zip(wanted, smallest, strict=True))
@@ -263,7 +268,8 @@ class _ConvTransposeNd(_ConvNd):
 class ConvTranspose1d(_ConvTransposeNd):
     """Transposed convolution over a sequence. Shape: (N, C_in, L) or (C_in, L) -> (N, C_out, L').
 
-    L' = (L - 1) stride - 2 padding + dilation (kernel_size - 1) + output_padding + 1. `weight` is (C_in, C_out / groups, K).
+    L' = (L - 1) stride - 2 padding + dilation (kernel_size - 1) + output_padding + 1. `weight` is (C_in, C_out /
+    groups, K).
     """
 
     ndim = 1
@@ -272,7 +278,8 @@ class ConvTranspose1d(_ConvTransposeNd):
 class ConvTranspose2d(_ConvTransposeNd):
     """Transposed convolution over an image. Shape: (N, C_in, H, W) or (C_in, H, W) -> (N, C_out, H', W').
 
-    H' = (H - 1) stride - 2 padding + dilation (kernel_size - 1) + output_padding + 1. `forward(input, output_size)` picks
+    H' = (H - 1) stride - 2 padding + dilation (kernel_size - 1) + output_padding + 1. `forward(input, output_size)`
+    picks
     one of the sizes that a strided convolution maps to the same input.
 
     >>> ConvTranspose2d(3, 8, 2, stride=2)(tenfold.ones(2, 3, 5, 5)).shape
@@ -283,6 +290,8 @@ class ConvTranspose2d(_ConvTransposeNd):
 
 
 class ConvTranspose3d(_ConvTransposeNd):
-    """Transposed convolution over a volume. Shape: (N, C_in, D, H, W) -> (N, C_out, D', H', W'), sizes as for `ConvTranspose2d`."""
+    """Transposed convolution over a volume. Shape: (N, C_in, D, H, W) -> (N, C_out, D', H', W'), sizes as for
+    `ConvTranspose2d`.
+    """
 
     ndim = 3

@@ -6,12 +6,18 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.nn.layers import conv
 from tenfold.nn.lazy import LazyModuleMixin
 from tenfold.nn.parameter import UninitializedParameter
 
-__all__ = ["LazyConv1d", "LazyConv2d", "LazyConv3d", "LazyConvTranspose1d", "LazyConvTranspose2d", "LazyConvTranspose3d"]
+__all__ = [
+    "LazyConv1d",
+    "LazyConv2d",
+    "LazyConv3d",
+    "LazyConvTranspose1d",
+    "LazyConvTranspose2d",
+    "LazyConvTranspose3d",
+]
 
 
 class _LazyConv(LazyModuleMixin):
@@ -43,7 +49,8 @@ class _LazyConv(LazyModuleMixin):
         this.in_channels = input.size(-this.ndim - 1)
         if this.in_channels % this.groups:
             raise ValueError(
-                f"{type(self).__name__}: in_channels must be divisible by groups, got {this.in_channels} and {this.groups}"
+                f"{type(self).__name__}: in_channels must be divisible by groups, got {this.in_channels} and "
+                f"{this.groups}"
             )
         inputs, outputs = this.in_channels, this.out_channels
         channels = (inputs, outputs // this.groups) if this.transposed else (outputs, inputs // this.groups)

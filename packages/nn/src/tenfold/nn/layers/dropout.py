@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-
 from tenfold import Tensor
-
 from tenfold.nn import functional as F
 from tenfold.nn.module import Module
 
@@ -32,10 +30,12 @@ class _DropoutNd(Module):
 
 
 class Dropout(_DropoutNd):
-    """In training, zeroes each value with probability p and divides the others by 1 - p; in evaluation does nothing. Shape: any, kept.
+    """In training, zeroes each value with probability p and divides the others by 1 - p; in evaluation does nothing.
+    Shape: any, kept.
 
     Raises ValueError unless 0 <= p <= 1. Source: Hinton et al. 2012.
 
+    >>> import tenfold
     >>> Dropout(0.5).eval()(tenfold.ones(2)).tolist()
     [1.0, 1.0]
     """
@@ -66,7 +66,9 @@ class Dropout3d(_DropoutNd):
 
 
 class AlphaDropout(_DropoutNd):
-    """Dropout that keeps mean 0 and variance 1 of what `SELU` gives. Shape: any, kept. Source: Klambauer et al. 2017."""
+    """Dropout that keeps mean 0 and variance 1 of what `SELU` gives. Shape: any, kept. Source: Klambauer et al.
+    2017.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.alpha_dropout(input, self.p, self.training)

@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.nn import functional as F
 from tenfold.nn import init
 from tenfold.nn.module import Module
@@ -31,7 +30,8 @@ class _Table(Module):
             return
         if tuple(given.shape) != shape:
             raise AssertionError(
-                f"{type(self).__name__}: Shape of weight {tuple(given.shape)} does not match num_embeddings and embedding_dim {shape}"
+                f"{type(self).__name__}: Shape of weight {tuple(given.shape)} does not match num_embeddings and "
+                f"embedding_dim {shape}"
             )
         self.weight = Parameter(given, requires_grad=not freeze)
 
@@ -54,7 +54,9 @@ def _padding_row(name: str, padding_idx: int | None, rows: int) -> int | None:
 
 def _checked_table(name: str, embeddings: Tensor) -> tuple[int, int]:
     if embeddings.dim() != 2:
-        raise AssertionError(f"{name}.from_pretrained: embeddings are expected to be 2-dimensional, got {embeddings.dim()}")
+        raise AssertionError(
+            f"{name}.from_pretrained: embeddings are expected to be 2-dimensional, got {embeddings.dim()}"
+        )
     rows, columns = embeddings.shape
     return rows, columns
 
@@ -62,7 +64,8 @@ def _checked_table(name: str, embeddings: Tensor) -> tuple[int, int]:
 class Embedding(_Table):
     """Row `index` of a learned table. Shape: integers (*) -> (*, embedding_dim).
 
-    Args: padding_idx, a row that stays as it is in training; max_norm, renormalize longer rows to this p = `norm_type` norm;
+    Args: padding_idx, a row that stays as it is in training; max_norm, renormalize longer rows to this p = `norm_type`
+    norm;
     scale_grad_by_freq, divide gradients by how often a row occurs in the batch; sparse, give a sparse gradient.
 
     Raises AssertionError for a padding_idx out of range.
@@ -117,14 +120,24 @@ class Embedding(_Table):
         """An Embedding of the given table (rows, columns), which is not trained unless `freeze=False`."""
         rows, columns = _checked_table(cls.__name__, embeddings)
         return cls(
-            rows, columns, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, _weight=embeddings, _freeze=freeze
+            rows,
+            columns,
+            padding_idx,
+            max_norm,
+            norm_type,
+            scale_grad_by_freq,
+            sparse,
+            _weight=embeddings,
+            _freeze=freeze,
         )
 
 
 class EmbeddingBag(_Table):
-    """The sum, mean or maximum of the rows in each bag of indices. Shape: integers (B, N), or (N) with offsets (B) -> (B, embedding_dim).
+    """The sum, mean or maximum of the rows in each bag of indices. Shape: integers (B, N), or (N) with offsets (B) ->
+    (B, embedding_dim).
 
-    `forward(input, offsets, per_sample_weights)`; the weights need mode "sum". `include_last_offset` ends offsets with the
+    `forward(input, offsets, per_sample_weights)`; the weights need mode "sum". `include_last_offset` ends offsets with
+    the
     number of indices. Other arguments as for `Embedding`.
 
     >>> bag = EmbeddingBag.from_pretrained(tenfold.tensor([[1.0, 2.0], [3.0, 4.0]]))
@@ -155,9 +168,7 @@ class EmbeddingBag(_Table):
         self._make_weight(_weight, device, dtype)
         self.mode, self.sparse, self.include_last_offset = mode, sparse, include_last_offset
 
-    def forward(
-        self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
-    ) -> Tensor:
+    def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         return F.embedding_bag(
             input,
             self.weight,
@@ -195,7 +206,16 @@ class EmbeddingBag(_Table):
         """An EmbeddingBag of the given table (rows, columns), which is not trained unless `freeze=False`."""
         rows, columns = _checked_table(cls.__name__, embeddings)
         bag = cls(
-            rows, columns, max_norm, norm_type, scale_grad_by_freq, mode, sparse, embeddings, include_last_offset, padding_idx
+            rows,
+            columns,
+            max_norm,
+            norm_type,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            embeddings,
+            include_last_offset,
+            padding_idx,
         )
         bag.weight.requires_grad = not freeze
         return bag

@@ -7,7 +7,6 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.nn import functional as F
 from tenfold.nn import init
 from tenfold.nn.lazy import LazyModuleMixin

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.nn import functional as F
 from tenfold.nn import init
 from tenfold.nn.layers.sizes import as_tuple
@@ -18,20 +17,20 @@ __all__ = [
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
-    "CrossMapLRN2d",
     "GroupNorm",
     "InstanceNorm1d",
     "InstanceNorm2d",
     "InstanceNorm3d",
     "LayerNorm",
-    "LocalResponseNorm",
     "RMSNorm",
     "SyncBatchNorm",
 ]
 
 
 class _NormBase(Module):
-    """Parameters and running statistics of batch and instance normalization; `dims` are the input dimensions they take."""
+    """Parameters and running statistics of batch and instance normalization; `dims` are the input dimensions they
+    take.
+    """
 
     _version = 2
     dims: ClassVar[tuple[int, ...]]
@@ -84,7 +83,8 @@ class _NormBase(Module):
     def extra_repr(self) -> str:
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-            f"bias={self.__dict__['_parameters'].get('bias') is not None}, track_running_stats={self.track_running_stats}"
+            f"bias={self.__dict__['_parameters'].get('bias') is not None}, "
+            f"track_running_stats={self.track_running_stats}"
         )
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, local_metadata: Any, *rest: Any) -> None:
@@ -129,7 +129,8 @@ class _BatchNorm(_NormBase):
 
 
 class BatchNorm1d(_BatchNorm):
-    """(x - mean) / sqrt(var + eps) weight + bias, statistics per channel over the batch. Shape: (N, C) or (N, C, L), kept.
+    """(x - mean) / sqrt(var + eps) weight + bias, statistics per channel over the batch. Shape: (N, C) or (N, C, L),
+    kept.
 
     Training uses the batch's (biased) variance and updates the running statistics by `momentum` (None: plain average);
     evaluation uses the running ones. Raises ValueError for other shapes. Source: Ioffe and Szegedy 2015.
@@ -185,7 +186,12 @@ class SyncBatchNorm(_BatchNorm):
         converted = module
         if isinstance(module, _BatchNorm):
             converted = cls(
-                module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats, process_group
+                module.num_features,
+                module.eps,
+                module.momentum,
+                module.affine,
+                module.track_running_stats,
+                process_group,
             )
             converted._parameters = dict(module._parameters)
             converted._buffers = dict(module._buffers)
@@ -256,7 +262,8 @@ class InstanceNorm3d(_InstanceNorm):
 
 
 class LayerNorm(Module):
-    """(x - mean) / sqrt(var + eps) weight + bias, statistics over the last dimensions. Shape: (..., *normalized_shape), kept.
+    """(x - mean) / sqrt(var + eps) weight + bias, statistics over the last dimensions. Shape: (..., *normalized_shape),
+    kept.
 
     Source: Ba et al. 2016.
 
@@ -329,7 +336,8 @@ class RMSNorm(Module):
 
 
 class GroupNorm(Module):
-    """(x - mean) / sqrt(var + eps) weight + bias, statistics per sample over groups of channels. Shape: (N, C, ...), kept.
+    """(x - mean) / sqrt(var + eps) weight + bias, statistics per sample over groups of channels. Shape: (N, C, ...),
+    kept.
 
     Raises ValueError unless num_groups divides num_channels. Source: Wu and He 2018.
     """
@@ -362,43 +370,5 @@ class GroupNorm(Module):
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, bias={self.bias is not None}"
-
-
-class LocalResponseNorm(Module):
-    """x (k + alpha / size sum x^2)^-beta, the sum over `size` neighbouring channels. Shape: (N, C, ...), kept.
-
-    Source: Krizhevsky et al. 2012.
-    """
-
-    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
-        super().__init__()
-        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
-
-    def extra_repr(self) -> str:
-        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
-
-
-class CrossMapLRN2d(LocalResponseNorm):
-    """`LocalResponseNorm` of images over floor((size - 1) / 2) channels to each side. Shape: (N, C, H, W), kept.
-
-    As in PyTorch, channels beyond the first window also count the first channel. Raises ValueError unless 4-d.
-    """
-
-    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
-        super().__init__(size, alpha, beta, k)
-
-    def forward(self, input: Tensor) -> Tensor:
-        if input.dim() != 4:
-            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
-        reach = (self.size - 1) // 2
-        squares = input * input
-        channels = input.size(1)
-        padded = F.pad(squares, (0, 0, 0, 0, reach, reach))
-        sums = sum(padded[:, start : start + channels] for start in range(2 * reach + 1))
-        # PyTorch's running sum never drops the first channel; checkpoints trained with it expect that.
-        late = (tenfold.arange(channels, device=input.device) > reach).to(input.dtype).view(-1, 1, 1)
-        return input * (self.k + self.alpha / self.size * (sums + late * squares[:, :1])) ** -self.beta
+        counts = f"{self.num_groups}, {self.num_channels}"
+        return f"{counts}, eps={self.eps}, affine={self.affine}, bias={self.bias is not None}"

@@ -6,7 +6,6 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.nn.layers import normalization
 from tenfold.nn.lazy import LazyModuleMixin
 from tenfold.nn.parameter import UninitializedBuffer, UninitializedParameter

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from tenfold import Tensor
-
 from tenfold.nn import functional as F
 from tenfold.nn.layers.sizes import as_tuple
 from tenfold.nn.module import Module
@@ -77,6 +76,7 @@ class _CircularPadNd(_PaddingNd):
 class ConstantPad1d(_ConstantPadNd):
     """Pads a sequence with `value`. Shape: (N, C, L) or (C, L) -> (N, C, L') or (C, L').
 
+    >>> import tenfold
     >>> ConstantPad1d((1, 0), 9.0)(tenfold.tensor([[1.0]])).tolist()
     [[9.0, 1.0]]
     """
@@ -95,7 +95,9 @@ class ZeroPad1d(ConstantPad1d):
 
 
 class ReflectionPad1d(_PaddingNd):
-    """Pads a sequence with its mirror image, the edge value not repeated. Shape: (N, C, L) or (C, L) -> (N, C, L') or (C, L')."""
+    """Pads a sequence with its mirror image, the edge value not repeated. Shape: (N, C, L) or (C, L) -> (N, C, L') or
+    (C, L').
+    """
 
     ndim = 1
     mode = "reflect"
@@ -131,7 +133,9 @@ class ZeroPad2d(ConstantPad2d):
 
 
 class ReflectionPad2d(_PaddingNd):
-    """Pads an image with its mirror image, the edge value not repeated. Shape: (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')."""
+    """Pads an image with its mirror image, the edge value not repeated. Shape: (N, C, H, W) or (C, H, W) -> (N, C, H',
+    W') or (C, H', W').
+    """
 
     ndim = 2
     mode = "reflect"
@@ -145,7 +149,9 @@ class ReplicationPad2d(_PaddingNd):
 
 
 class CircularPad2d(_CircularPadNd):
-    """Pads an image with the values of its other end. Shape: (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')."""
+    """Pads an image with the values of its other end. Shape: (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H',
+    W').
+    """
 
     ndim = 2
 
@@ -167,20 +173,26 @@ class ZeroPad3d(ConstantPad3d):
 
 
 class ReflectionPad3d(_PaddingNd):
-    """Pads a volume with its mirror image, the edge value not repeated. Shape: (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H', W')."""
+    """Pads a volume with its mirror image, the edge value not repeated. Shape: (N, C, D, H, W) or (C, D, H, W) -> (N,
+    C, D', H', W') or (C, D', H', W').
+    """
 
     ndim = 3
     mode = "reflect"
 
 
 class ReplicationPad3d(_PaddingNd):
-    """Pads a volume with its edge values. Shape: (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H', W')."""
+    """Pads a volume with its edge values. Shape: (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H',
+    W').
+    """
 
     ndim = 3
     mode = "replicate"
 
 
 class CircularPad3d(_CircularPadNd):
-    """Pads a volume with the values of its other end. Shape: (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H', W')."""
+    """Pads a volume with the values of its other end. Shape: (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or
+    (C, D', H', W').
+    """
 
     ndim = 3

@@ -5,18 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from tenfold import Tensor
-
 from tenfold.nn import functional as F
 from tenfold.nn.layers.sizes import as_tuple
 from tenfold.nn.module import Module
 
 __all__ = [
-    "AdaptiveAvgPool1d",
-    "AdaptiveAvgPool2d",
-    "AdaptiveAvgPool3d",
-    "AdaptiveMaxPool1d",
-    "AdaptiveMaxPool2d",
-    "AdaptiveMaxPool3d",
     "AvgPool1d",
     "AvgPool2d",
     "AvgPool3d",
@@ -79,10 +72,12 @@ class MaxPool1d(_MaxPoolNd):
 
 
 class MaxPool2d(_MaxPoolNd):
-    """The greatest value of every window over an image. Shape: (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W').
+    """The greatest value of every window over an image. Shape: (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H',
+    W').
 
     Sizes and `return_indices` as for `MaxPool1d`.
 
+    >>> import tenfold
     >>> MaxPool2d(2)(tenfold.arange(16.0).reshape(1, 4, 4)).tolist()
     [[[5.0, 7.0], [13.0, 15.0]]]
     """
@@ -100,7 +95,8 @@ class MaxPool2d(_MaxPoolNd):
 
 
 class MaxPool3d(_MaxPoolNd):
-    """The greatest value of every window over a volume. Shape: (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H', W').
+    """The greatest value of every window over a volume. Shape: (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or
+    (C, D', H', W').
 
     Sizes and `return_indices` as for `MaxPool1d`.
     """
@@ -157,7 +153,8 @@ class MaxUnpool2d(_MaxUnpoolNd):
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
-    """Puts pooled values back at the indices `MaxPool3d` gave, zeros elsewhere. Shape: (N, C, D', H', W') -> (N, C, D, H, W).
+    """Puts pooled values back at the indices `MaxPool3d` gave, zeros elsewhere. Shape: (N, C, D', H', W') -> (N, C, D,
+    H, W).
 
     `forward(input, indices, output_size)` picks one of the sizes that pool to the same.
     """
@@ -173,6 +170,7 @@ class AvgPool1d(Module):
 
     L' = floor((L + 2 padding - kernel_size) / stride) + 1, ceil instead with `ceil_mode`.
 
+    >>> import tenfold
     >>> AvgPool1d(2)(tenfold.tensor([[1.0, 3.0, 5.0, 7.0]])).tolist()
     [[2.0, 6.0]]
     """
@@ -192,9 +190,7 @@ class AvgPool1d(Module):
         self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool1d(
-            input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad
-        )
+        return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
 
     def extra_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
@@ -241,7 +237,8 @@ class AvgPool2d(_AvgPoolNd):
 
 
 class AvgPool3d(_AvgPoolNd):
-    """The mean of every window over a volume. Shape: (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H', W').
+    """The mean of every window over a volume. Shape: (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D',
+    H', W').
 
     Sizes as for `AvgPool1d`; `divisor_override` divides the sums by another number than the window's size.
     """
@@ -273,21 +270,27 @@ class _LPPoolNd(Module):
 
 
 class LPPool1d(_LPPoolNd):
-    """(sum x^p)^(1/p), p = norm_type, of every window over a sequence. Shape: (N, C, L) or (C, L) -> (N, C, L') or (C, L')."""
+    """(sum x^p)^(1/p), p = norm_type, of every window over a sequence. Shape: (N, C, L) or (C, L) -> (N, C, L') or (C,
+    L').
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool1d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 
 class LPPool2d(_LPPoolNd):
-    """(sum x^p)^(1/p), p = norm_type, of every window over an image. Shape: (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')."""
+    """(sum x^p)^(1/p), p = norm_type, of every window over an image. Shape: (N, C, H, W) or (C, H, W) -> (N, C, H', W')
+    or (C, H', W').
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool2d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 
 class LPPool3d(_LPPoolNd):
-    """(sum x^p)^(1/p), p = norm_type, of every window over a volume. Shape: (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H', W')."""
+    """(sum x^p)^(1/p), p = norm_type, of every window over a volume. Shape: (N, C, D, H, W) or (C, D, H, W) -> (N, C,
+    D', H', W') or (C, D', H', W').
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool3d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
@@ -322,9 +325,11 @@ class _FractionalMaxPoolNd(Module):
 
 
 class FractionalMaxPool2d(_FractionalMaxPoolNd):
-    """Max pooling over an image to any smaller size, windows spaced at random. Shape: (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W').
+    """Max pooling over an image to any smaller size, windows spaced at random. Shape: (N, C, H, W) or (C, H, W) -> (N,
+    C, H', W') or (C, H', W').
 
-    The size is `output_size` or the fraction `output_ratio` of the input's. Raises ValueError unless exactly one is given.
+    The size is `output_size` or the fraction `output_ratio` of the input's. Raises ValueError unless exactly one is
+    given.
     Source: Graham 2014.
     """
 
@@ -342,9 +347,11 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
 
 
 class FractionalMaxPool3d(_FractionalMaxPoolNd):
-    """Max pooling over a volume to any smaller size, windows spaced at random. Shape: (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H', W').
+    """Max pooling over a volume to any smaller size, windows spaced at random. Shape: (N, C, D, H, W) or (C, D, H, W)
+    -> (N, C, D', H', W') or (C, D', H', W').
 
-    The size is `output_size` or the fraction `output_ratio` of the input's. Raises ValueError unless exactly one is given.
+    The size is `output_size` or the fraction `output_ratio` of the input's. Raises ValueError unless exactly one is
+    given.
     Source: Graham 2014.
     """
 
@@ -359,67 +366,3 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd):
             self.return_indices,
             _random_samples=self._random_samples,
         )
-
-
-class _AdaptiveAvgPoolNd(Module):
-    """Options of the average poolings to a fixed size."""
-
-    def __init__(self, output_size: Any) -> None:
-        super().__init__()
-        self.output_size = output_size
-
-    def extra_repr(self) -> str:
-        return f"output_size={self.output_size}"
-
-
-class _AdaptiveMaxPoolNd(Module):
-    """Options of the max poolings to a fixed size."""
-
-    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
-        super().__init__()
-        self.output_size, self.return_indices = output_size, return_indices
-
-    def extra_repr(self) -> str:
-        return f"output_size={self.output_size}"
-
-
-class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
-    """The mean of windows over a sequence that are sized to give `output_size`. Shape: (N, C, L) or (C, L) -> (N, C, L') or (C, L')."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.adaptive_avg_pool1d(input, self.output_size)
-
-
-class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
-    """The greatest value of windows over a sequence that are sized to give `output_size`. Shape: (N, C, L) or (C, L) -> (N, C, L') or (C, L')."""
-
-    def forward(self, input: Tensor) -> Any:
-        return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
-
-
-class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
-    """The mean of windows over an image that are sized to give `output_size`. Shape: (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.adaptive_avg_pool2d(input, self.output_size)
-
-
-class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
-    """The greatest value of windows over an image that are sized to give `output_size`. Shape: (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')."""
-
-    def forward(self, input: Tensor) -> Any:
-        return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
-
-
-class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
-    """The mean of windows over a volume that are sized to give `output_size`. Shape: (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H', W')."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.adaptive_avg_pool3d(input, self.output_size)
-
-
-class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
-    """The greatest value of windows over a volume that are sized to give `output_size`. Shape: (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H', W')."""
-
-    def forward(self, input: Tensor) -> Any:
-        return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)

@@ -1,6 +1,7 @@
 """One direction of one recurrent layer, over packed steps.
 
-A padded batch is the special case in which every step has all sequences. All input products are done at once, before the loop.
+A padded batch is the special case in which every step has all sequences. All input products are done at once, before
+the loop.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.nn import functional as F
 
 __all__: list[str] = []
@@ -29,7 +29,9 @@ def plain_cell(activation: Callable[[Tensor], Tensor]) -> Cell:
 
 
 def lstm_cell(from_input: Tensor, bias: Tensor | None, state: State, weight: Any) -> State:
-    """i, f, o = sigmoid, g = tanh of the gates; c' = f c + i g; h' = o tanh(c'). Source: Hochreiter and Schmidhuber 1997."""
+    """i, f, o = sigmoid, g = tanh of the gates; c' = f c + i g; h' = o tanh(c'). Source: Hochreiter and Schmidhuber
+    1997.
+    """
     i, f, g, o = (from_input + F.linear(state[0], weight, bias)).chunk(4, 1)
     c = tenfold.sigmoid(f) * state[1] + tenfold.sigmoid(i) * tenfold.tanh(g)
     return tenfold.sigmoid(o) * tenfold.tanh(c), c
@@ -56,7 +58,9 @@ CELLS: dict[str, Cell] = {
 def run_direction(
     cell: Cell, data: Tensor, batch_sizes: list[int], state: State, weights: list[Tensor | None], reverse: bool
 ) -> tuple[Tensor, State]:
-    """(outputs, last state) of the steps `data` (sum of batch_sizes, I); weights: w_ih, w_hh, b_ih, b_hh, w_hr (None where absent)."""
+    """(outputs, last state) of the steps `data` (sum of batch_sizes, I); weights: w_ih, w_hh, b_ih, b_hh, w_hr (None
+    where absent).
+    """
     w_ih, w_hh, b_ih, b_hh, w_hr = weights
     steps: list[Tensor] = list(F.linear(data, w_ih, b_ih).split(batch_sizes))
     walk = _backwards if reverse else _forwards

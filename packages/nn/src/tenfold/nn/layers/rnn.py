@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.nn import functional as F
 from tenfold.nn import init
 from tenfold.nn.layers.recurrence import CELLS, State, run_direction
@@ -24,7 +23,8 @@ _GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "GRU": 3, "LSTM": 4}
 class RNNBase(Module):
     """Parameters, checks and the loop over layers and directions of `RNN`, `LSTM` and `GRU`.
 
-    Parameters are named weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0 (and weight_hr_l0 with proj_size), the number being
+    Parameters are named weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0 (and weight_hr_l0 with proj_size), the
+    number being
     the layer's, with "_reverse" behind for the second direction. All start in U(-k, k), k = 1 / sqrt(hidden_size).
 
     Raises ValueError for sizes that are not positive, a dropout outside [0, 1] or a proj_size not below hidden_size.
@@ -72,7 +72,8 @@ class RNNBase(Module):
             raise ValueError(f"{name}: proj_size has to be in [0, hidden_size), got {self.proj_size}")
         if dropout > 0 and self.num_layers == 1:
             warnings.warn(
-                f"{name}: dropout acts between layers, so dropout={dropout} does nothing with num_layers=1", stacklevel=4
+                f"{name}: dropout acts between layers, so dropout={dropout} does nothing with num_layers=1",
+                stacklevel=4,
             )
 
     def _suffixes(self) -> list[tuple[int, str]]:
@@ -96,7 +97,10 @@ class RNNBase(Module):
     def _weights(self, suffix: str) -> list[Tensor | None]:
         members: Any = self._parameters
         kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
-        return [getattr(self, kind + suffix) if kind + suffix in members or hasattr(self, kind + suffix) else None for kind in kinds]
+        return [
+            getattr(self, kind + suffix) if kind + suffix in members or hasattr(self, kind + suffix) else None
+            for kind in kinds
+        ]
 
     @property
     def all_weights(self) -> list[list[Parameter]]:
@@ -171,7 +175,9 @@ class RNNBase(Module):
         for part in given:
             if part.dim() != (3 if batched else 2):
                 kind = "batched 3-D" if batched else "unbatched 2-D"
-                raise RuntimeError(f"For {kind} input, hx should also be {3 if batched else 2}-D but got {part.dim()}-D tensor")
+                raise RuntimeError(
+                    f"For {kind} input, hx should also be {3 if batched else 2}-D but got {part.dim()}-D tensor"
+                )
         state = given if batched else tuple(part.unsqueeze(1) for part in given)
         for part, size in zip(state, sizes, strict=True):
             if tuple(part.shape) != (count, batch, size):
@@ -194,15 +200,24 @@ class RNNBase(Module):
 
     def extra_repr(self) -> str:
         parts = [str(self.input_size), str(self.hidden_size)]
-        options = ("proj_size", 0), ("num_layers", 1), ("bias", True), ("batch_first", False), ("dropout", 0), ("bidirectional", False)
+        options = (
+            ("proj_size", 0),
+            ("num_layers", 1),
+            ("bias", True),
+            ("batch_first", False),
+            ("dropout", 0),
+            ("bidirectional", False),
+        )
         parts += [f"{name}={getattr(self, name)}" for name, usual in options if getattr(self, name) != usual]
         return ", ".join(parts)
 
 
 class RNN(RNNBase):
-    """h_t = tanh(W_ih x_t + b_ih + W_hh h_(t-1) + b_hh), or relu. Shape: (T, B, I), (B, T, I) with batch_first, or (T, I).
+    """h_t = tanh(W_ih x_t + b_ih + W_hh h_(t-1) + b_hh), or relu. Shape: (T, B, I), (B, T, I) with batch_first, or (T,
+    I).
 
-    Returns (output (T, B, directions * H), h_n (layers * directions, B, H)); a `PackedSequence` gives one back. `forward(input, hx)`
+    Returns (output (T, B, directions * H), h_n (layers * directions, B, H)); a `PackedSequence` gives one back.
+    `forward(input, hx)`
     starts at hx instead of zeros. Raises ValueError for another nonlinearity.
     """
 
@@ -231,12 +246,14 @@ class RNN(RNNBase):
 class LSTM(RNNBase):
     """Long short-term memory. Shape: (T, B, I), (B, T, I) with batch_first, or (T, I).
 
-    Returns (output (T, B, directions * H), (h_n, c_n)), each state (layers * directions, B, H). With proj_size P > 0, h is
-    projected to P values. `forward(input, (h_0, c_0))` starts there instead of at zeros. Source: Hochreiter and Schmidhuber 1997.
+    Returns (output (T, B, directions * H), (h_n, c_n)), each state (layers * directions, B, H). With proj_size P > 0, h
+    is
+    projected to P values. `forward(input, (h_0, c_0))` starts there instead of at zeros. Source: Hochreiter and
+    Schmidhuber 1997.
 
     >>> output, (h, c) = LSTM(3, 4, batch_first=True)(tenfold.ones(2, 5, 3))
-    >>> output.shape, h.shape
-    (torch.Size([2, 5, 4]), torch.Size([1, 2, 4]))
+    >>> list(output.shape), list(h.shape)
+    ([2, 5, 4], [1, 2, 4])
     """
 
     states = 2
@@ -255,7 +272,17 @@ class LSTM(RNNBase):
         dtype: Any = None,
     ) -> None:
         super().__init__(
-            "LSTM", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size, device, dtype
+            "LSTM",
+            input_size,
+            hidden_size,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            proj_size,
+            device,
+            dtype,
         )
 
 

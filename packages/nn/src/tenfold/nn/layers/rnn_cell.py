@@ -7,7 +7,6 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.nn import functional as F
 from tenfold.nn import init
 from tenfold.nn.layers.recurrence import CELLS, State
@@ -29,7 +28,12 @@ class RNNCellBase(Module):
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
         gates = num_chunks * hidden_size
-        shapes = {"weight_ih": (gates, input_size), "weight_hh": (gates, hidden_size), "bias_ih": (gates,), "bias_hh": (gates,)}
+        shapes = {
+            "weight_ih": (gates, input_size),
+            "weight_hh": (gates, hidden_size),
+            "bias_ih": (gates,),
+            "bias_hh": (gates,),
+        }
         for name, shape in shapes.items():
             absent = name.startswith("bias") and not bias
             empty = None if absent else Parameter(tenfold.empty(shape, device=device, dtype=dtype))
@@ -49,7 +53,9 @@ class RNNCellBase(Module):
             if tensor.dim() not in (1, 2):
                 raise ValueError(f"{name}: Expected {what} to be 1D or 2D, got {tensor.dim()}D instead")
         if input.size(-1) != self.input_size:
-            raise RuntimeError(f"{name}: input has inconsistent input_size: got {input.size(-1)} expected {self.input_size}")
+            raise RuntimeError(
+                f"{name}: input has inconsistent input_size: got {input.size(-1)} expected {self.input_size}"
+            )
         batched = input.dim() == 2
         rows = input if batched else input.unsqueeze(0)
         if state is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold import Tensor
-
 from tenfold.nn import functional as F
 from tenfold.nn.module import Module
 
@@ -26,6 +25,7 @@ __all__ = [
 class Flatten(Module):
     """Makes one dimension of those from `start_dim` to `end_dim`. Shape: (N, *) -> (N, product of *).
 
+    >>> import tenfold
     >>> Flatten()(tenfold.ones(2, 3, 4)).shape
     torch.Size([2, 12])
     """
@@ -42,7 +42,8 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """Splits dimension `dim` into `unflattened_size`, one of which may be -1. Shape: (..., U, ...) -> (..., *size, ...).
+    """Splits dimension `dim` into `unflattened_size`, one of which may be -1. Shape: (..., U, ...) -> (..., *size,
+    ...).
 
     Raises TypeError for a size that is not a tuple or list of integers.
     """
@@ -50,13 +51,18 @@ class Unflatten(Module):
     def __init__(self, dim: int, unflattened_size: Any) -> None:
         super().__init__()
         if not isinstance(dim, int):
-            raise TypeError(f"Unflatten: dim must be an int, got {type(dim).__name__}; named dimensions are not supported")
+            raise TypeError(
+                f"Unflatten: dim must be an int, got {type(dim).__name__}; named dimensions are not supported"
+            )
         if not isinstance(unflattened_size, (tuple, list)):
-            raise TypeError(f"Unflatten: unflattened_size must be a tuple of ints, but found type {type(unflattened_size).__name__}")
+            raise TypeError(
+                f"Unflatten: unflattened_size must be a tuple of ints, but found type {type(unflattened_size).__name__}"
+            )
         for position, size in enumerate(unflattened_size):
             if not isinstance(size, int):
                 raise TypeError(
-                    f"Unflatten: unflattened_size must be tuple of ints, but found element of type {type(size).__name__} at pos {position}"
+                    "Unflatten: unflattened_size must be tuple of ints, but found element of type "
+                    f"{type(size).__name__} at pos {position}"
                 )
         self.dim, self.unflattened_size = dim, unflattened_size
 
@@ -68,7 +74,9 @@ class Unflatten(Module):
 
 
 class PixelShuffle(Module):
-    """Moves channels into space. Shape: (..., C r^2, H, W) -> (..., C, H r, W r), r = upscale_factor. Source: Shi et al. 2016."""
+    """Moves channels into space. Shape: (..., C r^2, H, W) -> (..., C, H r, W r), r = upscale_factor. Source: Shi et
+    al. 2016.
+    """
 
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
@@ -163,7 +171,8 @@ class UpsamplingBilinear2d(Upsample):
 
 
 class Unfold(Module):
-    """The windows of an image as columns. Shape: (N, C, H, W) or (C, H, W) -> (N, C K, L) or (C K, L), K the window's size.
+    """The windows of an image as columns. Shape: (N, C, H, W) or (C, H, W) -> (N, C K, L) or (C K, L), K the window's
+    size.
 
     Arguments are one number or one per spatial dimension.
     """
@@ -180,9 +189,13 @@ class Unfold(Module):
 
 
 class Fold(Module):
-    """Sums columns back to an image, the transpose of `Unfold`. Shape: (N, C K, L) or (C K, L) -> (N, C, H, W) or (C, H, W)."""
+    """Sums columns back to an image, the transpose of `Unfold`. Shape: (N, C K, L) or (C K, L) -> (N, C, H, W) or (C,
+    H, W).
+    """
 
-    def __init__(self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
+    def __init__(
+        self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+    ) -> None:
         super().__init__()
         self.output_size = output_size
         self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride

@@ -8,7 +8,6 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.nn import functional as F
 from tenfold.nn import init
 from tenfold.nn.container import ModuleList
@@ -41,7 +40,8 @@ def _activation(given: Activation) -> Callable[[Tensor], Tensor]:
 class TransformerEncoderLayer(Module):
     """Self-attention, then two linear layers, each added to its input and normalized (before, with `norm_first`).
 
-    Shape: (S, N, d_model), (N, S, d_model) with batch_first, or (S, d_model), kept. Raises RuntimeError for an activation
+    Shape: (S, N, d_model), (N, S, d_model) with batch_first, or (S, d_model), kept. Raises RuntimeError for an
+    activation
     other than "relu", "gelu" or a function.
 
     >>> TransformerEncoderLayer(4, 2, 8)(tenfold.ones(3, 1, 4)).shape
@@ -89,7 +89,9 @@ class TransformerEncoderLayer(Module):
         x = self.norm1(src + self._sa_block(src, *masks))
         return self.norm2(x + self._ff_block(x))  # type: ignore[no-any-return]
 
-    def _sa_block(self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool) -> Tensor:
+    def _sa_block(
+        self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool
+    ) -> Tensor:
         return self.dropout1(_attend(self.self_attn, x, x, attn_mask, key_padding_mask, is_causal))  # type: ignore[no-any-return]
 
     def _ff_block(self, x: Tensor) -> Tensor:
@@ -117,7 +119,8 @@ def _additive(mask: Tensor, like: Tensor) -> Tensor:
 
 
 class TransformerDecoderLayer(Module):
-    """Self-attention, attention to the encoder's memory, then two linear layers, each added to its input and normalized.
+    """Self-attention, attention to the encoder's memory, then two linear layers, each added to its input and
+    normalized.
 
     Shape: (T, N, d_model) and memory (S, N, d_model), batch first with batch_first, or without N -> like the first.
     """
@@ -173,7 +176,9 @@ class TransformerDecoderLayer(Module):
         x = self.norm2(x + self._mha_block(x, memory, *other))
         return self.norm3(x + self._ff_block(x))  # type: ignore[no-any-return]
 
-    def _sa_block(self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool) -> Tensor:
+    def _sa_block(
+        self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool
+    ) -> Tensor:
         return self.dropout1(_attend(self.self_attn, x, x, attn_mask, key_padding_mask, is_causal))  # type: ignore[no-any-return]
 
     def _mha_block(
@@ -197,7 +202,9 @@ def _is_causal(mask: Tensor | None, given: bool | None) -> bool:
 
 
 class TransformerEncoder(Module):
-    """`num_layers` copies of an encoder layer, one after the other, and an optional last norm. Shape: as the layer's."""
+    """`num_layers` copies of an encoder layer, one after the other, and an optional last norm. Shape: as the
+    layer's.
+    """
 
     def __init__(
         self,
@@ -260,7 +267,8 @@ class TransformerDecoder(Module):
 
 
 class Transformer(Module):
-    """An encoder and a decoder. Shape: src (S, N, E), tgt (T, N, E), batch first with batch_first, or without N -> like tgt.
+    """An encoder and a decoder. Shape: src (S, N, E), tgt (T, N, E), batch first with batch_first, or without N -> like
+    tgt.
 
     Raises RuntimeError where the batches of src and tgt differ or their features are not d_model.
     """
@@ -293,7 +301,9 @@ class Transformer(Module):
             self.encoder = custom_encoder
         if custom_decoder is None:
             decoder_layer = TransformerDecoderLayer(*shape, **where)
-            self.decoder = TransformerDecoder(decoder_layer, num_decoder_layers, LayerNorm(d_model, layer_norm_eps, **where))
+            self.decoder = TransformerDecoder(
+                decoder_layer, num_decoder_layers, LayerNorm(d_model, layer_norm_eps, **where)
+            )
         else:
             self.decoder = custom_decoder
         self._reset_parameters()
@@ -316,7 +326,8 @@ class Transformer(Module):
         batch = 0 if self.batch_first else 1
         if src.dim() == 3 and src.size(batch) != tgt.size(batch):
             raise RuntimeError(
-                f"Transformer: the batch number of src and tgt must be equal, got {src.size(batch)} and {tgt.size(batch)}"
+                f"Transformer: the batch number of src and tgt must be equal, got {src.size(batch)} and "
+                f"{tgt.size(batch)}"
             )
         if src.size(-1) != self.d_model or tgt.size(-1) != self.d_model:
             raise RuntimeError(

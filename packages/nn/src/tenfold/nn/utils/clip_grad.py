@@ -42,7 +42,8 @@ def get_total_norm(
     total: Tensor = tenfold.linalg.vector_norm(tenfold.stack([norm.to(norms[0].device) for norm in norms]), p)
     if error_if_nonfinite and not math.isfinite(float(total)):
         raise RuntimeError(
-            f"The total norm of order {p} for gradients from `parameters` is non-finite ({float(total)}), so it cannot be "
+            f"The total norm of order {p} for gradients from `parameters` is non-finite ({float(total)}), so it cannot "
+            "be "
             "clipped; pass error_if_nonfinite=False to scale by it anyway."
         )
     return total

@@ -6,7 +6,6 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.nn import functional as F
 from tenfold.nn.module import Module
 from tenfold.nn.utils.parametrize import register_parametrization
@@ -37,7 +36,8 @@ class _WeightNorm(Module):
 
 
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
-    """Splits a weight into its length `original0` and direction `original1`: g v / |v|, |v| per index of `dim` (None: overall).
+    """Splits a weight into its length `original0` and direction `original1`: g v / |v|, |v| per index of `dim` (None:
+    overall).
 
     Source: Salimans and Kingma 2016.
 
@@ -92,7 +92,8 @@ class _SpectralNorm(Module):
 def spectral_norm(
     module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> Module:
-    """Divides a weight by its largest singular value, seen as a matrix with `dim` (0; 1 for transposed convolutions) as rows.
+    """Divides a weight by its largest singular value, seen as a matrix with `dim` (0; 1 for transposed convolutions) as
+    rows.
 
     Raises ValueError where the module has no such tensor. Source: Miyato et al. 2018.
     """

@@ -1,6 +1,7 @@
 """Parametrizations: a module's tensor computed from other ("original") parameters whenever it is read.
 
-A parametrized module gets a class of its own, with a property where the tensor was; `module.parametrizations[name]` holds
+A parametrized module gets a class of its own, with a property where the tensor was; `module.parametrizations[name]`
+holds
 the originals and the chain of modules that computes the tensor.
 """
 
@@ -12,7 +13,6 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-
 from tenfold.nn.container import ModuleDict, ModuleList
 from tenfold.nn.module import Module
 from tenfold.nn.parameter import Parameter
@@ -45,9 +45,11 @@ def cached() -> Iterator[None]:
 
 
 class ParametrizationList(ModuleList):
-    """The originals of one tensor and the modules that compute it; they are `original`, or `original0`, `original1`, ...
+    """The originals of one tensor and the modules that compute it; they are `original`, or `original0`, `original1`,
+    ...
 
-    A `right_inverse` of the modules, last first, gives the originals for a value. Raises ValueError, unless `unsafe`, where
+    A `right_inverse` of the modules, last first, gives the originals for a value. Raises ValueError, unless `unsafe`,
+    where
     the computed tensor differs in dtype or shape.
     """
 
@@ -75,13 +77,16 @@ class ParametrizationList(ModuleList):
         return ["original"] if self.is_tensor else [f"original{i}" for i in range(self.ntensors)]
 
     def right_inverse(self, value: Tensor) -> None:
-        """Sets the originals so that the tensor becomes `value`; raises RuntimeError where a module has no `right_inverse`."""
+        """Sets the originals so that the tensor becomes `value`; raises RuntimeError where a module has no
+        `right_inverse`.
+        """
         new: Any = value
         with tenfold.no_grad():
             for module in reversed(self):  # type: ignore[call-overload]
                 if not hasattr(module, "right_inverse"):
                     raise RuntimeError(
-                        f"parametrization {type(module).__name__} does not implement right_inverse, so it cannot be assigned to."
+                        f"parametrization {type(module).__name__} does not implement right_inverse, so it cannot be "
+                        "assigned to."
                     )
                 new = module.right_inverse(new)
             for name, part in zip(self._original_names(), (new,) if self.is_tensor else new, strict=True):
@@ -136,7 +141,8 @@ def _own_class(module: Module) -> None:
 
     def getstate(self: Any) -> Any:
         raise RuntimeError(
-            "Serialization of parametrized modules is only supported through state_dict(); copy.deepcopy works, pickle does not."
+            "Serialization of parametrized modules is only supported through state_dict(); copy.deepcopy works, pickle "
+            "does not."
         )
 
     def deepcopy(self: Any, memo: dict[int, Any]) -> Any:
@@ -184,7 +190,8 @@ def register_parametrization(
         return module
     if tensor_name not in module._buffers and tensor_name not in module._parameters:
         raise ValueError(
-            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name '{tensor_name}'"
+            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name "
+            f"'{tensor_name}'"
         )
     original: Any = getattr(module, tensor_name)
     chain = ParametrizationList([parametrization], original, unsafe=unsafe)
@@ -217,7 +224,9 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
     chain: Any = module.parametrizations[tensor_name]
     if not chain.is_tensor and not leave_parametrized:
-        raise ValueError("remove_parametrizations: leaving unparametrized (leave_parametrized=False) needs a single original tensor")
+        raise ValueError(
+            "remove_parametrizations: leaving unparametrized (leave_parametrized=False) needs a single original tensor"
+        )
     original = chain.original if chain.is_tensor else chain.original0
     kept = original
     if leave_parametrized:
@@ -242,8 +251,12 @@ def type_before_parametrizations(module: Module) -> type:
     return type(module).__bases__[0] if is_parametrized(module) else type(module)
 
 
-def transfer_parametrizations_and_params(from_module: Module, to_module: Module, tensor_name: str | None = None) -> Module:
-    """Gives `to_module` the parametrizations of `from_module` (those of one tensor if named) and the values of their originals."""
+def transfer_parametrizations_and_params(
+    from_module: Module, to_module: Module, tensor_name: str | None = None
+) -> Module:
+    """Gives `to_module` the parametrizations of `from_module` (those of one tensor if named) and the values of their
+    originals.
+    """
     names = list(from_module.parametrizations) if tensor_name is None else [tensor_name]
     for name in names:
         source: Any = from_module.parametrizations[name]
@@ -256,5 +269,3 @@ def transfer_parametrizations_and_params(from_module: Module, to_module: Module,
             for original in source._original_names():
                 getattr(target, original).copy_(getattr(source, original))
     return to_module
-
-

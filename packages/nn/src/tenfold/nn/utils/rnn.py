@@ -30,7 +30,8 @@ class _PackedFields(NamedTuple):
 class PackedSequence(_PackedFields):
     """The steps of a batch of sequences without padding, as the recurrent layers take it.
 
-    `data` (sum of lengths, *) holds all first steps, then all second ones, ...; `batch_sizes` (T), int64 on the CPU, how many
+    `data` (sum of lengths, *) holds all first steps, then all second ones, ...; `batch_sizes` (T), int64 on the CPU,
+    how many
     sequences reach each step; the indices sort the batch by falling length and back (None: it was sorted).
     """
 
@@ -44,7 +45,9 @@ class PackedSequence(_PackedFields):
         unsorted_indices: Tensor | None = None,
     ) -> Any:
         if batch_sizes is None:
-            raise ValueError("PackedSequence: batch_sizes is missing; make one with pack_padded_sequence or pack_sequence.")
+            raise ValueError(
+                "PackedSequence: batch_sizes is missing; make one with pack_padded_sequence or pack_sequence."
+            )
         if batch_sizes.device.type != "cpu":
             raise ValueError(f"PackedSequence: batch_sizes should always be on CPU, got {batch_sizes.device}.")
         if unsorted_indices is None:
@@ -56,7 +59,9 @@ class PackedSequence(_PackedFields):
         data = self.data.to(*args, **kwargs)
         if data is self.data:
             return self
-        moved = [None if index is None else index.to(data.device) for index in (self.sorted_indices, self.unsorted_indices)]
+        moved = [
+            None if index is None else index.to(data.device) for index in (self.sorted_indices, self.unsorted_indices)
+        ]
         return type(self)(data, self.batch_sizes, *moved)
 
     def cpu(self) -> PackedSequence:
@@ -127,7 +132,8 @@ def pack_padded_sequence(
 ) -> PackedSequence:
     """Packs padded sequences of the given lengths. Shape: (T, B, *), or (B, T, *) with `batch_first`.
 
-    Raises RuntimeError for lengths that are not positive, not as many as sequences, or, while `enforce_sorted`, not falling.
+    Raises RuntimeError for lengths that are not positive, not as many as sequences, or, while `enforce_sorted`, not
+    falling.
 
     >>> packed = pack_padded_sequence(tenfold.tensor([[1, 2], [3, 0]]), [2, 1], batch_first=True)
     >>> packed.data.tolist(), packed.batch_sizes.tolist()
@@ -150,7 +156,8 @@ def pack_padded_sequence(
 def _check_lengths(counts: list[int], batch: int) -> None:
     if len(counts) != batch:
         raise RuntimeError(
-            f"pack_padded_sequence: Expected `len(lengths)` to be equal to batch_size, but got {len(counts)} (batch_size={batch})"
+            f"pack_padded_sequence: Expected `len(lengths)` to be equal to batch_size, but got {len(counts)} "
+            f"(batch_size={batch})"
         )
     if not all(length > 0 for length in counts):
         raise RuntimeError("pack_padded_sequence: Length of all samples has to be greater than 0, got " + str(counts))
@@ -171,7 +178,8 @@ def pad_packed_sequence(
     sizes = sequence.batch_sizes.tolist()
     if total_length is not None and total_length < len(sizes):
         raise ValueError(
-            f"pad_packed_sequence: Expected total_length to be at least the length of the longest sequence in input, but got "
+            "pad_packed_sequence: Expected total_length to be at least the length of the longest sequence in input, "
+            "but got "
             f"total_length={total_length} and max sequence length being {len(sizes)}"
         )
     data, batch = sequence.data, sizes[0]
@@ -207,7 +215,9 @@ def pad_sequence(
     [[1, 2], [3, 0]]
     """
     if not isinstance(sequences, (Iterable, Tensor)):
-        raise RuntimeError(f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}")
+        raise RuntimeError(
+            f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
+        )
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"pad_sequence: padding_side should be either 'right' or 'left', got {padding_side!r}")
     parts = list(sequences)
