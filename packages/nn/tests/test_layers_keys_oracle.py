@@ -114,7 +114,8 @@ TABLE = [
     *[
         layer(name, inputs=[(2, 4, 6)])
         for name in (
-            "CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid Mish PReLU ReLU ReLU6 SELU "
+            "CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid Mish PReLU ReLU ReLU6 "
+            "SELU "
             "SiLU "
             "Sigmoid Softplus Softshrink Softsign Tanh Tanhshrink Softmax2d"
         ).split()

@@ -338,3 +338,14 @@ def test_lazy_layers():
 def test_share_memory_of_lazy_is_an_error():
     with pytest.raises(RuntimeError):
         nn.LazyLinear(3).share_memory()
+
+
+def test_pytorchs_paths_lead_to_the_same_classes():
+    from tenfold.nn.modules.batchnorm import _BatchNorm
+    from tenfold.nn.modules.module import register_module_forward_hook
+
+    assert isinstance(nn.BatchNorm2d(1), _BatchNorm) and callable(register_module_forward_hook)
+    assert nn.modules.conv.Conv2d is nn.modules.Conv2d is nn.Conv2d
+    assert nn.modules.activation.MultiheadAttention is nn.MultiheadAttention
+    with pytest.raises(AttributeError):
+        nn.nope  # noqa: B018

@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 from tenfold.nn import functional, init, parameter, utils
 from tenfold.nn.container import ModuleDict, ModuleList, Sequential
 from tenfold.nn.layers.activation import (
@@ -332,3 +335,9 @@ __all__ = [
     "parameter",
     "utils",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "modules":  # PyTorch's paths are needed rarely, so they are made on demand
+        return importlib.import_module("tenfold.nn.modules")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -105,7 +105,7 @@ class RReLU(Module):
 class Hardtanh(Module):
     """x limited to [min_val, max_val]. Shape: any, kept.
 
-    Raises ValueError unless max_val is greater than min_val.
+    Raises AssertionError unless max_val is greater than min_val.
 
     >>> Hardtanh()(tenfold.tensor([-3.0, 0.5])).tolist()
     [-1.0, 0.5]
@@ -127,7 +127,9 @@ class Hardtanh(Module):
             warnings.warn("Hardtanh: max_value is deprecated, use max_val.", FutureWarning, stacklevel=2)
             max_val = max_value
         if not max_val > min_val:
-            raise ValueError(f"{type(self).__name__}: max_val must be larger than min_val, got {max_val} and {min_val}")
+            raise AssertionError(
+                f"{type(self).__name__}: max_val must be larger than min_val, got {max_val} and {min_val}"
+            )
         self.min_val, self.max_val, self.inplace = min_val, max_val, inplace
 
     def forward(self, input: Tensor) -> Tensor:

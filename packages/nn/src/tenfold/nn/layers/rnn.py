@@ -68,6 +68,8 @@ class RNNBase(Module):
                 raise TypeError(f"{name}: {what} should be of type int, got: {type(value).__name__}")
             if value <= 0 and what != "input_size":
                 raise ValueError(f"{name}: {what} must be greater than zero, got {value}")
+        if self.proj_size and self.mode != "LSTM":
+            raise ValueError(f"{name}: proj_size argument is only supported for LSTM, got {self.proj_size}")
         if not 0 <= self.proj_size < self.hidden_size:
             raise ValueError(f"{name}: proj_size has to be in [0, hidden_size), got {self.proj_size}")
         if dropout > 0 and self.num_layers == 1:
@@ -106,6 +108,10 @@ class RNNBase(Module):
     def all_weights(self) -> list[list[Parameter]]:
         """The parameters of every layer and direction."""
         return [[weight for weight in self._weights(suffix) if weight is not None] for _, suffix in self._suffixes()]  # type: ignore[misc]
+
+    @property
+    def _flat_weights(self) -> list[Parameter]:
+        return [weight for group in self.all_weights for weight in group]
 
     def flatten_parameters(self) -> None:
         """Does nothing: the weights need no common block of memory here."""
@@ -231,6 +237,7 @@ class RNN(RNNBase):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
+        proj_size: int = 0,
         device: Any = None,
         dtype: Any = None,
     ) -> None:
@@ -238,7 +245,17 @@ class RNN(RNNBase):
             raise ValueError(f"RNN: Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
         mode = "RNN_" + nonlinearity.upper()
         super().__init__(
-            mode, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype
+            mode,
+            input_size,
+            hidden_size,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            proj_size,
+            device,
+            dtype,
         )
         self.nonlinearity = nonlinearity
 
@@ -298,9 +315,20 @@ class GRU(RNNBase):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
+        proj_size: int = 0,
         device: Any = None,
         dtype: Any = None,
     ) -> None:
         super().__init__(
-            "GRU", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype
+            "GRU",
+            input_size,
+            hidden_size,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            proj_size,
+            device,
+            dtype,
         )

@@ -62,6 +62,12 @@ class RNNCellBase(Module):
             current: State = (rows.new_zeros((rows.size(0), self.hidden_size)),) * states
         else:
             current = tuple(state) if batched else tuple(part.unsqueeze(0) for part in state)
+        for part in current:
+            if part.size(0) != rows.size(0) or part.size(1) != self.hidden_size:
+                raise RuntimeError(
+                    f"{name}: hidden has shape {tuple(part.shape)}, expected is {(rows.size(0), self.hidden_size)}; "
+                    "Input batch size doesn't match hidden batch size or hidden_size."
+                )
         new = CELLS[mode](F.linear(rows, self.weight_ih, self.bias_ih), self.bias_hh, current, self.weight_hh)
         return new if batched else tuple(part.squeeze(0) for part in new)
 

@@ -209,7 +209,7 @@ def pad_sequence(
 ) -> Tensor:
     """Stacks sequences (L_i, *) into (T, B, *), or (B, T, *) with `batch_first`, padded to the longest.
 
-    Raises RuntimeError for something that is not iterable, ValueError for another side than left or right.
+    Raises RuntimeError for something that is not iterable and for another side than left or right.
 
     >>> pad_sequence([tenfold.tensor([1, 2]), tenfold.tensor([3])], batch_first=True).tolist()
     [[1, 2], [3, 0]]
