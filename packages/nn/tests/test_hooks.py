@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 
 import pytest
+
 import tenfold
 from tenfold import nn
 from tenfold.nn import hooks
@@ -34,7 +35,8 @@ def test_forward_hooks_with_kwargs():
     module, seen = Add(), []
     module.register_forward_pre_hook(lambda m, args, kwargs: (args, {"y": kwargs["y"] * 2}), with_kwargs=True)
     module.register_forward_hook(lambda m, args, kwargs, output: seen.append(kwargs), with_kwargs=True)
-    assert module(1, y=3) == 7 and seen == [{"y": 6}]
+    assert module(1, y=3) == 7
+    assert seen == [{"y": 6}]
     module.register_forward_pre_hook(lambda m, args, kwargs: 3, with_kwargs=True)
     with pytest.raises(RuntimeError, match="new_args, new_kwargs"):
         module(1, y=1)
@@ -53,7 +55,8 @@ def test_prepend_and_removal():
     module(1)
     assert order == [1]
     handles[1].remove()
-    assert module(1) == 1 and "_hooked" not in module.__dict__
+    assert module(1) == 1
+    assert "_hooked" not in module.__dict__
 
 
 def test_always_call_runs_after_a_failure():
@@ -84,8 +87,10 @@ def test_full_backward_hook_sees_both_ends():
     x = tenfold.ones(1, 2, requires_grad=True)
     (linear(x) * 3).sum().backward()
     ((module, (grad_in,), (grad_out,)),) = seen
-    assert module is linear and grad_out.tolist() == [[3.0]]
-    assert grad_in.tolist() == (3 * linear.weight.detach()).tolist() and x.grad.tolist() == grad_in.tolist()
+    assert module is linear
+    assert grad_out.tolist() == [[3.0]]
+    assert grad_in.tolist() == (3 * linear.weight.detach()).tolist()
+    assert x.grad.tolist() == grad_in.tolist()
 
 
 def test_full_backward_hook_replaces_the_gradient():
@@ -103,7 +108,8 @@ def test_full_backward_pre_hook_replaces_the_outputs_gradient():
     module.register_full_backward_hook(lambda m, grad_in, grad_out: order.append(grad_out[0].tolist()))
     x = tenfold.ones(2, requires_grad=True)
     module(x).sum().backward()
-    assert x.grad.tolist() == [2.0, 2.0] and order == ["second", [2.0, 2.0]]
+    assert x.grad.tolist() == [2.0, 2.0]
+    assert order == ["second", [2.0, 2.0]]
 
 
 def test_full_backward_hook_with_several_tensors_and_others():
@@ -115,18 +121,22 @@ def test_full_backward_hook_with_several_tensors_and_others():
     module.register_full_backward_hook(lambda m, grad_in, grad_out: seen.append((grad_in, grad_out)))
     a, b = tenfold.ones(1, requires_grad=True), tenfold.ones(1)
     first, text, second = module(a, "t", b)
-    assert text == "t" and not second.requires_grad
+    assert text == "t"
+    assert not second.requires_grad
     first.sum().backward()
     ((grad_in, grad_out),) = seen
-    assert grad_in[0].tolist() == [2.0] and grad_in[1:] == (None, None)
-    assert grad_out[0].tolist() == [1.0] and grad_out[1:] == (None, None)
+    assert grad_in[0].tolist() == [2.0]
+    assert grad_in[1:] == (None, None)
+    assert grad_out[0].tolist() == [1.0]
+    assert grad_out[1:] == (None, None)
 
 
 def test_full_backward_hook_without_gradient_of_inputs():
     linear, seen = nn.Linear(2, 1), []
     handle = linear.register_full_backward_hook(lambda m, grad_in, grad_out: seen.append(grad_in))
     linear(tenfold.ones(1, 2)).sum().backward()
-    assert seen == [(None,)] and linear.weight.grad is not None
+    assert seen == [(None,)]
+    assert linear.weight.grad is not None
     handle.remove()
     linear.register_full_backward_hook(lambda m, grad_in, grad_out: (tenfold.ones(1),))
     with pytest.raises(RuntimeError, match="no input requires"):
@@ -173,7 +183,8 @@ def test_global_hooks_run_for_every_module():
         hooks.GLOBAL.is_full_backward = None
     assert order == ["pre", "forward", "backward pre", "backward"]
     nn.ReLU()(tenfold.ones(1))
-    assert len(order) == 4 and nn.Module._hooked is False
+    assert len(order) == 4
+    assert nn.Module._hooked is False
 
 
 def test_registration_hooks_replace_what_is_registered():
@@ -191,4 +202,5 @@ def test_registration_hooks_replace_what_is_registered():
     finally:
         for handle in handles:
             handle.remove()
-    assert seen == [("p", "weight"), ("b", "state")] and isinstance(module.swap, nn.Tanh)
+    assert seen == [("p", "weight"), ("b", "state")]
+    assert isinstance(module.swap, nn.Tanh)

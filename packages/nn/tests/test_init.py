@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+
 import tenfold
 from tenfold import nn
 from tenfold.nn import init
@@ -50,7 +51,8 @@ def test_bounds(fill, low, high):
     t = tenfold.empty(100, 200)
     assert fill(t) is t
     width = high - low
-    assert low <= t.min().item() < low + width / 50 and high - width / 50 < t.max().item() <= high
+    assert low <= t.min().item() < low + width / 50
+    assert high - width / 50 < t.max().item() <= high
 
 
 @pytest.mark.parametrize(
@@ -65,7 +67,8 @@ def test_bounds(fill, low, high):
 def test_moments(fill, mean, std):
     tenfold.manual_seed(0)
     t = fill(tenfold.empty(100, 200))
-    assert t.mean().item() == pytest.approx(mean, abs=std / 30) and t.std().item() == pytest.approx(std, rel=0.03)
+    assert t.mean().item() == pytest.approx(mean, abs=std / 30)
+    assert t.std().item() == pytest.approx(std, rel=0.03)
 
 
 @pytest.mark.parametrize("shape", [(4, 7), (7, 4), (4, 2, 3)])
@@ -77,7 +80,8 @@ def test_orthogonal(shape):
 
 def test_constants_eye_and_dirac():
     assert init.constant_(tenfold.empty(2), 3.0).tolist() == [3.0, 3.0]
-    assert init.ones_(tenfold.empty(2)).tolist() == [1.0, 1.0] and init.zeros_(tenfold.empty(2)).tolist() == [0.0, 0.0]
+    assert init.ones_(tenfold.empty(2)).tolist() == [1.0, 1.0]
+    assert init.zeros_(tenfold.empty(2)).tolist() == [0.0, 0.0]
     assert init.eye_(tenfold.empty(2, 3)).tolist() == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     conv = nn.Conv1d(2, 4, 3, padding=1, bias=False)
     init.dirac_(conv.weight, groups=2)
@@ -92,7 +96,10 @@ def test_sparse():
 
 def test_functions_leave_the_gradient_mode_and_leaf_alone():
     p = nn.Parameter(tenfold.empty(3, 3))
-    assert init.xavier_normal_(p) is p and p.requires_grad and p.grad_fn is None and tenfold.is_grad_enabled()
+    assert init.xavier_normal_(p) is p
+    assert p.requires_grad
+    assert p.grad_fn is None
+    assert tenfold.is_grad_enabled()
 
 
 @pytest.mark.parametrize(
@@ -108,7 +115,7 @@ def test_functions_leave_the_gradient_mode_and_leaf_alone():
     ],
 )
 def test_errors(wrong):
-    with pytest.raises(ValueError):  # noqa: PT011
+    with pytest.raises(ValueError):
         wrong()
 
 

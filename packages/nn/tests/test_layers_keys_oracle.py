@@ -6,9 +6,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 import tenfold
 
 torch = pytest.importorskip("torch")
+
+# PyTorch's advice about its own fast paths
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:enable_nested_tensor is True"),
+    pytest.mark.filterwarnings("ignore:LSTM with projections is not supported with oneDNN"),
+]
 
 F = "float32"
 
@@ -134,8 +141,7 @@ TABLE = [
     *[
         layer(name, reduction=r, inputs=[(2, 4), (2, 4)])
         for name in (
-            "L1Loss MSELoss SmoothL1Loss HuberLoss SoftMarginLoss MultiLabelSoftMarginLoss PoissonNLLLoss "
-            "HingeEmbeddingLoss"
+            "L1Loss MSELoss SmoothL1Loss HuberLoss SoftMarginLoss MultiLabelSoftMarginLoss PoissonNLLLoss HingeEmbeddingLoss"
         ).split()
         for r in ("mean", "sum", "none")
     ],

@@ -6,6 +6,7 @@ import copy
 import pickle
 
 import pytest
+
 import tenfold
 from tenfold import nn
 from tenfold.nn.parameter import is_lazy
@@ -27,8 +28,13 @@ class Net(nn.Module):
 
 def test_parameter_is_a_leaf_tensor_that_requires_grad():
     p = nn.Parameter(tenfold.ones(2))
-    assert isinstance(p, tenfold.Tensor) and isinstance(p, nn.Parameter) and p.requires_grad and p.is_leaf
-    assert type(p + 1) is tenfold.Tensor and type(p.detach()) is tenfold.Tensor and type(p.data) is tenfold.Tensor
+    assert isinstance(p, tenfold.Tensor)
+    assert isinstance(p, nn.Parameter)
+    assert p.requires_grad
+    assert p.is_leaf
+    assert type(p + 1) is tenfold.Tensor
+    assert type(p.detach()) is tenfold.Tensor
+    assert type(p.data) is tenfold.Tensor
     assert not isinstance(tenfold.ones(1), nn.Parameter)
     assert nn.Parameter().numel() == 0
     assert not nn.Parameter(tenfold.ones(1), requires_grad=False).requires_grad
@@ -43,9 +49,14 @@ def test_parameter_needs_a_floating_dtype():
 def test_parameter_deepcopy_keeps_sharing_and_pickle_keeps_values():
     p = nn.Parameter(tenfold.tensor([1.0, 2.0]), requires_grad=False)
     a, b = copy.deepcopy([p, p])
-    assert a is b and a is not p and isinstance(a, nn.Parameter) and not a.requires_grad
+    assert a is b
+    assert a is not p
+    assert isinstance(a, nn.Parameter)
+    assert not a.requires_grad
     loaded = pickle.loads(pickle.dumps(p))
-    assert isinstance(loaded, nn.Parameter) and loaded.tolist() == [1.0, 2.0] and not loaded.requires_grad
+    assert isinstance(loaded, nn.Parameter)
+    assert loaded.tolist() == [1.0, 2.0]
+    assert not loaded.requires_grad
 
 
 def test_buffer_is_registered_by_assignment():
@@ -54,9 +65,11 @@ def test_buffer_is_registered_by_assignment():
     module.temporary = nn.Buffer(tenfold.ones(2), persistent=False)
     assert [name for name, _ in module.named_buffers()] == ["state", "temporary"]
     assert list(module.state_dict()) == ["state"]
-    assert isinstance(module.state, nn.Buffer) and not isinstance(tenfold.ones(1), nn.Buffer)
+    assert isinstance(module.state, nn.Buffer)
+    assert not isinstance(tenfold.ones(1), nn.Buffer)
     module.state = None
-    assert list(module.state_dict()) == [] and module.state is None
+    assert list(module.state_dict()) == []
+    assert module.state is None
 
 
 @pytest.mark.parametrize("value", [nn.Parameter(tenfold.ones(1)), nn.ReLU(), nn.Buffer(tenfold.ones(1))])
@@ -113,20 +126,24 @@ def test_wrong_types_are_errors():
     with pytest.raises(TypeError, match="int is not a Module subclass"):
         net.add_module("q", 3)
     with pytest.raises(AttributeError, match="'Net' object has no attribute 'nope'"):
-        net.nope  # noqa: B018
+        net.nope
 
 
 def test_assignment_moves_a_name_between_kinds():
     net = Net()
     net.thing = 1
     net.thing = nn.ReLU()
-    assert "thing" not in net.__dict__ and "thing" in net._modules
+    assert "thing" not in net.__dict__
+    assert "thing" in net._modules
     net.thing = nn.Parameter(tenfold.ones(1))
-    assert "thing" not in net._modules and "thing" in dict(net.named_parameters())
+    assert "thing" not in net._modules
+    assert "thing" in dict(net.named_parameters())
     net.thing = None
-    assert net.thing is None and "thing" in net._parameters
+    assert net.thing is None
+    assert "thing" in net._parameters
     net.count = tenfold.ones(1)
-    assert net.count.item() == 1 and "count" in net._buffers
+    assert net.count.item() == 1
+    assert "count" in net._buffers
 
 
 def test_delattr_takes_members_out():
@@ -150,7 +167,9 @@ def test_walking_the_tree():
     assert [name for name, _ in net.named_modules(prefix="n", remove_duplicate=False)][-1] == "n.again"
     assert [name for name, _ in net.named_children()] == ["first", "block"]
     assert [name for name, _ in net.named_buffers()] == ["count", "scratch"]
-    assert len(list(net.parameters())) == 5 and len(list(net.modules())) == 5 and len(list(net.buffers())) == 2
+    assert len(list(net.parameters())) == 5
+    assert len(list(net.modules())) == 5
+    assert len(list(net.buffers())) == 2
     assert list(net.children()) == [net.first, net.block]
     memo = {net.block}
     assert [name for name, _ in net.named_modules(memo)] == ["", "first"]
@@ -158,8 +177,10 @@ def test_walking_the_tree():
 
 def test_lookup_by_dotted_name():
     net = Net()
-    assert net.get_submodule("") is net and net.get_submodule("block.1") is net.block[1]
-    assert net.get_parameter("block.0.bias") is net.block[0].bias and net.get_buffer("count") is net.count
+    assert net.get_submodule("") is net
+    assert net.get_submodule("block.1") is net.block[1]
+    assert net.get_parameter("block.0.bias") is net.block[0].bias
+    assert net.get_buffer("count") is net.count
     for wrong in (
         lambda: net.get_submodule("x.y"),
         lambda: net.get_submodule("scale"),
@@ -185,7 +206,7 @@ def test_set_submodule():
         net.set_submodule("scale", tanh)
     with pytest.raises(ValueError, match="without a target name"):
         net.set_submodule("", tanh)
-    with pytest.raises(ValueError, match="not an nn.Module"):
+    with pytest.raises(ValueError, match=r"not an nn\.Module"):
         net.set_submodule("block.1", 3)
 
 
@@ -200,7 +221,8 @@ def test_forward_is_needed_and_called():
 
 def test_modes_and_freezing():
     net = Net()
-    assert net.eval() is net and not any(module.training for module in net.modules())
+    assert net.eval() is net
+    assert not any(module.training for module in net.modules())
     assert net.train().block.training
     with pytest.raises(ValueError, match="boolean"):
         net.train(1)
@@ -212,7 +234,8 @@ def test_zero_grad():
     net = Net()
     net(tenfold.ones(1, 2)).sum().backward()
     net.zero_grad(set_to_none=False)
-    assert net.scale.grad is not None and net.scale.grad.abs().sum().item() == 0
+    assert net.scale.grad is not None
+    assert net.scale.grad.abs().sum().item() == 0
     net.zero_grad()
     assert all(p.grad is None for p in net.parameters())
 
@@ -230,7 +253,8 @@ def test_conversion_keeps_the_parameter_objects():
     before, grad = list(net.parameters()), net.scale.grad
     assert net.double() is net
     assert all(a is b for a, b in zip(before, net.parameters(), strict=True))
-    assert net.scale.dtype == net.scale.grad.dtype == net.count.dtype == tenfold.float64 and net.scale.grad is grad
+    assert net.scale.dtype == net.scale.grad.dtype == net.count.dtype == tenfold.float64
+    assert net.scale.grad is grad
     assert net.steps.dtype == tenfold.int64
     for method, dtype in (("half", tenfold.float16), ("bfloat16", tenfold.bfloat16), ("float", tenfold.float32)):
         assert getattr(net, method)().scale.dtype == dtype
@@ -252,9 +276,11 @@ def test_to_accepts_dtype_device_tensor_and_format():
 
 def test_meta_and_to_empty():
     meta = nn.Linear(2, 3).to("meta")
-    assert meta.weight.is_meta and isinstance(meta.weight, nn.Parameter)
+    assert meta.weight.is_meta
+    assert isinstance(meta.weight, nn.Parameter)
     real = nn.Linear(2, 3, device="meta").to_empty(device="cpu")
-    assert real.weight.device.type == "cpu" and real.weight.shape == (3, 2)
+    assert real.weight.device.type == "cpu"
+    assert real.weight.shape == (3, 2)
     assert nn.utils.skip_init(nn.Linear, 2, 3).weight.shape == (3, 2)
 
 
@@ -283,7 +309,8 @@ def test_repr():
 
 def test_dir_lists_members():
     names = dir(Net())
-    assert {"first", "scale", "count", "forward", "training"} <= set(names) and names == sorted(names)
+    assert {"first", "scale", "count", "forward", "training"} <= set(names)
+    assert names == sorted(names)
     assert "0" not in dir(nn.Sequential(nn.ReLU()))
 
 
@@ -292,7 +319,9 @@ def test_deepcopy_and_pickle():
     for clone in (copy.deepcopy(net), pickle.loads(pickle.dumps(net.block))):
         original = net if isinstance(clone, Net) else net.block
         for (name, a), (other, b) in zip(original.named_parameters(), clone.named_parameters(), strict=True):
-            assert name == other and a is not b and a.tolist() == b.tolist()
+            assert name == other
+            assert a is not b
+            assert a.tolist() == b.tolist()
     assert copy.deepcopy(net).again.weight is not net.first.weight
     clone = copy.deepcopy(net)
     assert clone.again is clone.first
@@ -305,31 +334,39 @@ def test_a_property_that_fails_names_itself():
             return self.missing
 
     with pytest.raises(AttributeError):
-        Broken().value  # noqa: B018
+        Broken().value
 
 
 def test_uninitialized_parameters():
     p = nn.UninitializedParameter(dtype=tenfold.float64)
-    assert repr(p) == "<UninitializedParameter>" and isinstance(p, nn.Parameter) and is_lazy(p)
+    assert repr(p) == "<UninitializedParameter>"
+    assert isinstance(p, nn.Parameter)
+    assert is_lazy(p)
     with pytest.raises(RuntimeError, match="shape"):
-        p.shape  # noqa: B018
+        p.shape
     with pytest.raises(ValueError, match="UninitializedParameter"):
         p + 1
-    assert is_lazy(copy.deepcopy(p)) and is_lazy(pickle.loads(pickle.dumps(p)))
+    assert is_lazy(copy.deepcopy(p))
+    assert is_lazy(pickle.loads(pickle.dumps(p)))
     p.materialize((2, 3))
-    assert type(p) is nn.Parameter and p.shape == (2, 3) and p.dtype == tenfold.float64 and p.requires_grad
+    assert type(p) is nn.Parameter
+    assert p.shape == (2, 3)
+    assert p.dtype == tenfold.float64
+    assert p.requires_grad
 
 
 def test_lazy_layers():
     lazy = nn.Sequential(nn.LazyLinear(3), nn.LazyBatchNorm1d())
-    assert (
-        lazy[0].has_uninitialized_params() and repr(lazy[0]) == "LazyLinear(in_features=0, out_features=3, bias=True)"
-    )
+    assert lazy[0].has_uninitialized_params()
+    assert repr(lazy[0]) == "LazyLinear(in_features=0, out_features=3, bias=True)"
     twin = copy.deepcopy(lazy).double()
     assert lazy(tenfold.ones(4, 2)).shape == (4, 3)
-    assert type(lazy[0]) is nn.Linear and lazy[0].in_features == 2 and type(lazy[1]) is nn.BatchNorm1d
+    assert type(lazy[0]) is nn.Linear
+    assert lazy[0].in_features == 2
+    assert type(lazy[1]) is nn.BatchNorm1d
     twin.load_state_dict(lazy.state_dict())
-    assert twin[0].weight.shape == (3, 2) and twin[0].weight.dtype == tenfold.float64
+    assert twin[0].weight.shape == (3, 2)
+    assert twin[0].weight.dtype == tenfold.float64
     with pytest.raises(RuntimeError):
         nn.Linear(2, 3).load_state_dict(nn.LazyLinear(3).state_dict())
     assert is_lazy(nn.LazyLinear(3).state_dict()["weight"])
@@ -344,8 +381,9 @@ def test_pytorchs_paths_lead_to_the_same_classes():
     from tenfold.nn.modules.batchnorm import _BatchNorm
     from tenfold.nn.modules.module import register_module_forward_hook
 
-    assert isinstance(nn.BatchNorm2d(1), _BatchNorm) and callable(register_module_forward_hook)
+    assert isinstance(nn.BatchNorm2d(1), _BatchNorm)
+    assert callable(register_module_forward_hook)
     assert nn.modules.conv.Conv2d is nn.modules.Conv2d is nn.Conv2d
     assert nn.modules.activation.MultiheadAttention is nn.MultiheadAttention
     with pytest.raises(AttributeError):
-        nn.nope  # noqa: B018
+        nn.nope

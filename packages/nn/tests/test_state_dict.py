@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 import pytest
+
 import tenfold
 from tenfold import nn
 
@@ -19,8 +20,10 @@ KEYS = ["a.weight", "a.bias", "b.weight", "b.bias", "b.running_mean", "b.running
 def test_contents_share_memory_and_are_detached():
     module = net()
     state = module.state_dict()
-    assert list(state) == KEYS and isinstance(state, OrderedDict)
-    assert not state["a.weight"].requires_grad and type(state["a.weight"]) is tenfold.Tensor
+    assert list(state) == KEYS
+    assert isinstance(state, OrderedDict)
+    assert not state["a.weight"].requires_grad
+    assert type(state["a.weight"]) is tenfold.Tensor
     with tenfold.no_grad():
         state["a.weight"].fill_(5.0)
     assert module.a.weight[0, 0].item() == 5.0
@@ -31,7 +34,8 @@ def test_contents_share_memory_and_are_detached():
 def test_prefix_and_destination():
     into = OrderedDict(other=1)
     state = net().state_dict(destination=into, prefix="net.")
-    assert state is into and list(state) == ["other", *(f"net.{key}" for key in KEYS)]
+    assert state is into
+    assert list(state) == ["other", *(f"net.{key}" for key in KEYS)]
     with pytest.warns(FutureWarning):
         assert list(nn.Linear(1, 1).state_dict(None, "p.")) == ["p.weight", "p.bias"]
 
@@ -40,9 +44,11 @@ def test_loading_copies_into_the_same_tensors():
     source, target = net(), net()
     weight = target.a.weight
     result = target.load_state_dict(source.state_dict())
-    assert target.a.weight is weight and weight.tolist() == source.a.weight.tolist()
+    assert target.a.weight is weight
+    assert weight.tolist() == source.a.weight.tolist()
     assert weight.data_ptr() != source.a.weight.data_ptr()
-    assert repr(result) == "<All keys matched successfully>" and result == ([], [])
+    assert repr(result) == "<All keys matched successfully>"
+    assert result == ([], [])
 
 
 def test_strict_lists_every_error():
@@ -65,7 +71,8 @@ def test_not_strict_returns_the_keys():
     state = net().state_dict()
     state["z"] = state.pop("a.bias")
     result = net().load_state_dict(state, strict=False)
-    assert result.missing_keys == ["a.bias"] and result.unexpected_keys == ["z"]
+    assert result.missing_keys == ["a.bias"]
+    assert result.unexpected_keys == ["z"]
     state["a.weight"] = tenfold.ones(1, 1)
     with pytest.raises(RuntimeError, match="size mismatch"):
         net().load_state_dict(state, strict=False)
@@ -84,7 +91,8 @@ def test_loading_does_not_change_the_dictionary():
     before = list(state)
     module = net()
     module.load_state_dict(state)  # a checkpoint from before version 2 had no batch count
-    assert list(state) == before and module.b.num_batches_tracked.item() == 0
+    assert list(state) == before
+    assert module.b.num_batches_tracked.item() == 0
 
 
 def test_one_element_vector_goes_into_a_scalar():
@@ -99,9 +107,11 @@ def test_assign_takes_the_tensors_themselves():
     module = net()
     module.a.weight.requires_grad_(False)
     module.load_state_dict(state, assign=True)
-    assert module.a.weight.dtype == tenfold.float64 and isinstance(module.a.weight, nn.Parameter)
+    assert module.a.weight.dtype == tenfold.float64
+    assert isinstance(module.a.weight, nn.Parameter)
     assert module.a.weight.data_ptr() == state["a.weight"].data_ptr()
-    assert not module.a.weight.requires_grad and module.a.bias.requires_grad
+    assert not module.a.weight.requires_grad
+    assert module.a.bias.requires_grad
     assert module.b.running_mean is state["b.running_mean"]
     meta = nn.Linear(2, 3, device="meta")
     with pytest.warns(UserWarning, match="meta"):
@@ -128,9 +138,9 @@ def test_extra_state():
     target = nn.Sequential(Extra())
     target.load_state_dict(source.state_dict())
     assert target[0].value == 7
-    with pytest.raises(RuntimeError, match='Missing.*"0._extra_state"'):
+    with pytest.raises(RuntimeError, match=r'Missing.*"0\._extra_state"'):
         target.load_state_dict({})
-    with pytest.raises(RuntimeError, match='Unexpected.*"0._extra_state"'):
+    with pytest.raises(RuntimeError, match=r'Unexpected.*"0\._extra_state"'):
         nn.Sequential(nn.ReLU()).load_state_dict(source.state_dict())
     for call in (lambda: nn.ReLU().get_extra_state(), lambda: nn.ReLU().set_extra_state(1)):
         with pytest.raises(RuntimeError):
@@ -141,7 +151,8 @@ def test_state_dict_hooks():
     module, calls = net(), []
     module.register_state_dict_pre_hook(lambda m, prefix, keep: calls.append((prefix, keep)))
     module.a.register_state_dict_post_hook(lambda m, state, prefix, meta: state.__delitem__(prefix + "bias"))
-    assert "p.a.bias" not in module.state_dict(prefix="p.") and calls == [("p.", False)]
+    assert "p.a.bias" not in module.state_dict(prefix="p.")
+    assert calls == [("p.", False)]
     module._register_state_dict_hook(lambda m, state, prefix, meta: {"only": 1})
     assert module.state_dict() == {"only": 1}
     wrong = nn.ReLU()
@@ -163,7 +174,8 @@ def test_load_state_dict_hooks():
     state["a.old_weight"] = state.pop("a.weight")
     del state["b.weight"]
     assert module.load_state_dict(state).missing_keys == []
-    assert calls == [(module.a, "a.", True)] and "a.old_weight" in state
+    assert calls == [(module.a, "a.", True)]
+    assert "a.old_weight" in state
     module.register_load_state_dict_post_hook(lambda m, keys: 1)
     with pytest.raises(AssertionError, match="return None"):
         module.load_state_dict(state)

@@ -6,6 +6,7 @@ import copy
 import pickle
 
 import pytest
+
 import tenfold
 from tenfold import nn
 from tenfold.nn import utils
@@ -22,7 +23,8 @@ def with_grads(*grads):
 def test_clip_grad_norm():
     parameters = with_grads([3.0], [0.0, 4.0])
     assert utils.clip_grad_norm_(parameters, 1.0).item() == pytest.approx(5.0)
-    assert parameters[0].grad.item() == pytest.approx(0.6, rel=1e-5) and parameters[2].grad is None
+    assert parameters[0].grad.item() == pytest.approx(0.6, rel=1e-5)
+    assert parameters[2].grad is None
     assert utils.clip_grad_norm_(parameters, 10.0).item() == pytest.approx(1.0, rel=1e-5)
     assert parameters[0].grad.item() == pytest.approx(0.6, rel=1e-5)
     one = with_grads([3.0, -7.0])[0]
@@ -40,7 +42,8 @@ def test_clip_grad_norm_errors():
 def test_clip_grad_value():
     parameters = with_grads([3.0, -0.5], [-4.0])
     utils.clip_grad_value_(parameters, 1.0)
-    assert parameters[0].grad.tolist() == [1.0, -0.5] and parameters[1].grad.tolist() == [-1.0]
+    assert parameters[0].grad.tolist() == [1.0, -0.5]
+    assert parameters[1].grad.tolist() == [-1.0]
 
 
 def test_vectors_go_back_and_forth():
@@ -48,7 +51,8 @@ def test_vectors_go_back_and_forth():
     vector = utils.parameters_to_vector(linear.parameters())
     assert vector.shape == (9,)
     utils.vector_to_parameters(tenfold.arange(9.0), linear.parameters())
-    assert linear.weight.tolist() == [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]] and linear.bias.tolist() == [6.0, 7.0, 8.0]
+    assert linear.weight.tolist() == [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]
+    assert linear.bias.tolist() == [6.0, 7.0, 8.0]
     with pytest.raises(TypeError):
         utils.vector_to_parameters([1.0], linear.parameters())
 
@@ -73,12 +77,17 @@ def test_pad_sequence():
 
 def test_packing_and_back():
     packed = rnn.pack_sequence(sequences(), enforce_sorted=False)
-    assert packed.data.tolist() == [3, 1, 6, 4, 2, 5] and packed.batch_sizes.tolist() == [3, 2, 1]
-    assert packed.sorted_indices.tolist() == [1, 0, 2] and packed.unsorted_indices.tolist() == [1, 0, 2]
+    assert packed.data.tolist() == [3, 1, 6, 4, 2, 5]
+    assert packed.batch_sizes.tolist() == [3, 2, 1]
+    assert packed.sorted_indices.tolist() == [1, 0, 2]
+    assert packed.unsorted_indices.tolist() == [1, 0, 2]
     assert [s.tolist() for s in rnn.unpack_sequence(packed)] == SEQUENCES
     padded, lengths = rnn.pad_packed_sequence(packed, batch_first=True, padding_value=-1.0, total_length=4)
-    assert padded.tolist() == [[1, 2, -1, -1], [3, 4, 5, -1], [6, -1, -1, -1]] and lengths.tolist() == [2, 3, 1]
-    assert packed.double().data.dtype == tenfold.float64 and packed.cpu() is packed and not packed.is_cuda
+    assert padded.tolist() == [[1, 2, -1, -1], [3, 4, 5, -1], [6, -1, -1, -1]]
+    assert lengths.tolist() == [2, 3, 1]
+    assert packed.double().data.dtype == tenfold.float64
+    assert packed.cpu() is packed
+    assert not packed.is_cuda
     assert pickle.loads(pickle.dumps(packed)).data.tolist() == packed.data.tolist()
     assert rnn.invert_permutation(tenfold.tensor([2, 0, 1])).tolist() == [1, 2, 0]
 
@@ -104,9 +113,12 @@ def test_parametrization_computes_assigns_and_leaves():
     linear = nn.Linear(3, 3)
     assert not parametrize.is_parametrized(linear)
     parametrize.register_parametrization(linear, "weight", Symmetric())
-    assert parametrize.is_parametrized(linear, "weight") and not parametrize.is_parametrized(linear, "bias")
-    assert linear.weight.tolist() == linear.weight.T.tolist() and type(linear).__name__ == "ParametrizedLinear"
-    assert parametrize.type_before_parametrizations(linear) is nn.Linear and isinstance(linear, nn.Linear)
+    assert parametrize.is_parametrized(linear, "weight")
+    assert not parametrize.is_parametrized(linear, "bias")
+    assert linear.weight.tolist() == linear.weight.T.tolist()
+    assert type(linear).__name__ == "ParametrizedLinear"
+    assert parametrize.type_before_parametrizations(linear) is nn.Linear
+    assert isinstance(linear, nn.Linear)
     assert list(linear.state_dict()) == ["bias", "parametrizations.weight.original"]
     linear(tenfold.ones(1, 3)).sum().backward()
     assert linear.parametrizations.weight.original.grad is not None
@@ -118,8 +130,10 @@ def test_parametrization_computes_assigns_and_leaves():
     clone = copy.deepcopy(linear)
     assert clone.weight.tolist() == linear.weight.tolist()
     parametrize.remove_parametrizations(linear, "weight")
-    assert type(linear) is nn.Linear and isinstance(linear.weight, nn.Parameter)
-    assert linear.weight.tolist() == tenfold.ones(3, 3).tolist() and sorted(linear.state_dict()) == ["bias", "weight"]
+    assert type(linear) is nn.Linear
+    assert isinstance(linear.weight, nn.Parameter)
+    assert linear.weight.tolist() == tenfold.ones(3, 3).tolist()
+    assert sorted(linear.state_dict()) == ["bias", "weight"]
 
 
 def test_parametrization_errors():
@@ -143,13 +157,16 @@ def test_weight_norm():
     before = linear.weight.detach().clone()
     parametrizations.weight_norm(linear)
     g, v = linear.parametrizations.weight.original0, linear.parametrizations.weight.original1
-    assert g.shape == (2, 1) and v.shape == (2, 3) and isinstance(g, nn.Parameter)
+    assert g.shape == (2, 1)
+    assert v.shape == (2, 3)
+    assert isinstance(g, nn.Parameter)
     assert (linear.weight - before).abs().max().item() < 1e-6
     with tenfold.no_grad():
         g.mul_(2)
     assert (linear.weight - 2 * before).abs().max().item() < 1e-6
     parametrize.remove_parametrizations(linear, "weight")
-    assert isinstance(linear.weight, nn.Parameter) and (linear.weight - 2 * before).abs().max().item() < 1e-6
+    assert isinstance(linear.weight, nn.Parameter)
+    assert (linear.weight - 2 * before).abs().max().item() < 1e-6
 
 
 def test_spectral_norm_divides_by_the_largest_singular_value():
@@ -175,5 +192,6 @@ def test_skip_init_wants_a_module_class():
 def test_convert_sync_batchnorm():
     net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))
     converted = nn.SyncBatchNorm.convert_sync_batchnorm(net)
-    assert type(converted[1]) is nn.SyncBatchNorm and list(converted.state_dict()) == list(net.state_dict())
+    assert type(converted[1]) is nn.SyncBatchNorm
+    assert list(converted.state_dict()) == list(net.state_dict())
     assert converted(tenfold.ones(4, 2)).shape == (4, 3)

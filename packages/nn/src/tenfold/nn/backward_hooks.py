@@ -149,9 +149,7 @@ def attach_regular(module: Any, everywhere: Any, result: Any) -> None:
     while not isinstance(result, Tensor):
         if not isinstance(result, (dict, tuple, list)) or not result:
             return
-        result = (
-            next((v for v in result.values() if isinstance(v, Tensor)), None) if isinstance(result, dict) else result[0]
-        )
+        result = next((v for v in result.values() if isinstance(v, Tensor)), None) if isinstance(result, dict) else result[0]
     if result.grad_fn is None:
         return
     if len(result.grad_fn.next_functions) > 1:

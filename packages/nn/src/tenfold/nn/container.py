@@ -197,10 +197,7 @@ class ModuleList(_Numbered):
                 runs[-1][1] = i
             else:
                 runs.append([i, i, text])
-        lines = [
-            f"({a}): {_indented(text)}" if a == b else f"({a}-{b}): {b - a + 1} x {_indented(text)}"
-            for a, b, text in runs
-        ]
+        lines = [f"({a}): {_indented(text)}" if a == b else f"({a}-{b}): {b - a + 1} x {_indented(text)}" for a, b, text in runs]
         return _block(self._get_name(), [], lines)
 
 
@@ -273,9 +270,7 @@ def pairs_of(owner: str, source: Any, sort: bool = False) -> list[tuple[Any, Any
     `sort`.
     """
     if not isinstance(source, Iterable):
-        raise TypeError(
-            f"{owner}.update should be called with an iterable of key/value pairs, but got {type(source).__name__}"
-        )
+        raise TypeError(f"{owner}.update should be called with an iterable of key/value pairs, but got {type(source).__name__}")
     if isinstance(source, Mapping) or hasattr(source, "items"):
         pairs = list(source.items())
         return sorted(pairs) if sort else pairs

@@ -149,9 +149,7 @@ def _parse_to(
         like = rest.pop(0)
         device, dtype = like.device, like.dtype
     else:
-        if rest and (
-            rest[0] is None or isinstance(rest[0], (str, int, tenfold.device)) and not isinstance(rest[0], bool)
-        ):
+        if rest and (rest[0] is None or (isinstance(rest[0], (str, int, tenfold.device)) and not isinstance(rest[0], bool))):
             device = rest.pop(0)
         if rest and (rest[0] is None or isinstance(rest[0], tenfold.dtype)):
             dtype = rest.pop(0)
@@ -169,7 +167,6 @@ def _parse_to(
 def _flag(value: Any) -> builtins.bool:
     if not isinstance(value, bool):
         raise TypeError(
-            f"Module.to: got {type(value).__name__} {value!r}, accepted are a device, a floating or complex dtype, or "
-            "a tensor."
+            f"Module.to: got {type(value).__name__} {value!r}, accepted are a device, a floating or complex dtype, or a tensor."
         )
     return value

@@ -50,7 +50,7 @@ class RemovableHandle:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exception: Any) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.remove()
 
     def __getstate__(self) -> tuple[Any, ...]:
@@ -114,9 +114,7 @@ class HookRegistration:
     _backward_hooks: OrderedDict[int, Hook]
     _is_full_backward_hook: bool | None
 
-    def register_forward_pre_hook(
-        self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
-    ) -> RemovableHandle:
+    def register_forward_pre_hook(self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False) -> RemovableHandle:
         """Calls `hook(module, args)` before forward; what it returns replaces the positional arguments.
 
         With `with_kwargs` it is `hook(module, args, kwargs)` and returns None or `(args, kwargs)`.
@@ -185,9 +183,7 @@ def register_module_forward_pre_hook(hook: Hook) -> RemovableHandle:
     return _put_global(GLOBAL.forward_pre, hook)
 
 
-def register_module_forward_hook(
-    hook: Hook, *, with_kwargs: bool = False, always_call: bool = False
-) -> RemovableHandle:
+def register_module_forward_hook(hook: Hook, *, with_kwargs: bool = False, always_call: bool = False) -> RemovableHandle:
     """Calls `hook(module, args, output)` after the forward of every module, ahead of the module's own hooks."""
     flags: list[Any] = [GLOBAL.forward_with_kwargs] if with_kwargs else []
     if always_call:
@@ -328,7 +324,7 @@ def _run_always_called(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any
             continue
         try:
             hook(module, args, kwargs, None) if with_kwargs else hook(module, args, None)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the call's own error must reach the user, whatever this one is
             warnings.warn(
                 f"{type(module).__name__}: a forward hook with always_call=True raised {error!r}; it was silenced "
                 "because "

@@ -59,9 +59,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     """How many inputs feed one output and how many outputs one input feeds, for a weight (out, in, *window)."""
     if tensor.dim() < 2:
-        raise ValueError(
-            f"Fan in and fan out can not be computed for tensor with fewer than 2 dimensions, got {tensor.dim()}"
-        )
+        raise ValueError(f"Fan in and fan out can not be computed for tensor with fewer than 2 dimensions, got {tensor.dim()}")
     window = math.prod(tensor.shape[2:])
     return tensor.size(1) * window, tensor.size(0) * window
 
@@ -201,9 +199,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
     if tensor.numel() == 0:
         return tensor
     rows, columns = tensor.size(0), tensor.numel() // tensor.size(0)
-    gaussian = tenfold.empty((rows, columns), dtype=tensor.dtype, device=tensor.device).normal_(
-        0, 1, generator=generator
-    )
+    gaussian = tenfold.empty((rows, columns), dtype=tensor.dtype, device=tensor.device).normal_(0, 1, generator=generator)
     q, r = tenfold.linalg.qr(gaussian.T if rows < columns else gaussian)
     q = q * r.diagonal().sign()  # without it the distribution would not be uniform
     return tensor.copy_((q.T if rows < columns else q).reshape(tensor.shape)).mul_(gain)

@@ -140,8 +140,7 @@ class Module(Traversal, HookRegistration, StateDict, Conversion):
     def _need_init(self, what: str) -> None:
         if "_modules" not in self.__dict__:
             raise AttributeError(
-                f"{type(self).__name__}: cannot assign {what} before Module.__init__() call; call super().__init__() "
-                "first"
+                f"{type(self).__name__}: cannot assign {what} before Module.__init__() call; call super().__init__() first"
             )
 
     def _forget(self, name: str, keep: str) -> None:
@@ -166,9 +165,7 @@ class Module(Traversal, HookRegistration, StateDict, Conversion):
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(_cannot_assign(param, "parameter", name, "nn.Parameter or None", "object to"))
         if param is not None and param.grad_fn is not None:
-            raise ValueError(
-                f"Cannot assign non-leaf Tensor to parameter '{name}': compute it from a leaf in forward() instead."
-            )
+            raise ValueError(f"Cannot assign non-leaf Tensor to parameter '{name}': compute it from a leaf in forward() instead.")
         self._parameters[name] = registered(GLOBAL.parameter_registration, self, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:

@@ -186,9 +186,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Buffer):
 
     cls_to_become = Buffer
 
-    def __new__(
-        cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True
-    ) -> Any:
+    def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True) -> Any:
         buffer = Tensor._make_subclass(cls, tenfold.empty(0, device=device, dtype=dtype), requires_grad)
         buffer.persistent = persistent
         return buffer

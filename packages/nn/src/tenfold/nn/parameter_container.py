@@ -89,8 +89,7 @@ class ParameterList(Module):
     def extra_repr(self) -> str:
         """One line a value."""
         return "\n".join(
-            _described(str(i), value, str(value.dtype) if isinstance(value, Tensor) else "")
-            for i, value in enumerate(self)
+            _described(str(i), value, str(value.dtype) if isinstance(value, Tensor) else "") for i, value in enumerate(self)
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
@@ -118,8 +117,7 @@ class ParameterDict(Module):
     def _attribute(self, key: Any) -> str:
         if not isinstance(key, str):
             raise TypeError(
-                "Index given to ParameterDict cannot be used as a key as it is not a string (type is "
-                f"'{type(key).__name__}')."
+                f"Index given to ParameterDict cannot be used as a key as it is not a string (type is '{type(key).__name__}')."
             )
         return key
 
@@ -175,7 +173,7 @@ class ParameterDict(Module):
 
     def get(self, key: str, default: Any = None) -> Any:
         """The value under `key`, or `default`."""
-        return self[key] if key in self else default
+        return self[key] if key in self else default  # noqa: SIM401 - this is `get`
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
         """A new dictionary of `keys`, each with the value `default`."""
@@ -203,9 +201,7 @@ class ParameterDict(Module):
 
     def extra_repr(self) -> str:
         """One line a value."""
-        return "\n".join(
-            _described(key, value, value.type() if isinstance(value, Tensor) else "") for key, value in self.items()
-        )
+        return "\n".join(_described(key, value, value.type() if isinstance(value, Tensor) else "") for key, value in self.items())
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise RuntimeError("ParameterDict should not be called.")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import tenfold
 from tenfold import Tensor
@@ -17,7 +17,14 @@ __all__: list[str] = []
 EXTRA_STATE_KEY = "_extra_state"
 
 
-class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+class IncompatibleKeys(NamedTuple):
+    """The fields of what `load_state_dict` returns."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+
+class _IncompatibleKeys(IncompatibleKeys):
     """What `load_state_dict` returns: the keys that were missing and those that were not expected."""
 
     __slots__ = ()
@@ -73,9 +80,7 @@ class StateDict:
             if answer is None:
                 continue
             if getattr(hook, "_from_public_api", False):
-                raise RuntimeError(
-                    f"{type(self).__name__}: state_dict post-hook must return None, got {type(answer).__name__}"
-                )
+                raise RuntimeError(f"{type(self).__name__}: state_dict post-hook must return None, got {type(answer).__name__}")
             destination = answer
         return destination
 
@@ -103,13 +108,9 @@ class StateDict:
 
     def set_extra_state(self, state: Any) -> None:
         """Override it, with `get_extra_state`, to take that value back."""
-        raise RuntimeError(
-            f"{type(self).__name__}.set_extra_state: only a class that overrides it takes an extra state."
-        )
+        raise RuntimeError(f"{type(self).__name__}.set_extra_state: only a class that overrides it takes an extra state.")
 
-    def load_state_dict(
-        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
-    ) -> _IncompatibleKeys:
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> _IncompatibleKeys:
         """Copies the tensors of `state_dict` into the parameters and buffers of the same names.
 
         With `assign` the module takes the given tensors themselves, with their dtype and device. Returns the missing
@@ -254,9 +255,7 @@ def _key_errors(kind: str, keys: list[str]) -> list[str]:
     return [f"{kind} key(s) in state_dict: {quoted}. "]
 
 
-def _load_tensor(
-    module: Any, name: str, current: Tensor, key: str, value: Any, assign: bool, error_msgs: list[str]
-) -> None:
+def _load_tensor(module: Any, name: str, current: Tensor, key: str, value: Any, assign: bool, error_msgs: list[str]) -> None:
     """Puts `value` into the module's tensor `name`, or appends to `error_msgs` why it cannot."""
     if not isinstance(value, Tensor):
         error_msgs.append(
@@ -281,7 +280,7 @@ def _load_tensor(
         )
     try:
         _assign(module, name, current, value) if assign else _copy(current, value)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - every tensor that fails is listed in one error
         error_msgs.append(
             f'While copying the parameter named "{key}", whose dimensions in the model are {current.size()} and whose '
             f"dimensions in the checkpoint are {value.size()}, an exception occurred: {error.args}."

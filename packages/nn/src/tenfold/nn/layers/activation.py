@@ -127,9 +127,7 @@ class Hardtanh(Module):
             warnings.warn("Hardtanh: max_value is deprecated, use max_val.", FutureWarning, stacklevel=2)
             max_val = max_value
         if not max_val > min_val:
-            raise AssertionError(
-                f"{type(self).__name__}: max_val must be larger than min_val, got {max_val} and {min_val}"
-            )
+            raise AssertionError(f"{type(self).__name__}: max_val must be larger than min_val, got {max_val} and {min_val}")
         self.min_val, self.max_val, self.inplace = min_val, max_val, inplace
 
     def forward(self, input: Tensor) -> Tensor:

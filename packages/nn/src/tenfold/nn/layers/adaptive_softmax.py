@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import tenfold
 from tenfold import Tensor
@@ -15,7 +14,10 @@ from tenfold.nn.module import Module
 
 __all__ = ["AdaptiveLogSoftmaxWithLoss"]
 
-_ASMoutput = namedtuple("_ASMoutput", ["output", "loss"])
+
+class _ASMoutput(NamedTuple):
+    output: Tensor
+    loss: Tensor
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
@@ -89,17 +91,14 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def _check(self, input: Tensor, target: Tensor) -> None:
         name = type(self).__name__
         if target.dim() > 1:
-            raise RuntimeError(
-                f"{name}: 0D or 1D target tensor expected, multi-target not supported; got {target.dim()}D"
-            )
+            raise RuntimeError(f"{name}: 0D or 1D target tensor expected, multi-target not supported; got {target.dim()}D")
         if target.dim() == 1 and input.size(0) != target.size(0):
             raise RuntimeError(
-                f"{name}: Input and target should have the same size in the batch dimension, got {input.shape} and "
-                f"{target.shape}"
+                f"{name}: Input and target should have the same size in the batch dimension, got {input.shape} and {target.shape}"
             )
         if target.dim() == 0 and input.dim() != 1:
             raise RuntimeError(f"{name}: a 0D target needs a 1D input, got {input.dim()}D")
-        if target.numel() and not (0 <= int(target.min()) and int(target.max()) < self.n_classes):
+        if target.numel() and not (int(target.min()) >= 0 and int(target.max()) < self.n_classes):
             raise RuntimeError(
                 f"{name}: Target values should be in [0, {self.n_classes - 1}], but values in range "
                 f"[{int(target.min())}, {int(target.max())}] were found."

@@ -58,9 +58,7 @@ class MultiheadAttention(Module):
         self._qkv_same_embed_dim = self.kdim == embed_dim and self.vdim == embed_dim
         self.dropout, self.batch_first, self.add_zero_attn = dropout, batch_first, add_zero_attn
         if self.head_dim * num_heads != embed_dim:
-            raise AssertionError(
-                f"MultiheadAttention: embed_dim must be divisible by num_heads, got {embed_dim} and {num_heads}"
-            )
+            raise AssertionError(f"MultiheadAttention: embed_dim must be divisible by num_heads, got {embed_dim} and {num_heads}")
         self._make_projections(bias, device, dtype)
         self.bias_k: Parameter | None = None
         self.bias_v: Parameter | None = None

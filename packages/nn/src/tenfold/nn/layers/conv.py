@@ -91,9 +91,7 @@ class _ConvNd(Module):
         return ", ".join(parts)
 
 
-def _check(
-    name: str, in_channels: int, out_channels: int, groups: int, padding: Any, padding_mode: str, stride: Any
-) -> None:
+def _check(name: str, in_channels: int, out_channels: int, groups: int, padding: Any, padding_mode: str, stride: Any) -> None:
     if groups <= 0:
         raise ValueError(f"{name}: groups must be a positive integer, got {groups}")
     for what, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
@@ -176,8 +174,8 @@ class Conv2d(_Conv):
 
     Raises ValueError for channels that `groups` does not divide and for unknown padding strings or modes.
 
-    >>> Conv2d(3, 8, 3, padding=1)(tenfold.ones(2, 3, 5, 5)).shape
-    torch.Size([2, 8, 5, 5])
+    >>> list(Conv2d(3, 8, 3, padding=1)(tenfold.ones(2, 3, 5, 5)).shape)
+    [2, 8, 5, 5]
     """
 
     ndim = 2
@@ -249,10 +247,7 @@ class _ConvTransposeNd(_ConvNd):
                 f"{input.dim()} elements, got {len(output_size)}"
             )
         smallest = [
-            (input.size(d - n) - 1) * self.stride[d]
-            - 2 * self.padding[d]
-            + self.dilation[d] * (self.kernel_size[d] - 1)
-            + 1
+            (input.size(d - n) - 1) * self.stride[d] - 2 * self.padding[d] + self.dilation[d] * (self.kernel_size[d] - 1) + 1
             for d in range(n)
         ]
         largest = [low + stride - 1 for low, stride in zip(smallest, self.stride, strict=True)]
@@ -282,8 +277,8 @@ class ConvTranspose2d(_ConvTransposeNd):
     picks
     one of the sizes that a strided convolution maps to the same input.
 
-    >>> ConvTranspose2d(3, 8, 2, stride=2)(tenfold.ones(2, 3, 5, 5)).shape
-    torch.Size([2, 8, 10, 10])
+    >>> list(ConvTranspose2d(3, 8, 2, stride=2)(tenfold.ones(2, 3, 5, 5)).shape)
+    [2, 8, 10, 10]
     """
 
     ndim = 2

@@ -49,8 +49,7 @@ class _LazyConv(LazyModuleMixin):
         this.in_channels = input.size(-this.ndim - 1)
         if this.in_channels % this.groups:
             raise ValueError(
-                f"{type(self).__name__}: in_channels must be divisible by groups, got {this.in_channels} and "
-                f"{this.groups}"
+                f"{type(self).__name__}: in_channels must be divisible by groups, got {this.in_channels} and {this.groups}"
             )
         inputs, outputs = this.in_channels, this.out_channels
         channels = (inputs, outputs // this.groups) if this.transposed else (outputs, inputs // this.groups)
@@ -94,9 +93,7 @@ class _LazyConvTranspose(_LazyConv, conv._ConvTransposeNd):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__(
-            0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device, dtype
-        )
+        super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device, dtype)
         self._make_lazy(out_channels, bias, device, dtype)
 
 

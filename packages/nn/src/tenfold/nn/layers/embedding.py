@@ -54,9 +54,7 @@ def _padding_row(name: str, padding_idx: int | None, rows: int) -> int | None:
 
 def _checked_table(name: str, embeddings: Tensor) -> tuple[int, int]:
     if embeddings.dim() != 2:
-        raise AssertionError(
-            f"{name}.from_pretrained: embeddings are expected to be 2-dimensional, got {embeddings.dim()}"
-        )
+        raise AssertionError(f"{name}.from_pretrained: embeddings are expected to be 2-dimensional, got {embeddings.dim()}")
     rows, columns = embeddings.shape
     return rows, columns
 

@@ -31,15 +31,13 @@ class Linear(Module):
 
     `weight` (out_features, in_features) and `bias` (out_features) start in U(-k, k), k = 1 / sqrt(in_features).
 
-    >>> Linear(3, 2)(tenfold.ones(5, 3)).shape
-    torch.Size([5, 2])
+    >>> list(Linear(3, 2)(tenfold.ones(5, 3)).shape)
+    [5, 2]
     """
 
     weight: Tensor
 
-    def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
-    ) -> None:
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self.weight = Parameter(tenfold.empty((out_features, in_features), device=device, dtype=dtype))

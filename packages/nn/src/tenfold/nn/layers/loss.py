@@ -36,9 +36,7 @@ class _Loss(Module):
 
     def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
         super().__init__()
-        self.reduction = (
-            _reduction(size_average, reduce) if size_average is not None or reduce is not None else reduction
-        )
+        self.reduction = _reduction(size_average, reduce) if size_average is not None or reduce is not None else reduction
 
 
 class _WeightedLoss(_Loss):
@@ -56,9 +54,7 @@ class _WeightedLoss(_Loss):
 def _reduction(size_average: bool | None, reduce: bool | None) -> str:
     """The `reduction` that the two old flags stand for (each True where missing)."""
     result = "none" if reduce is False else "sum" if size_average is False else "mean"
-    warnings.warn(
-        f"size_average and reduce are deprecated, use reduction='{result}' instead.", UserWarning, stacklevel=4
-    )
+    warnings.warn(f"size_average and reduce are deprecated, use reduction='{result}' instead.", UserWarning, stacklevel=4)
     return result
 
 
@@ -275,9 +271,7 @@ class CTCLoss(_Loss):
         self.blank, self.zero_infinity = blank, zero_infinity
 
     def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor) -> Tensor:
-        return F.ctc_loss(
-            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
-        )
+        return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity)
 
 
 class NLLLoss2d(NLLLoss):

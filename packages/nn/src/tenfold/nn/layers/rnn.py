@@ -100,8 +100,7 @@ class RNNBase(Module):
         members: Any = self._parameters
         kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
         return [
-            getattr(self, kind + suffix) if kind + suffix in members or hasattr(self, kind + suffix) else None
-            for kind in kinds
+            getattr(self, kind + suffix) if kind + suffix in members or hasattr(self, kind + suffix) else None for kind in kinds
         ]
 
     @property
@@ -181,15 +180,11 @@ class RNNBase(Module):
         for part in given:
             if part.dim() != (3 if batched else 2):
                 kind = "batched 3-D" if batched else "unbatched 2-D"
-                raise RuntimeError(
-                    f"For {kind} input, hx should also be {3 if batched else 2}-D but got {part.dim()}-D tensor"
-                )
+                raise RuntimeError(f"For {kind} input, hx should also be {3 if batched else 2}-D but got {part.dim()}-D tensor")
         state = given if batched else tuple(part.unsqueeze(1) for part in given)
         for part, size in zip(state, sizes, strict=True):
             if tuple(part.shape) != (count, batch, size):
-                raise RuntimeError(
-                    f"{type(self).__name__}: Expected hidden size {(count, batch, size)}, got {list(part.shape)}"
-                )
+                raise RuntimeError(f"{type(self).__name__}: Expected hidden size {(count, batch, size)}, got {list(part.shape)}")
         return state
 
     def _check_features(self, data: Tensor) -> None:
@@ -197,9 +192,7 @@ class RNNBase(Module):
         if weight is not None and data.dtype != weight.dtype:
             raise ValueError(f"{type(self).__name__}: input must have the type {weight.dtype}, got type {data.dtype}")
         if data.size(-1) != self.input_size:
-            raise RuntimeError(
-                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {data.size(-1)}"
-            )
+            raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {data.size(-1)}")
 
     def _unwrapped(self, state: State) -> Any:
         return state if self.states == 2 else state[0]

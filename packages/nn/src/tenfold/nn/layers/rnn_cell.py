@@ -53,9 +53,7 @@ class RNNCellBase(Module):
             if tensor.dim() not in (1, 2):
                 raise ValueError(f"{name}: Expected {what} to be 1D or 2D, got {tensor.dim()}D instead")
         if input.size(-1) != self.input_size:
-            raise RuntimeError(
-                f"{name}: input has inconsistent input_size: got {input.size(-1)} expected {self.input_size}"
-            )
+            raise RuntimeError(f"{name}: input has inconsistent input_size: got {input.size(-1)} expected {self.input_size}")
         batched = input.dim() == 2
         rows = input if batched else input.unsqueeze(0)
         if state is None:
@@ -104,9 +102,7 @@ class RNNCell(RNNCellBase):
 class LSTMCell(RNNCellBase):
     """One step of `LSTM`. Shape: (B, I), ((B, H), (B, H)) -> (h' (B, H), c' (B, H)), or without B."""
 
-    def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
-    ) -> None:
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
@@ -117,9 +113,7 @@ class LSTMCell(RNNCellBase):
 class GRUCell(RNNCellBase):
     """One step of `GRU`. Shape: (B, I), (B, H) -> (B, H), or without B."""
 
-    def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
-    ) -> None:
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:

@@ -26,8 +26,8 @@ class Flatten(Module):
     """Makes one dimension of those from `start_dim` to `end_dim`. Shape: (N, *) -> (N, product of *).
 
     >>> import tenfold
-    >>> Flatten()(tenfold.ones(2, 3, 4)).shape
-    torch.Size([2, 12])
+    >>> list(Flatten()(tenfold.ones(2, 3, 4)).shape)
+    [2, 12]
     """
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
@@ -51,9 +51,7 @@ class Unflatten(Module):
     def __init__(self, dim: int, unflattened_size: Any) -> None:
         super().__init__()
         if not isinstance(dim, int):
-            raise TypeError(
-                f"Unflatten: dim must be an int, got {type(dim).__name__}; named dimensions are not supported"
-            )
+            raise TypeError(f"Unflatten: dim must be an int, got {type(dim).__name__}; named dimensions are not supported")
         if not isinstance(unflattened_size, (tuple, list)):
             raise TypeError(
                 f"Unflatten: unflattened_size must be a tuple of ints, but found type {type(unflattened_size).__name__}"
@@ -193,9 +191,7 @@ class Fold(Module):
     H, W).
     """
 
-    def __init__(
-        self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
-    ) -> None:
+    def __init__(self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
         super().__init__()
         self.output_size = output_size
         self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride

@@ -43,9 +43,7 @@ def _show(path: str, files: tuple[str, ...]) -> None:
     for file in files:
         source = importlib.import_module(f"tenfold.nn.{file}")
         shown.__dict__.update(
-            (name, value)
-            for name, value in vars(source).items()
-            if getattr(value, "__module__", None) == source.__name__
+            (name, value) for name, value in vars(source).items() if getattr(value, "__module__", None) == source.__name__
         )
     sys.modules[shown.__name__] = shown
     globals()[path] = shown

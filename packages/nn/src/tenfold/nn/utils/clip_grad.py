@@ -50,9 +50,7 @@ def get_total_norm(
 
 
 @tenfold.no_grad()  # type: ignore[untyped-decorator]
-def clip_grads_with_norm_(
-    parameters: Tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None
-) -> None:
+def clip_grads_with_norm_(parameters: Tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None) -> None:
     """Scales the gradients in place by min(1, max_norm / (total_norm + 1e-6))."""
     grads = _grads(parameters)
     if not grads:

@@ -42,8 +42,8 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
     Source: Salimans and Kingma 2016.
 
     >>> from tenfold.nn import Linear
-    >>> weight_norm(Linear(3, 2)).parametrizations.weight.original0.shape
-    torch.Size([2, 1])
+    >>> list(weight_norm(Linear(3, 2)).parametrizations.weight.original0.shape)
+    [2, 1]
     """
     register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
     return module

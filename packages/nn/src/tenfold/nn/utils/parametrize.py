@@ -85,8 +85,7 @@ class ParametrizationList(ModuleList):
             for module in reversed(self):  # type: ignore[call-overload]
                 if not hasattr(module, "right_inverse"):
                     raise RuntimeError(
-                        f"parametrization {type(module).__name__} does not implement right_inverse, so it cannot be "
-                        "assigned to."
+                        f"parametrization {type(module).__name__} does not implement right_inverse, so it cannot be assigned to."
                     )
                 new = module.right_inverse(new)
             for name, part in zip(self._original_names(), (new,) if self.is_tensor else new, strict=True):
@@ -141,8 +140,7 @@ def _own_class(module: Module) -> None:
 
     def getstate(self: Any) -> Any:
         raise RuntimeError(
-            "Serialization of parametrized modules is only supported through state_dict(); copy.deepcopy works, pickle "
-            "does not."
+            "Serialization of parametrized modules is only supported through state_dict(); copy.deepcopy works, pickle does not."
         )
 
     def deepcopy(self: Any, memo: dict[int, Any]) -> Any:
@@ -172,9 +170,7 @@ def _property_for(name: str) -> property:
     return property(get, set_)
 
 
-def register_parametrization(
-    module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False
-) -> Module:
+def register_parametrization(module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False) -> Module:
     """Computes `module.<tensor_name>` by `parametrization(original)` from now on; further calls add to the chain.
 
     Raises ValueError where the module has no such parameter or buffer or, unless `unsafe`, dtype or shape would change.
@@ -190,8 +186,7 @@ def register_parametrization(
         return module
     if tensor_name not in module._buffers and tensor_name not in module._parameters:
         raise ValueError(
-            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name "
-            f"'{tensor_name}'"
+            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name '{tensor_name}'"
         )
     original: Any = getattr(module, tensor_name)
     chain = ParametrizationList([parametrization], original, unsafe=unsafe)
@@ -251,9 +246,7 @@ def type_before_parametrizations(module: Module) -> type:
     return type(module).__bases__[0] if is_parametrized(module) else type(module)
 
 
-def transfer_parametrizations_and_params(
-    from_module: Module, to_module: Module, tensor_name: str | None = None
-) -> Module:
+def transfer_parametrizations_and_params(from_module: Module, to_module: Module, tensor_name: str | None = None) -> Module:
     """Gives `to_module` the parametrizations of `from_module` (those of one tensor if named) and the values of their
     originals.
     """

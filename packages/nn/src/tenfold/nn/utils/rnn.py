@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import tenfold
@@ -45,9 +46,7 @@ class PackedSequence(_PackedFields):
         unsorted_indices: Tensor | None = None,
     ) -> Any:
         if batch_sizes is None:
-            raise ValueError(
-                "PackedSequence: batch_sizes is missing; make one with pack_padded_sequence or pack_sequence."
-            )
+            raise ValueError("PackedSequence: batch_sizes is missing; make one with pack_padded_sequence or pack_sequence.")
         if batch_sizes.device.type != "cpu":
             raise ValueError(f"PackedSequence: batch_sizes should always be on CPU, got {batch_sizes.device}.")
         if unsorted_indices is None:
@@ -59,9 +58,7 @@ class PackedSequence(_PackedFields):
         data = self.data.to(*args, **kwargs)
         if data is self.data:
             return self
-        moved = [
-            None if index is None else index.to(data.device) for index in (self.sorted_indices, self.unsorted_indices)
-        ]
+        moved = [None if index is None else index.to(data.device) for index in (self.sorted_indices, self.unsorted_indices)]
         return type(self)(data, self.batch_sizes, *moved)
 
     def cpu(self) -> PackedSequence:
@@ -127,9 +124,7 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     return tenfold.empty_like(permutation).scatter_(0, permutation, places)
 
 
-def pack_padded_sequence(
-    input: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True
-) -> PackedSequence:
+def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True) -> PackedSequence:
     """Packs padded sequences of the given lengths. Shape: (T, B, *), or (B, T, *) with `batch_first`.
 
     Raises RuntimeError for lengths that are not positive, not as many as sequences, or, while `enforce_sorted`, not
@@ -156,12 +151,11 @@ def pack_padded_sequence(
 def _check_lengths(counts: list[int], batch: int) -> None:
     if len(counts) != batch:
         raise RuntimeError(
-            f"pack_padded_sequence: Expected `len(lengths)` to be equal to batch_size, but got {len(counts)} "
-            f"(batch_size={batch})"
+            f"pack_padded_sequence: Expected `len(lengths)` to be equal to batch_size, but got {len(counts)} (batch_size={batch})"
         )
     if not all(length > 0 for length in counts):
         raise RuntimeError("pack_padded_sequence: Length of all samples has to be greater than 0, got " + str(counts))
-    if any(a < b for a, b in zip(counts, counts[1:], strict=False)):
+    if any(a < b for a, b in pairwise(counts)):
         raise RuntimeError(
             "pack_padded_sequence: `lengths` array must be sorted in decreasing order when `enforce_sorted` is True; "
             "pass enforce_sorted=False to have it sorted."
@@ -204,9 +198,7 @@ def _filled(step: Tensor, batch: int, value: float) -> Tensor:
     return tenfold.cat([step, step.new_full((batch - step.size(0), *step.shape[1:]), value)])
 
 
-def pad_sequence(
-    sequences: Any, batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right"
-) -> Tensor:
+def pad_sequence(sequences: Any, batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right") -> Tensor:
     """Stacks sequences (L_i, *) into (T, B, *), or (B, T, *) with `batch_first`, padded to the longest.
 
     Raises RuntimeError for something that is not iterable and for another side than left or right.
@@ -215,9 +207,7 @@ def pad_sequence(
     [[1, 2], [3, 0]]
     """
     if not isinstance(sequences, (Iterable, Tensor)):
-        raise RuntimeError(
-            f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
-        )
+        raise RuntimeError(f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}")
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"pad_sequence: padding_side should be either 'right' or 'left', got {padding_side!r}")
     parts = list(sequences)
