@@ -23,7 +23,6 @@ class BackwardHookFunction(Function):  # type: ignore[misc]
     @staticmethod
     def forward(ctx: Any, arrived: Any, *tensors: Tensor) -> Any:
         ctx.set_materialize_grads(False)
-        ctx.mark_non_differentiable(*[tensor for tensor in tensors if not tensor.requires_grad])
         ctx.arrived = arrived
         return tensors
 
@@ -108,11 +107,9 @@ class Taps:
 
 
 def _tap(values: tuple[Any, ...], arrived: Any) -> tuple[tuple[Any, ...], list[int] | None]:
-    """`values` with every tensor passed through one BackwardHookFunction, and where the tensors are (None: nothing to
-    do).
-    """
-    places = [place for place, value in enumerate(values) if isinstance(value, Tensor)]
-    if not tenfold.is_grad_enabled() or not any(values[place].requires_grad for place in places):
+    """`values` with those that need a gradient passed through one BackwardHookFunction, and their places (None: none)."""
+    places = [place for place, value in enumerate(values) if isinstance(value, Tensor) and value.requires_grad]
+    if not places or not tenfold.is_grad_enabled():
         return values, None
     tapped = BackwardHookFunction.apply(arrived, *[values[place] for place in places])
     new = list(values)

@@ -52,8 +52,8 @@ class Conversion:
         def convert(tensor: Tensor) -> Tensor:
             target = dtype if tensor.is_floating_point() or tensor.is_complex() else None
             if memory_format is not None and tensor.dim() in (4, 5):
-                return tensor.to(device, target, non_blocking, memory_format=memory_format)
-            return tensor.to(device, target, non_blocking)
+                return tensor.to(device=device, dtype=target, non_blocking=non_blocking, memory_format=memory_format)
+            return tensor.to(device=device, dtype=target, non_blocking=non_blocking)
 
         return self._apply(convert)
 

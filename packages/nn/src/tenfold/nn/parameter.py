@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import tenfold
 from tenfold import Tensor
-from tenfold.overrides import disabled_torch_function
+from tenfold.overrides import DisableTorchFunctionSubclass, disabled_torch_function
 
 __all__ = [
     "Buffer",
@@ -53,7 +53,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if id(self) not in memo:
-            copied = self.data.clone(memory_format=tenfold.preserve_format)
+            copied = self.detach().clone(memory_format=tenfold.preserve_format)
             memo[id(self)] = type(self)(copied, self.requires_grad)
         return memo[id(self)]
 
@@ -61,7 +61,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         return "Parameter containing:\n" + repr(self.detach().requires_grad_(self.requires_grad))
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return _rebuild_parameter, (self.data, self.requires_grad, OrderedDict())
+        return _rebuild_parameter, (self.detach(), self.requires_grad, OrderedDict())
 
 
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Parameter:
@@ -93,12 +93,12 @@ class Buffer(Tensor):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if id(self) not in memo:
-            copied = self.data.clone(memory_format=tenfold.preserve_format).requires_grad_(self.requires_grad)
+            copied = self.detach().clone(memory_format=tenfold.preserve_format).requires_grad_(self.requires_grad)
             memo[id(self)] = Buffer(copied, persistent=self.persistent)
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return _rebuild_buffer, (self.data, self.requires_grad, self.persistent)
+        return _rebuild_buffer, (self.detach(), self.requires_grad, self.persistent)
 
 
 def _rebuild_buffer(data: Tensor, requires_grad: bool, persistent: bool) -> Buffer:
@@ -121,9 +121,8 @@ class UninitializedTensorMixin:
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """Allocates the tensor with `shape` and turns it into an ordinary parameter or buffer in place."""
-        current: Any = self.data  # type: ignore[attr-defined]
-        fresh = tenfold.empty(shape, device=device or current.device, dtype=dtype or current.dtype)
-        self.data = fresh
+        this: Any = self
+        this.data = tenfold.empty(shape, device=device or this.device, dtype=dtype or this.dtype)
         self.__class__ = self.cls_to_become  # type: ignore[assignment]
 
     @property
@@ -145,7 +144,8 @@ class UninitializedTensorMixin:
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = getattr(func, "__name__", "")
         if name in _SHAPELESS_METHODS:
-            return disabled_torch_function(func, types, args, kwargs or {})
+            with DisableTorchFunctionSubclass():
+                return func(*args, **(kwargs or {}))
         raise ValueError(
             f"{name}: got an {cls.__name__}, accepted are initialized tensors. Run a forward with a sample batch "
             "first, "
@@ -171,11 +171,11 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if id(self) not in memo:
-            memo[id(self)] = type(self)(self.requires_grad, self.data.device, self.data.dtype)
+            memo[id(self)] = type(self)(self.requires_grad, self.device, self.dtype)
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return type(self), (self.requires_grad, self.data.device, self.data.dtype)
+        return type(self), (self.requires_grad, self.device, self.dtype)
 
 
 class UninitializedBuffer(UninitializedTensorMixin, Buffer):
@@ -193,11 +193,11 @@ class UninitializedBuffer(UninitializedTensorMixin, Buffer):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if id(self) not in memo:
-            memo[id(self)] = type(self)(self.requires_grad, self.data.device, self.data.dtype, self.persistent)
+            memo[id(self)] = type(self)(self.requires_grad, self.device, self.dtype, self.persistent)
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return type(self), (self.requires_grad, self.data.device, self.data.dtype, self.persistent)
+        return type(self), (self.requires_grad, self.device, self.dtype, self.persistent)
 
 
 def is_lazy(param: Any) -> bool:
