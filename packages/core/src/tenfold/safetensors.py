@@ -52,7 +52,7 @@ def save_file(tensors: Mapping[str, Tensor], filename: str | os.PathLike[str], m
         kind = NAMES.get(t.dtype.name)
         if kind is None:
             raise TypeError(f"save_file: the safetensors format has no {t.dtype.name} ({name!r})")
-        array = np.ascontiguousarray(host(t.detach()))
+        array = np.asarray(host(t.detach()), order="C")
         entries[name] = array
     data = _library().numpy.save(entries, metadata=dict(metadata) if metadata else None)
     write_atomically(Path(filename), data)
