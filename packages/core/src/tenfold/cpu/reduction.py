@@ -14,8 +14,9 @@ add_reduce = quiet(np.add.reduce)
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 # Up to this many elements a dot product with ones is faster than NumPy's reduction, and as exact.
 SMALL = 512
-_ONES = {dtype: np.ones(SMALL, dtype) for dtype in (F32, F64)}
-_dot, _empty, _ndarray = np.dot, np.empty, np.ndarray
+_ONES32 = [np.ones(n, F32) for n in range(SMALL + 1)]
+_ONES64 = [np.ones(n, F64) for n in range(SMALL + 1)]
+_vdot, _asarray, _ndarray = np.vdot, np.asarray, np.ndarray
 # Rows that NumPy may add one after the other into a float32 accumulator before the error shows.
 ROWS = 512
 
@@ -36,10 +37,13 @@ def widened(array: Any) -> Any:
 def total(input: Any, dim: Any, keepdim: bool) -> Any:
     """Sum of an array with little rounding error: small ones by a dot product, tall ones in blocks of rows."""
     dtype = input.dtype
-    if (dtype is F32 or dtype is F64) and dim is None and not keepdim and 0 < input.size <= SMALL and input.flags.c_contiguous:
-        result = _empty((), dtype)
-        _dot(input.reshape(-1), _ONES[dtype][: input.size], result)
-        return result
+    if dim is None and not keepdim:
+        size = input.size
+        if 0 < size <= SMALL:
+            if dtype is F32:
+                return _asarray(_vdot(input, _ONES32[size]))
+            if dtype is F64:
+                return _asarray(_vdot(input, _ONES64[size]))
     if dtype.kind in "biu":
         return add_reduce(input, axes(dim, input.ndim), np.int64, None, keepdim)
     axis = axes(dim, input.ndim)
