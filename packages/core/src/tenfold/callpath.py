@@ -167,9 +167,12 @@ def _read(operator: Operator, table: str) -> list[str]:
             lines += _read_number(n, dtype_of if in_group else "", operator)
             continue
         if p.role == "list":
-            lines.append(f"        a_{n} = [x._array for x in {n}]")
+            holes = "None" in str(operator.declared.__annotations__.get(n))
+            lines.append(f"        a_{n} = [{'None if x is None else ' if holes else ''}x._array for x in {n}]")
             lines.append(f"        n_{n} = None")
             lines.append(f"        for x in {n}:")
+            if holes:
+                lines += ["            if x is None:", "                continue"]
             lines.append("            if x._key is not key:")
             lines.append("                slow = True")
             lines.append("            if x._node is not None:")
@@ -267,7 +270,7 @@ def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
             f"        s = {first}._storage = Storage({first}._array, key)",
             "    t._storage = s",
             f"    b = {first}._base",
-            f"    t._base = {first} if b is None else b",
+            "    t._base = None" if operator.nondifferentiable else f"    t._base = {first} if b is None else b",
         ]
     else:
         lines.append("    t._storage = t._base = None")

@@ -224,6 +224,8 @@ def execute(operator: Operator, key: Any, values: dict[str, Any]) -> Any:
         wrapped = RUNTIME["wrap"](result, key)
         if operator.view:
             RUNTIME["share"](wrapped, given[0])
+            if operator.nondifferentiable:  # writes to it are not writes to a view, for gradients
+                wrapped._base = None
     else:
         wrapped = RUNTIME["wrap_views"](result, key, given[0]) if operator.view else RUNTIME["wrap_all"](result, key)
     if recording:
