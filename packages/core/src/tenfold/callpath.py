@@ -175,9 +175,12 @@ def _read(operator: Operator, table: str) -> list[str]:
             lines += _read_number(n, dtype_of if in_group else "", operator)
             continue
         if p.role == "list":
-            lines.append(f"        a_{n} = [x._array for x in {n}]")
+            holes = "None" in str(operator.declared.__annotations__.get(n))
+            lines.append(f"        a_{n} = [{'None if x is None else ' if holes else ''}x._array for x in {n}]")
             lines.append(f"        n_{n} = None")
             lines.append(f"        for x in {n}:")
+            if holes:
+                lines += ["            if x is None:", "                continue"]
             lines.append("            if x._key is not key:")
             lines.append("                slow = True")
             lines.append("            if x._node is not None:")
