@@ -72,11 +72,11 @@ def scaled_dot_product_attention(
 
 @array_kernel(rounded=4)
 def scaled_dot_product_attention_grad(
-    g: Array,
+    grad: Array,
     query: Array,
     key: Array,
     value: Array,
-    out: Array,
+    output: Array,
     log_sum_exp: Array,
     attn_mask: Array | None,
     is_causal: bool,
@@ -86,7 +86,7 @@ def scaled_dot_product_attention_grad(
     """The gradients for query, key, value and, when `mask_grad` asks for it, the additive mask broadcast to (*, T, S)."""
     q, k, v = _flatten_heads(query, key, value)
     mask = None if attn_mask is None else HeadMask(attn_mask, query.shape[:-2], (q.shape[1], k.shape[1]))
-    g3, out3 = g.reshape(*q.shape[:2], v.shape[2]), out.reshape(*q.shape[:2], v.shape[2])
+    g3, out3 = grad.reshape(*q.shape[:2], v.shape[2]), output.reshape(*q.shape[:2], v.shape[2])
     sums = np.where(np.isneginf(log_sum_exp), np.inf, log_sum_exp).reshape(*q.shape[:2], 1)
     factor = _scale(query, scale)
     delta = np.vecdot(g3, out3)[..., None]

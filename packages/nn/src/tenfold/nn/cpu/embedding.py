@@ -13,15 +13,15 @@ Array = np.ndarray[Any, Any]
 
 
 @array_kernel()
-def embedding_weight_grad(g: Array, indices: Array, num_weights: int, padding_idx: int | None, scale_by_freq: bool) -> Array:
-    """Add the rows of g (*, D) to the rows of a zero table (num_weights, D) that `indices` (*) name.
+def embedding_weight_grad(grad: Array, indices: Array, num_weights: int, padding_idx: int | None, scale_by_freq: bool) -> Array:
+    """Add the rows of grad (*, D) to the rows of a zero table (num_weights, D) that `indices` (*) name.
 
     Rows of `padding_idx` (None or negative: no such row) stay zero; with `scale_by_freq` each row is divided by how
     often its index occurs.
     """
-    D = g.shape[-1]
-    out = np.zeros((num_weights, D), g.dtype)
-    flat, rows = indices.reshape(-1), g.reshape(indices.size, D)
+    D = grad.shape[-1]
+    out = np.zeros((num_weights, D), grad.dtype)
+    flat, rows = indices.reshape(-1), grad.reshape(indices.size, D)
     table, columns = out.reshape(-1), np.arange(D)
     for part in row_blocks(len(flat), D * columns.itemsize):
         # Flat and of one dtype is NumPy's fast loop: a quarter of the time that add.at takes on rows.
@@ -30,5 +30,5 @@ def embedding_weight_grad(g: Array, indices: Array, num_weights: int, padding_id
         out[padding_idx] = 0
     if scale_by_freq:
         counts = np.bincount(flat, minlength=num_weights)
-        out /= np.maximum(counts, 1)[:, None].astype(g.dtype)
+        out /= np.maximum(counts, 1)[:, None].astype(grad.dtype)
     return out

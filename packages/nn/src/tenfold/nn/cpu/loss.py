@@ -48,11 +48,11 @@ def _reduce(losses: Array, total: Array, target: Array, reduction: str) -> Array
     return summed if reduction == "sum" else np.asarray(summed / total, losses.dtype)
 
 
-def _per_element(g: Array, targets: Targets, total: Array, reduction: str) -> Array:
+def _per_element(grad: Array, targets: Targets, total: Array, reduction: str) -> Array:
     """The gradient of each unweighted loss term's sum; (A, B)."""
     if reduction == "none":
-        return g.reshape(targets.weights.shape)
-    share = g if reduction == "sum" else g / total
+        return grad.reshape(targets.weights.shape)
+    share = grad if reduction == "sum" else grad / total
     return np.broadcast_to(np.asarray(share, targets.weights.dtype), targets.weights.shape)
 
 
@@ -68,7 +68,7 @@ def nll_loss(log_probs: Array, target: Array, weight: Array | None, ignore_index
 
 @array_kernel()
 def nll_loss_grad(
-    g: Array,
+    grad: Array,
     log_probs: Array,
     target: Array,
     weight: Array | None,
@@ -77,9 +77,9 @@ def nll_loss_grad(
     total_weight: Array,
 ) -> Array:
     """The gradient of `nll_loss` with respect to log_probs."""
-    targets = Targets(target, log_probs.shape, weight, ignore_index, g.dtype)
-    out = np.zeros(log_probs.shape, g.dtype)
-    values = -_per_element(g, targets, total_weight, reduction) * targets.weights
+    targets = Targets(target, log_probs.shape, weight, ignore_index, grad.dtype)
+    out = np.zeros(log_probs.shape, grad.dtype)
+    values = -_per_element(grad, targets, total_weight, reduction) * targets.weights
     if out.size:
         _as_classes(out)[targets.index] = np.where(targets.weights == 0, 0, values)
     return out
@@ -128,7 +128,7 @@ def _smoothed(x: Array, sums: Array, weight: Array | None) -> Array:
 
 @array_kernel()
 def cross_entropy_grad(
-    g: Array,
+    grad: Array,
     input: Array,
     target: Array,
     weight: Array | None,
@@ -139,12 +139,12 @@ def cross_entropy_grad(
     log_sum_exp: Array,
 ) -> Array:
     """The gradient of `cross_entropy` with respect to its input: softmax times the target's weight, less the target."""
-    targets = Targets(target, input.shape, weight, ignore_index, g.dtype)
+    targets = Targets(target, input.shape, weight, ignore_index, grad.dtype)
     x = _as_classes(input)
     out = np.empty(x.shape, x.dtype)
     if not out.size:
         return out.reshape(input.shape)
-    share = _per_element(g, targets, total_weight, reduction)
+    share = _per_element(grad, targets, total_weight, reduction)
     hard = share * targets.weights * (1 - label_smoothing)
     soft = np.where(target.reshape(hard.shape) != ignore_index, share, 0) * (label_smoothing / x.shape[1])
     factors = np.ones(x.shape[1], x.dtype) if weight is None else weight.astype(x.dtype, copy=False)
