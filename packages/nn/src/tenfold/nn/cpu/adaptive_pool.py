@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.blocks import row_blocks
+from tenfold.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
 from tenfold.nn.cpu.pool import PLANE_BYTES, as_planes, avg_pool, max_pool
-from tenfold.nn.cpu.window import Sizes
+from tenfold.nn.ops import adaptive_pool as ops
+from tenfold.nn.window import Sizes
 
 Array = np.ndarray[Any, Any]
 
@@ -153,3 +155,7 @@ def _max_windows(x: Array, index: Array, axis: int, size: int) -> tuple[Array, A
         np.copyto(best, value, where=better)
         np.copyto(where, index.take(reads, axis), where=better)
     return best, where
+
+
+for _function in (adaptive_avg_pool, adaptive_avg_pool_grad, adaptive_max_pool):
+    kernel(getattr(ops, _function.__name__), device="cpu")(_function)

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.blocks import row_blocks
+from tenfold.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
-from tenfold.nn.cpu.window import Sizes
+from tenfold.nn.window import Sizes
+from tenfold.nn.ops import norm as ops
 
 Array = np.ndarray[Any, Any]
 
@@ -26,7 +28,7 @@ def _split(shape: Sizes, normalized_ndim: int) -> tuple[Sizes, int]:
 
 
 @array_kernel()
-def native_layer_norm(
+def fused_layer_norm(
     input: Array, normalized_ndim: int, weight: Array | None, bias: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
     """(x - mean) / sqrt(var + eps) * weight + bias over the last dimensions; also mean and 1 / sqrt(var + eps)."""
@@ -65,10 +67,10 @@ def _row_means(x: Array) -> Array:
 
 
 @array_kernel(rounded=3)
-def native_layer_norm_grad(
-    grad: Array, input: Array, mean: Array, rstd: Array, normalized_ndim: int, weight: Array | None
+def fused_layer_norm_grad(
+    grad: Array, input: Array, mean: Array, rstd: Array, normalized_ndim: int, weight: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
-    """The gradients of `native_layer_norm` for input, weight and bias (the last two of the normalized shape)."""
+    """The gradients of `fused_layer_norm` for input, weight and bias (the last two of the normalized shape)."""
     lead, D = _split(input.shape, normalized_ndim)
     rows = prod(lead)
     g2, x2 = grad.reshape(rows, D), input.reshape(rows, D)
@@ -104,7 +106,7 @@ def _row_gradient(grad: Array, y: Array, products: Array, weight: Array | None, 
 
 
 @array_kernel()
-def rms_norm(input: Array, normalized_ndim: int, weight: Array | None, eps: float) -> tuple[Array, Array]:
+def fused_rms_norm(input: Array, normalized_ndim: int, weight: Array | None, eps: float) -> tuple[Array, Array]:
     """x / sqrt(mean(x^2) + eps) * weight over the last dimensions; also 1 / sqrt(mean(x^2) + eps)."""
     lead, D = _split(input.shape, normalized_ndim)
     x = input.reshape(prod(lead), D)
@@ -120,8 +122,8 @@ def rms_norm(input: Array, normalized_ndim: int, weight: Array | None, eps: floa
 
 
 @array_kernel(rounded=2)
-def rms_norm_grad(grad: Array, input: Array, rstd: Array, normalized_ndim: int, weight: Array | None) -> tuple[Array, Array]:
-    """The gradients of `rms_norm` for input and weight (of the normalized shape)."""
+def fused_rms_norm_grad(grad: Array, input: Array, rstd: Array, normalized_ndim: int, weight: Array | None, eps: float) -> tuple[Array, Array]:
+    """The gradients of `fused_rms_norm` for input and weight (of the normalized shape)."""
     lead, D = _split(input.shape, normalized_ndim)
     rows = prod(lead)
     g2, x2, scales = grad.reshape(rows, D), input.reshape(rows, D), rstd.reshape(rows, 1)
@@ -166,7 +168,7 @@ def _affine(x: Array, scale: Array, shift: Array, out: Array) -> None:
 
 
 @array_kernel()
-def native_batch_norm(
+def fused_batch_norm(
     input: Array,
     weight: Array | None,
     bias: Array | None,
@@ -185,7 +187,7 @@ def native_batch_norm(
     if training:
         mean, variance = _batch_statistics(x)
     elif running_mean is None or running_var is None:
-        raise ValueError("native_batch_norm: outside training it needs running_mean and running_var; got None")
+        raise ValueError("fused_batch_norm: outside training it needs running_mean and running_var; got None")
     else:
         mean, variance = running_mean.astype(dtype), running_var.astype(dtype)
     rstd = 1 / np.sqrt(variance + dtype.type(eps))
@@ -207,10 +209,10 @@ def _batch_statistics(x: Array) -> tuple[Array, Array]:
 
 
 @array_kernel(rounded=3)
-def native_batch_norm_grad(
-    grad: Array, input: Array, weight: Array | None, mean: Array, rstd: Array, training: bool
+def fused_batch_norm_grad(
+    grad: Array, input: Array, weight: Array | None, mean: Array, rstd: Array, training: bool, eps: float
 ) -> tuple[Array, Array, Array]:
-    """The gradients of `native_batch_norm` for input, weight and bias, from the statistics it returned."""
+    """The gradients of `fused_batch_norm` for input, weight and bias, from the statistics it returned."""
     g3, x = _channels(grad), _channels(input)
     g_bias = _channel_sums(g3)
     g_weight = np.zeros(x.shape[1], grad.dtype)
@@ -241,7 +243,7 @@ def _combine(grad: Array, x: Array, scale: Array, slope: Array, level: Array, ou
 
 
 @array_kernel()
-def native_group_norm(
+def fused_group_norm(
     input: Array, num_groups: int, weight: Array | None, bias: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
     """Normalize each sample of (N, C, *S) over groups of channels and S; also mean and 1 / sqrt(var + eps), (N, G)."""
@@ -263,10 +265,10 @@ def native_group_norm(
 
 
 @array_kernel(rounded=3)
-def native_group_norm_grad(
-    grad: Array, input: Array, mean: Array, rstd: Array, num_groups: int, weight: Array | None
+def fused_group_norm_grad(
+    grad: Array, input: Array, mean: Array, rstd: Array, num_groups: int, weight: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
-    """The gradients of `native_group_norm` for input, weight and bias, from the statistics it returned."""
+    """The gradients of `fused_group_norm` for input, weight and bias, from the statistics it returned."""
     g3, x = _channels(grad), _channels(input)
     (N, C, L), G = x.shape, num_groups
     centers, scales = (v.reshape(N, G).repeat(C // G, 1) for v in (mean, rstd))
@@ -284,3 +286,10 @@ def native_group_norm_grad(
     out = np.empty(x.shape, grad.dtype)
     _combine(g3, x, scales if weight is None else scales * weight, slope, -level * scales - slope * centers, out)
     return out.reshape(input.shape), g_weight, g_bias
+
+
+for _function in (
+    fused_layer_norm, fused_layer_norm_grad, fused_rms_norm, fused_rms_norm_grad,
+    fused_batch_norm, fused_batch_norm_grad, fused_group_norm, fused_group_norm_grad,
+):  # fmt: skip
+    kernel(getattr(ops, _function.__name__), device="cpu")(_function)

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.blocks import row_blocks
+from tenfold.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
-from tenfold.nn.cpu.window import Sizes, Window, overlaps, window_over
+from tenfold.nn.ops import pool as ops
+from tenfold.nn.window import Sizes, Window, mean_factors, overlaps, window_over
 
 Array = np.ndarray[Any, Any]
 
@@ -140,7 +142,7 @@ def avg_pool(
     planes = as_planes(input, ndim)
     window = window_over(planes.shape[1:], kernel_size, stride, padding, (1,) * ndim, ceil_mode)
     out = np.empty((len(planes), *window.outputs), input.dtype)
-    scale = _mean_factors(window, count_include_pad, divisor_override, input.dtype)
+    scale = mean_factors(window, count_include_pad, divisor_override).astype(input.dtype)
     if out.size:
         for part in row_blocks(len(planes), 2 * prod(window.inputs) * input.itemsize, PLANE_BYTES):
             sums = planes[part]
@@ -166,7 +168,7 @@ def avg_pool_grad(
     inputs = tuple(input_shape[len(input_shape) - ndim :])
     window = window_over(inputs, kernel_size, stride, padding, (1,) * ndim, ceil_mode)
     out = np.empty(tuple(input_shape), grad.dtype)
-    scale = _mean_factors(window, count_include_pad, divisor_override, grad.dtype)
+    scale = mean_factors(window, count_include_pad, divisor_override).astype(grad.dtype)
     if out.size:
         planes, results = as_planes(grad, ndim), as_planes(out, ndim)
         for part in row_blocks(len(planes), 2 * prod(inputs) * grad.itemsize, PLANE_BYTES):
@@ -201,17 +203,5 @@ def _spread_windows(grad: Array, window: Window, axis: int) -> Array:
     return out
 
 
-@lru_cache(maxsize=64)
-def _mean_factors(window: Window, count_pad: bool, divisor: int | None, dtype: np.dtype[Any]) -> Array:
-    """One over the number of elements that each window counts; (*P)."""
-    if divisor is not None:
-        return np.full(window.outputs, 1 / divisor, dtype)
-    counts: Array = np.ones((), np.int64)
-    for axis, size in enumerate(window.outputs):
-        pad = window.padding[axis]
-        first = np.arange(size) * window.stride[axis] - pad
-        last = np.minimum(first + window.kernel[axis], window.inputs[axis] + pad)
-        if not count_pad:
-            first, last = np.maximum(first, 0), np.minimum(last, window.inputs[axis])
-        counts = counts[..., None] * (last - first)
-    return (1 / counts).astype(dtype)
+for _function in (max_pool, max_pool_grad, avg_pool, avg_pool_grad):
+    kernel(getattr(ops, _function.__name__), device="cpu")(_function)

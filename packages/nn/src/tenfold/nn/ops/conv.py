@@ -8,6 +8,7 @@ from typing import Any
 
 import tenfold as tf
 from tenfold.meta import Meta
+from tenfold.nn.ops.padding import constant_pad
 from tenfold.nn.ops.sizes import per_dim
 from tenfold.operators import composite
 from tenfold.tensor import Tensor
@@ -68,7 +69,7 @@ def convolution(
 def _padded(x: Tensor, pairs: list[tuple[int, int]]) -> Tensor:
     if not any(any(pair) for pair in pairs):
         return x
-    return tf.constant_pad(x, tuple(n for pair in reversed(pairs) for n in pair), 0)
+    return constant_pad(x, tuple(n for pair in reversed(pairs) for n in pair), 0)
 
 
 def _as_plain(
@@ -76,17 +77,23 @@ def _as_plain(
 ) -> tuple[Tensor, Tensor, list[tuple[int, int]]]:
     """A transposed convolution as a plain one of stride 1: zeros between the elements, the kernel turned round."""
     kernel = weight.shape[2:]
-    for axis, s in enumerate(stride, 2):
-        if s > 1:
-            spread = x.unsqueeze(axis + 1)
-            spread = _padded(spread, [(0, s - 1), *[(0, 0)] * (spread.dim() - axis - 2)])
-            x = spread.reshape(*x.shape[:axis], x.shape[axis] * s, *x.shape[axis + 1 :])
+    x = with_gaps(x, stride)
     reach = [d * (k - 1) for k, d in zip(kernel, dilation, strict=True)]
     # The zeros after the last element come off again.
     pairs = [(r - p, r - p + o - s + 1) for r, p, o, s in zip(reach, padding, output_padding, stride, strict=True)]
     C, M = weight.shape[0], weight.shape[1]
     turned = weight.reshape(groups, C // groups, M, *kernel).transpose(1, 2).flip(tuple(range(3, 3 + len(kernel))))
     return x, turned.reshape(groups * M, C // groups, *kernel), pairs
+
+
+def with_gaps(x: Tensor, stride: Sizes) -> Tensor:
+    """Put stride - 1 zeros behind every element along each of the last dimensions."""
+    first = x.dim() - len(stride)
+    for axis, s in enumerate(stride, first):
+        if s > 1:
+            spread = _padded(x.unsqueeze(axis + 1), [(0, s - 1), *[(0, 0)] * (x.dim() - axis - 1)])
+            x = spread.reshape(*x.shape[:axis], x.shape[axis] * s, *x.shape[axis + 1 :])
+    return x
 
 
 def patches(x: Tensor, kernel: Sizes, stride: Sizes, dilation: Sizes, outputs: Sizes) -> Tensor:
@@ -96,6 +103,18 @@ def patches(x: Tensor, kernel: Sizes, stride: Sizes, dilation: Sizes, outputs: S
         axes = zip(tap, stride, dilation, outputs, strict=True)
         taps.append(x[(..., *[slice(t * d, t * d + (o - 1) * s + 1, s) for t, s, d, o in axes])])
     return tf.stack(taps, 2)
+
+
+def spread_patches(columns: Tensor, inputs: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes) -> Tensor:
+    """The transpose of padding and `patches`: add columns (N, C, taps, *outputs) to planes (N, C, *inputs)."""
+    total = None
+    for at, tap in enumerate(product(*[range(k) for k in kernel])):
+        x = with_gaps(columns[:, :, at], stride)
+        starts = [t * d - p for t, d, p in zip(tap, dilation, padding, strict=True)]
+        x = _padded(x, [(a, i - a - n) for a, i, n in zip(starts, inputs, x.shape[2:], strict=True)])
+        total = x if total is None else total + x
+    assert total is not None
+    return total
 
 
 def _correlate(x: Tensor, weight: Tensor, stride: Sizes, dilation: Sizes, groups: int) -> Tensor:
@@ -266,7 +285,7 @@ def _same_padding(name: str, input: Tensor, weight: Tensor, stride: Sizes, dilat
         raise RuntimeError(f"{name}: padding='same' is not supported for strided convolutions, got stride={stride}")
     total = [d * (k - 1) for k, d in zip(weight.shape[2:], dilation, strict=True)]
     if any(t % 2 for t in total):
-        input = tf.constant_pad(input, tuple(n for t in reversed(total) for n in (0, t % 2)), 0)
+        input = constant_pad(input, tuple(n for t in reversed(total) for n in (0, t % 2)), 0)
     return input, tuple(t // 2 for t in total)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from tenfold.autograd.gradients import gradient
@@ -16,8 +17,9 @@ def _input(g: Any, weight: Any) -> Any:
 
 def _weight(g: Any, input: Any, weight_shape: Any) -> Any:
     input = conjugate(input)
-    rows = input.reshape(-1, input.shape[-1])
-    return g.reshape(len(rows), -1).transpose(0, 1).mm(rows).view(weight_shape)
+    N = prod(input.shape[:-1])
+    rows, g = input.reshape(N, input.shape[-1]), g.reshape(N, prod(weight_shape[:-1]))
+    return g.transpose(0, 1).mm(rows).view(weight_shape)
 
 
 gradient(linear, input=_input, weight=_weight, bias=lambda g: g)
