@@ -54,7 +54,7 @@ _LAZY = {
     "Generator": "tenfold.generator", "default_generator": "tenfold.generator", "manual_seed": "tenfold.generator",
     "initial_seed": "tenfold.generator", "seed": "tenfold.generator", "get_rng_state": "tenfold.generator",
     "set_rng_state": "tenfold.generator", "set_printoptions": "tenfold.printing",
-    "save": "tenfold.serialization", "load": "tenfold.serialization",
+    "autocast": "tenfold.amp", "save": "tenfold.serialization", "load": "tenfold.serialization",
 }  # fmt: skip
 
 
