@@ -86,6 +86,10 @@ def _signature(operator: Operator) -> str:
             parts.append(f"{p.name}=None")
             starred = True
             continue
+        if p.role == "args":
+            parts.append("*" + p.name)
+            starred = True
+            continue
         if p.keyword_only and not starred:
             parts.append("*")
             starred = True
@@ -118,9 +122,13 @@ def _by_name(operator: Operator) -> str:
 def _full_dispatch(operator: Operator) -> str:
     """The call of `dispatch` with the arguments as (positional, keyword)."""
     keyword = [p.name for p in operator.params if p.keyword_only] + (["out"] if takes_out(operator) else [])
-    positional = "".join(p.name + ", " for p in operator.params if not p.keyword_only)
+    positional = "".join(_passed(p) + ", " for p in operator.params if not p.keyword_only)
     named = ", ".join(f"{n!r}: {n}" for n in keyword)
     return f"dispatch(OP_{operator.name}, ({positional}), {{{named}}})"
+
+
+def _passed(p: Param) -> str:
+    return "*" + p.name if p.role == "args" else p.name
 
 
 def _uncommon(operator: Operator) -> str:
@@ -300,7 +308,7 @@ def _primitive(operator: Operator, slow: str = "") -> list[str]:
 def _composite(operator: Operator, slow: str = "") -> list[str]:
     lines = list(_normalise_ints(operator))
     given = [p for p in operator.params if not slow or not p.keyword_only]
-    passed = [p.name if not p.keyword_only else f"{p.name}={p.name}" for p in given]
+    passed = [_passed(p) if not p.keyword_only else f"{p.name}={p.name}" for p in given]
     body = f"BODY_{operator.name}({', '.join(passed)})"
     lines += [f"    if {'ACTIVE' if slow else _uncommon(operator)}:"]
     slow = slow or _full_dispatch(operator)

@@ -39,7 +39,7 @@ def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     for name, neutral in operator.neutral.items():
         value = values[name]
         if value is not neutral if neutral is None or isinstance(neutral, bool) else value != neutral:
-            return operator.lower_body(**values)
+            return _inside_layers(operator.lower_body, (), values)
     if any(t._key.level is not None for t in tensors):
         return _through_transforms(operator, values, tensors)
     return _plain(operator, values, tensors)
@@ -72,7 +72,7 @@ def _check_arguments(operator: Operator, values: dict[str, Any]) -> list[Any]:
     """All tensors among the arguments (and objects that override); refuses what a tensor parameter cannot take."""
     tensors = []
     for position, p in enumerate(operator.params):
-        if p.role in ("value", "ints"):
+        if p.role in ("value", "ints", "args"):
             continue
         value = values[p.name]
         if hasattr(value, "_array"):
@@ -163,7 +163,7 @@ def _group(operator: Operator, values: dict[str, Any]) -> list[tuple[Param, Any]
     """The promoted parameters with their values; list parameters give one entry for each tensor."""
     group = []
     for p in operator.kernel_params:
-        if p.role in ("value", "ints") or (operator.promoted is not None and p.name not in operator.promoted):
+        if p.role in ("value", "ints", "args") or (operator.promoted is not None and p.name not in operator.promoted):
             continue
         value = values[p.name]
         if p.role == "list":
@@ -271,8 +271,25 @@ def run_body(operator: Operator, values: dict[str, Any], key: Any = None) -> Any
             f"{', '.join(devices_with_kernel(operator)) or 'none'}. A package attaches one with "
             f"@kernel(op.{operator.name}, device={str(key.device.type)!r})"
         )
-    positional = [values[p.name] for p in operator.params if not p.keyword_only]
-    return operator.body(*positional, **{p.name: values.get(p.name) for p in operator.params if p.keyword_only})
+    positional: list[Any] = []
+    for p in operator.params:
+        if p.role == "args":
+            positional += values[p.name]
+        elif not p.keyword_only:
+            positional.append(values[p.name])
+    return _inside_layers(operator.body, positional, {p.name: values.get(p.name) for p in operator.params if p.keyword_only})
+
+
+def _inside_layers(body: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Run a body with those layers on again that asked for it by `call_inside`."""
+    layers, reentering = STATE.layers, STATE.reentering
+    if not reentering:
+        return body(*args, **kwargs)
+    STATE.layers, STATE.reentering = reentering, ()
+    try:
+        return body(*args, **kwargs)
+    finally:
+        STATE.layers, STATE.reentering = layers, reentering
 
 
 def has_gradient(operator: Operator) -> bool:

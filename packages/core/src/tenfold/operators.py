@@ -34,7 +34,7 @@ class Param:
     """One parameter of an operator: how it is passed and what it holds."""
 
     name: str
-    role: str  # "tensor", "number" (a tensor or a Python number), "optional", "list", "ints" (also as *args), "value"
+    role: str  # "tensor", "number" (a tensor or a Python number), "optional", "list", "ints" (also as *args), "args", "value"
     keyword_only: bool
     default: Any
 
@@ -94,7 +94,7 @@ class Operator:
 
     def _read_params(self) -> Iterator[Param]:
         for p in inspect.signature(self.declared).parameters.values():
-            role = ROLES.get(str(p.annotation), "value")
+            role = "args" if p.kind is p.VAR_POSITIONAL else ROLES.get(str(p.annotation), "value")
             yield Param(p.name, role, p.kind is p.KEYWORD_ONLY, p.default)
 
     @property

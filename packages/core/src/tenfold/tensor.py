@@ -211,7 +211,7 @@ class Tensor:
     @property
     def data(self) -> Tensor:
         """The same memory outside the gradient graph; writes through it are not seen by version checks."""
-        made = self._make_subclass(type(self), self)
+        made = self._make_subclass(Tensor if is_plain(type(self)) else type(self), self)
         made._storage = None
         return made  # type: ignore[no-any-return]
 

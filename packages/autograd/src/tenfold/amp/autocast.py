@@ -10,7 +10,7 @@ from typing import Any
 
 from tenfold import dtypes
 from tenfold.operators import Operator
-from tenfold.runtime import STATE, Layer
+from tenfold.runtime import STATE, Layer, call_inside
 from tenfold.tensor import Tensor
 
 # Products: fast and accurate enough with half inputs and wide accumulation.
@@ -75,10 +75,7 @@ class autocast(Layer):
             target = self.fast_dtype if name in LOWER else dtypes.float32
             cast = functools.partial(self._cast, target=target)
             return operator.fn(*_map(cast, args), **_map(cast, kwargs))
-        if not self.enabled or operator.body is None:
-            return operator.fn(*args, **kwargs)
-        STATE.layers = (*STATE.layers, self)  # the body's own calls are cast too
-        return operator.fn(*args, **kwargs)
+        return call_inside(self, operator, args, kwargs)  # what a body calls is cast too
 
     def _cast(self, x: Any, target: dtypes.dtype) -> Any:
         if not isinstance(x, Tensor) or x.device.type != self.device_type or x.dtype is target:
