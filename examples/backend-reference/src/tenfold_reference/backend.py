@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from tenfold.devices import Backend
 
+from tenfold.devices import Backend
 from tenfold_reference.block import Block, converted, expanded, new_block
 
 

@@ -1,4 +1,4 @@
-"""The few loops behind every kernel: map (of one or more blocks), reduce, matmul.
+"""The few loops behind every kernel: map (of one or more blocks), reduce, along a dimension, matmul.
 
 An operator's shape rule does the rest of the work: it refuses what the operator does not take, in PyTorch's words, and
 says the shape and dtype of the result.
@@ -11,10 +11,10 @@ from itertools import repeat
 from typing import Any
 
 import numpy as np
+
 from tenfold.meta import Meta
 from tenfold.operators import Operator
 from tenfold.ops.rules import wrap_dims
-
 from tenfold_reference.block import Block, expanded, new_block, walk
 
 
@@ -53,6 +53,28 @@ def reducer(operator: Operator, function: Callable[[list[Any]], Any]) -> Callabl
         others = walk([input.shape[d] for d in dims], [input.steps[d] for d in dims], 0)
         cells = input.cells
         return new_block(result.shape, result.dtype, (function([cells[p + q] for q in others]) for p in firsts))
+
+    return run
+
+
+def along(operator: Operator, function: Callable[[list[Any]], list[Any]]) -> Callable[..., Block]:
+    """The kernel of an operator that turns every line of elements along one dimension into another such line."""
+
+    def run(input: Block, dim: int) -> Block:
+        result = geometry(operator, input, dim)
+        block = new_block(result.shape, result.dtype, input.values())
+        if 0 in block.shape:
+            return block
+        if not block.shape:
+            return new_block((), result.dtype, function(block.values()))
+        d = dim % len(block.shape)
+        firsts = walk(block.shape[:d] + block.shape[d + 1 :], block.steps[:d] + block.steps[d + 1 :], 0)
+        cells = block.cells
+        for p in firsts:
+            line = walk(block.shape[d : d + 1], block.steps[d : d + 1], p)
+            for position, value in zip(line, function([cells[q] for q in line])):
+                cells[position] = value
+        return block
 
     return run
 

@@ -60,13 +60,27 @@ def smaller(x: float, y: float) -> float:
     return x if x < y or x != x else y
 
 
-def finite_only(function: Callable[[float], float]) -> Callable[[float], float]:
-    """A function of `math` that is NaN where Python raises a domain error (sin of infinity)."""
+def remainder(x: float, y: float) -> float:
+    """What is left after `floor_divide`: it has the sign of y."""
+    if y == 0:
+        return 0 if isinstance(x, int) else nan
+    return x % y if math.isfinite(x) else nan
 
-    def total(x: float) -> float:
+
+def total(function: Callable[[float], float], overflow: float = nan) -> Callable[[float], float]:
+    """A function of `math` that is defined everywhere: NaN where Python raises a domain error (the sine of infinity)."""
+
+    def defined(x: float) -> float:
         try:
             return function(x)
         except ValueError:
             return nan
+        except OverflowError:
+            return overflow
 
-    return total
+    return defined
+
+
+def kept_if_infinite(function: Callable[[float], float]) -> Callable[[float], float]:
+    """Rounding to an integer, with infinities and NaN as they are."""
+    return lambda x: function(x) if math.isfinite(x) else x
