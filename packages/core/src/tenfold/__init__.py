@@ -31,7 +31,7 @@ from tenfold.memory_format import (  # noqa: E402
     memory_format,
     preserve_format,
 )
-from tenfold.operators import OPERATORS as _OPERATORS, op  # noqa: E402
+from tenfold.operators import ALIASES as _ALIASES, OPERATORS as _OPERATORS, op  # noqa: E402
 from tenfold.promotion import can_cast, promote_types, result_type  # noqa: E402
 from math import e, inf, nan, pi  # noqa: E402
 
@@ -45,6 +45,7 @@ from tenfold.ops import dunders as _dunders  # noqa: E402
 
 # The public functions: one for each operator, and the dtypes under PyTorch's names.
 globals().update({name: operator.fn for name, operator in _OPERATORS.items()})
+globals().update(_ALIASES)
 globals().update(_dtypes.BY_NAME)
 globals().update(_dtypes.ALIASES)
 strided, sparse_coo, sparse_csr = "strided", "sparse_coo", "sparse_csr"

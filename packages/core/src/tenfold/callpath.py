@@ -329,7 +329,13 @@ def _inplace(operator: Operator) -> list[str]:
     assert base is not None
     lines = list(_normalise_ints(operator))
     slow = _full_dispatch(operator)
-    lines += [f"    if {_uncommon(operator)}:", f"        return {slow}"]
+    lines += [f"    if {_uncommon(operator)}:"]
+    if base.lower_inplace is not None:
+        given = ", ".join(p.name for p in base.params)
+        RUNTIME["LOWER_" + operator.name] = base.lower_inplace
+        lines += [f"        if not ACTIVE and {base.params[0].name}._key in KERNELS_{operator.name}:"]
+        lines += [f"            return LOWER_{operator.name}({given})"]
+    lines += [f"        return {slow}"]
     lines += ["    try:", *_read(base, operator.name), _EXCEPT, "        slow = True"]
     nodes = " or ".join(f"n_{p.name} is not None" for p in _tensor_params(base))
     lines += [f"    if slow or ({nodes}) and (not GRAD_OFF or grad_enabled()):", f"        return {slow}"]
@@ -337,9 +343,11 @@ def _inplace(operator: Operator) -> list[str]:
     given = ", ".join(p.name for p in base.kernel_params)
     lines += [
         "    try:",
-        f"        kernel({_call_arguments(base)}, out=a_{first})",
+        f"        r = kernel({_call_arguments(base)}, out=a_{first})",
         "    except Exception as error:",
         f"        raise explained(OP_{operator.name}, key, [{given}], error) from None",
+        "    if r is NotImplemented:",
+        f"        return {slow}",
         f"    s = {first}._storage",
         "    if s is None:",
         f"        s = {first}._storage = Storage(a_{first}, key)",

@@ -16,6 +16,9 @@ from tenfold.operators import Operator, Param
 from tenfold.runtime import RUNTIME, STATE, through_layers
 
 NUMBERS = (int, float, complex)
+# Where NumPy takes a Python number as PyTorch does. It refuses numbers out of a small integer's range, which PyTorch
+# wraps around, and does not know the number's place among ml_dtypes' types.
+_NUMPY_NUMBERS = (dtypes.float32, dtypes.float64, dtypes.int64, dtypes.complex64, dtypes.complex128)
 
 
 def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -23,6 +26,10 @@ def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if STATE.layers:
         return through_layers(operator, *as_called(operator, args, kwargs))
     values = operator.bind(args, kwargs)
+    if operator.overload_body is not None:
+        result = operator.overload_body(**values)
+        if result is not NotImplemented:
+            return result
     tensors = _check_arguments(operator, values)
     if _overriding(tensors):
         from tenfold.overrides import call_overrides
@@ -128,6 +135,8 @@ def _through_transforms(operator: Operator, values: dict[str, Any], tensors: lis
 
 
 def _plain(operator: Operator, values: dict[str, Any], tensors: list[Any]) -> Any:
+    if operator.mixed and any(t._key is not tensors[0]._key for t in tensors):
+        return run_body(operator, values)
     key = _common_device(operator, values, tensors)
     if operator.promote is not None:
         _promote(operator, values, key)
@@ -187,8 +196,9 @@ def _promote(operator: Operator, values: dict[str, Any], key: Any) -> None:
             values[p.name] = [v if v is None else _cast(v, target) for v in values[p.name]]
         elif hasattr(value, "_array"):
             values[p.name] = _cast(value, target)
-        elif target.numpy.kind == "V":  # NumPy's own rule for Python numbers does not know these dtypes
-            values[p.name] = RUNTIME["wrap"](key.backend.from_numpy(np.asarray(value, target.numpy), key.index), key)
+        elif target not in _NUMPY_NUMBERS:
+            array = np.asarray(value).astype(target.numpy)
+            values[p.name] = RUNTIME["wrap"](key.backend.from_numpy(array, key.index), key)
 
 
 def _cast(tensor: Any, target: dtypes.dtype) -> Any:
