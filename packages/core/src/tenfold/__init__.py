@@ -61,7 +61,7 @@ _LAZY = {
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
-        value = getattr(importlib.import_module(_LAZY[name]), name)
+        value = getattr(_from_packages(_LAZY[name].removeprefix("tenfold.")), name)
     elif name.startswith("__"):
         raise AttributeError(f"module 'tenfold' has no attribute {name!r}")
     else:

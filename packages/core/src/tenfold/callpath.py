@@ -257,15 +257,18 @@ def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
     if operator.outputs != 1:
         if operator.view:
             first = operator.kernel_params[0].name
-            lines.append(f"    t = wrap_views(r, key, {first})")
+            wrapped = f"wrap_views(r, key, {first})"
         else:
-            lines.append("    t = wrap_all(r, key)")
+            wrapped = "wrap_all(r, key)"
+        lines += ["    try:", f"        t = {wrapped}", *_refuse_result(name)]
         if record:
             lines += [f"    if {record}:", f"        attach_{name}(t, {given})"]
         return [*lines, "    return t"]
     lines += [
         "    if type(r) is not key.array_type:",
-        "        r = key.coerce(r)",
+        "        try:",
+        "            r = key.coerce(r)",
+        *["    " + line for line in _refuse_result(name)],
         "    t = new(Tensor)",
         "    t._array = r",
         "    t._key = key",
@@ -287,6 +290,10 @@ def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
     if record:
         lines += [f"    if {record}:", f"        attach_{name}(t, {given})", "        return t"]
     return [*lines, "    t._node = None", "    return t"]
+
+
+def _refuse_result(name: str) -> list[str]:
+    return ["    except TypeError as error:", f"        raise wrong_result(OP_{name}, key, error) from None"]
 
 
 def _primitive(operator: Operator, slow: str = "") -> list[str]:

@@ -230,15 +230,28 @@ def execute(operator: Operator, key: Any, values: dict[str, Any]) -> Any:
         return run_body(operator, values, key)
     if operator.moves:
         result, key = result
-    if operator.outputs == 1:
-        wrapped = RUNTIME["wrap"](result, key)
-        if operator.view:
-            RUNTIME["share"](wrapped, given[0], operator.nondifferentiable is None)
-    else:
-        wrapped = RUNTIME["wrap_views"](result, key, given[0]) if operator.view else RUNTIME["wrap_all"](result, key)
+    wrapped = _wrapped(operator, key, result, given)
     if recording:
         attach(operator, wrapped, values)
     return wrapped
+
+
+def _wrapped(operator: Operator, key: Any, result: Any, given: list[Any]) -> Any:
+    """The kernel's arrays as tensors."""
+    try:
+        if operator.outputs != 1:
+            return RUNTIME["wrap_views"](result, key, given[0]) if operator.view else RUNTIME["wrap_all"](result, key)
+        wrapped = RUNTIME["wrap"](result, key)
+    except TypeError as error:
+        raise wrong_result(operator, key, error) from None
+    if operator.view:
+        RUNTIME["share"](wrapped, given[0], operator.nondifferentiable is None)
+    return wrapped
+
+
+def wrong_result(operator: Operator, key: Any, error: TypeError) -> TypeError:
+    """The error for a kernel that returned no arrays of its device."""
+    return TypeError(f"operator {operator.name} on device {str(key.device)!r}: {error}")
 
 
 def kernel_for(operator: Operator, key: Any) -> Any:
@@ -255,8 +268,14 @@ def kernel_for(operator: Operator, key: Any) -> Any:
 def run_body(operator: Operator, values: dict[str, Any], key: Any = None) -> Any:
     """Run a composite's body; a primitive without a kernel on this device is an error."""
     if operator.body is None:
-        from tenfold.plugins import devices_with_kernel
+        from tenfold.plugins import PluginError, broken_plugin, devices_with_kernel
 
+        broken = broken_plugin(key.device.type)
+        if broken is not None:
+            raise PluginError(
+                f"operator {operator.name} has no kernel for device {str(key.device.type)!r}: plugin {broken} failed to "
+                f"load: {broken.failure}"
+            ) from broken.error
         raise NotImplementedError(
             f"operator {operator.name} has no kernel for device {str(key.device.type)!r}; devices that have one: "
             f"{', '.join(devices_with_kernel(operator)) or 'none'}. A package attaches one with "
@@ -357,4 +376,4 @@ def _with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     return write_out(outs[0], result)
 
 
-RUNTIME.update(dispatch=dispatch, dispatch_dunder=dispatch_dunder, explained=explained, has_gradient=has_gradient)
+RUNTIME.update(dispatch=dispatch, dispatch_dunder=dispatch_dunder, explained=explained, has_gradient=has_gradient, wrong_result=wrong_result)
