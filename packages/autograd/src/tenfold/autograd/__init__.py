@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tenfold.autograd.gradcheck import gradcheck, gradgradcheck
 from tenfold.autograd.gradients import gradient, gradients
 from tenfold.autograd.nodes import Node
 from tenfold.autograd.tape import backward, grad
@@ -9,6 +10,6 @@ from tenfold.gradmode import enable_grad, inference_mode, no_grad, set_grad_enab
 from tenfold.tensor import Tensor as Variable
 
 __all__ = [
-    "Node", "Variable", "backward", "enable_grad", "grad", "gradient", "gradients", "inference_mode", "no_grad",
+    "Node", "Variable", "backward", "enable_grad", "grad", "gradcheck", "gradgradcheck", "gradient", "gradients", "inference_mode", "no_grad",
     "set_grad_enabled",
 ]  # fmt: skip
