@@ -157,28 +157,6 @@ def cuda(input: Tensor, device: Any = None, non_blocking: bool = False, memory_f
     return to(input, "cuda" if device is None else device, memory_format=memory_format)
 
 
-@composite("conversion")
-def resolve_conj(input: Tensor) -> Tensor:
-    """The tensor itself: conjugation is never deferred here.
-
-    >>> import tenfold
-    >>> tenfold.ones(1).resolve_conj()
-    tensor([1.])
-    """
-    return input
-
-
-@composite("conversion")
-def resolve_neg(input: Tensor) -> Tensor:
-    """The tensor itself: negation is never deferred here.
-
-    >>> import tenfold
-    >>> tenfold.ones(1).resolve_neg()
-    tensor([1.])
-    """
-    return input
-
-
 # PyTorch's names of tensor types, as `Tensor.type()` gives and takes them.
 TYPE_NAMES = {
     "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long", "int32": "Int",
