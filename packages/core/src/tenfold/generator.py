@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tenfold.devices import loaded_backends, located
+from tenfold.devices import CPU, loaded_backends, located
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +64,8 @@ class Generator:
     _draw: Callable[..., NDArray[np.uint32]]
 
     def __init__(self, device: Any = "cpu") -> None:
-        self.device = located(device)  # other devices draw on the CPU too and copy
+        # Other devices draw on the CPU too and copy. The CPU's backend is not loaded for the default generator's sake.
+        self.device = CPU if device == "cpu" else located(device)
         self._restart(DEFAULT_SEED)
 
     def manual_seed(self, seed: int) -> Generator:

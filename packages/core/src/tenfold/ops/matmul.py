@@ -19,7 +19,7 @@ def _no_bool(name: str, dtype: Any) -> None:
         raise RuntimeError(f'"{name}" not implemented for \'Bool\': got bool matrices, convert with .float() or .int()')
 
 
-@primitive("matmul", promote="same", out=True)
+@primitive("matmul", promote="same", out=True, aliases=("spmm",))
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """Matrix product. Shape: (M, K), (K, N) -> (M, N).
 
