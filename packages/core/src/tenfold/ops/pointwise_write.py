@@ -18,7 +18,7 @@ def copy(input: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     >>> tenfold.zeros(2).copy_(tenfold.tensor([1, 2]))
     tensor([1., 2.])
     """
-    return src.to(input.device, input.dtype).expand(input.shape)
+    return src.to(input).expand(input.shape)
 
 
 @composite("pointwise", method=None, inplace="method", mixed=True)
@@ -64,7 +64,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
             raise RuntimeError(
                 f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s)."
             )
-        return input.where(~mask, value.to(input.device, input.dtype))
+        return input.where(~mask, value.to(input))
     kind: Any = (bool, int, float, complex)[input.dtype.category]
     return input.where(~mask, kind(value))
 

@@ -176,8 +176,12 @@ gradient(
 )
 gradient(op.clamp_min, input=lambda g, input, min: _taken(input >= min, g), min=lambda g, input, min: _taken(input < min, g))
 gradient(op.clamp_max, input=lambda g, input, max: _taken(input <= max, g), max=lambda g, input, max: _taken(input > max, g))
+gradient(op.nextafter, input=lambda g, input, other: where(input == other, 0, g), other=zero)
 gradient(op.copysign, input=lambda g, input, out: where(input == 0, 0, g * (out / input)), other=zero)
 gradient(op.where, input=lambda g, condition: where(condition, g, 0), other=lambda g, condition: where(condition, 0, g))
+
+gradient(op.fill, input=zero, value=lambda g: g)
+gradient(op.masked_fill, input=lambda g, mask: g.masked_fill(mask, 0), value=lambda g, mask: where(mask, g, 0))
 
 # Combinations
 
@@ -196,8 +200,8 @@ gradient(
 gradient(
     op.addcdiv,
     input=lambda g: g,
-    tensor1=lambda g, tensor2, value: g * conj(value / tensor2),
-    tensor2=lambda g, tensor1, tensor2, value: -g * conj(value * tensor1 / (tensor2 * tensor2)),
+    tensor1=lambda g, tensor2, value: g * value / conj(tensor2),
+    tensor2=lambda g, tensor1, tensor2, value: -g * value * conj(tensor1 / (tensor2 * tensor2)),
 )
 
 # Complex numbers
