@@ -24,8 +24,7 @@ for _operator, _ufunc in {
     op.cos: np.cos, op.tan: np.tan, op.asin: np.arcsin, op.acos: np.arccos, op.atan: np.arctan, op.sinh: np.sinh,
     op.cosh: np.cosh, op.tanh: np.tanh, op.asinh: np.arcsinh, op.acosh: np.arccosh, op.atanh: np.arctanh,
     op.div: np.true_divide, op.fmod: np.fmod, op.atan2: np.arctan2, op.hypot: np.hypot, op.copysign: np.copysign,
-    op.nextafter: np.nextafter, op.eq: np.equal, op.ne: np.not_equal, op.lt: np.less,
-    op.le: np.less_equal, op.gt: np.greater, op.ge: np.greater_equal,
+    op.nextafter: np.nextafter, op.eq: np.equal, op.ne: np.not_equal,
 }.items():  # fmt: skip
     kernel(_operator, device="cpu")(quiet(_ufunc))
 
@@ -34,10 +33,28 @@ for _operator, _ufunc in {
     op.isfinite: np.isfinite, op.logical_and: np.logical_and, op.logical_or: np.logical_or,
     op.logical_xor: np.logical_xor, op.logical_not: np.logical_not, op.bitwise_and: np.bitwise_and,
     op.bitwise_or: np.bitwise_or, op.bitwise_xor: np.bitwise_xor, op.bitwise_not: np.bitwise_not,
-    op.clamp_min: np.maximum, op.clamp_max: np.minimum, op.maximum: np.maximum, op.minimum: np.minimum,
-    op.fmax: np.fmax, op.fmin: np.fmin, op.bitwise_left_shift: np.left_shift, op.bitwise_right_shift: np.right_shift, op.gcd: np.gcd, op.lcm: np.lcm,
+    op.bitwise_left_shift: np.left_shift, op.bitwise_right_shift: np.right_shift, op.gcd: np.gcd, op.lcm: np.lcm,
 }.items():  # fmt: skip
     kernel(_operator, device="cpu")(_ufunc)
+
+
+def _ordering(ufunc: Any) -> Any:
+    """NumPy orders complex numbers, PyTorch refuses to."""
+
+    def ordered(input: Any, other: Any, out: Any = None) -> Any:
+        if input.dtype.kind == "c":
+            raise TypeError("complex numbers have no order")
+        return ufunc(input, other, out=out)
+
+    ordered.__wrapped__ = ufunc  # type: ignore[attr-defined]
+    return ordered
+
+
+for _operator, _ufunc in {
+    op.lt: np.less, op.le: np.less_equal, op.gt: np.greater, op.ge: np.greater_equal, op.clamp_min: np.maximum,
+    op.clamp_max: np.minimum, op.maximum: np.maximum, op.minimum: np.minimum, op.fmax: np.fmax, op.fmin: np.fmin,
+}.items():  # fmt: skip
+    kernel(_operator, device="cpu")(_ordering(_ufunc))
 
 
 def _of_input(function: Any) -> Any:
@@ -158,6 +175,8 @@ def _reread(array: Any, geometry: Any) -> Any:
 
 @kernel(op.complex, device="cpu")
 def complex(real: Any, imag: Any) -> Any:
+    if real.dtype.kind != "f" or real.dtype.itemsize < 4:
+        raise TypeError(f"complex: parts of type {real.dtype}")
     shape = np.broadcast_shapes(real.shape, imag.shape)
     out = np.empty(shape, np.result_type(real.dtype, np.complex64))
     out.real, out.imag = real, imag
@@ -231,7 +250,8 @@ def pow(input: Any, exponent: Any, out: Any = None) -> Any:
 def _whole_power(input: Any, exponent: Any, out: Any) -> Any:
     negative = np.less(exponent, 0)
     if not np.any(negative):
-        return np.power(input, exponent, out)
+        power = np.power(input, exponent, out)
+        return power.astype(np.bool_) if power.dtype == np.int8 and np.result_type(input, exponent) == np.bool_ else power
     if type(exponent) in NUMBERS:
         raise RuntimeError("pow: Integers to negative integer powers are not allowed.")
     # 1 and -1 have whole reciprocals, all others round to 0
@@ -264,6 +284,8 @@ def logaddexp2(input: Any, other: Any) -> Any:
 @widened
 @quiet
 def xlogy(input: Any, other: Any) -> Any:
+    if type(other) in NUMBERS:
+        other = np.asarray(other, input.dtype)
     product = input * np.log(other)
     return np.where(np.equal(input, 0) & ~np.isnan(other), np.zeros((), product.dtype), product)
 
@@ -287,7 +309,7 @@ def lerp(input: Any, end: Any, weight: Any, out: Any = None) -> Any:
 def add_scaled(input: Any, other: Any, alpha: Any, out: Any = None) -> Any:
     if input.dtype.kind not in "fc" or type(alpha) not in (int, float):
         return NotImplemented
-    return np.add(input, np.multiply(other, alpha), out)
+    return np.add(input, np.multiply(other, np.array(alpha, input.dtype)), out)
 
 
 @kernel(op.addcmul, device="cpu", into=True)
@@ -295,7 +317,7 @@ def add_scaled(input: Any, other: Any, alpha: Any, out: Any = None) -> Any:
 @quiet
 def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any, out: Any = None) -> Any:
     product = np.multiply(tensor1, tensor2)
-    return np.add(input, product if value == 1 else np.multiply(product, value), out)
+    return np.add(input, product if value == 1 else np.multiply(product, np.array(value, input.dtype)), out)
 
 
 @kernel(op.addcdiv, device="cpu", into=True)
@@ -305,7 +327,7 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any, out: Any = None)
     if input.dtype.kind in "biu":
         raise TypeError("addcdiv: integer division")
     quotient = np.true_divide(tensor1, tensor2)
-    return np.add(input, quotient if value == 1 else np.multiply(quotient, value), out)
+    return np.add(input, quotient if value == 1 else np.multiply(quotient, np.array(value, input.dtype)), out)
 
 
 @kernel(op.clamp, device="cpu", into=True)

@@ -19,6 +19,7 @@ PARTS = (pointwise_complex, pointwise_logic, pointwise_math, pointwise_range, po
 _BINARY: dict[str, Any] = {"promote": "common", "inplace": True, "out": True, "rule": pointwise}
 _FLOAT: dict[str, Any] = {**_BINARY, "promote": "float"}
 
+
 @primitive("pointwise", **_BINARY)
 def add(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
     """Sum: input + alpha * other, broadcast and promoted.
@@ -113,9 +114,7 @@ def _(input: Tensor, other: Any, rounding_mode: str) -> Tensor:
         return floor_divide(input, other)
     if rounding_mode == "trunc":
         return _truncated_quotient(input, other)
-    raise RuntimeError(
-        f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found {rounding_mode!r}"
-    )
+    raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found {rounding_mode!r}")
 
 
 @primitive("pointwise", **_BINARY)
@@ -284,7 +283,7 @@ def logaddexp(input: Tensor, other: Tensor) -> Tensor:
 
     >>> import tenfold
     >>> tenfold.logaddexp(tenfold.tensor([1000.0]), tenfold.tensor([1000.0]))
-    tensor([1000.6931])
+    tensor([1000.6932])
     """
 
 

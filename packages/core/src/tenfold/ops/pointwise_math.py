@@ -370,7 +370,7 @@ def positive(input: Tensor) -> Tensor:
     return input
 
 
-@composite("pointwise", inplace=True, out=True)
+@composite("pointwise", promote="float", inplace=True, out=True)
 def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """Inverse of the logistic function: log(input / (1 - input)), input first cut to [eps, 1 - eps] if eps is given.
 

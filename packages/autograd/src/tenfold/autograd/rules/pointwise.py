@@ -156,8 +156,12 @@ def _larger(g: Any, a: Any, b: Any) -> Any:
     return where(a == b, g / 2, where(a < b, 0, g))
 
 
-gradient(op.maximum, input=lambda g, input, other: _larger(g, input, other), other=lambda g, input, other: _larger(g, other, input))
-gradient(op.minimum, input=lambda g, input, other: _larger(g, other, input), other=lambda g, input, other: _larger(g, input, other))
+gradient(
+    op.maximum, input=lambda g, input, other: _larger(g, input, other), other=lambda g, input, other: _larger(g, other, input)
+)
+gradient(
+    op.minimum, input=lambda g, input, other: _larger(g, other, input), other=lambda g, input, other: _larger(g, input, other)
+)
 
 
 def _taken(condition: Any, g: Any) -> Any:
