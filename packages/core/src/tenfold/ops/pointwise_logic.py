@@ -302,7 +302,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
     close = eq(input, other)
     if equal_nan and input.dtype.category >= 2:
         close = close | (isnan(input) & isnan(other))
-    if rtol == 0 and atol == 0 or input.dtype.category == 0:
+    if (rtol == 0 and atol == 0) or input.dtype.category == 0:
         return close
     error, allowed = (input - other).abs(), atol + (rtol * other).abs()
     return close | (isfinite(error) & (error <= allowed))
