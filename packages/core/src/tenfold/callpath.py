@@ -172,7 +172,7 @@ def _read(operator: Operator, table: str) -> list[str]:
         n = p.name
         in_group = p in promoted
         if p.role == "number" and p is not first:
-            lines += _read_number(n, dtype_of if in_group else "", operator)
+            lines += _read_number(n, dtype_of, operator) if in_group else _read_free_number(n)
             continue
         if p.role == "list":
             holes = "None" in str(operator.declared.__annotations__.get(n))
@@ -227,6 +227,21 @@ def _read_number(n: str, dtype_of: str, operator: Operator) -> list[str]:
         f"            a_{n} = {n}._array",
         f"            n_{n} = {n}._node",
         f"            if {n}._key is not key{dtype_test}:",
+        "                slow = True",
+    ]
+
+
+def _read_free_number(n: str) -> list[str]:
+    """A number that takes no part in promotion goes to the kernel as it is."""
+    return [
+        f"        T = type({n})",
+        "        if T is float or T is int:",
+        f"            a_{n} = {n}",
+        f"            n_{n} = None",
+        "        else:",
+        f"            a_{n} = {n}._array",
+        f"            n_{n} = {n}._node",
+        f"            if {n}._key is not key:",
         "                slow = True",
     ]
 
