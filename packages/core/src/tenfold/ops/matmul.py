@@ -43,6 +43,17 @@ def _(input: Any, mat2: Any) -> Meta:
     return Meta((M, N), input.dtype)
 
 
+@composite("matmul", method=None, out=True)
+def spmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """Alias of `mm`, which PyTorch also has for sparse matrices.
+
+    >>> import tenfold
+    >>> tenfold.spmm(tenfold.ones(1, 2), tenfold.ones(2, 1))
+    tensor([[2.]])
+    """
+    return mm(input, mat2)  # type: ignore[no-any-return]
+
+
 @primitive("matmul", promote="same", out=True)
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """Batch of matrix products. Shape: (B, M, K), (B, K, N) -> (B, M, N).
@@ -195,8 +206,8 @@ def ger(input: Tensor, vec2: Tensor) -> Tensor:
 
 def blend(name: str, input: Tensor, product: Tensor, beta: Any, alpha: Any) -> Tensor:
     """beta * input + alpha * product, where a zero beta ignores even NaN in the input."""
-    if product.dtype.category < 2 and not (isinstance(beta, int) and isinstance(alpha, int)):
-        raise RuntimeError(f"{name}: For integral input tensors, argument beta and alpha must not be floating point numbers.")
+    if product.dtype.category < 2:
+        beta, alpha = int(beta), int(alpha)
     shape = broadcast_shapes(name, [input.shape, product.shape])
     if shape != tuple(product.shape):
         raise RuntimeError(f"{name}: The expanded size of input {list(input.shape)} must match the product's {list(product.shape)}")
@@ -241,6 +252,8 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any
     if product.dtype.category == 0 and input.dtype.category == 0:
         product = product if alpha else op.zeros_like(product)
         return product if not beta else product.logical_or(input)  # type: ignore[no-any-return]
+    if product.dtype.category < 2 and input.dtype.category < 2 and not (isinstance(beta, int) and isinstance(alpha, int)):
+        raise RuntimeError("addr: For integral input tensors, argument beta and alpha must not be floating point numbers.")
     return blend("addr", input, product, beta, alpha)
 
 

@@ -13,7 +13,7 @@ from tenfold.meta import Meta
 from tenfold.operators import composite, op, primitive
 from tenfold.ops.ordering import sort
 from tenfold.ops.pointwise import where
-from tenfold.ops.reduction import located_rule, mean, reduced, require_real, sum
+from tenfold.ops.reduction import count_over, located_rule, mean, reduced, require_real, sum
 from tenfold.ops.rules import wrap_dims
 from tenfold.tensor import Tensor
 
@@ -50,7 +50,7 @@ def var(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = Fa
         square = deviation.real * deviation.real + deviation.imag * deviation.imag
     else:
         square = deviation * deviation
-    count = product(input.shape[d] for d in dims) - correction
+    count = count_over(input.shape, dim) - correction
     total = sum(square, dims, keepdim)
     return total / count if count > 0 else total / op.zeros_like(total)
 
@@ -367,7 +367,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, a
     else:
         scale = scale if scale > 0 else 0
     result = rows.mm(other.transpose(0, 1).conj()) / scale
-    return result.reshape(()) if input.dim() < 2 else result
+    return result.reshape(()) if rows.shape[0] == 1 else result
 
 
 @composite("reduction")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from math import inf, prod as product
+from math import inf
 from typing import Any
 
 from tenfold import op
 from tenfold.autograd.gradients import gradient
 from tenfold.ops.pointwise import where
+from tenfold.ops.reduction import count_over
 from tenfold.ops.rules import wrap_dim, wrap_dims
 from tenfold.ops.statistics import spread_arguments
 
@@ -18,11 +19,6 @@ def restore_dims(g: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
         return g
     dims = wrap_dims(dim, len(shape))
     return g.reshape([1 if i in dims else n for i, n in enumerate(shape)])
-
-
-def count_over(shape: Any, dim: Any) -> int:
-    """How many elements one result of a reduction is made of."""
-    return product(shape[d] for d in wrap_dims(dim, len(shape)))
 
 
 def _is_complex(x: Any) -> bool:
