@@ -16,7 +16,7 @@ Ints = Sequence[int]
 
 def _no_bool(name: str, dtype: Any) -> None:
     if dtype.kind == "b":
-        raise RuntimeError(f'"{name}" not implemented for \'Bool\': got bool matrices, convert with .float() or .int()')
+        raise RuntimeError(f"\"{name}\" not implemented for 'Bool': got bool matrices, convert with .float() or .int()")
 
 
 @primitive("matmul", promote="same", out=True)
@@ -93,9 +93,7 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     if n == 0 or m == 0:
         raise RuntimeError(f"matmul: both arguments to matmul need to be at least 1D, but they are {n}D and {m}D")
     if input.shape[-1] != other.shape[-2 if m > 1 else 0]:
-        raise RuntimeError(
-            f"matmul: mat1 and mat2 shapes cannot be multiplied ({list(input.shape)} and {list(other.shape)})"
-        )
+        raise RuntimeError(f"matmul: mat1 and mat2 shapes cannot be multiplied ({list(input.shape)} and {list(other.shape)})")
     if n == 1:
         return matmul(input.unsqueeze(0), other).squeeze(-2 if m > 1 else 0)
     if m == 1:
@@ -210,7 +208,9 @@ def blend(name: str, input: Tensor, product: Tensor, beta: Any, alpha: Any) -> T
         beta, alpha = int(beta), int(alpha)
     shape = broadcast_shapes(name, [input.shape, product.shape])
     if shape != tuple(product.shape):
-        raise RuntimeError(f"{name}: The expanded size of input {list(input.shape)} must match the product's {list(product.shape)}")
+        raise RuntimeError(
+            f"{name}: The expanded size of input {list(input.shape)} must match the product's {list(product.shape)}"
+        )
     if alpha != 1:
         product = product * alpha
     if beta == 0:
@@ -357,9 +357,7 @@ def chain_matmul(matrices: Ints) -> Tensor:
     for length in range(1, len(chain)):
         for i in range(len(chain) - length):
             j = i + length
-            costs = [
-                (best[i, k][0] + best[k + 1, j][0] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)
-            ]
+            costs = [(best[i, k][0] + best[k + 1, j][0] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)]
             best[i, j] = min(costs)
 
     def multiply(i: int, j: int) -> Any:

@@ -30,7 +30,9 @@ def check_nonempty(input: Any, dim: Any, name: str) -> None:
     """Refuse to reduce over no elements with an operator that has no identity."""
     if dim is None:
         if product(input.shape) == 0:
-            raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.")
+            raise RuntimeError(
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
+            )
         return
     for d in wrap_dims(dim, len(input.shape), name) if input.shape else ():
         if input.shape[d] == 0:

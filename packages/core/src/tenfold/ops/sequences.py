@@ -45,7 +45,9 @@ def arange(
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"arange: unsupported range: {start} -> {end}")
     if (end - start) * (1 if step > 0 else -1) < 0:
-        raise RuntimeError(f"arange: upper bound and lower bound inconsistent with step sign: start={start}, end={end}, step={step}")
+        raise RuntimeError(
+            f"arange: upper bound and lower bound inconsistent with step sign: start={start}, end={end}, step={step}"
+        )
     if dtype is dtypes.int64:
         start, end, step = int(start), int(end), int(step)
     whole = type(start) is int and type(end) is int and type(step) is int
@@ -176,7 +178,9 @@ def meshgrid(tensors: Ints, indexing: str | None = None) -> tuple[Any, ...]:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     for t in axes:
         if t.dim() > 1:
-            raise RuntimeError(f"meshgrid: Expected 0D or 1D tensor in the tensor list but got: a tensor of shape {list(t.shape)}")
+            raise RuntimeError(
+                f"meshgrid: Expected 0D or 1D tensor in the tensor list but got: a tensor of shape {list(t.shape)}"
+            )
         if t.dtype is not axes[0].dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     swap = indexing == "xy" and len(axes) > 1

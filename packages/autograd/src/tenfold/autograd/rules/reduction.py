@@ -123,8 +123,7 @@ gradient(op.median_value, input=_median)
 gradient(
     op.logsumexp,
     input=lambda g, input, out, dim, keepdim: (
-        restore_dims(g, input.shape, dim, keepdim)
-        * _conj((input - _finite(restore_dims(out, input.shape, dim, keepdim))).exp())
+        restore_dims(g, input.shape, dim, keepdim) * _conj((input - _finite(restore_dims(out, input.shape, dim, keepdim))).exp())
     ),
 )
 
@@ -141,7 +140,7 @@ def _reversed(scan: Any, x: Any, dim: int) -> Any:
 def _logcumsumexp(g: Any, input: Any, out: Any, dim: int) -> Any:
     if _is_complex(g):
         return (_reversed(op.logcumsumexp, g.log() - _conj(out), dim) + _conj(input)).exp()
-    least = -inf
+    least = -1e30 if g.dtype.itemsize > 2 else -1e4  # as good as -inf, and its differences are numbers
     positive = where(g > 0, where(g > 0, g, 1).log(), least)
     negative = where(g < 0, where(g < 0, -g, 1).log(), least)
     gained = (_reversed(op.logcumsumexp, positive - out, dim) + input).exp()
@@ -187,7 +186,6 @@ def _variance(g: Any, input: Any, dim: Any, unbiased: Any, keepdim: bool, correc
 def _deviation(g: Any, input: Any, out: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Any:
     g = where(out == 0, 0, g / (2 * out))
     return _variance(g, input, dim, unbiased, keepdim, correction)
-
 
 
 gradient(op.var, input=_variance)
