@@ -69,7 +69,7 @@ def _consecutive(input: Any, dim: int | None) -> tuple[Any, Any, Any]:
     count = rows.shape[0]
     starts = np.ones(count, np.bool_)
     if count:
-        starts[1:] = (rows[1:] != rows[:-1]).reshape(count - 1, -1).any(1)
+        starts[1:] = (rows[1:] != rows[:-1]).any(tuple(range(1, rows.ndim)))
     first = np.flatnonzero(starts)
     counts = np.diff(np.append(first, count))
     inverse = np.cumsum(starts) - 1

@@ -159,9 +159,7 @@ def from_numpy(ndarray: Any) -> Tensor:
 
 
 @composite("creation", method=None)
-def asarray(
-    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
-) -> Tensor:
+def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False) -> Tensor:
     """The data as a tensor that shares its memory where that is possible; copy=True never does, copy=False must.
 
     >>> import tenfold
@@ -171,7 +169,11 @@ def asarray(
     if copy:
         return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)  # type: ignore[no-any-return]
     made = as_tensor(obj, dtype, device)
-    if copy is False and isinstance(obj, (Tensor, np.ndarray)) and not np.shares_memory(host(made), host(obj) if isinstance(obj, Tensor) else obj):
+    if (
+        copy is False
+        and isinstance(obj, (Tensor, np.ndarray))
+        and not np.shares_memory(host(made), host(obj) if isinstance(obj, Tensor) else obj)
+    ):
         raise ValueError("asarray: cannot alias the data with the dtype and device asked for; leave out copy=False")
     return made.detach().requires_grad_(True) if requires_grad and not made.requires_grad else made  # type: ignore[no-any-return]
 
@@ -186,13 +188,19 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     """
     size = memoryview(buffer).nbytes
     if size == 0 or not 0 <= offset < size:
-        raise ValueError(f"frombuffer: offset ({offset} bytes) must be non-negative and no greater than buffer length ({size} bytes) minus 1")
+        raise ValueError(
+            f"frombuffer: offset ({offset} bytes) must be non-negative and no greater than buffer length ({size} bytes) minus 1"
+        )
     if count == 0 or count < -1:
         raise ValueError(f"frombuffer: both buffer length ({size}) and count ({count}) must not be 0")
     if count < 0 and (size - offset) % dtype.itemsize:
-        raise ValueError(f"frombuffer: buffer length ({size - offset} bytes) after offset must be a multiple of element size ({dtype.itemsize})")
+        raise ValueError(
+            f"frombuffer: buffer length ({size - offset} bytes) after offset must be a multiple of element size ({dtype.itemsize})"
+        )
     if count > 0 and offset + count * dtype.itemsize > size:
-        raise ValueError(f"frombuffer: requested buffer length ({count} * {dtype.itemsize} bytes) after offset exceeds actual buffer length ({size} bytes)")
+        raise ValueError(
+            f"frombuffer: requested buffer length ({count} * {dtype.itemsize} bytes) after offset exceeds actual buffer length ({size} bytes)"
+        )
     result = wrap(np.frombuffer(buffer, dtype.numpy, count, offset), devices.located(devices.CPU))
     return result.requires_grad_(True) if requires_grad else result  # type: ignore[no-any-return]
 
