@@ -293,6 +293,8 @@ def explained(operator: Operator, key: Any, given: list[Any], error: Exception) 
     if rule is not None:
         try:
             rule(*[_as_meta(v) for v in given])
+        except NotImplementedError:  # the rule needs data that a meta tensor lacks
+            return error
         except (RuntimeError, TypeError, ValueError, IndexError) as better:
             return _named(operator, better)
     if isinstance(error, (ValueError, TypeError)) and operator.inplace_of is not None:

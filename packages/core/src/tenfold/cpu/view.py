@@ -18,11 +18,14 @@ LEAD = tuple((slice(None),) * n for n in range(66))
 
 @kernel(op.view, device="cpu")
 def view(input: Any, shape: Any) -> Any:
-    if type(shape) is dtype:
-        return _reinterpreted(input, shape)
-    if input.flags.c_contiguous:
-        return input.reshape(shape)
-    return input.reshape(shape, copy=False)
+    try:
+        if input.flags.c_contiguous:
+            return input.reshape(shape)
+        return input.reshape(shape, copy=False)
+    except TypeError:
+        if type(shape) is dtype:
+            return _reinterpreted(input, shape)
+        raise
 
 
 def _reinterpreted(input: Any, target: Any) -> Any:
@@ -76,14 +79,28 @@ def squeeze(input: Any, dim: Any) -> Any:
 def select(input: Any, dim: int, index: int) -> Any:
     if dim == 0:
         return input[index, ...]
+    if dim == 1:
+        return input[:, index, ...]
     n = input.ndim
     if not -n <= dim < n:
         raise IndexError(dim)
     return input[(*LEAD[dim % n], index, ...)]
 
 
+@kernel(op.diagonal, device="cpu")
+def diagonal(input: Any, offset: int, dim1: int, dim2: int) -> Any:
+    result = input.diagonal(offset, dim1, dim2)
+    if input.flags.writeable:
+        result.flags.writeable = True  # NumPy makes it read-only, against misunderstandings
+    return result
+
+
 @kernel(op.expand, device="cpu")
 def expand(input: Any, size: Any) -> Any:
+    have = input.shape
+    if len(have) == len(size) and input.flags.c_contiguous and -1 not in size:
+        strides = tuple([s if n == m else _still(n) for n, m, s in zip(have, size, input.strides)])
+        return np.ndarray(size, input.dtype, input, 0, strides)
     shape, strides, have = list(size), list(input.strides), input.shape
     lead = len(shape) - len(have)
     if lead < 0:
@@ -107,6 +124,13 @@ def expand(input: Any, size: Any) -> Any:
     while type(base.base) is np.ndarray:
         base = base.base
     return strided(input, shape, strides, start - base.__array_interface__["data"][0])
+
+
+def _still(n: int) -> int:
+    """The stride of a dimension that is expanded, which must be of size 1."""
+    if n != 1:
+        raise ValueError(n)
+    return 0
 
 
 @kernel(op.unbind, device="cpu")

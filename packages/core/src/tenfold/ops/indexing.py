@@ -7,13 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from tenfold import dtypes
+from tenfold.devices import CPU
+from tenfold.inplace import bump_version, check_writable, write_back
 from tenfold.meta import Meta
 from tenfold.operators import composite, primitive
+from tenfold.ops.creation import as_tensor, tensor
 from tenfold.ops.rules import broadcast_shapes, wrap_dim
 from tenfold.ops.view import expand, reshape, view
+from tenfold.runtime import RUNTIME, STATE
 from tenfold.tensor import Tensor
 
 BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
+_INT64, _BOOL = dtypes.int64.numpy, dtypes.bool_.numpy
 
 
 @primitive("indexing", view=True, method=None)
@@ -84,12 +90,28 @@ def index(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
 
 @index.rule
 def _(input: Any, indices: Any) -> Meta:
-    masks = [i for i in indices if i is not None and i.dtype == np.bool_]
-    if masks:
-        raise RuntimeError("index: the shape of a masked selection depends on data, which a meta tensor does not have")
-    if len(indices) > len(input.shape):
-        raise IndexError(f"too many indices for tensor of dimension {len(input.shape)}")
+    dim = 0
+    for i in indices:
+        masked = i is not None and i.dtype == np.bool_
+        covered = len(i.shape) if masked else 1
+        if dim + covered > len(input.shape):
+            raise IndexError(f"too many indices for tensor of dimension {len(input.shape)}")
+        if masked:
+            check_mask(i.shape, input.shape, dim)
+        dim += covered
+    if dim != len(indices) or any(i is not None and i.dtype == np.bool_ for i in indices):
+        raise NotImplementedError("index: the shape of a masked selection depends on data, which a meta tensor does not have")
     return Meta(indexed_shape(input.shape, indices), input.dtype)
+
+
+def check_mask(mask: Sequence[int], shape: Sequence[int], dim: int) -> None:
+    """A mask has the sizes of the dimensions that it covers."""
+    for i, n in enumerate(mask):
+        if shape[dim + i] != n:
+            raise IndexError(
+                f"The shape of the mask {list(mask)} at index {i} does not match the shape of the indexed tensor "
+                f"{list(shape)} at index {dim + i}"
+            )
 
 
 def indexed_shape(shape: Sequence[int], indices: Sequence[Any]) -> tuple[int, ...]:
@@ -154,7 +176,8 @@ def split_index(input: Tensor, given: Any) -> tuple[Tensor, list[Any] | None]:
             basic.append(None)
             advanced.append(_places([0] if item else [], input))
         elif isinstance(item, Tensor):
-            _check_mask(item, input, dim)
+            if item.dtype.category == 0:
+                check_mask(item.shape, input.shape, dim)
             basic += [slice(None)] * _consumes(item)
             advanced.append(item)
             if item.dtype.category == 0:
@@ -190,7 +213,7 @@ def _item(item: Any, input: Tensor) -> Any:
             raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, got {item.dtype}")
         if item.dim() == 0 and item.dtype.name != "uint8":
             return bool(item) if item.dtype.category == 0 else int(item)
-        return item.to(_dtype("bool")) if item.dtype.name == "uint8" else item
+        return item.to(dtypes.bool_) if item.dtype.name == "uint8" else item
     if isinstance(item, (list, tuple, range, np.ndarray)):
         return _item(_listed(item, input), input)
     if isinstance(item, np.bool_):
@@ -203,26 +226,16 @@ def _item(item: Any, input: Tensor) -> Any:
 
 
 def _listed(item: Any, input: Tensor) -> Tensor:
-    from tenfold.ops.creation import tensor
-
     if isinstance(item, np.ndarray):
         if item.ndim == 0 and item.dtype.kind in "biu":
             item = item.astype(np.int64) if item.dtype.kind != "b" else item
         return tensor(item, device=input.device)
     made = tensor(list(item), device=input.device)
-    return made if made.numel() else made.to(_dtype("int64"))
-
-
-def _dtype(name: str) -> Any:
-    from tenfold import dtypes
-
-    return dtypes.BY_NAME[name]
+    return made if made.numel() else made.to(dtypes.int64)
 
 
 def _places(values: list[int], input: Tensor) -> Tensor:
-    from tenfold.ops.creation import tensor
-
-    return tensor(values, dtype=_dtype("int64"), device=input.device)
+    return tensor(values, dtype=dtypes.int64, device=input.device)
 
 
 def _consumes(item: Any) -> int:
@@ -230,16 +243,6 @@ def _consumes(item: Any) -> int:
     if item is None or item is Ellipsis or isinstance(item, bool):
         return 0
     return item.dim() if isinstance(item, Tensor) and item.dtype.category == 0 else 1
-
-
-def _check_mask(item: Tensor, input: Tensor, dim: int) -> None:
-    if item.dtype.category == 0:
-        for i, n in enumerate(item.shape):
-            if input.shape[dim + i] != n:
-                raise IndexError(
-                    f"The shape of the mask {list(item.shape)} at index {i} does not match the shape of the indexed tensor "
-                    f"{list(input.shape)} at index {dim + i}"
-                )
 
 
 def _read(self: Tensor, given: Any) -> Tensor:
@@ -253,6 +256,10 @@ def _read(self: Tensor, given: Any) -> Tensor:
                 break
         else:
             return getitem(self, given)  # type: ignore[no-any-return]
+    elif kind is Tensor:
+        a = given._array
+        if a.shape and (a.dtype is _INT64 or a.dtype is _BOOL):
+            return index(self, [given])  # type: ignore[no-any-return]
     elif kind in BASIC:
         return getitem(self, given)  # type: ignore[no-any-return]
     if self._key.override:
@@ -271,9 +278,8 @@ def _index_any(input: Tensor, index: Any) -> Tensor:
 
 def _write(self: Tensor, given: Any, value: Any) -> None:
     """`x[...] = value`: numbers, tensors, arrays; broadcast and converted to this tensor's dtype."""
-    from tenfold.inplace import check_writable, write_back
-    from tenfold.ops.creation import as_tensor
-
+    if self._key is CPU and not RUNTIME["ACTIVE"] and _write_at_once(self, given, value):
+        return
     check_writable("__setitem__", self)
     if not isinstance(value, Tensor):
         value = as_tensor(value)
@@ -286,6 +292,34 @@ def _write(self: Tensor, given: Any, value: Any) -> None:
     while value.dim() > part.dim() and value.size(0) == 1:
         value = view(value, tuple(value.shape[1:])) if value.is_contiguous() else reshape(value, tuple(value.shape[1:]))
     write_back("__setitem__", part, value if value.shape == part.shape else expand(value, tuple(part.shape)))
+
+
+def _write_at_once(self: Tensor, given: Any, value: Any) -> bool:
+    """Let NumPy assign, where it means the same and nothing is recorded; False: the full path must decide."""
+    recording = STATE.grad_enabled
+    if recording and self._node is not None:
+        return False
+    if type(value) is Tensor:
+        if value._key is not CPU or value._array.dtype is not self._array.dtype or (recording and value._node is not None):
+            return False
+        value = value._array
+    elif type(value) not in (int, float, bool):
+        return False
+    kind = type(given)
+    if kind is Tensor:
+        given = given._array
+        if given.dtype is not _BOOL and given.dtype is not _INT64 or not given.shape:
+            return False
+    else:
+        for item in given if kind is tuple else (given,):
+            if type(item) not in BASIC or (type(item) is slice and item.step is not None):
+                return False
+    try:
+        self._array[given] = value
+    except (IndexError, TypeError, ValueError, OverflowError):  # the full path says it in PyTorch's words
+        return False
+    bump_version(self)
+    return True
 
 
 INDEX_ANY: Any = _index_any
@@ -351,7 +385,7 @@ def _(input: Tensor, as_tuple: bool) -> Any:
 
 @nonzero.rule
 def _(input: Any) -> Meta:
-    raise RuntimeError("nonzero: the shape of its result depends on data, which a meta tensor does not have")
+    raise NotImplementedError("nonzero: the shape of its result depends on data, which a meta tensor does not have")
 
 
 @composite("indexing")

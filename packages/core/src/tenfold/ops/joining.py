@@ -274,7 +274,7 @@ def repeat_places(repeats: Tensor) -> Tensor:
 
 @repeat_places.rule
 def _(repeats: Any) -> Meta:
-    raise RuntimeError("repeat_interleave: the shape of its result depends on data, which a meta tensor does not have")
+    raise NotImplementedError("repeat_interleave: the shape of its result depends on data, which a meta tensor does not have")
 
 
 @composite("indexing")

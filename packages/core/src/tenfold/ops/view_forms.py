@@ -96,9 +96,15 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     >>> tenfold.ones(2, 3, 4).flatten(1).shape
     tenfold.Size([2, 12])
     """
+    if start_dim == 0 and end_dim == -1 and input.dim() != 1:
+        try:
+            return view(input, (-1,))
+        except RuntimeError:  # its memory does not allow a view
+            return view(input.contiguous(), (-1,))  # type: ignore[attr-defined]
     shape = input.shape
     n = len(shape)
     if not n:
+        wrap_dim(start_dim, n, "flatten"), wrap_dim(end_dim, n, "flatten")
         return view(input, (1,))
     start, end = wrap_dim(start_dim, n, "flatten"), wrap_dim(end_dim, n, "flatten")
     if start > end:
