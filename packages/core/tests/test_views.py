@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 import tenfold
-from hypothesis import given, settings, strategies as st
 from tenfold.ops.view import view_strides
 
 SHAPES = st.lists(st.integers(1, 4), min_size=0, max_size=4)
@@ -22,7 +24,9 @@ def fresh(shape: list[int]) -> tuple[Any, Any]:
 def a_step(draw: Any, x: Any, a: Any) -> tuple[Any, Any]:
     """One random view operator, applied to the tensor and to the array."""
     n = a.ndim
-    kind = draw(st.sampled_from(["unsqueeze", "squeeze", "permute", "transpose", "select", "slice", "diagonal", "expand", "flatten"]))
+    kind = draw(
+        st.sampled_from(["unsqueeze", "squeeze", "permute", "transpose", "select", "slice", "diagonal", "expand", "flatten"])
+    )
     if kind == "unsqueeze":
         d = draw(st.integers(-n - 1, n))
         return x.unsqueeze(d), np.expand_dims(a, d)
@@ -160,7 +164,10 @@ def test_the_generic_kernels_give_the_same_views(name: str, monkeypatch: pytest.
 
     expected = VIEWS[name](tenfold.arange(6).view(2, 3)).tolist()
     plugins.load_kernels("cpu", "view"), plugins.load_kernels("cpu", "indexing")
-    only_generic = {key: ([] if key[1] == "cpu" and tenfold.op.__getattr__(key[0]).view else entries) for key, entries in kernels.KERNELS.items()}
+    only_generic = {
+        key: ([] if key[1] == "cpu" and tenfold.op.__getattr__(key[0]).view else entries)
+        for key, entries in kernels.KERNELS.items()
+    }
     monkeypatch.setattr(kernels, "KERNELS", only_generic)
     table = kernels.KernelTable("cpu")
     monkeypatch.setattr(devices.CPU, "_kernels", table)

@@ -150,7 +150,7 @@ def _scatter(input: Any, dim: int, index: Any, src: Any, out: Any, write: Any) -
         np.copyto(out, input)
     rows, places = out.reshape(-1) if not out.ndim else out, np.atleast_1d(index)
     if places.size:
-        if rows.ndim != places.ndim or hasattr(src, "dtype") and src.dtype != input.dtype:
+        if rows.ndim != places.ndim or (hasattr(src, "dtype") and src.dtype != input.dtype):
             raise ValueError("scatter: ranks or dtypes differ")
         part = _fitting(src, places)
         if hasattr(part, "shape") and part.shape and part.shape != places.shape:

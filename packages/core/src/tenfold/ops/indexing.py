@@ -164,7 +164,7 @@ def _(input: Any, indices: Any, values: Any, accumulate: bool) -> Meta:
 
 def split_index(input: Tensor, given: Any) -> tuple[Tensor, list[Any] | None]:
     """The view that the basic part of an index selects, and for each of its dimensions an index tensor or None."""
-    items = [_item(i, input) for i in (given if isinstance(given, tuple) else (given,))]
+    items = _items(given, input)
     used = sum(_consumes(i) for i in items)
     if used > input.dim():
         raise IndexError(f"too many indices for tensor of dimension {input.dim()}")
@@ -180,8 +180,6 @@ def split_index(input: Tensor, given: Any) -> tuple[Tensor, list[Any] | None]:
                 check_mask(item.shape, input.shape, dim)
             basic += [slice(None)] * _consumes(item)
             advanced.append(item)
-            if item.dtype.category == 0:
-                advanced += [_COVERED] * (item.dim() - 1)
         elif item is Ellipsis:
             basic.append(Ellipsis)
             advanced += [None] * (input.dim() - used)
@@ -197,10 +195,17 @@ def split_index(input: Tensor, given: Any) -> tuple[Tensor, list[Any] | None]:
         input = getitem(input, tuple(basic))
     while advanced and advanced[-1] is None:
         advanced.pop()
-    return input, [i for i in advanced if i is not _COVERED]
+    return input, advanced
 
 
-_COVERED = object()  # a dimension that belongs to a mask of several dimensions
+_NESTED = (list, tuple, slice, Tensor, np.ndarray, type(None), type(Ellipsis))
+
+
+def _items(given: Any, input: Tensor) -> list[Any]:
+    """The entries of an index; a list that has more in it than numbers counts as a tuple, as in PyTorch."""
+    if isinstance(given, list) and any(isinstance(i, _NESTED) for i in given):
+        given = tuple(given)
+    return [_item(i, input) for i in (given if isinstance(given, tuple) else (given,))]
 
 
 def _item(item: Any, input: Tensor) -> Any:
@@ -308,7 +313,7 @@ def _write_at_once(self: Tensor, given: Any, value: Any) -> bool:
     kind = type(given)
     if kind is Tensor:
         given = given._array
-        if given.dtype is not _BOOL and given.dtype is not _INT64 or not given.shape:
+        if (given.dtype is not _BOOL and given.dtype is not _INT64) or not given.shape:
             return False
     else:
         for item in given if kind is tuple else (given,):
@@ -328,81 +333,10 @@ Tensor.__getitem__ = _read  # type: ignore[attr-defined]
 Tensor.__setitem__ = _write  # type: ignore[attr-defined]
 
 
-@composite("indexing")
-def masked_select(input: Tensor, mask: Tensor) -> Tensor:
-    """The elements where the mask holds, in one dimension; input and mask are broadcast.
-
-    >>> import tenfold
-    >>> x = tenfold.tensor([1, 2, 3])
-    >>> x.masked_select(x > 1)
-    tensor([2, 3])
-    """
-    if mask.dtype.category:
-        raise RuntimeError(f"masked_select: expected BoolTensor for mask, got {mask.dtype}")
-    shape = broadcast_shapes("masked_select", [input.shape, mask.shape])
-    if not shape:
-        input, mask, shape = reshape(input, (1,)), reshape(mask, (1,)), (1,)
-    return index(expand(input, shape), [expand(mask, shape)])
-
-
-@composite("indexing", inplace=True)
-def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """A copy whose elements where the mask holds are taken from `source`, in its order.
-
-    >>> import tenfold
-    >>> tenfold.zeros(3).masked_scatter(tenfold.tensor([True, False, True]), tenfold.tensor([5.0, 6.0]))
-    tensor([5., 0., 6.])
-    """
-    if mask.dtype.category:
-        raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype}")
-    if input.dtype is not source.dtype:
-        raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got {input.dtype} and {source.dtype}")
-    shape = broadcast_shapes("masked_scatter", [input.shape, mask.shape]) or (1,)
-    places = [expand(mask, shape)]
-    count = int(nonzero(places[0]).size(0))
-    if count > source.numel():
-        raise RuntimeError(f"masked_scatter: Number of elements of source < number of ones in mask: {source.numel()} < {count}")
-    values = getitem(reshape(source, (-1,)), slice(0, count))
-    written = index_put(expand(input, shape), places, values)
-    return written if input.dim() or shape != (1,) else reshape(written, ())
-
-
-@primitive("indexing", nondifferentiable="its result is integer")
-def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor:
-    """The positions of the elements that are not zero: (count, dimensions), or with as_tuple a tensor a dimension.
-
-    >>> import tenfold
-    >>> tenfold.tensor([0, 3, 0, 4]).nonzero()
-    tensor([[1],
-            [3]])
-    """
-
-
-@nonzero.lower(as_tuple=False)
-def _(input: Tensor, as_tuple: bool) -> Any:
-    return nonzero(input if input.dim() else reshape(input, (1,))).unbind(1)
-
-
-@nonzero.rule
-def _(input: Any) -> Meta:
-    raise NotImplementedError("nonzero: the shape of its result depends on data, which a meta tensor does not have")
-
-
-@composite("indexing")
-def argwhere(input: Tensor) -> Tensor:
-    """The positions of the elements that are not zero: (count, dimensions).
-
-    >>> import tenfold
-    >>> tenfold.argwhere(tenfold.tensor([0, 3]))
-    tensor([[1]])
-    """
-    return nonzero(input)
-
-
 def at_dim(input: Tensor, dim: int, place: Tensor, name: str) -> list[Any]:
     """The index list that picks `place` of one dimension."""
     return [None] * wrap_dim(dim, input.dim(), name) + [place]
 
 
 # The family's other modules build on the operators above.
-from tenfold.ops import along, joining, strided  # noqa: E402, F401
+from tenfold.ops import along, joining, masks, strided  # noqa: E402, F401

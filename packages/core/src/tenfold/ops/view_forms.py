@@ -129,7 +129,9 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     known = prod(n for n in sizes if n != -1)
     filled = [shape[dim] // max(known, 1) if n == -1 else n for n in sizes]
     if prod(filled) != shape[dim] or sizes.count(-1) > 1:
-        raise RuntimeError(f"unflatten: Provided sizes {sizes} don't multiply up to the size of dim {dim} ({shape[dim]}) in the input tensor")
+        raise RuntimeError(
+            f"unflatten: Provided sizes {sizes} don't multiply up to the size of dim {dim} ({shape[dim]}) in the input tensor"
+        )
     return view(input, (*shape[:dim], *filled, *shape[dim + 1 :]))
 
 
@@ -384,4 +386,3 @@ def detach_(input: Tensor) -> Tensor:
         raise RuntimeError("Can't detach views in-place. Use detach() instead")
     input._node = None
     return input
-
