@@ -229,3 +229,26 @@ def test_views_of_every_kind_of_dtype(dtype: str) -> None:
     for name, view in VIEWS.items():
         want = view(tenfold.tensor([[1, 0, 1], [0, 1, 1]]))
         assert view(x).to(tenfold.int64).tolist() == want.tolist(), name
+
+
+@FAST
+@given(SHAPES.filter(bool), st.data())
+def test_adding_into_a_region_is_the_adjoint_of_reading_it(shape: list[int], data: Any) -> None:
+    from tenfold.cpu import indexing as cpu
+    from tenfold.generic import indexing as generic
+
+    whole = int(np.prod(shape))
+    size = data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=3))
+    stride = data.draw(st.lists(st.integers(0, 3), min_size=len(size), max_size=len(size)))
+    reach = sum(max(n - 1, 0) * s for n, s in zip(size, stride))
+    if reach >= whole:
+        return
+    offset = data.draw(st.integers(0, whole - reach - 1))
+    g = np.arange(1.0, 1 + np.prod(size)).reshape(size)
+    expected = np.zeros(whole)
+    for place in np.ndindex(*size):
+        expected[offset + sum(i * s for i, s in zip(place, stride))] += g[place]
+    found = cpu.strided_sum(g, shape, size, stride, offset)
+    np.testing.assert_array_equal(found, expected.reshape(shape))
+    elsewhere = generic.strided_sum(tenfold.device("cpu").backend, g, shape, size, stride, offset)
+    np.testing.assert_array_equal(elsewhere, expected.reshape(shape))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from tenfold.cpu.backend import strided
+from tenfold.cpu.backend import address, owner_of, strided
 from tenfold.dtypes import dtype
 from tenfold.kernels import kernel
 from tenfold.meta import Meta
@@ -95,42 +96,29 @@ def diagonal(input: Any, offset: int, dim1: int, dim2: int) -> Any:
     return result
 
 
-@kernel(op.expand, device="cpu")
-def expand(input: Any, size: Any) -> Any:
-    have = input.shape
-    if len(have) == len(size) and input.flags.c_contiguous and -1 not in size:
-        strides = tuple([s if n == m else _still(n) for n, m, s in zip(have, size, input.strides)])
-        return np.ndarray(size, input.dtype, input, 0, strides)
-    shape, strides, have = list(size), list(input.strides), input.shape
-    lead = len(shape) - len(have)
-    if lead < 0:
+@lru_cache(maxsize=1024)
+def _expanded(have: tuple[int, ...], strides: tuple[int, ...], size: tuple[int, ...]) -> Any:
+    """The shape and strides of an expanded array; ValueError where the shape rule knows what to say."""
+    lead = len(size) - len(have)
+    if lead < 0 or min(size[:lead], default=0) < 0:
         raise ValueError(size)
-    for i, n in enumerate(have):
-        want = shape[i + lead]
-        if want == -1:
-            shape[i + lead] = n
-        elif want != n:
+    shape, steps = list(size), [0] * lead + list(strides)
+    for i, n in enumerate(have, lead):
+        if shape[i] == -1:
+            shape[i] = n
+        elif shape[i] != n:
             if n != 1:
                 raise ValueError(size)
-            strides[i] = 0
-    if lead:
-        strides = [0] * lead + strides
-        if min(shape[:lead]) < 0:
-            raise ValueError(size)
+            steps[i] = 0
+    return tuple(shape), tuple(steps)
+
+
+@kernel(op.expand, device="cpu")
+def expand(input: Any, size: Any) -> Any:
+    shape, strides = _expanded(input.shape, input.strides, tuple(size))
     if input.flags.c_contiguous:
         return np.ndarray(shape, input.dtype, input, 0, strides)
-    start = input.__array_interface__["data"][0]
-    base = input
-    while type(base.base) is np.ndarray:
-        base = base.base
-    return strided(input, shape, strides, start - base.__array_interface__["data"][0])
-
-
-def _still(n: int) -> int:
-    """The stride of a dimension that is expanded, which must be of size 1."""
-    if n != 1:
-        raise ValueError(n)
-    return 0
+    return strided(input, shape, strides, address(input) - address(owner_of(input)))
 
 
 @kernel(op.unbind, device="cpu")
