@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import tenfold
-from tenfold import kernels
+from tenfold import devices, kernels, plugins
 from tenfold.operators import OPERATORS, reset_code
 from tenfold.runtime import RUNTIME
 from tenfold.testing import samples as registry
@@ -32,7 +32,7 @@ def temporary_registrations() -> Iterator[None]:
     >>> "twice" in OPERATORS
     False
     """
-    registry.load()
+    _load_everything()
     tables = [OPERATORS, registry.SAMPLES, *_gradient_tables()]
     kept = [dict(table) for table in tables]
     lists = [(table, {k: list(v) for k, v in table.items()}) for table in (kernels.KERNELS, registry.ERROR_SAMPLES)]
@@ -52,6 +52,17 @@ def temporary_registrations() -> Iterator[None]:
         for table, lists_of in lists:
             _restore_lists(table, lists_of)
         _forget(new)
+
+
+def _load_everything() -> None:
+    """What is loaded later would look like a registration of the block."""
+    registry.load()
+    families = {operator.family for operator in OPERATORS.values()}
+    for family in families:
+        for device_type in ("cpu", kernels.ANY_DEVICE, *kernels.TABLES):
+            plugins.load_kernels(device_type, family)
+        if has_autograd():
+            plugins.load_family("tenfold_gradients", family)
 
 
 def _gradient_tables() -> list[dict[str, Any]]:
@@ -81,7 +92,7 @@ def refresh(name: str) -> None:
 
 def _forget(names: Any) -> None:
     """Drop what was remembered about operators: kernels found, gradient nodes made."""
-    for table in kernels.TABLES.values():
+    for table in (*kernels.TABLES.values(), devices.META.kernels):
         for key in [k for k in vars(table) if k != "device_type"]:
             delattr(table, key)
     for key in list(RUNTIME):

@@ -10,9 +10,10 @@ import numpy as np
 
 import tenfold
 from tenfold.testing import tolerances
-from tenfold.testing.checks.case import Case, Result, Skip, is_missing_kernel, missing_reason, results_of, to_host
+from tenfold.testing.checks.case import Case, Result, Skip, missing_reason, results_of, to_host
 from tenfold.testing.samples import Sample
 
+WIDE = (tenfold.float64, tenfold.complex128)
 SMALL = 24  # elements up to which every entry of the Jacobian is compared; above, random directions
 
 
@@ -32,12 +33,7 @@ def _why_not(case: Case) -> str:
         return "the operator is not differentiable"
     if case.registered.no_gradient:
         return case.registered.no_gradient
-    wide = [d for d in _wide(case) if d in case.dtypes]
-    return "" if wide else "no sample of a dtype that has derivatives"
-
-
-def _wide(case: Case) -> tuple[Any, ...]:
-    return (tenfold.float64, tenfold.complex128)
+    return "" if any(d in case.dtypes for d in WIDE) else "no sample of a dtype that has derivatives"
 
 
 class _Problem:
@@ -54,8 +50,11 @@ class _Problem:
                 self.leaves.append(t.detach().requires_grad_(True))
         if not self.leaves:
             raise Skip("the sample has no floating-point tensor")
-        if not self.outputs(self(*self.leaves)):
+        results = self.outputs(self(*self.leaves))
+        if not results:
             raise Skip("no result depends differentiably on the arguments")
+        if any(r.dtype not in WIDE for r in results):
+            raise Skip("a result in lower precision than the arguments has no differences to compare with")
 
     def __call__(self, *leaves: Any) -> tuple[Any, ...]:
         """All floating-point results for these leaves."""
@@ -85,7 +84,7 @@ def _each(case: Case, check: str, function: Callable[[_Problem], None]) -> Itera
     if reason:
         yield case.skipped(check, reason)
         return
-    for dtype in _wide(case):
+    for dtype in WIDE:
         if dtype in case.dtypes:
             yield from case.each(check, lambda sample, _: function(_Problem(case, sample)), [dtype])
 
@@ -132,7 +131,7 @@ def _asserting(compare: Callable[[_Problem], None]) -> Callable[[_Problem], None
         try:
             compare(problem)
         except RuntimeError as error:
-            if is_missing_kernel(error):
+            if problem.case.lacks_kernel(error):
                 raise Skip(missing_reason(problem.case.key)) from None
             raise AssertionError(str(error)) from error
 

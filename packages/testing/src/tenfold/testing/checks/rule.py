@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import tenfold
-from tenfold.testing.checks.case import Case, Result, Skip, is_missing_kernel, missing_reason, results_of
+from tenfold.testing.checks.case import Case, Result, Skip, missing_reason, results_of
 from tenfold.testing.samples import Sample
 
 
@@ -60,7 +60,7 @@ def _as_refused(case: Case, sample: Sample, refused: Exception | None) -> None:
     try:
         case.call(sample)
     except (RuntimeError, TypeError, ValueError, IndexError) as error:
-        if is_missing_kernel(error):
+        if case.lacks_kernel(error):
             raise Skip(missing_reason(case.key)) from None
         assert type(error) is type(refused), (
             f"{case.operator.name}: the rule raises {type(refused).__name__} ({refused}), the operator {type(error).__name__} ({error})"

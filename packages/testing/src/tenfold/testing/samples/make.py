@@ -97,8 +97,10 @@ class Make:
         return values
 
     def _integers(self, shape: Sequence[int], dtype: Any, domain: Domain) -> Any:
-        lowest = 0 if not dtype.is_signed else ceil(domain.low)
-        values = self.rng.integers(max(ceil(domain.low), lowest), max(floor(domain.high), lowest + 1) + 1, shape)
+        low, high = ceil(domain.low), floor(domain.high)
+        if not dtype.is_signed:
+            low, high = max(low, 0), max(high, 1)
+        values = self.rng.integers(low, max(low, high) + 1, shape)
         for point in domain.away:
             values = np.where(values == point, int(point) + 1, values)
         return values
