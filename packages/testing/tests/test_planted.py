@@ -33,7 +33,12 @@ def square_rule(input: Any) -> Meta:
 
 
 def plant(
-    compute: Any = None, rule: Any = square_rule, slope: Any = None, kernel_options: Any = None, samples_from: Any = None, **options: Any
+    compute: Any = None,
+    rule: Any = square_rule,
+    slope: Any = None,
+    kernel_options: Any = None,
+    samples_from: Any = None,
+    **options: Any,
 ) -> Any:
     """An operator input * input, right in everything but what is given here."""
 
@@ -248,7 +253,11 @@ def test_an_accelerated_kernel_that_is_wrong_for_one_layout() -> None:
 
 def test_an_accelerated_kernel_wrong_for_transposed_memory() -> None:
     def wrong(input: Any) -> Any:
-        return 2 * input if input.flags.c_contiguous or input.ndim < 2 else 2 * np.ascontiguousarray(input).reshape(input.shape[::-1]).T
+        return (
+            2 * input
+            if input.flags.c_contiguous or input.ndim < 2
+            else 2 * np.ascontiguousarray(input).reshape(input.shape[::-1]).T
+        )
 
     found = failing(accelerated(wrong))
     assert "value" in found

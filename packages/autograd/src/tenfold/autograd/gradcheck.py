@@ -207,7 +207,9 @@ class _Problem:
             found = grad([self.outputs[k] for k in others], self.leaves, tensors, retain_graph=True, allow_unused=True)
             for place, g, e in zip(self.places, found, expected):
                 if not np.allclose(0.0 if g is None else _flat(g), e):
-                    raise GradcheckError(f"gradcheck: an undefined gradient of output {i} is not treated as zeros for input {place}")
+                    raise GradcheckError(
+                        f"gradcheck: an undefined gradient of output {i} is not treated as zeros for input {place}"
+                    )
 
     def check_dtypes(self) -> None:
         """Gradients have their inputs' dtypes."""
@@ -222,12 +224,20 @@ class _Problem:
         expected = [self.gradient(incoming) for incoming in batch]
         stacked = [_tensor_like(t, np.stack(vs)) for t, vs in zip(self.outputs, zip(*batch))]
         found = grad(
-            self.outputs, self.leaves, stacked, retain_graph=True, allow_unused=True, is_grads_batched=True, materialize_grads=True
+            self.outputs,
+            self.leaves,
+            stacked,
+            retain_graph=True,
+            allow_unused=True,
+            is_grads_batched=True,
+            materialize_grads=True,
         )
         for n, (place, g) in enumerate(zip(self.places, found)):
             both = np.concatenate([e[n] for e in expected])
             if not np.allclose(_flat(g), both):
-                raise GradcheckError(f"While computing batched gradients, the gradient of input {place} differs from the single ones")
+                raise GradcheckError(
+                    f"While computing batched gradients, the gradient of input {place} differs from the single ones"
+                )
 
     def compare_forward(self) -> None:
         """Forward-mode derivatives along random directions are the differences."""
@@ -246,7 +256,9 @@ class _Problem:
             self._close(place, _joined(_as_tuple(tangents))[:, None], self.difference(place, direction)[:, None])
 
 
-_NO_INPUTS = "{name}: expects at least one input tensor to require gradients, but none of the {count} inputs does; call requires_grad_()"
+_NO_INPUTS = (
+    "{name}: expects at least one input tensor to require gradients, but none of the {count} inputs does; call requires_grad_()"
+)
 
 
 def _flat(tensor: Any) -> Any:

@@ -88,13 +88,16 @@ class _Comparison:
         rtol, atol = self._tolerances(tenfold.tensor(actual).dtype, tenfold.tensor(expected).dtype, numbers=True)
         if _close(np.asarray(actual), np.asarray(expected), rtol, atol, self.equal_nan).all():
             return
-        lines = [f"{'Booleans' if isinstance(actual, bool) else 'Scalars'} are not {'equal' if rtol == atol == 0 else 'close'}!\n"]
-        lines.append(f"Expected {expected} but got {actual}.")
-        if not isinstance(actual, bool):
-            difference = abs(actual - expected)
-            relative = difference / abs(expected) if expected else float("inf")
-            lines.append(f"Absolute difference: {difference}{_allowed(rtol, atol, atol)}")
-            lines.append(f"Relative difference: {relative}{_allowed(rtol, atol, rtol)}")
+        if isinstance(actual, bool) and isinstance(expected, bool):
+            raise _Different(AssertionError, f"Booleans mismatch: {actual} is not {expected}")
+        difference = abs(actual - expected)
+        relative = difference / abs(expected) if expected else float("inf")
+        lines = [
+            f"Scalars are not {'equal' if rtol == atol == 0 else 'close'}!\n",
+            f"Expected {expected} but got {actual}.",
+            f"Absolute difference: {difference}{_allowed(rtol, atol, atol)}",
+            f"Relative difference: {relative}{_allowed(rtol, atol, rtol)}",
+        ]
         raise _Different(AssertionError, "\n".join(lines))
 
     def _tensors(self, actual: Any, expected: Any) -> None:
@@ -109,7 +112,9 @@ class _Comparison:
 
     def _as_tensors(self, actual: Any, expected: Any) -> tuple[Any, Any]:
         if not self.subclasses and type(actual) is not type(expected):
-            raise TypeError(f"assert_close: got {type(actual).__name__} and {type(expected).__name__}, which allow_subclasses=False refuses")
+            raise TypeError(
+                f"assert_close: got {type(actual).__name__} and {type(expected).__name__}, which allow_subclasses=False refuses"
+            )
         made = []
         for value in (actual, expected):
             if not isinstance(value, (tenfold.Tensor, int, float, complex, np.ndarray, np.generic)):
@@ -126,7 +131,9 @@ class _Comparison:
                 shown = (f"{a!r}", f"{e!r}") if name != "device" else (f"{str(a)!r}", f"{str(e)!r}")
                 raise _Different(AssertionError, f"The values for attribute '{name}' do not match: {shown[0]} != {shown[1]}.")
         if self.stride and actual.stride() != expected.stride():
-            raise _Different(AssertionError, f"The values for attribute 'stride()' do not match: {actual.stride()} != {expected.stride()}.")
+            raise _Different(
+                AssertionError, f"The values for attribute 'stride()' do not match: {actual.stride()} != {expected.stride()}."
+            )
 
     def _tolerances(self, a: Any, e: Any, numbers: bool = False) -> tuple[float, float]:
         if self.rtol is not None and self.atol is not None:

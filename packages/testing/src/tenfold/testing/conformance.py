@@ -21,7 +21,7 @@ from tenfold.testing.checks import CHECKS, Case, Result
 from tenfold.testing.completeness import completeness
 
 
-@dataclass
+@dataclass(repr=False)
 class Report:
     """What the checks found."""
 
@@ -59,8 +59,12 @@ class Report:
         for found in groups.values():
             yield f"{found[0]}" + (f"\n  and {len(found) - 1} more samples with the same words" if len(found) > 1 else "")
 
+    def __repr__(self) -> str:
+        return f"<{str(self).splitlines()[0]}>"
+
     def raise_on_failure(self) -> None:
         """AssertionError that lists the failures, if there are any."""
+        __tracebackhide__ = True  # pytest shows the failures, not this
         if self.failures:
             raise AssertionError(str(self))
 
@@ -111,7 +115,8 @@ def conformance_tests(device: Any = "cpu", operators: Iterable[Any] | None = Non
     if unknown:
         raise ValueError(f"conformance_tests: xfail names no test: {', '.join(sorted(unknown))}")
     marked = [
-        pytest.param(*c.values, id=c.id, marks=pytest.mark.xfail(reason=known[c.id], strict=True)) if c.id in known else c for c in cases
+        pytest.param(*c.values, id=c.id, marks=pytest.mark.xfail(reason=known[c.id], strict=True)) if c.id in known else c
+        for c in cases
     ]
 
     @pytest.mark.parametrize(("operator", "check"), marked)
@@ -165,4 +170,3 @@ def completeness_tests(operators: Iterable[Any] | None = None, xfail: dict[str, 
         assert not missing, f"operator {operator.name} lacks: " + "; ".join(missing)
 
     return test_completeness
-

@@ -78,4 +78,3 @@ def _smallest(dtype: Any) -> float:
 
         return float(ml_dtypes.finfo(dtype.numpy).tiny)
     return float(np.finfo(dtype.numpy).tiny)
-

@@ -23,7 +23,18 @@ from tenfold.testing.samples import Sample, Samples
 DTYPES = tuple(
     tenfold.dtypes.BY_NAME[name]
     for name in (
-        "float32", "float64", "int64", "bool", "complex64", "complex128", "float16", "bfloat16", "int32", "int16", "int8", "uint8",
+        "float32",
+        "float64",
+        "int64",
+        "bool",
+        "complex64",
+        "complex128",
+        "float16",
+        "bfloat16",
+        "int32",
+        "int16",
+        "int8",
+        "uint8",
     )  # fmt: skip
 )
 
@@ -43,7 +54,9 @@ class Result:
     reason: str = ""
 
     def __str__(self) -> str:
-        return f"{self.operator}: {self.check} {self.status}: {self.reason}" + (f"\n  sample: {self.sample}" if self.sample else "")
+        return f"{self.operator}: {self.check} {self.status}: {self.reason}" + (
+            f"\n  sample: {self.sample}" if self.sample else ""
+        )
 
 
 class Case:

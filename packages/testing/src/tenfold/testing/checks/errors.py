@@ -59,7 +59,9 @@ def refuses_wrong_types(case: Case) -> Iterator[Result]:
         position = names.index(p.name) if p.name in names else len(names)
         if position < len(sample.args):
             args = (*sample.args[:position], "text", *sample.args[position + 1 :])
-            yield case.attempt("refuses_wrong_types", f"{p.name}='text'", lambda a=args, n=p.name, s=sample: _type_error(case, a, s.kwargs, n))  # type: ignore[misc]
+            yield case.attempt(
+                "refuses_wrong_types", f"{p.name}='text'", lambda a=args, n=p.name, s=sample: _type_error(case, a, s.kwargs, n)
+            )  # type: ignore[misc]
 
 
 def _type_error(case: Case, args: tuple[Any, ...], kwargs: dict[str, Any], parameter: str) -> None:

@@ -127,7 +127,7 @@ def _refuses(form: Any, target: Any, sample: Sample) -> None:
         form.fn(target, *sample.args[1:], **sample.kwargs)
     except RuntimeError as error:
         assert form.name.rstrip("_") in str(error), f"{form.name}: the message does not name the operator: {error}"
-        assert (to_host(target).tobytes() == before.tobytes()), f"{form.name} wrote to its argument before it refused it"
+        assert to_host(target).tobytes() == before.tobytes(), f"{form.name} wrote to its argument before it refused it"
         return
     raise AssertionError(f"{form.name} accepted a result that does not fit: {sample!r}")
 
@@ -137,7 +137,9 @@ def python_operator(case: Case) -> Iterator[Result]:
     name = case.operator.name
     straight = [m for m, o in {**dunders.BINARY, **dunders.UNARY}.items() if o == name and not m.startswith("__r")]
     straight += [m for m, o in dunders.BINARY.items() if o == name and m in ("__rshift__",)]
-    swapped = [m for m, o in {**dunders.SWAPPED, **dunders.BINARY}.items() if o == name and m.startswith("__r") and m != "__rshift__"]
+    swapped = [
+        m for m, o in {**dunders.SWAPPED, **dunders.BINARY}.items() if o == name and m.startswith("__r") and m != "__rshift__"
+    ]
     if name == "rsub":  # the reflected method of sub is an operator of its own
         straight, swapped = ["__rsub__"], []
     if not straight and not swapped:

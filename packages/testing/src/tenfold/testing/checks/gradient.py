@@ -186,5 +186,3 @@ def _apart(problem: _Problem, grads: list[Any], others: list[Any]) -> None:
 
 def _memory(t: Any) -> Any:
     return t._key.backend.memory(t._array)[0]
-
-

@@ -147,7 +147,9 @@ def conditions(case: Case) -> Iterator[Result]:
         held = [arguments for arguments in calls if entry.when(*arguments)]
         if not held or len(held) == len(calls):
             side = "no sample" if not held else "every sample"
-            yield case.failed("conditions", f"the condition of the kernel at {entry.location} holds for {side}: add samples for both sides")
+            yield case.failed(
+                "conditions", f"the condition of the kernel at {entry.location} holds for {side}: add samples for both sides"
+            )
         for arguments in held:
             yield case.attempt("conditions", _arguments(arguments), lambda e=entry, a=arguments: _agrees(case, e, a))  # type: ignore[misc]
 
@@ -200,5 +202,3 @@ def _wrapped_argument(value: Any, key: Any) -> Any:
 
 def _arguments(arguments: tuple[Any, ...]) -> str:
     return ", ".join(f"{a.dtype}{list(a.shape)}" if hasattr(a, "strides") else repr(a) for a in arguments)
-
-

@@ -32,7 +32,13 @@ def _contiguous(make: Make) -> Iterator[Sample]:
 
 
 def _targets(make: Make) -> tuple[Any, ...]:
-    return (make.dtype, tenfold.float64, tenfold.float16, tenfold.int64, tenfold.bool_ if hasattr(tenfold, "bool_") else tenfold.dtypes.bool_)
+    return (
+        make.dtype,
+        tenfold.float64,
+        tenfold.float16,
+        tenfold.int64,
+        tenfold.bool_ if hasattr(tenfold, "bool_") else tenfold.dtypes.bool_,
+    )
 
 
 @samples("to_dtype")

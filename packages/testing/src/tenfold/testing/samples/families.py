@@ -36,7 +36,12 @@ def binary_pairs(make: Make, first: Domain, second: Domain) -> Iterator[tuple[st
     for a, b in shapes:
         note = "empty" if 0 in a or 0 in b else "same shape" if a == b else "broadcast"
         yield note, make(*a, domain=first), make(*b, domain=second)
-    for one, other in (("transposed", "contiguous"), ("strided", "transposed"), ("expanded", "strided"), ("contiguous", "flipped")):
+    for one, other in (
+        ("transposed", "contiguous"),
+        ("strided", "transposed"),
+        ("expanded", "strided"),
+        ("contiguous", "flipped"),
+    ):
         yield f"{one}, {other}", make(3, 4, domain=first, layout=one), make(3, 4, domain=second, layout=other)
 
 

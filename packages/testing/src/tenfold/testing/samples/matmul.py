@@ -89,7 +89,9 @@ def _added(first: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...]) -> An
         if make.dtype.category:
             yield Sample(make(*first), make(*a), make(*b), beta=2, alpha=3, note="factors")
             yield Sample(make(*first), make(*a), make(*b), beta=0, note="beta 0")
-        yield Sample(make(*first, layout="transposed"), make(*a, layout="transposed"), make(*b, layout="strided"), note="strided memory")
+        yield Sample(
+            make(*first, layout="transposed"), make(*a, layout="transposed"), make(*b, layout="strided"), note="strided memory"
+        )
 
     return generate
 

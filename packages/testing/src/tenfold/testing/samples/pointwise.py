@@ -142,7 +142,9 @@ def _clamp_samples(make: Make) -> Iterator[Sample]:
         yield Sample(x, -1, 1, note="both bounds")
         yield Sample(x, min=0, note="lower bound")
         yield Sample(x, max=1, note="upper bound")
-    yield Sample(make(2, 3, domain=NONZERO), make(3, domain=Domain(-0.2, -0.1)), make(2, 1, domain=Domain(0.1, 0.2)), note="tensors")
+    yield Sample(
+        make(2, 3, domain=NONZERO), make(3, domain=Domain(-0.2, -0.1)), make(2, 1, domain=Domain(0.1, 0.2)), note="tensors"
+    )
 
 
 samples("clamp")(_clamp_samples)
@@ -170,7 +172,12 @@ def _three(domain: Domain) -> Any:
     def generate(make: Make) -> Iterator[Sample]:
         for a, b, c in (((3,), (3,), (3,)), ((2, 3), (3,), (2, 1)), ((), (), ()), ((0,), (1,), (0,))):
             yield Sample(make(*a), make(*b), make(*c, domain=domain))
-        yield Sample(make(3, 4, layout="transposed"), make(3, 4, layout="strided"), make(3, 4, layout="flipped", domain=domain), note="strided memory")
+        yield Sample(
+            make(3, 4, layout="transposed"),
+            make(3, 4, layout="strided"),
+            make(3, 4, layout="flipped", domain=domain),
+            note="strided memory",
+        )
         if make.dtype.category:
             yield Sample(make(3), make(3), make(3, domain=domain), value=2, note="value")
 

@@ -153,7 +153,11 @@ def _sorting(make: Make) -> Iterator[Sample]:
 
 
 for _name in ("sort", "argsort", "msort"):
-    samples(_name)((lambda make: (Sample(s.args[0], note=s.note) for s in _sorting(make) if s.args[0].dim())) if _name == "msort" else _sorting)
+    samples(_name)(
+        (lambda make: (Sample(s.args[0], note=s.note) for s in _sorting(make) if s.args[0].dim()))
+        if _name == "msort"
+        else _sorting
+    )
 
 
 @error_samples("sort")
@@ -164,7 +168,13 @@ def _sort_errors(make: Make) -> Iterator[ErrorSample]:
 
 @samples("topk")
 def _topk(make: Make) -> Iterator[Sample]:
-    for shape, k, keyword in (((5,), 2, {}), ((3, 4), 3, {}), ((3, 4), 1, {"dim": 0}), ((3, 4), 2, {"largest": False}), ((0, 3), 2, {})):
+    for shape, k, keyword in (
+        ((5,), 2, {}),
+        ((3, 4), 3, {}),
+        ((3, 4), 1, {"dim": 0}),
+        ((3, 4), 2, {"largest": False}),
+        ((0, 3), 2, {}),
+    ):
         yield Sample(make(*shape, distinct=True), k, **keyword)
     yield Sample(make(3, 4, distinct=True, layout="transposed"), 2, note="transposed")
 
@@ -183,5 +193,3 @@ def _kthvalue(make: Make) -> Iterator[Sample]:
 @error_samples("kthvalue")
 def _kthvalue_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(2, 3), 4, error=RuntimeError, match="out of range")
-
-

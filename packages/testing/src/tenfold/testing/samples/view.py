@@ -86,7 +86,9 @@ def _view(make: Make) -> Iterator[Sample]:
 def _view_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(2, 3), (4, 2), error=RuntimeError, match="is invalid for input of size 6")
     yield ErrorSample(make(2, 3), (-1, -1), error=RuntimeError, match="only one dimension can be inferred")
-    yield ErrorSample(make(2, 3, layout="transposed"), (6,), error=RuntimeError, match="not compatible with input tensor's size and stride")
+    yield ErrorSample(
+        make(2, 3, layout="transposed"), (6,), error=RuntimeError, match="not compatible with input tensor's size and stride"
+    )
 
 
 @samples("as_strided")
