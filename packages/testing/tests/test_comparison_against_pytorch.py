@@ -15,12 +15,27 @@ from tenfold.testing import assert_close, make_tensor
 torch = pytest.importorskip("torch")
 
 PAIRS: list[tuple[Any, Any, dict[str, Any]]] = [
-    ([1.0, 2.0], [1.0, 2.0], {}), ([1.0, 2.0], [1.0, 2.5], {}), ([1.0, 2.0], [1.0, 2.5], {"rtol": 0.1, "atol": 0.5}),
-    ([1, 2, 3], [1, 5, 3], {}), ([True, False], [True, True], {}), ([[1.0, 2.0]], [[1.0], [2.0]], {}), (1.0, 1.5, {}), (1, 2, {}),
-    ([1.0], [1], {}), ([1.0], [1], {"check_dtype": False}), ([math.nan], [math.nan], {}), ([math.nan], [math.nan], {"equal_nan": True}),
-    ([math.inf], [math.inf], {}), ([math.inf], [-math.inf], {}), ([1.0, 0.0], [1.0, 1e-6], {}), ([1 + 2j], [1 + 3j], {}),
-    ([0.0, 2.0], [0.0, 0.0], {}), ([1.0 + 1e-6], [1.0], {}), ([1.0 + 1e-5], [1.0], {}), ([0, 255], [1, 255], {}),
-]  # fmt: skip
+    ([1.0, 2.0], [1.0, 2.0], {}),
+    ([1.0, 2.0], [1.0, 2.5], {}),
+    ([1.0, 2.0], [1.0, 2.5], {"rtol": 0.1, "atol": 0.5}),
+    ([1, 2, 3], [1, 5, 3], {}),
+    ([True, False], [True, True], {}),
+    ([[1.0, 2.0]], [[1.0], [2.0]], {}),
+    (1.0, 1.5, {}),
+    (1, 2, {}),
+    ([1.0], [1], {}),
+    ([1.0], [1], {"check_dtype": False}),
+    ([math.nan], [math.nan], {}),
+    ([math.nan], [math.nan], {"equal_nan": True}),
+    ([math.inf], [math.inf], {}),
+    ([math.inf], [-math.inf], {}),
+    ([1.0, 0.0], [1.0, 1e-6], {}),
+    ([1 + 2j], [1 + 3j], {}),
+    ([0.0, 2.0], [0.0, 0.0], {}),
+    ([1.0 + 1e-6], [1.0], {}),
+    ([1.0 + 1e-5], [1.0], {}),
+    ([0, 255], [1, 255], {}),
+]
 
 
 def outcome(compare: Any, actual: Any, expected: Any, **options: Any) -> str:
@@ -45,9 +60,22 @@ def rounded(text: str) -> str:
 
 @pytest.mark.parametrize(
     ("actual", "expected"),
-    [(1.0, 1.0), (1.0, 1.1), (1, 2), (True, False), (1.0, 1), ([1.0, 2.0], [1.0, 3.0]), ([1.0], [1.0, 2.0]), ({"a": 1.0}, {"a": 2.0}),
-     ({"a": 1.0}, {"b": 1.0}), ([{"a": (1.0, 2.0)}], [{"a": (1.0, 2.5)}]), (None, None), (0.0, 1e-8), (1.0, 0.0)],
-)  # fmt: skip
+    [
+        (1.0, 1.0),
+        (1.0, 1.1),
+        (1, 2),
+        (True, False),
+        (1.0, 1),
+        ([1.0, 2.0], [1.0, 3.0]),
+        ([1.0], [1.0, 2.0]),
+        ({"a": 1.0}, {"a": 2.0}),
+        ({"a": 1.0}, {"b": 1.0}),
+        ([{"a": (1.0, 2.0)}], [{"a": (1.0, 2.5)}]),
+        (None, None),
+        (0.0, 1e-8),
+        (1.0, 0.0),
+    ],
+)
 def test_numbers_and_collections(actual: Any, expected: Any) -> None:
     ours, theirs = outcome(assert_close, actual, expected), outcome(torch.testing.assert_close, actual, expected)
     assert rounded(ours) == rounded(theirs)
@@ -71,9 +99,9 @@ def test_strides_and_messages() -> None:
     assert_close(a, b)
     with pytest.raises(AssertionError, match=r"stride\(\)"):
         assert_close(a, b, check_stride=True)
-    with pytest.raises(AssertionError, match="^mine$"):
+    with pytest.raises(AssertionError, match=r"^mine$"):
         assert_close(a, a + 1, msg="mine")
-    with pytest.raises(AssertionError, match="^# Tensor-likes"):
+    with pytest.raises(AssertionError, match=r"^# Tensor-likes"):
         assert_close(a, a + 1, msg=lambda text: "# " + text)
     with pytest.raises(ValueError, match="rtol and atol must both"):
         assert_close(a, a, rtol=1.0)

@@ -301,7 +301,7 @@ def test_nothing_is_left_behind() -> None:
 def test_an_existing_gradient_may_be_exchanged() -> None:
     from tenfold.autograd.gradients import GRADIENTS
 
-    assert not check_operator(OPERATORS["exp"], checks=["first_gradient"], device="cpu").of("passed") == []
+    assert check_operator(OPERATORS["exp"], checks=["first_gradient"]).of("passed")
     with temporary_registrations():
         del GRADIENTS["exp"]
         gradient(OPERATORS["exp"], input=lambda g, out: g * out * 1.0005)

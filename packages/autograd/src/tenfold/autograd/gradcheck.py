@@ -158,7 +158,8 @@ class _Problem:
         if not abs(terms.sum() - numerical) <= limit:
             raise GradcheckError(
                 f"gradcheck: the gradient with respect to input {place}, multiplied by random vectors on both sides, is not "
-                f"the numerical derivative\nnumerical: {numerical!r}\nanalytical: {float(terms.sum())!r}\nallowed difference: {limit!r}"
+                f"the numerical derivative\nnumerical: {numerical!r}\nanalytical: {float(terms.sum())!r}\n"
+                f"allowed difference: {limit!r}"
             )
 
     def _compare_jacobians(self, number: int, place: int) -> None:
@@ -182,7 +183,8 @@ class _Problem:
             j, k = np.unravel_index(int(np.nanargmax(np.where(np.isnan(excess), np.inf, excess))), excess.shape)
             raise GradcheckError(
                 f"Jacobian mismatch for output element {j} with respect to input {place}, element {k} "
-                f"(complex elements count twice)\nnumerical: {numerical[j, k]!r}\nanalytical: {analytical[j, k]!r}\n"
+                f"(complex elements count twice)\n"
+                f"numerical: {float(numerical[j, k])!r}\nanalytical: {float(analytical[j, k])!r}\n"
                 f"{int((excess > self.atol).sum())} of {excess.size} entries differ (rtol {self.rtol}, atol {self.atol})"
             )
 
@@ -192,8 +194,8 @@ class _Problem:
         for place, a, b in zip(self.places, self.gradient(incoming), self.gradient(incoming)):
             if a.size and not np.abs(a - b).max() <= tolerance:
                 raise GradcheckError(
-                    f"Backward is not reentrant: two passes give gradients of input {place} that differ by {np.abs(a - b).max()}; "
-                    f"nondet_tol is {tolerance}"
+                    f"Backward is not reentrant: two passes give gradients of input {place} that differ by "
+                    f"{np.abs(a - b).max()}; nondet_tol is {tolerance}"
                 )
 
     def check_undefined(self) -> None:

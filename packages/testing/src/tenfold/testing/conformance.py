@@ -45,7 +45,7 @@ class Report:
         counts = Counter(r.status for r in self.results)
         operators = len({r.operator for r in self.results})
         lines = [
-            f"{operators} operators on {self.device}: {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped"
+            f"{operators} operators on {self.device}: {', '.join(f'{counts[s]} {s}' for s in ('passed', 'failed', 'skipped'))}"
         ]
         lines += [f"  skipped {count:5} x {reason}" for reason, count in self.skips.most_common()]
         lines += [f"  FAILED {line}" for line in self._grouped()]

@@ -76,5 +76,5 @@ def _smallest(dtype: Any) -> float:
     if dtype.numpy.kind == "V":
         import ml_dtypes
 
-        return float(ml_dtypes.finfo(dtype.numpy).tiny)
+        return float(ml_dtypes.finfo(dtype.numpy).tiny)  # type: ignore[no-untyped-call]
     return float(np.finfo(dtype.numpy).tiny)

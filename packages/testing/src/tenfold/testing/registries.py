@@ -6,10 +6,10 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-import tenfold
 from tenfold import devices, kernels, plugins
 from tenfold.operators import OPERATORS, reset_code
 from tenfold.runtime import RUNTIME
+from tenfold.tensor import Tensor
 from tenfold.testing import samples as registry
 from tenfold.testing.checks.forms import methods_of
 from tenfold.testing.checks.gradient import has_autograd
@@ -33,24 +33,24 @@ def temporary_registrations() -> Iterator[None]:
     False
     """
     _load_everything()
-    tables = [OPERATORS, registry.SAMPLES, *_gradient_tables()]
+    tables: list[dict[str, Any]] = [OPERATORS, registry.SAMPLES, *_gradient_tables()]
     kept = [dict(table) for table in tables]
     lists = [(table, {k: list(v) for k, v in table.items()}) for table in (kernels.KERNELS, registry.ERROR_SAMPLES)]
-    methods = dict(vars(tenfold.Tensor))
+    methods = dict(vars(Tensor))
     try:
         yield
     finally:
         new = OPERATORS.keys() - kept[0].keys()
-        for name in vars(tenfold.Tensor).keys() - methods.keys():
-            delattr(tenfold.Tensor, name)
+        for name in vars(Tensor).keys() - methods.keys():
+            delattr(Tensor, name)
         for name, member in methods.items():
-            if vars(tenfold.Tensor)[name] is not member and not name.startswith("__"):
-                setattr(tenfold.Tensor, name, member)
+            if vars(Tensor)[name] is not member and not name.startswith("__"):
+                setattr(Tensor, name, member)
         for table, entries in zip(tables, kept):
             table.clear()
             table.update(entries)
-        for table, lists_of in lists:
-            _restore_lists(table, lists_of)
+        for listing, entries_of in lists:
+            _restore_lists(listing, entries_of)
         _forget(new)
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 import tenfold
+from tenfold.ops.creation import ones_like
+from tenfold.tensor import Tensor
 from tenfold.testing import tolerances
 from tenfold.testing.checks.case import Case, Result, Skip, missing_reason, results_of, to_host
 from tenfold.testing.samples import Sample
@@ -65,7 +67,7 @@ class _Problem:
             return t if position is None else leaves[position]
 
         result = self.case.call(self.sample.map(put))
-        return tuple(r for r in results_of(result) if isinstance(r, tenfold.Tensor) and r.dtype.category >= 2)
+        return tuple(r for r in results_of(result) if isinstance(r, Tensor) and r.dtype.category >= 2)
 
     def outputs(self, results: tuple[Any, ...]) -> list[Any]:
         return [r for r in results if r.requires_grad]
@@ -102,10 +104,10 @@ def first_gradient(case: Case) -> Iterator[Result]:
         from tenfold.autograd.gradcheck import gradcheck
 
         fast = problem.size > SMALL
-        gradcheck(problem, tuple(problem.leaves), **tolerances.GRADIENT, fast_mode=fast, check_undefined_grad=False)
+        eps, rtol, atol = tolerances.GRADIENT
+        gradcheck(problem, tuple(problem.leaves), eps=eps, rtol=rtol, atol=atol, fast_mode=fast, check_undefined_grad=False)
 
-    for result in _each(case, "first_gradient", _asserting(compare)):
-        yield result
+    yield from _each(case, "first_gradient", _asserting(compare))
 
 
 def second_gradient(case: Case) -> Iterator[Result]:
@@ -119,7 +121,8 @@ def second_gradient(case: Case) -> Iterator[Result]:
             raise Skip("an empty tensor has no second derivatives to compare")
         from tenfold.autograd.gradcheck import gradgradcheck
 
-        gradgradcheck(problem, tuple(problem.leaves), **tolerances.SECOND_GRADIENT, fast_mode=True, check_undefined_grad=False)
+        eps, rtol, atol = tolerances.SECOND_GRADIENT
+        gradgradcheck(problem, tuple(problem.leaves), eps=eps, rtol=rtol, atol=atol, fast_mode=True, check_undefined_grad=False)
 
     yield from _each(case, "second_gradient", _asserting(compare))
 
@@ -140,7 +143,7 @@ def _asserting(compare: Callable[[_Problem], None]) -> Callable[[_Problem], None
 
 def _shapes_only(problem: _Problem) -> None:
     outputs = problem.outputs(problem(*problem.leaves))
-    grads = tenfold.autograd.grad(outputs, problem.leaves, [tenfold.ones_like(t) for t in outputs], allow_unused=True)
+    grads = tenfold.autograd.grad(outputs, problem.leaves, [ones_like(t) for t in outputs], allow_unused=True)
     for t, g in zip(problem.leaves, grads):
         assert g is None or g.shape == t.shape, f"gradient of shape {list(g.shape)} for an argument of shape {list(t.shape)}"
 
@@ -149,7 +152,7 @@ def _is_cut_off(case: Case, sample: Sample) -> None:
     """A result of an operator without derivatives does not ask for any."""
     given = sample.map(lambda t: t.detach().requires_grad_(True) if t.dtype.category >= 2 else t)
     for result in results_of(case.call(given)):
-        if isinstance(result, tenfold.Tensor):
+        if isinstance(result, Tensor):
             assert not result.requires_grad, f"{case.operator.name} is nondifferentiable, but its result requires gradients"
 
 
@@ -158,7 +161,7 @@ def gradient_memory(case: Case) -> Iterator[Result]:
 
     def compare(problem: _Problem) -> None:
         outputs = problem.outputs(problem(*problem.leaves))
-        incoming = [tenfold.ones_like(t) for t in outputs]
+        incoming = [ones_like(t) for t in outputs]
         watched = [*problem.sample.tensors, *incoming]
         before = [to_host(t).copy() for t in watched]
         for leaf in problem.leaves:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-import tenfold
 from tenfold import kernels
 from tenfold.devices import CPU
 from tenfold.dispatch import run_body
+from tenfold.memory_format import contiguous_format
 from tenfold.operators import Operator
 from tenfold.runtime import RUNTIME
 from tenfold.tensor import wrap, wrap_all
@@ -108,7 +109,7 @@ def layouts(case: Case) -> Iterator[Result]:
             raise Skip("every tensor of the sample is contiguous already")
         if case.registered.no_value:
             raise Skip(case.registered.no_value)
-        plain = sample.map(lambda t: t.clone(memory_format=tenfold.contiguous_format))
+        plain = sample.map(lambda t: t.clone(memory_format=contiguous_format))
         assert all(t.is_contiguous() for t in plain.tensors), "clone(memory_format=contiguous_format) is not contiguous"
         assert_same(case.call(sample), case.call(plain), f"{case.operator.name}: strided memory against contiguous")
 
@@ -151,7 +152,7 @@ def conditions(case: Case) -> Iterator[Result]:
                 "conditions", f"the condition of the kernel at {entry.location} holds for {side}: add samples for both sides"
             )
         for arguments in held:
-            yield case.attempt("conditions", _arguments(arguments), lambda e=entry, a=arguments: _agrees(case, e, a))  # type: ignore[misc]
+            yield case.attempt("conditions", _arguments(arguments), functools.partial(_agrees, case, entry, arguments))
 
 
 def _recorded(case: Case) -> Iterator[tuple[Any, ...]]:

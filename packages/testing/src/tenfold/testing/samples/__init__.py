@@ -18,6 +18,7 @@ from typing import Any
 import tenfold
 from tenfold import plugins
 from tenfold.operators import OPERATORS, Operator, as_operator
+from tenfold.tensor import Tensor
 from tenfold.testing.samples.make import ANY, LAYOUTS, NONZERO, POSITIVE, PROBABILITY, UNIT, Domain, Make
 
 __all__ = [
@@ -58,15 +59,15 @@ class Sample:
 
 
 def _map(value: Any, function: Callable[[Any], Any]) -> Any:
-    if isinstance(value, tenfold.Tensor):
+    if isinstance(value, Tensor):
         return function(value)
-    if isinstance(value, (tuple, list)) and any(isinstance(v, (tenfold.Tensor, tuple, list)) for v in value):
+    if isinstance(value, (tuple, list)) and any(isinstance(v, (Tensor, tuple, list)) for v in value):
         return type(value)(_map(v, function) for v in value)
     return value
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, tenfold.Tensor):
+    if isinstance(value, Tensor):
         layout = "" if value.is_contiguous() else f", strides {tuple(value.stride())}"
         return f"{value.dtype.name}{list(value.shape)}{layout}"
     if isinstance(value, (tuple, list)):
@@ -125,10 +126,14 @@ def samples(target: Any, **options: Any) -> Callable[[Generator], Generator]:
             owners = f"{SAMPLES[name].generator.__module__} and {generator.__module__}"
             raise RuntimeError(f"operator {name} has two sets of samples: in {owners}")
         SAMPLES[name] = Samples(name, generator, **options)
-        plugins.on_failure(lambda: SAMPLES.pop(name, None) and None)
+        plugins.on_failure(lambda: _discard(name))
         return generator
 
     return register
+
+
+def _discard(name: str) -> None:
+    SAMPLES.pop(name, None)
 
 
 def error_samples(target: Any) -> Callable[[Generator], Generator]:

@@ -12,6 +12,7 @@ import numpy as np
 import tenfold
 from tenfold import devices
 from tenfold.meta import contiguous_strides
+from tenfold.ops.creation import tensor
 from tenfold.tensor import wrap
 
 LAYOUTS = ("contiguous", "transposed", "strided", "expanded", "flipped")
@@ -44,7 +45,7 @@ class Make:
     """
 
     def __init__(self, device: Any = "cpu", dtype: Any = tenfold.float32, seed: int = 0) -> None:
-        self.key = devices.located(device)
+        self.key: Any = devices.located(device)
         self.dtype = dtype
         self.rng = np.random.default_rng(seed)
 
@@ -137,7 +138,7 @@ class Make:
         if layout == "flipped":
             reverse = tuple(slice(None, None, -1) for _ in shape)
             source = np.ascontiguousarray(array[reverse]).reshape(shape)[reverse]
-            return tenfold.tensor(source, dtype=tenfold.dtypes.FROM_NUMPY[array.dtype], device=self.key)
+            return tensor(source, dtype=tenfold.dtypes.FROM_NUMPY[array.dtype], device=self.key)
         raise ValueError(f"Make: layout is one of {', '.join(LAYOUTS)}, got {layout!r}")
 
     def _view(self, array: Any, shape: Any = None, strides: Any = None, offset: int = 0) -> Any:
