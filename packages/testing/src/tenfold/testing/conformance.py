@@ -74,7 +74,7 @@ def check_operator(op: Any, device: Any = "cpu", checks: Iterable[str] | None = 
 
     >>> from tenfold import op
     >>> from tenfold.testing import check_operator
-    >>> check_operator(op.neg, checks=["unchanged"]).failures
+    >>> check_operator(op.gt, checks=["value"]).failures
     []
     """
     case = Case(as_operator(op), device)

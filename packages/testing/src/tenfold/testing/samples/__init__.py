@@ -173,7 +173,7 @@ def samples_of(target: Any, device: Any = "cpu", dtype: Any = None) -> list[Samp
     >>> from tenfold import op
     >>> from tenfold.testing.samples import samples_of
     >>> samples_of(op.neg)[0]
-    (float32[])
+    (float32[]) [0-d]
     """
     found = find(target)
     if found is None:
