@@ -18,7 +18,7 @@ from tenfold import plugins
 from tenfold.operators import Operator, as_operator
 from tenfold.testing import samples as registry
 from tenfold.testing.checks import CHECKS, Case, Result
-from tenfold.testing.completeness import completeness
+from tenfold.testing.inventory import completeness
 
 
 @dataclass(repr=False)

@@ -155,6 +155,9 @@ def load() -> None:
         for plugin, modules in plugins.hook_results("tenfold_samples"):
             for module in modules.values():
                 plugins.load_module(plugin, module)
+        for plugin in plugins.problems():
+            if plugin.name == "testing":
+                raise plugins.PluginError(f"samples: plugin {plugin} failed to load: {plugin.error}") from plugin.error
         _loaded.append(True)
 
 
