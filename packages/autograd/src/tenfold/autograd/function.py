@@ -1,0 +1,287 @@
+"""`Function`: operations whose backward pass the user writes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from tenfold.autograd.nodes import RELEASED, Node, Output
+from tenfold.autograd.recording import alias, modified, restore, second_time
+from tenfold.gradmode import no_grad
+from tenfold.inplace import bump_version
+from tenfold.runtime import STATE
+from tenfold.tensor import Tensor
+
+
+class FunctionNode(Node):
+    """The graph node of a custom function, and the `ctx` that its methods get."""
+
+    # No __slots__: a ctx takes any attribute.
+    function: Any
+    is_multiple = False
+
+    def __init__(self) -> None:
+        self.next, self.shape, self.extra = (), (), None
+        self.needs_input_grad: tuple[bool, ...] = ()
+        self.materialize_grads = True
+        self.non_differentiable: tuple[Any, ...] = ()
+        self.dirty_tensors: tuple[Any, ...] = ()
+        self.to_save: tuple[Any, ...] = ()
+        self._saved: Any = ()
+
+    # What forward and setup_context call
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep tensors (or None) for the backward pass, with a check that nobody overwrites them."""
+        for t in tensors:
+            if t is not None and not isinstance(t, Tensor):
+                raise TypeError(f"save_for_backward can only save variables, but argument is of type {type(t).__name__}")
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Keep tensors for `jvp`."""
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *tensors: Any) -> None:
+        """Say which inputs `forward` writes in place."""
+        self.dirty_tensors = tensors
+
+    def mark_non_differentiable(self, *tensors: Any) -> None:
+        """Say which results have no gradient."""
+        self.non_differentiable = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether missing gradients of results arrive as zeros (the default) or as None."""
+        self.materialize_grads = value
+
+    # What backward reads
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """The saved tensors; RuntimeError after they were freed or overwritten."""
+        if self._saved is RELEASED:
+            raise second_time(self)
+        found = []
+        for tensor, version, is_output in self._saved:
+            if tensor is not None and tensor._version != version:
+                raise modified(self, "saved tensor", tensor, version)
+            found.append(restore(tensor, self) if is_output else tensor)
+        return tuple(found)
+
+    def _keep(self, outputs: tuple[Any, ...]) -> None:
+        kept = []
+        for t in self.to_save:
+            is_output = any(t is o for o in outputs) and t is not None
+            value = alias(t) if is_output else t
+            kept.append((value, 0 if t is None else t._version, is_output))
+        self._saved, self.to_save = kept, ()
+
+    def release(self) -> None:
+        self._saved = RELEASED
+
+    def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
+        gs = self._materialized(g) if isinstance(g, list) else [g]
+        results = _own_backward(self.function)(self, *gs)
+        if not isinstance(results, tuple):
+            results = (results,)
+        expected = len(self.next)
+        if len(results) > expected and all(r is None for r in results[expected:]):
+            results = results[:expected]
+        if len(results) != expected:
+            raise RuntimeError(
+                f"function {type(self).__name__} returned an incorrect number of gradients (expected {expected}, got {len(results)})"
+            )
+        for i, (n, r) in enumerate(zip(self.next, results)):
+            if r is not None and not isinstance(r, Tensor):
+                raise TypeError(f"function {type(self).__name__} returned {type(r).__name__} as gradient {i}, expected a Tensor or None")
+            if r is not None and n is not None:
+                self._check_shape(i, n, r)
+        return results
+
+    def _check_shape(self, i: int, n: Any, r: Any) -> None:
+        if n.is_multiple or tuple(r.shape) == tuple(n.shape):
+            return
+        from tenfold.inplace import _broadcasts_to
+
+        if not _broadcasts_to(tuple(n.shape), tuple(r.shape)):
+            raise RuntimeError(
+                f"Function {type(self).__name__} returned an invalid gradient at index {i} - got {list(r.shape)} but expected "
+                f"shape compatible with {list(n.shape)}"
+            )
+
+    def _materialized(self, gs: list[Any]) -> list[Any]:
+        from tenfold.ops.creation import zeros
+
+        if not self.materialize_grads:
+            return gs
+        made = []
+        for g, described in zip(gs, self.shape):
+            if g is None and described is not None:
+                shape, dtype, device = described
+                g = zeros(shape, dtype=dtype, device=device)
+            made.append(g)
+        return made
+
+
+def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator of a `backward` that cannot itself be differentiated: its results say so when that is tried."""
+
+    @functools.wraps(backward)
+    def wrapped(ctx: Any, *gs: Any) -> Any:
+        recording = STATE.grad_enabled and any(g is not None and g._node is not None for g in gs)
+        with no_grad():
+            results = backward(ctx, *gs)
+        if not recording:
+            return results
+        single = not isinstance(results, tuple)
+        made = tuple(_refusing(r) for r in ((results,) if single else results))
+        return made[0] if single else made
+
+    return wrapped
+
+
+class _OnceDifferentiable(Node):
+    """Stands in the graph for the derivative that does not exist."""
+
+    __slots__ = ()
+
+    def apply(self, g: Any, wanted: Any) -> Any:
+        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+
+
+def _refusing(r: Any) -> Any:
+    if r is not None:
+        node: Any = object.__new__(_OnceDifferentiable)
+        node.next, node.shape, node.extra = (), r._array.shape, None
+        r = r.detach()
+        r._node = node
+    return r
+
+
+class _FunctionMeta(type):
+    """Makes for each Function the class of its nodes, named as PyTorch names it."""
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
+        super().__init__(name, bases, namespace)
+        cls._node_class = type(name + "Backward", (FunctionNode,), {"function": cls})
+
+
+class Function(metaclass=_FunctionMeta):
+    """A custom operation: subclass it with static methods `forward` and `backward`, call `Subclass.apply(...)`.
+
+    `forward(ctx, *args)` computes; or `forward(*args)` with `setup_context(ctx, inputs, output)`. `backward(ctx, *gs)`
+    returns one gradient, or None, for each argument of forward.
+
+    >>> import tenfold
+    >>> from tenfold.autograd import Function
+    >>> class Cube(Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x * x * x
+    ...     @staticmethod
+    ...     def backward(ctx, g):
+    ...         (x,) = ctx.saved_tensors
+    ...         return 3 * x * x * g
+    >>> x = tenfold.tensor([2.0], requires_grad=True)
+    >>> Cube.apply(x).backward()
+    >>> x.grad
+    tensor([12.])
+    """
+
+    generate_vmap_rule = False
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """Compute the results."""
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        """Save on ctx what backward needs, when `forward` takes no ctx."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """Return the gradient of each argument of forward."""
+        raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function.")
+
+    @staticmethod
+    def vjp(ctx: Any, *grad_outputs: Any) -> Any:
+        """Another name for backward; define one of them."""
+        return Function.backward(ctx, *grad_outputs)
+
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """Return the tangents of the results (forward mode)."""
+        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        """Return (results, their batch dimensions) for batched arguments."""
+        raise NotImplementedError("To use autograd.Function with vmap, you must either override vmap or set generate_vmap_rule=True.")
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Run the function and record it."""
+        if any(isinstance(a, Tensor) and a._key.level is not None for a in args):
+            from tenfold.autograd.function_transforms import apply_through_transforms
+
+            return apply_through_transforms(cls, args)
+        return apply_recorded(cls, args, kwargs)
+
+
+def _own_backward(cls: Any) -> Any:
+    return cls.backward if cls.backward is not Function.backward else cls.vjp
+
+
+def apply_recorded(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
+    """Run forward outside the graph and give the results the function's node."""
+    ctx = cls._node_class()
+    ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
+    recording = STATE.grad_enabled and any(ctx.needs_input_grad)
+    with no_grad():
+        if cls.setup_context is Function.setup_context:
+            results = cls.forward(ctx, *args, **(kwargs or {}))
+        else:
+            results = cls.forward(*args, **(kwargs or {}))
+            cls.setup_context(ctx, args, results)
+    single = not isinstance(results, tuple)
+    outputs: tuple[Any, ...] = (results,) if single else results
+    for t in ctx.dirty_tensors:
+        bump_version(t)
+    if not recording:
+        return results
+    ctx.next = tuple(a._node if isinstance(a, Tensor) else None for a in args)
+    outputs = _attach(ctx, args, outputs)
+    ctx._keep(outputs)
+    return outputs[0] if single else outputs
+
+
+def _attach(ctx: FunctionNode, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    made, differentiable = [], []
+    for t in outputs:
+        if isinstance(t, Tensor):
+            skip = any(t is n for n in ctx.non_differentiable) or t.dtype.category < 2
+            if any(t is a for a in args) and not any(t is d for d in ctx.dirty_tensors):
+                t = t.detach()  # a result that is an argument becomes a view of it, as in PyTorch
+            elif any(t is d for d in ctx.dirty_tensors) and t._node is not None and t._node.is_leaf:
+                raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+            if not skip:
+                differentiable.append(t)
+        made.append(t)
+    tensors = [t for t in made if isinstance(t, Tensor)]
+    if len(made) == 1 and len(differentiable) == 1:
+        ctx.shape = differentiable[0]._array.shape
+        differentiable[0]._node = ctx
+    else:
+        ctx.is_multiple = True
+        ctx.shape = tuple((t._array.shape, t.dtype, t.device) if isinstance(t, Tensor) else None for t in made)
+        for i, t in enumerate(made):
+            if any(t is d for d in differentiable):
+                t._node = Output(ctx, i, t._array.shape)
+    for t in tensors:
+        if not any(t is d for d in differentiable):
+            t._node = None
+    return tuple(made)

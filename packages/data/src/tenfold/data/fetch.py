@@ -1,0 +1,47 @@
+"""Fetching: from indices to a collated batch, for indexed datasets and for streams; used in every process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+from .dataset import IterableDataset
+
+Fetch = Callable[[Any], Any]
+
+
+def make_fetch(dataset: Any, batched: bool, collate_fn: Callable[[Any], Any], drop_last: bool) -> Fetch:
+    """The function from what a sampler yields to a batch; for a stream it raises StopIteration at the end."""
+    if isinstance(dataset, IterableDataset):
+        return _stream_fetch(iter(dataset), batched, collate_fn, drop_last)
+    load = _sample_loader(dataset, batched)
+
+    def fetch(indices: Any) -> Any:
+        try:
+            return collate_fn(load(indices))
+        except StopIteration as error:
+            # Let through, it would look like the end of the epoch.
+            raise RuntimeError("DataLoader: the dataset or collate_fn raised StopIteration") from error
+
+    return fetch
+
+
+def _sample_loader(dataset: Any, batched: bool) -> Fetch:
+    if not batched:
+        return lambda index: dataset[index]
+    fetch_many: Fetch | None = getattr(dataset, "__getitems__", None)
+    return fetch_many or (lambda indices: [dataset[index] for index in indices])
+
+
+def _stream_fetch(stream: Iterator[Any], batched: bool, collate_fn: Callable[[Any], Any], drop_last: bool) -> Fetch:
+    def one(_: Any) -> Any:
+        return collate_fn(next(stream))
+
+    def many(slots: list[None]) -> Any:
+        samples = list(islice(stream, len(slots)))
+        if not samples or (drop_last and len(samples) < len(slots)):
+            raise StopIteration
+        return collate_fn(samples)
+
+    return many if batched else one

@@ -1,0 +1,211 @@
+"""One pass over a loader, in this process or through worker processes."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from .failure import Failure, capture
+from .fetch import Fetch
+from .pinning import pin
+from .resume import Progress
+
+if TYPE_CHECKING:
+    from .pool import WorkerPool
+    from .worker import Reply
+
+
+class LoaderIterator(Iterator[Any]):
+    """Base of both kinds: counts batches, pins them, and warns when a stream is longer than it said."""
+
+    def __init__(self, indices: Iterator[Any], progress: Progress, length: int | None, pinned: bool) -> None:
+        self._indices = indices
+        self._progress = progress
+        self._length = length
+        self._pinned = pinned
+
+    def __next__(self) -> Any:
+        try:
+            batch = self._load()
+        except StopIteration:
+            self._progress.finished = True
+            self._end()
+            raise
+        except Exception:
+            # The batch is used up: going on, now or from a saved state, means going on with the next one.
+            self._progress.batches += 1
+            raise
+        self._progress.batches += 1
+        self._check_length()
+        return pin(batch) if self._pinned else batch
+
+    def discard(self, count: int) -> None:
+        """Load batches and drop them: the way to a place in a stream."""
+        for _ in islice(iter(self._load_or_none, None), count):
+            self._progress.batches += 1
+
+    def _load_or_none(self) -> Any:
+        try:
+            return (self._load(),)
+        except StopIteration:
+            return None
+
+    def _load(self) -> Any:
+        raise NotImplementedError
+
+    def _end(self) -> None:
+        """Release what the pass held."""
+
+    def _check_length(self) -> None:
+        if self._length is not None and self._progress.batches == self._length + 1:
+            warnings.warn(
+                f"DataLoader: its IterableDataset reported a length that makes {self._length} batches, but gave more. With "
+                f"worker processes each one iterates the whole stream unless __iter__ shares it out by get_worker_info()",
+                stacklevel=3,
+            )
+
+
+class LocalIterator(LoaderIterator):
+    """Loads each batch when it is asked for."""
+
+    def __init__(self, fetch: Fetch, indices: Iterator[Any], progress: Progress, length: int | None, pinned: bool) -> None:
+        super().__init__(indices, progress, length, pinned)
+        self._fetch = fetch
+
+    def _load(self) -> Any:
+        return self._fetch(next(self._indices))
+
+
+class WorkerIterator(LoaderIterator):
+    """Keeps `prefetch` tasks per worker under way and gives batches in the order of the tasks (or of arrival)."""
+
+    def __init__(
+        self,
+        pool: WorkerPool,
+        indices: Iterator[Any],
+        progress: Progress,
+        length: int | None,
+        pinned: bool,
+        *,
+        prefetch: int,
+        timeout_s: float,
+        in_order: bool,
+        persistent: bool,
+    ) -> None:
+        super().__init__(indices, progress, length, pinned)
+        self._pool = pool
+        self._close = weakref.finalize(self, pool.shutdown)
+        self._prefetch = prefetch
+        self._timeout_s = timeout_s
+        self._in_order = in_order
+        self._persistent = persistent
+        self._epoch = 0
+        self._start()
+
+    @property
+    def pool(self) -> WorkerPool:
+        """The worker processes."""
+        return self._pool
+
+    def restart(self, indices: Iterator[Any], progress: Progress, length: int | None) -> None:
+        """Begin a new epoch with the same workers; what is still under way of the old one is dropped."""
+        self._indices, self._progress, self._length = indices, progress, length
+        self._epoch += 1
+        self._start()
+
+    def random_states(self) -> list[dict[str, Any]]:
+        """Each worker's random state as it was after the last batch that was given out; waits for batches under way."""
+        from .worker import StateTask
+
+        workers = range(self._pool.size)
+        for worker in workers:
+            before = next((number for number, owner in self._assigned.items() if owner == worker), self._sent)
+            self._pool.send(worker, StateTask(self._epoch, before))
+        self._states: dict[int, dict[str, Any]] = {}
+        while len(self._states) < len(workers):
+            self._collect()
+        return [self._states[worker] for worker in workers]
+
+    def _start(self) -> None:
+        workers = self._pool.size
+        self._active = [True] * workers
+        # In an uninterrupted epoch batch i comes from worker i, round and round.
+        self._next_worker = self._progress.batches % workers
+        self._sent = 0
+        self._assigned: dict[int, int] = {}  # task number -> worker, in order of sending
+        self._arrived: dict[int, Any] = {}  # task number -> (batch,), a failure, or None at a stream's end
+        for _ in range(max(self._prefetch, 1) * workers):
+            self._send_to(self._turn())
+
+    def _turn(self) -> int | None:
+        """The worker whose turn it is: round and round over those whose stream has not ended."""
+        workers = len(self._active)
+        for step in range(workers):
+            worker = (self._next_worker + step) % workers
+            if self._active[worker]:
+                self._next_worker = (worker + 1) % workers
+                return worker
+        return None
+
+    def _send_to(self, worker: int | None) -> None:
+        from .worker import Task
+
+        if worker is None:
+            return
+        try:
+            indices = next(self._indices)
+        except StopIteration:
+            return
+        self._assigned[self._sent] = worker
+        self._pool.send(worker, Task(self._epoch, self._sent, indices))
+        self._sent += 1
+
+    def _load(self) -> Any:
+        while self._assigned:
+            number = next(iter(self._assigned if self._in_order else self._arrived), None)
+            if number is None or number not in self._arrived:
+                self._collect()
+                continue
+            content, worker = self._arrived.pop(number), self._assigned.pop(number)
+            if self._in_order:
+                self._send_to(self._turn())
+            elif self._active[worker]:
+                self._send_to(worker)
+            if isinstance(content, Failure):
+                raise content.exception()
+            if content is not None:
+                return content[0]
+        raise StopIteration
+
+    def _collect(self) -> None:
+        from .worker import STATE_NUMBER
+
+        replies = self._pool.receive(self._timeout_s or None)
+        if not replies:
+            raise RuntimeError(f"DataLoader timed out after {self._timeout_s} seconds")
+        for worker, reply in replies:
+            content = _opened(reply)
+            if reply.number == STATE_NUMBER:
+                self._states[worker] = content[0]
+            elif reply.epoch == self._epoch:
+                self._arrived[reply.number] = content
+                self._active[worker] &= content is not None
+
+    def _end(self) -> None:
+        if not self._persistent:
+            self._close()
+
+
+def _opened(reply: Reply) -> Any:
+    """The batch (in a tuple), failure or None in a reply; opened at once, as its block lives until then."""
+    from .transport import Packet, unpack
+
+    if not isinstance(reply.content, Packet):
+        return reply.content
+    try:
+        return (unpack(reply.content),)
+    except Exception as error:  # noqa: BLE001 - raised again when the batch's turn comes
+        return capture(error, "while taking a batch from a DataLoader worker process")

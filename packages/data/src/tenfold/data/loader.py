@@ -1,0 +1,294 @@
+"""`DataLoader`: batches of a dataset, in an order, loaded here or by worker processes."""
+
+from __future__ import annotations
+
+import os
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from tenfold import Generator
+
+from .arguments import check_iterable_options, check_sampling_options, check_worker_options, mp_context
+from .collation import default_collate, default_convert
+from .dataset import IterableDataset
+from .fetch import make_fetch
+from .iterators import LoaderIterator, LocalIterator, WorkerIterator
+from .pinning import can_pin
+from .resume import Progress, default_rng_kept, restore, snapshot
+from .sampler import BatchSampler, EndlessSampler, RandomSampler, SequentialSampler, draw_seed
+
+if TYPE_CHECKING:
+    from .pool import WorkerPool
+
+T_co = TypeVar("T_co", covariant=True)
+
+_FIXED = frozenset({"batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"})
+
+
+class DataLoader(Generic[T_co]):
+    """Iterable over the batches of a dataset.
+
+    With `num_workers` above 0, processes load `prefetch_factor` (2) batches each ahead of use and hand them over in shared
+    memory. Worker i is seeded with `base_seed + i`, where `base_seed` is drawn from `generator` when the workers start.
+
+    `state_dict()` and `load_state_dict()` go on in the middle of an epoch, in the same order. Beyond PyTorch's API.
+    Mid-epoch the default generator is left alone: save and set it with the rest of the training. The workers' random
+    states are kept while the iterator lives; after it is gone, and with `in_order=False`, they start again from their seeds.
+
+    Raises: ValueError for arguments that contradict one another; RuntimeError while iterating when a worker died or took
+    longer than `timeout` seconds; an exception of a worker is raised again with its type and the worker's traceback.
+    Differs from PyTorch: a batch is pinned when it is given, not ahead of that.
+
+    >>> [batch.tolist() for batch in DataLoader(range(5), batch_size=2)]
+    [[0, 1], [2, 3], [4]]
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int | None = 1,
+        shuffle: bool | None = None,
+        sampler: Iterable[Any] | None = None,
+        batch_sampler: Iterable[Any] | None = None,
+        num_workers: int = 0,
+        collate_fn: Callable[[Any], Any] | None = None,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+        timeout: float = 0,
+        worker_init_fn: Callable[[int], None] | None = None,
+        multiprocessing_context: Any = None,
+        generator: Generator | None = None,
+        *,
+        prefetch_factor: int | None = None,
+        persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
+    ) -> None:
+        check_worker_options(num_workers, timeout, prefetch_factor, persistent_workers)
+        if isinstance(dataset, IterableDataset):
+            check_iterable_options(shuffle, sampler, batch_sampler)
+        check_sampling_options(batch_size, shuffle, sampler, batch_sampler, drop_last)
+        self.dataset = dataset
+        self.num_workers = num_workers
+        self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
+        self.pin_memory = pin_memory
+        self.pin_memory_device = pin_memory_device
+        self.timeout = timeout
+        self.worker_init_fn = worker_init_fn
+        self.multiprocessing_context = multiprocessing_context
+        self.generator = generator
+        self.in_order = in_order
+        self.persistent_workers = persistent_workers
+        self.sampler = self._make_sampler(shuffle) if sampler is None else sampler
+        if batch_sampler is not None:
+            batch_size, drop_last = None, False
+        elif batch_size is not None:
+            batch_sampler = BatchSampler(self.sampler, batch_size, drop_last)
+        self.batch_size = batch_size
+        self.drop_last = drop_last
+        self.batch_sampler = batch_sampler
+        self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
+        self._iterator: WorkerIterator | None = None
+        self._base_seed: int | None = None
+        self._progress: Progress | None = None
+        self._resume: dict[str, Any] | None = None
+        self._worker_start: list[dict[str, Any]] | None = None
+        self._running: Callable[[], LoaderIterator | None] = lambda: None
+        self._warn_of_too_many_workers()
+        self._ready = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _FIXED and "_ready" in self.__dict__:
+            raise ValueError(
+                f"DataLoader: {name} attribute should not be set after DataLoader is initialized; build a new loader"
+            )
+        super().__setattr__(name, value)
+
+    @property
+    def multiprocessing_context(self) -> Any:
+        """The context that starts workers; set it by a context, a start method's name, or None for the default."""
+        return self._multiprocessing_context
+
+    @multiprocessing_context.setter
+    def multiprocessing_context(self, value: Any) -> None:
+        self._multiprocessing_context = mp_context(value, self.num_workers)
+
+    def __iter__(self) -> Iterator[Any]:
+        state, self._resume = self._resume, None
+        if state is None:
+            return self._open(skip=None, base_seed=None)
+        with default_rng_kept(state["started"]):
+            restore(state, self.sampler, self._generators())
+            self._close_workers()
+            self._worker_start = state["workers"]
+            return self._open(skip=state["batches"], base_seed=state["base_seed"])
+
+    def __len__(self) -> int:
+        """The number of batches.
+
+        Raises: TypeError when the dataset or sampler has no length.
+        """
+        if not self._streams:
+            return len(self._index_sampler)  # type: ignore[arg-type]
+        samples = len(self.dataset)
+        if self.batch_size is None:
+            return samples
+        return samples // self.batch_size if self.drop_last else -(-samples // self.batch_size)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the latest pass over this loader stands: the batches given to the caller count, prefetched ones do not."""
+        if self._resume is not None:
+            return dict(self._resume)
+        if self._progress is not None and not self._progress.finished:
+            return {**self._progress.state(), "workers": self._worker_states()}
+        # Workers that stay keep their seed; all others get a new one when the next epoch starts.
+        seed = self._base_seed if self._living() is not None else None
+        return snapshot(self.sampler, self._generators(), seed)
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Let the next pass go on from a state of a loader that was built alike.
+
+        An indexed dataset's batches before that point are not loaded; a stream is read again up to there.
+
+        Raises: ValueError when keys are missing.
+        """
+        wanted = {"batches", "started", "base_seed", "epoch", "default_rng", "generators", "workers"}
+        if missing := wanted - state_dict.keys():
+            raise ValueError(f"DataLoader.load_state_dict: the state lacks {sorted(missing)}; give what state_dict() returned")
+        self._resume = dict(state_dict)
+
+    @property
+    def _streams(self) -> bool:
+        return isinstance(self.dataset, IterableDataset)
+
+    @property
+    def _index_sampler(self) -> Iterable[Any]:
+        return self.sampler if self.batch_sampler is None else self.batch_sampler
+
+    def _make_sampler(self, shuffle: bool | None) -> Iterable[Any]:
+        if self._streams:
+            return EndlessSampler()
+        return RandomSampler(self.dataset, generator=self.generator) if shuffle else SequentialSampler(self.dataset)
+
+    def _generators(self) -> dict[str, Generator]:
+        """The generators, other than the default one, from which an epoch's order is drawn."""
+        owners = {
+            "loader": self,
+            "sampler": self.sampler,
+            "batch_sampler": self.batch_sampler,
+            "inner_sampler": getattr(self.batch_sampler, "sampler", None),
+        }
+        found = {name: getattr(owner, "generator", None) for name, owner in owners.items()}
+        return {name: generator for name, generator in found.items() if isinstance(generator, Generator)}
+
+    def _open(self, skip: int | None, base_seed: int | None) -> LoaderIterator:
+        persistent = self._living()
+        if persistent is None:
+            self._base_seed = draw_seed(self.generator) if base_seed is None else base_seed
+        self._progress = Progress(snapshot(self.sampler, self._generators(), self._base_seed))
+        indices = self._indices(skip)
+        self._progress.batches = 0 if self._streams else skip or 0
+        if persistent is not None:
+            persistent.restart(indices, self._progress, self._known_length())
+            return persistent
+        iterator = self._new_iterator(indices, self._progress)
+        self._running = weakref.ref(iterator)
+        if self._streams:
+            iterator.discard(skip or 0)
+        return iterator
+
+    def _indices(self, skip: int | None) -> Iterator[Any]:
+        """The sampler's output, for a resumed epoch from some point on."""
+        indices = iter(self._index_sampler)
+        if skip is None or self._streams:
+            return indices
+        rest = islice(indices, skip, None)
+        # Samplers draw when asked for the first element: ask now, while the epoch's random state holds.
+        return chain(list(islice(rest, 1)), rest)
+
+    def _new_iterator(self, indices: Iterator[Any], progress: Progress) -> LoaderIterator:
+        length, pinned = self._known_length(), self._pins()
+        batched = self.batch_sampler is not None
+        if not self.num_workers:
+            fetch = make_fetch(self.dataset, batched, self.collate_fn, self.drop_last)
+            return LocalIterator(fetch, indices, progress, length, pinned)
+        iterator = WorkerIterator(
+            self._new_pool(batched),
+            indices,
+            progress,
+            length,
+            pinned,
+            prefetch=self.prefetch_factor or 0,
+            timeout_s=self.timeout,
+            in_order=self.in_order,
+            persistent=self.persistent_workers,
+        )
+        self._iterator = iterator if self.persistent_workers else None
+        return iterator
+
+    def _new_pool(self, batched: bool) -> WorkerPool:
+        import multiprocessing
+
+        from .pool import WorkerPool
+        from .worker import Job
+
+        job = Job(
+            dataset=self.dataset,
+            batched=batched,
+            collate_fn=self.collate_fn,
+            drop_last=self.drop_last,
+            base_seed=self._base_seed or 0,
+            worker_id=0,
+            num_workers=self.num_workers,
+            init_fn=self.worker_init_fn,
+            block_prefix="",
+            prefetch=self.prefetch_factor or 0,
+            random_states=self._worker_start,
+        )
+        self._worker_start = None
+        return WorkerPool(job, self.multiprocessing_context or multiprocessing.get_context())
+
+    def _worker_states(self) -> list[dict[str, Any]] | None:
+        """The workers' random states, if they are needed: a stream's workers come to theirs by reading it again."""
+        running = self._running()
+        if self._streams or not self.in_order or not isinstance(running, WorkerIterator) or not running.pool.alive:
+            return None
+        return running.random_states()
+
+    def _living(self) -> WorkerIterator | None:
+        """The iterator of persistent workers, if these run."""
+        return self._iterator if self._iterator is not None and self._iterator.pool.alive else None
+
+    def _close_workers(self) -> None:
+        if self._iterator is not None:
+            self._iterator.pool.shutdown()
+            self._iterator = None
+
+    def _known_length(self) -> int | None:
+        """The number of batches a stream said it has, to warn when it has more."""
+        if not self._streams:
+            return None
+        try:
+            return len(self)
+        except TypeError:
+            return None
+
+    def _pins(self) -> bool:
+        if self.pin_memory and not can_pin():
+            warnings.warn(
+                "DataLoader: pin_memory=True, but no device was found that uses pinned memory; batches are not pinned",
+                stacklevel=4,
+            )
+            return False
+        return self.pin_memory
+
+    def _warn_of_too_many_workers(self) -> None:
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        if cores is not None and self.num_workers > cores:
+            warnings.warn(
+                f"DataLoader: {self.num_workers} worker processes on {cores} processor cores; more workers than cores are slow",
+                stacklevel=3,
+            )

@@ -1,0 +1,165 @@
+"""The worker process: takes tasks, loads batches, sends them back."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+import tenfold
+
+from .failure import Failure, capture
+from .fetch import Fetch, make_fetch
+from .randomness import get_random_state, seed_worker, set_random_state
+from .transport import Packet, discard, pack, pack_small
+from .worker_info import WorkerInfo, set_worker_info
+
+# How often a worker looks whether its parent still lives, where a closed pipe does not tell.
+_PARENT_CHECK_S = 2.0
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that a worker needs to know."""
+
+    dataset: Any
+    batched: bool
+    collate_fn: Callable[[Any], Any]
+    drop_last: bool
+    base_seed: int
+    worker_id: int
+    num_workers: int
+    init_fn: Callable[[int], None] | None
+    block_prefix: str
+    prefetch: int
+    random_states: list[dict[str, Any]] | None  # of all workers, when an epoch is resumed
+
+
+@dataclass(frozen=True)
+class Task:
+    """One batch to load; a new epoch starts an iterable dataset anew."""
+
+    epoch: int
+    number: int
+    indices: Any
+
+
+STATE_NUMBER = -1
+
+
+@dataclass(frozen=True)
+class StateTask:
+    """Ask for the worker's random state as it was before the first task of this epoch numbered `before` or higher."""
+
+    epoch: int
+    before: int
+    number: int = STATE_NUMBER
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A task's outcome; `content` None means that an iterable dataset is at its end."""
+
+    epoch: int
+    number: int
+    content: Packet | Failure | None
+
+
+def run_worker(job: Job, tasks: Connection, replies: Connection, inherited: list[Connection]) -> None:
+    """Serve tasks until None comes, their pipe closes or the parent process is gone.
+
+    `inherited` are the parent's ends that a fork copied: while a copy is open, the closing of a pipe goes unnoticed.
+    """
+    for connection in inherited:
+        connection.close()
+    inbox: queue.SimpleQueue[Task | StateTask | None] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(tasks, inbox, os.getppid()), daemon=True).start()
+    try:
+        serve = _Server(job)
+        while (task := inbox.get()) is not None:
+            _send(replies, serve(task))
+    except (KeyboardInterrupt, BrokenPipeError):
+        # Ctrl-C reaches the parent too, which reports it; a broken pipe means that the parent is gone.
+        pass
+
+
+def _receive(tasks: Connection, inbox: queue.SimpleQueue[Task | StateTask | None], parent: int) -> None:
+    """Empty the pipe all the time, so that the parent never blocks on sending while this worker blocks on replying."""
+    try:
+        while os.getppid() == parent:
+            if wait([tasks], _PARENT_CHECK_S):
+                task: Task | StateTask | None = tasks.recv()
+                if task is None:
+                    break
+                inbox.put(task)
+    except (EOFError, OSError):
+        pass
+    inbox.put(None)
+
+
+def _send(replies: Connection, reply: Reply) -> None:
+    try:
+        replies.send(reply)
+    except BaseException:
+        if isinstance(reply.content, Packet):
+            discard(reply.content.block)
+        raise
+
+
+class _Server:
+    """Turns tasks into replies; every exception becomes a failure in the reply."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._where = f"in DataLoader worker process {job.worker_id}"
+        self._epoch = -1
+        self._fetch: Fetch | None = None
+        # The main process may not yet have given out the last `prefetch` batches: remember how each began.
+        self._states: deque[tuple[tuple[int, int], dict[str, Any]]] = deque(maxlen=max(job.prefetch, 1) + 1)
+        self._broken = self._guarded(self._set_up)
+
+    def _set_up(self) -> None:
+        job = self._job
+        tenfold.set_num_threads(1)
+        seed = seed_worker(job.base_seed, job.worker_id)
+        set_worker_info(WorkerInfo(job.worker_id, job.num_workers, seed, job.dataset))
+        if job.init_fn is not None:
+            job.init_fn(job.worker_id)
+        if job.random_states is not None:
+            set_random_state(job.random_states[job.worker_id])
+
+    def __call__(self, task: Task | StateTask) -> Reply:
+        if isinstance(task, StateTask):
+            return Reply(task.epoch, task.number, pack_small(self._state_before((task.epoch, task.before))))
+        self._states.append(((task.epoch, task.number), get_random_state()))
+        content = self._broken or self._guarded(lambda: self._load(task))
+        return Reply(task.epoch, task.number, content)
+
+    def _state_before(self, key: tuple[int, int]) -> dict[str, Any]:
+        return next((state for begun, state in self._states if begun >= key), None) or get_random_state()
+
+    def _guarded(self, action: Callable[[], Packet | None]) -> Packet | Failure | None:
+        try:
+            return action()
+        except Exception as error:  # noqa: BLE001 - raised again in the main process
+            return capture(error, self._where)
+
+    def _load(self, task: Task) -> Packet | None:
+        if task.epoch != self._epoch:
+            job = self._job
+            self._fetch = None
+            self._epoch = task.epoch
+            self._fetch = make_fetch(job.dataset, job.batched, job.collate_fn, job.drop_last)
+        if self._fetch is None:
+            return None
+        try:
+            batch = self._fetch(task.indices)
+        except StopIteration:
+            self._fetch = None
+            return None
+        return pack(batch, f"{self._job.block_prefix}{task.epoch:x}_{task.number:x}")

@@ -1,0 +1,152 @@
+"""Same indices, splits, batches and seeds as PyTorch, under the same seeds."""
+
+from __future__ import annotations
+
+import data_cases as cases
+import numpy as np
+import pytest
+
+import tenfold
+import tenfold.data as ours
+
+torch = pytest.importorskip("torch")
+theirs = pytest.importorskip("torch.utils.data")
+
+SAMPLERS = {
+    "random": lambda lib, generator: lib.RandomSampler(range(37), generator=generator),
+    "random, fewer": lambda lib, generator: lib.RandomSampler(range(37), num_samples=5, generator=generator),
+    "random, more": lambda lib, generator: lib.RandomSampler(range(37), num_samples=100, generator=generator),
+    "random, twice": lambda lib, generator: lib.RandomSampler(range(37), num_samples=74, generator=generator),
+    "replacement": lambda lib, generator: lib.RandomSampler(range(37), True, 70, generator=generator),
+    "subset": lambda lib, generator: lib.SubsetRandomSampler([5, 9, 2, 7], generator=generator),
+    "weighted": lambda lib, generator: lib.WeightedRandomSampler([0.1, 3.0, 0.0, 2.0], 20, generator=generator),
+    "weighted, once": lambda lib, generator: lib.WeightedRandomSampler([0.1, 3.0, 0.5, 2.0], 4, False, generator=generator),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLERS)
+@pytest.mark.parametrize("own_generator", [False, True])
+def test_samplers_over_two_epochs(name, own_generator):
+    orders = []
+    for lib, core in ((ours, tenfold), (theirs, torch)):
+        core.manual_seed(17)
+        generator = core.Generator().manual_seed(3) if own_generator else None
+        sampler = SAMPLERS[name](lib, generator)
+        orders.append([list(sampler), list(sampler), len(sampler)])
+    assert orders[0] == orders[1]
+
+
+@pytest.mark.parametrize("drop_last", [False, True])
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize(("size", "replicas"), [(10, 3), (2, 5), (12, 4)])
+def test_distributed(size, replicas, shuffle, drop_last):
+    for rank in range(replicas):
+        pair = [lib.DistributedSampler(range(size), replicas, rank, shuffle, 4, drop_last) for lib in (ours, theirs)]
+        for sampler in pair:
+            sampler.set_epoch(2)
+        assert (list(pair[0]), len(pair[0])) == (list(pair[1]), len(pair[1]))
+
+
+@pytest.mark.parametrize("lengths", [[10, 27], [0.5, 0.3, 0.2], [0.33, 0.33, 0.34], [1.0], [36, 1, 0]])
+@pytest.mark.parametrize("own_generator", [False, True])
+def test_random_split(lengths, own_generator):
+    parts = []
+    for lib, core in ((ours, tenfold), (theirs, torch)):
+        core.manual_seed(5)
+        options = {"generator": core.Generator().manual_seed(1)} if own_generator else {}
+        parts.append([list(part.indices) for part in lib.random_split(range(37), lengths, **options)])
+    assert parts[0] == parts[1]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("own_generator", [False, True])
+def test_loader_order_over_two_epochs_and_what_it_leaves_of_the_seed(workers, own_generator):
+    seen = []
+    for lib, core in ((ours, tenfold), (theirs, torch)):
+        core.manual_seed(29)
+        options = {"generator": core.Generator().manual_seed(1)} if own_generator else {}
+        loader = lib.DataLoader(
+            range(11), 3, shuffle=True, num_workers=workers, multiprocessing_context="fork" if workers else None, **options
+        )
+        epochs = [[batch.tolist() for batch in loader] for _ in range(2)]
+        seen.append((epochs, core.rand(2).tolist()))
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("persistent", [False, True])
+def test_worker_seeds(persistent):
+    class TheirSeeds(cases.WorkerSeeds):
+        def __getitem__(self, index):
+            import random
+
+            info = theirs.get_worker_info()
+            return info.id, info.seed, torch.initial_seed(), random.getrandbits(32), int(np.random.randint(2**31))
+
+    seen = []
+    for lib, core, dataset in ((ours, tenfold, cases.WorkerSeeds()), (theirs, torch, TheirSeeds())):
+        core.manual_seed(13)
+        loader = lib.DataLoader(dataset, None, num_workers=2, persistent_workers=persistent, multiprocessing_context="fork")
+        seen.append([list(loader), list(loader), core.rand(1).item()])
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("drop_last", [False, True])
+@pytest.mark.parametrize("length", [0, 1, 7, 12])
+def test_streams_through_workers(length, drop_last):
+    class Theirs(theirs.IterableDataset):
+        def __iter__(self):
+            info = theirs.get_worker_info()
+            return iter(range(info.id, length, info.num_workers))
+
+    seen = []
+    for lib, dataset in ((ours, cases.Stream(length)), (theirs, Theirs())):
+        loader = lib.DataLoader(dataset, 2, num_workers=2, drop_last=drop_last, multiprocessing_context="fork")
+        seen.append([batch.tolist() for batch in loader])
+    assert seen[0] == seen[1]
+
+
+BATCHES = [
+    [1, 2],
+    [1.0, 2],
+    [True, False],
+    ["a", "b"],
+    [np.float32(1), np.float32(2)],
+    [np.float64(1), np.float64(2)],
+    [np.array([1, 2], np.uint8)] * 2,
+    [np.array(2.5)],
+    [{"a": 1, "b": ["x", (1.5,)]}, {"a": 2, "b": ["y", (2.5,)]}],
+    [(1, [2, "t"]), (3, [4, "u"])],
+    [range(3), range(3)],
+    [[]],
+]
+
+
+def plain(value, tensor):
+    """Tensors as (values, dtype name), containers as they are."""
+    if isinstance(value, tensor):
+        return value.tolist(), str(value.dtype).rpartition(".")[2]
+    if isinstance(value, dict):
+        return {key: plain(part, tensor) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(plain(part, tensor) for part in value)
+    return value
+
+
+@pytest.mark.parametrize("batch", BATCHES, ids=str)
+def test_collate_and_convert(batch):
+    from torch.utils.data import default_convert
+
+    assert plain(ours.default_collate(batch), tenfold.Tensor) == plain(theirs.default_collate(batch), torch.Tensor)
+    assert plain(ours.default_convert(batch), tenfold.Tensor) == plain(default_convert(batch), torch.Tensor)
+
+
+@pytest.mark.parametrize(
+    "batch", [[object()], [None], [[1], [1, 2]], [{"a": 1}, {"b": 2}], [np.array("a")], [], [1, "a"]], ids=str
+)
+def test_collate_raises_the_same_type(batch):
+    with pytest.raises(Exception) as theirs_raised:
+        theirs.default_collate(batch)
+    with pytest.raises(theirs_raised.type):
+        ours.default_collate(batch)

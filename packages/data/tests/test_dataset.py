@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import pytest
+
+import tenfold
+from tenfold.data import (
+    ChainDataset,
+    ConcatDataset,
+    Dataset,
+    IterableDataset,
+    StackDataset,
+    Subset,
+    TensorDataset,
+    random_split,
+)
+
+
+class Letters(IterableDataset):
+    def __iter__(self):
+        return iter("ab")
+
+    def __len__(self):
+        return 2
+
+
+class Doubles(Dataset):
+    def __len__(self):
+        return 5
+
+    def __getitem__(self, index):
+        return 2 * index
+
+    def __getitems__(self, indices):
+        return [2 * index + 0.5 for index in indices]
+
+
+def test_base_classes_ask_for_their_methods():
+    with pytest.raises(NotImplementedError, match="__getitem__"):
+        Dataset()[0]
+    with pytest.raises(NotImplementedError, match="__iter__"):
+        iter(IterableDataset())
+
+
+def test_tensor_dataset_gives_rows_and_wants_equal_sizes():
+    dataset = TensorDataset(tenfold.arange(6).reshape(3, 2), tenfold.tensor([7, 8, 9]))
+    x, y = dataset[2]
+    assert (x.tolist(), y.item(), len(dataset)) == ([4, 5], 9, 3)
+    with pytest.raises(AssertionError, match="Size mismatch"):
+        TensorDataset(tenfold.ones(2), tenfold.ones(3))
+
+
+def test_concat_indexes_through_its_parts():
+    dataset = ConcatDataset([[1, 2], [], [3]])
+    assert [dataset[i] for i in range(-3, 3)] == [1, 2, 3, 1, 2, 3]
+    assert (len(dataset), dataset.cumulative_sizes) == (3, [2, 2, 3])
+    with pytest.raises(ValueError, match="should not exceed"):
+        dataset[-4]
+    with pytest.raises(IndexError):
+        dataset[3]
+
+
+@pytest.mark.parametrize("parts", [[], [Letters()]])
+def test_concat_refuses(parts):
+    with pytest.raises(AssertionError):
+        ConcatDataset(parts)
+
+
+def test_plus_concatenates_or_chains():
+    assert isinstance(Doubles() + Doubles(), ConcatDataset)
+    chained = Letters() + Letters()
+    assert (list(chained), len(chained)) == (["a", "b", "a", "b"], 4)
+    with pytest.raises(AssertionError, match="only supports IterableDataset"):
+        list(ChainDataset([Doubles()]))
+
+
+def test_stack_in_tuples_and_dicts():
+    assert StackDataset([1, 2], Doubles().__getitems__([0, 1]))[1] == (2, 2.5)
+    stacked = StackDataset(a=[1, 2, 3, 4, 5], b=Doubles())
+    assert stacked[1] == {"a": 2, "b": 2}
+    assert stacked.__getitems__([1]) == [{"a": 2, "b": 2.5}]
+    assert len(stacked) == 5
+
+
+@pytest.mark.parametrize(("args", "kwargs"), [((), {}), (([1],), {"a": [2]}), (([1], [1, 2]), {}), ((), {"a": [1], "b": []})])
+def test_stack_refuses(args, kwargs):
+    with pytest.raises(ValueError, match="StackDataset"):
+        StackDataset(*args, **kwargs)
+
+
+def test_stack_checks_what_getitems_gives():
+    class Short(Doubles):
+        def __getitems__(self, indices):
+            return []
+
+    with pytest.raises(ValueError, match=r"Short\.__getitems__ gave 0 samples for 2 indices"):
+        StackDataset(Short()).__getitems__([0, 1])
+
+
+def test_subset_maps_indices_and_keeps_batched_access():
+    subset = Subset(Doubles(), [4, 0])
+    assert ([subset[0], subset[1]], subset.__getitems__([1, 0]), len(subset)) == ([8, 0], [0.5, 8.5], 2)
+    assert Subset([10, 20, 30], [2, 1]).__getitems__([0]) == [30]
+
+
+def test_random_split_parts_cover_and_repeat_under_a_seed():
+    def parts():
+        return [part.indices for part in random_split(range(10), [3, 7], generator=tenfold.Generator().manual_seed(4))]
+
+    assert parts() == parts()
+    assert sorted(parts()[0] + parts()[1]) == list(range(10))
+
+
+def test_random_split_by_fractions():
+    assert [len(part) for part in random_split(range(10), [0.33, 0.33, 0.34])] == [4, 3, 3]
+    with pytest.warns(UserWarning, match="index 1 is empty"):
+        assert [len(part) for part in random_split(range(2), [0.9, 0.1])] == [2, 0]
+
+
+@pytest.mark.parametrize("lengths", [[3, 3], [0.5, 0.6], [0.5, 0.4], [-0.5, 1.5]])
+def test_random_split_refuses(lengths):
+    with pytest.raises(ValueError, match="random_split"):
+        random_split(range(10), lengths)

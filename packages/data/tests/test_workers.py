@@ -1,0 +1,403 @@
+"""The loader with worker processes: order, seeds, faults, shutdown, shared memory."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from itertools import chain
+from pathlib import Path
+
+import data_cases as cases
+import numpy as np
+import pytest
+
+import tenfold
+from tenfold.data import DataLoader
+
+pytestmark = [pytest.mark.timeout(60), pytest.mark.usefixtures("no_leaks")]
+
+
+def numbers(loader):
+    return [batch[1].tolist() for batch in loader]
+
+
+def running_process(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def gone(pids, within_s=0.0):
+    deadline = time.monotonic() + within_s
+    while any(running_process(pid) for pid in pids):
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_batches_arrive_in_order_and_whole(method):
+    loader = DataLoader(cases.Images(11), 3, num_workers=2, multiprocessing_context=method)
+    batches = list(loader)
+    assert [numbers.tolist() for _, numbers in batches] == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10]]
+    for images, indices in batches:
+        assert images.shape == (len(indices), *cases.LARGE)
+        assert (images.amax((1, 2)).tolist(), images.amin((1, 2)).tolist()) == (indices.tolist(), indices.tolist())
+
+
+def test_shuffle_is_that_of_no_workers():
+    orders = []
+    for workers in (0, 2):
+        tenfold.manual_seed(6)
+        orders.append(numbers(DataLoader(cases.Images(9), 2, shuffle=True, num_workers=workers)))
+    assert orders[0] == orders[1]
+
+
+def test_batches_in_shared_memory_can_be_written_and_outlive_the_loader():
+    loader = DataLoader(cases.Images(4), 2, num_workers=1)
+    (first, _), (second, _) = list(loader)
+    del loader
+    gc.collect()
+    first.add_(10)
+    view = first[1]
+    del first
+    gc.collect()
+    assert (view.amax().item(), second.amax().item()) == (11.0, 3.0)
+
+
+def test_more_batches_than_may_be_mapped_are_copied(monkeypatch):
+    from tenfold.data import transport
+
+    monkeypatch.setattr(transport, "_max_mappings", lambda: 2)
+    gc.collect()
+    before = transport._Mapping.live
+    batches = list(DataLoader(cases.Images(8), num_workers=1))
+    assert transport._Mapping.live - before <= 2
+    assert [images.amax().item() for images, _ in batches] == list(range(8))
+    del batches
+    gc.collect()
+    assert transport._Mapping.live == before
+
+
+def test_no_room_in_shared_memory_sends_through_the_pipe(monkeypatch):
+    from tenfold.data import transport
+
+    monkeypatch.setattr(transport, "_can_share", lambda size: False)
+    loader = DataLoader(cases.Images(6), 3, num_workers=1, multiprocessing_context="fork")
+    assert [images.amax().item() for images, _ in loader] == [2.0, 5.0]
+
+
+def test_packets_keep_every_kind_of_array(monkeypatch):
+    from tenfold.data import transport
+
+    big = np.arange(4096.0)
+    batch = {
+        "big": big,
+        "turned": np.arange(6000, dtype=np.int16).reshape(60, 100).T[::-1],
+        "empty": np.empty((0, 3), np.float32),
+        "scalar": np.array(3, np.uint8),
+        "tensor": tenfold.ones(50, 50),
+        "text": "x" * 10_000,
+        "bytes": bytearray(8000),
+        "objects": np.array([1, "a"], object),
+        "again": big,
+    }
+    for shared in (True, False):
+        monkeypatch.setattr(transport, "_can_share", lambda size, shared=shared: shared)
+        packet = transport.pack(batch, f"tf{os.getpid():x}_test")
+        assert (packet.block is not None) is shared
+        result = transport.unpack(packet)
+        for key in ("big", "turned", "empty", "scalar", "objects"):
+            np.testing.assert_array_equal(result[key], batch[key])
+            assert result[key].dtype == batch[key].dtype
+            assert result[key].flags.writeable
+        assert result["again"] is result["big"]
+        assert (result["text"], result["bytes"]) == (batch["text"], batch["bytes"])
+        assert result["tensor"].sum().item() == 2500
+
+
+def test_a_dtype_from_outside_numpy_travels():
+    from tenfold.data import transport
+
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    for size in (4, 5000):
+        array = np.arange(size).astype(ml_dtypes.bfloat16)
+        result = transport.unpack(transport.pack(array, f"tf{os.getpid():x}_test"))
+        assert result.dtype == array.dtype
+        assert (result == array).all()
+
+
+def test_gradient_flag_travels():
+    from tenfold.data import transport
+
+    tensor = tenfold.ones(3).requires_grad_()
+    assert transport.unpack(transport.pack(tensor, "unused")).requires_grad is True
+
+
+def test_seeds_are_per_worker_and_follow_the_main_seed():
+    def seeds():
+        tenfold.manual_seed(21)
+        return list(DataLoader(cases.WorkerSeeds(), None, num_workers=2))
+
+    (id0, seed0, *first), (id1, seed1, *second) = seeds()
+    assert ((id0, id1), seed1 - seed0) == ((0, 1), 1)
+    assert (first[0], second[0]) == (seed0, seed1)
+    assert first[1:] != second[1:]
+    assert seeds() == [[id0, seed0, *first], [id1, seed1, *second]]
+
+
+def test_init_function_runs_in_each_worker():
+    loader = DataLoader(cases.ReadEnvironment(), None, num_workers=2, worker_init_fn=cases.set_environment)
+    assert list(loader) == [0, 1]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_streams_shared_out_or_not(workers):
+    shared = sorted(number for batch in DataLoader(cases.Stream(7), 2, num_workers=workers) for number in batch.tolist())
+    assert shared == list(range(7))
+    loader = DataLoader(cases.Stream(3, shared_out=False), None, num_workers=workers)
+    if workers == 1:
+        assert list(loader) == [0, 1, 2]
+    else:
+        with pytest.warns(UserWarning, match="each one iterates the whole stream"):
+            assert list(loader) == [0, 0, 1, 1, 2, 2]
+
+
+def test_streams_of_unequal_length_go_round_the_workers():
+    loader = DataLoader(cases.Stream(7), 2, num_workers=2)
+    assert [batch.tolist() for batch in loader] == [[0, 2], [1, 3], [4, 6], [5]]
+    assert [batch.tolist() for batch in DataLoader(cases.Stream(7), 2, num_workers=2, drop_last=True)] == [[0, 2], [1, 3], [4, 6]]
+
+
+def test_out_of_order_gives_all_batches():
+    loader = DataLoader(cases.Images(9), 2, num_workers=2, in_order=False)
+    assert sorted(chain.from_iterable(numbers(loader))) == list(range(9))
+
+
+@pytest.mark.parametrize("prefetch", [0, 1, 5])
+def test_any_prefetch(prefetch):
+    assert numbers(DataLoader(cases.Images(5), 2, num_workers=2, prefetch_factor=prefetch)) == [[0, 1], [2, 3], [4]]
+
+
+def test_persistent_workers_stay_and_start_epochs_afresh():
+    loader = DataLoader(cases.Images(6), 2, num_workers=2, persistent_workers=True)
+    first = iter(loader)
+    pids = first.pool.pids
+    next(first)
+    assert numbers(loader) == numbers(loader) == [[0, 1], [2, 3], [4, 5]]
+    assert iter(loader).pool.pids == pids
+    del loader, first
+    gc.collect()
+    assert gone(pids)
+    stream = DataLoader(cases.Stream(4), None, num_workers=2, persistent_workers=True)
+    assert list(stream) == list(stream) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("kind", [cases.Images, cases.Stream])
+@pytest.mark.parametrize("given", [0, 2, 4])
+@pytest.mark.parametrize("persistent", [False, True])
+def test_resuming_with_workers(kind, given, persistent):
+    def make():
+        shuffle = True if kind is cases.Images else None
+        return DataLoader(kind(11), 2, shuffle, num_workers=2, persistent_workers=persistent, collate_fn=cases.give_list)
+
+    def indices(batches):
+        return [[sample[1] if isinstance(sample, tuple) else sample for sample in batch] for batch in batches]
+
+    tenfold.manual_seed(4)
+    loader = make()
+    running = iter(loader)
+    for _ in range(given):
+        next(running)
+    state = loader.state_dict()
+    assert state["batches"] == given
+    rest = indices(running)
+    other = make()
+    other.load_state_dict(state)
+    assert indices(other) == rest
+
+
+@pytest.mark.parametrize("given", [0, 1, 3, 5])
+@pytest.mark.parametrize("persistent", [False, True])
+def test_resuming_goes_on_with_the_workers_random_numbers(given, persistent):
+    def make():
+        return DataLoader(cases.Augmented(), 2, True, num_workers=2, persistent_workers=persistent, collate_fn=cases.give_list)
+
+    loader = make()
+    if persistent:
+        list(loader)
+    running = iter(loader)
+    for _ in range(given):
+        next(running)
+    state = loader.state_dict()
+    rest = list(running)
+    other = make()
+    other.load_state_dict(pickle.loads(pickle.dumps(state)))
+    resumed = iter(other)
+    assert [next(resumed)] == rest[:1]
+    again = other.state_dict()
+    assert list(resumed) == rest[1:]
+    third = make()
+    third.load_state_dict(again)
+    assert list(third) == rest[1:]
+
+
+@pytest.mark.parametrize(
+    ("action", "kind", "text"),
+    [
+        (cases.raise_value, ValueError, "the text of the fault"),
+        (cases.raise_key, KeyError, "the key at fault"),
+        (cases.raise_two, RuntimeError, "TwoArgumentsError"),
+        (cases.raise_local, RuntimeError, "nobody can import this type"),
+    ],
+)
+def test_exceptions_come_with_the_worker_s_traceback(action, kind, text):
+    with pytest.raises(kind) as caught:
+        list(DataLoader(cases.Failing(action), num_workers=1))
+    message = str(caught.value)
+    assert type(caught.value) is kind
+    assert "in DataLoader worker process 0.\nOriginal Traceback (most recent call last):\n" in message
+    assert text in message
+    assert action.__name__ in message
+
+
+def test_a_batch_that_cannot_travel_is_an_exception():
+    with pytest.raises((AttributeError, RuntimeError, TypeError), match="Caught") as caught:
+        list(DataLoader(cases.Failing(cases.return_lambda), None, num_workers=1))
+    assert "lambda" in str(caught.value)
+
+
+def test_the_loader_goes_on_after_an_exception():
+    running = iter(DataLoader(cases.Failing(cases.raise_value, at=1), None, num_workers=2))
+    assert next(running) == 0
+    with pytest.raises(ValueError, match="fault"):
+        next(running)
+    assert list(running) == [2, 3, 4, 5, 6, 7]
+
+
+def test_exceptions_of_the_init_function():
+    with pytest.raises(ValueError, match="init of 0 failed"):
+        list(DataLoader(cases.Images(4), num_workers=1, worker_init_fn=cases.fail_in_init))
+
+
+@pytest.mark.parametrize(("action", "text"), [(cases.exit_at_once, "exit code 17"), (cases.kill_self, "SIGKILL")])
+@pytest.mark.parametrize("persistent", [False, True])
+def test_a_dead_worker_is_an_error_with_its_pid(action, text, persistent):
+    loader = DataLoader(cases.Failing(action), None, num_workers=2, persistent_workers=persistent)
+    running = iter(loader)
+    pids = running.pool.pids
+    with pytest.raises(RuntimeError, match=rf"DataLoader worker \(pid {pids[1]}\).*{text}"):
+        list(running)
+    assert gone(pids)
+    with pytest.raises(RuntimeError):
+        next(running)
+    with pytest.raises(RuntimeError, match=r"\(pid"):
+        list(loader)
+
+
+def test_a_worker_killed_from_outside():
+    running = iter(DataLoader(cases.Images(100), num_workers=2))
+    next(running)
+    victim = running.pool.pids[0]
+    os.kill(victim, signal.SIGKILL)
+    with pytest.raises(RuntimeError, match=rf"pid {victim}\) is killed by signal: SIGKILL"):
+        list(running)
+
+
+def test_a_dataset_that_spawn_cannot_send():
+    loader = DataLoader([lambda: None], num_workers=1, multiprocessing_context="spawn")
+    with pytest.raises(RuntimeError, match=f"worker 0 of process {os.getpid()} could not be started by 'spawn'.*picklable"):
+        list(loader)
+
+
+def test_a_dataset_that_spawn_cannot_receive(capfd):
+    running = iter(DataLoader(cases.NotInChild(), num_workers=1, multiprocessing_context="spawn"))
+    (pid,) = running.pool.pids
+    with pytest.raises(RuntimeError, match=rf"\(pid {pid}\) exited unexpectedly with exit code 1"):
+        next(running)
+    assert "made to fail in the worker" in capfd.readouterr().err
+
+
+def test_timeout():
+    running = iter(DataLoader(cases.Failing(cases.sleep_long, at=0), num_workers=1, timeout=0.3))
+    (pid,) = running.pool.pids
+    with pytest.raises(RuntimeError, match=r"timed out after 0\.3 seconds"):
+        next(running)
+    os.kill(pid, signal.SIGKILL)
+
+
+def test_an_early_break_ends_the_workers():
+    loader = DataLoader(cases.Images(50), num_workers=2)
+    running = iter(loader)
+    pids = running.pool.pids
+    next(running)
+    del running
+    gc.collect()
+    assert gone(pids)
+
+
+def test_large_batches_in_pickles_do_not_block_shutdown():
+    loader = DataLoader(["x" * 1_000_000] * 20, None, num_workers=2, prefetch_factor=5)
+    running = iter(loader)
+    pids = running.pool.pids
+    assert len(next(running)) == 1_000_000
+    del running
+    gc.collect()
+    assert gone(pids)
+
+
+def _run(program, **options):
+    """Run a program that uses the cases; (exit code, stderr), once its shared memory is gone."""
+    folder = Path(__file__).parent
+    head = f"import sys; sys.path.insert(0, {str(folder)!r})\nimport data_cases as cases\nfrom tenfold.data import DataLoader\n"
+    command = [sys.executable, "-W", "error", "-c", head + textwrap.dedent(program)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **options) as process:
+        _, stderr = process.communicate(timeout=50)
+    deadline = time.monotonic() + 10
+    while cases.blocks_of(process.pid):
+        assert time.monotonic() < deadline, "shared memory is left"
+        time.sleep(0.05)
+    return process.returncode, stderr
+
+
+def test_leaving_python_in_mid_epoch_is_quiet():
+    program = """
+        running = iter(DataLoader(cases.Images(50), num_workers=2))
+        batch = next(running)
+    """
+    assert _run(program) == (0, "")
+
+
+def test_keyboard_interrupt_ends_all_quickly():
+    program = """
+        import os, signal, threading
+        loader = DataLoader(cases.Failing(cases.sleep_long, at=2), None, num_workers=2)
+        threading.Timer(1.0, os.killpg, (0, signal.SIGINT)).start()
+        try:
+            list(loader)
+        except KeyboardInterrupt:
+            sys.exit(5)
+    """
+    code, stderr = _run(program, start_new_session=True)
+    assert (code, stderr) == (5, "")
+
+
+def test_a_killed_main_process_leaves_no_workers():
+    program = """
+        import os, signal
+        running = iter(DataLoader(cases.Images(50), num_workers=2))
+        next(running)
+        print(*running.pool.pids, file=sys.stderr, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+    """
+    code, stderr = _run(program)
+    assert code == -signal.SIGKILL
+    assert gone(stderr.split("\n")[0].split(), within_s=10)

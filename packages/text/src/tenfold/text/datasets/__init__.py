@@ -1,0 +1,7 @@
+"""Text datasets."""
+
+from __future__ import annotations
+
+from .characters import CharacterDataset, pydoc_topics
+
+__all__ = ["CharacterDataset", "pydoc_topics"]
