@@ -16,6 +16,7 @@ RUNTIME: dict[str, Any] = {
     "__builtins__": __builtins__,
     "ACTIVE": 0,
     "GRAD_OFF": 0,
+    "TRANSFORMS": 0,  # levels of vmap and jvp that any thread has entered; only random factories ask
     "new": object.__new__,
 }
 
@@ -24,6 +25,7 @@ class ThreadState(threading.local):
     """The layers entered by this thread, outermost last, and its gradient modes."""
 
     layers: tuple[Any, ...] = ()
+    transforms: tuple[Any, ...] = ()  # vmap and jvp, outermost first
     grad_enabled: bool = True
     inference: bool = False
     overrides_off: bool = False
@@ -44,6 +46,12 @@ def grad_enabled() -> bool:
 
 
 RUNTIME["grad_enabled"] = grad_enabled
+
+
+def set_transforms(transforms: tuple[Any, ...]) -> None:
+    """Replace this thread's stack of vmap and jvp levels."""
+    _count("TRANSFORMS", len(transforms) - len(STATE.transforms))
+    STATE.transforms = transforms
 
 
 def set_grad_enabled_here(enabled: bool) -> None:
