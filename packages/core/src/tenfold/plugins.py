@@ -363,7 +363,7 @@ def devices_with_kernel(operator: Operator) -> list[str]:
 
 _services: dict[str, Any] = {}
 PACKAGES = {
-    "autograd": "tenfold-autograd", "nn": "tenfold-nn", "optim": "tenfold-optim", "data": "tenfold-data",
+    "autograd": "tenfold-autograd", "func": "tenfold-autograd", "nn": "tenfold-nn", "optim": "tenfold-optim", "data": "tenfold-data",
     "cuda": "tenfold-backend-cuda", "text": "tenfold-text", "vision": "tenfold-vision", "testing": "tenfold-testing",
 }  # fmt: skip
 
