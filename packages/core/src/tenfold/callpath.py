@@ -86,6 +86,10 @@ def _signature(operator: Operator) -> str:
             parts.append(f"{p.name}=None")
             starred = True
             continue
+        if p.role == "args":
+            parts.append("*" + p.name)
+            starred = True
+            continue
         if p.keyword_only and not starred:
             parts.append("*")
             starred = True
@@ -118,9 +122,13 @@ def _by_name(operator: Operator) -> str:
 def _full_dispatch(operator: Operator) -> str:
     """The call of `dispatch` with the arguments as (positional, keyword)."""
     keyword = [p.name for p in operator.params if p.keyword_only] + (["out"] if takes_out(operator) else [])
-    positional = "".join(p.name + ", " for p in operator.params if not p.keyword_only)
+    positional = "".join(_passed(p) + ", " for p in operator.params if not p.keyword_only)
     named = ", ".join(f"{n!r}: {n}" for n in keyword)
     return f"dispatch(OP_{operator.name}, ({positional}), {{{named}}})"
+
+
+def _passed(p: Param) -> str:
+    return "*" + p.name if p.role == "args" else p.name
 
 
 def _uncommon(operator: Operator) -> str:
@@ -167,9 +175,12 @@ def _read(operator: Operator, table: str) -> list[str]:
             lines += _read_number(n, dtype_of if in_group else "", operator)
             continue
         if p.role == "list":
-            lines.append(f"        a_{n} = [x._array for x in {n}]")
+            holes = "None" in str(operator.declared.__annotations__.get(n))
+            lines.append(f"        a_{n} = [{'None if x is None else ' if holes else ''}x._array for x in {n}]")
             lines.append(f"        n_{n} = None")
             lines.append(f"        for x in {n}:")
+            if holes:
+                lines += ["            if x is None:", "                continue"]
             lines.append("            if x._key is not key:")
             lines.append("                slow = True")
             lines.append("            if x._node is not None:")
@@ -246,15 +257,18 @@ def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
     if operator.outputs != 1:
         if operator.view:
             first = operator.kernel_params[0].name
-            lines.append(f"    t = wrap_views(r, key, {first})")
+            wrapped = f"wrap_views(r, key, {first})"
         else:
-            lines.append("    t = wrap_all(r, key)")
+            wrapped = "wrap_all(r, key)"
+        lines += ["    try:", f"        t = {wrapped}", *_refuse_result(name)]
         if record:
             lines += [f"    if {record}:", f"        attach_{name}(t, {given})"]
         return [*lines, "    return t"]
     lines += [
         "    if type(r) is not key.array_type:",
-        "        r = key.coerce(r)",
+        "        try:",
+        "            r = key.coerce(r)",
+        *["    " + line for line in _refuse_result(name)],
         "    t = new(Tensor)",
         "    t._array = r",
         "    t._key = key",
@@ -266,14 +280,20 @@ def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
             "    if s is None:",
             f"        s = {first}._storage = Storage({first}._array, key)",
             "    t._storage = s",
-            f"    b = {first}._base",
-            f"    t._base = {first} if b is None else b",
         ]
+        if operator.nondifferentiable:  # detach: the same memory, but in-place writes to it are not the base's affair
+            lines.append("    t._base = None")
+        else:
+            lines += [f"    b = {first}._base", f"    t._base = {first} if b is None else b"]
     else:
         lines.append("    t._storage = t._base = None")
     if record:
         lines += [f"    if {record}:", f"        attach_{name}(t, {given})", "        return t"]
     return [*lines, "    t._node = None", "    return t"]
+
+
+def _refuse_result(name: str) -> list[str]:
+    return ["    except TypeError as error:", f"        raise wrong_result(OP_{name}, key, error) from None"]
 
 
 def _primitive(operator: Operator, slow: str = "") -> list[str]:
@@ -291,7 +311,7 @@ def _primitive(operator: Operator, slow: str = "") -> list[str]:
 def _composite(operator: Operator, slow: str = "") -> list[str]:
     lines = list(_normalise_ints(operator))
     given = [p for p in operator.params if not slow or not p.keyword_only]
-    passed = [p.name if not p.keyword_only else f"{p.name}={p.name}" for p in given]
+    passed = [_passed(p) if not p.keyword_only else f"{p.name}={p.name}" for p in given]
     body = f"BODY_{operator.name}({', '.join(passed)})"
     lines += [f"    if {'ACTIVE' if slow else _uncommon(operator)}:"]
     slow = slow or _full_dispatch(operator)
@@ -312,7 +332,13 @@ def _inplace(operator: Operator) -> list[str]:
     assert base is not None
     lines = list(_normalise_ints(operator))
     slow = _full_dispatch(operator)
-    lines += [f"    if {_uncommon(operator)}:", f"        return {slow}"]
+    lines += [f"    if {_uncommon(operator)}:"]
+    if base.lower_inplace is not None:
+        given = ", ".join(p.name for p in base.params)
+        RUNTIME["LOWER_" + operator.name] = base.lower_inplace
+        lines += [f"        if not ACTIVE and {base.params[0].name}._key in KERNELS_{operator.name}:"]
+        lines += [f"            return LOWER_{operator.name}({given})"]
+    lines += [f"        return {slow}"]
     lines += ["    try:", *_read(base, operator.name), _EXCEPT, "        slow = True"]
     nodes = " or ".join(f"n_{p.name} is not None" for p in _tensor_params(base))
     lines += [f"    if slow or ({nodes}) and (not GRAD_OFF or grad_enabled()):", f"        return {slow}"]
@@ -320,9 +346,11 @@ def _inplace(operator: Operator) -> list[str]:
     given = ", ".join(p.name for p in base.kernel_params)
     lines += [
         "    try:",
-        f"        kernel({_call_arguments(base)}, out=a_{first})",
+        f"        r = kernel({_call_arguments(base)}, out=a_{first})",
         "    except Exception as error:",
         f"        raise explained(OP_{operator.name}, key, [{given}], error) from None",
+        "    if r is NotImplemented:",
+        f"        return {slow}",
         f"    s = {first}._storage",
         "    if s is None:",
         f"        s = {first}._storage = Storage(a_{first}, key)",

@@ -22,5 +22,7 @@ DISABLE_PLUGINS = Variable(
     "TENFOLD_DISABLE_PLUGINS", "", "names of plugins not to load, separated by commas; 1 means all installed plugins"
 )
 DEBUG = Variable("TENFOLD_DEBUG", "0", "1: say which plugins load, and from where")
+HOME = Variable("TENFOLD_HOME", "~/.cache/tenfold", "folder of what is fetched once, such as checkpoints")
+OFFLINE_FOLDER = Variable("TENFOLD_OFFLINE_FOLDER", "", "folder of files that stand in for every download")
 
-VARIABLES = (DISABLE_PLUGINS, DEBUG)
+VARIABLES = (DISABLE_PLUGINS, DEBUG, HOME, OFFLINE_FOLDER)

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import Any, TypeVar
+from typing import Any
 
 from tenfold.runtime import RUNTIME, STATE, set_grad_enabled_here
 
-F = TypeVar("F")
+new = object.__new__
 
 
 class _GradMode:
     """A context manager that is also a decorator, for functions and generator functions."""
 
     enabled = False
+    _previous: Any = None  # the mode before; pairs (mode, those before) when the object is entered again inside itself
 
     def __enter__(self) -> None:
-        # A stack, so that one object may be entered again inside itself (as decorators do).
-        self.__dict__.setdefault("_previous", []).append(STATE.grad_enabled)
-        set_grad_enabled_here(self.enabled)
+        previous = STATE.grad_enabled
+        self._previous = previous if self._previous is None else (previous, self._previous)
+        if previous is not self.enabled:
+            set_grad_enabled_here(self.enabled)
 
     def __exit__(self, *exc: object) -> None:
-        set_grad_enabled_here(self.__dict__["_previous"].pop())
+        previous = self._previous
+        if type(previous) is tuple:
+            previous, self._previous = previous
+        else:
+            self._previous = None
+        if previous is not self.enabled or STATE.grad_enabled is not previous:
+            set_grad_enabled_here(previous)
 
     def clone(self) -> _GradMode:
         return type(self)()
@@ -72,8 +80,7 @@ class no_grad(_GradMode):
     """
 
     def __new__(cls, function: Any = None) -> Any:
-        mode = super().__new__(cls)
-        return mode if function is None else mode(function)  # @no_grad without parentheses
+        return new(cls) if function is None else new(cls)(function)  # @no_grad without parentheses
 
 
 class enable_grad(_GradMode):
@@ -82,8 +89,7 @@ class enable_grad(_GradMode):
     enabled = True
 
     def __new__(cls, function: Any = None) -> Any:
-        mode = super().__new__(cls)
-        return mode if function is None else mode(function)
+        return new(cls) if function is None else new(cls)(function)
 
 
 class set_grad_enabled(_GradMode):
@@ -95,7 +101,7 @@ class set_grad_enabled(_GradMode):
         set_grad_enabled_here(mode)
 
     def __enter__(self) -> None:
-        self.__dict__.setdefault("_previous", []).append(self._called_from)
+        self._previous = self._called_from if self._previous is None else (self._called_from, self._previous)
         set_grad_enabled_here(self.enabled)
 
     def __call__(self, function: Any) -> Any:

@@ -7,6 +7,7 @@ condition (an acceleration); the others go to the unconditional kernel, or to th
 from __future__ import annotations
 
 import inspect
+import sys
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,11 +29,13 @@ class Kernel:
     into: bool  # whether it can write into a given array: function(..., out=array)
     owner: str
     note: str
+    attached: str  # file:line where it was attached
 
     @property
     def location(self) -> str:
-        code = getattr(self.function, "__code__", None)
-        return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(self.function)
+        function = getattr(self.function, "__wrapped__", self.function)
+        code = getattr(function, "__code__", None)
+        return f"{code.co_filename}:{code.co_firstlineno}" if code else f"{self.attached} ({function!r})"
 
 
 _BUILT_IN = (np.ufunc, types.BuiltinFunctionType)
@@ -86,13 +89,33 @@ def kernel(target: Any, *, device: str, when: Any = None, into: bool | None = No
                         f"operator {operator.name} has two kernels for device {device!r}: from {entry.owner} "
                         f"({entry.location}) and from {owner}; uninstall one, or attach the faster one with when="
                     )
-        entry = Kernel(function, when, can_write, owner, note)
+        caller = sys._getframe(1)
+        entry = Kernel(function, when, can_write, owner, note, f"{caller.f_code.co_filename}:{caller.f_lineno}")
         entries.append(entry)
-        plugins.on_failure(lambda: entries.remove(entry))
+        plugins.on_failure(partial(_detach, operator, device, entry))
         _forget(operator, device)
         return function
 
     return register
+
+
+def _detach(operator: Operator, device: str, entry: Kernel) -> None:
+    entries = KERNELS.get((operator.name, device), [])
+    if entry in entries:
+        entries.remove(entry)
+    _forget(operator, device)
+
+
+def drop(device: str) -> None:
+    """Detach every kernel of a device type."""
+    for name, attached_to in list(KERNELS):
+        if attached_to == device:
+            del KERNELS[name, device]
+    TABLES.pop(device, None)
+    for name, known in RUNTIME.items():
+        if name.startswith("KERNELS_"):
+            for key in [key for key in known if key.type == device]:
+                del known[key]
 
 
 def _forget(operator: Operator, device: str) -> None:

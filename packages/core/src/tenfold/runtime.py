@@ -8,7 +8,6 @@ off: an operator tests these two integers and looks at its own thread's state on
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any
 
 RUNTIME: dict[str, Any] = {
@@ -22,10 +21,11 @@ RUNTIME: dict[str, Any] = {
 
 
 class ThreadState(threading.local):
-    """The layers entered by this thread, outermost last, and its gradient modes."""
+    """The layers entered by this thread, innermost last, and its gradient modes."""
 
     layers: tuple[Any, ...] = ()
     transforms: tuple[Any, ...] = ()  # vmap and jvp, outermost first
+    reentering: tuple[Any, ...] = ()  # layers that want to be on again inside the body of the call under way
     grad_enabled: bool = True
     inference: bool = False
     overrides_off: bool = False
@@ -56,9 +56,11 @@ def set_transforms(transforms: tuple[Any, ...]) -> None:
 
 def set_grad_enabled_here(enabled: bool) -> None:
     """Switch gradients on or off for this thread."""
-    if STATE.grad_enabled != enabled:
-        STATE.grad_enabled = enabled
-        _count("GRAD_OFF", -1 if enabled else 1)
+    state = STATE
+    if state.grad_enabled != enabled:
+        state.grad_enabled = enabled
+        with _lock:
+            RUNTIME["GRAD_OFF"] += -1 if enabled else 1
 
 
 class Layer:
@@ -66,7 +68,8 @@ class Layer:
 
     Subclasses define `handle(operator, args, kwargs)`. While it runs, the layer itself is off, so calling
     `operator(*args, **kwargs)` reaches the next layer out, and in the end the kernel. A layer that also wants the
-    operators that a composite's body calls enters itself again around that call. Arguments are those of the caller.
+    operators that a composite's body calls uses `call_inside(self, operator, args, kwargs)` instead. Arguments are
+    those of the caller, without defaults.
 
     >>> import tenfold
     >>> from tenfold.runtime import Layer
@@ -107,6 +110,16 @@ def through_layers(operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
         STATE.layers = layers
 
 
+def call_inside(layer: Layer, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """From a layer's `handle`: carry the call out with the layer on again for what the operator's body calls."""
+    previous = STATE.reentering
+    STATE.reentering = (layer, *previous)
+    try:
+        return operator.fn(*args, **kwargs)
+    finally:
+        STATE.reentering = previous
+
+
 class suspended_layers:
     """Run a block with none of this thread's layers (an implementation's own bookkeeping)."""
 
@@ -117,5 +130,3 @@ class suspended_layers:
     def __exit__(self, *exc: object) -> None:
         STATE.layers = self.layers
 
-
-Handler = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]

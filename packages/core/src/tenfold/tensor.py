@@ -15,6 +15,7 @@ import numpy as np
 from tenfold import dtypes
 from tenfold.devices import CPU, OverrideKey, device
 from tenfold.dtypes import FROM_NUMPY, dtype
+from tenfold.memory_format import strided
 from tenfold.overrides import default_torch_function, disabled_torch_function
 from tenfold.runtime import RUNTIME
 from tenfold.size import Size
@@ -38,7 +39,7 @@ class Tensor:
 
     __torch_function__ = classmethod(default_torch_function)
     __array_priority__ = 1000  # NumPy arrays leave `array * tensor` to the tensor
-    layout = "strided"
+    layout = strided
     is_sparse = is_quantized = is_mkldnn = is_nested = False
 
     def __new__(cls, *data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
@@ -211,7 +212,7 @@ class Tensor:
     @property
     def data(self) -> Tensor:
         """The same memory outside the gradient graph; writes through it are not seen by version checks."""
-        made = self._make_subclass(type(self), self)
+        made = self._make_subclass(Tensor if is_plain(type(self)) else type(self), self)
         made._storage = None
         return made  # type: ignore[no-any-return]
 
@@ -439,13 +440,14 @@ def wrap_all(arrays: Any, key: Any) -> tuple[Any, ...]:
     return tuple([wrap(a, key) for a in arrays])
 
 
-def share(view: Any, source: Any) -> None:
-    """Note that `view` lies in the memory of `source`."""
+def share(view: Any, source: Any, differentiable: bool = True) -> None:
+    """Note that `view` lies in the memory of `source`, and whether in-place writes to it are writes to the source."""
     storage = source._storage
     if storage is None:
         storage = source._storage = Storage(source._array, source._key)
     view._storage = storage
-    view._base = source if source._base is None else source._base
+    if differentiable:
+        view._base = source if source._base is None else source._base
 
 
 def wrap_views(arrays: Any, key: Any, source: Any) -> tuple[Any, ...]:

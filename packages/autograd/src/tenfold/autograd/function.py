@@ -263,11 +263,11 @@ def _attach(ctx: FunctionNode, args: tuple[Any, ...], outputs: tuple[Any, ...]) 
     made, differentiable = [], []
     for t in outputs:
         if isinstance(t, Tensor):
+            skip = any(t is n for n in ctx.non_differentiable) or t.dtype.category < 2
             if any(t is a for a in args) and not any(t is d for d in ctx.dirty_tensors):
                 t = t.detach()  # a result that is an argument becomes a view of it, as in PyTorch
             elif any(t is d for d in ctx.dirty_tensors) and t._node is not None and t._node.is_leaf:
                 raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
-            skip = any(t is n for n in ctx.non_differentiable) or t.dtype.category < 2
             if not skip:
                 differentiable.append(t)
         made.append(t)

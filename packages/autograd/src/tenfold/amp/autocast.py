@@ -1,0 +1,113 @@
+"""The autocast layer: chooses the dtype in which each operator runs.
+
+Source: P. Micikevicius et al., "Mixed Precision Training", ICLR 2018; the lists follow PyTorch's for the CPU and CUDA.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from tenfold import dtypes
+from tenfold.operators import Operator
+from tenfold.runtime import STATE, Layer, call_inside
+from tenfold.tensor import Tensor
+
+# Products: fast and accurate enough with half inputs and wide accumulation.
+LOWER = frozenset(
+    "mm bmm matmul mv addmm addmv addbmm baddbmm linear bilinear convolution conv1d conv2d conv3d conv_transpose1d "
+    "conv_transpose2d conv_transpose3d scaled_dot_product_attention chain_matmul multi_dot prelu".split()
+)
+# Sums of many terms and steep functions: float32.
+FLOAT32 = frozenset(
+    "exp expm1 log log2 log10 log1p pow rsqrt reciprocal acos asin cosh sinh tan erfinv sum prod cumsum cumprod mean var std "
+    "norm softmax log_softmax softplus layer_norm group_norm native_layer_norm native_group_norm cross_entropy nll_loss "
+    "mse_loss l1_loss smooth_l1_loss huber_loss kl_div binary_cross_entropy_with_logits cosine_similarity logsumexp dist "
+    "renorm ctc_loss cosine_embedding_loss hinge_embedding_loss margin_ranking_loss triplet_margin_loss poisson_nll_loss "
+    "multilabel_margin_loss multi_margin_loss soft_margin_loss pdist cdist".split()
+)
+
+
+def is_autocast_available(device_type: str) -> bool:
+    """Whether autocast knows this device type: every registered one.
+
+    >>> import tenfold
+    >>> tenfold.amp.is_autocast_available("cpu")
+    True
+    """
+    from tenfold.plugins import backends
+
+    return device_type in backends()
+
+
+class autocast(Layer):
+    """Run operators inside in the dtype that suits them: products in `dtype`, sums and steep functions in float32.
+
+    Only float32 and half tensors on devices of the given type are cast. The gradient graph holds the casts, so
+    gradients arrive in the dtype of the parameters. Also a decorator.
+
+    >>> import tenfold
+    >>> a = tenfold.ones(2, 2)
+    >>> with tenfold.autocast("cpu", dtype=tenfold.bfloat16):
+    ...     (a @ a).dtype, (a @ a).exp().dtype
+    (tenfold.bfloat16, tenfold.float32)
+    """
+
+    def __init__(
+        self, device_type: str, dtype: Any = None, enabled: bool = True, cache_enabled: bool | None = None
+    ) -> None:
+        if not isinstance(device_type, str):
+            raise ValueError(f"autocast: expected `device_type` of type `str`, got: `{type(device_type)}`")
+        if not is_autocast_available(device_type):
+            raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
+        self.device_type, self.enabled = device_type, enabled
+        self.fast_dtype = dtype or (dtypes.bfloat16 if device_type == "cpu" else dtypes.float16)
+        if self.fast_dtype not in (dtypes.float16, dtypes.bfloat16):
+            raise RuntimeError(f"autocast: dtype must be tenfold.float16 or tenfold.bfloat16, got {self.fast_dtype}")
+        self.cache_enabled = cache_enabled is not False
+        self._casts: dict[int, tuple[Tensor, int, Tensor]] = {}  # id: (tensor, its version then, cast)
+
+    def handle(self, operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        # The innermost autocast decides alone.
+        STATE.layers = tuple(layer for layer in STATE.layers if not isinstance(layer, autocast))
+        name = operator.name
+        if self.enabled and (name in LOWER or name in FLOAT32):
+            target = self.fast_dtype if name in LOWER else dtypes.float32
+            cast = functools.partial(self._cast, target=target)
+            return operator.fn(*_map(cast, args), **_map(cast, kwargs))
+        return call_inside(self, operator, args, kwargs)  # what a body calls is cast too
+
+    def _cast(self, x: Any, target: dtypes.dtype) -> Any:
+        if not isinstance(x, Tensor) or x.device.type != self.device_type or x.dtype is target:
+            return x
+        if x.dtype not in (dtypes.float32, dtypes.float16, dtypes.bfloat16):
+            return x
+        if not (self.cache_enabled and x.is_leaf and x.requires_grad and STATE.grad_enabled):
+            return x.to(target)
+        # A weight used several times is cast once, and its gradients meet at one node.
+        known = self._casts.get(id(x))
+        if known is None or known[1] != x._version or known[2].dtype is not target:
+            known = self._casts[id(x)] = (x, x._version, x.to(target))
+        return known[2]
+
+    def __exit__(self, *exc: object) -> None:
+        super().__exit__(*exc)
+        if not any(isinstance(layer, autocast) for layer in STATE.layers):
+            self._casts.clear()
+
+    def __call__(self, function: Any) -> Any:
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            with autocast(self.device_type, self.fast_dtype, self.enabled, self.cache_enabled):
+                return function(*args, **kwargs)
+
+        return wrapped
+
+
+def _map(function: Any, value: Any) -> Any:
+    """Apply to every leaf of nested tuples, lists and dictionaries."""
+    if isinstance(value, (tuple, list)) and not hasattr(value, "_fields"):
+        return type(value)([_map(function, v) for v in value])
+    if isinstance(value, dict):
+        return {k: _map(function, v) for k, v in value.items()}
+    return function(value)

@@ -1,0 +1,35 @@
+"""`python -m tenfold doctor` and `python -m tenfold op NAME`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command; the exit status is 1 when something is wrong."""
+    parser = argparse.ArgumentParser(prog="python -m tenfold", description="Look into an installed Tenfold.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("doctor", help="list plugins, versions, devices and problems")
+    show = commands.add_parser("op", help="print an operator's card, or list all operators")
+    show.add_argument("name", nargs="?", help="an operator such as mm; without it all are listed")
+    show.add_argument("--device", default="", help="only this device's kernels")
+    options = parser.parse_args(arguments)
+    if options.command == "doctor":
+        from tenfold.doctor import report
+
+        text, healthy = report()
+        print(text)
+        return 0 if healthy else 1
+    from tenfold.cards import card, listing
+
+    try:
+        print(card(options.name, options.device) if options.name else listing())
+    except KeyError as error:
+        print(error.args[0], file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

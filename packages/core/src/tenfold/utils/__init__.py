@@ -1,0 +1,21 @@
+"""PyTorch's `torch.utils`: names that live here for its users, brought by the packages that define them."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import TYPE_CHECKING, Any
+
+__path__ = pkgutil.extend_path(__path__, __name__)
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        try:
+            return importlib.import_module(f"tenfold.utils.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"tenfold.utils.{name}":
+                raise
+        if name == "data":
+            raise ModuleNotFoundError("tenfold.utils.data is in the package tenfold-data: pip install tenfold-data")
+        raise AttributeError(f"module 'tenfold.utils' has no attribute {name!r}")

@@ -1,0 +1,161 @@
+"""Module hooks that run in the backward pass, made of two identity functions around the forward.
+
+The tap on the inputs is the last thing that the module's part of the graph reaches and the tap on the outputs the
+first, so
+their backward functions see exactly the gradients that the hooks are promised.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import tenfold
+from tenfold import Tensor
+from tenfold.autograd import Function
+
+__all__: list[str] = []
+
+
+class BackwardHookFunction(Function):  # type: ignore[misc]
+    """Passes tensors through and lets `arrived` look at, and replace, their gradients on the way back."""
+
+    @staticmethod
+    def forward(ctx: Any, arrived: Any, *tensors: Tensor) -> Any:
+        ctx.set_materialize_grads(False)
+        ctx.arrived = arrived
+        return tensors
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor | None) -> Any:
+        return None, *ctx.arrived(grads)
+
+
+class Taps:
+    """One call's backward hooks: collects the gradients at both ends and calls the hooks."""
+
+    def __init__(self, module: Any, pre_hooks: list[Any], hooks: list[Any]) -> None:
+        self.module, self.pre_hooks, self.hooks = module, pre_hooks, hooks
+        self.grad_outputs: tuple[Any, ...] | None = None
+        self.input_places: list[int] | None = None  # None while no input needs a gradient
+        self.output_places: list[int] = []
+        self.count_inputs = self.count_outputs = 0
+
+    def wrap_inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Puts the tap before forward, if a gradient will come out there."""
+        self.count_inputs = len(args)
+        wrapped, self.input_places = _tap(args, self.inputs_arrived)
+        return wrapped
+
+    def wrap_outputs(self, result: Any) -> Any:
+        """Puts the tap behind forward; results other than a tensor or a tuple pass unseen."""
+        values = result if isinstance(result, tuple) else (result,)
+        self.count_outputs = len(values)
+        wrapped, places = _tap(values, self.outputs_arrived)
+        self.output_places = places or []
+        return (wrapped if isinstance(result, tuple) else wrapped[0]) if places else result
+
+    def outputs_arrived(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Calls the pre-hooks, and the hooks too when no input will report."""
+        full = _spread(grads, self.output_places, self.count_outputs)
+        for hook in self.pre_hooks:
+            full = self._replaced(full, hook(self.module, full), "grad_output")
+        self.grad_outputs = full
+        if self.input_places is None:
+            self._call_without_inputs(full)
+        return tuple(full[place] for place in self.output_places)
+
+    def inputs_arrived(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Calls the hooks with both ends' gradients."""
+        places = self.input_places or []
+        full = _spread(grads, places, self.count_inputs)
+        if self.grad_outputs is None:
+            raise RuntimeError(
+                f"{type(self.module).__name__}: the backward hook got the gradient of an input before that of an "
+                "output. "
+                "An output did not depend on this call's inputs through the module alone; a module called re-entrantly "
+                "in "
+                "backward needs a tensor hook instead."
+            )
+        for hook in self.hooks:
+            full = self._replaced(full, hook(self.module, full, self.grad_outputs), "grad_input")
+        self.grad_outputs = None
+        return tuple(full[place] for place in places)
+
+    def _call_without_inputs(self, grad_outputs: tuple[Any, ...]) -> None:
+        nothing = (None,) * self.count_inputs
+        for hook in self.hooks:
+            answer = hook(self.module, nothing, grad_outputs)
+            if answer is not None and not (isinstance(answer, tuple) and all(grad is None for grad in answer)):
+                raise RuntimeError(
+                    f"{type(self.module).__name__}: a backward hook returned gradients, but no input requires a "
+                    "gradient. "
+                    "Return None there."
+                )
+        self.grad_outputs = None
+
+    def _replaced(self, current: tuple[Any, ...], answer: Any, what: str) -> tuple[Any, ...]:
+        if answer is None:
+            return current
+        answer = answer if isinstance(answer, tuple) else (answer,)
+        if len(answer) != len(current):
+            raise RuntimeError(
+                f"{type(self.module).__name__}: Backward hook returned an invalid number of {what}, "
+                f"got {len(answer)}, but expected {len(current)}."
+            )
+        return answer
+
+
+def _tap(values: tuple[Any, ...], arrived: Any) -> tuple[tuple[Any, ...], list[int] | None]:
+    """`values` with those that need a gradient passed through one BackwardHookFunction, and their places (None: none)."""
+    places = [place for place, value in enumerate(values) if isinstance(value, Tensor) and value.requires_grad]
+    if not places or not tenfold.is_grad_enabled():
+        return values, None
+    tapped = BackwardHookFunction.apply(arrived, *[values[place] for place in places])
+    new = list(values)
+    for place, tensor in zip(places, tapped, strict=True):
+        new[place] = tensor
+    return tuple(new), places
+
+
+def _spread(grads: tuple[Any, ...], places: list[int], count: int) -> tuple[Any, ...]:
+    full: list[Any] = [None] * count
+    for place, grad in zip(places, grads, strict=True):
+        full[place] = grad
+    return tuple(full)
+
+
+def taps_for(module: Any, everywhere: Any) -> Taps | None:
+    """The taps of one call, or None when no full backward hook asks for them."""
+    if not (module._backward_hooks or module._backward_pre_hooks or everywhere.backward or everywhere.backward_pre):
+        return None
+    pre_hooks = [*everywhere.backward_pre.values(), *module._backward_pre_hooks.values()]
+    hooks = list(everywhere.backward.values()) if everywhere.is_full_backward else []
+    if module._is_full_backward_hook:
+        hooks += module._backward_hooks.values()
+    return Taps(module, pre_hooks, hooks) if hooks or pre_hooks else None
+
+
+def attach_regular(module: Any, everywhere: Any, result: Any) -> None:
+    """Puts the hooks of `register_backward_hook` on the node that made the (first) result."""
+    hooks = list(everywhere.backward.values()) if everywhere.is_full_backward is False else []
+    if module._is_full_backward_hook is False:
+        hooks += module._backward_hooks.values()
+    if not hooks:
+        return
+    while not isinstance(result, Tensor):
+        if not isinstance(result, (dict, tuple, list)) or not result:
+            return
+        result = next((v for v in result.values() if isinstance(v, Tensor)), None) if isinstance(result, dict) else result[0]
+    if result.grad_fn is None:
+        return
+    if len(result.grad_fn.next_functions) > 1:
+        warnings.warn(
+            f"{type(module).__name__}: a hook of register_backward_hook sees only the last node of a forward of "
+            "several "
+            "operations. Use register_full_backward_hook.",
+            FutureWarning,
+            stacklevel=5,
+        )
+    for hook in hooks:
+        result.grad_fn.register_hook(lambda grad_input, grad_output, hook=hook: hook(module, grad_input, grad_output))

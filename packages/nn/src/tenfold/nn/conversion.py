@@ -1,0 +1,172 @@
+"""Changing what a module's tensors are: dtype, device, memory format, sharing."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any, Self
+
+import tenfold
+from tenfold import Tensor
+from tenfold.nn.parameter import Parameter, is_lazy
+
+__all__: list[str] = []
+
+
+class Conversion:
+    """The methods of `Module` that apply something to every tensor in place."""
+
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Replaces every tensor's data by `fn(tensor)`; parameters stay the same objects, so optimizers keep hold of
+        them.
+        """
+        if recurse:
+            for child in self.children():  # type: ignore[attr-defined]
+                child._apply(fn)
+        for name, parameter in self._parameters.items():
+            if parameter is not None:
+                self._parameters[name] = _converted(parameter, fn)
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                applied = fn(buffer)
+                self._buffers[name] = _still_lazy(buffer, applied) if is_lazy(buffer) else applied
+        return self
+
+    def to(self, *args: Any, **kwargs: Any) -> Self:
+        """Moves and casts the tensors: `to(device, dtype, non_blocking)`, `to(dtype)`, `to(tensor)`,
+        `to(memory_format=...)`.
+
+        Only floating and complex tensors are cast, and only 4-d and 5-d ones take the memory format.
+        Raises TypeError for a dtype that is neither floating nor complex.
+        """
+        device, dtype, non_blocking, memory_format = _parse_to(*args, **kwargs)
+        if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+            raise TypeError(
+                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}; "
+                "cast the single tensors instead."
+            )
+
+        def convert(tensor: Tensor) -> Tensor:
+            target = dtype if tensor.is_floating_point() or tensor.is_complex() else None
+            if memory_format is not None and tensor.dim() in (4, 5):
+                return tensor.to(device=device, dtype=target, non_blocking=non_blocking, memory_format=memory_format)
+            return tensor.to(device=device, dtype=target, non_blocking=non_blocking)
+
+        return self._apply(convert)
+
+    def type(self, dst_type: Any) -> Self:
+        """Casts all parameters and buffers, integer ones included, to `dst_type`."""
+        return self._apply(lambda tensor: tensor.type(dst_type))
+
+    def _cast(self, dtype: Any) -> Self:
+        return self._apply(lambda tensor: tensor.to(dtype) if tensor.is_floating_point() else tensor)
+
+    def float(self) -> Self:
+        """Casts the floating parameters and buffers to float32."""
+        return self._cast(tenfold.float32)
+
+    def double(self) -> Self:
+        """Casts the floating parameters and buffers to float64."""
+        return self._cast(tenfold.float64)
+
+    def half(self) -> Self:
+        """Casts the floating parameters and buffers to float16."""
+        return self._cast(tenfold.float16)
+
+    def bfloat16(self) -> Self:
+        """Casts the floating parameters and buffers to bfloat16."""
+        return self._cast(tenfold.bfloat16)
+
+    def cpu(self) -> Self:
+        """Moves the parameters and buffers to the CPU."""
+        return self._apply(lambda tensor: tensor.cpu())
+
+    def cuda(self, device: Any = None) -> Self:
+        """Moves the parameters and buffers to a GPU, the current one unless `device` names another."""
+        return self._apply(lambda tensor: tensor.cuda(device))
+
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
+        """Moves the parameters and buffers to `device` without their values, as memory still to be filled."""
+        return self._apply(lambda tensor: tenfold.empty_like(tensor, device=device), recurse=recurse)
+
+    def share_memory(self) -> Self:
+        """Moves the storage of parameters and buffers to shared memory, where other processes can see it."""
+        return self._apply(lambda tensor: tensor.share_memory_())
+
+
+def _converted(parameter: Parameter, fn: Callable[[Tensor], Tensor]) -> Parameter:
+    """`parameter` (the same object where its kind of memory allows) with `fn` applied to it and to its gradient."""
+    with tenfold.no_grad():
+        applied = fn(parameter)
+    grad = parameter.grad
+    if _same_kind(parameter, applied):
+        parameter.data = applied
+        result = parameter
+    elif is_lazy(parameter):
+        result = _still_lazy(parameter, applied)
+    else:
+        result = Parameter(applied, parameter.requires_grad)
+    if grad is not None:
+        with tenfold.no_grad():
+            new_grad = fn(grad)
+        if result is parameter and _same_kind(grad, new_grad):
+            grad.data = new_grad
+        else:
+            result.grad = new_grad.requires_grad_(grad.requires_grad)
+    return result
+
+
+def _still_lazy(old: Any, applied: Tensor) -> Any:
+    """An uninitialized tensor like `old`, on the device and of the dtype of `applied`."""
+    return type(old)(old.requires_grad, applied.device, applied.dtype)
+
+
+def _same_kind(old: Tensor, new: Tensor) -> bool:
+    """Whether `old.data = new` is possible: not across the meta device or layouts."""
+    return bool(old.is_meta == new.is_meta and old.layout == new.layout)
+
+
+def _parse_to(
+    *args: Any,
+    device: Any = None,
+    dtype: Any = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: Any = None,
+    **unknown: Any,
+) -> tuple[Any, Any, bool, Any]:
+    """(device, dtype, non_blocking, memory_format) of the ways to call `Module.to`."""
+    if unknown or len(args) > 4:
+        raise TypeError(
+            f"Module.to: got {', '.join(unknown) or f'{len(args)} positional arguments'}, accepted are "
+            "(device, dtype, non_blocking), (dtype, non_blocking), (tensor, non_blocking) and memory_format=."
+        )
+    rest = list(args)
+    if rest and isinstance(rest[0], Tensor):
+        like = rest.pop(0)
+        device, dtype = like.device, like.dtype
+    else:
+        if rest and (rest[0] is None or (isinstance(rest[0], (str, int, tenfold.device)) and not isinstance(rest[0], bool))):
+            device = rest.pop(0)
+        if rest and (rest[0] is None or isinstance(rest[0], tenfold.dtype)):
+            dtype = rest.pop(0)
+    if rest:
+        non_blocking = _flag(rest.pop(0))
+    if rest:
+        _flag(rest.pop(0))  # `copy`: conversion in place never copies more than it has to
+    if rest:
+        raise TypeError(f"Module.to: got an unexpected {type(rest[0]).__name__} after the flags.")
+    if device is not None and not isinstance(device, tenfold.device):
+        device = tenfold.device(device)
+    return device, dtype, non_blocking, memory_format
+
+
+def _flag(value: Any) -> builtins.bool:
+    if not isinstance(value, bool):
+        raise TypeError(
+            f"Module.to: got {type(value).__name__} {value!r}, accepted are a device, a floating or complex dtype, or a tensor."
+        )
+    return value

@@ -1,0 +1,1 @@
+"""NumPy kernels of the neural-network operators, one family a module."""

@@ -1,0 +1,50 @@
+"""The one decorator that every kernel of this folder wears: quiet arithmetic, and half precision computed in float32."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from tenfold.cpu.quiet import quiet
+
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+
+HALF_BYTES = 2
+
+
+def is_half(value: object) -> bool:
+    """Whether a value is a float16 or bfloat16 array, the two formats that kernels widen before they compute."""
+    return isinstance(value, np.ndarray) and value.dtype.itemsize == HALF_BYTES and value.dtype.kind not in "iu"
+
+
+def array_kernel(*, rounded: int = 1) -> Callable[[Kernel], Kernel]:
+    """Make a kernel silent about NaN and overflow, and run it in float32 when its first argument is float16 or bfloat16.
+
+    The first `rounded` results are rounded back to the first argument's dtype, once; the ones after them are saved
+    statistics, which stay in float32 for the gradient.
+    """
+
+    def decorate(function: Kernel) -> Kernel:
+        def run(*args: Any) -> Any:
+            if args[0].dtype.itemsize == HALF_BYTES and is_half(args[0]):
+                return _widened(function, args, rounded)
+            return function(*args)
+
+        return cast(Kernel, wraps(function)(quiet(run)))
+
+    return decorate
+
+
+def _widened(function: Callable[..., Any], args: tuple[Any, ...], rounded: int) -> Any:
+    dtype = args[0].dtype
+    result = function(*[a.astype(np.float32) if is_half(a) else a for a in args])
+    if not isinstance(result, tuple):
+        return result.astype(dtype)
+    return tuple(_narrow(r, dtype) if i < rounded else r for i, r in enumerate(result))
+
+
+def _narrow(value: Any, dtype: np.dtype[Any]) -> Any:
+    return value.astype(dtype) if isinstance(value, np.ndarray) and value.dtype == np.float32 else value

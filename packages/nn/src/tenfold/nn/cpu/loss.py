@@ -1,0 +1,170 @@
+"""Negative log-likelihood and the fused cross entropy for class-index targets, with their gradients.
+
+Class dimension 1; targets equal to `ignore_index` count nothing. Reductions: "none", "mean", "sum".
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from tenfold.cpu.blocks import row_blocks
+from tenfold.nn.cpu.array_kernel import array_kernel
+from tenfold.kernels import kernel
+from tenfold.nn.cpu.softmax import row_sums, subtract_maximum
+from tenfold.nn.ops import loss as ops
+
+Array = np.ndarray[Any, Any]
+
+
+class Targets:
+    """Class indices flattened to (A, B), with the weight of each and zero where the target is ignored."""
+
+    __slots__ = ("classes", "index", "weights")
+
+    def __init__(self, target: Array, shape: tuple[int, ...], weight: Array | None, ignore_index: int, dtype: Any) -> None:
+        A, C = (shape[0], shape[1]) if len(shape) > 1 else (1, shape[0])
+        flat = target.reshape(A, prod(shape[2:]))
+        kept = flat != ignore_index
+        self.classes = np.where(kept, flat, 0)
+        if self.classes.size and (self.classes.min() < 0 or self.classes.max() >= C):
+            wrong = self.classes[(self.classes < 0) | (self.classes >= C)][0]
+            raise IndexError(f"Target {wrong} is out of bounds: classes are 0 to {C - 1}, or ignore_index {ignore_index}.")
+        self.weights = kept.astype(dtype)
+        if weight is not None:
+            self.weights *= weight.astype(dtype, copy=False)[self.classes] if C else 0
+        self.index = (np.arange(A)[:, None], self.classes, np.arange(flat.shape[1]))  # into (A, C, B)
+
+
+def _as_classes(x: Array) -> Array:
+    """View (N, C, *S) as (N, C, L), and (C,) as (1, C, 1)."""
+    return x.reshape(1, -1, 1) if x.ndim == 1 else x.reshape(*x.shape[:2], prod(x.shape[2:]))
+
+
+def _reduce(losses: Array, total: Array, target: Array, reduction: str) -> Array:
+    if reduction == "none":
+        return losses.reshape(target.shape)
+    summed = np.asarray(losses.sum(), losses.dtype)
+    return summed if reduction == "sum" else np.asarray(summed / total, losses.dtype)
+
+
+def _per_element(grad: Array, targets: Targets, total: Array, reduction: str) -> Array:
+    """The gradient of each unweighted loss term's sum; (A, B)."""
+    if reduction == "none":
+        return grad.reshape(targets.weights.shape)
+    share = grad if reduction == "sum" else grad / total
+    return np.broadcast_to(np.asarray(share, targets.weights.dtype), targets.weights.shape)
+
+
+@array_kernel()
+def fused_nll_loss(input: Array, target: Array, weight: Array | None, ignore_index: int, reduction: str) -> tuple[Array, Array]:
+    """-weight[target] input[target], reduced; also the sum of the targets' weights (0-d)."""
+    targets = Targets(target, input.shape, weight, ignore_index, input.dtype)
+    total = np.asarray(targets.weights.sum(), input.dtype)
+    picked = _as_classes(input)[targets.index] if input.size else targets.weights
+    losses = np.where(targets.weights == 0, 0, -picked * targets.weights)
+    return _reduce(losses, total, target, reduction), total
+
+
+@array_kernel()
+def fused_nll_loss_grad(
+    grad: Array,
+    input: Array,
+    target: Array,
+    weight: Array | None,
+    ignore_index: int,
+    reduction: str,
+    total_weight: Array,
+) -> Array:
+    """The gradient of `fused_nll_loss` with respect to input."""
+    targets = Targets(target, input.shape, weight, ignore_index, grad.dtype)
+    out = np.zeros(input.shape, grad.dtype)
+    values = -_per_element(grad, targets, total_weight, reduction) * targets.weights
+    if out.size:
+        _as_classes(out)[targets.index] = np.where(targets.weights == 0, 0, values)
+    return out
+
+
+@array_kernel()
+def fused_cross_entropy(
+    input: Array, target: Array, weight: Array | None, ignore_index: int, label_smoothing: float, reduction: str
+) -> tuple[Array, Array, Array]:
+    """The negative log-likelihood of softmax(input), each target mixed with the uniform distribution.
+
+    Also returns the sum of the targets' weights (0-d) and log(sum(exp(input))), of the target's shape, for the gradient.
+    """
+    x = _as_classes(input)
+    targets = Targets(target, input.shape, weight, ignore_index, input.dtype)
+    sums = _log_sum_exp(x)  # (A, B)
+    losses = sums - x[targets.index] if x.size else sums
+    losses = losses * targets.weights
+    if label_smoothing > 0:
+        losses *= 1 - label_smoothing
+        losses += _smoothed(x, sums, weight) * (label_smoothing / x.shape[1])
+    kept = target.reshape(losses.shape) != ignore_index
+    losses = np.where(kept if label_smoothing > 0 else targets.weights != 0, losses, 0)
+    total = np.asarray(targets.weights.sum(), input.dtype)
+    return _reduce(losses, total, target, reduction), total, sums.reshape(target.shape)
+
+
+def _log_sum_exp(x: Array) -> Array:
+    """log(sum(exp(x))) over dimension 1 of (A, C, B)."""
+    out = np.empty((x.shape[0], x.shape[2]), x.dtype)
+    rows = x[:, :, 0] if x.shape[2] == 1 else x
+    results = out[:, 0] if x.shape[2] == 1 else out
+    for part in row_blocks(len(rows), x[0:1].nbytes):
+        scratch = np.empty(rows[part].shape, x.dtype)
+        top = subtract_maximum(scratch, rows[part])
+        np.exp(scratch, out=scratch)
+        results[part] = (np.log(row_sums(scratch)) + top)[:, 0]
+    return out
+
+
+def _smoothed(x: Array, sums: Array, weight: Array | None) -> Array:
+    """The sum over classes of weight (log-sum-exp - x); (A, B)."""
+    factors = np.ones(x.shape[1], x.dtype) if weight is None else weight.astype(x.dtype, copy=False)
+    return np.asarray(sums * factors.sum() - factors @ x)
+
+
+@array_kernel()
+def fused_cross_entropy_grad(
+    grad: Array,
+    input: Array,
+    target: Array,
+    weight: Array | None,
+    ignore_index: int,
+    label_smoothing: float,
+    reduction: str,
+    total_weight: Array,
+    log_sum_exp: Array,
+) -> Array:
+    """The gradient of `fused_cross_entropy` with respect to its input: softmax times the target's weight, less the target."""
+    targets = Targets(target, input.shape, weight, ignore_index, grad.dtype)
+    x = _as_classes(input)
+    out = np.empty(x.shape, x.dtype)
+    if not out.size:
+        return out.reshape(input.shape)
+    share = _per_element(grad, targets, total_weight, reduction)
+    hard = share * targets.weights * (1 - label_smoothing)
+    soft = np.where(target.reshape(hard.shape) != ignore_index, share, 0) * (label_smoothing / x.shape[1])
+    factors = np.ones(x.shape[1], x.dtype) if weight is None else weight.astype(x.dtype, copy=False)
+    _scaled_softmax(x, log_sum_exp.reshape(hard.shape), hard + soft * factors.sum(), out)
+    if label_smoothing > 0:
+        out -= soft[:, None] * factors[:, None]
+    out[targets.index] -= hard
+    return out.reshape(input.shape)
+
+
+def _scaled_softmax(x: Array, sums: Array, scale: Array, out: Array) -> None:
+    """Write exp(x - sums) * scale over (A, C, B) to `out`; rows of no weight stay zero even when they hold NaN."""
+    for part in row_blocks(len(x), x[0:1].nbytes):
+        block = out[part]
+        np.subtract(x[part], sums[part, None], out=block)
+        np.exp(block, out=block)
+        block *= scale[part, None]
+
+
+for _function in (fused_nll_loss, fused_nll_loss_grad, fused_cross_entropy, fused_cross_entropy_grad):
+    kernel(getattr(ops, _function.__name__), device="cpu")(_function)

@@ -1,0 +1,1 @@
+"""The layers of `tenfold.nn`, one family a file."""

@@ -1,0 +1,94 @@
+"""Pooling to a fixed output size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold import Tensor
+from tenfold.nn import functional as F
+from tenfold.nn.module import Module
+
+__all__ = [
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
+]
+
+
+class _AdaptiveAvgPoolNd(Module):
+    """Options of the average poolings to a fixed size."""
+
+    def __init__(self, output_size: Any) -> None:
+        super().__init__()
+        self.output_size = output_size
+
+    def extra_repr(self) -> str:
+        return f"output_size={self.output_size}"
+
+
+class _AdaptiveMaxPoolNd(Module):
+    """Options of the max poolings to a fixed size."""
+
+    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+        super().__init__()
+        self.output_size, self.return_indices = output_size, return_indices
+
+    def extra_repr(self) -> str:
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
+    """The mean of windows over a sequence that are sized to give `output_size`. Shape: (N, C, L) or (C, L) -> (N, C,
+    L') or (C, L').
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.adaptive_avg_pool1d(input, self.output_size)
+
+
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
+    """The greatest value of windows over a sequence that are sized to give `output_size`. Shape: (N, C, L) or (C, L) ->
+    (N, C, L') or (C, L').
+    """
+
+    def forward(self, input: Tensor) -> Any:
+        return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
+
+
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
+    """The mean of windows over an image that are sized to give `output_size`. Shape: (N, C, H, W) or (C, H, W) -> (N,
+    C, H', W') or (C, H', W').
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.adaptive_avg_pool2d(input, self.output_size)
+
+
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
+    """The greatest value of windows over an image that are sized to give `output_size`. Shape: (N, C, H, W) or (C, H,
+    W) -> (N, C, H', W') or (C, H', W').
+    """
+
+    def forward(self, input: Tensor) -> Any:
+        return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
+
+
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
+    """The mean of windows over a volume that are sized to give `output_size`. Shape: (N, C, D, H, W) or (C, D, H, W) ->
+    (N, C, D', H', W') or (C, D', H', W').
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.adaptive_avg_pool3d(input, self.output_size)
+
+
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
+    """The greatest value of windows over a volume that are sized to give `output_size`. Shape: (N, C, D, H, W) or (C,
+    D, H, W) -> (N, C, D', H', W') or (C, D', H', W').
+    """
+
+    def forward(self, input: Tensor) -> Any:
+        return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)

@@ -1,0 +1,33 @@
+"""Distances and similarities of pairs of vectors."""
+
+from __future__ import annotations
+
+from tenfold import Tensor
+from tenfold.nn import functional as F
+from tenfold.nn.module import Module
+
+__all__ = ["CosineSimilarity", "PairwiseDistance"]
+
+
+class PairwiseDistance(Module):
+    """(sum |x1 - x2 + eps|^p)^(1/p) of rows. Shape: (N, D) or (D), (N, D) or (D) -> (N) or (), or (N, 1) with
+    `keepdim`.
+    """
+
+    def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
+        super().__init__()
+        self.norm, self.eps, self.keepdim = p, eps, keepdim
+
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
+        return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
+
+
+class CosineSimilarity(Module):
+    """x1 . x2 / (max(|x1|, eps) max(|x2|, eps)) along `dim`. Shape: (..., D, ...) twice -> (..., ...)."""
+
+    def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
+        super().__init__()
+        self.dim, self.eps = dim, eps
+
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
+        return F.cosine_similarity(x1, x2, self.dim, self.eps)

@@ -1,0 +1,365 @@
+"""Pooling: one value for every window of the input."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from tenfold import Tensor
+from tenfold.nn import functional as F
+from tenfold.nn.layers.sizes import as_tuple
+from tenfold.nn.module import Module
+
+__all__ = [
+    "AvgPool1d",
+    "AvgPool2d",
+    "AvgPool3d",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
+    "LPPool1d",
+    "LPPool2d",
+    "LPPool3d",
+    "MaxPool1d",
+    "MaxPool2d",
+    "MaxPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
+]
+
+
+class _MaxPoolNd(Module):
+    """Options of the max poolings."""
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding, self.dilation = padding, dilation
+        self.return_indices, self.ceil_mode = return_indices, ceil_mode
+
+    def extra_repr(self) -> str:
+        return (
+            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, dilation={self.dilation}, "
+            f"ceil_mode={self.ceil_mode}"
+        )
+
+
+class MaxPool1d(_MaxPoolNd):
+    """The greatest value of every window over a sequence. Shape: (N, C, L) or (C, L) -> (N, C, L') or (C, L').
+
+    L' = floor((L + 2 padding - dilation (kernel_size - 1) - 1) / stride) + 1, ceil instead with `ceil_mode`. With
+    `return_indices` the result is (values, indices) as `MaxUnpool1d` takes them.
+    """
+
+    def forward(self, input: Tensor) -> Any:
+        return F.max_pool1d(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            ceil_mode=self.ceil_mode,
+            return_indices=self.return_indices,
+        )
+
+
+class MaxPool2d(_MaxPoolNd):
+    """The greatest value of every window over an image. Shape: (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H',
+    W').
+
+    Sizes and `return_indices` as for `MaxPool1d`.
+
+    >>> import tenfold
+    >>> MaxPool2d(2)(tenfold.arange(16.0).reshape(1, 4, 4)).tolist()
+    [[[5.0, 7.0], [13.0, 15.0]]]
+    """
+
+    def forward(self, input: Tensor) -> Any:
+        return F.max_pool2d(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            ceil_mode=self.ceil_mode,
+            return_indices=self.return_indices,
+        )
+
+
+class MaxPool3d(_MaxPoolNd):
+    """The greatest value of every window over a volume. Shape: (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or
+    (C, D', H', W').
+
+    Sizes and `return_indices` as for `MaxPool1d`.
+    """
+
+    def forward(self, input: Tensor) -> Any:
+        return F.max_pool3d(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            ceil_mode=self.ceil_mode,
+            return_indices=self.return_indices,
+        )
+
+
+class _MaxUnpoolNd(Module):
+    """Options of the inverses of max pooling."""
+
+    ndim: ClassVar[int]
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+        super().__init__()
+        self.kernel_size = as_tuple(kernel_size, self.ndim)
+        self.stride = as_tuple(kernel_size if stride is None else stride, self.ndim)
+        self.padding = as_tuple(padding, self.ndim)
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class MaxUnpool1d(_MaxUnpoolNd):
+    """Puts pooled values back at the indices `MaxPool1d` gave, zeros elsewhere. Shape: (N, C, L') -> (N, C, L).
+
+    `forward(input, indices, output_size)` picks one of the sizes that pool to the same.
+    """
+
+    ndim = 1
+
+    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+        return F.max_unpool1d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class MaxUnpool2d(_MaxUnpoolNd):
+    """Puts pooled values back at the indices `MaxPool2d` gave, zeros elsewhere. Shape: (N, C, H', W') -> (N, C, H, W).
+
+    `forward(input, indices, output_size)` picks one of the sizes that pool to the same.
+    """
+
+    ndim = 2
+
+    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+        return F.max_unpool2d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class MaxUnpool3d(_MaxUnpoolNd):
+    """Puts pooled values back at the indices `MaxPool3d` gave, zeros elsewhere. Shape: (N, C, D', H', W') -> (N, C, D,
+    H, W).
+
+    `forward(input, indices, output_size)` picks one of the sizes that pool to the same.
+    """
+
+    ndim = 3
+
+    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+        return F.max_unpool3d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class AvgPool1d(Module):
+    """The mean of every window over a sequence. Shape: (N, C, L) or (C, L) -> (N, C, L') or (C, L').
+
+    L' = floor((L + 2 padding - kernel_size) / stride) + 1, ceil instead with `ceil_mode`.
+
+    >>> import tenfold
+    >>> AvgPool1d(2)(tenfold.tensor([[1.0, 3.0, 5.0, 7.0]])).tolist()
+    [[2.0, 6.0]]
+    """
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = as_tuple(kernel_size, 1)
+        self.stride = as_tuple(kernel_size if stride is None else stride, 1)
+        self.padding = as_tuple(padding, 1)
+        self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class _AvgPoolNd(Module):
+    """Options of the average poolings over 2 and 3 dimensions."""
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding, self.ceil_mode = padding, ceil_mode
+        self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class AvgPool2d(_AvgPoolNd):
+    """The mean of every window over an image. Shape: (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W').
+
+    Sizes as for `AvgPool1d`; `divisor_override` divides the sums by another number than the window's size.
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.avg_pool2d(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+            self.divisor_override,
+        )
+
+
+class AvgPool3d(_AvgPoolNd):
+    """The mean of every window over a volume. Shape: (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D',
+    H', W').
+
+    Sizes as for `AvgPool1d`; `divisor_override` divides the sums by another number than the window's size.
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.avg_pool3d(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+            self.divisor_override,
+        )
+
+
+class _LPPoolNd(Module):
+    """Options of the power-mean poolings."""
+
+    def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> None:
+        super().__init__()
+        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
+
+    def extra_repr(self) -> str:
+        return f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, ceil_mode={self.ceil_mode}"
+
+
+class LPPool1d(_LPPoolNd):
+    """(sum x^p)^(1/p), p = norm_type, of every window over a sequence. Shape: (N, C, L) or (C, L) -> (N, C, L') or (C,
+    L').
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.lp_pool1d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+
+
+class LPPool2d(_LPPoolNd):
+    """(sum x^p)^(1/p), p = norm_type, of every window over an image. Shape: (N, C, H, W) or (C, H, W) -> (N, C, H', W')
+    or (C, H', W').
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.lp_pool2d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+
+
+class LPPool3d(_LPPoolNd):
+    """(sum x^p)^(1/p), p = norm_type, of every window over a volume. Shape: (N, C, D, H, W) or (C, D, H, W) -> (N, C,
+    D', H', W') or (C, D', H', W').
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.lp_pool3d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+
+
+class _FractionalMaxPoolNd(Module):
+    """Options of the max poolings with windows at random places."""
+
+    ndim: ClassVar[int]
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        output_size: Any = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> None:
+        super().__init__()
+        name = type(self).__name__
+        if output_size is None and output_ratio is None:
+            raise ValueError(f"{name} requires specifying either an output size, or a pooling ratio; got neither")
+        if output_size is not None and output_ratio is not None:
+            raise ValueError(f"{name}: only one of output_size and output_ratio may be specified, got both")
+        self.kernel_size = as_tuple(kernel_size, self.ndim)
+        self.return_indices = return_indices
+        self.output_size = None if output_size is None else as_tuple(output_size, self.ndim)
+        self.output_ratio = None if output_ratio is None else as_tuple(output_ratio, self.ndim)
+        self.register_buffer("_random_samples", _random_samples)
+        if self.output_ratio is not None and not all(0 < ratio < 1 for ratio in self.output_ratio):
+            raise ValueError(f"{name}: output_ratio must be between 0 and 1 (got {output_ratio})")
+
+
+class FractionalMaxPool2d(_FractionalMaxPoolNd):
+    """Max pooling over an image to any smaller size, windows spaced at random. Shape: (N, C, H, W) or (C, H, W) -> (N,
+    C, H', W') or (C, H', W').
+
+    The size is `output_size` or the fraction `output_ratio` of the input's. Raises ValueError unless exactly one is
+    given.
+    Source: Graham 2014.
+    """
+
+    ndim = 2
+
+    def forward(self, input: Tensor) -> Any:
+        return F.fractional_max_pool2d(
+            input,
+            self.kernel_size,
+            self.output_size,
+            self.output_ratio,
+            self.return_indices,
+            _random_samples=self._random_samples,
+        )
+
+
+class FractionalMaxPool3d(_FractionalMaxPoolNd):
+    """Max pooling over a volume to any smaller size, windows spaced at random. Shape: (N, C, D, H, W) or (C, D, H, W)
+    -> (N, C, D', H', W') or (C, D', H', W').
+
+    The size is `output_size` or the fraction `output_ratio` of the input's. Raises ValueError unless exactly one is
+    given.
+    Source: Graham 2014.
+    """
+
+    ndim = 3
+
+    def forward(self, input: Tensor) -> Any:
+        return F.fractional_max_pool3d(
+            input,
+            self.kernel_size,
+            self.output_size,
+            self.output_ratio,
+            self.return_indices,
+            _random_samples=self._random_samples,
+        )

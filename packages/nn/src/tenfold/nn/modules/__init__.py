@@ -1,0 +1,56 @@
+"""PyTorch's paths of the layers, such as `nn.modules.batchnorm`, each showing what our files of that family define."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+
+from tenfold.nn import __all__ as _public
+
+__all__ = [name for name in _public if name not in ("functional", "init", "parameter", "utils")]
+
+_FILES = {
+    "activation": ("layers.activation", "layers.softmax", "layers.attention"),
+    "adaptive": ("layers.adaptive_softmax",),
+    "batchnorm": ("layers.normalization", "layers.normalization_lazy"),
+    "channelshuffle": ("layers.shape",),
+    "container": ("container", "parameter_container"),
+    "conv": ("layers.conv", "layers.conv_lazy"),
+    "distance": ("layers.distance",),
+    "dropout": ("layers.dropout",),
+    "flatten": ("layers.shape",),
+    "fold": ("layers.shape",),
+    "instancenorm": ("layers.normalization", "layers.normalization_lazy"),
+    "lazy": ("lazy",),
+    "linear": ("layers.linear",),
+    "loss": ("layers.loss", "layers.margin_loss"),
+    "module": ("module", "hooks", "state_dict"),
+    "normalization": ("layers.normalization", "layers.local_response"),
+    "padding": ("layers.padding",),
+    "pixelshuffle": ("layers.shape",),
+    "pooling": ("layers.pooling", "layers.adaptive_pooling"),
+    "rnn": ("layers.rnn", "layers.rnn_cell"),
+    "sparse": ("layers.embedding",),
+    "transformer": ("layers.transformer",),
+    "upsampling": ("layers.shape",),
+}
+
+
+def _show(path: str, files: tuple[str, ...]) -> None:
+    """Makes `tenfold.nn.modules.<path>` importable, with the classes and functions that `files` define."""
+    shown = ModuleType(f"{__name__}.{path}", f"PyTorch's path of {', '.join(files)}.")
+    for file in files:
+        source = importlib.import_module(f"tenfold.nn.{file}")
+        shown.__dict__.update(
+            (name, value) for name, value in vars(source).items() if getattr(value, "__module__", None) == source.__name__
+        )
+    sys.modules[shown.__name__] = shown
+    globals()[path] = shown
+
+
+for _path, _files in _FILES.items():
+    _show(_path, _files)
+
+_nn = sys.modules["tenfold.nn"]
+globals().update({name: getattr(_nn, name) for name in __all__})

@@ -1,0 +1,49 @@
+"""Helpers around modules: gradient clipping, vectors of parameters, sequences, parametrizations."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from tenfold.nn.utils import rnn
+from tenfold.nn.utils.clip_grad import (
+    clip_grad_norm,
+    clip_grad_norm_,
+    clip_grad_value_,
+    clip_grads_with_norm_,
+    get_total_norm,
+)
+from tenfold.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
+
+__all__ = [
+    "clip_grad_norm",
+    "clip_grad_norm_",
+    "clip_grad_value_",
+    "clip_grads_with_norm_",
+    "get_total_norm",
+    "parameters_to_vector",
+    "parametrizations",
+    "parametrize",
+    "rnn",
+    "skip_init",
+    "vector_to_parameters",
+]
+
+
+def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
+    """A module with uninitialized parameters on `device` (a keyword, the CPU if missing).
+
+    Raises RuntimeError for something else than a module class.
+    """
+    from tenfold.nn.module import Module
+
+    if not (isinstance(module_cls, type) and issubclass(module_cls, Module)):
+        raise RuntimeError(f"skip_init: expected a Module class, got {module_cls}")
+    device = kwargs.pop("device", "cpu")
+    return module_cls(*args, device="meta", **kwargs).to_empty(device=device)
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("parametrize", "parametrizations"):
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

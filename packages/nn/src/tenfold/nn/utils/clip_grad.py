@@ -1,0 +1,94 @@
+"""Limiting gradients before an optimizer's step."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import tenfold
+from tenfold import Tensor
+
+__all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
+
+Tensors = Tensor | Iterable[Tensor]
+
+
+def _listed(tensors: Tensors) -> list[Tensor]:
+    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+
+
+def _grads(parameters: Tensors) -> list[Tensor]:
+    return [parameter.grad for parameter in _listed(parameters) if parameter.grad is not None]
+
+
+@tenfold.no_grad()  # type: ignore[untyped-decorator]
+def get_total_norm(
+    tensors: Tensors, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
+) -> Tensor:
+    """The p-norm, p = norm_type, of all tensors seen as one vector. Shape: any -> ().
+
+    `foreach` is accepted and has no effect. Raises RuntimeError for a norm that is not finite if `error_if_nonfinite`.
+
+    >>> get_total_norm([tenfold.tensor([3.0]), tenfold.tensor([4.0])]).item()
+    5.0
+    """
+    parts = _listed(tensors)
+    p = float(norm_type)
+    if not parts:
+        return tenfold.tensor(0.0)
+    norms = [tenfold.linalg.vector_norm(part, p) for part in parts]
+    total: Tensor = tenfold.linalg.vector_norm(tenfold.stack([norm.to(norms[0].device) for norm in norms]), p)
+    if error_if_nonfinite and not math.isfinite(float(total)):
+        raise RuntimeError(
+            f"The total norm of order {p} for gradients from `parameters` is non-finite ({float(total)}), so it cannot "
+            "be "
+            "clipped; pass error_if_nonfinite=False to scale by it anyway."
+        )
+    return total
+
+
+@tenfold.no_grad()  # type: ignore[untyped-decorator]
+def clip_grads_with_norm_(parameters: Tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None) -> None:
+    """Scales the gradients in place by min(1, max_norm / (total_norm + 1e-6))."""
+    grads = _grads(parameters)
+    if not grads:
+        return
+    factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
+    on_device: dict[Any, Tensor] = {}
+    for grad in grads:
+        grad.mul_(on_device.setdefault(grad.device, factor.to(grad.device)))
+
+
+def clip_grad_norm_(
+    parameters: Tensors,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Scales the gradients in place so that their common norm is at most `max_norm`; returns the norm that they had.
+
+    Raises RuntimeError for a norm that is not finite if `error_if_nonfinite`.
+    """
+    kept = _listed(parameters)
+    if not kept:
+        warnings.warn("clip_grad_norm_: `parameters` is empty, there is nothing to clip.", stacklevel=2)
+    total = get_total_norm(_grads(kept), norm_type, error_if_nonfinite, foreach)
+    clip_grads_with_norm_(kept, max_norm, total, foreach)
+    return total
+
+
+def clip_grad_norm(*args: Any, **kwargs: Any) -> Tensor:
+    """Deprecated spelling of `clip_grad_norm_`."""
+    warnings.warn("clip_grad_norm is deprecated, use clip_grad_norm_.", FutureWarning, stacklevel=2)
+    return clip_grad_norm_(*args, **kwargs)
+
+
+@tenfold.no_grad()  # type: ignore[untyped-decorator]
+def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | None = None) -> None:
+    """Limits every gradient value in place to [-clip_value, clip_value]."""
+    limit = float(clip_value)
+    for grad in _grads(parameters):
+        grad.clamp_(min=-limit, max=limit)

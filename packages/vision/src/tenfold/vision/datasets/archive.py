@@ -1,0 +1,69 @@
+"""Unpacking downloaded archives: tar, zip, and single compressed files."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import shutil
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+from tenfold.vision.datasets.download import download_url
+
+Name = str | os.PathLike[str]
+OPENERS: dict[str, Callable[[Path, str], IO[bytes]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}  # type: ignore[dict-item]
+SHORT_TAR = {".tgz", ".tbz", ".tbz2", ".txz"}
+
+
+def extract_archive(from_path: Name, to_path: Name | None = None, remove_finished: bool = False) -> Path:
+    """Unpack an archive into ``to_path`` (its own folder if None), or decompress a single file beside it.
+
+    Raises:
+        RuntimeError: the suffix is none of .tar(.gz .bz2 .xz), .tgz, .tbz, .tbz2, .txz, .zip, .gz, .bz2, .xz.
+    """
+    source = Path(from_path)
+    folder = Path(to_path) if to_path is not None else source.parent
+    suffixes = source.suffixes[-2:]
+    last = suffixes[-1] if suffixes else ""
+    if last == ".tar" or last in SHORT_TAR or (last in OPENERS and suffixes[0] == ".tar"):
+        with tarfile.open(source) as tar:
+            tar.extractall(folder, filter="data")  # refuses members that would leave the folder
+    elif last == ".zip":
+        with zipfile.ZipFile(source) as archive:
+            archive.extractall(folder)
+    elif last in OPENERS:
+        folder = _decompress(source, folder)
+    else:
+        raise RuntimeError(
+            f"extract_archive: cannot unpack {source.name}; known are .tar, .zip, and .gz, .bz2, .xz of a tar or of one file"
+        )
+    if remove_finished:
+        source.unlink()
+    return folder
+
+
+def _decompress(source: Path, target: Path) -> Path:
+    target = target / source.stem if target.is_dir() else target
+    with OPENERS[source.suffix](source, "rb") as packed, open(target, "wb") as file:
+        shutil.copyfileobj(packed, file)
+    return target
+
+
+def download_and_extract_archive(
+    url: str,
+    download_root: Name,
+    extract_root: Name | None = None,
+    filename: Name | None = None,
+    md5: str | None = None,
+    remove_finished: bool = False,
+) -> None:
+    """`download_url`, then `extract_archive` into ``extract_root`` (``download_root`` if None)."""
+    root = Path(download_root).expanduser()
+    name = os.fspath(filename) if filename is not None else os.path.basename(url)
+    download_url(url, root, name, md5)
+    extract_archive(root / name, extract_root if extract_root is not None else root, remove_finished)

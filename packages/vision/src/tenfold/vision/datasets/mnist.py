@@ -1,0 +1,189 @@
+"""MNIST and the datasets that keep its file format: Fashion-MNIST, Kuzushiji-MNIST and EMNIST."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import string
+import urllib.error
+from pathlib import Path
+from typing import Any, ClassVar
+
+from tenfold.vision.datasets.archive import extract_archive
+from tenfold.vision.datasets.download import download_url
+from tenfold.vision.datasets.idx import read_idx
+from tenfold.vision.datasets.vision import Transform, VisionDataset
+
+DIGIT_NAMES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+
+
+class MNIST(VisionDataset):
+    """Handwritten digits, 28x28: 60,000 to train on, 10,000 to test.
+
+    ``data`` is (N, 28, 28) uint8, ``targets`` (N,) int64; a sample is a PIL image of mode "L" and an int.
+    Files are looked for in ``root/MNIST/raw``, plain or gzipped.
+
+    Raises:
+        RuntimeError: the files are not there and ``download`` is False, or no mirror could be reached.
+
+    Source: Y. LeCun, L. Bottou, Y. Bengio, P. Haffner, Gradient-based learning applied to document recognition, 1998.
+    """
+
+    mirrors: ClassVar[list[str]] = ["https://ossci-datasets.s3.amazonaws.com/mnist/", "http://yann.lecun.com/exdb/mnist/"]
+    resources: ClassVar[list[tuple[str, str]]] = [
+        ("train-images-idx3-ubyte.gz", "f68b3c2dcbeaaa9fbdd348bbdeb94873"),
+        ("train-labels-idx1-ubyte.gz", "d53e105ee54ea40749a09fcbcd1e9432"),
+        ("t10k-images-idx3-ubyte.gz", "9fb629c4189551a2d022fa330f9573f3"),
+        ("t10k-labels-idx1-ubyte.gz", "ec29112dd5afa0611ce80d1b7f02629c"),
+    ]
+    classes: list[str] = [f"{number} - {name}" for number, name in enumerate(DIGIT_NAMES)]  # noqa: RUF012
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str],
+        train: bool = True,
+        transform: Transform | None = None,
+        target_transform: Transform | None = None,
+        download: bool = False,
+    ) -> None:
+        super().__init__(root, transform=transform, target_transform=target_transform)
+        self.train = train
+        if download:
+            self.download()
+        if not self._check_exists():
+            names = ", ".join(self._file_names())
+            raise RuntimeError(
+                f"{type(self).__name__}: no dataset files in {self.raw_folder}; pass download=True, or put {names} there"
+            )
+        images, labels = self._file_names()
+        self.data = read_idx(self._find(images))  # (N, 28, 28), uint8
+        self.targets = read_idx(self._find(labels)).long()  # (N,)
+
+    @property
+    def raw_folder(self) -> str:
+        return os.path.join(str(self.root), type(self).__name__, "raw")
+
+    @property
+    def class_to_idx(self) -> dict[str, int]:
+        return {name: index for index, name in enumerate(self.classes)}
+
+    def _file_names(self) -> tuple[str, str]:
+        split = "train" if self.train else "t10k"
+        return f"{split}-images-idx3-ubyte", f"{split}-labels-idx1-ubyte"
+
+    def _find(self, name: str) -> Path:
+        plain = Path(self.raw_folder) / name
+        return plain if plain.is_file() else plain.with_name(name + ".gz")
+
+    def _check_exists(self) -> bool:
+        return all(self._find(name).is_file() for name in self._file_names())
+
+    def download(self) -> None:
+        """Fetch what is missing from the first mirror that answers, and verify it."""
+        if self._check_exists():
+            return
+        for filename, md5 in self.resources:
+            self._download_from_mirrors(filename, md5)
+            extract_archive(Path(self.raw_folder) / filename)
+
+    def _download_from_mirrors(self, filename: str, md5: str) -> None:
+        errors = []
+        for mirror in self.mirrors:
+            try:
+                return download_url(mirror + filename, self.raw_folder, filename, md5)
+            except urllib.error.URLError as error:
+                errors.append(f"{mirror}: {error}")
+        raise RuntimeError(f"{type(self).__name__}: could not download {filename} from any mirror:\n" + "\n".join(errors))
+
+    def __getitem__(self, index: int) -> tuple[Any, Any]:
+        from PIL import Image
+
+        return self._transformed(Image.fromarray(self.data[index].numpy()), int(self.targets[index]))
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def extra_repr(self) -> str:
+        return f"Split: {'Train' if self.train else 'Test'}"
+
+
+class FashionMNIST(MNIST):
+    """Photographs of clothes in MNIST's format: ten classes, 60,000 and 10,000 images.
+
+    Source: H. Xiao, K. Rasul, R. Vollgraf, Fashion-MNIST, arXiv:1708.07747.
+    """
+
+    mirrors: ClassVar[list[str]] = ["http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/"]
+    resources: ClassVar[list[tuple[str, str]]] = [
+        ("train-images-idx3-ubyte.gz", "8d4fb7e6c68d591d4c3dfef9ec88bf0d"),
+        ("train-labels-idx1-ubyte.gz", "25c81989df183df01b3e8a0aad5dffbe"),
+        ("t10k-images-idx3-ubyte.gz", "bef4ecab320f06d8554ea6380940ec79"),
+        ("t10k-labels-idx1-ubyte.gz", "bb300cfdad3c16e7a12a480ee83cd310"),
+    ]
+    classes: list[str] = "T-shirt/top,Trouser,Pullover,Dress,Coat,Sandal,Shirt,Sneaker,Bag,Ankle boot".split(",")
+
+
+class KMNIST(MNIST):
+    """Cursive Japanese characters in MNIST's format: ten classes, 60,000 and 10,000 images.
+
+    Source: T. Clanuwat and others, Deep Learning for Classical Japanese Literature, arXiv:1812.01718.
+    """
+
+    mirrors: ClassVar[list[str]] = ["http://codh.rois.ac.jp/kmnist/dataset/kmnist/"]
+    resources: ClassVar[list[tuple[str, str]]] = [
+        ("train-images-idx3-ubyte.gz", "bdb82020997e1d708af4cf47b453dcf7"),
+        ("train-labels-idx1-ubyte.gz", "e144d726b3acfaa3e44228e80efcd344"),
+        ("t10k-images-idx3-ubyte.gz", "5c965bf0a639b31b8f53240b1b52f4d7"),
+        ("t10k-labels-idx1-ubyte.gz", "7320c461ea6c1c855c0b718fb2a4b134"),
+    ]
+    classes: list[str] = "o ki su tsu na ha ma ya re wo".split()
+
+
+ALIKE_LETTERS = set("cijklmopsuvwxyz")  # lower case looks like upper case, so the merged splits have one class for both
+ALL_CHARACTERS = set(string.digits + string.ascii_letters)
+
+
+class EMNIST(MNIST):
+    """Handwritten letters and digits in MNIST's format, in six splits of different class sets.
+
+    ``split`` is "byclass", "bymerge", "balanced", "letters", "digits" or "mnist".
+
+    Raises:
+        ValueError: ``split`` is none of these.
+
+    Source: G. Cohen, S. Afshar, J. Tapson, A. van Schaik, EMNIST, arXiv:1702.05373.
+    """
+
+    url = "https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip"
+    md5 = "58c8d27c78d21e728a6bc7b3cc06412e"
+    splits = ("byclass", "bymerge", "balanced", "letters", "digits", "mnist")
+    classes_split_dict: ClassVar[dict[str, list[str]]] = {
+        "byclass": sorted(ALL_CHARACTERS),
+        "bymerge": sorted(ALL_CHARACTERS - ALIKE_LETTERS),
+        "balanced": sorted(ALL_CHARACTERS - ALIKE_LETTERS),
+        "letters": ["N/A", *string.ascii_lowercase],  # labels start at 1
+        "digits": list(string.digits),
+        "mnist": list(string.digits),
+    }
+
+    def __init__(self, root: str | os.PathLike[str], split: str, **kwargs: Any) -> None:
+        if split not in self.splits:
+            raise ValueError(f"EMNIST: unknown split {split!r}; valid are {', '.join(self.splits)}")
+        self.split = split
+        super().__init__(root, **kwargs)
+        self.classes = self.classes_split_dict[split]
+
+    def _file_names(self) -> tuple[str, str]:
+        part = f"emnist-{self.split}-{'train' if self.train else 'test'}"
+        return f"{part}-images-idx3-ubyte", f"{part}-labels-idx1-ubyte"
+
+    def download(self) -> None:
+        """Fetch and verify the archive of all splits and unpack it."""
+        if self._check_exists():
+            return
+        raw = Path(self.raw_folder)
+        download_url(self.url, raw, md5=self.md5)
+        extract_archive(raw / "gzip.zip")
+        for packed in (raw / "gzip").glob("*.gz"):
+            extract_archive(packed, raw)
+        shutil.rmtree(raw / "gzip")

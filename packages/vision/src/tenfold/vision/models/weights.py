@@ -1,0 +1,75 @@
+"""Published checkpoints by name: where they are, and how they are fetched and verified."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+from enum import Enum
+from pathlib import Path
+from typing import Any, Self
+
+import tenfold
+from tenfold.environment import HOME
+from tenfold.vision.datasets.download import download_url
+
+BASE_URL = "https://download.pytorch.org/models/"
+
+
+@dataclasses.dataclass(frozen=True)
+class Weights:
+    """One checkpoint: a file whose name ends with the first digits of its SHA-256, and the classes it tells apart."""
+
+    url: str
+    num_classes: int
+
+
+class WeightsEnum(Enum):
+    """The checkpoints of one model; ``DEFAULT`` is the best of them.
+
+    A file is fetched once, into ``checkpoints`` below the folder ``TENFOLD_HOME`` (``~/.cache/tenfold``).
+    """
+
+    @property
+    def url(self) -> str:
+        return str(self.value.url)
+
+    @classmethod
+    def verify(cls, weights: Self | str | None) -> Self | None:
+        """The member for itself or for its name; None stays None.
+
+        Raises:
+            TypeError: a member of another model's.
+            KeyError: no checkpoint of this name.
+        """
+        if weights is None or isinstance(weights, cls):
+            return weights
+        if not isinstance(weights, str):
+            raise TypeError(f"Invalid Weight class provided; expected {cls.__name__} but received {type(weights).__name__}.")
+        return cls[weights.removeprefix(cls.__name__ + ".")]
+
+    def get_state_dict(self, progress: bool = True, check_hash: bool = True) -> dict[str, Any]:
+        """The parameters by name, fetched if need be. ``progress`` is accepted for PyTorch's sake and shows nothing.
+
+        Raises:
+            RuntimeError: the file does not have the checksum in its name.
+        """
+        path = checkpoint_folder() / os.path.basename(self.url)
+        download_url(self.url, path.parent)
+        expected = path.stem.rpartition("-")[2]
+        if check_hash and not hashlib.sha256(path.read_bytes()).hexdigest().startswith(expected):
+            path.unlink()
+            raise RuntimeError(
+                f"{self}: {path.name} does not have the SHA-256 checksum {expected}…; the file was removed, try again"
+            )
+        return dict(tenfold.load(path, map_location="cpu", weights_only=True))
+
+
+def checkpoint_folder() -> Path:
+    """Where fetched checkpoints are kept."""
+    return Path(HOME.read()).expanduser() / "checkpoints"
+
+
+def imagenet(file: str) -> Weights:
+    """A checkpoint trained on ImageNet's thousand classes."""
+    return Weights(BASE_URL + file, num_classes=1000)

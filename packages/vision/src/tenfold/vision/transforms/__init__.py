@@ -1,0 +1,48 @@
+"""Transforms of images as callable objects; `functional` has the same as plain functions."""
+
+from __future__ import annotations
+
+from tenfold.vision.transforms import functional
+from tenfold.vision.transforms.compose import Compose, Lambda, RandomApply, RandomChoice, RandomOrder
+from tenfold.vision.transforms.convert import ConvertImageDtype, Normalize, PILToTensor, RandomErasing, ToPILImage, ToTensor
+from tenfold.vision.transforms.crops import CenterCrop, FiveCrop, RandomCrop, RandomResizedCrop, TenCrop
+from tenfold.vision.transforms.interpolation import InterpolationMode
+from tenfold.vision.transforms.jitter import ColorJitter, Grayscale, RandomGrayscale
+from tenfold.vision.transforms.placement import (
+    Pad,
+    RandomAffine,
+    RandomHorizontalFlip,
+    RandomRotation,
+    RandomVerticalFlip,
+    Resize,
+)
+
+__all__ = [
+    "CenterCrop",
+    "ColorJitter",
+    "Compose",
+    "ConvertImageDtype",
+    "FiveCrop",
+    "Grayscale",
+    "InterpolationMode",
+    "Lambda",
+    "Normalize",
+    "PILToTensor",
+    "Pad",
+    "RandomAffine",
+    "RandomApply",
+    "RandomChoice",
+    "RandomCrop",
+    "RandomErasing",
+    "RandomGrayscale",
+    "RandomHorizontalFlip",
+    "RandomOrder",
+    "RandomResizedCrop",
+    "RandomRotation",
+    "RandomVerticalFlip",
+    "Resize",
+    "TenCrop",
+    "ToPILImage",
+    "ToTensor",
+    "functional",
+]

@@ -1,0 +1,85 @@
+"""A file server on this machine that can resume, refuse, redirect and drop connections."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tenfold.vision.datasets import download
+
+
+@dataclasses.dataclass
+class FileServer:
+    """What it serves, how it behaves, and the Range header of every request."""
+
+    url: str
+    folder: Path
+    ranges: list[str | None] = dataclasses.field(default_factory=list)
+    resumes: bool = True
+    drops: int = 0  # so many answers break off half way
+
+
+@pytest.fixture
+def file_server(tmp_path, monkeypatch):
+    monkeypatch.delenv("TENFOLD_OFFLINE_FOLDER", raising=False)
+    folder = tmp_path / "served"
+    folder.mkdir()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            state.ranges.append(self.headers.get("Range"))
+            if self.path.startswith("/redirect/"):
+                self.send_response(302)
+                self.send_header("Location", self.path.removeprefix("/redirect"))
+                self.end_headers()
+                return
+            path = folder / self.path.lstrip("/")
+            if not path.is_file():
+                self.send_error(404)
+                return
+            self.answer(path.read_bytes())
+
+        def answer(self, data):
+            asked = self.headers.get("Range")
+            start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and state.resumes else 0
+            if start and start >= len(data):
+                self.send_response(416)
+                self.send_header("Content-Range", f"bytes */{len(data)}")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
+            body = data[start:]
+            self.send_response(206 if start else 200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            if state.drops > 0:
+                state.drops -= 1
+                body = body[: len(body) // 2]
+            self.wfile.write(body)
+
+        def log_message(self, *args):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    state = FileServer(f"http://127.0.0.1:{server.server_port}/", folder)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield state
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def offline(tmp_path, monkeypatch):
+    """An empty offline folder, in force."""
+    monkeypatch.delenv("TENFOLD_OFFLINE_FOLDER", raising=False)
+    folder = tmp_path / "offline"
+    folder.mkdir()
+    download.set_offline_folder(folder)
+    yield folder
+    download.set_offline_folder(None)

@@ -1,0 +1,207 @@
+"""Downloads over HTTP from this machine: whole, resumed, dropped, wrong, redirected, offline; and unpacking."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import io
+import tarfile
+import urllib.error
+import zipfile
+
+import pytest
+
+from tenfold.vision.datasets.archive import download_and_extract_archive, extract_archive
+from tenfold.vision.datasets.download import calculate_md5, check_integrity, check_md5, download_url
+
+DATA = bytes(range(256)) * 40
+MD5 = hashlib.md5(DATA).hexdigest()
+
+
+@pytest.fixture
+def target(tmp_path):
+    return tmp_path / "data" / "file.bin"
+
+
+@pytest.fixture
+def served(file_server):
+    (file_server.folder / "file.bin").write_bytes(DATA)
+    return file_server
+
+
+def fetch(server, target, md5=MD5, path="file.bin"):
+    download_url(server.url + path, target.parent, md5=md5)
+
+
+def test_a_download_arrives_whole_under_its_own_name(served, target):
+    fetch(served, target)
+    assert target.read_bytes() == DATA
+    assert [path.name for path in target.parent.iterdir()] == ["file.bin"]
+
+
+def test_a_right_file_is_not_fetched_again(served, target):
+    fetch(served, target)
+    fetch(served, target)
+    assert len(served.ranges) == 1
+
+
+def test_a_wrong_file_is_replaced(served, target):
+    target.parent.mkdir()
+    target.write_bytes(b"old")
+    fetch(served, target)
+    assert target.read_bytes() == DATA
+
+
+def test_a_part_is_resumed(served, target):
+    target.parent.mkdir()
+    target.with_name("file.bin.part").write_bytes(DATA[:1000])
+    fetch(served, target)
+    assert served.ranges == ["bytes=1000-"]
+    assert target.read_bytes() == DATA
+
+
+def test_a_server_that_cannot_resume_starts_over(served, target):
+    served.resumes = False
+    target.parent.mkdir()
+    target.with_name("file.bin.part").write_bytes(DATA[:1000])
+    fetch(served, target)
+    assert target.read_bytes() == DATA
+
+
+def test_a_part_of_another_file_is_thrown_away(served, target):
+    target.parent.mkdir()
+    target.with_name("file.bin.part").write_bytes(b"x" * 1000)
+    fetch(served, target)
+    assert served.ranges == ["bytes=1000-", None]
+    assert target.read_bytes() == DATA
+
+
+@pytest.mark.parametrize("part", [DATA, DATA + b"more"])
+def test_a_part_that_is_long_enough(served, target, part):
+    target.parent.mkdir()
+    target.with_name("file.bin.part").write_bytes(part)
+    fetch(served, target)
+    assert target.read_bytes() == DATA
+
+
+def test_a_dropped_connection_is_taken_up_where_it_stopped(served, target):
+    served.drops = 2
+    fetch(served, target)
+    half = len(DATA) // 2
+    assert served.ranges == [None, f"bytes={half}-", f"bytes={half + half // 2}-"]
+    assert target.read_bytes() == DATA
+
+
+def test_a_connection_that_keeps_dropping_leaves_the_part(served, target):
+    served.drops = 99
+    with pytest.raises(urllib.error.URLError, match="dropped 3 times"):
+        fetch(served, target)
+    assert not target.exists()
+    served.drops = 0
+    fetch(served, target)
+    assert target.read_bytes() == DATA
+
+
+def test_a_wrong_checksum_leaves_nothing(served, target):
+    with pytest.raises(RuntimeError, match=f"MD5 checksum {MD5}, expected 0000"):
+        fetch(served, target, md5="0000")
+    assert list(target.parent.iterdir()) == []
+
+
+def test_a_missing_file_is_the_servers_error(served, target):
+    with pytest.raises(urllib.error.HTTPError, match="404") as caught:
+        fetch(served, target, path="absent.bin")
+    caught.value.close()
+    assert not target.exists()
+
+
+def test_redirects_are_followed_up_to_a_limit(served, target):
+    fetch(served, target, path="redirect/redirect/file.bin")
+    assert target.read_bytes() == DATA
+    target.unlink()
+    with pytest.raises(urllib.error.HTTPError, match="redirect") as caught:
+        download_url(served.url + "redirect/" * 5 + "file.bin", target.parent)
+    caught.value.close()
+
+
+def test_the_offline_folder_stands_in_for_the_network(offline, target):
+    (offline / "file.bin").write_bytes(DATA)
+    download_url("http://127.0.0.1:9/somewhere/file.bin", target.parent, md5=MD5)
+    assert target.read_bytes() == DATA
+    assert (offline / "file.bin").exists()
+    with pytest.raises(FileNotFoundError, match=r"has no file other\.bin"):
+        download_url("http://127.0.0.1:9/other.bin", target.parent)
+
+
+def test_the_offline_folder_by_environment(tmp_path, target, monkeypatch):
+    (tmp_path / "file.bin").write_bytes(b"wrong")
+    monkeypatch.setenv("TENFOLD_OFFLINE_FOLDER", str(tmp_path))
+    with pytest.raises(RuntimeError, match="expected"):
+        download_url("http://127.0.0.1:9/file.bin", target.parent, md5=MD5)
+
+
+def test_checksums(tmp_path):
+    file = tmp_path / "a"
+    assert not check_integrity(file)
+    file.write_bytes(b"abc")
+    assert calculate_md5(file) == "900150983cd24fb0d6963f7d28e17f72"  # RFC 1321, A.5
+    assert check_md5(file, "900150983CD24FB0D6963F7D28E17F72")
+    assert check_integrity(file)
+    assert not check_integrity(file, "0")
+
+
+def tar_bytes(mode, name="inner.txt"):
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode=f"w:{mode}") as tar:
+        entry = tarfile.TarInfo(name)
+        entry.size = len(DATA)
+        tar.addfile(entry, io.BytesIO(DATA))
+    return file.getvalue()
+
+
+def zip_bytes():
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("inner.txt", DATA)
+    return file.getvalue()
+
+
+ARCHIVES = {
+    "a.tar": (tar_bytes, [""], "inner.txt"),
+    "a.tar.gz": (tar_bytes, ["gz"], "inner.txt"),
+    "a.tgz": (tar_bytes, ["gz"], "inner.txt"),
+    "a.tar.xz": (tar_bytes, ["xz"], "inner.txt"),
+    "a.zip": (zip_bytes, [], "inner.txt"),
+    "a.gz": (gzip.compress, [DATA], "a"),
+    "a.txt.bz2": (bz2.compress, [DATA], "a.txt"),
+}
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_unpacking(tmp_path, name):
+    make, arguments, member = ARCHIVES[name]
+    (tmp_path / name).write_bytes(make(*arguments))
+    extract_archive(tmp_path / name, remove_finished=True)
+    assert (tmp_path / member).read_bytes() == DATA
+    assert not (tmp_path / name).exists()
+
+
+def test_an_archive_cannot_write_outside_its_folder(tmp_path):
+    (tmp_path / "a.tar").write_bytes(tar_bytes("", "../outside.txt"))
+    with pytest.raises(tarfile.OutsideDestinationError):
+        extract_archive(tmp_path / "a.tar", tmp_path / "in")
+    assert not (tmp_path / "outside.txt").exists()
+
+
+def test_an_unknown_archive_is_named(tmp_path):
+    (tmp_path / "a.rar").write_bytes(b"")
+    with pytest.raises(RuntimeError, match=r"cannot unpack a\.rar"):
+        extract_archive(tmp_path / "a.rar")
+
+
+def test_download_and_extract(file_server, tmp_path):
+    (file_server.folder / "a.zip").write_bytes(zip_bytes())
+    download_and_extract_archive(file_server.url + "a.zip", tmp_path / "down", tmp_path / "up", remove_finished=True)
+    assert (tmp_path / "up" / "inner.txt").read_bytes() == DATA
+    assert not (tmp_path / "down" / "a.zip").exists()
