@@ -47,10 +47,13 @@ def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         value = values[name]
         if value is not neutral if neutral is None or isinstance(neutral, bool) else value != neutral:
             return _inside_layers(operator.lower_body, (), values)
+    if operator.random and STATE.transforms:
+        # The innermost transform decides, also where no argument is of its level.
+        for transform in reversed(STATE.transforms):
+            if transform.handles(operator):
+                return transform.process(operator, values)
     if any(t._key.level is not None for t in tensors):
         return _through_transforms(operator, values, tensors)
-    if operator.random and not tensors and STATE.transforms:
-        return STATE.transforms[-1].process(operator, values)
     return _plain(operator, values, tensors)
 
 

@@ -98,11 +98,6 @@ def write_back(name: str, target: Any, result: Any) -> Any:
 def _write_through(name: str, target: Any, result: Any) -> None:
     """Inside a transform, tensors are wrappers of values: write into the value of the target, so that its views see it."""
     key = max((t._key for t in (target, result) if t._key.level is not None), key=lambda key: key.level)
-    if target._base is not None and STATE.grad_enabled and (target._node is not None or result._node is not None):
-        raise RuntimeError(
-            f"{name}: inside vmap or jvp, a gradient cannot be recorded through an in-place write to a view; "
-            f"use an out-of-place form such as tenfold.where or tenfold.cat"
-        )
     key.transform.write(name, target, result)
 
 

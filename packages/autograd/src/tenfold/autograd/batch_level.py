@@ -73,7 +73,9 @@ class BatchLevel(Transform):
         try:
             if operator.random:
                 with below(self):
-                    result, dim = batch.random()
+                    result, dim = rule_for(operator)(batch)
+                if operator.name.endswith("_"):
+                    return values["input"]  # drawn into its value
             elif not batch.names:
                 result, dim = operator.fn(**plain), None
             else:

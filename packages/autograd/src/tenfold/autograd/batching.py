@@ -8,16 +8,15 @@ examples, which is right but slow, and says so once.
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 from tenfold import plugins
 from tenfold.autograd.batch_level import move
-from tenfold.operators import TENSOR_ROLES, Operator, as_operator, find as find_operator
+from tenfold.operators import Operator, as_operator, find as find_operator
 from tenfold.ops import rules
-from tenfold.ops.view import reshape
+from tenfold.ops.joining import stack as join
 from tenfold.tensor import Tensor
 
 Result = tuple[Any, Any]
@@ -60,30 +59,6 @@ class Batch:
     def example(self, index: int) -> dict[str, Any]:
         """The arguments of one example."""
         return {name: _pick(value, self.dims[name], index) for name, value in self.values.items()}
-
-    def random(self) -> Result:
-        """A random operator: refused, the same numbers for all examples, or other numbers for each."""
-        if self.randomness == "error":
-            raise RuntimeError(
-                f"vmap: called random operation {self.operator.name} while in randomness error mode. Please either use the "
-                f"'same' or 'different' randomness flags on vmap or perform the randomness operation out of vmap"
-            )
-        if self.randomness == "same":
-            if self.names:
-                raise RuntimeError(
-                    f"vmap: {self.operator.name} with randomness='same' got an argument that differs between the examples; "
-                    f"use randomness='different', or make the random numbers outside vmap"
-                )
-            return self.call(), None
-        sizes = [p.name for p in self.operator.params if p.role == "ints" or p.name == "size"]
-        tensors = [p.name for p in self.operator.params if p.role in TENSOR_ROLES and isinstance(self.values[p.name], Tensor)]
-        if sizes and not tensors:
-            size = self.values[sizes[0]]
-            return self.call(**{sizes[0]: (self.size, *((size,) if isinstance(size, int) else size))}), 0
-        rule = find(self.operator)
-        if rule is not None or not tensors:
-            return rule(self) if rule is not None else stacked([self.call() for _ in range(self.size)])
-        return stacked([self.operator.fn(**self.example(i)) for i in range(self.size)])
 
 
 def _has_batch(dim: Any) -> bool:
@@ -185,5 +160,4 @@ def stack(tensors: list[Tensor]) -> Tensor:
             f"vmap: the examples give results of different shapes ({', '.join(str(list(t.shape)) for t in tensors)}), "
             f"which cannot be one tensor"
         )
-    joined: Tensor = importlib.import_module("tenfold").cat([reshape(t, (1, *shape)) for t in tensors])
-    return joined
+    return join(tensors)  # type: ignore[no-any-return]

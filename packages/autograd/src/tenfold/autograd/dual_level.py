@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.autograd.levels import Transform
+from tenfold.autograd.levels import Transform, below
 from tenfold.meta import Meta
 from tenfold.operators import Operator
 from tenfold.ops.creation import zeros_like
@@ -15,10 +15,10 @@ new = object.__new__
 
 
 class Dual(Meta):
-    """The array of a wrapper: that of `primal`, with its `tangent` (None: zero)."""
+    """The array of a wrapper: `value` is the primal; `tangent` None means zero."""
 
-    __slots__ = ("primal", "tangent")
-    primal: Tensor
+    __slots__ = ("tangent", "value")
+    value: Tensor
     tangent: Tensor | None
 
 
@@ -30,7 +30,7 @@ class DualLevel(Transform):
         inner: Any = primal._array
         array: Any = new(Dual)
         array.shape, array.strides, array.dtype, array.offset = inner.shape, inner.strides, inner.dtype, 0
-        array.primal, array.tangent = primal, tangent
+        array.value, array.tangent = primal, tangent
         if primal._node is not None or (tangent is not None and tangent._node is not None):
             self.recorded_below = True
         return self.make(array, primal._key.device)
@@ -41,16 +41,16 @@ class DualLevel(Transform):
     def unwrap(self, value: Any) -> tuple[Any, Any]:
         """(primal, tangent or None) of an argument; lists give lists of both."""
         if isinstance(value, Tensor):
-            return (value._array.primal, value._array.tangent) if self.owns(value) else (value, None)
+            return (value._array.value, value._array.tangent) if self.owns(value) else (value, None)
         if isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) for v in value):
             pairs = [self.unwrap(v) for v in value]
             return [p for p, _ in pairs], [t for _, t in pairs]
         return value, None
 
     def handles(self, operator: Operator) -> bool:
-        from tenfold.autograd.tangents import find
+        from tenfold.autograd import batching, tangents
 
-        return find(operator) is not None
+        return (batching if operator.random else tangents).find(operator) is not None
 
     def process(self, operator: Operator, values: dict[str, Any]) -> Any:
         from tenfold.autograd.tangents import push
@@ -63,11 +63,23 @@ class DualLevel(Transform):
                 tangents[name] = tangent
         if self.closed:
             return operator.fn(**primals)
+        if operator.random:
+            return self._drawn(operator, values, primals)
         if tangents and operator.nondifferentiable is None:
             result, tangent = push(operator, primals, tangents)
         else:
             result, tangent = operator.fn(**primals), None
         return self._wrap_results(operator, values, result, tangent)
+
+    def _drawn(self, operator: Operator, values: dict[str, Any], primals: dict[str, Any]) -> Any:
+        """Random numbers are constants."""
+        with below(self):
+            result = operator.fn(**primals)
+        if not operator.name.endswith("_"):
+            return self.constant(result)
+        if self.owns(values["input"]):
+            values["input"]._array.tangent = None
+        return values["input"]
 
     def _wrap_results(self, operator: Operator, values: dict[str, Any], result: Any, tangent: Any) -> Any:
         if isinstance(result, Tensor):
@@ -91,7 +103,7 @@ class DualLevel(Transform):
         check_writable(name, place)
         if tangent is not None and place_tangent is None:
             place_tangent = self._give_tangent(target)
-            place = target._array.primal
+            place = target._array.value
         write_back(name, place, value)
         if place_tangent is not None:
             write_back(name, place_tangent, zeros_like(value) if tangent is None else tangent)

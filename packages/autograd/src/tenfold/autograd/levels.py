@@ -19,7 +19,17 @@ from tenfold.runtime import STATE, set_transforms
 from tenfold.tensor import Tensor
 
 new = object.__new__
-_SHAPES_ONLY = MetaBackend()
+
+
+class _LevelBackend(MetaBackend):
+    """What wrappers say about memory: strides and offsets are those of the value, so that views of wrappers agree."""
+
+    def memory(self, array: Any) -> tuple[Any, int, int]:
+        value = array.value
+        return value._key.backend.memory(value._array)  # type: ignore[no-any-return]
+
+
+_BACKEND = _LevelBackend()
 
 
 class LevelKey:
@@ -30,7 +40,7 @@ class LevelKey:
     def __init__(self, transform: Transform, device: Any) -> None:
         self.device, self.type, self.index = device, device.type, device.index
         self.override, self.kernels = False, NO_KERNELS
-        self.backend, self.array_type, self.coerce = _SHAPES_ONLY, Meta, _SHAPES_ONLY.coerce
+        self.backend, self.array_type, self.coerce = _BACKEND, Meta, _BACKEND.coerce
         self.transform, self.level = transform, transform.level
 
 

@@ -20,4 +20,4 @@ def tenfold_gradients() -> dict[str, str]:
 
 @hookimpl()  # type: ignore[untyped-decorator]
 def tenfold_batching() -> dict[str, str]:
-    return {family: f"tenfold.autograd.batching_rules.{family}" for family in (*FAMILIES, "creation")}
+    return {family: f"tenfold.autograd.batching_rules.{family}" for family in (*FAMILIES, "creation", "random")}

@@ -7,7 +7,7 @@ from typing import Any
 
 from tenfold.operators import composite, op
 from tenfold.ops.creation import empty_on
-from tenfold.ops.random import bernoulli_
+from tenfold.ops.random import bernoulli
 from tenfold.tensor import Tensor
 
 # The value that SELU tends to for large negative inputs, with opposite sign: scale * alpha.
@@ -21,7 +21,7 @@ def _mask(input: Tensor, p: float, whole_features: bool) -> Tensor:
         if input.dim() < 2:
             raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
         shape = (*input.shape[:2], *[1] * (input.dim() - 2))
-    return bernoulli_(empty_on(shape, input.dtype, input.device), 1 - p)  # type: ignore[no-any-return]
+    return bernoulli(empty_on(shape, input.dtype, input.device), 1 - p)  # type: ignore[no-any-return]
 
 
 def _idle(input: Tensor, p: float, train: bool) -> bool:

@@ -5,4 +5,4 @@ from __future__ import annotations
 from tenfold.autograd.batching import batching_by_name
 from tenfold.autograd.batching_rules.kinds import reduction
 
-batching_by_name("softmax log_softmax softmin glu", reduction)
+batching_by_name("softmax log_softmax", reduction)

@@ -18,23 +18,29 @@ def keep(batch: Batch) -> Result:
 
 def pointwise(batch: Batch) -> Result:
     """Elementwise operators: align the examples' dimensions at the end, as broadcasting does, with the batch in front."""
-    tensors = [p.name for p in batch.operator.params if isinstance(batch.values.get(p.name), Tensor)]
-    n = max(batch.ndim(name) for name in tensors)
-    if len(tensors) == 1 or _agree(batch, tensors, n):
-        return batch.call(), batch.dims[tensors[0]]
-    changed = {name: _padded(batch, name, n) for name in batch.names}
-    return batch.call(**changed), 0
-
-
-def _agree(batch: Batch, tensors: list[str], n: int) -> bool:
+    tensors = [name for name, value in batch.values.items() if isinstance(value, Tensor)]
     dim = batch.dims[tensors[0]]
-    return dim is not None and all(batch.dims[name] == dim and batch.ndim(name) == n for name in tensors)
+    if len(tensors) == 1 or (dim is not None and _agree(batch, tensors, dim)):
+        return batch.call(), dim
+    return batch.call(**aligned(batch)), 0
 
 
-def _padded(batch: Batch, name: str, n: int) -> Tensor:
-    """The batch first, then ones, then the example's own dimensions, n in all."""
-    value = batch.front(name)
-    for _ in range(n - batch.ndim(name)):
+def _agree(batch: Batch, tensors: list[str], dim: int) -> bool:
+    n = batch.ndim(tensors[0])
+    return all(batch.dims[name] == dim and batch.ndim(name) == n for name in tensors)
+
+
+def aligned(batch: Batch, everything: bool = False) -> dict[str, Tensor]:
+    """The tensors with the batch in front of as many dimensions as broadcasting gives; without `everything` only those
+    that have a batch."""
+    tensors = [name for name, value in batch.values.items() if isinstance(value, Tensor)]
+    n = max([batch.ndim(name) for name in tensors], default=0)
+    return {name: padded(batch.front(name), n) for name in (tensors if everything else batch.names)}
+
+
+def padded(value: Tensor, n: int) -> Tensor:
+    """The batch first, then ones, then the example's own dimensions, n of them in all."""
+    for _ in range(n + 1 - value.dim()):
         value = unsqueeze(value, 1)
     return value
 
@@ -106,9 +112,13 @@ def along(*others: str) -> Rule:
 
 
 def joined(batch: Batch) -> Result:
-    """Operators on a list of tensors along `dim` (cat)."""
+    """Operators on a list of tensors along `dim`: cat, and stack, which counts one dimension more."""
     tensors = batch.fronts("tensors")
-    return batch.call(tensors=tensors, dim=shifted(batch.values["dim"], tensors[0].dim() - 1)), 0
+    n = max(t.dim() for t in tensors)
+    if batch.operator.name == "cat":
+        tensors = [t for t in tensors if t.dim() == n or tuple(t.shape[1:]) != (0,)]  # empty vectors join anything
+        n -= 1
+    return batch.call(tensors=tensors, dim=shifted(batch.values["dim"], n)), 0
 
 
 def like(batch: Batch) -> Result:

@@ -12,11 +12,9 @@ from tenfold.dtypes import dtype
 from tenfold.ops.view import infer_size, unsqueeze as unsqueeze_
 
 batching(op.detach)(keep)
-batching_by_name("select narrow slice split_with_sizes unbind", shifting("dim"))
+batching_by_name("select split_with_sizes unbind", shifting("dim"))
 batching_by_name("unfold", shifting("dimension"))
 batching_by_name("diagonal", shifting("dim1", "dim2"))
-batching_by_name("flip roll rot90", shifting("dims"))
-batching_by_name("view_as_real view_as_complex real imag conj", keep)
 
 
 @batching(op.view)
@@ -81,7 +79,6 @@ def as_strided(batch: Batch) -> Result:
 
 
 jvp_by_name(
-    "view permute transpose expand unsqueeze squeeze select diagonal unfold narrow slice split_with_sizes unbind flip roll "
-    "view_as_real view_as_complex real imag conj as_strided",
+    "view permute transpose expand unsqueeze squeeze select diagonal unfold split_with_sizes unbind as_strided",
     LINEAR,
 )
