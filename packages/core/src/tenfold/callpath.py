@@ -133,7 +133,7 @@ def _passed(p: Param) -> str:
 
 def _uncommon(operator: Operator) -> str:
     """The test for arguments that the short path does not handle."""
-    tests = ["ACTIVE"]
+    tests = ["ACTIVE", "TRANSFORMS"] if operator.random else ["ACTIVE"]
     for name, neutral in operator.neutral.items():
         tests.append(f"{name} is not {neutral!r}" if neutral is None or isinstance(neutral, bool) else f"{name} != {neutral!r}")
     if takes_out(operator):

@@ -47,6 +47,11 @@ def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         value = values[name]
         if value is not neutral if neutral is None or isinstance(neutral, bool) else value != neutral:
             return _inside_layers(operator.lower_body, (), values)
+    if operator.random and STATE.transforms:
+        # The innermost transform decides, also where no argument is of its level.
+        for transform in reversed(STATE.transforms):
+            if transform.handles(operator):
+                return transform.process(operator, values)
     if any(t._key.level is not None for t in tensors):
         return _through_transforms(operator, values, tensors)
     return _plain(operator, values, tensors)
@@ -123,14 +128,18 @@ def _overriding(tensors: list[Any]) -> bool:
 
 def _through_transforms(operator: Operator, values: dict[str, Any], tensors: list[Any]) -> Any:
     """Hand the call to the transform of the highest level among the arguments."""
-    top = max((t._key for t in tensors if t._key.level is not None), key=lambda key: key.level)
-    if operator.body is not None and not top.transform.handles(operator):
-        return run_body(operator, values)
-    result = top.transform.process(operator, values)
+    transform = max((t._key for t in tensors if t._key.level is not None), key=lambda key: key.level).transform
     # A tape on the wrappers of this level is younger than the level: it sees the call from outside.
-    recording = STATE.grad_enabled and any(t._key is top and t._node is not None for t in tensors)
-    if recording and operator.nondifferentiable is None:
-        attach(operator, result, values)
+    recording = STATE.grad_enabled and operator.nondifferentiable is None
+    recording = recording and any(t._node is not None and transform.owns(t) for t in tensors)
+    if operator.body is not None and (not transform.handles(operator) or (recording and not has_gradient(operator))):
+        return run_body(operator, values)
+    if operator.promote is not None:
+        # Here, where 0-d tensors still are 0-d: a lower level sees them with the batch dimension.
+        _promote(operator, values, _common_device(operator, values, tensors))
+    result = transform.process(operator, values)
+    if recording:
+        attach(operator, result, {name: transform.lifted(value) for name, value in values.items()})
     return result
 
 
