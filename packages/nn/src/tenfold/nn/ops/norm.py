@@ -95,7 +95,9 @@ def _check_normalized_shape(name: str, input: Tensor, normalized_shape: Any, wei
     sizes = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     shape = input._array.shape
     if not sizes:
-        raise RuntimeError(f"{name}: Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = []")
+        raise RuntimeError(
+            f"{name}: Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = []"
+        )
     for what, given in (("weight", weight), ("bias", bias)):
         if given is not None and given._array.shape != sizes:
             raise RuntimeError(
@@ -253,7 +255,9 @@ def _check_channels(name: str, shape: tuple[int, ...], **vectors: Any) -> None:
         raise RuntimeError(f"{name}: expected an input of at least 2 dimensions (N, C, *), got {list(shape)}")
     for what, v in vectors.items():
         if v is not None and v._array.shape != (shape[1],):
-            raise RuntimeError(f"{name}: {what} should contain {shape[1]} elements not {v.numel()} (input of shape {list(shape)})")
+            raise RuntimeError(
+                f"{name}: {what} should contain {shape[1]} elements not {v.numel()} (input of shape {list(shape)})"
+            )
 
 
 def update_statistics(running_mean: Any, running_var: Any, mean: Tensor, var: Tensor, momentum: float, count: int) -> None:

@@ -119,7 +119,9 @@ def _check_border(shape: Sequence[int], widths: Sizes, mode: str) -> None:
                 f"{len(shape) - 1 - i} of input {list(shape)}"
             )
         if n == 0 and width > 0:
-            raise RuntimeError(f"pad: expected a non-empty dimension {len(shape) - 1 - i} for mode {mode!r}, got input {list(shape)}")
+            raise RuntimeError(
+                f"pad: expected a non-empty dimension {len(shape) - 1 - i} for mode {mode!r}, got input {list(shape)}"
+            )
 
 
 def border_index(n: int, before: int, after: int, mode: str) -> list[int]:
