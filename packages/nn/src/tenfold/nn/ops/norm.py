@@ -16,7 +16,7 @@ def _normalized(x: Tensor, dims: Any, eps: float) -> tuple[Tensor, Tensor, Tenso
     """(x - mean) rstd, mean and rstd = 1 / sqrt(var + eps), sizes kept."""
     mean = x.mean(dims, True)
     centered = x - mean
-    rstd = 1 / ((centered * centered).mean(dims, True) + eps).sqrt()
+    rstd = ((centered * centered).mean(dims, True) + eps).rsqrt()
     return centered * rstd, mean, rstd
 
 
@@ -121,7 +121,7 @@ def fused_rms_norm(input: Tensor, normalized_ndim: int, weight: Tensor | None, e
 
 
 def _inverse_rms(x: Tensor, normalized_ndim: int, eps: float) -> Tensor:
-    return 1 / ((x * x).mean(_last(normalized_ndim), True) + eps).sqrt()
+    return ((x * x).mean(_last(normalized_ndim), True) + eps).rsqrt()
 
 
 @composite("norm", method=None)
@@ -173,7 +173,7 @@ def fused_batch_norm(
         mean, var = _channel_statistics(x)
     else:
         mean, var = widened(running_mean), widened(running_var)
-    rstd = 1 / (var + eps).sqrt()
+    rstd = (var + eps).rsqrt()
     y = (x - _along_channels(mean, x)) * _along_channels(rstd, x)
     weight, bias = (None if v is None else _along_channels(v, x) for v in (weight, bias))
     return _affine(y, weight, bias, input.dtype), mean, var, rstd
@@ -201,7 +201,7 @@ def fused_batch_norm_grad(
     x, g = widened(input), widened(grad)
     if training:
         mean, var = _channel_statistics(x)
-        rstd = 1 / (var + eps).sqrt()
+        rstd = (var + eps).rsqrt()
     dims, scale = _but_channels(x), _along_channels(rstd, x)
     y = (x - _along_channels(mean, x)) * scale
     h = g if weight is None else g * _along_channels(widened(weight), x)
@@ -375,8 +375,8 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 0.0001, beta: f
     return input / (total * (alpha / size) + k) ** beta
 
 
-@composite("norm", method=None)
-def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Tensor:
+@composite("norm", method=None, out=True)
+def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
     """x / max(norm(x), eps) along a dimension, with the p-norm.
 
     >>> import tenfold

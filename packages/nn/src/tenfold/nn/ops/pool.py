@@ -185,7 +185,17 @@ def _avg(
     if divisor == 0:
         raise RuntimeError(f"{name}: divisor must be not zero")
     _check_outputs(name, input, kernel, steps, pads, gaps, ceil)
+    if input._array.dtype.kind in "iu":
+        return _integer_means(input, kernel, steps, pads, ceil, count_pad, divisor)
     return avg_pool(input, kernel, steps, pads, ceil, count_pad, divisor)
+
+
+def _integer_means(input: Tensor, kernel: Sizes, steps: Sizes, pads: Sizes, ceil: bool, count_pad: bool, divisor: Any) -> Tensor:
+    """Means of integers, rounded towards zero."""
+    sums = avg_pool(input, kernel, steps, pads, ceil, count_pad, 1)
+    window = window_over(tuple(input.shape[-len(kernel) :]), kernel, steps, pads, (1,) * len(kernel), ceil)
+    counts = np.rint(1 / mean_factors(window, count_pad, divisor)).astype(np.int64)
+    return tf.div(sums, tf.tensor(counts.tolist(), dtype=input.dtype, device=input.device), rounding_mode="trunc")
 
 
 def _power_mean(n: int, input: Tensor, norm_type: float, kernel: Any, stride: Any, ceil_mode: bool) -> Tensor:

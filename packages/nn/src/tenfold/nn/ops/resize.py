@@ -146,7 +146,7 @@ def interpolate(
             x = _resample(x, dim, _antialiased(have, out, scale, bool(align_corners), mode == "bicubic"))
         else:
             x = _resample(x, dim, (_cubic if mode == "bicubic" else _linear)(have, out, scale, bool(align_corners)))
-    if input.dtype.is_integral and not mode.startswith("nearest"):
+    if not input.is_floating_point() and not mode.startswith("nearest"):
         x = x.round()
     return x.to(input.dtype)
 
@@ -187,7 +187,7 @@ def _sizes(input: Tensor, size: Any, scale_factor: Any, recompute: bool | None) 
             raise ValueError(
                 f"interpolate: Input and scale_factor must have the same number of spatial dimensions, but got input {list(input.shape)} and scale_factor {scale_factor}"
             )
-        sizes = tuple(int(floor(s * f)) for s, f in zip(input.shape[2:], scales, strict=True))
+        sizes = tuple(floor(s * f) for s, f in zip(input.shape[2:], scales, strict=True))
         if recompute:
             scales = (None,) * n
     if min(sizes) < 1 or 0 in input.shape[1:]:
@@ -204,6 +204,20 @@ def upsample(
     """The deprecated name of `interpolate`."""
     warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=3)
     return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+@composite("resize", method=None)
+def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """The deprecated name of `interpolate` with mode "nearest"."""
+    warnings.warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=3)
+    return interpolate(input, size, scale_factor, mode="nearest")
+
+
+@composite("resize", method=None)
+def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """The deprecated name of `interpolate` with mode "bilinear" (for 5-D input "trilinear") and aligned corners."""
+    warnings.warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=3)
+    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
 @composite("resize", method=None)
