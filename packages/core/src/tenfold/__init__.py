@@ -28,10 +28,14 @@ from tenfold.memory_format import (  # noqa: E402
     channels_last,
     channels_last_3d,
     contiguous_format,
+    layout,
     memory_format,
     preserve_format,
+    sparse_coo,
+    sparse_csr,
+    strided,
 )
-from tenfold.operators import OPERATORS as _OPERATORS, op  # noqa: E402
+from tenfold.operators import ALIASES as _ALIASES, OPERATORS as _OPERATORS, op  # noqa: E402
 from tenfold.promotion import can_cast, promote_types, result_type  # noqa: E402
 from math import e, inf, nan, pi  # noqa: E402
 
@@ -45,9 +49,9 @@ from tenfold.ops import dunders as _dunders  # noqa: E402
 
 # The public functions: one for each operator, and the dtypes under PyTorch's names.
 globals().update({name: operator.fn for name, operator in _OPERATORS.items()})
+globals().update(_ALIASES)
 globals().update(_dtypes.BY_NAME)
 globals().update(_dtypes.ALIASES)
-strided, sparse_coo, sparse_csr = "strided", "sparse_coo", "sparse_csr"
 
 # Names that are imported when first asked for: from core's own rarely used modules, then from the sibling packages.
 _LAZY = {
@@ -60,7 +64,7 @@ _LAZY = {
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
-        value = getattr(importlib.import_module(_LAZY[name]), name)
+        value = getattr(_from_packages(_LAZY[name].removeprefix("tenfold.")), name)
     elif name.startswith("__"):
         raise AttributeError(f"module 'tenfold' has no attribute {name!r}")
     else:

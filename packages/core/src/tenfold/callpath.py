@@ -172,12 +172,15 @@ def _read(operator: Operator, table: str) -> list[str]:
         n = p.name
         in_group = p in promoted
         if p.role == "number" and p is not first:
-            lines += _read_number(n, dtype_of if in_group else "", operator)
+            lines += _read_number(n, dtype_of, operator) if in_group else _read_free_number(n)
             continue
         if p.role == "list":
-            lines.append(f"        a_{n} = [x._array for x in {n}]")
+            holes = "None" in str(operator.declared.__annotations__.get(n))
+            lines.append(f"        a_{n} = [{'None if x is None else ' if holes else ''}x._array for x in {n}]")
             lines.append(f"        n_{n} = None")
             lines.append(f"        for x in {n}:")
+            if holes:
+                lines += ["            if x is None:", "                continue"]
             lines.append("            if x._key is not key_:")
             lines.append("                slow = True")
             lines.append("            if x._node is not None:")
@@ -228,6 +231,21 @@ def _read_number(n: str, dtype_of: str, operator: Operator) -> list[str]:
     ]
 
 
+def _read_free_number(n: str) -> list[str]:
+    """A number that takes no part in promotion goes to the kernel as it is."""
+    return [
+        f"        T = type({n})",
+        "        if T is float or T is int:",
+        f"            a_{n} = {n}",
+        f"            n_{n} = None",
+        "        else:",
+        f"            a_{n} = {n}._array",
+        f"            n_{n} = {n}._node",
+        f"            if {n}._key is not key_:",
+        "                slow = True",
+    ]
+
+
 def _needs_gradient(operator: Operator) -> str:
     """The test for recording; empty when the operator has no gradient."""
     if operator.nondifferentiable:
@@ -254,15 +272,18 @@ def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
     if operator.outputs != 1:
         if operator.view:
             first = operator.kernel_params[0].name
-            lines.append(f"    t = wrap_views(r, key_, {first})")
+            wrapped = f"wrap_views(r, key_, {first})"
         else:
-            lines.append("    t = wrap_all(r, key_)")
+            wrapped = "wrap_all(r, key_)"
+        lines += ["    try:", f"        t = {wrapped}", *_refuse_result(name)]
         if record:
             lines += [f"    if {record}:", f"        attach_{name}(t, {given})"]
         return [*lines, "    return t"]
     lines += [
         "    if type(r) is not key_.array_type:",
-        "        r = key_.coerce(r)",
+        "        try:",
+        "            r = key_.coerce(r)",
+        *["    " + line for line in _refuse_result(name)],
         "    t = new(Tensor)",
         "    t._array = r",
         "    t._key = key_",
@@ -284,6 +305,10 @@ def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
     if record:
         lines += [f"    if {record}:", f"        attach_{name}(t, {given})", "        return t"]
     return [*lines, "    t._node = None", "    return t"]
+
+
+def _refuse_result(name: str) -> list[str]:
+    return ["    except TypeError as error:", f"        raise wrong_result(OP_{name}, key_, error) from None"]
 
 
 def _primitive(operator: Operator, slow: str = "") -> list[str]:
@@ -322,7 +347,13 @@ def _inplace(operator: Operator) -> list[str]:
     assert base is not None
     lines = list(_normalise_ints(operator))
     slow = _full_dispatch(operator)
-    lines += [f"    if {_uncommon(operator)}:", f"        return {slow}"]
+    lines += [f"    if {_uncommon(operator)}:"]
+    if base.lower_inplace is not None:
+        given = ", ".join(p.name for p in base.params)
+        RUNTIME["LOWER_" + operator.name] = base.lower_inplace
+        lines += [f"        if not ACTIVE and {base.params[0].name}._key in KERNELS_{operator.name}:"]
+        lines += [f"            return LOWER_{operator.name}({given})"]
+    lines += [f"        return {slow}"]
     lines += ["    try:", *_read(base, operator.name), _EXCEPT, "        slow = True"]
     nodes = " or ".join(f"n_{p.name} is not None" for p in _tensor_params(base))
     lines += [f"    if slow or ({nodes}) and (not GRAD_OFF or grad_enabled()):", f"        return {slow}"]
@@ -330,9 +361,11 @@ def _inplace(operator: Operator) -> list[str]:
     given = ", ".join(p.name for p in base.kernel_params)
     lines += [
         "    try:",
-        f"        kernel({_call_arguments(base)}, out=a_{first})",
+        f"        r = kernel({_call_arguments(base)}, out=a_{first})",
         "    except Exception as error:",
         f"        raise explained(OP_{operator.name}, key_, [{given}], error) from None",
+        "    if r is NotImplemented:",
+        f"        return {slow}",
         f"    s = {first}._storage",
         "    if s is None:",
         f"        s = {first}._storage = Storage(a_{first}, key_)",

@@ -58,7 +58,8 @@ def _kernels(operator: Operator, device: str) -> list[str]:
             continue
         plugins.load_kernels(device_type, operator.family)
         entries = kernels.KERNELS.get((operator.name, device_type), [])
-        for k in sorted(reversed(entries), key=lambda k: k.when is None):
+        last_first = entries[::-1]
+        for k in sorted(last_first, key=lambda k: k.when is None):
             condition = "" if k.when is None else f" when {k.note or _location(k.when)}"
             rows.append(f"{device_type}: {k.location}{condition} (from {k.owner})")
         if all(k.when is not None for k in entries):

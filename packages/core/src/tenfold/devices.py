@@ -7,10 +7,9 @@ attributes is first asked for.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
-
-
 
 class Backend:
     """What a device must provide beside kernels; third-party packages subclass it (guide: docs/guide/backend.md).
@@ -60,6 +59,14 @@ class Backend:
         """(the memory object that views share, its size in bytes, the array's offset in it in bytes)."""
         raise TypeError(f"backend {self.name!r} defines no method memory(array)")
 
+    def memory_bytes(self, array: Any) -> Any:
+        """The memory object behind the array as a flat uint8 array: what `untyped_storage()` and deep copies read."""
+        raise TypeError(f"backend {self.name!r} defines no method memory_bytes(array)")
+
+    def index_of(self, array: Any) -> int | None:
+        """Which of the device's units holds the array; a backend with several must say, so that copies stay there."""
+        return None
+
     def data_ptr(self, array: Any) -> int:
         """The address of the array's first element."""
         return 0
@@ -72,6 +79,9 @@ class Backend:
 
     def synchronize(self, index: int | None = None) -> None:
         """Wait until all work given to the device is done."""
+
+    def manual_seed(self, seed: int) -> None:
+        """Restart the device's own random streams, if it has any: `tenfold.manual_seed` calls it on loaded backends."""
 
 
 class device:
@@ -212,6 +222,25 @@ def located(value: Any) -> device:
     if index >= backend.device_count():
         raise RuntimeError(f"device {found}: invalid index, {found.type} has {backend.device_count()} device(s)")
     return device(found.type, index)
+
+
+def loaded_backends() -> list[Backend]:
+    """The backends that are in use, each once."""
+    found = [d._backend for d in list(device._interned.values()) if hasattr(d, "_backend")]
+    return list({id(backend): backend for backend in found}.values())
+
+
+def forget(device_type: str) -> None:
+    """Let a device type's devices look for their backend anew, with no kernels attached."""
+    from tenfold import kernels
+
+    kernels.drop(device_type)
+    for (name, _), found in device._interned.items():
+        if name == device_type:
+            for slot in ("_backend", "_kernels", "array_type", "coerce"):
+                with contextlib.suppress(AttributeError):
+                    delattr(found, slot)
+            OverrideKey._interned.pop(found, None)
 
 
 def accelerator_type() -> str:

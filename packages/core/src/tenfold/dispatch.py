@@ -16,6 +16,9 @@ from tenfold.operators import Operator, Param
 from tenfold.runtime import RUNTIME, STATE, through_layers
 
 NUMBERS = (int, float, complex)
+# Where NumPy takes a Python number as PyTorch does. It refuses numbers out of a small integer's range, which PyTorch
+# wraps around, and does not know the number's place among ml_dtypes' types.
+_NUMPY_NUMBERS = (dtypes.float32, dtypes.float64, dtypes.int64, dtypes.complex64, dtypes.complex128)
 
 
 def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -23,6 +26,10 @@ def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if STATE.layers:
         return through_layers(operator, *as_called(operator, args, kwargs))
     values = operator.bind(args, kwargs)
+    if operator.overload_body is not None:
+        result = operator.overload_body(**values)
+        if result is not NotImplemented:
+            return result
     tensors = _check_arguments(operator, values)
     if _overriding(tensors):
         from tenfold.overrides import call_overrides
@@ -128,6 +135,8 @@ def _through_transforms(operator: Operator, values: dict[str, Any], tensors: lis
 
 
 def _plain(operator: Operator, values: dict[str, Any], tensors: list[Any]) -> Any:
+    if operator.mixed and any(t._key is not tensors[0]._key for t in tensors):
+        return run_body(operator, values)
     key = _common_device(operator, values, tensors)
     if operator.promote is not None:
         _promote(operator, values, key)
@@ -187,8 +196,9 @@ def _promote(operator: Operator, values: dict[str, Any], key: Any) -> None:
             values[p.name] = [v if v is None else _cast(v, target) for v in values[p.name]]
         elif hasattr(value, "_array"):
             values[p.name] = _cast(value, target)
-        elif target.numpy.kind == "V":  # NumPy's own rule for Python numbers does not know these dtypes
-            values[p.name] = RUNTIME["wrap"](key.backend.from_numpy(np.asarray(value, target.numpy), key.index), key)
+        elif target not in _NUMPY_NUMBERS:
+            array = np.asarray(value).astype(target.numpy)
+            values[p.name] = RUNTIME["wrap"](key.backend.from_numpy(array, key.index), key)
 
 
 def _cast(tensor: Any, target: dtypes.dtype) -> Any:
@@ -220,15 +230,28 @@ def execute(operator: Operator, key: Any, values: dict[str, Any]) -> Any:
         return run_body(operator, values, key)
     if operator.moves:
         result, key = result
-    if operator.outputs == 1:
-        wrapped = RUNTIME["wrap"](result, key)
-        if operator.view:
-            RUNTIME["share"](wrapped, given[0], operator.nondifferentiable is None)
-    else:
-        wrapped = RUNTIME["wrap_views"](result, key, given[0]) if operator.view else RUNTIME["wrap_all"](result, key)
+    wrapped = _wrapped(operator, key, result, given)
     if recording:
         attach(operator, wrapped, values)
     return wrapped
+
+
+def _wrapped(operator: Operator, key: Any, result: Any, given: list[Any]) -> Any:
+    """The kernel's arrays as tensors."""
+    try:
+        if operator.outputs != 1:
+            return RUNTIME["wrap_views"](result, key, given[0]) if operator.view else RUNTIME["wrap_all"](result, key)
+        wrapped = RUNTIME["wrap"](result, key)
+    except TypeError as error:
+        raise wrong_result(operator, key, error) from None
+    if operator.view:
+        RUNTIME["share"](wrapped, given[0], operator.nondifferentiable is None)
+    return wrapped
+
+
+def wrong_result(operator: Operator, key: Any, error: TypeError) -> TypeError:
+    """The error for a kernel that returned no arrays of its device."""
+    return TypeError(f"operator {operator.name} on device {str(key.device)!r}: {error}")
 
 
 def kernel_for(operator: Operator, key: Any) -> Any:
@@ -245,8 +268,14 @@ def kernel_for(operator: Operator, key: Any) -> Any:
 def run_body(operator: Operator, values: dict[str, Any], key: Any = None) -> Any:
     """Run a composite's body; a primitive without a kernel on this device is an error."""
     if operator.body is None:
-        from tenfold.plugins import devices_with_kernel
+        from tenfold.plugins import PluginError, broken_plugin, devices_with_kernel
 
+        broken = broken_plugin(key.device.type)
+        if broken is not None:
+            raise PluginError(
+                f"operator {operator.name} has no kernel for device {str(key.device.type)!r}: plugin {broken} failed to "
+                f"load: {broken.failure}"
+            ) from broken.error
         raise NotImplementedError(
             f"operator {operator.name} has no kernel for device {str(key.device.type)!r}; devices that have one: "
             f"{', '.join(devices_with_kernel(operator)) or 'none'}. A package attaches one with "
@@ -347,4 +376,4 @@ def _with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     return write_out(outs[0], result)
 
 
-RUNTIME.update(dispatch=dispatch, dispatch_dunder=dispatch_dunder, explained=explained, has_gradient=has_gradient)
+RUNTIME.update(dispatch=dispatch, dispatch_dunder=dispatch_dunder, explained=explained, has_gradient=has_gradient, wrong_result=wrong_result)

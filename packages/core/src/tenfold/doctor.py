@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import warnings
 from importlib import metadata
 
 from tenfold import environment, plugins
@@ -13,16 +14,24 @@ PACKAGES = ("core", "autograd", "nn", "optim", "data", "backend-cuda", "text", "
 def report() -> tuple[str, bool]:
     """The report and whether everything is healthy."""
     found = plugins.installed()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # what they say is in the report
+        device_lines, healthy = _devices()
+        plugins.load_everything()
     lines = [f"Python {platform.python_version()} on {platform.system()} {platform.machine()}", "", "Packages"]
     lines += [f"  {name:24s} {version}" for name, version in _versions()]
     lines += ["", "Plugins"]
-    # Backends first: a plugin whose hooks fail turns up only when they are called.
-    device_lines, healthy = _devices()
     for plugin in found:
-        state = "ok" if plugin.error is None else f"FAILED: {type(plugin.error).__name__}: {plugin.error}"
+        state = "ok" if plugin.error is None else f"FAILED: {plugin.failure}"
         lines.append(f"  {plugin.name:16s} {plugin.distribution} {plugin.version} ({plugin.target})  {state}")
         healthy = healthy and plugin.error is None
-    lines += ["", "Devices", *device_lines, "", "Environment"]
+    lines += [f"  {name:16s} switched off by {environment.DISABLE_PLUGINS.name}" for name in plugins.disabled()]
+    lines += ["", "Devices", *device_lines]
+    clashes = plugins.conflicts()
+    if clashes:
+        lines += ["", "Names with two owners", *[f"  FAILED: {clash}; uninstall one of them" for clash in clashes]]
+    healthy = healthy and not clashes
+    lines += ["", "Environment"]
     for variable in environment.VARIABLES:
         lines.append(f"  {variable.name}={variable.read()!r}: {variable.meaning}")
     lines += ["", "No problems found." if healthy else "There are problems, see FAILED above."]
@@ -49,12 +58,12 @@ def _devices() -> tuple[list[str], bool]:
             continue
         backend = owners[0][1]
         try:
-            state = f"available, {backend.device_count()} device(s)" if backend.is_available() else (
-                f"not available: {backend.unavailable_reason()}"
+            state = (
+                f"available, {backend.device_count()} device(s)"
+                if backend.is_available()
+                else (f"not available: {backend.unavailable_reason()}")
             )
-        except Exception as error:  # a backend that cannot even say whether it works is a finding, not a crash
+        except Exception as error:  # noqa: BLE001 - a backend that cannot even say whether it works is a finding, not a crash
             state, healthy = f"FAILED: {type(error).__name__}: {error}", False
         lines.append(f"  {name:8s} from {sources}: {state}")
     return lines, healthy
-
-

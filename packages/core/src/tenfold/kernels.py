@@ -92,11 +92,30 @@ def kernel(target: Any, *, device: str, when: Any = None, into: bool | None = No
         caller = sys._getframe(1)
         entry = Kernel(function, when, can_write, owner, note, f"{caller.f_code.co_filename}:{caller.f_lineno}")
         entries.append(entry)
-        plugins.on_failure(lambda: entries.remove(entry))
+        plugins.on_failure(partial(_detach, operator, device, entry))
         _forget(operator, device)
         return function
 
     return register
+
+
+def _detach(operator: Operator, device: str, entry: Kernel) -> None:
+    entries = KERNELS.get((operator.name, device), [])
+    if entry in entries:
+        entries.remove(entry)
+    _forget(operator, device)
+
+
+def drop(device: str) -> None:
+    """Detach every kernel of a device type."""
+    for name, attached_to in list(KERNELS):
+        if attached_to == device:
+            del KERNELS[name, device]
+    TABLES.pop(device, None)
+    for name, known in RUNTIME.items():
+        if name.startswith("KERNELS_"):
+            for key in [key for key in known if key.type == device]:
+                del known[key]
 
 
 def _forget(operator: Operator, device: str) -> None:

@@ -16,6 +16,8 @@ from typing import Any
 from tenfold.runtime import RUNTIME
 
 OPERATORS: dict[str, Operator] = {}
+# Further public names: the same function as the operator's own.
+ALIASES: dict[str, Any] = {}
 
 # What a parameter's annotation says about how a call treats it.
 ROLES = {
@@ -53,6 +55,7 @@ class Operator:
         self.view: bool = options.pop("view", False)
         self.out: bool = options.pop("out", False)
         self.moves: bool = options.pop("moves", False)  # kernels return (array, device)
+        self.mixed: bool = options.pop("mixed", False)  # arguments may be on several devices: the body sees to it
         self.random: bool = options.pop("random", False)
         self.pointwise: bool = options.pop("pointwise", family in ("pointwise", "activation"))
         self.inplace_of: Operator | None = options.pop("inplace_of", None)
@@ -62,6 +65,8 @@ class Operator:
             raise TypeError(f"operator {self.name}: unknown option(s) {', '.join(options)}")
         self.neutral: dict[str, Any] = {}
         self.lower_body: Any = None
+        self.lower_inplace: Any = None  # the same for the in-place form, where it can do without a copy
+        self.overload_body: Any = None
         self._params: tuple[Param, ...] | None = None
         self.fn: Any = None
 
@@ -79,10 +84,17 @@ class Operator:
         """
 
         def register(function: Any) -> Any:
-            self.neutral, self.lower_body = neutral, function
+            for operator in (self, OPERATORS.get(self.name + "_")):
+                if operator is not None and operator.declared is self.declared:
+                    operator.neutral, operator.lower_body = neutral, function
             return function
 
         return register
+
+    def overload(self, function: Any) -> Any:
+        """Decorator: another form of call, asked before arguments are checked; returns NotImplemented for the usual form."""
+        self.overload_body = function
+        return function
 
     # Reading it
 
@@ -159,6 +171,7 @@ def reset_code(operator: Operator) -> None:
 
 def _declare(declared: Any, family: str, options: dict[str, Any], body: Any = None) -> Any:
     method, inplace = options.pop("method", None), options.pop("inplace", False)
+    aliases = options.pop("aliases", ())
     operator = Operator(declared, family, options)
     operator.body = body
     if operator.name in OPERATORS:
@@ -172,11 +185,23 @@ def _declare(declared: Any, family: str, options: dict[str, Any], body: Any = No
     fn.__doc__, fn.__module__, fn.__qualname__ = declared.__doc__, declared.__module__, operator.name
     fn.__wrapped__ = declared  # inspect.signature shows the declared one
     fn.op, fn.rule, fn.lower = operator, operator.rule, operator.lower  # type: ignore[attr-defined]
+    fn.overload = operator.overload  # type: ignore[attr-defined]
     if method:
         _install_method(operator.name if method is True else method, fn)
     if inplace:
-        _declare_inplace(operator, method is not None)
+        _declare_inplace(operator, method is not None or inplace == "method")
+    for alias in aliases:
+        _alias(alias, operator, method is not None, bool(inplace))
     return fn
+
+
+def _alias(name: str, operator: Operator, method: bool, inplace: bool) -> None:
+    """Make the operator's function (and its in-place form's) known under another name too."""
+    names = {name: operator.fn, name + "_": OPERATORS[operator.name + "_"].fn} if inplace else {name: operator.fn}
+    ALIASES.update(names)
+    for alias, fn in names.items():
+        if method:
+            _install_method(alias, fn)
 
 
 def _install_method(name: str, fn: Any) -> None:
@@ -190,6 +215,7 @@ def _declare_inplace(base: Operator, method: bool) -> None:
     operator = Operator(base.declared, base.family, {"name": name, "inplace_of": base, "promote": base.promote})
     operator.doc = doc
     operator.neutral, operator.lower_body = base.neutral, base.lower_body
+    operator.mixed = base.mixed
     OPERATORS[name] = operator
     fn = operator.fn = types.FunctionType(_STUB, RUNTIME, name)
     reset_code(operator)
@@ -202,7 +228,8 @@ def _declare_inplace(base: Operator, method: bool) -> None:
 def primitive(family: str, **options: Any) -> Callable[[Any], Any]:
     """Declare an operator that has a kernel per device and a shape rule (`@fn.rule`).
 
-    Options: `method` (also a Tensor method; a string names it), `inplace` (also `name_`), `out` (accepts `out=`),
+    Options: `method` (also a Tensor method; a string names it), `aliases` (further names), `inplace` (also `name_`;
+    "method": as a method though `name` is none), `out` (accepts `out=`),
     `promote` ("common": PyTorch's promotion among the tensor and number parameters; "float": also integers to the
     default float type; None: the kernel gets the dtypes as they come), `promoted` (only these parameters), `view` (the
     result shares the first argument's memory), `rule`, `random`, `nondifferentiable` (the reason), `name`.

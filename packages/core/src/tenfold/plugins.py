@@ -3,101 +3,34 @@
 Entry points name light modules with hook functions (hookspecs below). They are imported when something first needs
 them, each on its own: one that fails is remembered in `problems()` and breaks nothing else. Hooks run once and fill
 dictionaries; no operator call reaches pluggy. What hooks return are names of modules, so that only the families in
-use are imported.
+use are imported. `register` adds a plugin of this process, for notebooks and tests.
 """
 
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 import threading
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-from tenfold import environment
+from tenfold import devices, discovery, hookspecs
 from tenfold.devices import Backend
+from tenfold.discovery import GROUP, Plugin, PluginError
 from tenfold.operators import Operator
 
-API_VERSION = 1
-GROUP = "tenfold"
-
-
-@dataclass(slots=True)
-class Plugin:
-    """One plugin: where it came from and, when it failed, why."""
-
-    name: str
-    distribution: str
-    version: str
-    target: str
-    module: Any = None
-    error: BaseException | None = None
-
-    def __str__(self) -> str:
-        return f"{self.name} ({self.distribution} {self.version})"
-
-
-class PluginError(RuntimeError):
-    """A plugin cannot be used; the cause is its own error."""
+OWN_DEVICES = ("cpu", "meta")
+IN_PROCESS = "this process"
 
 
 _lock = threading.RLock()
-_state: dict[str, Any] = {"plugins": None, "manager": None, "loading": None, "undo": None}
+_state: dict[str, Any] = {"plugins": None, "manager": None, "loading": None, "undo": None, "disabled": ()}
 _backends: dict[str, list[tuple[Plugin, Backend]]] = {}
-_loaded_families: set[tuple[str, str]] = set()
-_hook_results: dict[Any, list[tuple[Plugin, Any]]] = {}
-
-
-class HookSpecs:
-    """The hooks. A plugin module defines any of them as functions marked with `tenfold.plugins.hookimpl()`."""
-
-    def tenfold_backends(self) -> list[Backend]:
-        """Devices: the backends that this package serves."""
-        return []
-
-    def tenfold_operators(self) -> dict[str, str]:
-        """Operator declarations: {family: module}."""
-        return {}
-
-    def tenfold_kernels(self, device: str) -> dict[str, str]:
-        """Kernels for a device type: {family: module that attaches them}."""
-        return {}
-
-    def tenfold_gradients(self) -> dict[str, str]:
-        """Gradient rules: {family: module that attaches them}."""
-        return {}
-
-    def tenfold_batching(self) -> dict[str, str]:
-        """Batching (vmap) and forward-mode (jvp) rules: {family: module that attaches them}."""
-        return {}
-
-    def tenfold_samples(self) -> dict[str, str]:
-        """Sample inputs for conformance checks: {family: module}."""
-        return {}
-
-    def tenfold_layers(self) -> dict[str, str]:
-        """Named services and layers, such as "autograd": {name: module}."""
-        return {}
-
-    def tenfold_modules(self) -> dict[str, str]:
-        """Neural network layers by name: {name: "module:attribute"}; likewise the hooks below."""
-        return {}
-
-    def tenfold_optimizers(self) -> dict[str, str]:
-        return {}
-
-    def tenfold_schedulers(self) -> dict[str, str]:
-        return {}
-
-    def tenfold_datasets(self) -> dict[str, str]:
-        return {}
-
-    def tenfold_tokenizers(self) -> dict[str, str]:
-        return {}
-
-    def tenfold_models(self) -> dict[str, str]:
-        return {}
+_loaded_families: set[tuple[str, tuple[tuple[str, Any], ...], str]] = set()
+# (hook, its arguments): what each plugin returned
+_hook_results: dict[tuple[str, tuple[tuple[str, Any], ...]], list[tuple[Plugin, Any]]] = {}
 
 
 def hookimpl() -> Any:
@@ -124,70 +57,31 @@ def _load_all() -> list[Plugin]:
 
     manager = _state["manager"] = pluggy.PluginManager(GROUP)
     marker = pluggy.HookspecMarker(GROUP)
-    for name in vars(HookSpecs):
-        if name.startswith("tenfold_"):
-            marker(getattr(HookSpecs, name))
-    manager.add_hookspecs(HookSpecs)
-    plugins = [Plugin("core", "tenfold-core", _version("tenfold-core"), "tenfold.core_plugin"), *_entry_points()]
-    seen: dict[str, Plugin] = {}
-    for plugin in plugins:
-        _load(manager, plugin, seen)
+    for name in hookspecs.NAMES:
+        marker(getattr(hookspecs.HookSpecs, name))
+    manager.add_hookspecs(hookspecs.HookSpecs)
+    others, _state["disabled"] = discovery.from_entry_points()
+    plugins = [Plugin("core", "tenfold-core", discovery.version_of("tenfold-core"), "tenfold.core_plugin"), *others]
+    for i, plugin in enumerate(plugins):
+        discovery.load(manager, plugin, plugins[:i])
     return plugins
 
 
-def _version(distribution: str) -> str:
-    from importlib import metadata
-
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return "unknown"
+def disabled() -> tuple[str, ...]:
+    """The installed plugins that TENFOLD_DISABLE_PLUGINS keeps from loading."""
+    installed()
+    return _state["disabled"]  # type: ignore[no-any-return]
 
 
-def _entry_points() -> list[Plugin]:
-    from importlib import metadata
-
-    disabled = {n.strip() for n in environment.DISABLE_PLUGINS.read().split(",")}
-    if "1" in disabled:
-        return []
-    found: dict[tuple[str, str], Plugin] = {}
-    for ep in metadata.entry_points(group=GROUP):
-        if ep.name not in disabled:
-            name, version = (ep.dist.name, ep.dist.version) if ep.dist else ("unknown", "unknown")
-            # An editable install may show one distribution twice.
-            found.setdefault((ep.name, name), Plugin(ep.name, name, version, ep.value))
-    return list(found.values())
-
-
-def _load(manager: Any, plugin: Plugin, seen: dict[str, Plugin]) -> None:
-    if environment.DEBUG.read() != "0":
-        print(f"tenfold: plugin {plugin} from {plugin.target}", file=sys.stderr)
-    try:
-        if plugin.name in seen:
-            other = seen[plugin.name]
-            raise PluginError(f"two plugins are named {plugin.name!r}: {other} and {plugin}; uninstall one of them")
-        plugin.module = importlib.import_module(plugin.target)
-        wanted = getattr(plugin.module, "TENFOLD_PLUGIN_API", None)
-        if wanted != API_VERSION:
-            raise PluginError(
-                f"plugin {plugin} is written for plugin API {wanted}, this tenfold-core has {API_VERSION}; "
-                f"upgrade {'it' if (wanted or 0) < API_VERSION else 'tenfold-core'} "
-                f"(a plugin module says TENFOLD_PLUGIN_API = {API_VERSION})"
-            )
-        manager.register(plugin.module, plugin.name)
-        manager.check_pending()
-    except Exception as error:
-        plugin.error = error
-        if plugin.module is not None and manager.is_registered(plugin.module):
-            manager.unregister(plugin.module)
-    else:
-        seen[plugin.name] = plugin
+def installed_manager() -> Any:
+    """Pluggy's manager, with every healthy plugin registered."""
+    installed()
+    return _state["manager"]
 
 
 def installed_hooks() -> Any:
-    """Pluggy's hook callers, with every plugin registered."""
-    installed()
-    return _state["manager"].hook
+    """Pluggy's hook callers."""
+    return installed_manager().hook
 
 
 def problems() -> list[Plugin]:
@@ -197,20 +91,51 @@ def problems() -> list[Plugin]:
 
 def hook_results(hook: str, **arguments: Any) -> list[tuple[Plugin, Any]]:
     """What each healthy plugin returns from a hook, asked once; a hook that raises makes its plugin a problem."""
-    key = (hook, *arguments.values())
+    key = (hook, tuple(arguments.items()))
     if key not in _hook_results:
-        results = []
-        for implementation in getattr(installed_hooks(), hook).get_hookimpls():
-            plugin = next(p for p in installed() if p.module is implementation.plugin)
-            if plugin.error is None:
-                try:
-                    given = [arguments[name] for name in implementation.argnames]
-                    results.append((plugin, implementation.function(*given)))
-                except Exception as error:
-                    plugin.error = error
-        results.sort(key=lambda result: installed().index(result[0]))
-        _hook_results[key] = results
+        with _lock:
+            if key not in _hook_results:
+                answers = [(plugin, _ask(plugin, hook, arguments)) for plugin in installed()]
+                _hook_results[key] = [(plugin, answer) for plugin, answer in answers if answer is not None]
     return _hook_results[key]
+
+
+def _ask(plugin: Plugin, hook: str, arguments: dict[str, Any]) -> Any:
+    """One plugin's answer to a hook; None when it has none."""
+    implementations = getattr(installed_hooks(), hook).get_hookimpls() if plugin.error is None else ()
+    for implementation in implementations:
+        if implementation.plugin is plugin.module:
+            try:
+                answer = implementation.function(*[arguments[name] for name in implementation.argnames])
+                return _checked(plugin, hook, answer)
+            except Exception as error:  # noqa: BLE001
+                _switch_off(plugin, f"its hook {hook}", error)
+    return None
+
+
+def _checked(plugin: Plugin, hook: str, answer: Any) -> Any:
+    if hook != "tenfold_backends":
+        if not isinstance(answer, dict) or not all(isinstance(x, str) for pair in answer.items() for x in pair):
+            raise PluginError(f"{hook} must return a dictionary of names to modules, got {answer!r}")
+        return answer
+    if not isinstance(answer, (list, tuple)) or not all(isinstance(b, Backend) for b in answer):
+        raise PluginError(f"{hook} must return a list of tenfold.devices.Backend objects, got {answer!r}")
+    for backend in answer:
+        if not backend.name.isidentifier():
+            raise PluginError(f"{type(backend).__name__}.name must be a device type such as 'ref', got {backend.name!r}")
+        if backend.name in OWN_DEVICES and plugin.name != "core":
+            raise PluginError(f"device {backend.name!r} is tenfold-core's own; attach kernels to it, or choose another name")
+    return answer
+
+
+def _switch_off(plugin: Plugin, place: str, error: BaseException) -> None:
+    """Remember why a plugin failed, and warn: what it was loaded for goes on without it."""
+    if plugin.name == "core":
+        raise error
+    plugin.error = error
+    warnings.warn(
+        f"tenfold: plugin {plugin} failed in {place} and is switched off: {plugin.failure}", RuntimeWarning, stacklevel=3
+    )
 
 
 # Registering, with an owner and a way back
@@ -236,31 +161,86 @@ def load_module(plugin: Plugin, name: str) -> Any:
         return None
     with _lock:
         outer = _state["loading"], _state["undo"]
-        _state["loading"], _state["undo"] = plugin, []
+        _state["loading"], undo = plugin, []
+        _state["undo"] = undo
         try:
-            return importlib.import_module(name)
-        except Exception as error:
-            for undo in reversed(_state["undo"]):
-                undo()
+            module = importlib.import_module(name)
+        except Exception as error:  # noqa: BLE001
+            for step in reversed(undo):
+                step()
             sys.modules.pop(name, None)
-            if plugin.name == "core":
-                raise
-            plugin.error = error
-            import warnings
-
-            warnings.warn(
-                f"tenfold: plugin {plugin} failed in {name} and is switched off: {type(error).__name__}: {error}",
-                RuntimeWarning,
-                stacklevel=2,
-            )
+            _switch_off(plugin, name, error)
             return None
         finally:
             _state["loading"], _state["undo"] = outer
+        plugin.undo += undo
+        plugin.modules.append(name)
+        return module
+
+
+def register(plugin: Any, name: str) -> Plugin:
+    """Add a module or object with hook functions as a plugin of this process; its devices are usable at once.
+
+    Raises the plugin's own error when it is refused. `unregister(name)` takes it away again, with its devices.
+
+    >>> from tenfold import plugins
+    >>> class Nothing:
+    ...     TENFOLD_PLUGIN_API = 1
+    >>> print(plugins.register(Nothing(), "nothing"))
+    nothing (this process 0)
+    >>> plugins.unregister("nothing")
+    """
+    with _lock:
+        made = Plugin(name, IN_PROCESS, "0", repr(plugin), plugin)
+        discovery.load(installed_manager(), made, installed())
+        if made.error is not None:
+            raise made.error
+        installed().append(made)
+        _catch_up(made)
+        if made.error is not None:
+            unregister(name)
+            raise made.error
+    return made
+
+
+def _catch_up(plugin: Plugin) -> None:
+    """Ask a late plugin what the others were asked before it came."""
+    for (hook, arguments), results in _hook_results.items():
+        answer = _ask(plugin, hook, dict(arguments))
+        if answer is not None:
+            results.append((plugin, answer))
+            for family, module in answer.items() if isinstance(answer, dict) else ():
+                if (hook, arguments, family) in _loaded_families:
+                    load_module(plugin, module)
+    _backends.clear()
+    _services.clear()
+
+
+def unregister(name: str) -> None:
+    """Take away a plugin that `register` added, with its devices and everything attached for them."""
+    with _lock:
+        plugin = next((p for p in installed() if p.name == name and p.distribution == IN_PROCESS), None)
+        if plugin is None:
+            raise KeyError(f"no plugin {name!r} was registered in this process")
+        own = [device_type for device_type, owners in backends().items() if any(owner is plugin for owner, _ in owners)]
+        for step in reversed(plugin.undo):
+            step()
+        for module in plugin.modules:
+            sys.modules.pop(module, None)
+        for results in _hook_results.values():
+            results[:] = [result for result in results if result[0] is not plugin]
+        installed().remove(plugin)
+        if installed_manager().is_registered(plugin.module):
+            installed_manager().unregister(plugin.module)
+        _backends.clear()
+        _services.clear()
+        for device_type in own:
+            devices.forget(device_type)
 
 
 def load_family(hook: str, family: str, **arguments: Any) -> None:
     """Import every plugin's module for one family of one hook, once."""
-    key = (hook + "".join(arguments.values()), family)
+    key = (hook, tuple(arguments.items()), family)
     if key in _loaded_families:
         return
     with _lock:
@@ -284,25 +264,65 @@ def load_operators() -> None:
             load_module(plugin, module)
 
 
+def load_everything() -> None:
+    """Import what every plugin registers for operators, so that whatever is broken turns up in `problems()`."""
+    load_operators()
+    ready = [name for name, owners in backends().items() if any(b.is_available() for _, b in owners)]
+    asked = [("tenfold_kernels", {"device": device_type}) for device_type in (*ready, "*")]
+    if layer("autograd") is not None:
+        asked += [("tenfold_gradients", {}), ("tenfold_batching", {})]
+    for hook, arguments in asked:
+        for _, modules in list(hook_results(hook, **arguments)):
+            for family in modules:
+                load_family(hook, family, **arguments)
+
+
+def conflicts() -> list[str]:
+    """Names that two plugins register, of a device or in a hook such as `tenfold_optimizers`; each is an error when asked for."""
+    found = []
+    tables = {hook: hook_results(hook) for hook in hookspecs.NAMED}
+    tables["device"] = [(owner, {name: ""}) for name, owners in backends().items() for owner, _ in owners]
+    for hook, results in tables.items():
+        owners: dict[str, list[Plugin]] = {}
+        for plugin, names in results:
+            for name in names:
+                owners.setdefault(name, []).append(plugin)
+        what = hook.removeprefix("tenfold_").removesuffix("s")
+        found += [f"{what} {name!r} is registered by {' and '.join(map(str, p))}" for name, p in owners.items() if len(p) > 1]
+    return found
+
+
 def named(hook: str, name: str) -> Any:
     """The object that plugins registered under a name: "module:attribute", imported now."""
     owners = [(plugin, table[name]) for plugin, table in hook_results(hook) if name in table]
     if len(owners) > 1:
         raise PluginError(f"{name!r} has two owners: {owners[0][0]} and {owners[1][0]}; uninstall one of them")
     if not owners:
-        raise KeyError(f"no plugin registers {name!r} in {hook}{_failed_note()}")
-    module, _, attribute = owners[0][1].partition(":")
-    return getattr(importlib.import_module(module), attribute)
+        raise KeyError(f"no plugin registers {name!r} in {hook}{_failed_note()}") from _only_cause()
+    return discovery.import_target(owners[0][1])
 
 
 # Backends
 
 
 def _failed_note() -> str:
+    """What the user may be missing: plugins that failed or are switched off."""
+    note = "".join(f"; plugin {p} failed to load: {p.failure}" for p in problems())
+    return note + (f"; TENFOLD_DISABLE_PLUGINS keeps from loading: {', '.join(disabled())}" if disabled() else "")
+
+
+def _only_cause() -> BaseException | None:
     failed = problems()
-    if not failed:
-        return ""
-    return "; plugins that failed to load: " + ", ".join(f"{p}: {type(p.error).__name__}: {p.error}" for p in failed)
+    return failed[0].error if len(failed) == 1 else None
+
+
+def broken_plugin(device_type: str) -> Plugin | None:
+    """The failed plugin that serves a device type, or by its name and its distribution's would."""
+    for plugin in problems():
+        serves = any(owner is plugin for owner, _ in backends().get(device_type, []))
+        if serves or device_type in re.split(r"[-_.]", f"{plugin.name}-{plugin.distribution}"):
+            return plugin
+    return None
 
 
 def backends() -> dict[str, list[tuple[Plugin, Backend]]]:
@@ -323,11 +343,11 @@ def backend_of(device_type: str) -> Backend:
     if len(owners) > 1:
         names = " and ".join(str(plugin) for plugin, _ in owners)
         raise PluginError(f"device {device_type!r} is registered by two packages: {names}; uninstall one of them")
+    broken = broken_plugin(device_type) if device_type not in OWN_DEVICES else None
+    if broken is not None:
+        raise PluginError(f"device {device_type!r}: plugin {broken} failed to load: {broken.failure}") from broken.error
     if owners:
         return owners[0][1]
-    for plugin in problems():
-        if device_type in plugin.name:
-            raise PluginError(f"device {device_type!r}: plugin {plugin} failed to load: {plugin.error}") from plugin.error
     if device_type == "cuda":
         raise RuntimeError(
             "device 'cuda' is in the package tenfold-backend-cuda: pip install tenfold-backend-cuda" + _failed_note()
@@ -336,7 +356,7 @@ def backend_of(device_type: str) -> Backend:
     raise RuntimeError(
         f"Expected one of {known} device type at start of device string: {device_type}. "
         f"Other devices come from packages that register a backend (python -m tenfold doctor){_failed_note()}"
-    )
+    ) from _only_cause()
 
 
 def kernel_table(device_type: str) -> Any:
@@ -352,18 +372,16 @@ def kernel_table(device_type: str) -> Any:
 
 def devices_with_kernel(operator: Operator) -> list[str]:
     """The device types that have a kernel for the operator."""
-    names = []
-    for device_type in backends():
-        if device_type != "meta" and getattr(kernel_table(device_type), operator.name) is not None:
-            names.append(device_type)
-    return names
+    names = [name for name in backends() if name != "meta"]
+    return [name for name in names if getattr(kernel_table(name), operator.name) is not None]
 
 
 # Layers and services of other packages
 
 _services: dict[str, Any] = {}
 PACKAGES = {
-    "autograd": "tenfold-autograd", "nn": "tenfold-nn", "optim": "tenfold-optim", "data": "tenfold-data",
+    "amp": "tenfold-autograd", "autograd": "tenfold-autograd", "nn": "tenfold-nn", "optim": "tenfold-optim",
+    "data": "tenfold-data",
     "cuda": "tenfold-backend-cuda", "text": "tenfold-text", "vision": "tenfold-vision", "testing": "tenfold-testing",
 }  # fmt: skip
 
@@ -385,6 +403,9 @@ def autograd() -> Any:
     if found is None:
         for plugin in problems():
             if plugin.name == "autograd":
-                raise PluginError(f"autograd: plugin {plugin} failed to load: {plugin.error}") from plugin.error
-        raise RuntimeError("recording gradients (requires_grad=True) is in the package tenfold-autograd: pip install tenfold-autograd")
+                raise PluginError(f"autograd: plugin {plugin} failed to load: {plugin.failure}") from plugin.error
+        raise RuntimeError(
+            "recording gradients (requires_grad=True) is in the package tenfold-autograd: pip install tenfold-autograd"
+            + _failed_note()
+        )
     return found

@@ -5,37 +5,379 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy._core.umath import clip
 
+from tenfold.cpu.backend import address, bytes_of, owner_of
+from tenfold.cpu.erf import erf, erfc, erfinv
+from tenfold.cpu.half import widened
 from tenfold.cpu.quiet import quiet
 from tenfold.kernels import kernel
 from tenfold.operators import op
 from tenfold.promotion import number_dtype
 
+NUMBERS = (int, float, bool, complex)
 
-@kernel(op.where, device="cpu")
-def where(condition: Any, input: Any, other: Any) -> Any:
-    if type(input) in (int, float, bool, complex) and type(other) in (int, float, bool, complex):
-        return np.where(condition, _default(input, other), _default(other, input))
-    return np.where(condition, input, other)
+for _operator, _ufunc in {
+    op.mul: np.multiply, op.add: np.add, op.sub: np.subtract, op.neg: np.negative, op.abs: np.absolute,
+    op.exp: np.exp, op.exp2: np.exp2, op.expm1: np.expm1, op.log: np.log, op.log2: np.log2,
+    op.log10: np.log10, op.log1p: np.log1p, op.sqrt: np.sqrt, op.reciprocal: np.reciprocal, op.sin: np.sin,
+    op.cos: np.cos, op.tan: np.tan, op.asin: np.arcsin, op.acos: np.arccos, op.atan: np.arctan, op.sinh: np.sinh,
+    op.cosh: np.cosh, op.tanh: np.tanh, op.asinh: np.arcsinh, op.acosh: np.arccosh, op.atanh: np.arctanh,
+    op.div: np.true_divide, op.fmod: np.fmod, op.atan2: np.arctan2, op.hypot: np.hypot, op.copysign: np.copysign,
+    op.nextafter: np.nextafter, op.eq: np.equal, op.ne: np.not_equal,
+}.items():  # fmt: skip
+    kernel(_operator, device="cpu")(quiet(_ufunc))
+
+for _operator, _ufunc in {
+    op.signbit: np.signbit, op.isnan: np.isnan, op.isinf: np.isinf,
+    op.isfinite: np.isfinite, op.logical_and: np.logical_and, op.logical_or: np.logical_or,
+    op.logical_xor: np.logical_xor, op.logical_not: np.logical_not, op.bitwise_and: np.bitwise_and,
+    op.bitwise_or: np.bitwise_or, op.bitwise_xor: np.bitwise_xor, op.bitwise_not: np.bitwise_not,
+    op.bitwise_left_shift: np.left_shift, op.bitwise_right_shift: np.right_shift, op.gcd: np.gcd, op.lcm: np.lcm,
+}.items():  # fmt: skip
+    kernel(_operator, device="cpu")(_ufunc)
 
 
-def _default(number: Any, other: Any) -> Any:
-    return np.asarray(number, number_dtype(number + other if type(number) is not bool else number).numpy)
+def _ordering(ufunc: Any) -> Any:
+    """NumPy orders complex numbers, PyTorch refuses to."""
 
+    def ordered(input: Any, other: Any, out: Any = None) -> Any:
+        if input.dtype.kind == "c":
+            raise TypeError("complex numbers have no order")
+        return ufunc(input, other, out=out)
 
-@kernel(op.truncated_quotient, device="cpu")
-def truncated_quotient(input: Any, other: Any) -> Any:
-    result_type = np.result_type(input, other)
-    if result_type.kind in "iu":
-        quotient = np.floor_divide(input, other)
-        inexact = np.multiply(quotient, other) != input
-        return quotient + (inexact & ((np.asarray(input) < 0) != (np.asarray(other) < 0))).astype(result_type)
-    return np.trunc(np.true_divide(input, other))
+    ordered.__wrapped__ = ufunc  # type: ignore[attr-defined]
+    return ordered
 
 
 for _operator, _ufunc in {
-    op.add: np.add, op.sub: np.subtract, op.mul: np.multiply, op.neg: np.negative, op.gt: np.greater, op.eq: np.equal,
-    op.div: quiet(np.true_divide), op.exp: quiet(np.exp), op.log: quiet(np.log), op.sqrt: quiet(np.sqrt),
-    op.pow: quiet(np.power), op.floor_divide: quiet(np.floor_divide),
+    op.lt: np.less, op.le: np.less_equal, op.gt: np.greater, op.ge: np.greater_equal, op.clamp_min: np.maximum,
+    op.clamp_max: np.minimum, op.maximum: np.maximum, op.minimum: np.minimum, op.fmax: np.fmax, op.fmin: np.fmin,
 }.items():  # fmt: skip
-    kernel(_operator, device="cpu")(_ufunc)
+    kernel(_operator, device="cpu")(_ordering(_ufunc))
+
+
+def _of_input(function: Any) -> Any:
+    def error_function(input: Any) -> Any:
+        return function(input)
+
+    return error_function
+
+
+for _operator, _function in {op.erf: erf, op.erfc: erfc, op.erfinv: erfinv}.items():
+    kernel(_operator, device="cpu")(_of_input(_function))
+
+
+def _rounding(ufunc: Any) -> Any:
+    """Integers stay as they are (np.rint would make them floats)."""
+    run = quiet(ufunc)
+
+    def rounded(input: Any, out: Any = None) -> Any:
+        return np.positive(input, out) if input.dtype.kind in "iu" else run(input, out)
+
+    return rounded
+
+
+for _operator, _ufunc in {op.floor: np.floor, op.ceil: np.ceil, op.trunc: np.trunc, op.round: np.rint}.items():
+    kernel(_operator, device="cpu", into=True)(_rounding(_ufunc))
+
+
+@kernel(op.sign, device="cpu")
+def sign(input: Any) -> Any:
+    if input.dtype.kind == "c":
+        raise RuntimeError("sign: Unlike NumPy, sign() is not intended to support complex numbers. Use sgn() instead.")
+    if input.dtype.kind == "b":
+        return input.copy()
+    # nan has no sign: PyTorch gives 0
+    return np.subtract(input > 0, input < 0, dtype=np.int8).astype(input.dtype)
+
+
+@kernel(op.sgn, device="cpu")
+@quiet
+def sgn(input: Any) -> Any:
+    return np.sign(input) if input.dtype.kind == "c" else sign(input)
+
+
+_square = quiet(np.square)
+
+
+@kernel(op.square, device="cpu", into=True)
+def square(input: Any, out: Any = None) -> Any:
+    return _square(input if input.dtype.kind != "b" else input.astype(np.int64), out)
+
+
+@kernel(op.conj_physical, device="cpu")
+def conj_physical(input: Any) -> Any:
+    return np.conjugate(input) if input.dtype.kind == "c" else input.copy()
+
+
+@kernel(op.rsqrt, device="cpu", into=True)
+@quiet
+def rsqrt(input: Any, out: Any = None) -> Any:
+    root = np.sqrt(input)
+    return np.reciprocal(root, out)
+
+
+@kernel(op.sigmoid, device="cpu")
+@widened
+@quiet
+def sigmoid(input: Any) -> Any:
+    out = np.negative(input, np.empty_like(input))
+    np.exp(out, out)
+    np.add(out, ONE[out.dtype], out)
+    return np.reciprocal(out, out)
+
+
+ONE = {np.dtype(d): np.ones((), d) for d in ("f4", "f8", "c8", "c16")}
+
+
+@kernel(op.sinc, device="cpu")
+@widened
+@quiet
+def sinc(input: Any) -> Any:
+    angle = input * np.pi
+    return np.where(input == 0, ONE[angle.dtype], np.sin(angle) / angle)
+
+
+@kernel(op.angle, device="cpu")
+def angle(input: Any) -> Any:
+    if input.dtype.kind == "c":
+        return np.arctan2(input.imag, input.real)
+    result = np.where(input < 0, np.asarray(np.pi, input.dtype), np.asarray(0, input.dtype))
+    return np.where(np.isnan(input), input, result)
+
+
+@kernel(op.real_part, device="cpu")
+def real_part(input: Any) -> Any:
+    return input.real
+
+
+@kernel(op.imag_part, device="cpu")
+def imag_part(input: Any) -> Any:
+    return input.imag
+
+
+@kernel(op.view_as_real, device="cpu")
+def view_as_real(input: Any) -> Any:
+    return _reread(input, op.view_as_real.shape_rule(input))
+
+
+@kernel(op.view_as_complex, device="cpu")
+def view_as_complex(input: Any) -> Any:
+    return _reread(input, op.view_as_complex.shape_rule(input))
+
+
+def _reread(array: Any, geometry: Any) -> Any:
+    """The array's memory with another dtype, shape and strides."""
+    offset = address(array) - address(owner_of(array))
+    return np.ndarray(geometry.shape, geometry.dtype, bytes_of(array), offset, geometry.strides)
+
+
+@kernel(op.complex, device="cpu")
+def complex(real: Any, imag: Any) -> Any:
+    if real.dtype.kind != "f" or real.dtype.itemsize < 4:
+        raise TypeError(f"complex: parts of type {real.dtype}")
+    shape = np.broadcast_shapes(real.shape, imag.shape)
+    out = np.empty(shape, np.result_type(real.dtype, np.complex64))
+    out.real, out.imag = real, imag
+    return out
+
+
+@kernel(op.where, device="cpu")
+def where(condition: Any, input: Any, other: Any) -> Any:
+    if condition.dtype.kind != "b":
+        raise TypeError("where: the condition is not bool")
+    if type(input) in NUMBERS and type(other) in NUMBERS:
+        dtype = number_dtype(input + other).numpy
+        return np.where(condition, np.asarray(input, dtype), np.asarray(other, dtype))
+    return np.where(condition, input, other)
+
+
+def _refuse_zero(other: Any) -> None:
+    if not np.all(other):
+        raise RuntimeError("ZeroDivisionError")
+
+
+def _is_whole(x: Any) -> bool:
+    return type(x) in (int, bool) if type(x) in NUMBERS else x.dtype.kind in "biu"
+
+
+@kernel(op.floor_divide, device="cpu")
+@quiet
+def floor_divide(input: Any, other: Any) -> Any:
+    if _is_whole(input) and _is_whole(other):
+        _refuse_zero(other)
+        return np.floor_divide(input, other)
+    quotient = np.floor_divide(input, other)
+    # x / 0 is infinite, where NumPy's floor division of an infinity gives nan
+    return np.where(np.equal(other, 0) | np.isinf(input), np.true_divide(input, other), quotient).astype(quotient.dtype)
+
+
+@kernel(op.remainder, device="cpu")
+@quiet
+def remainder(input: Any, other: Any) -> Any:
+    if _is_whole(input) and _is_whole(other):
+        _refuse_zero(other)
+    return np.remainder(input, other)
+
+
+@kernel(op.truncated_quotient, device="cpu")
+@quiet
+def truncated_quotient(input: Any, other: Any) -> Any:
+    if not (_is_whole(input) and _is_whole(other)):
+        return np.trunc(np.true_divide(input, other))
+    _refuse_zero(other)
+    quotient = np.floor_divide(input, other)
+    inexact = np.multiply(quotient, other) != input
+    return quotient + (inexact & ((np.asarray(input) < 0) != (np.asarray(other) < 0))).astype(quotient.dtype)
+
+
+_POWERS = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
+
+
+@kernel(op.pow, device="cpu", into=True)
+@quiet
+def pow(input: Any, exponent: Any, out: Any = None) -> Any:
+    if type(exponent) in (int, float):
+        shortcut = _POWERS.get(exponent)
+        if shortcut is not None and input.dtype.kind in "fc":
+            return shortcut(input, out)
+    if _is_whole(input) and _is_whole(exponent):
+        return _whole_power(input, exponent, out)
+    return np.power(input, exponent, out)
+
+
+def _whole_power(input: Any, exponent: Any, out: Any) -> Any:
+    negative = np.less(exponent, 0)
+    if not np.any(negative):
+        power = np.power(input, exponent, out)
+        return power.astype(np.bool_) if power.dtype == np.int8 and np.result_type(input, exponent) == np.bool_ else power
+    if type(exponent) in NUMBERS:
+        raise RuntimeError("pow: Integers to negative integer powers are not allowed.")
+    # 1 and -1 have whole reciprocals, all others round to 0
+    power = np.power(input, np.abs(exponent))
+    return np.where(negative & (np.abs(power) != 1), np.zeros((), power.dtype), power)
+
+
+@kernel(op.heaviside, device="cpu")
+def heaviside(input: Any, values: Any) -> Any:
+    return np.where(input == 0, values, (input > 0).astype(input.dtype))
+
+
+@kernel(op.logaddexp, device="cpu")
+@quiet
+def logaddexp(input: Any, other: Any) -> Any:
+    if input.dtype.kind != "c":
+        return np.logaddexp(input, other)
+    above = input.real > other.real
+    high, low = np.where(above, input, other), np.where(above, other, input)
+    return np.where(np.isinf(high.real) & (input == other), input, high + np.log1p(np.exp(low - high)))
+
+
+@kernel(op.logaddexp2, device="cpu")
+@quiet
+def logaddexp2(input: Any, other: Any) -> Any:
+    return np.logaddexp2(input, other)
+
+
+@kernel(op.xlogy, device="cpu")
+@widened
+@quiet
+def xlogy(input: Any, other: Any) -> Any:
+    if type(other) in NUMBERS:
+        other = np.asarray(other, input.dtype)
+    product = input * np.log(other)
+    return np.where(np.equal(input, 0) & ~np.isnan(other), np.zeros((), product.dtype), product)
+
+
+@kernel(op.lerp, device="cpu", into=True)
+@widened
+@quiet
+def lerp(input: Any, end: Any, weight: Any, out: Any = None) -> Any:
+    step = np.subtract(end, input)
+    if type(weight) in NUMBERS:
+        near = abs(weight) < 0.5
+        step = np.multiply(step, weight if near else 1 - weight)
+        return np.add(input, step, out) if near else np.subtract(end, step, out)
+    near = np.abs(weight) < 0.5
+    result = np.where(near, input + step * weight, end - step * (1 - weight))
+    return result if out is None else np.positive(result, out)
+
+
+@kernel(op.add_scaled, device="cpu", into=True)
+@quiet
+def add_scaled(input: Any, other: Any, alpha: Any, out: Any = None) -> Any:
+    if input.dtype.kind not in "fc" or type(alpha) not in (int, float):
+        return NotImplemented
+    return np.add(input, np.multiply(other, np.array(alpha, input.dtype)), out)
+
+
+@kernel(op.addcmul, device="cpu", into=True)
+@widened
+@quiet
+def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any, out: Any = None) -> Any:
+    product = np.multiply(tensor1, tensor2)
+    return np.add(input, product if value == 1 else np.multiply(product, np.array(value, input.dtype)), out)
+
+
+@kernel(op.addcdiv, device="cpu", into=True)
+@widened
+@quiet
+def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any, out: Any = None) -> Any:
+    if input.dtype.kind in "biu":
+        raise TypeError("addcdiv: integer division")
+    quotient = np.true_divide(tensor1, tensor2)
+    return np.add(input, quotient if value == 1 else np.multiply(quotient, np.array(value, input.dtype)), out)
+
+
+@kernel(op.clamp, device="cpu", into=True)
+def clamp(input: Any, min: Any, max: Any, out: Any = None) -> Any:
+    """Both limits are numbers that NumPy treats as weak; every other call runs the body."""
+    if type(min) not in (int, float) or type(max) not in (int, float) or input.dtype.kind != "f" or min > max:
+        return NotImplemented
+    return clip(input, min, max, out)
+
+
+@kernel(op.copy, device="cpu", into=True)
+def copy(input: Any, src: Any, non_blocking: bool, out: Any = None) -> Any:
+    out = np.empty_like(input) if out is None else out
+    if src.dtype is out.dtype:
+        out[...] = src
+    else:
+        _convert(out, src.real if src.dtype.kind == "c" and out.dtype.kind != "c" else src)
+    return out
+
+
+@quiet
+def _convert(out: Any, src: Any) -> None:
+    np.copyto(out, src, casting="unsafe")
+
+
+@kernel(op.fill, device="cpu", into=True)
+def fill(input: Any, value: Any, out: Any = None) -> Any:
+    out = np.empty_like(input) if out is None else out
+    if type(value) in (int, float) and out.dtype.kind == "f" and -6e4 < value < 6e4:  # in float16's range
+        out.fill(value)
+        return out
+    if isinstance(value, np.ndarray) and value.ndim:
+        return NotImplemented
+    _convert(out, np.asarray(value))
+    return out
+
+
+@kernel(op.masked_fill, device="cpu", into=True)
+def masked_fill(input: Any, mask: Any, value: Any, out: Any = None) -> Any:
+    if mask.dtype.kind != "b" or input.dtype.kind != "f" or type(value) not in (int, float):
+        return NotImplemented
+    if out is None:
+        return np.where(mask, np.asarray(value, input.dtype), input)
+    np.copyto(out, value, where=mask)
+    return out
+
+
+@kernel(op.zero, device="cpu", into=True)
+def zero(input: Any, out: Any = None) -> Any:
+    if out is None:
+        return np.zeros_like(input)
+    out.fill(0)
+    return out

@@ -23,7 +23,7 @@ def to_device(backend: Any, input: Any, device: Any) -> Any:
 def clone(backend: Any, input: Any, memory_format: Any) -> Any:
     geometry = op.clone.shape_rule(input, memory_format)
     itemsize = input.dtype.itemsize
-    block = backend.empty((max(geometry.size, 1),), input.dtype, None)
+    block = backend.empty((max(geometry.size, 1),), input.dtype, backend.index_of(input))
     copy = backend.as_strided(block, geometry.shape, [s // itemsize for s in geometry.strides], 0)
     backend.write(copy, input)
     return copy
@@ -31,6 +31,6 @@ def clone(backend: Any, input: Any, memory_format: Any) -> Any:
 
 @kernel(op.to_dtype, device=ANY_DEVICE)
 def to_dtype(backend: Any, input: Any, dtype: Any) -> Any:
-    copy = backend.empty(input.shape, dtype.numpy, None)
+    copy = backend.empty(input.shape, dtype.numpy, backend.index_of(input))
     backend.write(copy, input)
     return copy

@@ -1,4 +1,5 @@
-"""Elementwise operators: arithmetic, powers, exponentials, comparisons, selection."""
+"""Elementwise operators of several arguments: arithmetic, powers, selection. Functions of one variable, comparisons,
+rounding, complex parts and filling are in the modules `pointwise_*`, which this one brings in."""
 
 from __future__ import annotations
 
@@ -7,13 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.dtypes import bool_, complex128, float64, uint8
 from tenfold.meta import Meta
-from tenfold.operators import composite, primitive
-from tenfold.ops.rules import broadcast, pointwise, pointwise_bool
+from tenfold.operators import OPERATORS, composite, primitive
+from tenfold.ops import pointwise_complex, pointwise_logic, pointwise_math, pointwise_range, pointwise_write
+from tenfold.ops.rules import broadcast, pointwise
 from tenfold.tensor import Tensor
 
+PARTS = (pointwise_complex, pointwise_logic, pointwise_math, pointwise_range, pointwise_write)
+_BINARY: dict[str, Any] = {"promote": "common", "inplace": True, "out": True, "rule": pointwise}
+_FLOAT: dict[str, Any] = {**_BINARY, "promote": "float"}
 
-@primitive("pointwise", promote="common", inplace=True, out=True, rule=pointwise)
+
+@primitive("pointwise", **_BINARY)
 def add(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
     """Sum: input + alpha * other, broadcast and promoted.
 
@@ -23,9 +30,23 @@ def add(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
     """
 
 
+@composite("pointwise", method=None, inplace=True, promote="common")
+def add_scaled(input: Tensor, other: Tensor | Number, alpha: Any) -> Tensor:
+    """Sum with a multiple: input + alpha * other, what `add(alpha=)` runs and an optimizer's step is made of.
+
+    >>> import tenfold
+    >>> tenfold.add_scaled(tenfold.tensor([1.0]), tenfold.tensor([2.0]), 0.5)
+    tensor([2.])
+    """
+    return add(input, _scaled(input, other, alpha, "add"))
+
+
 @add.lower(alpha=1)
 def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
     return add(input, _scaled(input, other, alpha, "add"))
+
+
+add.op.lower_inplace = OPERATORS["add_scaled_"].fn
 
 
 def _scaled(input: Tensor, other: Any, alpha: Any, name: str) -> Any:
@@ -35,7 +56,7 @@ def _scaled(input: Tensor, other: Any, alpha: Any, name: str) -> Any:
     return other * alpha
 
 
-@primitive("pointwise", promote="common", inplace=True, out=True)
+@primitive("pointwise", promote="common", inplace=True, out=True, aliases=("subtract",))
 def sub(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
     """Difference: input - alpha * other, broadcast and promoted; bool tensors have none.
 
@@ -50,6 +71,13 @@ def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
     return sub(input, _scaled(input, other, alpha, "sub"))
 
 
+def _subtract_scaled(input: Tensor, other: Any, alpha: Any) -> Tensor:
+    return input.sub_(other) if alpha == 1 else OPERATORS["add_scaled_"].fn(input, other, -alpha)
+
+
+sub.op.lower_inplace = _subtract_scaled
+
+
 @sub.rule
 def _(input: Any, other: Any) -> Meta:
     if input.dtype == np.bool_ and getattr(other, "dtype", input.dtype) == np.bool_:
@@ -60,7 +88,7 @@ def _(input: Any, other: Any) -> Meta:
     return pointwise(input, other)
 
 
-@primitive("pointwise", promote="common", inplace=True, out=True, rule=pointwise)
+@primitive("pointwise", aliases=("multiply",), **_BINARY)
 def mul(input: Tensor, other: Tensor | Number) -> Tensor:
     """Product, broadcast and promoted.
 
@@ -70,7 +98,7 @@ def mul(input: Tensor, other: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", promote="float", inplace=True, out=True, rule=pointwise)
+@primitive("pointwise", aliases=("divide", "true_divide"), **_FLOAT)
 def div(input: Tensor, other: Tensor | Number, *, rounding_mode: str | None = None) -> Tensor:
     """Quotient: true division; rounding_mode "floor" or "trunc" rounds it and keeps integers.
 
@@ -86,14 +114,11 @@ def _(input: Tensor, other: Any, rounding_mode: str) -> Tensor:
         return floor_divide(input, other)
     if rounding_mode == "trunc":
         return _truncated_quotient(input, other)
-    raise RuntimeError(
-        f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found {rounding_mode!r}"
-    )
+    raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found {rounding_mode!r}")
 
 
-@primitive("pointwise", promote="common", inplace=True, out=True, rule=pointwise,
-           nondifferentiable="its derivative is zero almost everywhere and PyTorch defines none")  # fmt: skip
-def floor_divide(input: Tensor, other: Tensor | Number) -> Tensor:
+@primitive("pointwise", **_BINARY)
+def floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Quotient rounded towards minus infinity.
 
     >>> import tenfold
@@ -107,7 +132,7 @@ def _truncated_quotient(input: Tensor, other: Tensor | Number) -> Tensor:
     """Quotient rounded towards zero: div with rounding_mode="trunc"."""
 
 
-@primitive("pointwise", promote="common", inplace=True, out=True, rule=pointwise)
+@primitive("pointwise", **_BINARY)
 def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     """Power: input ** exponent, broadcast and promoted.
 
@@ -117,49 +142,11 @@ def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", inplace=True, out=True, rule=pointwise)
-def neg(input: Tensor) -> Tensor:
-    """Negative: -input.
-
-    >>> import tenfold
-    >>> tenfold.neg(tenfold.tensor([1, -2]))
-    tensor([-1,  2])
-    """
-
-
-@primitive("pointwise", promote="float", inplace=True, out=True, rule=pointwise)
-def exp(input: Tensor) -> Tensor:
-    """Exponential: e ** input.
-
-    >>> import tenfold
-    >>> tenfold.exp(tenfold.tensor([0, 1]))
-    tensor([1.0000, 2.7183])
-    """
-
-
-@primitive("pointwise", promote="float", inplace=True, out=True, rule=pointwise)
-def log(input: Tensor) -> Tensor:
-    """Natural logarithm: -inf at 0, nan below.
-
-    >>> import tenfold
-    >>> tenfold.log(tenfold.tensor([1.0]))
-    tensor([0.])
-    """
-
-
-@primitive("pointwise", promote="float", inplace=True, out=True, rule=pointwise)
-def sqrt(input: Tensor) -> Tensor:
-    """Square root: nan below 0.
-
-    >>> import tenfold
-    >>> tenfold.sqrt(tenfold.tensor([9.0]))
-    tensor([3.])
-    """
-
-
-@primitive("pointwise", promote="common", promoted=("input", "other"), rule=None)
-def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number) -> Tensor:
+@primitive("pointwise", promote="common", promoted=("input", "other"), method=None, out=True)
+def where(condition: Tensor, input: Tensor | Number = None, other: Tensor | Number = None) -> Tensor:  # type: ignore[assignment]
     """Selection: input where condition holds, other elsewhere, broadcast and promoted.
+
+    With a condition alone, the positions where it holds, as `nonzero(condition, as_tuple=True)` gives them.
 
     >>> import tenfold
     >>> tenfold.where(tenfold.tensor([True, False]), 1.0, 2.0)
@@ -176,24 +163,21 @@ def _(condition: Any, input: Any, other: Any) -> Meta:
     return Meta(broadcast("where", condition, *arrays), dtype)
 
 
-@primitive("pointwise", promote="common", inplace=True, out=True, rule=pointwise_bool, nondifferentiable="its result is bool")
-def gt(input: Tensor, other: Tensor | Number) -> Tensor:
-    """Whether input > other.
+@where.overload
+def _(condition: Any, input: Any, other: Any, out: Any) -> Any:
+    if input is None and other is None:
+        return condition.nonzero(as_tuple=True)
+    if hasattr(condition, "_array") and condition.dtype is uint8:
+        return where(condition.to(bool_), input, other, out=out)
+    return NotImplemented
 
-    >>> import tenfold
-    >>> tenfold.gt(tenfold.tensor([1, 3]), 2)
-    tensor([False,  True])
-    """
+
+def _where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
+    """`tenfold.where(condition, self, other)`."""
+    return where(condition, self, other)
 
 
-@primitive("pointwise", promote="common", inplace=True, out=True, rule=pointwise_bool, nondifferentiable="its result is bool")
-def eq(input: Tensor, other: Tensor | Number) -> Tensor:
-    """Whether input == other.
-
-    >>> import tenfold
-    >>> tenfold.eq(tenfold.tensor([1, 3]), 3)
-    tensor([False,  True])
-    """
+Tensor.where = _where_method  # type: ignore[attr-defined]
 
 
 @composite("pointwise", promote="common")
@@ -205,3 +189,176 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
     tensor([2.])
     """
     return add(mul(input, -alpha), other)
+
+
+@primitive("pointwise", **_BINARY)
+def remainder(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """Remainder of floor division, with the sign of other: input - other * floor(input / other).
+
+    >>> import tenfold
+    >>> tenfold.remainder(tenfold.tensor([-7, 7]), 3)
+    tensor([2, 1])
+    """
+
+
+@primitive("pointwise", **_BINARY)
+def fmod(input: Tensor, other: Tensor | Number) -> Tensor:
+    """Remainder of truncated division, with the sign of input.
+
+    >>> import tenfold
+    >>> tenfold.fmod(tenfold.tensor([-7, 7]), 3)
+    tensor([-1,  1])
+    """
+
+
+@composite("pointwise", inplace=True, out=True)
+def float_power(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
+    """Power computed in float64 (complex128 for complex arguments).
+
+    >>> import tenfold
+    >>> tenfold.float_power(tenfold.tensor([2]), 0.5)
+    tensor([1.4142], dtype=tenfold.float64)
+    """
+    wide = complex128 if any(_is_complex(x) for x in (input, exponent)) else float64
+    return pow(*[x.to(wide) if isinstance(x, Tensor) else x for x in (input, exponent)])
+
+
+def _is_complex(x: Any) -> bool:
+    return x.dtype.is_complex if isinstance(x, Tensor) else isinstance(x, complex)
+
+
+@primitive("pointwise", **_FLOAT, aliases=("arctan2",))
+def atan2(input: Tensor, other: Tensor) -> Tensor:
+    """The angle of the point (other, input), in radians from -pi to pi.
+
+    >>> import tenfold
+    >>> tenfold.atan2(tenfold.tensor([1.0]), tenfold.tensor([-1.0]))
+    tensor([2.3562])
+    """
+
+
+@primitive("pointwise", **_BINARY)
+def hypot(input: Tensor, other: Tensor) -> Tensor:
+    """Hypotenuse: sqrt(input^2 + other^2), without overflow.
+
+    >>> import tenfold
+    >>> tenfold.hypot(tenfold.tensor([3.0]), tenfold.tensor([4.0]))
+    tensor([5.])
+    """
+
+
+@primitive("pointwise", **_FLOAT)
+def copysign(input: Tensor, other: Tensor | Number) -> Tensor:
+    """The size of input with the sign of other.
+
+    >>> import tenfold
+    >>> tenfold.copysign(tenfold.tensor([1.0, -2.0]), -1)
+    tensor([-1., -2.])
+    """
+
+
+@primitive("pointwise", **_BINARY)
+def nextafter(input: Tensor, other: Tensor) -> Tensor:
+    """The next number that the dtype has, in the direction of other.
+
+    >>> import tenfold
+    >>> tenfold.nextafter(tenfold.tensor([1.0]), tenfold.tensor([2.0])) > 1
+    tensor([True])
+    """
+
+
+@primitive("pointwise", promote="same", inplace=True, out=True, rule=pointwise, nondifferentiable="it is a step")
+def heaviside(input: Tensor, values: Tensor) -> Tensor:
+    """The step function: 0 below 0, 1 above, `values` at 0.
+
+    >>> import tenfold
+    >>> tenfold.heaviside(tenfold.tensor([-1.0, 0.0, 2.0]), tenfold.tensor([0.5]))
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+
+
+@primitive("pointwise", promote="float", out=True, rule=pointwise)
+def logaddexp(input: Tensor, other: Tensor) -> Tensor:
+    """Logarithm of a sum of exponentials: log(exp(input) + exp(other)), without overflow.
+
+    >>> import tenfold
+    >>> tenfold.logaddexp(tenfold.tensor([1000.0]), tenfold.tensor([1000.0]))
+    tensor([1000.6932])
+    """
+
+
+@primitive("pointwise", promote="float", out=True, rule=pointwise)
+def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
+    """Logarithm of a sum of powers of two: log2(2^input + 2^other), without overflow.
+
+    >>> import tenfold
+    >>> tenfold.logaddexp2(tenfold.tensor([1000.0]), tenfold.tensor([1000.0]))
+    tensor([1001.])
+    """
+
+
+@primitive("pointwise", **_FLOAT)
+def xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """Product with a logarithm: input * log(other), 0 where input is 0 and other is not nan.
+
+    >>> import tenfold
+    >>> tenfold.xlogy(tenfold.tensor([0.0, 2.0]), tenfold.tensor([0.0, 1.0]))
+    tensor([0., 0.])
+    """
+
+
+@composite("pointwise", inplace=True, out=True)
+def ldexp(input: Tensor, other: Tensor) -> Tensor:
+    """Product with a power of two: input * 2^other.
+
+    >>> import tenfold
+    >>> tenfold.ldexp(tenfold.tensor([1.5]), tenfold.tensor([3]))
+    tensor([12.])
+    """
+    return input * pow(2.0, other)
+
+
+@primitive("pointwise", **_BINARY)
+def lerp(input: Tensor, end: Tensor, weight: Tensor | Number) -> Tensor:
+    """Linear interpolation: input + weight * (end - input), exactly `end` at weight 1.
+
+    >>> import tenfold
+    >>> tenfold.lerp(tenfold.tensor([0.0]), tenfold.tensor([10.0]), 0.3)
+    tensor([3.])
+    """
+
+
+@primitive("pointwise", promote="common", inplace=True, out=True)
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    """Sum with a product: input + value * tensor1 * tensor2.
+
+    >>> import tenfold
+    >>> x = tenfold.tensor([1.0, 2.0])
+    >>> tenfold.addcmul(x, x, x, value=10)
+    tensor([11., 42.])
+    """
+
+
+@addcmul.rule
+def _(input: Any, tensor1: Any, tensor2: Any, value: Any) -> Meta:
+    return pointwise(input, tensor1, tensor2)
+
+
+@primitive("pointwise", promote="common", inplace=True, out=True)
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    """Sum with a quotient: input + value * tensor1 / tensor2, of floating point or complex tensors.
+
+    >>> import tenfold
+    >>> x = tenfold.tensor([1.0, 2.0])
+    >>> tenfold.addcdiv(x, x, x, value=10)
+    tensor([11., 12.])
+    """
+
+
+@addcdiv.rule
+def _(input: Any, tensor1: Any, tensor2: Any, value: Any) -> Meta:
+    if tensor1.dtype.kind in "biu":
+        raise RuntimeError(
+            "addcdiv: Integer division with addcdiv is no longer supported; use input + value * trunc(tensor1 / tensor2)"
+        )
+    return pointwise(input, tensor1, tensor2)

@@ -1,0 +1,78 @@
+"""Filling and overwriting: `fill_`, `zero_`, `copy_` and masked filling."""
+
+from __future__ import annotations
+
+from numbers import Number
+from typing import Any
+
+from tenfold.meta import Meta
+from tenfold.operators import composite
+from tenfold.ops.creation import full
+from tenfold.ops.rules import broadcast
+from tenfold.tensor import Tensor
+
+
+@composite("pointwise", method=None, inplace="method", mixed=True)
+def copy(input: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
+    """The elements of `src`, broadcast to the shape of `input` and converted to its dtype and device.
+
+    >>> import tenfold
+    >>> tenfold.zeros(2).copy_(tenfold.tensor([1, 2]))
+    tensor([1., 2.])
+    """
+    return src.to(input).expand(input.shape)
+
+
+@copy.rule
+def _(input: Any, src: Any, non_blocking: bool) -> Meta:
+    if broadcast("copy_", input, src) != input.shape:
+        raise RuntimeError(
+            f"copy_: output with shape {list(input.shape)} doesn't match the broadcast shape of the source {list(src.shape)}"
+        )
+    return Meta(input.shape, input.dtype, input.strides)
+
+
+@composite("pointwise", method=None, inplace="method", mixed=True)
+def fill(input: Tensor, value: Tensor | Number) -> Tensor:
+    """One value everywhere, in the shape and dtype of `input`.
+
+    >>> import tenfold
+    >>> tenfold.zeros(2).fill_(3)
+    tensor([3., 3.])
+    """
+    if isinstance(value, Tensor):
+        if value.dim():
+            raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.dim()} dimensions.")
+        return copy(input, value)
+    return full(input.shape, value, dtype=input.dtype, device=input.device)
+
+
+@composite("pointwise", method=None, inplace="method")
+def zero(input: Tensor) -> Tensor:
+    """Zero everywhere, in the shape and dtype of `input`.
+
+    >>> import tenfold
+    >>> tenfold.ones(2).zero_()
+    tensor([0., 0.])
+    """
+    return fill(input, 0)
+
+
+@composite("pointwise", inplace=True, mixed=True)
+def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
+    """`value` where the mask is true, `input` elsewhere, in the dtype of `input`; the shapes broadcast.
+
+    >>> import tenfold
+    >>> tenfold.masked_fill(tenfold.tensor([1.0, 2.0]), tenfold.tensor([True, False]), 0)
+    tensor([0., 2.])
+    """
+    if mask.dtype.category != 0:
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.name}")
+    if isinstance(value, Tensor):
+        if value.dim():
+            raise RuntimeError(
+                f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s)."
+            )
+        return input.where(~mask, value.to(input))
+    kind: Any = (bool, int, float, complex)[input.dtype.category]
+    return input.where(~mask, kind(value))
