@@ -8,6 +8,7 @@ from typing import Any
 import tenfold as tf
 from tenfold.nn.ops.padding import constant_pad
 from tenfold.nn.ops.sizes import widened
+from tenfold.numeric_limits import finfo
 from tenfold.operators import composite
 from tenfold.tensor import Tensor
 
@@ -150,9 +151,9 @@ def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
     """
     n = _check_normalized_shape("rms_norm", input, normalized_shape, weight, None)
     if eps is None:
-        eps = tf.finfo(input.dtype).eps
+        eps = finfo(input.dtype).eps
     if input.dtype.is_complex:
-        y = input / ((input.abs() ** 2).mean(_last(n), True) + eps).sqrt()
+        y = input / ((input * input).mean(_last(n), True) + eps).sqrt()
         return y if weight is None else y * weight
     return fused_rms_norm(input, n, weight, eps)[0]
 
@@ -233,6 +234,8 @@ def batch_norm(
             [ 1.]])
     """
     shape = input._array.shape
+    if len(shape) < 2 and not input.numel():
+        return input.clone()
     _check_channels("batch_norm", shape, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     if training:
         values_per_channel("batch_norm", shape)
