@@ -198,8 +198,8 @@ def test_unfold_and_fold(steps: Any, shape: Any) -> None:
     fold = load("fold")
     x = normal(*shape, strided=True)
     columns = F.unfold(x, *steps)
-    agree(run(fold.unfold, x, *steps), columns, 0)
-    agree(run(fold.fold, columns, shape[-2:], *steps), F.fold(columns, shape[-2:], *steps))
+    agree(run(fold.im2col, x, *steps), columns, 0)
+    agree(run(fold.col2im, columns, shape[-2:], *steps), F.fold(columns, shape[-2:], *steps))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -211,17 +211,17 @@ def test_layer_and_rms_norm(shape: Any, ndim: int, affine: bool, dtype: Any) -> 
     x = normal(*shape, dtype=dtype, strided=True)
     weight, bias = (normal(*sizes, dtype=dtype) if affine else None for _ in range(2))
     expected = torch.native_layer_norm(x, sizes, weight, bias, 1e-3)
-    got = run(norm.native_layer_norm, x, ndim, weight, bias, 1e-3)
+    got = run(norm.fused_layer_norm, x, ndim, weight, bias, 1e-3)
     for a, b in zip(got, expected, strict=True):
         agree(a, b, TOLERANCE[dtype] * 10)
     g, wanted = gradients(expected[0], x, weight, bias)
-    for a, b in zip(run(norm.native_layer_norm_grad, g, x, got[1], got[2], ndim, weight), wanted, strict=False):
+    for a, b in zip(run(norm.fused_layer_norm_grad, g, x, got[1], got[2], ndim, weight, 1e-3), wanted, strict=False):
         agree(a, b, TOLERANCE[dtype] * 10)
     out = F.rms_norm(x, sizes, weight, 1e-3)
-    got = run(norm.rms_norm, x, ndim, weight, 1e-3)
+    got = run(norm.fused_rms_norm, x, ndim, weight, 1e-3)
     agree(got[0], out)
     g, wanted = gradients(out, x, weight)
-    for a, b in zip(run(norm.rms_norm_grad, g, x, got[1], ndim, weight), wanted, strict=False):
+    for a, b in zip(run(norm.fused_rms_norm_grad, g, x, got[1], ndim, weight, 1e-3), wanted, strict=False):
         agree(a, b, TOLERANCE[dtype] * 10)
 
 
@@ -235,13 +235,13 @@ def test_batch_norm(shape: Any, training: bool, affine: bool, dtype: Any) -> Non
     weight, bias = (normal(4, dtype=dtype) if affine else None for _ in range(2))
     running = torch.randn(4, dtype=dtype), torch.rand(4, dtype=dtype) + 0.5
     out = F.batch_norm(x, running[0].clone(), running[1].clone(), weight, bias, training, 0.1, 1e-3)
-    got, mean, variance, rstd = run(norm.native_batch_norm, x, weight, bias, *running, training, 1e-3)
+    got, mean, variance, rstd = run(norm.fused_batch_norm, x, weight, bias, *running, training, 1e-3)
     agree(got, out)
     axes = [0, *range(2, x.ndim)]
     agree(mean, x.mean(axes) if training else running[0])
     agree(variance, x.var(axes, correction=0) if training else running[1])
     g, wanted = gradients(out, x, weight, bias)
-    for a, b in zip(run(norm.native_batch_norm_grad, g, x, weight, mean, rstd, training), wanted, strict=False):
+    for a, b in zip(run(norm.fused_batch_norm_grad, g, x, weight, mean, rstd, training, 1e-3), wanted, strict=False):
         agree(a, b, TOLERANCE[dtype] * 10)  # sums over up to 36,000 products
 
 
@@ -254,10 +254,10 @@ def test_group_norm(shape: Any, groups: int, affine: bool, dtype: Any) -> None:
     x = normal(*shape, dtype=dtype, strided=True)
     weight, bias = (normal(4, dtype=dtype) if affine else None for _ in range(2))
     out = F.group_norm(x, groups, weight, bias, 1e-3)
-    got, mean, rstd = run(norm.native_group_norm, x, groups, weight, bias, 1e-3)
+    got, mean, rstd = run(norm.fused_group_norm, x, groups, weight, bias, 1e-3)
     agree(got, out)
     g, wanted = gradients(out, x, weight, bias)
-    for a, b in zip(run(norm.native_group_norm_grad, g, x, mean, rstd, groups, weight), wanted, strict=False):
+    for a, b in zip(run(norm.fused_group_norm_grad, g, x, mean, rstd, groups, weight, 1e-3), wanted, strict=False):
         agree(a, b, TOLERANCE[dtype] * 10)
 
 
@@ -331,28 +331,28 @@ def test_losses(shape: Any, reduction: str, weighted: bool, dtype: Any) -> None:
     for smoothing, ignored in ((0.0, -100), (0.1, 2), (0.0, 2)):
         x = (torch.randn(shape, dtype=dtype) * 3).requires_grad_()
         out = F.cross_entropy(x, target, weight, None, ignored, None, reduction, smoothing)
-        got, total, sums = run(loss.cross_entropy, x, target, weight, ignored, smoothing, reduction)
+        got, total, sums = run(loss.fused_cross_entropy, x, target, weight, ignored, smoothing, reduction)
         agree(got, out)
         g, (expected,) = gradients(out, x)
         arguments = (g, x, target, weight, ignored, smoothing, reduction, total, sums)
-        agree(run(loss.cross_entropy_grad, *arguments), expected)
+        agree(run(loss.fused_cross_entropy_grad, *arguments), expected)
         out = F.nll_loss(x, target, weight, None, ignored, None, reduction)
-        got, total = run(loss.nll_loss, x, target, weight, ignored, reduction)
+        got, total = run(loss.fused_nll_loss, x, target, weight, ignored, reduction)
         agree(got, out)
         g, (expected,) = gradients(out, x)
-        agree(run(loss.nll_loss_grad, g, x, target, weight, ignored, reduction, total), expected)
+        agree(run(loss.fused_nll_loss_grad, g, x, target, weight, ignored, reduction, total), expected)
 
 
 def test_losses_at_the_edges() -> None:
     loss = load("loss")
     x, empty = np.zeros((2, 3)), np.zeros((0, 3))
     none = np.zeros(0, np.int64)
-    assert np.isnan(loss.cross_entropy(x, np.array([1, 1]), None, 1, 0.0, "mean")[0])
-    assert np.isnan(loss.nll_loss(empty, none, None, -100, "mean")[0])
-    assert loss.cross_entropy(empty, none, None, -100, 0.0, "sum")[0] == 0
+    assert np.isnan(loss.fused_cross_entropy(x, np.array([1, 1]), None, 1, 0.0, "mean")[0])
+    assert np.isnan(loss.fused_nll_loss(empty, none, None, -100, "mean")[0])
+    assert loss.fused_cross_entropy(empty, none, None, -100, 0.0, "sum")[0] == 0
     for wrong in (3, -1):
         with pytest.raises(IndexError, match=f"Target {wrong} is out of bounds"):
-            loss.cross_entropy(x, np.array([0, wrong]), None, -100, 0.0, "mean")
+            loss.fused_cross_entropy(x, np.array([0, wrong]), None, -100, 0.0, "mean")
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -386,15 +386,11 @@ def test_attention(shape: Any, S: int, V: int, kind: str, dtype: Any) -> None:
     mask, causal = MASKS[kind](q, S), kind == "causal"
     with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
         out = F.scaled_dot_product_attention(q, k, v, mask, is_causal=causal, scale=0.4)
-    got, sums = run(attention.scaled_dot_product_attention, q, k, v, mask, causal, 0.4)
+    got, sums = run(attention.fused_attention, q, k, v, mask, causal, 0.4)
     agree(got, out)
-    wants_mask = mask is not None and mask.requires_grad
-    g, expected = gradients(out, q, k, v, *([mask] if wants_mask else []))
-    arguments = (g, q, k, v, got, sums, mask, causal, 0.4, wants_mask)
-    found = list(run(attention.scaled_dot_product_attention_grad, *arguments))
-    if wants_mask:
-        found[3] = found[3].reshape(-1, *mask.shape).sum(0)
-    for a, b in zip(found, expected, strict=False):
+    g, expected = gradients(out, q, k, v)
+    found = run(attention.fused_attention_grad, g, q, k, v, got, sums, mask, causal, 0.4)
+    for a, b in zip(found, expected, strict=True):
         agree(a, b)
 
 
@@ -409,9 +405,9 @@ def test_half_precision_computes_in_float32_and_rounds_once(half: str) -> None:
     out = conv.convolution(x, weight, None, *steps)
     assert out.dtype == dtype
     np.testing.assert_array_equal(out, conv.convolution(single, weight.astype(np.float32), None, *steps).astype(dtype))
-    out, mean, rstd = norm.native_layer_norm(x, 1, None, None, 1e-5)
+    out, mean, rstd = norm.fused_layer_norm(x, 1, None, None, 1e-5)
     assert (out.dtype, mean.dtype, rstd.dtype) == (dtype, np.float32, np.float32)
-    np.testing.assert_array_equal(out, norm.native_layer_norm(single, 1, None, None, 1e-5)[0].astype(dtype))
+    np.testing.assert_array_equal(out, norm.fused_layer_norm(single, 1, None, None, 1e-5)[0].astype(dtype))
     values, indices = pool.max_pool(x, (2, 2), (2, 2), (0, 0), (1, 1), False)
     assert (values.dtype, indices.dtype) == (dtype, np.int64)
     np.testing.assert_array_equal(load("activation").gelu(x, "none"), load("activation").gelu(single, "none").astype(dtype))

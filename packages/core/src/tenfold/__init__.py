@@ -28,8 +28,12 @@ from tenfold.memory_format import (  # noqa: E402
     channels_last,
     channels_last_3d,
     contiguous_format,
+    layout,
     memory_format,
     preserve_format,
+    sparse_coo,
+    sparse_csr,
+    strided,
 )
 from tenfold.operators import ALIASES as _ALIASES, OPERATORS as _OPERATORS, op  # noqa: E402
 from tenfold.promotion import can_cast, promote_types, result_type  # noqa: E402
@@ -48,7 +52,6 @@ globals().update({name: operator.fn for name, operator in _OPERATORS.items()})
 globals().update(_ALIASES)
 globals().update(_dtypes.BY_NAME)
 globals().update(_dtypes.ALIASES)
-strided, sparse_coo, sparse_csr = "strided", "sparse_coo", "sparse_csr"
 
 # Names that are imported when first asked for: from core's own rarely used modules, then from the sibling packages.
 _LAZY = {

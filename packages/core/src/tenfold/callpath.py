@@ -172,12 +172,15 @@ def _read(operator: Operator, table: str) -> list[str]:
         n = p.name
         in_group = p in promoted
         if p.role == "number" and p is not first:
-            lines += _read_number(n, dtype_of if in_group else "", operator)
+            lines += _read_number(n, dtype_of, operator) if in_group else _read_free_number(n)
             continue
         if p.role == "list":
-            lines.append(f"        a_{n} = [x._array for x in {n}]")
+            holes = "None" in str(operator.declared.__annotations__.get(n))
+            lines.append(f"        a_{n} = [{'None if x is None else ' if holes else ''}x._array for x in {n}]")
             lines.append(f"        n_{n} = None")
             lines.append(f"        for x in {n}:")
+            if holes:
+                lines += ["            if x is None:", "                continue"]
             lines.append("            if x._key is not key:")
             lines.append("                slow = True")
             lines.append("            if x._node is not None:")
@@ -224,6 +227,21 @@ def _read_number(n: str, dtype_of: str, operator: Operator) -> list[str]:
         f"            a_{n} = {n}._array",
         f"            n_{n} = {n}._node",
         f"            if {n}._key is not key{dtype_test}:",
+        "                slow = True",
+    ]
+
+
+def _read_free_number(n: str) -> list[str]:
+    """A number that takes no part in promotion goes to the kernel as it is."""
+    return [
+        f"        T = type({n})",
+        "        if T is float or T is int:",
+        f"            a_{n} = {n}",
+        f"            n_{n} = None",
+        "        else:",
+        f"            a_{n} = {n}._array",
+        f"            n_{n} = {n}._node",
+        f"            if {n}._key is not key:",
         "                slow = True",
     ]
 

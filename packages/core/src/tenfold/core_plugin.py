@@ -26,4 +26,4 @@ def tenfold_operators() -> dict[str, str]:
 def tenfold_kernels(device: str) -> dict[str, str]:
     if device == "cpu":
         return {family: f"tenfold.cpu.{family}" for family in FAMILIES}
-    return {"view": "tenfold.generic.view", "indexing": "tenfold.generic.view", "conversion": "tenfold.generic.conversion"} if device == "*" else {}
+    return {"view": "tenfold.generic.view", "indexing": "tenfold.generic.indexing", "conversion": "tenfold.generic.conversion"} if device == "*" else {}

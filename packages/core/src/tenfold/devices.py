@@ -80,6 +80,9 @@ class Backend:
     def synchronize(self, index: int | None = None) -> None:
         """Wait until all work given to the device is done."""
 
+    def manual_seed(self, seed: int) -> None:
+        """Restart the device's own random streams, if it has any: `tenfold.manual_seed` calls it on loaded backends."""
+
 
 class device:
     """Where a tensor lives, e.g. `device("cpu")`, `device("cuda", 1)`; as a context manager, the factories' default.
@@ -219,6 +222,12 @@ def located(value: Any) -> device:
     if index >= backend.device_count():
         raise RuntimeError(f"device {found}: invalid index, {found.type} has {backend.device_count()} device(s)")
     return device(found.type, index)
+
+
+def loaded_backends() -> list[Backend]:
+    """The backends that are in use, each once."""
+    found = [d._backend for d in list(device._interned.values()) if hasattr(d, "_backend")]
+    return list({id(backend): backend for backend in found}.values())
 
 
 def forget(device_type: str) -> None:

@@ -14,10 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tenfold.devices import CPU, loaded_backends, located
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.random import MT19937
+
+    from tenfold.devices import device
 
 DEFAULT_SEED = 67280421310721
 _N = 624  # words in a Mersenne Twister block
@@ -45,7 +49,7 @@ class Generator:
 
     A generator made without a seed starts from the fixed seed 67280421310721.
 
-    Differs from PyTorch: states are NumPy arrays of 5056 uint8, in PyTorch's layout.
+    States are uint8 tensors in PyTorch's layout, so they travel between the two libraries.
     Source: M. Matsumoto, T. Nishimura, "Mersenne Twister", ACM TOMACS 8 (1998), with the initialisation of 2002.
 
     >>> Generator().manual_seed(5489).words32(3).tolist()
@@ -54,15 +58,14 @@ class Generator:
 
     __slots__ = ("__weakref__", "_draw", "_engine", "_fresh", "_seed", "device", "normal_sample")
 
-    device: str
+    device: device
     normal_sample: float | None  # the second half of the last Box-Muller pair, not handed out yet
     _engine: MT19937 | None
     _draw: Callable[..., NDArray[np.uint32]]
 
-    def __init__(self, device: str = "cpu") -> None:
-        if str(device) != "cpu":
-            raise RuntimeError(f"Generator: got device {str(device)!r}, this generator runs on 'cpu' only")
-        self.device = device
+    def __init__(self, device: Any = "cpu") -> None:
+        # Other devices draw on the CPU too and copy. The CPU's backend is not loaded for the default generator's sake.
+        self.device = CPU if device == "cpu" else located(device)
         self._restart(DEFAULT_SEED)
 
     def manual_seed(self, seed: int) -> Generator:
@@ -89,12 +92,17 @@ class Generator:
         """The seed that the stream was last started from."""
         return self._seed
 
-    def get_state(self) -> NDArray[np.uint8]:
+    def get_state(self) -> Any:
         """The whole state, the cached normal sample included, as PyTorch's 5056 bytes. Shape: (5056,). Dtype: uint8.
 
         >>> Generator().get_state().shape
-        (5056,)
+        tenfold.Size([5056])
         """
+        from tenfold.ops.creation import from_numpy
+
+        return from_numpy(self._state())
+
+    def _state(self) -> NDArray[np.uint8]:
         twister = self._started().state["state"]
         record = np.zeros(1, _STATE)
         record["seed"], record["seeded"], record["words"] = self._seed, 1, twister["key"]
@@ -106,8 +114,10 @@ class Generator:
     def set_state(self, new_state: Any) -> None:
         """Continue from a state that `get_state`, here or in PyTorch, returned.
 
-        Raises: TypeError if `new_state` is no uint8 array, RuntimeError if its size or content is no such state.
+        Raises: TypeError if `new_state` is no uint8 tensor, RuntimeError if its size or content is no such state.
         """
+        if hasattr(new_state, "_array"):
+            new_state = new_state.numpy(force=True)
         if not isinstance(new_state, np.ndarray) or new_state.dtype != np.uint8:
             got = getattr(new_state, "dtype", type(new_state).__name__)
             raise TypeError(f"Generator: set_state got {got}, RNG state must be uint8; pass what get_state returned")
@@ -132,7 +142,7 @@ class Generator:
         True
         """
         clone = Generator(self.device)
-        clone.set_state(self.get_state())
+        clone.set_state(self._state())
         return clone
 
     def words32(self, count: int) -> NDArray[np.uint32]:
@@ -149,7 +159,7 @@ class Generator:
         return words[0::2].astype(np.uint64) << np.uint64(32) | words[1::2]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.device, self.get_state())
+        return _restore, (str(self.device), self._state())
 
     def __repr__(self) -> str:
         return f"<tenfold.Generator device={str(self.device)!r} initial_seed={self._seed}>"
@@ -176,7 +186,7 @@ class Generator:
         return engine
 
 
-def _restore(device: str, state: NDArray[np.uint8]) -> Generator:
+def _restore(device: Any, state: NDArray[np.uint8]) -> Generator:
     generator = Generator(device)
     generator.set_state(state)
     return generator
@@ -200,7 +210,10 @@ def manual_seed(seed: int) -> Generator:
     >>> manual_seed(0).words32(1).tolist()
     [2357136044]
     """
-    return default_generator.manual_seed(int(seed))
+    generator = default_generator.manual_seed(int(seed))
+    for backend in loaded_backends():
+        backend.manual_seed(int(seed))
+    return generator
 
 
 def initial_seed() -> int:
@@ -211,3 +224,20 @@ def initial_seed() -> int:
 def seed() -> int:
     """Restart the process's default generator from a seed that the operating system chose, and return that seed."""
     return default_generator.seed()
+
+
+def get_rng_state() -> Any:
+    """The state of the process's default generator. Shape: (5056). Dtype: uint8.
+
+    >>> get_rng_state().shape
+    tenfold.Size([5056])
+    """
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Any) -> None:
+    """Let the process's default generator continue from a state.
+
+    >>> set_rng_state(get_rng_state())
+    """
+    default_generator.set_state(new_state)

@@ -61,3 +61,21 @@ contiguous_format = memory_format("contiguous_format", ())
 preserve_format = memory_format("preserve_format", None)
 channels_last = memory_format("channels_last", (0, 2, 3, 1))
 channels_last_3d = memory_format("channels_last_3d", (0, 2, 3, 4, 1))
+
+
+class layout:
+    """How a tensor's elements are arranged; every tensor here is `tenfold.strided`."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"tenfold.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+strided, sparse_coo, sparse_csr = layout("strided"), layout("sparse_coo"), layout("sparse_csr")

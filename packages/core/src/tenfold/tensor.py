@@ -15,6 +15,7 @@ import numpy as np
 from tenfold import dtypes
 from tenfold.devices import CPU, OverrideKey, device
 from tenfold.dtypes import FROM_NUMPY, dtype
+from tenfold.memory_format import strided
 from tenfold.overrides import default_torch_function, disabled_torch_function
 from tenfold.runtime import RUNTIME
 from tenfold.size import Size
@@ -38,7 +39,7 @@ class Tensor:
 
     __torch_function__ = classmethod(default_torch_function)
     __array_priority__ = 1000  # NumPy arrays leave `array * tensor` to the tensor
-    layout = "strided"
+    layout = strided
     is_sparse = is_quantized = is_mkldnn = is_nested = False
 
     def __new__(cls, *data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tenfold.autograd.function import Function
+from tenfold.autograd.gradcheck import gradcheck, gradgradcheck
 from tenfold.autograd.gradients import gradient, gradients
 from tenfold.autograd.nodes import Node
 from tenfold.autograd.tape import backward, grad
@@ -10,6 +11,7 @@ from tenfold.gradmode import enable_grad, inference_mode, no_grad, set_grad_enab
 from tenfold.tensor import Tensor as Variable
 
 __all__ = [
-    "Function", "Node", "Variable", "backward", "enable_grad", "grad", "gradient", "gradients", "inference_mode", "no_grad",
+    "Function", "Node", "Variable", "backward", "enable_grad", "grad", "gradcheck", "gradgradcheck", "gradient", "gradients",
+    "inference_mode", "no_grad",
     "set_grad_enabled",
 ]  # fmt: skip

@@ -1,7 +1,8 @@
 """Gradient rules: `gradient(op.mm, input=lambda g, mat2: g @ mat2.mH, ...)` attaches one to an operator.
 
 A rule is a function of `g`, the gradient of the result, and of whatever it names: the operator's parameters, `out`
-(the result) or `out0`, `out1`, ... (of several results), and `NAME_shape` or `NAME_dtype` of a tensor parameter. What
+(the result) or `out0`, `out1`, ... (of several results), and of a tensor parameter `NAME_shape`, `NAME_dtype` or
+`NAME_geometry` (sizes, strides, storage offset). What
 it names is what the graph keeps alive until the backward pass. Rules are written in Tenfold's own operators, so that
 they can be differentiated again; they do not reduce to the source's shape, accumulate, or look at devices.
 """
@@ -92,12 +93,12 @@ def _check_parameter(operator: Operator, name: str) -> None:
 def _check_rule(operator: Operator, rule: Any, own: tuple[str, ...]) -> None:
     params = {p.name: p for p in operator.kernel_params}
     for name in inspect.signature(rule).parameters:
-        stem = re.sub(r"_(shape|dtype)$", "", name)
+        stem = re.sub(r"_(shape|dtype|geometry)$", "", name)
         if name in own or name in params or stem in params or re.fullmatch(r"out\d*", name):
             continue
         raise TypeError(
             f"gradient rule of {operator.name}: parameter {name!r} is none of {', '.join([*own, *params])}, out, outN, "
-            f"NAME_shape, NAME_dtype"
+            f"NAME_shape, NAME_dtype, NAME_geometry"
         )
 
 

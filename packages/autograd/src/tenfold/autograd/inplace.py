@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenfold.autograd.geometry import extent, through_memory
 from tenfold.autograd.nodes import Node
+from tenfold.ops.creation import zeros
+from tenfold.ops.strided import as_strided_scatter, strided_sum
 from tenfold.ops.view import as_strided
 
 new = object.__new__
@@ -20,12 +23,16 @@ class CopySlices(Node):
     __slots__ = ("base_geometry", "geometry")
 
     def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
-        whole = laid_out_as(g, self.base_geometry)
-        old = None
+        (shape, strides, start), (size, steps, offset) = self.base_geometry, self.geometry
+        first = min(start, offset)
+        length = max(start + extent(shape, strides), offset + extent(size, steps)) - first
+        block = strided_sum(g, (length,), shape, strides, start - first)
+        old = inside = None
         if wanted[0] is not None:
-            old = whole.clone()
-            as_strided(old, *self.geometry).zero_()
-        inside = as_strided(whole, *self.geometry).clone() if wanted[1] is not None else None
+            outside = as_strided_scatter(block, zeros((), dtype=g.dtype, device=g.device), size, steps, offset - first)
+            old = as_strided(outside, shape, strides, start - first)
+        if wanted[1] is not None:
+            inside = as_strided(block, size, steps, offset - first)
         return old, inside
 
 
@@ -35,27 +42,19 @@ class AsStridedBackward0(Node):
     __slots__ = ("base_geometry", "geometry")
 
     def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
-        from tenfold.ops.creation import zeros
-
-        shape, strides, _ = self.base_geometry
-        block = zeros(_extent(shape, strides), dtype=g.dtype, device=g.device)
-        as_strided(block, *self.geometry).copy_(g)
-        return (as_strided(block, shape, strides, 0),)
+        return (through_memory(g, self.base_geometry, *self.geometry),)
 
 
-def laid_out_as(g: Any, geometry: Any) -> Any:
-    """A copy of g in memory that starts at 0 and has the base's strides, so that the view's geometry fits it."""
-    from tenfold.ops.creation import zeros
+class Written(Node):
+    """A tensor after another one's value was written over all of it."""
 
-    shape, strides, _ = geometry
-    block = zeros(_extent(shape, strides), dtype=g.dtype, device=g.device)
-    whole = as_strided(block, shape, strides, 0)
-    whole.copy_(g)
-    return whole
+    __slots__ = ()
+
+    def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
+        return (g,)
 
 
-def _extent(shape: Any, strides: Any) -> int:
-    return 1 + sum((n - 1) * s for n, s in zip(shape, strides)) if all(shape) else 0
+Written.__name__ = "CopyBackwards"
 
 
 def _geometry(t: Any, origin: int = 0) -> tuple[Any, Any, int]:
@@ -66,7 +65,7 @@ def rebase(target: Any, result: Any) -> None:
     """Give `target`, just overwritten with the value of `result`, the place of `result` in the graph."""
     base = target._base
     if base is None:
-        target._node = result._node
+        target._node = _own_node(result)
         base = target
     else:
         origin = base.storage_offset()
@@ -76,6 +75,16 @@ def rebase(target: Any, result: Any) -> None:
         base._node = node
         _reattach(target, base, origin)
     _reattach_others(target, base)
+
+
+def _own_node(result: Any) -> Any:
+    """The node of a result; a leaf that was copied stays the only tensor with its accumulator."""
+    node = result._node
+    if node is None or not node.is_leaf:
+        return node
+    copied: Any = new(Written)
+    copied.next, copied.shape, copied.extra = (node,), result._array.shape, None
+    return copied
 
 
 def _reattach(view: Any, base: Any, origin: int) -> None:

@@ -19,6 +19,9 @@ from tenfold.tensor import Tensor
 
 new = object.__new__
 
+# What ends the graph: conversions to integers, and memory read as another dtype.
+_ENDING = {"to_dtype": "result._array.dtype.kind in 'iub'", "view": "result._array.dtype is not input._array.dtype"}
+
 
 def make_attach(operator: Operator) -> Any:
     """The function `attach(result, *arguments)` that gives a result its node."""
@@ -180,8 +183,9 @@ class _Source:
     def _attach(self, saved: list[str]) -> list[str]:
         given = ", ".join(self.params)
         lines = [f"def attach(result, {given}):", f"    node = new({self.rule.node_name})"]
-        if self.operator.name == "to_dtype":  # a conversion to integers ends the graph
-            lines = [lines[0], "    if result._array.dtype.kind in 'iub':", "        result._node = None", "        return", lines[1]]
+        ending = _ENDING.get(self.operator.name)
+        if ending:
+            lines = [lines[0], f"    if {ending}:", "        result._node = None", "        return", lines[1]]
         edges = []
         for p in self.diff:
             if p.role == "list":
@@ -204,9 +208,11 @@ class _Source:
         return f"{p.name}._node if type({p.name}) is Tensor else getattr({p.name}, '_node', None)"
 
     def _save(self, name: str) -> list[str]:
-        match = re.fullmatch(r"(.*)_(shape|dtype)", name)
+        match = re.fullmatch(r"(.*)_(shape|dtype|geometry)", name)
         if match and name not in self.params:
             source = match[1]
+            if match[2] == "geometry":
+                return [f"    node.s_{name} = ({source}.shape, {source}.stride(), {source}.storage_offset())"]
             kind = f"{source}._array.shape" if match[2] == "shape" else f"{source}.dtype"
             p = self.params[source]
             if p.role in ("number", "optional"):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
+
+import numpy as np
 
 from tenfold.kernels import kernel
 from tenfold.operators import op
@@ -10,4 +13,308 @@ from tenfold.operators import op
 
 @kernel(op.getitem, device="cpu")
 def getitem(input: Any, index: Any) -> Any:
-    return input[(*index, ...) if type(index) is tuple else (index, ...)]
+    if type(index) is slice:
+        step = index.step
+        if step is None or step > 0:
+            return input[index]
+        raise ValueError(index)
+    if type(index) is tuple:
+        for item in index:
+            if type(item) is slice and item.step is not None and item.step <= 0:
+                raise ValueError(index)
+        # The trailing ... makes NumPy return an array, not a scalar.
+        return input[index] if Ellipsis in index else input[(*index, ...)]
+    return input[index, ...] if index is not Ellipsis else input[...]
+
+
+def as_index(indices: Any) -> Any:
+    """NumPy's index for a list of index arrays and None."""
+    return tuple([slice(None) if i is None else i for i in indices])
+
+
+def in_our_words(error: IndexError) -> IndexError:
+    text = str(error).replace(" axis ", " dimension ")
+    return IndexError(text.replace("indexing arrays", "indexing tensors"))
+
+
+@kernel(op.index, device="cpu")
+def index(input: Any, indices: Any) -> Any:
+    try:
+        return input[as_index(indices)]
+    except IndexError as error:
+        raise in_our_words(error) from None
+
+
+@kernel(op.index_put, device="cpu", into=True)
+def index_put(input: Any, indices: Any, values: Any, accumulate: bool, out: Any = None) -> Any:
+    if input.dtype != values.dtype:
+        raise TypeError("index_put: values of another dtype")
+    if out is None:
+        out = input.copy()
+    elif out is not input:
+        np.copyto(out, input)
+    try:
+        if accumulate:
+            add_at(out, as_index(indices), values)
+        else:
+            out[as_index(indices)] = values
+    except IndexError as error:
+        raise in_our_words(error) from None
+    return out
+
+
+def add_at(out: Any, where: tuple[Any, ...], values: Any) -> None:
+    """out[where] += values, adding up what meets at one place."""
+    if len(where) == 1 and where[0].dtype.kind == "i" and out.ndim > 1 and prod(out.shape[1:]) >= 8:
+        _add_rows(out, where[0], np.broadcast_to(values, where[0].shape + out.shape[1:]))
+    elif any(type(i) is not slice and i.dtype == np.bool_ for i in where) and len(where) == 1:
+        out[where] += values  # a mask names each place once
+    elif out.dtype.kind == "V":
+        single = out.astype(np.float32)
+        np.add.at(single, where, values.astype(np.float32))
+        np.copyto(out, single, casting="unsafe")
+    else:
+        np.add.at(out, where, values)
+
+
+def _add_rows(out: Any, rows: Any, values: Any) -> None:
+    """Rows added at positions of the first dimension: sorted, so that equal positions add up as runs."""
+    rows = rows.reshape(-1)
+    if not rows.size:
+        return
+    if rows.min() < -len(out) or rows.max() >= len(out):
+        bad = rows[(rows < -len(out)) | (rows >= len(out))][0]
+        raise IndexError(f"index {bad} is out of bounds for dimension 0 with size {len(out)}")
+    rows = np.where(rows < 0, rows + len(out), rows)
+    values = values.reshape(len(rows), *out.shape[1:])
+    order = np.argsort(rows, kind="stable")
+    sorted_rows = rows[order]
+    starts = np.flatnonzero(np.concatenate(([True], sorted_rows[1:] != sorted_rows[:-1])))
+    if len(starts) == len(rows):
+        out[rows] += values
+        return
+    summed = values[order]
+    half = out.dtype.itemsize == 2 and out.dtype.kind in "fV"
+    sums = np.add.reduceat(summed.astype(np.float32) if half else summed, starts, axis=0)
+    out[sorted_rows[starts]] += sums.astype(out.dtype) if half else sums
+
+
+@kernel(op.nonzero, device="cpu")
+def nonzero(input: Any) -> Any:
+    if not input.ndim:
+        return np.zeros((int(bool(input)), 0), np.int64)
+    return np.stack(np.nonzero(input), 1).astype(np.int64, copy=False)
+
+
+# Along one dimension
+
+
+def along(input: Any, dim: int, index: Any) -> tuple[Any, ...]:
+    """NumPy's index of the places (i, index[i, j], j) that gather and scatter mean."""
+    n = input.ndim
+    size = input.shape[dim]
+    if index.size and (index.min() < 0 or index.max() >= size):
+        bad = index[(index < 0) | (index >= size)].flat[0]
+        raise RuntimeError(f"index {bad} is out of bounds for dimension {dim % n} with size {size}")
+    places = [np.arange(m).reshape([-1 if d == i else 1 for d in range(n)]) for i, m in enumerate(index.shape)]
+    places[dim] = index
+    return tuple(places)
+
+
+def _ranked(*arrays: Any) -> list[Any]:
+    return [np.atleast_1d(a) for a in arrays]
+
+
+def _fitting(src: Any, index: Any) -> Any:
+    """The part of the source that the index covers; numbers as they are."""
+    if not hasattr(src, "shape"):
+        return src
+    src = np.atleast_1d(src)
+    return src if src.shape == index.shape else src[tuple(slice(n) for n in index.shape)]
+
+
+@kernel(op.gather, device="cpu")
+def gather(input: Any, dim: int, index: Any, sparse_grad: bool) -> Any:
+    rows, places = _ranked(input, index)
+    if places.size == 0:
+        return np.empty(index.shape, input.dtype)
+    if rows.ndim != places.ndim or any(m > n for d, (m, n) in enumerate(zip(places.shape, rows.shape)) if d != dim % rows.ndim):
+        raise ValueError("gather: index larger than input")
+    return rows[along(rows, dim, places)].reshape(index.shape)
+
+
+def _scatter(input: Any, dim: int, index: Any, src: Any, out: Any, write: Any) -> Any:
+    if out is None:
+        out = input.copy()
+    elif out is not input:
+        np.copyto(out, input)
+    rows, places = out.reshape(-1) if not out.ndim else out, np.atleast_1d(index)
+    if places.size:
+        if rows.ndim != places.ndim or hasattr(src, "dtype") and src.dtype != input.dtype:
+            raise ValueError("scatter: ranks or dtypes differ")
+        part = _fitting(src, places)
+        if hasattr(part, "shape") and part.shape and part.shape != places.shape:
+            raise ValueError("scatter: index larger than src")
+        write(rows, along(rows, dim, places), part)
+    return out
+
+
+@kernel(op.scatter_set, device="cpu")
+def scatter_set(input: Any, dim: int, index: Any, src: Any) -> Any:
+    return _scatter(input, dim, index, src, None, lambda rows, where, part: rows.__setitem__(where, part))
+
+
+@kernel(op.scatter_add, device="cpu", into=True)
+def scatter_add(input: Any, dim: int, index: Any, src: Any, out: Any = None) -> Any:
+    return _scatter(input, dim, index, src, out, add_at)
+
+
+_AT = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
+
+
+@kernel(op.scatter_reduce, device="cpu")
+def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> Any:
+    half = input.dtype.itemsize == 2 and input.dtype.kind in "fV"
+    work, part = (a.astype(np.float32) if half else a for a in (input, src))
+
+    def write(rows: Any, where: Any, values: Any) -> None:
+        if not include_self:
+            rows[where] = _neutral(reduce, rows.dtype)
+        _AT[reduce].at(rows, where, values)
+        if reduce == "mean":
+            count = np.full(rows.shape, 1 if include_self else 0)
+            np.add.at(count, where, 1)
+            rows[...] = _mean(rows, np.maximum(count, 1))
+
+    return _scatter(work, dim, index, part, None, write).astype(input.dtype, copy=False)
+
+
+def _neutral(reduce: str, dtype: Any) -> Any:
+    if reduce in ("sum", "mean"):
+        return 0
+    if reduce == "prod":
+        return 1
+    if dtype.kind == "b":
+        return reduce == "amin"
+    low, high = (-np.inf, np.inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    return low if reduce == "amax" else high
+
+
+def _mean(total: Any, count: Any) -> Any:
+    if total.dtype.kind in "iu":
+        return np.floor_divide(total, count)
+    return (total / count).astype(total.dtype)
+
+
+# Joining and rearranging
+
+
+@kernel(op.cat, device="cpu")
+def cat(tensors: Any, dim: int) -> Any:
+    try:
+        return np.concatenate(tensors, dim)
+    except ValueError:
+        real = [a for a in tensors if a.shape != (0,)]
+        if len(real) == len(tensors) or not all(a.ndim for a in tensors):
+            raise
+        return np.concatenate(real, dim) if real else tensors[0].copy()
+
+
+@kernel(op.stack, device="cpu")
+def stack(tensors: Any, dim: int) -> Any:
+    if dim == 0:
+        return np.concatenate([a[None] for a in tensors])
+    n = tensors[0].ndim + 1
+    if not -n <= dim < n:
+        raise IndexError(dim)
+    place = (*(slice(None),) * (dim % n), None)
+    shape = tensors[0].shape
+    if any(a.shape != shape for a in tensors):
+        raise ValueError("stack: shapes differ")
+    return np.concatenate([a[place] for a in tensors], dim)
+
+
+def _cut(input: Any, diagonal: int, keep: Any, out: Any) -> Any:
+    rows, columns = input.shape[-2:]
+    below = np.arange(rows)[:, None] + diagonal >= np.arange(columns)
+    if out is None:
+        out = input.copy()
+    elif out is not input:
+        np.copyto(out, input)
+    np.copyto(out, np.zeros((), input.dtype), where=keep(below))
+    return out
+
+
+@kernel(op.tril, device="cpu", into=True)
+def tril(input: Any, diagonal: int, out: Any = None) -> Any:
+    return _cut(input, diagonal, np.logical_not, out)
+
+
+@kernel(op.triu, device="cpu", into=True)
+def triu(input: Any, diagonal: int, out: Any = None) -> Any:
+    return _cut(input, diagonal - 1, np.asarray, out)
+
+
+@kernel(op.flip, device="cpu")
+def flip(input: Any, dims: Any) -> Any:
+    dims = (dims,) if isinstance(dims, int) else tuple(dims)
+    op.flip.shape_rule(input, dims)
+    return (np.flip(input, dims) if input.ndim and dims else input).copy("C")
+
+
+@kernel(op.roll, device="cpu")
+def roll(input: Any, shifts: Any, dims: Any) -> Any:
+    op.roll.shape_rule(input, shifts, dims)
+    if not input.ndim:
+        return input.copy()
+    along_dims = None if dims is None or dims == () else dims
+    return np.roll(input, shifts[0] if along_dims is None and not isinstance(shifts, int) else shifts, along_dims)
+
+
+@kernel(op.repeat_places, device="cpu")
+def repeat_places(repeats: Any) -> Any:
+    if repeats.ndim != 1 or repeats.dtype.kind != "i" or (repeats.size and repeats.min() < 0):
+        raise RuntimeError("repeat_interleave: repeats must be a vector of integers that are not negative")
+    return np.repeat(np.arange(len(repeats)), repeats)
+
+
+# Gradients of views
+
+
+def independent(shape: Any, strides: Any) -> tuple[list[int], list[int]]:
+    """Dimensions in which no two positions share memory, the largest first choice, and the other dimensions."""
+    kept: list[int] = []
+    for d in sorted((d for d, n in enumerate(shape) if n > 1), key=lambda d: -shape[d]):
+        reach = 0
+        for s, n in sorted((strides[k], shape[k]) for k in [*kept, d]):
+            if s <= reach:
+                break
+            reach += s * (n - 1)
+        else:
+            kept.append(d)
+    return kept, [d for d, n in enumerate(shape) if n > 1 and d not in kept]
+
+
+@kernel(op.strided_sum, device="cpu")
+def strided_sum(input: Any, shape: Any, size: Any, stride: Any, storage_offset: int) -> Any:
+    result = np.zeros(shape, input.dtype)
+    if not input.size:
+        return result
+    region = np.ndarray(size, input.dtype, result, storage_offset * input.itemsize, [s * input.itemsize for s in stride])
+    _, shared = independent(size, stride)
+    if not shared:
+        region[...] = input
+        return result
+    order = [*shared, *(d for d in range(len(size)) if d not in shared)]
+    region, terms = region.transpose(order), input.transpose(order)
+    for place in np.ndindex(*(size[d] for d in shared)):
+        region[place] += terms[place]
+    return result
+
+
+@kernel(op.as_strided_scatter, device="cpu")
+def as_strided_scatter(input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None) -> Any:
+    result = input.copy("C")
+    itemsize = input.itemsize
+    np.ndarray(tuple(size), input.dtype, result, (storage_offset or 0) * itemsize, [s * itemsize for s in stride])[...] = src
+    return result

@@ -6,26 +6,78 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cpu.quiet import quiet
 from tenfold.kernels import kernel
 from tenfold.operators import op
 
+F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
+# For two small matrices np.dot takes half of np.matmul's time.
+_dot, _matmul = quiet(np.dot), quiet(np.matmul)
+_plain_dot = np.dot
 
-def product(a: Any, b: Any) -> Any:
-    """a @ b; types without BLAS are computed in float32 (float16, bfloat16) and rounded once."""
-    if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
-        return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
-    return np.matmul(a, b)
+
+def product(multiply: Any, a: Any, b: Any) -> Any:
+    """multiply(a, b); types without BLAS are computed in float32 (float16, bfloat16) and rounded once."""
+    dtype = a.dtype
+    if dtype.itemsize == 2 and dtype.kind in "fV":
+        return multiply(a.astype(np.float32), b.astype(np.float32)).astype(dtype)
+    if dtype.kind == "b":
+        raise TypeError("products of bool matrices")
+    return multiply(a, b)
 
 
 @kernel(op.mm, device="cpu")
 def mm(input: Any, mat2: Any) -> Any:
     if input.ndim != 2 or mat2.ndim != 2:
         raise ValueError("not matrices")
-    return product(input, mat2)
+    if input.dtype is F32 or input.dtype is F64:
+        return _plain_dot(input, mat2)
+    return product(_dot, input, mat2)
 
 
 @kernel(op.bmm, device="cpu")
 def bmm(input: Any, mat2: Any) -> Any:
     if input.ndim != 3 or mat2.ndim != 3 or input.shape[0] != mat2.shape[0]:
         raise ValueError("not batches of matrices")
-    return product(input, mat2)
+    return product(_matmul, input, mat2)
+
+
+@kernel(op.matmul, device="cpu")
+def matmul(input: Any, other: Any) -> Any:
+    n, m = input.ndim, other.ndim
+    try:
+        if n == 2 and m == 2 and (input.dtype is F32 or input.dtype is F64):
+            return _plain_dot(input, other)
+        if input.dtype.kind == "b" or not n or not m:
+            return NotImplemented  # the body has the words of the error
+        if n <= 2 and m <= 2:
+            return product(_dot, input, other)
+        if m == 2 and n > 2:  # fold the batch into the rows: one product
+            rows = input.reshape(-1, input.shape[-1]) if input.size else input.reshape(input.size, other.shape[0])
+            return product(_dot, rows, other).reshape(*input.shape[:-1], other.shape[1])
+        return product(_matmul, input, other)
+    except ValueError:
+        return NotImplemented
+
+
+@kernel(op.dot, device="cpu")
+def dot(input: Any, tensor: Any) -> Any:
+    if input.ndim != 1 or input.shape != tensor.shape or input.dtype.kind == "b":
+        return NotImplemented
+    return product(_dot, input, tensor)
+
+
+@kernel(op.addmm, device="cpu")
+def addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
+    if mat1.dtype is not F32 and mat1.dtype is not F64 or mat1.ndim != 2 or mat2.ndim != 2 or mat1.shape[1] != mat2.shape[0]:
+        return NotImplemented
+    result = _plain_dot(mat1, mat2)
+    if alpha != 1:
+        result *= alpha
+    if beta == 0:
+        return result
+    try:
+        result += input if beta == 1 else input * beta
+    except ValueError:
+        return NotImplemented
+    return result

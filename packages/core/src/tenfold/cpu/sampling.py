@@ -33,6 +33,7 @@ Array = NDArray[Any]
 F64 = NDArray[np.float64]
 Shape = int | Sequence[int]
 
+_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 _WIDE_RANGE = 1 << 28  # ranges from here on take a 64-bit word, so that the remainder's bias stays small
 _WIDE_PERMUTATION = (1 << 32) // 20
 _BLOCK = 16  # normals are made in blocks of 8 pairs
@@ -46,6 +47,9 @@ def uniform(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, l
     >>> uniform(Generator().manual_seed(0), 3).tolist()
     [0.49625658988952637, 0.7682217955589294, 0.08847743272781372]
     """
+    if low == 0 and high == 1 and dtype in (_F32, _F64):  # the common call
+        units = _units64 if dtype == _F64 else _units32
+        return units(generator, math.prod(_sizes(shape))).reshape(shape)
     dtype = floating("uniform", dtype)
     if dtype.kind == "c":
         return _complex(uniform(generator, (*_sizes(shape), 2), real_part(dtype), low, high), dtype)

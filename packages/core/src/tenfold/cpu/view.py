@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 
+from tenfold.cpu.backend import strided
+from tenfold.dtypes import dtype
 from tenfold.kernels import kernel
+from tenfold.meta import Meta
 from tenfold.operators import op
+
+# (:, :, ..., :) of each length: what stands before the dimension that a kernel works on.
+LEAD = tuple((slice(None),) * n for n in range(66))
 
 
 @kernel(op.view, device="cpu")
 def view(input: Any, shape: Any) -> Any:
+    if type(shape) is dtype:
+        return _reinterpreted(input, shape)
     if input.flags.c_contiguous:
         return input.reshape(shape)
-    result = input.view()
-    result.shape = shape  # NumPy refuses when that would need a copy
-    return result
+    return input.reshape(shape, copy=False)
+
+
+def _reinterpreted(input: Any, target: Any) -> Any:
+    op.view.shape_rule(Meta(input.shape, input.dtype, input.strides), target)  # its own errors
+    return input.view(target.numpy)
 
 
 @kernel(op.permute, device="cpu")
@@ -25,11 +37,100 @@ def permute(input: Any, dims: Any) -> Any:
 
 @kernel(op.transpose, device="cpu")
 def transpose(input: Any, dim0: int, dim1: int) -> Any:
-    return input.swapaxes(dim0, dim1) if input.ndim else input[...]
+    return input.swapaxes(dim0, dim1) if input.ndim else _same(input, dim0, dim1)
+
+
+def _same(input: Any, *dims: int) -> Any:
+    """A 0-d array, whose dimension may be called 0 or -1."""
+    for d in dims:
+        if not -1 <= d <= 0:
+            raise IndexError(d)
+    return input[...]
+
+
+@kernel(op.unsqueeze, device="cpu")
+def unsqueeze(input: Any, dim: int) -> Any:
+    if dim == 0:
+        return input[None]
+    n = input.ndim
+    if not -n - 1 <= dim <= n:
+        raise IndexError(dim)
+    return input[(*LEAD[dim if dim > 0 else dim + n + 1], None)]
+
+
+@kernel(op.squeeze, device="cpu")
+def squeeze(input: Any, dim: Any) -> Any:
+    if dim is None:
+        return input.squeeze()
+    if type(dim) is int:
+        if not input.ndim:
+            return _same(input, dim)
+        return input.squeeze(dim) if input.shape[dim] == 1 else input[...]
+    n = max(input.ndim, 1)
+    if any(not -n <= d < n for d in dim):
+        raise IndexError(dim)
+    return input.squeeze(tuple(d for d in {d % n for d in dim} if input.ndim and input.shape[d] == 1))
+
+
+@kernel(op.select, device="cpu")
+def select(input: Any, dim: int, index: int) -> Any:
+    if dim == 0:
+        return input[index, ...]
+    n = input.ndim
+    if not -n <= dim < n:
+        raise IndexError(dim)
+    return input[(*LEAD[dim % n], index, ...)]
+
+
+@kernel(op.expand, device="cpu")
+def expand(input: Any, size: Any) -> Any:
+    shape, strides, have = list(size), list(input.strides), input.shape
+    lead = len(shape) - len(have)
+    if lead < 0:
+        raise ValueError(size)
+    for i, n in enumerate(have):
+        want = shape[i + lead]
+        if want == -1:
+            shape[i + lead] = n
+        elif want != n:
+            if n != 1:
+                raise ValueError(size)
+            strides[i] = 0
+    if lead:
+        strides = [0] * lead + strides
+        if min(shape[:lead]) < 0:
+            raise ValueError(size)
+    if input.flags.c_contiguous:
+        return np.ndarray(shape, input.dtype, input, 0, strides)
+    start = input.__array_interface__["data"][0]
+    base = input
+    while type(base.base) is np.ndarray:
+        base = base.base
+    return strided(input, shape, strides, start - base.__array_interface__["data"][0])
+
+
+@kernel(op.unbind, device="cpu")
+def unbind(input: Any, dim: int) -> Any:
+    if not input.ndim:
+        raise IndexError(dim)
+    along = input if dim == 0 else np.moveaxis(input, dim, 0)
+    return [along[i, ...] for i in range(len(along))]
+
+
+@kernel(op.split_with_sizes, device="cpu")
+def split_with_sizes(input: Any, split_sizes: Any, dim: int) -> Any:
+    n = input.ndim
+    if not -n <= dim < n or sum(split_sizes) != input.shape[dim]:
+        raise IndexError(dim)
+    lead, start, parts = LEAD[dim % n], 0, []
+    for size in split_sizes:
+        if size < 0:
+            raise ValueError(split_sizes)
+        parts.append(input[(*lead, slice(start, start + size))])
+        start += size
+    return parts
 
 
 @kernel(op.detach, device="cpu")
 def detach(input: Any) -> Any:
     return input
-
-

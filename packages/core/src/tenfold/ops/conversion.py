@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from tenfold import devices
+from tenfold import devices, dtypes
 from tenfold.devices import device
 from tenfold.dtypes import dtype
 from tenfold.memory_format import contiguous_format, memory_format, preserve_format
 from tenfold.meta import Meta
 from tenfold.operators import composite, primitive
 from tenfold.tensor import Tensor
+
+Ints = Sequence[Any]  # here: any positional arguments
 
 
 @primitive("conversion")
@@ -71,7 +74,7 @@ def contiguous(input: Tensor, memory_format: Any = contiguous_format) -> Tensor:
 
 @composite("conversion")
 def to(
-    input: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False, copy: bool = False,
+    input: Tensor, args: Ints = (), *, dtype: Any = None, device: Any = None, non_blocking: bool = False, copy: bool = False,
     memory_format: Any = preserve_format,
 ) -> Tensor:  # fmt: skip
     """Convert to a dtype, a device, or those of another tensor; the tensor itself when nothing changes.
@@ -95,9 +98,9 @@ def to(
     return result
 
 
-def _targets(args: tuple[Any, ...], wanted: Any, where: Any) -> tuple[Any, Any]:
+def _targets(args: Any, wanted: Any, where: Any) -> tuple[Any, Any]:
     """PyTorch's overloads: to(dtype), to(device), to(device, dtype), to(other)."""
-    for a in args:
+    for a in args if type(args) is tuple else (args,):
         if isinstance(a, dtype):
             wanted = a
         elif isinstance(a, (device, str, int)) and not isinstance(a, bool):
@@ -131,3 +134,49 @@ def cpu(input: Tensor, memory_format: Any = preserve_format) -> Tensor:
     return to(input, devices.CPU)
 
 
+def _converter(name: str, target: dtype) -> Any:
+    def convert(self: Tensor, memory_format: Any = preserve_format) -> Tensor:
+        return to(self, target, memory_format=memory_format)
+
+    convert.__name__, convert.__qualname__ = name, f"Tensor.{name}"
+    convert.__doc__ = f"Converted to {target.name}: `to(tenfold.{target.name})`."
+    return convert
+
+
+for _name, _target in {
+    "float": dtypes.float32, "double": dtypes.float64, "half": dtypes.float16, "bfloat16": dtypes.bfloat16,
+    "long": dtypes.int64, "int": dtypes.int32, "short": dtypes.int16, "char": dtypes.int8, "byte": dtypes.uint8,
+    "bool": dtypes.bool_, "cfloat": dtypes.complex64, "cdouble": dtypes.complex128,
+}.items():  # fmt: skip
+    setattr(Tensor, _name, _converter(_name, _target))
+
+
+@composite("conversion")
+def cuda(input: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = preserve_format) -> Tensor:
+    """On a CUDA device, the current one when none is named."""
+    return to(input, "cuda" if device is None else device, memory_format=memory_format)
+
+
+# PyTorch's names of tensor types, as `Tensor.type()` gives and takes them.
+TYPE_NAMES = {
+    "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long", "int32": "Int",
+    "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool", "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
+}  # fmt: skip
+
+
+def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """The name of the tensor's type, such as "torch.FloatTensor"; with a dtype or such a name, the conversion to it."""
+    if dtype is None:
+        place = "" if self.device is devices.CPU else f"{self.device.type}."
+        return f"torch.{place}{TYPE_NAMES.get(self.dtype.name, self.dtype.name)}Tensor"
+    if not isinstance(dtype, str):
+        return to(self, dtype)
+    *place, kind = dtype.removeprefix("torch.").removeprefix("tenfold.").split(".")
+    for name, title in TYPE_NAMES.items():
+        if kind == title + "Tensor":
+            return to(self, place[0] if place else "cpu", dtypes.BY_NAME[name])
+    raise ValueError(f"type(): invalid type: {dtype!r}; expected a dtype or one of {', '.join(TYPE_NAMES.values())} + 'Tensor'")
+
+
+Tensor.type = _type  # type: ignore[attr-defined]

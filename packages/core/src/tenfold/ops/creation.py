@@ -159,6 +159,68 @@ def from_numpy(ndarray: Any) -> Tensor:
 
 
 @composite("creation", method=None)
+def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False) -> Tensor:
+    """The data as a tensor that shares its memory where that is possible; copy=True never does, copy=False must.
+
+    >>> import tenfold
+    >>> tenfold.asarray([1, 2])
+    tensor([1, 2])
+    """
+    if copy:
+        return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)  # type: ignore[no-any-return]
+    made = as_tensor(obj, dtype, device)
+    if (
+        copy is False
+        and isinstance(obj, (Tensor, np.ndarray))
+        and not np.shares_memory(host(made), host(obj) if isinstance(obj, Tensor) else obj)
+    ):
+        raise ValueError("asarray: cannot alias the data with the dtype and device asked for; leave out copy=False")
+    return made.detach().requires_grad_(True) if requires_grad and not made.requires_grad else made  # type: ignore[no-any-return]
+
+
+@composite("creation", method=None)
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+    """A 1-d tensor on the memory of an object with the buffer protocol.
+
+    >>> import tenfold
+    >>> tenfold.frombuffer(bytearray([1, 2, 3]), dtype=tenfold.uint8, offset=1)
+    tensor([2, 3], dtype=tenfold.uint8)
+    """
+    size = memoryview(buffer).nbytes
+    if size == 0 or not 0 <= offset < size:
+        raise ValueError(
+            f"frombuffer: offset ({offset} bytes) must be non-negative and no greater than buffer length ({size} bytes) minus 1"
+        )
+    if count == 0 or count < -1:
+        raise ValueError(f"frombuffer: both buffer length ({size}) and count ({count}) must not be 0")
+    if count < 0 and (size - offset) % dtype.itemsize:
+        raise ValueError(
+            f"frombuffer: buffer length ({size - offset} bytes) after offset must be a multiple of element size ({dtype.itemsize})"
+        )
+    if count > 0 and offset + count * dtype.itemsize > size:
+        raise ValueError(
+            f"frombuffer: requested buffer length ({count} * {dtype.itemsize} bytes) after offset exceeds actual buffer length ({size} bytes)"
+        )
+    result = wrap(np.frombuffer(buffer, dtype.numpy, count, offset), devices.located(devices.CPU))
+    return result.requires_grad_(True) if requires_grad else result  # type: ignore[no-any-return]
+
+
+@composite("creation", method=None)
+def scalar_tensor(
+    s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False
+) -> Tensor:
+    """A 0-d tensor of a number, in the default floating type unless a dtype is given.
+
+    >>> import tenfold
+    >>> tenfold.scalar_tensor(2)
+    tensor(2.)
+    """
+    if dtype is None:
+        dtype = dtypes.default_complex() if isinstance(s, complex) else get_default_dtype()
+    return full((), s, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
+@composite("creation", method=None, out=True)
 def empty(
     size: Ints, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
     pin_memory: bool = False, memory_format: Any = None,
@@ -171,13 +233,34 @@ def empty(
     """
     if memory_format is not None and memory_format.order:
         order = memory_format.order
+        if len(size) != len(order):
+            raise RuntimeError(f"empty: required rank {len(order)} tensor to use this memory format, got size {list(size)}")
         inverse = [order.index(d) for d in range(len(order))]
-        base = empty_on([size[d] for d in order], dtype, device)
-        return base.permute(inverse).requires_grad_(requires_grad)
+        base = empty_on([size[d] for d in order], dtype, device).permute(inverse)
+        return base.requires_grad_(requires_grad)  # type: ignore[no-any-return]
     return empty_on(size, dtype, device, requires_grad)
 
 
 @composite("creation", method=None)
+def empty_strided(
+    size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """An uninitialised tensor with given strides, counted in elements.
+
+    >>> import tenfold
+    >>> tenfold.empty_strided((2, 3), (1, 2)).stride()
+    (1, 2)
+    """
+    size = checked_size(size)
+    if len(size) != len(stride):
+        raise RuntimeError(f"empty_strided: mismatch in length of strides {list(stride)} and shape {list(size)}")
+    extent = 1 + sum((n - 1) * s for n, s in zip(size, stride)) if 0 not in size else 0
+    made = empty_on((extent,), dtype, device).as_strided(size, tuple(stride))
+    return made.requires_grad_(True) if requires_grad else made  # type: ignore[no-any-return]
+
+
+@composite("creation", method=None, out=True)
 def full(
     size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
     pin_memory: bool = False,
@@ -191,13 +274,14 @@ def full(
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
     dtype = dtype or number_dtype(fill_value)
-    return place(np.full(checked_size(size), fill_value, dtype.numpy), device, requires_grad)
+    with np.errstate(all="ignore"):
+        return place(np.full(checked_size(size), fill_value, dtype.numpy), device, requires_grad)
 
 
-@composite("creation", method=None)
+@composite("creation", method=None, out=True)
 def zeros(
     size: Ints, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
-    pin_memory: bool = False, out: Any = None,
+    pin_memory: bool = False,
 ) -> Tensor:  # fmt: skip
     """A tensor of zeros.
 
@@ -208,10 +292,10 @@ def zeros(
     return place(np.zeros(checked_size(size), (dtype or get_default_dtype()).numpy), device, requires_grad)
 
 
-@composite("creation", method=None)
+@composite("creation", method=None, out=True)
 def ones(
     size: Ints, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
-    pin_memory: bool = False, out: Any = None,
+    pin_memory: bool = False,
 ) -> Tensor:  # fmt: skip
     """A tensor of ones.
 
@@ -222,61 +306,6 @@ def ones(
     return place(np.ones(checked_size(size), (dtype or get_default_dtype()).numpy), device, requires_grad)
 
 
-def _like(input: Tensor, dtype: Any, device: Any) -> dict[str, Any]:
-    return {"dtype": dtype or input.dtype, "device": input.device if device is None else device}
-
-
-@composite("creation", method=None, nondifferentiable="it does not depend on its input's values")
-def zeros_like(
-    input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None, memory_format: Any = None
-) -> Tensor:
-    """Zeros with the shape, dtype and device of another tensor.
-
-    >>> import tenfold
-    >>> tenfold.zeros_like(tenfold.tensor([1, 2]))
-    tensor([0, 0])
-    """
-    return zeros(input.shape, requires_grad=requires_grad, **_like(input, dtype, device))
-
-
-@composite("creation", method=None, nondifferentiable="it does not depend on its input's values")
-def ones_like(
-    input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None, memory_format: Any = None
-) -> Tensor:
-    """Ones with the shape, dtype and device of another tensor.
-
-    >>> import tenfold
-    >>> tenfold.ones_like(tenfold.tensor([1, 2]))
-    tensor([1, 1])
-    """
-    return ones(input.shape, requires_grad=requires_grad, **_like(input, dtype, device))
-
-
-@composite("creation", method=None)
-def arange(
-    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
-    layout: Any = None, pin_memory: bool = False,
-) -> Tensor:  # fmt: skip
-    """Numbers from start (0) up to, not including, end: ints give int64, floats the default dtype.
-
-    >>> import tenfold
-    >>> tenfold.arange(1, 4)
-    tensor([1, 2, 3])
-    """
-    if end is None:
-        start, end = 0, start
-    start, end, step = (v.item() if isinstance(v, (Tensor, np.generic)) else v for v in (start, end, step))
-    if step == 0:
-        raise RuntimeError("arange: step must be nonzero")
-    if (end - start) * (1 if step > 0 else -1) < 0:
-        raise RuntimeError(f"arange: upper bound and lower bound inconsistent with step sign: start={start}, end={end}, step={step}")
-    whole = all(isinstance(v, int) for v in (start, end, step))
-    dtype = dtype or (dtypes.int64 if whole else get_default_dtype())
-    if whole:
-        array = np.arange(start, end, step)
-    else:
-        count = int(np.ceil((end - start) / step))
-        array = start + np.arange(count, dtype=np.float64) * step
-    return place(array.astype(dtype.numpy), device, requires_grad)
-
-
+# The rest of the family.
+from tenfold.ops.creation_like import ones_like, zeros_like  # noqa: E402, F401
+from tenfold.ops.sequences import arange  # noqa: E402, F401

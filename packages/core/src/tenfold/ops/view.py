@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from tenfold.dtypes import FROM_NUMPY, dtype
 from tenfold.meta import Meta, contiguous_strides
 from tenfold.operators import composite, primitive
 from tenfold.ops.rules import wrap_dim
@@ -66,6 +67,26 @@ def view_strides(shape: Sequence[int], strides: Sequence[int], new: Sequence[int
     return tuple(reversed(result))
 
 
+def reinterpreted(input: Meta, target: dtype) -> Meta:
+    """The geometry of the same memory read as another dtype; the last dimension grows or shrinks with the item size."""
+    have, want = input.dtype.itemsize, target.itemsize
+    if have == want:
+        return Meta(input.shape, target.numpy, input.strides, input.offset)
+    if not input.shape:
+        raise RuntimeError(
+            f"view: self.dim() cannot be 0 to view {FROM_NUMPY[input.dtype]} as {target} (different element sizes)"
+        )
+    if input.strides[-1] != have and input.shape[-1] != 1:
+        raise RuntimeError(f"view: self.stride(-1) must be 1 to view {FROM_NUMPY[input.dtype]} as {target} (different element sizes)")
+    size_bytes = input.shape[-1] * have
+    if size_bytes % want or any(s % want for s in input.strides[:-1]) or input.offset % want:
+        raise RuntimeError(
+            f"view: self.size(-1) times the element size must be divisible by {want} to view {FROM_NUMPY[input.dtype]} as "
+            f"{target} (different element sizes), but got {input.shape[-1]}"
+        )
+    return Meta((*input.shape[:-1], size_bytes // want), target.numpy, (*input.strides[:-1], want), input.offset)
+
+
 @primitive("view", view=True)
 def view(input: Tensor, shape: Ints) -> Tensor:
     """The same elements in another shape, without a copy; one size may be -1. A dtype reinterprets the memory.
@@ -79,6 +100,8 @@ def view(input: Tensor, shape: Ints) -> Tensor:
 
 @view.rule
 def _(input: Any, shape: Any) -> Meta:
+    if isinstance(shape, dtype):
+        return reinterpreted(input, shape)
     shape = infer_size(shape, input.size, "view")
     strides = view_strides(input.shape, input.strides, shape)
     if strides is None:
@@ -86,7 +109,7 @@ def _(input: Any, shape: Any) -> Meta:
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
             "contiguous subspaces). Use .reshape(...) instead."
         )
-    return Meta(shape, input.dtype, strides)
+    return Meta(shape, input.dtype, strides, input.offset)
 
 
 @composite("view")
@@ -97,11 +120,10 @@ def reshape(input: Tensor, shape: Ints) -> Tensor:
     >>> tenfold.arange(4).reshape(2, 2).T.reshape(-1)
     tensor([0, 2, 1, 3])
     """
-    shape = infer_size(shape, input.numel(), "reshape")
-    a = input._array
-    if view_strides(a.shape, a.strides, shape) is None:
-        input = input.contiguous()
-    return view(input, shape)
+    try:
+        return view(input, shape)
+    except RuntimeError:
+        return view(input.contiguous(), infer_size(shape, input.numel(), "reshape"))
 
 
 @primitive("view", view=True)
@@ -125,7 +147,7 @@ def _(input: Any, dims: Any) -> Meta:
     order = [wrap_dim(d, n, "permute") for d in dims]
     if len(set(order)) != n:
         raise RuntimeError("permute(): duplicate dims are not allowed.")
-    return Meta([input.shape[d] for d in order], input.dtype, [input.strides[d] for d in order])
+    return Meta([input.shape[d] for d in order], input.dtype, [input.strides[d] for d in order], input.offset)
 
 
 @primitive("view", view=True)
@@ -146,7 +168,7 @@ def _(input: Any, dim0: int, dim1: int) -> Meta:
     if n:
         shape[dim0], shape[dim1] = shape[dim1], shape[dim0]
         strides[dim0], strides[dim1] = strides[dim1], strides[dim0]
-    return Meta(shape, input.dtype, strides)
+    return Meta(shape, input.dtype, strides, input.offset)
 
 
 @primitive("view", view=True)
@@ -183,7 +205,7 @@ def _(input: Any, size: Any) -> Meta:
             )
         shape.append(want)
         strides.append(stride if have == want else 0)
-    return Meta(shape, input.dtype, strides)
+    return Meta(shape, input.dtype, strides, input.offset)
 
 
 @primitive("view", view=True)
@@ -203,7 +225,7 @@ def _(input: Any, dim: int) -> Meta:
     shape, strides = list(input.shape), list(input.strides)
     shape.insert(dim, 1)
     strides.insert(dim, stride)
-    return Meta(shape, input.dtype, strides)
+    return Meta(shape, input.dtype, strides, input.offset)
 
 
 @primitive("view", view=True)
@@ -221,7 +243,7 @@ def _(input: Any, dim: Any) -> Meta:
     n = len(input.shape)
     dims = range(n) if dim is None else [wrap_dim(d, n, "squeeze") for d in ([dim] if isinstance(dim, int) else dim)]
     keep = [i for i in range(n) if i not in dims or input.shape[i] != 1]
-    return Meta([input.shape[i] for i in keep], input.dtype, [input.strides[i] for i in keep])
+    return Meta([input.shape[i] for i in keep], input.dtype, [input.strides[i] for i in keep], input.offset)
 
 
 @primitive("view", view=True)
@@ -258,4 +280,90 @@ def detach(input: Tensor) -> Tensor:
 
 @detach.rule
 def _(input: Any) -> Meta:
-    return Meta(input.shape, input.dtype, input.strides)
+    return Meta(input.shape, input.dtype, input.strides, input.offset)
+
+
+@primitive("view", view=True)
+def select(input: Tensor, dim: int, index: int) -> Tensor:
+    """The slice at one index of a dimension, which is left out.
+
+    Raises IndexError for an index outside the dimension.
+
+    >>> import tenfold
+    >>> tenfold.arange(6).view(2, 3).select(1, 2)
+    tensor([2, 5])
+    """
+
+
+@select.rule
+def _(input: Any, dim: int, index: int) -> Meta:
+    n = len(input.shape)
+    if n == 0:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    dim, index = wrap_dim(dim, n, "select"), int(index)
+    size = input.shape[dim]
+    if not -size <= index < size:
+        raise IndexError(f"select(): index {index} out of range for tensor of size {list(input.shape)} at dimension {dim}")
+    offset = input.offset + index % size * input.strides[dim]
+    shape, strides = list(input.shape), list(input.strides)
+    del shape[dim], strides[dim]
+    return Meta(shape, input.dtype, strides, offset)
+
+
+@primitive("view", view=True)
+def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """The diagonal of two dimensions, as a new last dimension; offset > 0 is above, < 0 below.
+
+    >>> import tenfold
+    >>> tenfold.arange(6).view(2, 3).diagonal(1)
+    tensor([1, 5])
+    """
+
+
+@diagonal.rule
+def _(input: Any, offset: int, dim1: int, dim2: int) -> Meta:
+    n = len(input.shape)
+    dim1, dim2 = wrap_dim(dim1, n, "diagonal"), wrap_dim(dim2, n, "diagonal")
+    if dim1 == dim2:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    (rows, columns), (down, right) = ([a[dim1], a[dim2]] for a in (input.shape, input.strides))
+    length = max(min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns), 0)
+    start = 0 if length == 0 else offset * right if offset >= 0 else -offset * down
+    rest = [i for i in range(n) if i not in (dim1, dim2)]
+    return Meta(
+        [*(input.shape[i] for i in rest), length], input.dtype,
+        [*(input.strides[i] for i in rest), down + right], input.offset + start,
+    )  # fmt: skip
+
+
+@primitive("view", view=True)
+def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """Windows of a dimension: `size` elements each `step` elements, as a new last dimension.
+
+    >>> import tenfold
+    >>> tenfold.arange(4).unfold(0, 2, 1)
+    tensor([[0, 1],
+            [1, 2],
+            [2, 3]])
+    """
+
+
+@unfold.rule
+def _(input: Any, dimension: int, size: int, step: int) -> Meta:
+    n = len(input.shape)
+    dimension = wrap_dim(dimension, n, "unfold")
+    have, stride = (input.shape[dimension], input.strides[dimension]) if n else (1, input.dtype.itemsize)
+    if size < 0:
+        raise RuntimeError(f"unfold: size is {size} but must be >= 0")
+    if size > have:
+        raise RuntimeError(f"maximum size for tensor at dimension {dimension} is {have} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"unfold: step is {step} but must be > 0")
+    shape, strides = [*input.shape, size], [*input.strides, stride]
+    if n:
+        shape[dimension], strides[dimension] = (have - size) // step + 1, stride * step
+    return Meta(shape, input.dtype, strides, input.offset)
+
+
+# The family's other modules build on the operators above.
+from tenfold.ops import view_forms, view_split  # noqa: E402, F401

@@ -1,1 +1,135 @@
 """Gradients of indexing operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold import op
+from tenfold.autograd.gradients import gradient, gradients
+from tenfold.ops.along import gather, scatter_add, scatter_reduce, scatter_set
+from tenfold.ops.creation import ones_like, zeros, zeros_like
+from tenfold.ops.indexing import index, index_put, index_put_
+from tenfold.ops.joining import flip, roll, tril, triu
+from tenfold.ops.pointwise import where
+from tenfold.ops.strided import as_strided_scatter, placed
+from tenfold.ops.view import as_strided
+from tenfold.ops.view_split import split_with_sizes, unbind
+
+gradient(op.getitem, input=lambda g, input_shape, index: placed(g, input_shape, op.getitem.shape_rule, index))
+
+
+def _zero(g: Any) -> Any:
+    return zeros((), dtype=g.dtype, device=g.device)
+
+
+@gradients(op.index, "input")
+def _(g: Any, input_shape: Any, indices: Any) -> Any:
+    return (index_put_(zeros(input_shape, dtype=g.dtype, device=g.device), indices, g, True),)
+
+
+@gradients(op.index_put, "input", "values")
+def _(g: Any, needs: Any, indices: Any, accumulate: bool) -> Any:
+    kept = g if accumulate or not needs[0] else index_put(g, indices, _zero(g))
+    return kept, index(g, indices) if needs[1] else None
+
+
+gradient(
+    op.strided_sum,
+    input=lambda g, size, stride, storage_offset: as_strided(_dense(g), size, stride, _start(g, storage_offset)),
+)
+gradient(
+    op.as_strided_scatter,
+    input=lambda g, size, stride, storage_offset: as_strided_scatter(g, _zero(g), size, stride, storage_offset),
+    src=lambda g, size, stride, storage_offset: as_strided(_dense(g), size, stride, _start(g, storage_offset or 0)),
+)
+
+
+def _dense(g: Any) -> Any:
+    return g.contiguous()
+
+
+def _start(g: Any, offset: int) -> int:
+    """Where a region lies in the storage of the (row-major) gradient."""
+    return offset + (g.storage_offset() if g.is_contiguous() else 0)
+
+
+# Along one dimension
+
+
+def _sent(g: Any, input_shape: Any, dim: int, index: Any) -> Any:
+    return scatter_add(zeros(input_shape, dtype=g.dtype, device=g.device), dim, index, g)
+
+
+gradient(op.gather, input=_sent)
+gradient(
+    op.scatter_set,
+    input=lambda g, dim, index: scatter_set(g, dim, index, 0),
+    src=lambda g, dim, index: gather(g, dim, index),
+)
+gradient(op.scatter_add, input=lambda g: g, src=lambda g, dim, index: gather(g, dim, index))
+
+
+@gradients(op.scatter_reduce, "input", "src")
+def _(g: Any, input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool, out: Any) -> Any:
+    own, sent = _REDUCED[reduce](g, input, dim, index, src, include_self, out)
+    return own if include_self else scatter_set(own, dim, index, 0), sent
+
+
+def _sum(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:
+    return g, gather(g, dim, index)
+
+
+def _mean(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:
+    count = ones_like(input) if include_self else zeros_like(input)
+    count = scatter_add(count, dim, index, ones_like(src))
+    share = g / where(count > 1, count, 1)
+    return share, gather(share, dim, index)
+
+
+def _extreme(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:
+    """Shared equally among all that attain the extreme."""
+    own, sent = (input == out).to(g.dtype), (src == gather(out, dim, index)).to(g.dtype)
+    if not include_self:
+        own = scatter_set(own, dim, index, 0)
+    share = g / scatter_add(own, dim, index, sent)
+    return where(own > 0, share, 0), where(sent > 0, gather(share, dim, index), 0)
+
+
+def _prod(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:
+    """The product of the others: by division, and where exactly one factor is zero by leaving it out."""
+    safe = where(input == 0, 1, input)
+    own = g * scatter_reduce(safe, dim, index, src, "prod", include_self=include_self) / safe
+    is_zero = src == 0
+    zeros_met = scatter_add((input == 0).to(g.dtype) if include_self else zeros_like(g), dim, index, is_zero.to(g.dtype))
+    single = where(is_zero, gather(zeros_met, dim, index), 0) == 1
+    others = scatter_reduce(input, dim, index, where(single, 1, src), "prod", include_self=include_self)
+    divided = gather(g * out, dim, index) / where(is_zero, 1, src)
+    return own, where(single, gather(g * others, dim, index), divided)
+
+
+_REDUCED = {"sum": _sum, "mean": _mean, "amax": _extreme, "amin": _extreme, "prod": _prod}
+
+
+# Joining and rearranging
+
+
+@gradients(op.cat, "tensors")
+def _(g: Any, tensors_shape: Any, dim: int) -> Any:
+    sizes = [0 if tuple(s) == (0,) and g.dim() > 1 else s[dim] for s in tensors_shape]
+    parts = split_with_sizes(g, sizes, dim)
+    return [p.reshape(0) if tuple(s) == (0,) else p for p, s in zip(parts, tensors_shape)]
+
+
+@gradients(op.stack, "tensors")
+def _(g: Any, dim: int) -> Any:
+    return unbind(g, dim)
+
+
+gradient(op.tril, input=lambda g, diagonal: tril(g, diagonal))
+gradient(op.triu, input=lambda g, diagonal: triu(g, diagonal))
+gradient(op.flip, input=lambda g, dims: flip(g, dims))
+gradient(op.roll, input=lambda g, shifts, dims: roll(g, _back(shifts), dims))
+
+
+def _back(shifts: Any) -> Any:
+    return -shifts if isinstance(shifts, int) else tuple(-s for s in shifts)

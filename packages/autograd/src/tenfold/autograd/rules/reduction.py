@@ -1,12 +1,16 @@
-"""Gradients of the reductions."""
+"""Gradients of the reductions, scans and order statistics."""
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from tenfold import op
 from tenfold.autograd.gradients import gradient
-from tenfold.ops.rules import wrap_dims
+from tenfold.ops.pointwise import where
+from tenfold.ops.reduction import count_over
+from tenfold.ops.rules import wrap_dim, wrap_dims
+from tenfold.ops.statistics import spread_arguments
 
 
 def restore_dims(g: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
@@ -14,7 +18,200 @@ def restore_dims(g: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
     if keepdim or not shape:
         return g
     dims = wrap_dims(dim, len(shape))
-    return g.view(*[1 if i in dims else n for i, n in enumerate(shape)])
+    return g.reshape([1 if i in dims else n for i, n in enumerate(shape)])
+
+
+def _is_complex(x: Any) -> bool:
+    return bool(x.dtype.is_complex)
+
+
+def _conj(x: Any) -> Any:
+    return x.conj() if _is_complex(x) else x
+
+
+# Sums and products
+
+
+def _mean(g: Any, input_shape: Any, dim: Any, keepdim: bool) -> Any:
+    g = g / max(count_over(input_shape, dim), 1)
+    return restore_dims(g, input_shape, dim, keepdim).expand(input_shape)
 
 
 gradient(op.sum, input=lambda g, input_shape, dim, keepdim: restore_dims(g, input_shape, dim, keepdim).expand(input_shape))
+gradient(op.mean, input=_mean)
+
+
+def _product_of_others(x: Any, dim: int) -> Any:
+    """For each element the product of all others along a dimension, right for zeros too."""
+    size = x.shape[dim]
+    if size < 2:
+        return op.ones_like(x)
+    one = op.ones_like(x.narrow(dim, 0, 1))
+    before = op.cat([one, x.narrow(dim, 0, size - 1)], dim).cumprod(dim)
+    after = op.cat([one, x.narrow(dim, 1, size - 1).flip(dim)], dim).cumprod(dim).flip(dim)
+    return before * after
+
+
+def _prod(g: Any, input: Any, dim: Any, keepdim: bool) -> Any:
+    if not input.shape:
+        return g
+    if dim is None:
+        return g * _conj(_product_of_others(input.reshape(-1), 0)).reshape(input.shape)
+    dims = wrap_dims(dim, input.dim())
+    if len(dims) == 1:
+        return restore_dims(g, input.shape, dim, keepdim) * _conj(_product_of_others(input, dims[0]))
+    kept = [d for d in range(input.dim()) if d not in dims]
+    order = [*kept, *dims]
+    moved = input.permute(order)
+    others = _product_of_others(moved.reshape([*moved.shape[: len(kept)], -1]), len(kept)).reshape(moved.shape)
+    others = others.permute([order.index(d) for d in range(input.dim())])
+    return restore_dims(g, input.shape, dim, keepdim) * _conj(others)
+
+
+gradient(op.prod, input=_prod)
+
+
+# Extremes
+
+
+def _shared(g: Any, input: Any, out: Any, dim: Any, keepdim: bool) -> Any:
+    """The gradient of an extreme, in equal parts to all elements that attain it."""
+    chosen = input == restore_dims(out, input.shape, dim, keepdim)
+    g = restore_dims(g, input.shape, dim, keepdim)
+    dims = None if dim is None or dim == () else dim
+    return where(chosen, g / chosen.sum(dims, True), 0)
+
+
+gradient(op.amax, input=_shared)
+gradient(op.amin, input=_shared)
+
+
+def _to_positions(g: Any, shape: Any, dim: int, positions: Any, keepdim: bool) -> Any:
+    """Zeros of a shape with g at the given positions along a dimension."""
+    if not shape:
+        return g.reshape(())
+    d = wrap_dim(dim, len(shape))
+    if not keepdim:
+        g, positions = g.unsqueeze(d), positions.unsqueeze(d)
+    return g.new_zeros(shape).scatter_add(d, positions, g)
+
+
+def _chosen(g: Any, input_shape: Any, dim: int, keepdim: bool, out1: Any) -> Any:
+    return _to_positions(g[0], input_shape, dim, out1, keepdim)
+
+
+def _chosen_in_place(g: Any, input_shape: Any, dim: int, out1: Any) -> Any:
+    return _to_positions(g[0], input_shape, dim, out1, True)
+
+
+for _operator in (op.max_dim, op.min_dim, op.kthvalue_pair, op.median_dim, op.mode_pair):
+    gradient(_operator, input=_chosen)
+for _operator in (op.sort_pair, op.topk_pair, op.cummax_pair, op.cummin_pair):
+    gradient(_operator, input=_chosen_in_place)
+
+
+def _median(g: Any, input: Any, out: Any) -> Any:
+    chosen = (input == out) | (input.isnan() & out.isnan())
+    return where(chosen, g / chosen.sum(), 0)
+
+
+gradient(op.median_value, input=_median)
+
+
+# Exponentials
+
+gradient(
+    op.logsumexp,
+    input=lambda g, input, out, dim, keepdim: (
+        restore_dims(g, input.shape, dim, keepdim) * _conj((input - _finite(restore_dims(out, input.shape, dim, keepdim))).exp())
+    ),
+)
+
+
+def _finite(x: Any) -> Any:
+    """x with infinities as zeros: exp(-inf - 0) is the right 0 where exp(-inf + inf) is NaN."""
+    return x if _is_complex(x) else where(x.isinf() & (x < 0), 0, x)
+
+
+def _reversed(scan: Any, x: Any, dim: int) -> Any:
+    return scan(x.flip(dim), dim).flip(dim) if x.dim() else x
+
+
+def _logcumsumexp(g: Any, input: Any, out: Any, dim: int) -> Any:
+    if _is_complex(g):
+        return (_reversed(op.logcumsumexp, g.log() - _conj(out), dim) + _conj(input)).exp()
+    least = -1e30 if g.dtype.itemsize > 2 else -1e4  # as good as -inf, and its differences are numbers
+    positive = where(g > 0, where(g > 0, g, 1).log(), least)
+    negative = where(g < 0, where(g < 0, -g, 1).log(), least)
+    gained = (_reversed(op.logcumsumexp, positive - out, dim) + input).exp()
+    return gained - (_reversed(op.logcumsumexp, negative - out, dim) + input).exp()
+
+
+gradient(op.logcumsumexp, input=_logcumsumexp)
+gradient(op.cumsum, input=lambda g, dim: _reversed(op.cumsum, g, dim))
+
+
+def _has_zero(x: Any) -> bool:
+    """Whether an element is zero; inside a transform, whose values cannot be read, one may be."""
+    return x._key.level is not None or bool((x == 0).any())
+
+
+def _cumprod(g: Any, input: Any, out: Any, dim: int) -> Any:
+    if input.dim() == 0 or input.numel() == 0:
+        return g
+    if not _has_zero(input):
+        return _reversed(op.cumsum, g * _conj(out), dim) / _conj(input)
+    # Element k of the gradient: sum over j >= k of g[j] times the product up to j without k.
+    d = wrap_dim(dim, input.dim())
+    rows, gs = input.transpose(d, -1), g.transpose(d, -1)
+    size = rows.shape[-1]
+    k = op.arange(size, device=input.device)
+    without = where(k.unsqueeze(1) == k, 1, rows.unsqueeze(-2)).cumprod(-1)  # (..., k, j)
+    parts = where(k.unsqueeze(1) > k, 0, gs.unsqueeze(-2) * _conj(without))
+    return parts.sum(-1).transpose(d, -1)
+
+
+gradient(op.cumprod, input=_cumprod)
+
+
+# Spread and norms
+
+
+def _variance(g: Any, input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Any:
+    dim, correction = spread_arguments(dim, unbiased, correction)
+    scale = 2.0 / (count_over(input.shape, dim) - correction)
+    return restore_dims(g * scale, input.shape, dim, keepdim) * (input - input.mean(dim, True))
+
+
+def _deviation(g: Any, input: Any, out: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Any:
+    g = where(out == 0, 0, g / (2 * out))
+    return _variance(g, input, dim, unbiased, keepdim, correction)
+
+
+gradient(op.var, input=_variance)
+gradient(op.std, input=_deviation)
+
+
+def _norm(g: Any, input: Any, out: Any, ord: Any, dim: Any, keepdim: bool) -> Any:
+    """g times the derivative of (sum |x|^p)^(1/p); 0 where that is not defined, as in PyTorch."""
+    if ord == 0:
+        return op.zeros_like(input)
+    g, out = restore_dims(g, input.shape, dim, keepdim), restore_dims(out, input.shape, dim, keepdim)
+    if ord == 1:
+        return input.sgn() * g
+    if ord == 2:
+        return input * where(out == 0, 0, g / out)
+    size = input.abs()
+    if ord in (inf, -inf):
+        attained = (size == out) | (size.isnan() & out.isnan())
+        return input.sgn() * where(attained, g / attained.sum(dim, True), 0)
+    if ord < 1:
+        scaled = where(size == 0, 0, input.sgn() * where(size == 0, 1, size).pow(ord - 1))
+        return scaled * g * out.pow(1 - ord)
+    if ord < 2:
+        scaled = input.sgn() * size.pow(ord - 1)
+        return scaled * where(out == 0, 0, g * out.pow(1 - ord))
+    return input * size.pow(ord - 2) * where(out == 0, 0, g / out.pow(ord - 1))
+
+
+gradient(op.vector_norm, input=_norm)

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.blocks import row_blocks
+from tenfold.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
 from tenfold.nn.cpu.pool import PLANE_BYTES, as_planes, avg_pool, max_pool
-from tenfold.nn.cpu.window import Sizes
+from tenfold.nn.ops import adaptive_pool as ops
+from tenfold.nn.window import Sizes
 
 Array = np.ndarray[Any, Any]
 
@@ -78,10 +80,10 @@ def _along(values: Array, axis: int, x: Array) -> Array:
 
 
 @array_kernel()
-def adaptive_avg_pool_grad(g: Array, input_shape: Sizes, ndim: int) -> Array:
+def adaptive_avg_pool_grad(grad: Array, input_shape: Sizes, ndim: int) -> Array:
     """The gradient of `adaptive_avg_pool` over the last `ndim` dimensions."""
-    out = np.empty(tuple(input_shape), g.dtype)
-    planes, results = as_planes(g, ndim), as_planes(out, ndim)
+    out = np.empty(tuple(input_shape), grad.dtype)
+    planes, results = as_planes(grad, ndim), as_planes(out, ndim)
     if planes[0:1].size == 1 and results.size:
         results[...] = planes / (results.size // len(results))
         return out
@@ -93,13 +95,13 @@ def adaptive_avg_pool_grad(g: Array, input_shape: Sizes, ndim: int) -> Array:
     return out
 
 
-def _share_windows(g: Array, axis: int, size: int) -> Array:
-    """Share `g` out along one axis. The outputs that read input j are an adaptive window themselves, with the two
+def _share_windows(grad: Array, axis: int, size: int) -> Array:
+    """Share `grad` out along one axis. The outputs that read input j are an adaptive window themselves, with the two
     sizes exchanged: floor(i S / P) <= j < ceil((i + 1) S / P) says the same as floor(j P / S) <= i < ceil((j + 1) P / S).
     """
-    shares = g * _along(1 / adaptive_windows(size, g.shape[axis])[1], axis, g)
-    if g.shape[axis] and size % g.shape[axis] == 0:
-        return shares.repeat(size // g.shape[axis], axis)
+    shares = grad * _along(1 / adaptive_windows(size, grad.shape[axis])[1], axis, grad)
+    if grad.shape[axis] and size % grad.shape[axis] == 0:
+        return shares.repeat(size // grad.shape[axis], axis)
     return _sum_windows(shares, axis, size)
 
 
@@ -153,3 +155,7 @@ def _max_windows(x: Array, index: Array, axis: int, size: int) -> tuple[Array, A
         np.copyto(best, value, where=better)
         np.copyto(where, index.take(reads, axis), where=better)
     return best, where
+
+
+for _function in (adaptive_avg_pool, adaptive_avg_pool_grad, adaptive_max_pool):
+    kernel(getattr(ops, _function.__name__), device="cpu")(_function)

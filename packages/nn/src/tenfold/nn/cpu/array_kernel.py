@@ -8,6 +8,8 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from tenfold.cpu.quiet import quiet
+
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 HALF_BYTES = 2
@@ -26,14 +28,12 @@ def array_kernel(*, rounded: int = 1) -> Callable[[Kernel], Kernel]:
     """
 
     def decorate(function: Kernel) -> Kernel:
-        @wraps(function)
-        def call(*args: Any) -> Any:
-            with np.errstate(all="ignore"):
-                if is_half(args[0]):
-                    return _widened(function, args, rounded)
-                return function(*args)
+        def run(*args: Any) -> Any:
+            if args[0].dtype.itemsize == HALF_BYTES and is_half(args[0]):
+                return _widened(function, args, rounded)
+            return function(*args)
 
-        return cast(Kernel, call)
+        return cast(Kernel, wraps(function)(quiet(run)))
 
     return decorate
 

@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
+from tenfold.nn.ops import attention as ops
 
 Array = np.ndarray[Any, Any]
 
@@ -40,8 +42,9 @@ class Blocks:
                 yield slice(head, min(head + self.step_heads, self.heads)), slice(query, last), seen
 
 
+@kernel(ops.fused_attention, device="cpu")
 @array_kernel(rounded=1)
-def scaled_dot_product_attention(
+def fused_attention(
     query: Array, key: Array, value: Array, attn_mask: Array | None, is_causal: bool, scale: float | None
 ) -> tuple[Array, Array]:
     """Attention of query (*, T, E) to key (*, S, E) and value (*, S, V): (*, T, V), and the log-sum-exp of scores (*, T).
@@ -70,28 +73,27 @@ def scaled_dot_product_attention(
     return out.reshape(*lead, *out.shape[1:]), sums.reshape(*lead, q.shape[1])
 
 
-@array_kernel(rounded=4)
-def scaled_dot_product_attention_grad(
-    g: Array,
+@kernel(ops.fused_attention_grad, device="cpu")
+@array_kernel(rounded=3)
+def fused_attention_grad(
+    grad: Array,
     query: Array,
     key: Array,
     value: Array,
-    out: Array,
+    output: Array,
     log_sum_exp: Array,
     attn_mask: Array | None,
     is_causal: bool,
     scale: float | None,
-    mask_grad: bool,
-) -> tuple[Array, Array, Array, Array | None]:
-    """The gradients for query, key, value and, when `mask_grad` asks for it, the additive mask broadcast to (*, T, S)."""
+) -> tuple[Array, Array, Array]:
+    """The gradients for query, key and value."""
     q, k, v = _flatten_heads(query, key, value)
     mask = None if attn_mask is None else HeadMask(attn_mask, query.shape[:-2], (q.shape[1], k.shape[1]))
-    g3, out3 = g.reshape(*q.shape[:2], v.shape[2]), out.reshape(*q.shape[:2], v.shape[2])
+    g3, out3 = grad.reshape(*q.shape[:2], v.shape[2]), output.reshape(*q.shape[:2], v.shape[2])
     sums = np.where(np.isneginf(log_sum_exp), np.inf, log_sum_exp).reshape(*q.shape[:2], 1)
     factor = _scale(query, scale)
     delta = np.vecdot(g3, out3)[..., None]
     g_query, g_key, g_value = np.empty(q.shape, q.dtype), np.zeros(k.shape, q.dtype), np.zeros(v.shape, q.dtype)
-    g_mask = np.zeros((*q.shape[:2], k.shape[1]), q.dtype) if mask_grad else None
     for heads, rows, seen in Blocks(len(q), q.shape[1], k.shape[1], q.itemsize, is_causal):
         probabilities = _scores(q, k, mask, heads, rows, seen, factor, is_causal)
         probabilities -= sums[heads, rows]
@@ -100,12 +102,9 @@ def scaled_dot_product_attention_grad(
         change = np.matmul(g3[heads, rows], v[heads, :seen].swapaxes(1, 2))
         change -= delta[heads, rows]
         change *= probabilities
-        if g_mask is not None:
-            g_mask[heads, rows, :seen] = change
         np.multiply(np.matmul(change, k[heads, :seen]), factor, out=g_query[heads, rows])
         g_key[heads, :seen] += np.matmul(change.swapaxes(1, 2), q[heads, rows] * factor)
-    results = (g_query.reshape(query.shape), g_key.reshape(key.shape), g_value.reshape(value.shape))
-    return *results, None if g_mask is None else g_mask.reshape(*query.shape[:-1], k.shape[1])
+    return g_query.reshape(query.shape), g_key.reshape(key.shape), g_value.reshape(value.shape)
 
 
 def _scale(query: Array, scale: float | None) -> Any:

@@ -15,8 +15,10 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from tenfold.cpu.blocks import row_blocks
+from tenfold.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
-from tenfold.nn.cpu.window import Sizes, Window, window_over
+from tenfold.nn.window import Sizes, Window, window_over
+from tenfold.nn.ops import conv as ops
 
 Array = np.ndarray[Any, Any]
 
@@ -56,7 +58,7 @@ def convolution(
 
 @array_kernel()
 def convolution_input_grad(
-    g: Array,
+    grad: Array,
     weight: Array,
     input_shape: Sizes,
     stride: Sizes,
@@ -67,20 +69,20 @@ def convolution_input_grad(
     groups: int,
 ) -> Array:
     """The gradient of `convolution` with respect to its input, of the shape `input_shape`."""
-    if g.ndim == weight.ndim - 1:
+    if grad.ndim == weight.ndim - 1:
         steps = (stride, padding, dilation, transposed, output_padding, groups)
-        single: Array = convolution_input_grad(g[None], weight, (1, *input_shape), *steps)[0]
+        single: Array = convolution_input_grad(grad[None], weight, (1, *input_shape), *steps)[0]
         return single
     if transposed:
-        window = Window(*map(tuple, (weight.shape[2:], stride, padding, dilation, g.shape[2:], input_shape[2:])))
-        return _correlate(g, weight, None, window, groups)
+        window = Window(*map(tuple, (weight.shape[2:], stride, padding, dilation, grad.shape[2:], input_shape[2:])))
+        return _correlate(grad, weight, None, window, groups)
     window = window_over(tuple(input_shape[2:]), weight.shape[2:], stride, padding, dilation)
-    return _spread(g, weight, window, groups)
+    return _spread(grad, weight, window, groups)
 
 
 @array_kernel()
 def convolution_weight_grad(
-    g: Array,
+    grad: Array,
     input: Array,
     weight_shape: Sizes,
     stride: Sizes,
@@ -91,9 +93,9 @@ def convolution_weight_grad(
     groups: int,
 ) -> Array:
     """The gradient of `convolution` with respect to its weight, of the shape `weight_shape`."""
-    if g.ndim == len(weight_shape) - 1:
-        g, input = g[None], input[None]
-    wide, narrow = (g, input) if transposed else (input, g)
+    if grad.ndim == len(weight_shape) - 1:
+        grad, input = grad[None], input[None]
+    wide, narrow = (grad, input) if transposed else (input, grad)
     window = Window(*map(tuple, (weight_shape[2:], stride, padding, dilation, wide.shape[2:], narrow.shape[2:])))
     return _weight_grad(narrow, wide, window, groups).reshape(weight_shape)
 
@@ -300,19 +302,19 @@ def _depthwise(x: Array, weight: Array, bias: Array | None, window: Window, out:
         out += _per_channel(bias, out.ndim)
 
 
-def _spread(g: Array, weight: Array, window: Window, groups: int) -> Array:
+def _spread(grad: Array, weight: Array, window: Window, groups: int) -> Array:
     """The transpose of `_correlate`: every output is multiplied by the weight and added to the inputs it came from."""
     C = weight.shape[1] * groups
-    out = np.zeros((len(g), C, *window.inputs), g.dtype)
-    if out.size == 0 or g.size == 0:
+    out = np.zeros((len(grad), C, *window.inputs), grad.dtype)
+    if out.size == 0 or grad.size == 0:
         return out
     if all(s == 1 for s in window.stride):
         flipped = _flipped(weight, groups)
         padding = tuple(d * (k - 1) - p for k, d, p in zip(window.kernel, window.dilation, window.padding, strict=True))
         back = window_over(window.outputs, window.kernel, window.stride, padding, window.dilation)
         if min(padding) >= 0 and back.outputs == window.inputs:
-            return _correlate(g, flipped, None, back, groups)
-    _spread_by_tap(g, weight, window, groups, out)
+            return _correlate(grad, flipped, None, back, groups)
+    _spread_by_tap(grad, weight, window, groups, out)
     return out
 
 
@@ -324,31 +326,39 @@ def _flipped(weight: Array, groups: int) -> Array:
     return np.ascontiguousarray(turned).reshape(groups * C, O // groups, *weight.shape[2:])
 
 
-def _spread_by_tap(g: Array, weight: Array, window: Window, groups: int, out: Array) -> None:
-    N, O = g.shape[:2]
+def _spread_by_tap(grad: Array, weight: Array, window: Window, groups: int, out: Array) -> None:
+    N, O = grad.shape[:2]
     C = out.shape[1]
     flat = flat_layout(window)
     kernels = weight.reshape(groups, O // groups, -1).swapaxes(1, 2)
-    image_bytes = C * window.taps * flat.run * g.itemsize
+    image_bytes = C * window.taps * flat.run * grad.itemsize
     step = max(1, min(N, COLUMN_BYTES // image_bytes))
-    rows = np.zeros((step, O, prod(flat.rows)), g.dtype)
+    rows = np.zeros((step, O, prod(flat.rows)), grad.dtype)
     for part in row_blocks(N, 1, step):
         B = part.stop - part.start
-        rows[:B].reshape(B, O, *flat.rows)[flat.inside] = g[part]
+        rows[:B].reshape(B, O, *flat.rows)[flat.inside] = grad[part]
         spread = rows[:B, :, : flat.run].reshape(B, groups, O // groups, flat.run)
         columns = np.matmul(kernels, spread).reshape(B, C, window.taps, flat.run)
-        planes = np.zeros((B, C, flat.length), g.dtype)
+        planes = np.zeros((B, C, flat.length), grad.dtype)
         for tap, where in enumerate(flat.taps):
             planes[:, :, where] += columns[:, :, tap]
         flat.empty_into(out[part], planes)
 
 
-def _weight_grad(g: Array, x: Array, window: Window, groups: int) -> Array:
-    O, C = g.shape[1], x.shape[1]
-    out = np.zeros((groups, O // groups, C // groups * window.taps), g.dtype)
-    if out.size == 0 or g.size == 0 or x.size == 0:
+def _weight_grad(grad: Array, x: Array, window: Window, groups: int) -> Array:
+    O, C = grad.shape[1], x.shape[1]
+    out = np.zeros((groups, O // groups, C // groups * window.taps), grad.dtype)
+    if out.size == 0 or grad.size == 0 or x.size == 0:
         return out
     for part, columns in _merged_columns(x, window, groups):
-        rows = np.ascontiguousarray(g[part].swapaxes(0, 1)).reshape(groups, O // groups, -1)
+        rows = np.ascontiguousarray(grad[part].swapaxes(0, 1)).reshape(groups, O // groups, -1)
         out += np.matmul(rows, columns.swapaxes(1, 2))
     return out
+
+
+for _operator, _function in {
+    ops.convolution: convolution,
+    ops.convolution_input_grad: convolution_input_grad,
+    ops.convolution_weight_grad: convolution_weight_grad,
+}.items():
+    kernel(_operator, device="cpu")(_function)

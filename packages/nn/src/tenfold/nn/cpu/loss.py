@@ -12,7 +12,9 @@ import numpy as np
 
 from tenfold.cpu.blocks import row_blocks
 from tenfold.nn.cpu.array_kernel import array_kernel
+from tenfold.kernels import kernel
 from tenfold.nn.cpu.softmax import row_sums, subtract_maximum
+from tenfold.nn.ops import loss as ops
 
 Array = np.ndarray[Any, Any]
 
@@ -48,45 +50,45 @@ def _reduce(losses: Array, total: Array, target: Array, reduction: str) -> Array
     return summed if reduction == "sum" else np.asarray(summed / total, losses.dtype)
 
 
-def _per_element(g: Array, targets: Targets, total: Array, reduction: str) -> Array:
+def _per_element(grad: Array, targets: Targets, total: Array, reduction: str) -> Array:
     """The gradient of each unweighted loss term's sum; (A, B)."""
     if reduction == "none":
-        return g.reshape(targets.weights.shape)
-    share = g if reduction == "sum" else g / total
+        return grad.reshape(targets.weights.shape)
+    share = grad if reduction == "sum" else grad / total
     return np.broadcast_to(np.asarray(share, targets.weights.dtype), targets.weights.shape)
 
 
 @array_kernel()
-def nll_loss(log_probs: Array, target: Array, weight: Array | None, ignore_index: int, reduction: str) -> tuple[Array, Array]:
-    """-weight[target] log_probs[target], reduced; also the sum of the targets' weights (0-d)."""
-    targets = Targets(target, log_probs.shape, weight, ignore_index, log_probs.dtype)
-    total = np.asarray(targets.weights.sum(), log_probs.dtype)
-    picked = _as_classes(log_probs)[targets.index] if log_probs.size else targets.weights
+def fused_nll_loss(input: Array, target: Array, weight: Array | None, ignore_index: int, reduction: str) -> tuple[Array, Array]:
+    """-weight[target] input[target], reduced; also the sum of the targets' weights (0-d)."""
+    targets = Targets(target, input.shape, weight, ignore_index, input.dtype)
+    total = np.asarray(targets.weights.sum(), input.dtype)
+    picked = _as_classes(input)[targets.index] if input.size else targets.weights
     losses = np.where(targets.weights == 0, 0, -picked * targets.weights)
     return _reduce(losses, total, target, reduction), total
 
 
 @array_kernel()
-def nll_loss_grad(
-    g: Array,
-    log_probs: Array,
+def fused_nll_loss_grad(
+    grad: Array,
+    input: Array,
     target: Array,
     weight: Array | None,
     ignore_index: int,
     reduction: str,
     total_weight: Array,
 ) -> Array:
-    """The gradient of `nll_loss` with respect to log_probs."""
-    targets = Targets(target, log_probs.shape, weight, ignore_index, g.dtype)
-    out = np.zeros(log_probs.shape, g.dtype)
-    values = -_per_element(g, targets, total_weight, reduction) * targets.weights
+    """The gradient of `fused_nll_loss` with respect to input."""
+    targets = Targets(target, input.shape, weight, ignore_index, grad.dtype)
+    out = np.zeros(input.shape, grad.dtype)
+    values = -_per_element(grad, targets, total_weight, reduction) * targets.weights
     if out.size:
         _as_classes(out)[targets.index] = np.where(targets.weights == 0, 0, values)
     return out
 
 
 @array_kernel()
-def cross_entropy(
+def fused_cross_entropy(
     input: Array, target: Array, weight: Array | None, ignore_index: int, label_smoothing: float, reduction: str
 ) -> tuple[Array, Array, Array]:
     """The negative log-likelihood of softmax(input), each target mixed with the uniform distribution.
@@ -127,8 +129,8 @@ def _smoothed(x: Array, sums: Array, weight: Array | None) -> Array:
 
 
 @array_kernel()
-def cross_entropy_grad(
-    g: Array,
+def fused_cross_entropy_grad(
+    grad: Array,
     input: Array,
     target: Array,
     weight: Array | None,
@@ -138,13 +140,13 @@ def cross_entropy_grad(
     total_weight: Array,
     log_sum_exp: Array,
 ) -> Array:
-    """The gradient of `cross_entropy` with respect to its input: softmax times the target's weight, less the target."""
-    targets = Targets(target, input.shape, weight, ignore_index, g.dtype)
+    """The gradient of `fused_cross_entropy` with respect to its input: softmax times the target's weight, less the target."""
+    targets = Targets(target, input.shape, weight, ignore_index, grad.dtype)
     x = _as_classes(input)
     out = np.empty(x.shape, x.dtype)
     if not out.size:
         return out.reshape(input.shape)
-    share = _per_element(g, targets, total_weight, reduction)
+    share = _per_element(grad, targets, total_weight, reduction)
     hard = share * targets.weights * (1 - label_smoothing)
     soft = np.where(target.reshape(hard.shape) != ignore_index, share, 0) * (label_smoothing / x.shape[1])
     factors = np.ones(x.shape[1], x.dtype) if weight is None else weight.astype(x.dtype, copy=False)
@@ -162,3 +164,7 @@ def _scaled_softmax(x: Array, sums: Array, scale: Array, out: Array) -> None:
         np.subtract(x[part], sums[part, None], out=block)
         np.exp(block, out=block)
         block *= scale[part, None]
+
+
+for _function in (fused_nll_loss, fused_nll_loss_grad, fused_cross_entropy, fused_cross_entropy_grad):
+    kernel(getattr(ops, _function.__name__), device="cpu")(_function)

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.blocks import row_blocks
+from tenfold.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
-from tenfold.nn.cpu.window import Sizes
+from tenfold.nn.window import Sizes
+from tenfold.nn.ops import norm as ops
 
 Array = np.ndarray[Any, Any]
 
@@ -26,7 +28,7 @@ def _split(shape: Sizes, normalized_ndim: int) -> tuple[Sizes, int]:
 
 
 @array_kernel()
-def native_layer_norm(
+def fused_layer_norm(
     input: Array, normalized_ndim: int, weight: Array | None, bias: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
     """(x - mean) / sqrt(var + eps) * weight + bias over the last dimensions; also mean and 1 / sqrt(var + eps)."""
@@ -65,21 +67,21 @@ def _row_means(x: Array) -> Array:
 
 
 @array_kernel(rounded=3)
-def native_layer_norm_grad(
-    g: Array, input: Array, mean: Array, rstd: Array, normalized_ndim: int, weight: Array | None
+def fused_layer_norm_grad(
+    grad: Array, input: Array, mean: Array, rstd: Array, normalized_ndim: int, weight: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
-    """The gradients of `native_layer_norm` for input, weight and bias (the last two of the normalized shape)."""
+    """The gradients of `fused_layer_norm` for input, weight and bias (the last two of the normalized shape)."""
     lead, D = _split(input.shape, normalized_ndim)
     rows = prod(lead)
-    g2, x2 = g.reshape(rows, D), input.reshape(rows, D)
+    g2, x2 = grad.reshape(rows, D), input.reshape(rows, D)
     centers, scales = mean.reshape(rows, 1), rstd.reshape(rows, 1)
     factors = None if weight is None else weight.reshape(D)
-    out = np.empty((rows, D), g.dtype)
-    g_weight, g_bias = np.zeros((2, D), g.dtype)
-    for part in row_blocks(rows, D * g.itemsize):
+    out = np.empty((rows, D), grad.dtype)
+    g_weight, g_bias = np.zeros((2, D), grad.dtype)
+    for part in row_blocks(rows, D * grad.itemsize):
         y = x2[part] - centers[part]
         y *= scales[part]
-        ones = np.ones(len(y), g.dtype)
+        ones = np.ones(len(y), grad.dtype)
         g_bias += ones @ g2[part]
         products = np.multiply(g2[part], y, out=out[part])
         g_weight += ones @ products
@@ -88,23 +90,23 @@ def native_layer_norm_grad(
     return out.reshape(input.shape), g_weight.reshape(shape), g_bias.reshape(shape)
 
 
-def _row_gradient(g: Array, y: Array, products: Array, weight: Array | None, rstd: Array, out: Array) -> None:
+def _row_gradient(grad: Array, y: Array, products: Array, weight: Array | None, rstd: Array, out: Array) -> None:
     """Write the gradient of rows y = (x - mean) rstd, then scaled by `weight`, to `out`; `y` is used up.
 
-    `products` is g y, and may be `out`.
+    `products` is grad y, and may be `out`.
     """
-    D = g.shape[1]
-    mix = np.full(D, 1 / D, g.dtype) if weight is None else weight / D
+    D = grad.shape[1]
+    mix = np.full(D, 1 / D, grad.dtype) if weight is None else weight / D
     along = (products @ mix)[:, None]
-    mean = (g @ mix)[:, None]
+    mean = (grad @ mix)[:, None]
     y *= along
     y += mean
-    np.subtract(g if weight is None else np.multiply(g, weight, out=out), y, out=out)
+    np.subtract(grad if weight is None else np.multiply(grad, weight, out=out), y, out=out)
     out *= rstd
 
 
 @array_kernel()
-def rms_norm(input: Array, normalized_ndim: int, weight: Array | None, eps: float) -> tuple[Array, Array]:
+def fused_rms_norm(input: Array, normalized_ndim: int, weight: Array | None, eps: float) -> tuple[Array, Array]:
     """x / sqrt(mean(x^2) + eps) * weight over the last dimensions; also 1 / sqrt(mean(x^2) + eps)."""
     lead, D = _split(input.shape, normalized_ndim)
     x = input.reshape(prod(lead), D)
@@ -120,18 +122,18 @@ def rms_norm(input: Array, normalized_ndim: int, weight: Array | None, eps: floa
 
 
 @array_kernel(rounded=2)
-def rms_norm_grad(g: Array, input: Array, rstd: Array, normalized_ndim: int, weight: Array | None) -> tuple[Array, Array]:
-    """The gradients of `rms_norm` for input and weight (of the normalized shape)."""
+def fused_rms_norm_grad(grad: Array, input: Array, rstd: Array, normalized_ndim: int, weight: Array | None, eps: float) -> tuple[Array, Array]:
+    """The gradients of `fused_rms_norm` for input and weight (of the normalized shape)."""
     lead, D = _split(input.shape, normalized_ndim)
     rows = prod(lead)
-    g2, x2, scales = g.reshape(rows, D), input.reshape(rows, D), rstd.reshape(rows, 1)
-    out = np.empty((rows, D), g.dtype)
-    g_weight = np.zeros(D, g.dtype)
-    mix = np.full(D, 1 / D, g.dtype) if weight is None else weight.reshape(D) / D
-    for part in row_blocks(rows, D * g.itemsize):
+    g2, x2, scales = grad.reshape(rows, D), input.reshape(rows, D), rstd.reshape(rows, 1)
+    out = np.empty((rows, D), grad.dtype)
+    g_weight = np.zeros(D, grad.dtype)
+    mix = np.full(D, 1 / D, grad.dtype) if weight is None else weight.reshape(D) / D
+    for part in row_blocks(rows, D * grad.itemsize):
         y = x2[part] * scales[part]
         products = np.multiply(g2[part], y, out=out[part])
-        g_weight += np.ones(len(y), g.dtype) @ products
+        g_weight += np.ones(len(y), grad.dtype) @ products
         y *= (products @ mix)[:, None]
         np.subtract(g2[part] if weight is None else g2[part] * weight.reshape(D), y, out=out[part])
         out[part] *= scales[part]
@@ -166,7 +168,7 @@ def _affine(x: Array, scale: Array, shift: Array, out: Array) -> None:
 
 
 @array_kernel()
-def native_batch_norm(
+def fused_batch_norm(
     input: Array,
     weight: Array | None,
     bias: Array | None,
@@ -185,7 +187,7 @@ def native_batch_norm(
     if training:
         mean, variance = _batch_statistics(x)
     elif running_mean is None or running_var is None:
-        raise ValueError("native_batch_norm: outside training it needs running_mean and running_var; got None")
+        raise ValueError("fused_batch_norm: outside training it needs running_mean and running_var; got None")
     else:
         mean, variance = running_mean.astype(dtype), running_var.astype(dtype)
     rstd = 1 / np.sqrt(variance + dtype.type(eps))
@@ -207,41 +209,41 @@ def _batch_statistics(x: Array) -> tuple[Array, Array]:
 
 
 @array_kernel(rounded=3)
-def native_batch_norm_grad(
-    g: Array, input: Array, weight: Array | None, mean: Array, rstd: Array, training: bool
+def fused_batch_norm_grad(
+    grad: Array, input: Array, weight: Array | None, mean: Array, rstd: Array, training: bool, eps: float
 ) -> tuple[Array, Array, Array]:
-    """The gradients of `native_batch_norm` for input, weight and bias, from the statistics it returned."""
-    g3, x = _channels(g), _channels(input)
+    """The gradients of `fused_batch_norm` for input, weight and bias, from the statistics it returned."""
+    g3, x = _channels(grad), _channels(input)
     g_bias = _channel_sums(g3)
-    g_weight = np.zeros(x.shape[1], g.dtype)
+    g_weight = np.zeros(x.shape[1], grad.dtype)
     for part in row_blocks(len(x), prod(x.shape[1:]) * x.itemsize):
         g_weight += _channel_dots(g3[part], x[part] - mean[:, None])
     g_weight *= rstd
-    scale = rstd if weight is None else rstd * weight.astype(g.dtype, copy=False)
-    out = np.empty(x.shape, g.dtype)
+    scale = rstd if weight is None else rstd * weight.astype(grad.dtype, copy=False)
+    out = np.empty(x.shape, grad.dtype)
     if not training:
         np.multiply(g3, scale[:, None], out=out)
     else:
         count = max(1, x.shape[0] * x.shape[2])
-        slope = -scale * g_weight * rstd / g.dtype.type(count)
-        level = -scale * g_bias / g.dtype.type(count) - slope * mean
+        slope = -scale * g_weight * rstd / grad.dtype.type(count)
+        level = -scale * g_bias / grad.dtype.type(count) - slope * mean
         _combine(g3, x, scale, slope, level, out)
     return out.reshape(input.shape), g_weight, g_bias
 
 
-def _combine(g: Array, x: Array, scale: Array, slope: Array, level: Array, out: Array) -> None:
-    """Write g * scale + x * slope + level for (N, C, L) arrays and factors (C,) or (N, C)."""
+def _combine(grad: Array, x: Array, scale: Array, slope: Array, level: Array, out: Array) -> None:
+    """Write grad * scale + x * slope + level for (N, C, L) arrays and factors (C,) or (N, C)."""
     factors = [np.broadcast_to(v, x.shape[:2])[..., None] for v in (scale, slope, level)]
     for part in row_blocks(len(x), prod(x.shape[1:]) * x.itemsize):
         scales, slopes, levels = (f[part] for f in factors)
         term = x[part] * slopes
         term += levels
-        np.multiply(g[part], scales, out=out[part])
+        np.multiply(grad[part], scales, out=out[part])
         out[part] += term
 
 
 @array_kernel()
-def native_group_norm(
+def fused_group_norm(
     input: Array, num_groups: int, weight: Array | None, bias: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
     """Normalize each sample of (N, C, *S) over groups of channels and S; also mean and 1 / sqrt(var + eps), (N, G)."""
@@ -263,24 +265,31 @@ def native_group_norm(
 
 
 @array_kernel(rounded=3)
-def native_group_norm_grad(
-    g: Array, input: Array, mean: Array, rstd: Array, num_groups: int, weight: Array | None
+def fused_group_norm_grad(
+    grad: Array, input: Array, mean: Array, rstd: Array, num_groups: int, weight: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
-    """The gradients of `native_group_norm` for input, weight and bias, from the statistics it returned."""
-    g3, x = _channels(g), _channels(input)
+    """The gradients of `fused_group_norm` for input, weight and bias, from the statistics it returned."""
+    g3, x = _channels(grad), _channels(input)
     (N, C, L), G = x.shape, num_groups
     centers, scales = (v.reshape(N, G).repeat(C // G, 1) for v in (mean, rstd))
-    sums = g3 @ np.ones(L, g.dtype)  # (N, C)
-    dots = np.empty((N, C), g.dtype)
-    for part in row_blocks(N, C * L * g.itemsize):
+    sums = g3 @ np.ones(L, grad.dtype)  # (N, C)
+    dots = np.empty((N, C), grad.dtype)
+    for part in row_blocks(N, C * L * grad.itemsize):
         dots[part] = np.vecdot(g3[part], x[part] - centers[part, :, None])
     dots *= scales
     g_weight, g_bias = dots.sum(0), sums.sum(0)
     if weight is not None:
         sums, dots = sums * weight, dots * weight
     count = max(1, C // G * L)
-    along, level = (v.reshape(N, G, C // G).sum(2).repeat(C // G, 1) / g.dtype.type(count) for v in (dots, sums))
+    along, level = (v.reshape(N, G, C // G).sum(2).repeat(C // G, 1) / grad.dtype.type(count) for v in (dots, sums))
     slope = -along * scales * scales
-    out = np.empty(x.shape, g.dtype)
+    out = np.empty(x.shape, grad.dtype)
     _combine(g3, x, scales if weight is None else scales * weight, slope, -level * scales - slope * centers, out)
     return out.reshape(input.shape), g_weight, g_bias
+
+
+for _function in (
+    fused_layer_norm, fused_layer_norm_grad, fused_rms_norm, fused_rms_norm_grad,
+    fused_batch_norm, fused_batch_norm_grad, fused_group_norm, fused_group_norm_grad,
+):  # fmt: skip
+    kernel(getattr(ops, _function.__name__), device="cpu")(_function)

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.blocks import row_blocks
+from tenfold.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
-from tenfold.nn.cpu.window import Sizes, Window, overlaps, window_over
+from tenfold.nn.ops import pool as ops
+from tenfold.nn.window import Sizes, Window, mean_factors, overlaps, window_over
 
 Array = np.ndarray[Any, Any]
 
@@ -107,22 +109,22 @@ def _tap_index(window: Window) -> _TapIndex:
 
 
 @array_kernel()
-def max_pool_grad(g: Array, indices: Array, input_shape: Sizes, ndim: int) -> Array:
-    """The gradient of a maximum pooling over the last `ndim` dimensions: `g` is added where each maximum came from."""
-    out = np.zeros(tuple(input_shape), g.dtype)
-    if g.size and out.size:
-        _scatter_planes(as_planes(g, ndim), as_planes(indices, ndim), as_planes(out, ndim))
+def max_pool_grad(grad: Array, indices: Array, input_shape: Sizes, ndim: int) -> Array:
+    """The gradient of a maximum pooling over the last `ndim` dimensions: `grad` is added where each maximum came from."""
+    out = np.zeros(tuple(input_shape), grad.dtype)
+    if grad.size and out.size:
+        _scatter_planes(as_planes(grad, ndim), as_planes(indices, ndim), as_planes(out, ndim))
     return out
 
 
-def _scatter_planes(g: Array, indices: Array, out: Array) -> None:
+def _scatter_planes(grad: Array, indices: Array, out: Array) -> None:
     plane = out[0].size
     flat = out.reshape(-1)
     starts = np.arange(0, out.size, plane)
-    for part in row_blocks(len(g), plane * out.itemsize, PLANE_BYTES):
+    for part in row_blocks(len(grad), plane * out.itemsize, PLANE_BYTES):
         targets = indices[part].reshape(part.stop - part.start, -1) + starts[: part.stop - part.start, None]
         block = flat[part.start * plane : part.stop * plane]
-        np.add.at(block, targets.reshape(-1), g[part].reshape(-1))  # flat and of one dtype: NumPy's fast loop
+        np.add.at(block, targets.reshape(-1), grad[part].reshape(-1))  # flat and of one dtype: NumPy's fast loop
 
 
 @array_kernel()
@@ -140,7 +142,7 @@ def avg_pool(
     planes = as_planes(input, ndim)
     window = window_over(planes.shape[1:], kernel_size, stride, padding, (1,) * ndim, ceil_mode)
     out = np.empty((len(planes), *window.outputs), input.dtype)
-    scale = _mean_factors(window, count_include_pad, divisor_override, input.dtype)
+    scale = mean_factors(window, count_include_pad, divisor_override).astype(input.dtype)
     if out.size:
         for part in row_blocks(len(planes), 2 * prod(window.inputs) * input.itemsize, PLANE_BYTES):
             sums = planes[part]
@@ -152,7 +154,7 @@ def avg_pool(
 
 @array_kernel()
 def avg_pool_grad(
-    g: Array,
+    grad: Array,
     input_shape: Sizes,
     kernel_size: Sizes,
     stride: Sizes,
@@ -161,15 +163,15 @@ def avg_pool_grad(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> Array:
-    """The gradient of `avg_pool`: every element of `g` is shared out over its window."""
+    """The gradient of `avg_pool`: every element of `grad` is shared out over its window."""
     ndim = len(kernel_size)
     inputs = tuple(input_shape[len(input_shape) - ndim :])
     window = window_over(inputs, kernel_size, stride, padding, (1,) * ndim, ceil_mode)
-    out = np.empty(tuple(input_shape), g.dtype)
-    scale = _mean_factors(window, count_include_pad, divisor_override, g.dtype)
+    out = np.empty(tuple(input_shape), grad.dtype)
+    scale = mean_factors(window, count_include_pad, divisor_override).astype(grad.dtype)
     if out.size:
-        planes, results = as_planes(g, ndim), as_planes(out, ndim)
-        for part in row_blocks(len(planes), 2 * prod(inputs) * g.itemsize, PLANE_BYTES):
+        planes, results = as_planes(grad, ndim), as_planes(out, ndim)
+        for part in row_blocks(len(planes), 2 * prod(inputs) * grad.itemsize, PLANE_BYTES):
             shares = planes[part] * scale
             for axis in range(ndim, 0, -1):
                 shares = _spread_windows(shares, window, axis)
@@ -194,24 +196,12 @@ def _sum_windows(x: Array, window: Window, axis: int) -> Array:
     return out
 
 
-def _spread_windows(g: Array, window: Window, axis: int) -> Array:
-    out = np.zeros((*g.shape[:axis], window.inputs[axis - 1], *g.shape[axis + 1 :]), g.dtype)
+def _spread_windows(grad: Array, window: Window, axis: int) -> Array:
+    out = np.zeros((*grad.shape[:axis], window.inputs[axis - 1], *grad.shape[axis + 1 :]), grad.dtype)
     for outputs, inputs in _axis_overlaps(window, axis):
-        out[inputs] += g[outputs]
+        out[inputs] += grad[outputs]
     return out
 
 
-@lru_cache(maxsize=64)
-def _mean_factors(window: Window, count_pad: bool, divisor: int | None, dtype: np.dtype[Any]) -> Array:
-    """One over the number of elements that each window counts; (*P)."""
-    if divisor is not None:
-        return np.full(window.outputs, 1 / divisor, dtype)
-    counts: Array = np.ones((), np.int64)
-    for axis, size in enumerate(window.outputs):
-        pad = window.padding[axis]
-        first = np.arange(size) * window.stride[axis] - pad
-        last = np.minimum(first + window.kernel[axis], window.inputs[axis] + pad)
-        if not count_pad:
-            first, last = np.maximum(first, 0), np.minimum(last, window.inputs[axis])
-        counts = counts[..., None] * (last - first)
-    return (1 / counts).astype(dtype)
+for _function in (max_pool, max_pool_grad, avg_pool, avg_pool_grad):
+    kernel(getattr(ops, _function.__name__), device="cpu")(_function)

@@ -9,6 +9,8 @@ from itertools import product
 from math import prod
 from typing import Any
 
+import numpy as np
+
 Sizes = tuple[int, ...]
 
 
@@ -75,3 +77,19 @@ def window_over(inputs: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dil
     steps = zip(inputs, kernel, stride, padding, dilation, strict=True)
     outputs = tuple(output_length(i, k, s, p, d, ceil_mode) for i, k, s, p, d in steps)
     return Window(kernel, stride, padding, dilation, inputs, outputs)
+
+
+@lru_cache(maxsize=64)
+def mean_factors(window: Window, count_pad: bool, divisor: int | None) -> np.ndarray[Any, Any]:
+    """One over the number of elements that each window counts; (*P)."""
+    if divisor is not None:
+        return np.full(window.outputs, 1 / divisor)
+    counts: np.ndarray[Any, Any] = np.ones((), np.int64)
+    for axis, size in enumerate(window.outputs):
+        pad = window.padding[axis]
+        first = np.arange(size) * window.stride[axis] - pad
+        last = np.minimum(first + window.kernel[axis], window.inputs[axis] + pad)
+        if not count_pad:
+            first, last = np.maximum(first, 0), np.minimum(last, window.inputs[axis])
+        counts = counts[..., None] * (last - first)
+    return 1 / counts

@@ -1,0 +1,310 @@
+"""Derivatives against differences: `gradcheck` for first order, `gradgradcheck` for second order.
+
+Complex tensors count as pairs of real numbers: with the loss L = Re(sum(conj(v) * f(x))), the gradient g that the tape
+returns for the incoming gradient v satisfies dL = Re(sum(conj(g) * dx)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tenfold.autograd.tape import grad
+from tenfold.tensor import Tensor, host, wrap
+
+
+class GradcheckError(RuntimeError):
+    """A derivative and its numerical approximation disagree."""
+
+
+def gradcheck(
+    func: Callable[..., Any], inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
+    raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True, check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False, check_batched_forward_grad: bool = False, check_forward_ad: bool = False,
+    check_backward_ad: bool = True, fast_mode: bool = False, masked: bool | None = None,
+) -> bool:  # fmt: skip
+    """Whether the gradients of `func` agree with central differences (f(x + eps) - f(x - eps)) / (2 eps).
+
+    Every entry of the Jacobian is compared, |analytical - numerical| <= atol + rtol * |numerical|; `fast_mode` compares
+    its product with random vectors on both sides instead, which takes two calls for each input. Inputs that require
+    gradients should be float64 or complex128. `nondet_tol` bounds the difference between two backward passes;
+    `check_undefined_grad` also tries results that get no incoming gradient; `check_batched_grad` compares vmap's.
+
+    Raises RuntimeError that locates the greatest disagreement (or returns False with `raise_exception=False`), ValueError
+    when no input requires gradients.
+
+    >>> import tenfold
+    >>> from tenfold.autograd import gradcheck
+    >>> x = tenfold.tensor([0.5, 2.0], dtype=tenfold.float64, requires_grad=True)
+    >>> gradcheck(lambda x: x * x, (x,))
+    True
+    """
+    problem = _Problem(func, inputs, eps, atol, rtol, "gradcheck")
+    try:
+        if check_backward_ad:
+            problem.compare(fast_mode)
+            problem.check_repeated(nondet_tol)
+            if check_undefined_grad:
+                problem.check_undefined()
+            if check_grad_dtypes:
+                problem.check_dtypes()
+            if check_batched_grad:
+                problem.check_batched()
+        if check_forward_ad or check_batched_forward_grad:
+            problem.compare_forward()
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+def gradgradcheck(
+    func: Callable[..., Any], inputs: Any, grad_outputs: Any = None, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
+    gen_non_contig_grad_outputs: bool = False, raise_exception: bool = True, nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True, check_grad_dtypes: bool = False, check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False, check_rev_over_rev: bool = True, fast_mode: bool = False, masked: bool = False,
+) -> bool:  # fmt: skip
+    """Whether second derivatives agree with differences: `gradcheck` of the gradient as a function of inputs and g.
+
+    `grad_outputs` are the incoming gradients, random ones by default. The other options are those of `gradcheck`.
+
+    >>> import tenfold
+    >>> from tenfold.autograd import gradgradcheck
+    >>> x = tenfold.tensor([0.5, 2.0], dtype=tenfold.float64, requires_grad=True)
+    >>> gradgradcheck(lambda x: x * x * x, (x,))
+    True
+    """
+    given = _as_tuple(inputs)
+    places = [i for i, x in enumerate(given) if _requires_grad(x)]
+    if not places:
+        raise ValueError(_NO_INPUTS.format(name="gradgradcheck", count=len(given)))
+    outputs = _differentiable(_as_tuple(func(*given)))
+    incoming = _random_gradients(outputs, gen_non_contig_grad_outputs) if grad_outputs is None else _as_tuple(grad_outputs)
+
+    def gradient_of(*arguments: Any) -> Any:
+        xs, gs = arguments[: len(given)], arguments[len(given) :]
+        results = _differentiable(_as_tuple(func(*xs)))
+        found = grad(results, [xs[i] for i in places], gs, create_graph=True, allow_unused=True)
+        return tuple(g for g in found if g is not None and g.requires_grad)
+
+    if not gradient_of(*given, *incoming):
+        return True  # the gradients are constants
+    return gradcheck(
+        gradient_of, (*given, *incoming), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception, nondet_tol=nondet_tol,
+        check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes, check_batched_grad=check_batched_grad,
+        check_backward_ad=check_rev_over_rev, fast_mode=fast_mode,
+    )  # fmt: skip
+
+
+class _Problem:
+    """A function with inputs, compared in one way after the other."""
+
+    def __init__(self, func: Callable[..., Any], inputs: Any, eps: float, atol: float, rtol: float, name: str) -> None:
+        self.func, self.inputs, self.eps, self.atol, self.rtol = func, _as_tuple(inputs), eps, atol, rtol
+        self.places = [i for i, x in enumerate(self.inputs) if _requires_grad(x)]
+        if not self.places:
+            raise ValueError(_NO_INPUTS.format(name=name, count=len(self.inputs)))
+        self.leaves = [self.inputs[i] for i in self.places]
+        results = _as_tuple(func(*self.inputs))
+        self.kept = [i for i, r in enumerate(results) if _requires_grad(r)]
+        self.outputs = [results[i] for i in self.kept]
+        self.rng = np.random.default_rng(0)
+
+    # The two derivatives
+
+    def evaluate(self, place: int, values: Any) -> Any:
+        """All outputs as one flat array of real numbers, with other values (flat) for one input."""
+        arguments = [x.detach().requires_grad_(True) if i in self.places else x for i, x in enumerate(self.inputs)]
+        x = self.inputs[place]
+        arguments[place] = _tensor_like(x, _shaped(values, x)).requires_grad_(True)
+        results = _as_tuple(self.func(*arguments))
+        return _joined([results[i] for i in self.kept])
+
+    def difference(self, place: int, direction: Any) -> Any:
+        """The central difference of all outputs along a direction (flat) of one input."""
+        start = _flat(self.inputs[place])
+        step = self.eps * direction
+        return (self.evaluate(place, start + step) - self.evaluate(place, start - step)) / (2 * self.eps)
+
+    def gradient(self, incoming: Sequence[Any]) -> list[Any]:
+        """The leaves' gradients, flat, for incoming gradients given as arrays."""
+        found = self.gradient_tensors([_tensor_like(t, v) for t, v in zip(self.outputs, incoming)])
+        return [np.zeros(_flat(x).shape) if g is None else _flat(g) for g, x in zip(found, self.leaves)]
+
+    def gradient_tensors(self, incoming: Sequence[Any]) -> tuple[Any, ...]:
+        return grad(self.outputs, self.leaves, incoming, retain_graph=True, allow_unused=True)
+
+    def random_gradients(self) -> list[Any]:
+        return [_random(self.rng, t) for t in self.outputs]
+
+    # Comparisons
+
+    def compare(self, fast: bool) -> None:
+        for number, place in enumerate(self.places):
+            if fast:
+                self._compare_directions(number, place)
+            else:
+                self._compare_jacobians(number, place)
+
+    def _compare_directions(self, number: int, place: int) -> None:
+        incoming = self.random_gradients()
+        direction = self.rng.uniform(0.5, 1.5, _flat(self.inputs[place]).shape)
+        terms = self.gradient(incoming)[number] * direction
+        numerical = float(self.difference(place, direction) @ _joined_arrays(incoming))
+        limit = self.atol + self.rtol * max(abs(numerical), float(np.abs(terms).sum()))
+        if not abs(terms.sum() - numerical) <= limit:
+            raise GradcheckError(
+                f"gradcheck: the gradient with respect to input {place}, multiplied by random vectors on both sides, is not "
+                f"the numerical derivative\nnumerical: {numerical!r}\nanalytical: {float(terms.sum())!r}\nallowed difference: {limit!r}"
+            )
+
+    def _compare_jacobians(self, number: int, place: int) -> None:
+        size = _flat(self.inputs[place]).size
+        columns = [self.difference(place, unit) for unit in np.eye(size)]
+        numerical = np.array(columns).reshape(size, -1).T
+        analytical = np.array([self.gradient(v)[number] for v in self._unit_gradients()]).reshape(-1, size)
+        self._close(place, analytical, numerical)
+
+    def _unit_gradients(self) -> Any:
+        """Incoming gradients that pick one real number of the outputs each."""
+        for i, t in enumerate(self.outputs):
+            for unit in np.eye(_flat(t).size):
+                incoming = [np.zeros(tuple(o.shape)) for o in self.outputs]
+                incoming[i] = _shaped(unit, t)
+                yield incoming
+
+    def _close(self, place: int, analytical: Any, numerical: Any) -> None:
+        excess = np.abs(analytical - numerical) - self.rtol * np.abs(numerical)
+        if excess.size and not (excess <= self.atol).all():
+            j, k = np.unravel_index(int(np.nanargmax(np.where(np.isnan(excess), np.inf, excess))), excess.shape)
+            raise GradcheckError(
+                f"Jacobian mismatch for output element {j} with respect to input {place}, element {k} "
+                f"(complex elements count twice)\nnumerical: {numerical[j, k]!r}\nanalytical: {analytical[j, k]!r}\n"
+                f"{int((excess > self.atol).sum())} of {excess.size} entries differ (rtol {self.rtol}, atol {self.atol})"
+            )
+
+    def check_repeated(self, tolerance: float) -> None:
+        """Two backward passes give the same."""
+        incoming = self.random_gradients()
+        for place, a, b in zip(self.places, self.gradient(incoming), self.gradient(incoming)):
+            if a.size and not np.abs(a - b).max() <= tolerance:
+                raise GradcheckError(
+                    f"Backward is not reentrant: two passes give gradients of input {place} that differ by {np.abs(a - b).max()}; "
+                    f"nondet_tol is {tolerance}"
+                )
+
+    def check_undefined(self) -> None:
+        """An output without an incoming gradient counts as one with zeros."""
+        for i in range(len(self.outputs) if len(self.outputs) > 1 else 0):
+            incoming = self.random_gradients()
+            incoming[i] = np.zeros_like(incoming[i])
+            expected = self.gradient(incoming)
+            others = [k for k in range(len(self.outputs)) if k != i]
+            tensors = [_tensor_like(self.outputs[k], incoming[k]) for k in others]
+            found = grad([self.outputs[k] for k in others], self.leaves, tensors, retain_graph=True, allow_unused=True)
+            for place, g, e in zip(self.places, found, expected):
+                if not np.allclose(0.0 if g is None else _flat(g), e):
+                    raise GradcheckError(f"gradcheck: an undefined gradient of output {i} is not treated as zeros for input {place}")
+
+    def check_dtypes(self) -> None:
+        """Gradients have their inputs' dtypes."""
+        incoming = [_tensor_like(t, v) for t, v in zip(self.outputs, self.random_gradients())]
+        for place, x, g in zip(self.places, self.leaves, self.gradient_tensors(incoming)):
+            if g is not None and g.dtype is not x.dtype:
+                raise GradcheckError(f"gradcheck: the gradient of input {place} is {g.dtype}, the input {x.dtype}")
+
+    def check_batched(self) -> None:
+        """Several incoming gradients at once, under vmap, give what they give one by one."""
+        batch = [self.random_gradients() for _ in range(2)]
+        expected = [self.gradient(incoming) for incoming in batch]
+        stacked = [_tensor_like(t, np.stack(vs)) for t, vs in zip(self.outputs, zip(*batch))]
+        found = grad(
+            self.outputs, self.leaves, stacked, retain_graph=True, allow_unused=True, is_grads_batched=True, materialize_grads=True
+        )
+        for n, (place, g) in enumerate(zip(self.places, found)):
+            both = np.concatenate([e[n] for e in expected])
+            if not np.allclose(_flat(g), both):
+                raise GradcheckError(f"While computing batched gradients, the gradient of input {place} differs from the single ones")
+
+    def compare_forward(self) -> None:
+        """Forward-mode derivatives along random directions are the differences."""
+        from tenfold.autograd.func import jvp
+
+        for place in self.places:
+            direction = self.rng.uniform(0.5, 1.5, _flat(self.inputs[place]).shape)
+            x = self.inputs[place]
+
+            def along(value: Any, place: int = place) -> Any:
+                arguments = [*self.inputs[:place], value, *self.inputs[place + 1 :]]
+                results = _as_tuple(self.func(*arguments))
+                return tuple(results[i] for i in self.kept)
+
+            _, tangents = jvp(along, (x.detach(),), (_tensor_like(x, _shaped(direction, x)),))
+            self._close(place, _joined(_as_tuple(tangents))[:, None], self.difference(place, direction)[:, None])
+
+
+_NO_INPUTS = "{name}: expects at least one input tensor to require gradients, but none of the {count} inputs does; call requires_grad_()"
+
+
+def _flat(tensor: Any) -> Any:
+    """The values as a flat float64 array, complex ones as pairs."""
+    return _real(host(tensor.detach()))
+
+
+def _real(array: Any) -> Any:
+    flat = np.array(array, order="C").reshape(-1)
+    return flat.astype(np.complex128).view(np.float64) if flat.dtype.kind == "c" else flat.astype(np.float64)
+
+
+def _joined(tensors: Sequence[Any]) -> Any:
+    return np.concatenate([_flat(t) for t in tensors]) if tensors else np.empty(0)
+
+
+def _joined_arrays(arrays: Sequence[Any]) -> Any:
+    return np.concatenate([_real(a) for a in arrays]) if arrays else np.empty(0)
+
+
+def _shaped(flat: Any, like: Any) -> Any:
+    """A flat array of real numbers in the shape (and as the complex numbers) of a tensor."""
+    values = np.ascontiguousarray(flat).view(np.complex128) if like.is_complex() else flat
+    return values.reshape(tuple(like.shape))
+
+
+def _tensor_like(like: Any, array: Any) -> Any:
+    """A tensor of these values with the dtype and device of another."""
+    key = like._key.device
+    return wrap(key.backend.from_numpy(np.asarray(array).astype(like.dtype.numpy), key.index), key)
+
+
+def _random(rng: Any, like: Any) -> Any:
+    """Values of both signs, none close to zero."""
+    shape = tuple(like.shape)
+    values = rng.uniform(0.5, 1.5, shape) * rng.choice([-1.0, 1.0], shape)
+    return values + 1j * rng.uniform(0.5, 1.5, shape) if like.is_complex() else values
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def _requires_grad(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.requires_grad
+
+
+def _differentiable(values: Sequence[Any]) -> list[Any]:
+    return [v for v in values if _requires_grad(v)]
+
+
+def _random_gradients(outputs: list[Any], strided: bool) -> tuple[Any, ...]:
+    """Random incoming gradients as leaves; `strided` puts them into column-major memory."""
+    rng = np.random.default_rng(1)
+    made = []
+    for t in outputs:
+        g = _tensor_like(t, _random(rng, t))
+        if strided and t.dim() > 1:
+            g = g.transpose(0, -1).contiguous().transpose(0, -1)
+        made.append(g.detach().requires_grad_(True))
+    return tuple(made)

@@ -1,0 +1,19 @@
+"""`tenfold.functional`: the functions that PyTorch also has under `torch.functional`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tenfold
+
+__all__ = [
+    "align_tensors", "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors",
+    "cartesian_prod", "cdist", "chain_matmul", "einsum", "lu", "meshgrid", "norm", "split", "stft", "tensordot", "unique",
+    "unique_consecutive", "unravel_index",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return getattr(tenfold, name)
+    raise AttributeError(f"module 'tenfold.functional' has no attribute {name!r}")

@@ -1,0 +1,29 @@
+"""Constant borders: one fill, one copy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.kernels import kernel
+from tenfold.nn.ops import padding as ops
+from tenfold.nn.ops.padding import pair_of, padded_shape
+
+Array = np.ndarray[Any, Any]
+
+
+@kernel(ops.constant_pad, device="cpu")
+def constant_pad(input: Array, pad: tuple[int, ...], value: Any) -> Array:
+    """A border of `value`; negative widths crop."""
+    shape = padded_shape(input.shape, pad)
+    out = np.zeros(shape, input.dtype) if value == 0 else np.full(shape, value, input.dtype)
+    source, target = [], []
+    for i in range(len(pad) // 2 - 1, -1, -1):
+        before, after = pair_of(pad, i)
+        n = input.shape[-1 - i]
+        source.append(slice(max(0, -before), max(0, n - max(0, -after))))
+        target.append(slice(max(0, before), max(0, n + before - max(0, -after))))
+    if out.size and input.size:
+        out[(..., *target)] = input[(..., *source)]
+    return out

@@ -1,0 +1,129 @@
+"""Scaled dot-product attention."""
+
+from __future__ import annotations
+
+from math import prod, sqrt
+from typing import Any
+
+import tenfold as tf
+from tenfold.operators import composite
+from tenfold.ops.rules import broadcast_shapes
+from tenfold.tensor import Tensor
+
+
+def attention_scores(query: Tensor, key: Tensor, attn_mask: Tensor | None, is_causal: bool, scale: float | None) -> Tensor:
+    """query key^T scale + mask: (*, T, S); -inf where a key may not be seen."""
+    factor = 1 / sqrt(max(1, query.shape[-1])) if scale is None else scale
+    scores = tf.matmul(query * factor, key.transpose(-2, -1))
+    if is_causal:
+        T, S = scores.shape[-2:]
+        seen = tf.arange(S, device=query.device) <= tf.arange(T, device=query.device).unsqueeze(1)
+        scores = tf.where(seen, scores, float("-inf"))
+    if attn_mask is None:
+        return scores
+    return tf.where(attn_mask, scores, float("-inf")) if attn_mask.dtype is tf.bool else scores + attn_mask
+
+
+def attention_weights(scores: Tensor) -> Tensor:
+    """softmax over the keys; 0 for queries that see none, whose scores are all -inf."""
+    weights = tf.softmax(scores, -1)
+    blind = (scores == float("-inf")).all(-1, keepdim=True)
+    return tf.where(blind, tf.zeros_like(weights), weights)
+
+
+@composite("attention", method=None)
+def fused_attention(
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, is_causal: bool, scale: float | None
+) -> tuple[Tensor, Tensor]:
+    """softmax(query key^T scale + mask) value for equal leading sizes, and the log-sum-exp of the scores (*, T)."""
+    scores = attention_scores(query, key, attn_mask, is_causal, scale)
+    return tf.matmul(attention_weights(scores), value), tf.logsumexp(scores, -1)
+
+
+@composite("attention", method=None)
+def fused_attention_grad(
+    grad: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    output: Tensor,
+    log_sum_exp: Tensor,
+    attn_mask: Tensor | None,
+    is_causal: bool,
+    scale: float | None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradients of `fused_attention` for query, key and value; the body computes the probabilities again."""
+    factor = 1 / sqrt(max(1, query.shape[-1])) if scale is None else scale
+    p = attention_weights(attention_scores(query, key, attn_mask, is_causal, scale))
+    change = tf.matmul(grad, value.transpose(-2, -1))
+    change = (change - (change * p).sum(-1, True)) * p * factor
+    return tf.matmul(change, key), tf.matmul(change.transpose(-2, -1), query), tf.matmul(p.transpose(-2, -1), grad)
+
+
+@composite("attention", method=None)
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """Attention: dropout(softmax(query key^T scale + mask)) value; scale is 1 / sqrt(E) unless given.
+
+    A boolean mask keeps where it is True, another is added; `enable_gqa` repeats the heads (dimension -3) of key and
+    value. Shape: (*, T, E), (*, S, E), (*, S, V), mask broadcastable to (*, T, S) -> (*, T, V). Dtype: floating.
+    Raises: RuntimeError for sizes that do not fit, or both a mask and is_causal.
+    Source: Vaswani et al., "Attention Is All You Need", 2017, equation 1.
+
+    >>> import tenfold
+    >>> q = tenfold.zeros(1, 2)
+    >>> tenfold.scaled_dot_product_attention(q, tenfold.ones(2, 2), tenfold.tensor([[1.0], [3.0]]))
+    tensor([[2.]])
+    """
+    _check(query, key, value, attn_mask, is_causal)
+    if enable_gqa:
+        key, value = (_repeat_heads(query, x, what) for x, what in ((key, "key"), (value, "value")))
+    lead = query._array.shape[:-2]
+    if not lead == key._array.shape[:-2] == value._array.shape[:-2]:
+        lead = broadcast_shapes("scaled_dot_product_attention", [x.shape[:-2] for x in (query, key, value)])
+        query, key, value = (x.expand(*lead, *x.shape[-2:]) for x in (query, key, value))
+    wide = attn_mask is not None and prod(attn_mask.shape[:-2]) > 1 and len(attn_mask.shape) - 2 > len(lead)
+    if dropout_p == 0.0 and not wide and (attn_mask is None or attn_mask._node is None):
+        return fused_attention(query, key, value, attn_mask, is_causal, scale)[0]
+    weights = attention_weights(attention_scores(query, key, attn_mask, is_causal, scale))
+    return tf.matmul(tf.dropout(weights, dropout_p, True) if dropout_p > 0.0 else weights, value)
+
+
+def _repeat_heads(query: Tensor, x: Tensor, what: str) -> Tensor:
+    heads, own = query.shape[-3], x.shape[-3]
+    if heads % own:
+        raise RuntimeError(f"scaled_dot_product_attention: Number of heads in {what} ({own}) must divide those in query ({heads})")
+    repeated = x.unsqueeze(-3).expand(*x.shape[:-2], heads // own, *x.shape[-2:])
+    return repeated.reshape(*x.shape[:-3], heads, *x.shape[-2:])
+
+
+def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Any, is_causal: bool) -> None:
+    q, k, v = query._array, key._array, value._array
+    if not q.dtype == k.dtype == v.dtype:
+        raise RuntimeError(
+            f"scaled_dot_product_attention: Expected query, key, and value to have the same dtype, but got query.dtype: "
+            f"{query.dtype.name} key.dtype: {key.dtype.name} and value.dtype: {value.dtype.name} instead."
+        )
+    if min(len(q.shape), len(k.shape), len(v.shape)) < 2 or q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
+        raise RuntimeError(
+            f"scaled_dot_product_attention: expected query (*, T, E), key (*, S, E) and value (*, S, V), got "
+            f"{list(q.shape)}, {list(k.shape)} and {list(v.shape)}"
+        )
+    if attn_mask is None:
+        return
+    if is_causal:
+        raise RuntimeError("scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+    if attn_mask.dtype is not tf.bool and attn_mask.dtype is not query.dtype:
+        raise RuntimeError(
+            f"scaled_dot_product_attention: Expected attn_mask dtype to be bool or float or to match query dtype, but got "
+            f"attn_mask.dtype: {attn_mask.dtype.name} and query.dtype: {query.dtype.name} instead."
+        )

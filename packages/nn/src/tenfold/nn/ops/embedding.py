@@ -1,0 +1,206 @@
+"""Tables of vectors looked up by index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tenfold as tf
+from tenfold.meta import Meta
+from tenfold.operators import composite
+from tenfold.tensor import Tensor
+
+
+@composite("embedding", method=None)
+def embedding_rows(weight: Tensor, input: Tensor, padding_idx: int, scale_grad_by_freq: bool) -> Tensor:
+    """The table's rows that the indices name; padding_idx -1: none.
+
+    >>> import tenfold
+    >>> tenfold.op.embedding_rows(tenfold.tensor([[1.0], [2.0]]), tenfold.tensor([1, 0]), -1, False)
+    tensor([[2.],
+            [1.]])
+    """
+    return tf.index_select(weight, 0, input.reshape(-1)).view(*input.shape, *weight.shape[1:])
+
+
+@embedding_rows.rule
+def _(weight: Any, input: Any, padding_idx: int, scale_grad_by_freq: bool) -> Meta:
+    return Meta((*input.shape, *weight.shape[1:]), weight.dtype)
+
+
+@composite("embedding", method=None)
+def embedding_weight_grad(
+    grad: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_by_freq: bool
+) -> Tensor:
+    """The gradient of the table: rows of `grad` added up by index, none for padding, divided by the index's frequency.
+
+    >>> import tenfold
+    >>> tenfold.op.embedding_weight_grad(tenfold.ones(2, 1), tenfold.tensor([1, 1]), 2, -1, False)
+    tensor([[0.],
+            [2.]])
+    """
+    flat = indices.reshape(-1).to(tf.int64)
+    rows = grad.reshape(flat.shape[0], *grad.shape[indices.dim() :])
+    if padding_idx >= 0:
+        rows = rows * tf.ne(flat, padding_idx).to(grad.dtype).unsqueeze(1)
+    if scale_by_freq:
+        counts = tf.zeros(num_weights, dtype=grad.dtype, device=grad.device).index_add(0, flat, tf.ones_like(flat).to(grad.dtype))
+        rows = rows / tf.index_select(counts, 0, flat).unsqueeze(1)
+    return tf.zeros(num_weights, *rows.shape[1:], dtype=grad.dtype, device=grad.device).index_add(0, flat, rows)
+
+
+def checked_padding_idx(name: str, padding_idx: int | None, num_weights: int) -> int:
+    """The padding index counted from the front, -1 for none; AssertionError as PyTorch's when it is out of range."""
+    if padding_idx is None:
+        return -1
+    if not -num_weights <= padding_idx < num_weights:
+        raise AssertionError(f"{name}: Padding_idx must be within num_embeddings ({num_weights}), got {padding_idx}")
+    return padding_idx % num_weights
+
+
+def renormalize(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
+    """Scale the rows in use down to a norm of at most `max_norm`, in place."""
+    with tf.no_grad():
+        used = tf.unique(input.reshape(-1))
+        rows = weight[used]
+        norms = tf.norm(rows, norm_type, 1, keepdim=True)
+        weight[used] = tf.where(norms > max_norm, rows * (max_norm / (norms + 1e-7)), rows)
+
+
+@composite("embedding", method=None)
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """The rows of a table that indices name.
+
+    Shape: (*), (V, D) -> (*, D). Dtype: integer indices; the table's. `padding_idx`'s row gets no gradient; `max_norm`
+    first shrinks the rows in use, in place. Differs from PyTorch: gradients are dense also with sparse=True.
+    Raises: IndexError for an index that the table lacks, RuntimeError for indices that are not integers.
+
+    >>> import tenfold
+    >>> tenfold.embedding(tenfold.tensor([1]), tenfold.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor([[3., 4.]])
+    """
+    if input._array.dtype.kind not in "iu":
+        raise RuntimeError(
+            f"embedding: Expected tensor for argument 'input' to have one of the following scalar types: Long, Int; "
+            f"but got {input.dtype.name} instead"
+        )
+    if padding_idx is not None or len(weight._array.shape) != 2:
+        if weight.dim() != 2:
+            raise RuntimeError(f"embedding: 'weight' must be 2-D, got {list(weight.shape)}")
+        padding_idx = checked_padding_idx("embedding", padding_idx, weight.shape[0])
+    if max_norm is not None:
+        renormalize(weight, input, max_norm, norm_type)
+    return embedding_rows(weight, input, -1 if padding_idx is None else padding_idx, scale_grad_by_freq)
+
+
+@composite("embedding", method=None)
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """Sums, means or maxima of bags of a table's rows, without the rows of `padding_idx`.
+
+    Shape: (B, N), (V, D) -> (B, D); or flat indices (L) with the bags' starts `offsets` (B). An empty bag gives 0.
+    Raises: ValueError, RuntimeError for arguments that do not fit each other.
+
+    >>> import tenfold
+    >>> tenfold.embedding_bag(tenfold.tensor([[0, 1]]), tenfold.tensor([[1.0], [3.0]]))
+    tensor([[2.]])
+    """
+    flat, bags, count = _bags(input, offsets, include_last_offset)
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError(f"embedding_bag: mode has to be one of sum, mean or max, got {mode!r}")
+    if per_sample_weights is not None and mode != "sum":
+        raise NotImplementedError(f"embedding_bag: per_sample_weights is not None only works with mode='sum' (got mode={mode!r})")
+    if per_sample_weights is not None and per_sample_weights.shape != input.shape:
+        raise ValueError(
+            f"embedding_bag: If per_sample_weights ({list(per_sample_weights.shape)}) is not None, then it must have the "
+            f"same shape as the input ({list(input.shape)})"
+        )
+    padding = checked_padding_idx("embedding_bag", padding_idx, weight.shape[0])
+    if max_norm is not None:
+        renormalize(weight, input, max_norm, norm_type)
+    if padding >= 0:
+        kept = tf.nonzero(tf.ne(flat, padding)).squeeze(1)
+        flat, bags = flat[kept], bags[kept]
+    else:
+        kept = None
+    rows = embedding_rows(weight, flat, -1, scale_grad_by_freq)
+    if per_sample_weights is not None:
+        factors = per_sample_weights.reshape(-1)
+        rows = rows * (factors if kept is None else factors[kept]).unsqueeze(1)
+    if mode == "max":
+        return _bag_maxima(rows, bags, count)
+    sums = tf.zeros(count, weight.shape[1], dtype=weight.dtype, device=weight.device).index_add(0, bags, rows)
+    if mode == "sum":
+        return sums
+    sizes = tf.zeros(count, dtype=weight.dtype, device=weight.device).index_add(0, bags, tf.ones_like(bags).to(weight.dtype))
+    return sums / sizes.clamp_min(1).unsqueeze(1)
+
+
+def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool) -> tuple[Tensor, Tensor, int]:
+    """Flat indices, the bag of each, and the number of bags."""
+    if input.dim() == 2:
+        if offsets is not None:
+            raise ValueError("embedding_bag: if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences.")
+        B, N = input.shape
+        return input.reshape(-1), tf.arange(B, device=input.device).unsqueeze(1).expand(B, N).reshape(-1), B
+    if input.dim() != 1:
+        raise ValueError(f"embedding_bag: input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
+    if offsets is None:
+        raise ValueError("embedding_bag: offsets has to be a 1D Tensor but got None")
+    if offsets.dim() != 1:
+        raise ValueError(f"embedding_bag: offsets has to be a 1D Tensor, got {offsets.dim()} dimensions")
+    starts = offsets.tolist()
+    if starts and starts[0] != 0:
+        raise ValueError(f"embedding_bag: offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got {starts[0]}")
+    ends = starts[1:] + ([] if include_last_offset else [input.shape[0]])
+    bags = [i for i, (a, b) in enumerate(zip(starts, ends, strict=False)) for _ in range(b - a)]
+    # Indices behind the last offset belong to no bag.
+    return input[: len(bags)], tf.tensor(bags, dtype=tf.int64, device=input.device), len(ends)
+
+
+def _bag_maxima(rows: Tensor, bags: Tensor, count: int) -> Tensor:
+    D = rows.shape[1]
+    index = bags.unsqueeze(1).expand(-1, D)
+    return tf.zeros(count, D, dtype=rows.dtype, device=rows.device).scatter_reduce(0, index, rows, "amax", include_self=False)
+
+
+@composite("embedding", method=None)
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+    """Vectors that are 1 at each index and 0 elsewhere; num_classes -1: one more than the largest index.
+
+    Shape: (*) -> (*, C). Dtype: int64. Raises: RuntimeError for an index out of range.
+
+    >>> import tenfold
+    >>> tenfold.one_hot(tenfold.tensor([1, 0]))
+    tensor([[0, 1],
+            [1, 0]])
+    """
+    if tensor.dtype is not tf.int64:
+        raise RuntimeError(f"one_hot is only applicable to index tensor of type LongTensor, got {tensor.dtype.name}")
+    if tensor.numel() == 0:
+        if num_classes <= 0:
+            raise RuntimeError("one_hot: Can not infer total number of classes from empty tensor; pass num_classes")
+    elif tensor._key.device.type != "meta":
+        low, high = int(tensor.min()), int(tensor.max())
+        if low < 0 or 0 <= num_classes <= high:
+            raise RuntimeError(f"one_hot: Class values must be non-negative and smaller than num_classes ({num_classes}), got {low} to {high}")
+        num_classes = high + 1 if num_classes == -1 else num_classes
+    return (tensor.unsqueeze(-1) == tf.arange(num_classes, device=tensor.device)).to(tf.int64)

@@ -1,0 +1,132 @@
+"""Padding and cropping at the borders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tenfold as tf
+from tenfold.meta import Meta
+from tenfold.operators import composite
+from tenfold.tensor import Tensor
+
+Sizes = tuple[int, ...]
+
+
+@composite("padding", method=None)
+def constant_pad(input: Tensor, pad: Sizes, value: Any) -> Tensor:
+    """A constant border; negative widths crop. `pad` has a pair (before, after) for each dimension, the last one first.
+
+    >>> import tenfold
+    >>> tenfold.op.constant_pad(tenfold.tensor([1.0, 2.0]), (1, -1), 0)
+    tensor([0., 1.])
+    """
+    padded_shape(input.shape, pad)
+    first = input.dim() - len(pad) // 2
+    crop, grow = [], []
+    for axis in range(first, input.dim()):
+        before, after = pair_of(pad, input.dim() - 1 - axis)
+        n = input.shape[axis]
+        crop.append(slice(max(0, -before), n - max(0, -after)))
+        grow.append((axis, max(0, before), max(0, after)))
+    x = input[(..., *crop)] if any(c != slice(0, n) for c, n in zip(crop, input.shape[first:])) else input
+    for axis, before, after in grow:
+        parts = [_border(x, axis, before, value), x, _border(x, axis, after, value)]
+        x = tf.cat([p for p in parts if p is not None], axis)
+    return x if x is not input else input.clone()
+
+
+def _border(x: Tensor, axis: int, width: int, value: Any) -> Tensor | None:
+    if not width:
+        return None
+    return tf.full((*x.shape[:axis], width, *x.shape[axis + 1 :]), value, dtype=x.dtype, device=x.device)
+
+
+def pair_of(pad: Sequence[int], from_last: int) -> tuple[int, int]:
+    """The widths (before, after) of a dimension counted from the last."""
+    return pad[2 * from_last], pad[2 * from_last + 1]
+
+
+def padded_shape(shape: Sequence[int], pad: Sequence[int]) -> Sizes:
+    """The shape after padding; RuntimeError with PyTorch's words when it has none."""
+    if len(pad) % 2 or len(pad) // 2 > len(shape):
+        raise RuntimeError(
+            f"pad: Padding length must be divisible by 2 and at most twice the number of dimensions of the input; "
+            f"got {len(pad)} widths for an input of shape {list(shape)}"
+        )
+    new = list(shape)
+    for i in range(len(pad) // 2):
+        new[-1 - i] += sum(pair_of(pad, i))
+        if new[-1 - i] < 0:
+            raise RuntimeError(
+                f"pad: The input size {shape[-1 - i]}, plus negative padding {pair_of(pad, i)} resulted in a negative "
+                f"output size, which is invalid. Check dimension {len(shape) - 1 - i} of your input."
+            )
+    return tuple(new)
+
+
+@constant_pad.rule
+def _(input: Any, pad: Sizes, value: Any) -> Meta:
+    return Meta(padded_shape(input.shape, pad), input.dtype)
+
+
+@composite("padding", method=None)
+def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Tensor:
+    """A border of a constant, or of the input's own values: "reflect", "replicate" or "circular".
+
+    `pad` has a pair of widths (before, after) for each padded dimension, the last one first; negative widths crop.
+    Raises: RuntimeError for widths that do not fit, ValueError for an unknown mode.
+
+    >>> import tenfold
+    >>> tenfold.op.pad(tenfold.tensor([[1.0, 2.0, 3.0]]), (2, 1), mode="reflect")
+    tensor([[3., 2., 1., 2., 3., 2.]])
+    """
+    widths = tuple(int(n) for n in pad)
+    if mode == "constant":
+        return constant_pad(input, widths, 0 if value is None else value)
+    if mode not in ("reflect", "replicate", "circular"):
+        raise NotImplementedError(f"Unrecognised padding mode {mode}; it must be constant, reflect, replicate or circular")
+    if value is not None and value != 0:
+        raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    count = len(widths) // 2
+    if len(widths) % 2 or count > 3 or input.dim() not in (count + 1, count + 2):
+        raise NotImplementedError(
+            f"pad: Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now; "
+            f"got {len(widths)} widths with an input of shape {list(input.shape)}"
+        )
+    _check_border(input.shape, widths, mode)
+    padded_shape(input.shape, widths)
+    x = input
+    for i in range(count):
+        if any(pair_of(widths, i)):
+            axis = input.dim() - 1 - i
+            source = border_index(input.shape[axis], *pair_of(widths, i), mode)
+            x = tf.index_select(x, axis, tf.tensor(source, dtype=tf.int64, device=x.device))
+    return x if x is not input else input.clone()
+
+
+def _check_border(shape: Sequence[int], widths: Sizes, mode: str) -> None:
+    for i in range(len(widths) // 2):
+        n, width = shape[-1 - i], max(pair_of(widths, i))
+        if mode == "reflect" and width >= max(n, 1):
+            raise RuntimeError(
+                f"pad: Padding size should be less than the corresponding input dimension, but got: padding "
+                f"{pair_of(widths, i)} at dimension {len(shape) - 1 - i} of input {list(shape)}"
+            )
+        if mode == "circular" and width > n:
+            raise RuntimeError(
+                f"pad: Padding value causes wrapping around more than once: padding {pair_of(widths, i)} at dimension "
+                f"{len(shape) - 1 - i} of input {list(shape)}"
+            )
+        if n == 0 and width > 0:
+            raise RuntimeError(f"pad: expected a non-empty dimension {len(shape) - 1 - i} for mode {mode!r}, got input {list(shape)}")
+
+
+def border_index(n: int, before: int, after: int, mode: str) -> list[int]:
+    """Which element of a dimension of size n each element of the padded dimension repeats."""
+    positions = range(-before, n + after)
+    if mode == "replicate":
+        return [min(max(i, 0), n - 1) for i in positions]
+    if mode == "circular":
+        return [i % n for i in positions]
+    return [n - 1 - abs(n - 1 - abs(i)) for i in positions]

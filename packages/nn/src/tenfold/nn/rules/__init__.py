@@ -1,0 +1,1 @@
+"""Gradient rules of the neural-network operators, one family a file."""

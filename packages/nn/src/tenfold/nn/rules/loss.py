@@ -1,0 +1,20 @@
+"""Gradients of the fused classification losses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold.autograd.gradients import gradients
+from tenfold.nn.ops import loss as ops
+
+
+@gradients(ops.fused_nll_loss, "input", node="NllLossBackward0")
+def _nll_loss(g: Any, input: Any, target: Any, weight: Any, ignore_index: int, reduction: str, out1: Any) -> Any:
+    return (ops.fused_nll_loss_grad(g[0], input, target, weight, ignore_index, reduction, out1),)
+
+
+@gradients(ops.fused_cross_entropy, "input")
+def _cross_entropy(
+    g: Any, input: Any, target: Any, weight: Any, ignore_index: int, label_smoothing: float, reduction: str, out1: Any, out2: Any
+) -> Any:
+    return (ops.fused_cross_entropy_grad(g[0], input, target, weight, ignore_index, label_smoothing, reduction, out1, out2),)

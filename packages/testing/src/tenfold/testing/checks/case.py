@@ -1,0 +1,176 @@
+"""What checks share: one operator on one device, its samples, and how a try becomes a result."""
+
+from __future__ import annotations
+
+import functools
+import traceback
+import warnings
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import tenfold
+from tenfold import devices
+from tenfold.operators import Operator
+from tenfold.tensor import host
+from tenfold.testing import samples as registry, tolerances
+from tenfold.testing.comparison import assert_close
+from tenfold.testing.samples import Sample, Samples
+
+DTYPES = tuple(
+    tenfold.dtypes.BY_NAME[name]
+    for name in (
+        "float32", "float64", "int64", "bool", "complex64", "complex128", "float16", "bfloat16", "int32", "int16", "int8", "uint8",
+    )  # fmt: skip
+)
+
+
+class Skip(Exception):
+    """A check cannot be made; the reason is counted and shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one check found on one sample."""
+
+    operator: str
+    check: str
+    sample: str
+    status: str  # "passed", "failed" or "skipped"
+    reason: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.operator}: {self.check} {self.status}: {self.reason}" + (f"\n  sample: {self.sample}" if self.sample else "")
+
+
+class Case:
+    """One operator on one device."""
+
+    def __init__(self, operator: Operator, device: Any = "cpu") -> None:
+        self.operator = operator
+        self.key = devices.located(device)
+        self.registered = registry.find(operator) or Samples(operator.name, lambda make: ())
+
+    @property
+    def device(self) -> Any:
+        return self.key
+
+    @functools.cached_property
+    def dtypes(self) -> tuple[Any, ...]:
+        """The dtypes whose samples the operator accepts, by its rule."""
+        return tuple(d for d in self.candidates if not self.refusal(d))
+
+    @property
+    def candidates(self) -> tuple[Any, ...]:
+        """The dtypes that samples are made for."""
+        return self.registered.dtypes or DTYPES
+
+    def refusal(self, dtype: Any) -> Exception | None:
+        """What the shape rule raises for samples of a dtype, None when it accepts the dtype."""
+        if self.registered.data_dependent:
+            return self._tried("cpu", dtype)
+        return self._tried("meta", dtype)
+
+    def _tried(self, device: Any, dtype: Any) -> Exception | None:
+        try:
+            for sample in self.samples(dtype, device)[:2]:
+                self.call(sample)
+        except (RuntimeError, TypeError, ValueError, IndexError) as error:
+            return error
+        return None
+
+    def samples(self, dtype: Any = None, device: Any = None) -> list[Sample]:
+        """The operator's samples, made anew."""
+        return registry.samples_of(self.operator, self.key if device is None else device, dtype)
+
+    def call(self, sample: Sample) -> Any:
+        """The operator's result. What it draws, it draws from the same seed each time."""
+        self.reseed()
+        return self.operator.fn(*sample.args, **sample.kwargs)
+
+    def reseed(self) -> None:
+        """Start what a random operator draws from at the operator's own seed."""
+        if self.registered.random or self.operator.random:
+            tenfold.manual_seed(zlib.crc32(self.operator.name.encode()))
+
+    # Results
+
+    def each(self, check: str, function: Callable[[Sample, Any], None], dtypes: Iterable[Any] | None = None) -> Iterator[Result]:
+        """Try every sample of every accepted dtype with a function that returns, raises Skip, or fails."""
+        tried = False
+        for dtype in self.dtypes if dtypes is None else dtypes:
+            for sample in self.samples(dtype):
+                tried = True
+                yield self.attempt(check, repr(sample), functools.partial(function, sample, dtype))
+        if not tried:
+            yield self.skipped(check, "no samples" if not self.samples() else "no sample of a dtype that this check is about")
+
+    def attempt(self, check: str, sample: str, function: Callable[[], None]) -> Result:
+        """Run one try and say how it went."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                function()
+        except Skip as skip:
+            return Result(self.operator.name, check, sample, "skipped", str(skip))
+        except AssertionError as failure:
+            return Result(self.operator.name, check, sample, "failed", str(failure) or "assertion without a message")
+        except Exception as error:  # noqa: BLE001: whatever an operator raises on its own samples is a finding
+            if is_missing_kernel(error):
+                return Result(self.operator.name, check, sample, "skipped", missing_reason(self.key))
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            reason = f"raised {type(error).__name__}: {error} ({where.filename}:{where.lineno})"
+            return Result(self.operator.name, check, sample, "failed", reason)
+        return Result(self.operator.name, check, sample, "passed")
+
+    def skipped(self, check: str, reason: str) -> Result:
+        return Result(self.operator.name, check, "", "skipped", reason)
+
+    def failed(self, check: str, reason: str) -> Result:
+        return Result(self.operator.name, check, "", "failed", reason)
+
+
+def is_missing_kernel(error: Exception) -> bool:
+    """Whether an error says that a device has no kernel for an operator."""
+    return isinstance(error, NotImplementedError) and "has no kernel for device" in str(error)
+
+
+def missing_reason(key: Any) -> str:
+    return f"device {key.type!r} has no kernel for the operator, or for one in its body"
+
+
+def results_of(value: Any) -> list[Any]:
+    """The tensors (and plain values) of an operator's result."""
+    if isinstance(value, (tuple, list)):
+        return [item for v in value for item in results_of(v)]
+    return [value]
+
+
+def to_host(tensor: Any) -> Any:
+    """A tensor's values as a NumPy array."""
+    return host(tensor.detach())
+
+
+def on_cpu(value: Any) -> Any:
+    """The same values as a CPU tensor."""
+    if not isinstance(value, tenfold.Tensor):
+        return value
+    return registry.Make("cpu").place(np.array(to_host(value)))
+
+
+def assert_same(actual: Any, expected: Any, what: str, exact: bool = False) -> None:
+    """Two results of an operator agree in structure, shape, dtype and value."""
+    got, wanted = results_of(actual), results_of(expected)
+    assert len(got) == len(wanted), f"{what}: {len(got)} results, expected {len(wanted)}"
+    for i, (a, b) in enumerate(zip(got, wanted)):
+        name = f"{what}, result {i}" if len(got) > 1 else what
+        if not isinstance(b, tenfold.Tensor):
+            assert a == b or (a != a and b != b), f"{name}: {a!r}, expected {b!r}"
+            continue
+        assert a.dtype is b.dtype, f"{name}: dtype {a.dtype}, expected {b.dtype}"
+        assert a.shape == b.shape, f"{name}: shape {list(a.shape)}, expected {list(b.shape)}"
+        rtol, atol = tolerances.EXACT if exact else tolerances.implementation(b.dtype)
+        assert_close(on_cpu(a), on_cpu(b), rtol=rtol, atol=atol, equal_nan=True, msg=lambda m, name=name: f"{name}: {m}")

@@ -1,0 +1,67 @@
+"""Checks of refusals: the error's type, and a message that names the operator."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tenfold.testing import samples as registry
+from tenfold.testing.checks.case import Case, Result
+from tenfold.testing.samples import ErrorSample
+
+
+def errors(case: Case) -> Iterator[Result]:
+    """Every error sample raises its type, with a message that matches and names the operator."""
+    found = registry.error_samples_of(case.operator, case.key)
+    if not found:
+        yield case.skipped("errors", "no error samples")
+    for sample in found:
+        yield case.attempt("errors", repr(sample), lambda s=sample: _refused(case, s))  # type: ignore[misc]
+
+
+def _refused(case: Case, sample: ErrorSample) -> None:
+    name = case.operator.name
+    try:
+        case.operator.fn(*sample.args, **sample.kwargs)
+    except sample.error as error:
+        text = str(error)
+        assert type(error) is sample.error, f"{name} raised {type(error).__name__}, expected {sample.error.__name__}: {text}"
+        assert re.search(sample.match, text), f"{name}: the message does not match {sample.match!r}: {text}"
+        assert _names(name, text), f"{name}: the message does not name the operator: {text}"
+        return
+    except Exception as error:
+        raise AssertionError(f"{name} raised {type(error).__name__}, expected {sample.error.__name__}: {error}") from error
+    raise AssertionError(f"{name} accepted what it must refuse")
+
+
+def _names(name: str, text: str) -> bool:
+    return name.strip("_").split(".")[-1] in text
+
+
+def refuses_wrong_types(case: Case) -> Iterator[Result]:
+    """A string where a tensor belongs is a TypeError that names the operator and the parameter."""
+    tensors = [p for p in case.operator.params if p.role in ("tensor", "number")]
+    sample = next((s for s in case.samples() if len(s.args) >= len(tensors)), None)
+    if not tensors or sample is None:
+        yield case.skipped("refuses_wrong_types", "no parameter must be a tensor" if not tensors else "no sample to change")
+        return
+    names = [p.name for p in case.operator.params if not p.keyword_only]
+    for p in tensors:
+        position = names.index(p.name) if p.name in names else len(names)
+        if position < len(sample.args):
+            args = (*sample.args[:position], "text", *sample.args[position + 1 :])
+            yield case.attempt("refuses_wrong_types", f"{p.name}='text'", lambda a=args, n=p.name, s=sample: _type_error(case, a, s.kwargs, n))  # type: ignore[misc]
+
+
+def _type_error(case: Case, args: tuple[Any, ...], kwargs: dict[str, Any], parameter: str) -> None:
+    name = case.operator.name
+    try:
+        case.operator.fn(*args, **kwargs)
+    except TypeError as error:
+        assert _names(name, str(error)), f"{name}: the message does not name the operator: {error}"
+        assert parameter in str(error), f"{name}: the message does not name the parameter {parameter}: {error}"
+        return
+    except Exception as error:
+        raise AssertionError(f"{name}: {parameter}='text' raised {type(error).__name__}, expected TypeError: {error}") from error
+    raise AssertionError(f"{name} accepted {parameter}='text'")

@@ -1,0 +1,159 @@
+"""Checks that an operator's other forms are the function: method, `out=`, in-place, Python operator."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import tenfold
+from tenfold.callpath import takes_out
+from tenfold.operators import OPERATORS, Operator
+from tenfold.ops import dunders
+from tenfold.promotion import can_cast
+from tenfold.testing import samples as registry
+from tenfold.testing.checks.case import Case, Result, Skip, assert_same, results_of, to_host
+from tenfold.testing.samples import Sample
+
+
+@functools.lru_cache(maxsize=None)
+def methods_of(operator: Operator) -> tuple[str, ...]:
+    """The Tensor methods that are this operator."""
+    return tuple(name for name, member in vars(tenfold.Tensor).items() if getattr(member, "op", None) is operator)
+
+
+def _starts_with_tensor(sample: Sample) -> bool:
+    return bool(sample.args) and isinstance(sample.args[0], tenfold.Tensor)
+
+
+def method(case: Case) -> Iterator[Result]:
+    """`x.op(...)` is `op(x, ...)`."""
+    names = [n for n in methods_of(case.operator) if not n.startswith("__") or n == "__getitem__"]
+    if not names:
+        yield case.skipped("method", "the operator is no Tensor method")
+        return
+
+    def compare(sample: Sample, dtype: Any) -> None:
+        if not _starts_with_tensor(sample):
+            raise Skip("the first argument is no tensor")
+        _comparable(case)
+        for name in names:
+            x, *rest = sample.args
+            case.reseed()
+            assert_same(getattr(x, name)(*rest, **sample.kwargs), case.call(sample), f"method {name}", exact=True)
+
+    yield from case.each("method", compare, case.dtypes[:2])
+
+
+def _comparable(case: Case) -> None:
+    if case.registered.no_value:
+        raise Skip(case.registered.no_value)
+
+
+def out(case: Case) -> Iterator[Result]:
+    """`op(..., out=t)` writes the function's result into `t` (also into strided memory) and returns `t`."""
+    if not takes_out(case.operator):
+        yield case.skipped("out", "the operator takes no out=")
+        return
+
+    def compare(sample: Sample, dtype: Any) -> None:
+        _comparable(case)
+        expected = case.call(sample)
+        several = isinstance(expected, tuple)
+        for make in (_empty_like, _strided_like, _wrong_size):
+            targets = tuple(make(t) for t in results_of(expected))
+            given = targets if several else targets[0]
+            case.reseed()
+            returned = case.operator.fn(*sample.args, **sample.kwargs, out=given)
+            for r, t in zip(results_of(returned), targets):
+                assert r is t, f"{case.operator.name}(out=t) did not return t"
+            assert_same(list(targets), results_of(expected), f"{case.operator.name}(out=)", exact=True)
+
+    yield from case.each("out", compare, case.dtypes[:2])
+
+
+def _empty_like(t: Any) -> Any:
+    return tenfold.empty(t.shape, dtype=t.dtype, device=t.device)
+
+
+def _strided_like(t: Any) -> Any:
+    """Zeros in every second element of a memory."""
+    return registry.Make(t.device).place(np.zeros(tuple(t.shape), t.dtype.numpy), "strided")
+
+
+def _wrong_size(t: Any) -> Any:
+    """Empty: PyTorch resizes it without a warning."""
+    return tenfold.empty((0,), dtype=t.dtype, device=t.device)
+
+
+def inplace(case: Case) -> Iterator[Result]:
+    """`op_(x, ...)` writes what `op(x, ...)` returns into `x`, returns `x`, and counts a new version of its memory."""
+    form = OPERATORS.get(case.operator.name + "_")
+    if form is None:
+        yield case.skipped("inplace", "the operator has no in-place form")
+        return
+
+    def compare(sample: Sample, dtype: Any) -> None:
+        if not _starts_with_tensor(sample):
+            raise Skip("the first argument is no tensor")
+        _comparable(case)
+        expected = case.call(sample)
+        for target in (sample.args[0].clone(), _strided_copy(sample.args[0])):
+            if expected.shape != target.shape or not can_cast(expected.dtype, target.dtype):
+                _refuses(form, target, sample)
+                continue
+            version = target._version
+            case.reseed()
+            returned = form.fn(target, *sample.args[1:], **sample.kwargs)
+            assert returned is target, f"{form.name} did not return its first argument"
+            assert_same(target, expected.to(target.dtype), f"{form.name} against {case.operator.name}", exact=True)
+            assert target._version > version, f"{form.name} did not advance the version of the memory it wrote"
+
+    yield from case.each("inplace", compare, case.dtypes)
+
+
+def _strided_copy(t: Any) -> Any:
+    copy = _strided_like(t)
+    copy._key.backend.write(copy._array, t._array)
+    return copy
+
+
+def _refuses(form: Any, target: Any, sample: Sample) -> None:
+    """A result that does not fit into the first argument is an error that leaves it alone."""
+    before = to_host(target).copy()
+    try:
+        form.fn(target, *sample.args[1:], **sample.kwargs)
+    except RuntimeError as error:
+        assert form.name.rstrip("_") in str(error), f"{form.name}: the message does not name the operator: {error}"
+        assert (to_host(target).tobytes() == before.tobytes()), f"{form.name} wrote to its argument before it refused it"
+        return
+    raise AssertionError(f"{form.name} accepted a result that does not fit: {sample!r}")
+
+
+def python_operator(case: Case) -> Iterator[Result]:
+    """`x + y` and `2 + x` are `add`; likewise every other Python operator."""
+    name = case.operator.name
+    straight = [m for m, o in {**dunders.BINARY, **dunders.UNARY}.items() if o == name and not m.startswith("__r")]
+    straight += [m for m, o in dunders.BINARY.items() if o == name and m in ("__rshift__",)]
+    swapped = [m for m, o in {**dunders.SWAPPED, **dunders.BINARY}.items() if o == name and m.startswith("__r") and m != "__rshift__"]
+    if name == "rsub":  # the reflected method of sub is an operator of its own
+        straight, swapped = ["__rsub__"], []
+    if not straight and not swapped:
+        yield case.skipped("python_operator", "no Python operator means it")
+        return
+
+    def compare(sample: Sample, dtype: Any) -> None:
+        if sample.kwargs or not _starts_with_tensor(sample):
+            raise Skip("not a call that a Python operator makes")
+        expected = case.call(sample)
+        for m in straight:
+            x, *rest = sample.args
+            assert_same(getattr(x, m)(*rest), expected, f"{m} against {name}", exact=True)
+        for m in swapped:
+            x, y = sample.args
+            if isinstance(y, tenfold.Tensor):
+                assert_same(getattr(y, m)(x), expected, f"{m} against {name}", exact=True)
+
+    yield from case.each("python_operator", compare, case.dtypes)

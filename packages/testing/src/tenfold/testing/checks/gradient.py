@@ -1,0 +1,191 @@
+"""Checks of derivatives, made when tenfold-autograd is installed: against differences, and of the memory they lie in."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import tenfold
+from tenfold.testing import tolerances
+from tenfold.testing.checks.case import Case, Result, Skip, is_missing_kernel, missing_reason, results_of, to_host
+from tenfold.testing.samples import Sample
+
+SMALL = 24  # elements up to which every entry of the Jacobian is compared; above, random directions
+
+
+@functools.lru_cache(maxsize=1)
+def has_autograd() -> bool:
+    """Whether tenfold-autograd is installed."""
+    from tenfold import plugins
+
+    return plugins.layer("autograd") is not None
+
+
+def _why_not(case: Case) -> str:
+    """Why the operator's derivatives are not compared; empty when they are."""
+    if not has_autograd():
+        return "tenfold-autograd is not installed"
+    if case.operator.nondifferentiable:
+        return "the operator is not differentiable"
+    if case.registered.no_gradient:
+        return case.registered.no_gradient
+    wide = [d for d in _wide(case) if d in case.dtypes]
+    return "" if wide else "no sample of a dtype that has derivatives"
+
+
+def _wide(case: Case) -> tuple[Any, ...]:
+    return (tenfold.float64, tenfold.complex128)
+
+
+class _Problem:
+    """A sample as a function of its floating-point tensors, which become leaves."""
+
+    def __init__(self, case: Case, sample: Sample) -> None:
+        self.case, self.sample = case, sample
+        self.leaves: list[Any] = []
+        self.positions: list[int | None] = []
+        for t in sample.tensors:
+            wanted = t.dtype.category >= 2
+            self.positions.append(len(self.leaves) if wanted else None)
+            if wanted:
+                self.leaves.append(t.detach().requires_grad_(True))
+        if not self.leaves:
+            raise Skip("the sample has no floating-point tensor")
+        if not self.outputs(self(*self.leaves)):
+            raise Skip("no result depends differentiably on the arguments")
+
+    def __call__(self, *leaves: Any) -> tuple[Any, ...]:
+        """All floating-point results for these leaves."""
+        order = iter(self.positions)
+
+        def put(t: Any) -> Any:
+            position = next(order)
+            return t if position is None else leaves[position]
+
+        result = self.case.call(self.sample.map(put))
+        return tuple(r for r in results_of(result) if isinstance(r, tenfold.Tensor) and r.dtype.category >= 2)
+
+    def outputs(self, results: tuple[Any, ...]) -> list[Any]:
+        return [r for r in results if r.requires_grad]
+
+    @property
+    def empty(self) -> bool:
+        return any(t.numel() == 0 for t in self.leaves)
+
+    @property
+    def size(self) -> int:
+        return sum(t.numel() for t in self.leaves)
+
+
+def _each(case: Case, check: str, function: Callable[[_Problem], None]) -> Iterator[Result]:
+    reason = _why_not(case)
+    if reason:
+        yield case.skipped(check, reason)
+        return
+    for dtype in _wide(case):
+        if dtype in case.dtypes:
+            yield from case.each(check, lambda sample, _: function(_Problem(case, sample)), [dtype])
+
+
+def first_gradient(case: Case) -> Iterator[Result]:
+    """Gradients agree with central differences in float64 and complex128; gradients of empty tensors are empty."""
+    if has_autograd() and case.operator.nondifferentiable:
+        yield from case.each("first_gradient", lambda sample, _: _is_cut_off(case, sample), case.dtypes[:1])
+        return
+
+    def compare(problem: _Problem) -> None:
+        if problem.empty:
+            _shapes_only(problem)
+            return
+        from tenfold.autograd.gradcheck import gradcheck
+
+        fast = problem.size > SMALL
+        gradcheck(problem, tuple(problem.leaves), **tolerances.GRADIENT, fast_mode=fast, check_undefined_grad=False)
+
+    for result in _each(case, "first_gradient", _asserting(compare)):
+        yield result
+
+
+def second_gradient(case: Case) -> Iterator[Result]:
+    """Gradients of gradients agree with central differences of gradients."""
+    if case.registered.no_second_gradient:
+        yield case.skipped("second_gradient", case.registered.no_second_gradient)
+        return
+
+    def compare(problem: _Problem) -> None:
+        if problem.empty:
+            raise Skip("an empty tensor has no second derivatives to compare")
+        from tenfold.autograd.gradcheck import gradgradcheck
+
+        gradgradcheck(problem, tuple(problem.leaves), **tolerances.SECOND_GRADIENT, fast_mode=True, check_undefined_grad=False)
+
+    yield from _each(case, "second_gradient", _asserting(compare))
+
+
+def _asserting(compare: Callable[[_Problem], None]) -> Callable[[_Problem], None]:
+    """gradcheck's own error is a failed assertion here."""
+
+    def checked(problem: _Problem) -> None:
+        try:
+            compare(problem)
+        except RuntimeError as error:
+            if is_missing_kernel(error):
+                raise Skip(missing_reason(problem.case.key)) from None
+            raise AssertionError(str(error)) from error
+
+    return checked
+
+
+def _shapes_only(problem: _Problem) -> None:
+    outputs = problem.outputs(problem(*problem.leaves))
+    grads = tenfold.autograd.grad(outputs, problem.leaves, [tenfold.ones_like(t) for t in outputs], allow_unused=True)
+    for t, g in zip(problem.leaves, grads):
+        assert g is None or g.shape == t.shape, f"gradient of shape {list(g.shape)} for an argument of shape {list(t.shape)}"
+
+
+def _is_cut_off(case: Case, sample: Sample) -> None:
+    """A result of an operator without derivatives does not ask for any."""
+    given = sample.map(lambda t: t.detach().requires_grad_(True) if t.dtype.category >= 2 else t)
+    for result in results_of(case.call(given)):
+        if isinstance(result, tenfold.Tensor):
+            assert not result.requires_grad, f"{case.operator.name} is nondifferentiable, but its result requires gradients"
+
+
+def gradient_memory(case: Case) -> Iterator[Result]:
+    """`backward` changes neither arguments nor incoming gradients, and no two gradients share memory with anything."""
+
+    def compare(problem: _Problem) -> None:
+        outputs = problem.outputs(problem(*problem.leaves))
+        incoming = [tenfold.ones_like(t) for t in outputs]
+        watched = [*problem.sample.tensors, *incoming]
+        before = [to_host(t).copy() for t in watched]
+        for leaf in problem.leaves:
+            leaf.grad = None
+        tenfold.autograd.backward(outputs, incoming)
+        for i, (t, old) in enumerate(zip(watched, before)):
+            name = "an argument" if i < len(problem.sample.tensors) else "an incoming gradient"
+            assert np.array_equal(to_host(t), old, equal_nan=True), f"the backward pass of {case.operator.name} changed {name}"
+        _apart(problem, [t.grad for t in problem.leaves if t.grad is not None], watched)
+
+    yield from _each(case, "gradient_memory", compare)
+
+
+def _apart(problem: _Problem, grads: list[Any], others: list[Any]) -> None:
+    name = problem.case.operator.name
+    for i, g in enumerate(grads):
+        if not g.numel():
+            continue
+        mine = _memory(g)
+        for other in grads[i + 1 :]:
+            assert mine is not _memory(other), f"{name}: two gradients share memory"
+        for other in others:
+            assert mine is not _memory(other), f"{name}: a gradient shares memory with an argument or an incoming gradient"
+
+
+def _memory(t: Any) -> Any:
+    return t._key.backend.memory(t._array)[0]
+
+

@@ -1,0 +1,99 @@
+"""Checks of shapes, dtypes and memory: what the rule promises, what the kernel delivers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import tenfold
+from tenfold.testing.checks.case import Case, Result, Skip, is_missing_kernel, missing_reason, results_of
+from tenfold.testing.samples import Sample
+
+
+def shape_rule(case: Case) -> Iterator[Result]:
+    """Results have the shapes and dtypes that the shape rule (or the body, on the meta device) gives."""
+    if case.registered.data_dependent:
+        yield case.skipped("shape_rule", f"results' shapes depend on data: {case.registered.data_dependent}")
+        return
+    for dtype in case.dtypes:
+        for ours, shapes in zip(case.samples(dtype), case.samples(dtype, "meta")):
+
+            def compare(ours: Sample = ours, shapes: Sample = shapes) -> None:
+                got, promised = results_of(case.call(ours)), results_of(case.call(shapes))
+                assert len(got) == len(promised), f"{len(got)} results, the rule gives {len(promised)}"
+                for i, (a, b) in enumerate(zip(got, promised)):
+                    _compare(case, f"result {i} of {case.operator.name}" if len(got) > 1 else case.operator.name, a, b)
+
+            yield case.attempt("shape_rule", repr(ours), compare)
+    if not case.samples():
+        yield case.skipped("shape_rule", "no samples")
+
+
+def _compare(case: Case, what: str, a: Any, b: Any) -> None:
+    if not isinstance(b, tenfold.Tensor):
+        assert type(a) is type(b), f"{what}: {a!r}, the rule gives {b!r}"
+        return
+    assert a.shape == b.shape, f"{what}: shape {list(a.shape)}, the rule gives {list(b.shape)}"
+    assert a.dtype is b.dtype, f"{what}: dtype {a.dtype}, the rule gives {b.dtype}"
+    if b.device.type == "meta" and a.device.type != "meta":
+        # An operator that was asked for another device says so in its samples; else it stays where its arguments are.
+        assert a.device is case.key or a.device is tenfold.device("cpu"), f"{what}: device {a.device}, expected {case.key}"
+
+
+def dtypes(case: Case) -> Iterator[Result]:
+    """A dtype that the rule accepts works; one that it refuses is refused with an error of the same type."""
+    for dtype in case.candidates:
+        samples = case.samples(dtype)[:1]
+        if not samples:
+            yield case.skipped("dtypes", "no samples")
+            return
+        refused = case.refusal(dtype)
+        yield case.attempt("dtypes", f"{dtype.name}: {samples[0]!r}", lambda s=samples[0], r=refused: _as_refused(case, s, r))  # type: ignore[misc]
+
+
+def _as_refused(case: Case, sample: Sample, refused: Exception | None) -> None:
+    if refused is None:
+        case.call(sample)
+        return
+    if not sample.tensors:
+        raise Skip("an operator without tensor arguments chooses its dtypes itself")
+    try:
+        case.call(sample)
+    except (RuntimeError, TypeError, ValueError, IndexError) as error:
+        if is_missing_kernel(error):
+            raise Skip(missing_reason(case.key)) from None
+        assert type(error) is type(refused), (
+            f"{case.operator.name}: the rule raises {type(refused).__name__} ({refused}), the operator {type(error).__name__} ({error})"
+        )
+        return
+    raise AssertionError(f"{case.operator.name} runs where its rule refuses: {type(refused).__name__}: {refused}")
+
+
+def memory(case: Case) -> Iterator[Result]:
+    """A view shares its first argument's memory; the results of other primitives and kernels are memory of their own."""
+    operator = case.operator
+    if operator.body is not None and not operator.view:
+        yield case.skipped("memory", "a composite may return its argument or a view of it")
+        return
+
+    def compare(sample: Sample, dtype: Any) -> None:
+        inputs = [t for t in sample.tensors if t.numel()]
+        for result in results_of(case.call(sample)):
+            if not isinstance(result, tenfold.Tensor) or not result.numel() or not inputs:
+                continue
+            if operator.view:
+                assert _same_memory(result, inputs[0]), f"{operator.name} is a view, but its result is a copy"
+                assert result._base is not None, f"{operator.name}: the view has no _base"
+            else:
+                for t in inputs:
+                    assert not _same_memory(result, t), f"{operator.name} returned the memory of its argument, but is no view"
+
+    yield from case.each("memory", compare, case.dtypes[:1])
+
+
+def _same_memory(a: Any, b: Any) -> bool:
+    """Whether two tensors lie in the same memory object."""
+    if a._key.device is not b._key.device:
+        return False
+    first, second = (t._key.backend.memory(t._array)[0] for t in (a, b))
+    return first is not None and first is second

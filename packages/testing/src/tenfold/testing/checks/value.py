@@ -1,0 +1,205 @@
+"""Checks of values: against a reference, across memory layouts, on both sides of kernel conditions, and of the inputs after."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import tenfold
+from tenfold import kernels
+from tenfold.devices import CPU
+from tenfold.dispatch import run_body
+from tenfold.operators import Operator
+from tenfold.runtime import RUNTIME
+from tenfold.tensor import wrap, wrap_all
+from tenfold.testing.checks.case import Case, Result, Skip, assert_same, results_of, to_host
+from tenfold.testing.samples import Sample
+
+
+@contextlib.contextmanager
+def replaced(operator: Operator, device_type: str, function: Any) -> Iterator[None]:
+    """The device's kernel replaced for the duration of a block; None leaves a composite to its body."""
+    table = kernels.table(device_type)
+    getattr(table, operator.name)
+    kept = dict(table.__dict__)
+    cached = RUNTIME.get("KERNELS_" + operator.name, {})
+    setattr(table, operator.name, function)
+    cached.clear()
+    try:
+        yield
+    finally:
+        table.__dict__.clear()
+        table.__dict__.update(kept)
+        cached.clear()
+
+
+def value(case: Case) -> Iterator[Result]:
+    """The result is that of the CPU (on another device), of the body (for a kernel of a composite), of the reference."""
+    if case.registered.no_value:
+        yield case.skipped("value", case.registered.no_value)
+        return
+    if case.key is not CPU:
+        yield from _against_cpu(case)
+        return
+    compared = False
+    if case.operator.body is not None and getattr(kernels.table("cpu"), case.operator.name) is not None:
+        compared = True
+        yield from case.each("value", lambda sample, dtype: _against_body(case, sample))
+    if case.registered.reference is not None:
+        compared = True
+        yield from case.each("value", lambda sample, dtype: _against_reference(case, sample))
+    if not compared:
+        kind = "a composite's body is its definition" if case.operator.body is not None else "the CPU kernel is the definition"
+        yield case.skipped("value", f"no reference is registered with the samples; {kind}")
+
+
+def _against_cpu(case: Case) -> Iterator[Result]:
+    for dtype in case.dtypes:
+        for ours, theirs in zip(case.samples(dtype), case.samples(dtype, "cpu")):
+
+            def compare(ours: Sample = ours, theirs: Sample = theirs) -> None:
+                if case.registered.random or case.operator.random:
+                    raise Skip("random results differ between devices")
+                assert_same(case.call(ours), case.call(theirs), f"{case.operator.name} on {case.key} against the CPU")
+
+            yield case.attempt("value", repr(ours), compare)
+
+
+def _against_body(case: Case, sample: Sample) -> None:
+    result = case.call(sample)
+    with replaced(case.operator, case.key.type, None):
+        expected = case.call(sample)
+    assert_same(result, expected, f"kernel of {case.operator.name} against its body")
+
+
+def _against_reference(case: Case, sample: Sample) -> None:
+    result = case.call(sample)
+    computed = sample.map(_precise)
+    with np.errstate(all="ignore"):
+        expected = case.registered.reference(*computed.args, **computed.kwargs)
+    got, wanted = results_of(result), results_of(expected)
+    assert len(got) == len(wanted), f"{len(got)} results, the reference has {len(wanted)}"
+    for a, b in zip(got, wanted):
+        b = np.asarray(b)
+        assert tuple(a.shape) == b.shape, f"{case.operator.name}: shape {list(a.shape)}, the reference has {list(b.shape)}"
+        with np.errstate(all="ignore"):
+            rounded = np.array(b).astype(a.dtype.numpy)
+        assert_same(a, _cpu_tensor(rounded), f"{case.operator.name} against its reference")
+
+
+def _precise(tensor: Any) -> Any:
+    """The values as a NumPy array, floating-point ones in double precision."""
+    array = to_host(tensor)
+    kind = array.dtype.kind
+    return array.astype({"f": np.float64, "V": np.float64, "c": np.complex128}.get(kind, array.dtype))
+
+
+def _cpu_tensor(array: Any) -> Any:
+    return wrap(array, CPU)
+
+
+def layouts(case: Case) -> Iterator[Result]:
+    """Tensors of the same values in row-major memory give the same result."""
+
+    def compare(sample: Sample, dtype: Any) -> None:
+        if all(t.is_contiguous() for t in sample.tensors):
+            raise Skip("every tensor of the sample is contiguous already")
+        if case.registered.no_value:
+            raise Skip(case.registered.no_value)
+        plain = sample.map(lambda t: t.clone(memory_format=tenfold.contiguous_format))
+        assert all(t.is_contiguous() for t in plain.tensors), "clone(memory_format=contiguous_format) is not contiguous"
+        assert_same(case.call(sample), case.call(plain), f"{case.operator.name}: strided memory against contiguous")
+
+    yield from case.each("layouts", compare)
+
+
+def unchanged(case: Case) -> Iterator[Result]:
+    """The operator leaves its arguments, and all memory they lie in, as they were."""
+
+    def compare(sample: Sample, dtype: Any) -> None:
+        before = [_memory(t) for t in sample.tensors]
+        case.call(sample)
+        for i, (t, old) in enumerate(zip(sample.tensors, before)):
+            assert np.array_equal(_memory(t), old), f"{case.operator.name} wrote to the memory of its argument {i}"
+
+    yield from case.each("unchanged", compare)
+
+
+def _memory(tensor: Any) -> Any:
+    """A copy of the bytes of a tensor's whole memory, where the backend shows them, else of its elements."""
+    backend = tensor._key.backend
+    if hasattr(backend, "memory_bytes"):
+        return np.array(backend.to_numpy(backend.memory_bytes(tensor._array)))
+    return np.array(to_host(tensor)).reshape(-1).view(np.uint8)
+
+
+def conditions(case: Case) -> Iterator[Result]:
+    """Every kernel attached with `when=` serves some samples and not others, and agrees with what serves the others."""
+    getattr(kernels.table(case.key.type), case.operator.name)  # loads them
+    entries = [e for e in kernels.KERNELS.get((case.operator.name, case.key.type), []) if e.when is not None]
+    if not entries:
+        yield case.skipped("conditions", "no kernel has a condition (when=)")
+        return
+    calls = list(_recorded(case))
+    for entry in entries:
+        held = [arguments for arguments in calls if entry.when(*arguments)]
+        if not held or len(held) == len(calls):
+            side = "no sample" if not held else "every sample"
+            yield case.failed("conditions", f"the condition of the kernel at {entry.location} holds for {side}: add samples for both sides")
+        for arguments in held:
+            yield case.attempt("conditions", _arguments(arguments), lambda e=entry, a=arguments: _agrees(case, e, a))  # type: ignore[misc]
+
+
+def _recorded(case: Case) -> Iterator[tuple[Any, ...]]:
+    """The arguments with which the kernel is called for the samples of every dtype."""
+    found: list[tuple[Any, ...]] = []
+    kernel = getattr(kernels.table(case.key.type), case.operator.name)
+
+    def record(*arguments: Any) -> Any:
+        found.append(arguments)
+        return kernel(*arguments)
+
+    with replaced(case.operator, case.key.type, record):
+        for dtype in case.dtypes:
+            for sample in case.samples(dtype):
+                with contextlib.suppress(RuntimeError, TypeError, ValueError, IndexError):
+                    case.call(sample)
+    return iter(found)
+
+
+def _agrees(case: Case, entry: Any, arguments: tuple[Any, ...]) -> None:
+    result = entry.function(*arguments)
+    if result is NotImplemented:
+        raise Skip("the kernel returned NotImplemented, which hands the call on")
+    base = next((e for e in kernels.KERNELS[case.operator.name, case.key.type] if e.when is None), None)
+    if base is not None:
+        expected = _wrapped(base.function(*arguments), case.key)
+    else:
+        values = [_wrapped_argument(a, case.key) for a in arguments]
+        names = {p.name: p.default for p in case.operator.params}
+        names.update(zip((p.name for p in case.operator.kernel_params), values))
+        with replaced(case.operator, case.key.type, None):
+            expected = run_body(case.operator, names)
+    what = f"kernel at {entry.location} against {'the unconditional kernel' if base else 'the body'}"
+    assert_same(_wrapped(result, case.key), expected, what)
+
+
+def _wrapped(result: Any, key: Any) -> Any:
+    return wrap_all(result, key) if isinstance(result, (tuple, list)) else wrap(result, key)
+
+
+def _wrapped_argument(value: Any, key: Any) -> Any:
+    if isinstance(value, key.array_type):
+        return wrap(value, key)
+    if isinstance(value, (list, tuple)):
+        return [_wrapped_argument(v, key) for v in value]
+    return value
+
+
+def _arguments(arguments: tuple[Any, ...]) -> str:
+    return ", ".join(f"{a.dtype}{list(a.shape)}" if hasattr(a, "strides") else repr(a) for a in arguments)
+
+

@@ -1,0 +1,225 @@
+"""`assert_close`, `assert_equal`: compare tensors, numbers and collections of them, with messages that locate the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import tenfold
+from tenfold.tensor import host
+from tenfold.testing import tolerances
+
+Message = str | Callable[[str], str] | None
+
+
+class _Different(Exception):
+    """Two leaves differ: an error type, a message, and the place in the collections."""
+
+    def __init__(self, kind: type[Exception], text: str) -> None:
+        super().__init__(text)
+        self.kind, self.text, self.place = kind, text, ""
+
+
+class _Comparison:
+    """The options of one call."""
+
+    def __init__(
+        self, rtol: float | None, atol: float | None, equal_nan: bool, device: bool, dtype: bool, layout: bool, stride: bool,
+        subclasses: bool = True,
+    ) -> None:  # fmt: skip
+        if (rtol is None) != (atol is None):
+            given = "rtol" if atol is None else "atol"
+            raise ValueError(f"rtol and atol must both be specified or both be unspecified, got only {given}")
+        self.rtol, self.atol, self.equal_nan = rtol, atol, equal_nan
+        self.device, self.dtype, self.layout, self.stride, self.subclasses = device, dtype, layout, stride, subclasses
+
+    def compare(self, actual: Any, expected: Any) -> None:
+        if isinstance(expected, tenfold.Tensor) or isinstance(actual, tenfold.Tensor):
+            self._tensors(actual, expected)
+        elif isinstance(expected, Mapping) and isinstance(actual, Mapping):
+            self._mappings(actual, expected)
+        elif _is_sequence(expected) and _is_sequence(actual):
+            self._sequences(actual, expected)
+        elif isinstance(expected, (int, float, complex)) and isinstance(actual, (int, float, complex)):
+            self._numbers(actual, expected)
+        elif isinstance(expected, (np.ndarray, np.generic)) and isinstance(actual, (np.ndarray, np.generic)):
+            self._tensors(tenfold.tensor(actual), tenfold.tensor(expected))
+        elif actual is None and expected is None:
+            return
+        else:
+            raise TypeError(
+                f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}: assert_close takes "
+                f"tensors, numbers, None, and sequences and mappings of them"
+            )
+
+    # Collections
+
+    def _mappings(self, actual: Any, expected: Any) -> None:
+        if actual.keys() != expected.keys():
+            missing, extra = expected.keys() - actual.keys(), actual.keys() - expected.keys()
+            raise _Different(
+                AssertionError,
+                f"The keys of the mappings do not match:\nMissing keys in the actual mapping: {sorted(missing, key=str)}\n"
+                f"Additional keys in the actual mapping: {sorted(extra, key=str)}",
+            )
+        for key in expected:
+            self._item(key, actual[key], expected[key])
+
+    def _sequences(self, actual: Any, expected: Any) -> None:
+        if len(actual) != len(expected):
+            raise _Different(AssertionError, f"The length of the sequences mismatch: {len(actual)} != {len(expected)}")
+        for i, (a, e) in enumerate(zip(actual, expected)):
+            self._item(i, a, e)
+
+    def _item(self, key: Any, actual: Any, expected: Any) -> None:
+        try:
+            self.compare(actual, expected)
+        except _Different as different:
+            different.place = f"[{key!r}]{different.place}"
+            raise
+
+    # Leaves
+
+    def _numbers(self, actual: Any, expected: Any) -> None:
+        if self.dtype and type(actual) is not type(expected):
+            raise _Different(AssertionError, f"The (d)types do not match: {type(actual)} != {type(expected)}.")
+        rtol, atol = self._tolerances(tenfold.tensor(actual).dtype, tenfold.tensor(expected).dtype, numbers=True)
+        if _close(np.asarray(actual), np.asarray(expected), rtol, atol, self.equal_nan).all():
+            return
+        lines = [f"{'Booleans' if isinstance(actual, bool) else 'Scalars'} are not {'equal' if rtol == atol == 0 else 'close'}!\n"]
+        lines.append(f"Expected {expected} but got {actual}.")
+        if not isinstance(actual, bool):
+            difference = abs(actual - expected)
+            relative = difference / abs(expected) if expected else float("inf")
+            lines.append(f"Absolute difference: {difference}{_allowed(rtol, atol, atol)}")
+            lines.append(f"Relative difference: {relative}{_allowed(rtol, atol, rtol)}")
+        raise _Different(AssertionError, "\n".join(lines))
+
+    def _tensors(self, actual: Any, expected: Any) -> None:
+        actual, expected = self._as_tensors(actual, expected)
+        self._attributes(actual, expected)
+        rtol, atol = self._tolerances(actual.dtype, expected.dtype)
+        a, e = _comparable(actual), _comparable(expected)
+        with np.errstate(all="ignore"):
+            equal = _close(a, e, rtol, atol, self.equal_nan)
+            if not equal.all():
+                raise _Different(AssertionError, _difference(a, e, equal, rtol, atol))
+
+    def _as_tensors(self, actual: Any, expected: Any) -> tuple[Any, Any]:
+        if not self.subclasses and type(actual) is not type(expected):
+            raise TypeError(f"assert_close: got {type(actual).__name__} and {type(expected).__name__}, which allow_subclasses=False refuses")
+        made = []
+        for value in (actual, expected):
+            if not isinstance(value, (tenfold.Tensor, int, float, complex, np.ndarray, np.generic)):
+                raise TypeError(f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}.")
+            made.append(value if isinstance(value, tenfold.Tensor) else tenfold.tensor(value))
+        return made[0], made[1]
+
+    def _attributes(self, actual: Any, expected: Any) -> None:
+        pairs = [("shape", actual.shape, expected.shape, True), ("device", actual.device, expected.device, self.device)]
+        pairs.append(("dtype", actual.dtype, expected.dtype, self.dtype))
+        pairs.append(("layout", actual.layout, expected.layout, self.layout))
+        for name, a, e, wanted in pairs:
+            if wanted and a != e:
+                shown = (f"{a!r}", f"{e!r}") if name != "device" else (f"{str(a)!r}", f"{str(e)!r}")
+                raise _Different(AssertionError, f"The values for attribute '{name}' do not match: {shown[0]} != {shown[1]}.")
+        if self.stride and actual.stride() != expected.stride():
+            raise _Different(AssertionError, f"The values for attribute 'stride()' do not match: {actual.stride()} != {expected.stride()}.")
+
+    def _tolerances(self, a: Any, e: Any, numbers: bool = False) -> tuple[float, float]:
+        if self.rtol is not None and self.atol is not None:
+            return self.rtol, self.atol
+        if not numbers:
+            return tolerances.default(a, e)
+        exact = a.category < 2 and e.category < 2
+        return tolerances.EXACT if exact else tolerances.default(tenfold.float64)
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+
+
+def _comparable(tensor: Any) -> Any:
+    """The values in a NumPy dtype that has subtraction and every tolerance."""
+    array = host(tensor.detach())
+    if array.dtype.kind == "V" or array.dtype.kind == "f":
+        return array.astype(np.float64)
+    return array.astype(np.complex128) if array.dtype.kind == "c" else array
+
+
+def _close(a: Any, e: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
+    if a.dtype.kind in "biu" and e.dtype.kind in "biu" and rtol == atol == 0:
+        return np.asarray(a == e)
+    with np.errstate(all="ignore"):
+        return np.asarray(np.isclose(a, e, rtol=rtol, atol=atol, equal_nan=equal_nan))
+
+
+def _difference(a: Any, e: Any, equal: Any, rtol: float, atol: float) -> str:
+    """PyTorch's three lines: how many, the greatest absolute and the greatest relative difference, and where."""
+    count, total = int((~equal).sum()), equal.size
+    if a.dtype.kind == "b" or e.dtype.kind == "b":
+        a, e = a.astype(np.int64), e.astype(np.int64)
+    kind = np.result_type(a, e, np.float64) if a.dtype.kind != "u" else np.float64
+    absolute = np.abs(a.astype(kind) - e.astype(kind))
+    absolute = np.where(equal, 0, absolute)
+    relative = np.where(equal, 0, absolute / np.abs(e))
+    subject = "Scalars" if not a.shape else "Tensor-likes"
+    lines = [f"{subject} are not {'equal' if rtol == atol == 0 else 'close'}!\n"]
+    if not a.shape:
+        lines.append(f"Expected {e.item()} but got {a.item()}.")
+        lines.append(f"Absolute difference: {absolute.item()}{_allowed(rtol, atol, atol)}")
+        lines.append(f"Relative difference: {relative.item()}{_allowed(rtol, atol, rtol)}")
+        return "\n".join(lines)
+    lines.append(f"Mismatched elements: {count} / {total} ({count / total:.1%})")
+    for name, values, limit in (("absolute", absolute, atol), ("relative", relative, rtol)):
+        place = np.unravel_index(int(np.argmax(values)), values.shape)
+        where = tuple(int(i) for i in place)
+        lines.append(f"Greatest {name} difference: {values[where].item()} at index {where}{_allowed(rtol, atol, limit)}")
+    return "\n".join(lines)
+
+
+def _allowed(rtol: float, atol: float, limit: float) -> str:
+    return "" if rtol == atol == 0 else f" (up to {limit} allowed)"
+
+
+def assert_close(
+    actual: Any, expected: Any, *, allow_subclasses: bool = True, rtol: float | None = None, atol: float | None = None,
+    equal_nan: bool = False, check_device: bool = True, check_dtype: bool = True, check_layout: bool = True,
+    check_stride: bool = False, msg: Message = None,
+) -> None:  # fmt: skip
+    """Raise AssertionError unless |actual - expected| <= atol + rtol * |expected| everywhere.
+
+    Takes tensors, numbers, None, and sequences and mappings of them. The default tolerances depend on the dtype
+    (`tenfold.testing.tolerances.DEFAULT`); integers compare exactly.
+
+    Raises: AssertionError that says how many elements differ, and the greatest differences with their indices;
+    ValueError when only one of rtol and atol is given; TypeError for objects of other types.
+
+    >>> import tenfold
+    >>> from tenfold.testing import assert_close
+    >>> assert_close(tenfold.tensor([1.0, 2.0]), tenfold.tensor([1.0, 2.5]))
+    Traceback (most recent call last):
+    AssertionError: Tensor-likes are not close!
+    <BLANKLINE>
+    Mismatched elements: 1 / 2 (50.0%)
+    Greatest absolute difference: 0.5 at index (1,) (up to 1e-05 allowed)
+    Greatest relative difference: 0.2 at index (1,) (up to 1.3e-06 allowed)
+    """
+    comparison = _Comparison(rtol, atol, equal_nan, check_device, check_dtype, check_layout, check_stride, allow_subclasses)
+    try:
+        comparison.compare(actual, expected)
+    except _Different as different:
+        text = different.text + (f"\n\nThe failure occurred for item {different.place}" if different.place else "")
+        raise different.kind(text if msg is None else msg(text) if callable(msg) else msg) from None
+
+
+def assert_equal(actual: Any, expected: Any, *, equal_nan: bool = True, msg: Message = None) -> None:
+    """Raise AssertionError unless both have the same structure, dtypes, shapes and values, bit for bit but for NaN.
+
+    >>> import tenfold
+    >>> from tenfold.testing import assert_equal
+    >>> assert_equal(tenfold.arange(2), [tenfold.tensor(0), tenfold.tensor(1)][0:0] or tenfold.tensor([0, 1]))
+    """
+    assert_close(actual, expected, rtol=0.0, atol=0.0, equal_nan=equal_nan, msg=msg)

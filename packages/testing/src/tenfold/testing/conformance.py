@@ -1,0 +1,168 @@
+"""Conformance: run every check on operators of a device; reports, and pytest parameters.
+
+A backend's author writes one line in a test file:
+
+    from tenfold.testing import conformance_tests
+
+    test_conformance = conformance_tests("mydevice")
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from tenfold import plugins
+from tenfold.operators import Operator, as_operator
+from tenfold.testing import samples as registry
+from tenfold.testing.checks import CHECKS, Case, Result
+from tenfold.testing.completeness import completeness
+
+
+@dataclass
+class Report:
+    """What the checks found."""
+
+    device: str
+    results: list[Result] = field(default_factory=list)
+
+    def of(self, status: str) -> list[Result]:
+        """The results that "passed", "failed" or were "skipped"."""
+        return [r for r in self.results if r.status == status]
+
+    @property
+    def failures(self) -> list[Result]:
+        return self.of("failed")
+
+    @property
+    def skips(self) -> Counter[str]:
+        """How often each reason made a check impossible."""
+        return Counter(f"{r.check}: {r.reason}" for r in self.of("skipped"))
+
+    def __str__(self) -> str:
+        counts = Counter(r.status for r in self.results)
+        operators = len({r.operator for r in self.results})
+        lines = [
+            f"{operators} operators on {self.device}: {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped"
+        ]
+        lines += [f"  skipped {count:5} x {reason}" for reason, count in self.skips.most_common()]
+        lines += [f"  FAILED {line}" for line in self._grouped()]
+        return "\n".join(lines)
+
+    def _grouped(self) -> Iterator[str]:
+        """The failures, those of one check and reason together with their first sample."""
+        groups: dict[tuple[str, str, str], list[Result]] = {}
+        for failure in self.failures:
+            groups.setdefault((failure.operator, failure.check, failure.reason), []).append(failure)
+        for found in groups.values():
+            yield f"{found[0]}" + (f"\n  and {len(found) - 1} more samples with the same words" if len(found) > 1 else "")
+
+    def raise_on_failure(self) -> None:
+        """AssertionError that lists the failures, if there are any."""
+        if self.failures:
+            raise AssertionError(str(self))
+
+
+def check_operator(op: Any, device: Any = "cpu", checks: Iterable[str] | None = None) -> Report:
+    """Run the checks (all, or those named) on one operator.
+
+    >>> from tenfold import op
+    >>> from tenfold.testing import check_operator
+    >>> check_operator(op.neg, checks=["unchanged"]).failures
+    []
+    """
+    case = Case(as_operator(op), device)
+    report = Report(str(case.key))
+    for name in CHECKS if checks is None else checks:
+        report.results += CHECKS[name](case)
+    return report
+
+
+def conform(device: Any = "cpu", operators: Iterable[Any] | None = None) -> Report:
+    """Run all checks on all operators (or those given), print the counts and the skips, and return the report."""
+    report = Report(str(device))
+    for operator in registry.operators(operators):
+        report.results += check_operator(operator, device).results
+    print(report)
+    return report
+
+
+def conformance_cases(device: Any = "cpu", operators: Iterable[Any] | None = None) -> list[Any]:
+    """pytest parameters (operator, check), named "add-value", for tests that want marks of their own on some."""
+    import pytest
+
+    pairs = ((operator, check) for operator in registry.operators(operators) for check in CHECKS)
+    return [pytest.param(operator, check, id=f"{operator.name}-{check}") for operator, check in pairs]
+
+
+def conformance_tests(device: Any = "cpu", operators: Iterable[Any] | None = None, xfail: dict[str, str] | None = None) -> Any:
+    """A test function for a whole backend, a test for each operator and check.
+
+    `xfail` names known failures, {"pow-first_gradient": "reason"}; one that passes after all is an error. A test in which
+    nothing could be checked is reported as skipped, with the reason.
+    """
+    import pytest
+
+    known = dict(xfail or {})
+    cases = conformance_cases(device, operators)
+    unknown = known.keys() - {case.id for case in cases}
+    if unknown:
+        raise ValueError(f"conformance_tests: xfail names no test: {', '.join(sorted(unknown))}")
+    marked = [
+        pytest.param(*c.values, id=c.id, marks=pytest.mark.xfail(reason=known[c.id], strict=True)) if c.id in known else c for c in cases
+    ]
+
+    @pytest.mark.parametrize(("operator", "check"), marked)
+    def test_conformance(operator: Operator, check: str) -> None:
+        require(device)
+        run_test(operator, check, device)
+
+    return test_conformance
+
+
+def require(device: Any) -> None:
+    """Skip the running test when the device is not available here."""
+    import pytest
+
+    backend = plugins.backend_of(str(device).partition(":")[0])
+    if not backend.is_available():
+        pytest.skip(f"device {device!s} is not available: {backend.unavailable_reason()}")
+
+
+def run_test(operator: Operator, check: str, device: Any = "cpu") -> None:
+    """One check of one operator as the body of a test: fails, passes with its counts printed, or skips with the reasons."""
+    import pytest
+
+    report = check_operator(operator, device, [check])
+    print(report)
+    report.raise_on_failure()
+    if not report.of("passed"):
+        pytest.skip("; ".join(sorted(report.skips)))
+
+
+def completeness_cases(operators: Iterable[Any] | None = None) -> list[Any]:
+    """pytest parameters (operator) for the completeness test."""
+    import pytest
+
+    return [pytest.param(operator, id=operator.name) for operator in registry.operators(operators)]
+
+
+def completeness_tests(operators: Iterable[Any] | None = None, xfail: dict[str, str] | None = None) -> Callable[..., None]:
+    """A test function that fails for every operator that lacks something (`completeness`)."""
+    import pytest
+
+    known = xfail or {}
+    marked = [
+        pytest.param(*c.values, id=c.id, marks=pytest.mark.xfail(reason=known[c.id], strict=True)) if c.id in known else c
+        for c in completeness_cases(operators)
+    ]
+
+    @pytest.mark.parametrize("operator", marked)
+    def test_completeness(operator: Operator) -> None:
+        missing = completeness(operator)
+        assert not missing, f"operator {operator.name} lacks: " + "; ".join(missing)
+
+    return test_completeness
+

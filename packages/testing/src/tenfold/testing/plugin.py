@@ -1,0 +1,13 @@
+"""What tenfold-testing registers: the samples of the operators, by family."""
+
+from __future__ import annotations
+
+from tenfold.plugins import hookimpl
+
+TENFOLD_PLUGIN_API = 1
+FAMILIES = ("pointwise", "activation", "reduction", "matmul", "view", "indexing", "conversion", "creation", "random")
+
+
+@hookimpl()  # type: ignore[untyped-decorator]
+def tenfold_samples() -> dict[str, str]:
+    return {family: f"tenfold.testing.samples.{family}" for family in FAMILIES}

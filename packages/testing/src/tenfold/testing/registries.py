@@ -1,0 +1,101 @@
+"""Operators, kernels, gradients and samples that exist for the duration of a test."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import tenfold
+from tenfold import kernels
+from tenfold.operators import OPERATORS, reset_code
+from tenfold.runtime import RUNTIME
+from tenfold.testing import samples as registry
+from tenfold.testing.checks.forms import methods_of
+from tenfold.testing.checks.gradient import has_autograd
+
+
+@contextlib.contextmanager
+def temporary_registrations() -> Iterator[None]:
+    """Whatever a block declares or attaches (operators, kernels, gradients, samples) is gone after it.
+
+    Entries may also be taken out inside the block, for example the kernel that another one stands in for.
+
+    >>> from tenfold.operators import composite, OPERATORS
+    >>> from tenfold.testing import temporary_registrations
+    >>> with temporary_registrations():
+    ...     @composite("pointwise")
+    ...     def twice(input: Tensor) -> Tensor:
+    ...         return input + input
+    ...     "twice" in OPERATORS
+    True
+    >>> "twice" in OPERATORS
+    False
+    """
+    registry.load()
+    tables = [OPERATORS, registry.SAMPLES, *_gradient_tables()]
+    kept = [dict(table) for table in tables]
+    lists = [(table, {k: list(v) for k, v in table.items()}) for table in (kernels.KERNELS, registry.ERROR_SAMPLES)]
+    methods = dict(vars(tenfold.Tensor))
+    try:
+        yield
+    finally:
+        new = OPERATORS.keys() - kept[0].keys()
+        for name in vars(tenfold.Tensor).keys() - methods.keys():
+            delattr(tenfold.Tensor, name)
+        for name, member in methods.items():
+            if vars(tenfold.Tensor)[name] is not member and not name.startswith("__"):
+                setattr(tenfold.Tensor, name, member)
+        for table, entries in zip(tables, kept):
+            table.clear()
+            table.update(entries)
+        for table, lists_of in lists:
+            _restore_lists(table, lists_of)
+        _forget(new)
+
+
+def _gradient_tables() -> list[dict[str, Any]]:
+    if not has_autograd():
+        return []
+    from tenfold.autograd.gradients import GRADIENTS
+
+    return [GRADIENTS]
+
+
+def _restore_lists(table: dict[Any, list[Any]], entries: dict[Any, list[Any]]) -> None:
+    """The same list objects with their old contents: registrations keep references to them."""
+    for key in list(table):
+        if key in entries:
+            table[key][:] = entries[key]
+        else:
+            del table[key]
+
+
+def refresh(name: str) -> None:
+    """Let the next call of an operator see what is attached to it now."""
+    _forget((name,))
+    operator = OPERATORS.get(name)
+    if operator is not None:
+        reset_code(operator)
+
+
+def _forget(names: Any) -> None:
+    """Drop what was remembered about operators: kernels found, gradient nodes made."""
+    for table in kernels.TABLES.values():
+        for key in [k for k in vars(table) if k != "device_type"]:
+            delattr(table, key)
+    for key in list(RUNTIME):
+        stem = key.partition("_")[2]
+        if key.startswith("KERNELS_"):
+            RUNTIME[key].clear()
+        if key.startswith("attach_") and stem in OPERATORS:
+            _reset_attach(stem)
+        elif stem in names and key.partition("_")[0] in ("attach", "KERNELS", "OP", "BODY", "bind"):
+            del RUNTIME[key]
+    methods_of.cache_clear()
+
+
+def _reset_attach(name: str) -> None:
+    from tenfold.callpath import _FirstAttach
+
+    RUNTIME["attach_" + name] = _FirstAttach(OPERATORS[name])

@@ -1,0 +1,72 @@
+"""Samples of the activation functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tenfold.testing.samples import ANY, NONZERO, Domain, Make, Sample, error_samples, samples
+from tenfold.testing.samples.families import no_tensor, unary
+from tenfold.testing.samples.reduction import out_of_range
+
+
+def _sigmoid(input: Any) -> Any:
+    return 1 / (1 + np.exp(-input))
+
+
+# Kinks at 0, and where hard functions change their slope.
+BENDS = Domain(-4.0, 7.0, away=(-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0, 6.0), margin=0.1)
+
+# Operator: domain, keywords of a second set of samples, NumPy's formula for the defaults.
+TABLE: dict[str, tuple[Domain, dict[str, Any], Any]] = {
+    "relu": (NONZERO, {}, lambda input: np.maximum(input, 0)), "relu6": (BENDS, {}, lambda input: np.clip(input, 0, 6)),
+    "sigmoid": (ANY, {}, _sigmoid), "logsigmoid": (ANY, {}, lambda input: np.log(_sigmoid(input))), "gelu": (ANY, {"approximate": "tanh"}, None),
+    "silu": (ANY, {}, lambda input: input * _sigmoid(input)), "mish": (ANY, {}, lambda input: input * np.tanh(np.log1p(np.exp(input)))),
+    "softplus": (ANY, {"beta": 2.0, "threshold": 1.5}, None), "softsign": (NONZERO, {}, lambda input: input / (1 + np.abs(input))),
+    "hardtanh": (BENDS, {"min_val": -0.7, "max_val": 2.0}, None), "hardsigmoid": (BENDS, {}, None), "hardswish": (BENDS, {}, None),
+    "leaky_relu": (NONZERO, {"negative_slope": 0.2}, None), "elu": (NONZERO, {"alpha": 0.5}, None), "celu": (NONZERO, {"alpha": 0.5}, None),
+    "selu": (NONZERO, {}, None), "hardshrink": (BENDS, {"lambd": 0.7}, None), "softshrink": (BENDS, {"lambd": 0.7}, None),
+    "tanhshrink": (ANY, {}, None), "threshold": (BENDS, {}, None),
+}  # fmt: skip
+
+
+def _with_keywords(domain: Domain, keywords: dict[str, Any], rest: tuple[Any, ...] = ()) -> Any:
+    def generate(make: Make) -> Iterator[Sample]:
+        yield from unary(domain, *rest)(make)
+        if keywords:
+            yield Sample(make(3, 4, domain=domain), *rest, note="keywords", **keywords)
+            yield Sample(make(3, 4, domain=domain, layout="transposed"), *rest, note="keywords, transposed", **keywords)
+
+    return generate
+
+
+for _name, (_domain, _keywords, _reference) in TABLE.items():
+    _formula = (lambda f: lambda input, **keywords: f(input))(_reference) if _reference and not _keywords else None
+    samples(_name, reference=_formula)(_with_keywords(_domain, _keywords, (0.3, 2.0) if _name == "threshold" else ()))
+    error_samples(_name)(no_tensor)
+
+
+def _along_dim(make: Make) -> Iterator[Sample]:
+    for shape, dim in (((3,), 0), ((2, 3), 1), ((2, 3), -2), ((), 0), ((0, 3), 1), ((2, 3, 4), 1), ((3, 67), -1)):
+        yield Sample(make(*shape), dim, note=f"{len(shape)}-d")
+    for layout in ("transposed", "strided", "expanded", "flipped"):
+        yield Sample(make(3, 4, layout=layout), 1, note=layout)
+
+
+for _name in ("softmax", "log_softmax", "softmin"):
+    samples(_name)(_along_dim)
+    error_samples(_name)(out_of_range)
+
+
+@samples("glu")
+def _glu(make: Make) -> Iterator[Sample]:
+    for shape, dim in (((4,), 0), ((2, 6), -1), ((4, 3), 0)):
+        yield Sample(make(*shape), dim)
+
+
+@samples("prelu")
+def _prelu(make: Make) -> Iterator[Sample]:
+    yield Sample(make(2, 3, domain=NONZERO), make(3))
+    yield Sample(make(2, 3, 4, domain=NONZERO), make(1))
