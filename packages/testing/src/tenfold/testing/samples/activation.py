@@ -21,15 +21,27 @@ BENDS = Domain(-4.0, 7.0, away=(-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0, 6.0), marg
 
 # Operator: domain, keywords of a second set of samples, NumPy's formula for the defaults.
 TABLE: dict[str, tuple[Domain, dict[str, Any], Any]] = {
-    "relu": (NONZERO, {}, lambda input: np.maximum(input, 0)), "relu6": (BENDS, {}, lambda input: np.clip(input, 0, 6)),
-    "sigmoid": (ANY, {}, _sigmoid), "logsigmoid": (ANY, {}, lambda input: np.log(_sigmoid(input))), "gelu": (ANY, {"approximate": "tanh"}, None),
-    "silu": (ANY, {}, lambda input: input * _sigmoid(input)), "mish": (ANY, {}, lambda input: input * np.tanh(np.log1p(np.exp(input)))),
-    "softplus": (ANY, {"beta": 2.0, "threshold": 1.5}, None), "softsign": (NONZERO, {}, lambda input: input / (1 + np.abs(input))),
-    "hardtanh": (BENDS, {"min_val": -0.7, "max_val": 2.0}, None), "hardsigmoid": (BENDS, {}, None), "hardswish": (BENDS, {}, None),
-    "leaky_relu": (NONZERO, {"negative_slope": 0.2}, None), "elu": (NONZERO, {"alpha": 0.5}, None), "celu": (NONZERO, {"alpha": 0.5}, None),
-    "selu": (NONZERO, {}, None), "hardshrink": (BENDS, {"lambd": 0.7}, None), "softshrink": (BENDS, {"lambd": 0.7}, None),
-    "tanhshrink": (ANY, {}, None), "threshold": (BENDS, {}, None),
-}  # fmt: skip
+    "relu": (NONZERO, {}, lambda input: np.maximum(input, 0)),
+    "relu6": (BENDS, {}, lambda input: np.clip(input, 0, 6)),
+    "sigmoid": (ANY, {}, _sigmoid),
+    "logsigmoid": (ANY, {}, lambda input: np.log(_sigmoid(input))),
+    "gelu": (ANY, {"approximate": "tanh"}, None),
+    "silu": (ANY, {}, lambda input: input * _sigmoid(input)),
+    "mish": (ANY, {}, lambda input: input * np.tanh(np.log1p(np.exp(input)))),
+    "softplus": (ANY, {"beta": 2.0, "threshold": 1.5}, None),
+    "softsign": (NONZERO, {}, lambda input: input / (1 + np.abs(input))),
+    "hardtanh": (BENDS, {"min_val": -0.7, "max_val": 2.0}, None),
+    "hardsigmoid": (BENDS, {}, None),
+    "hardswish": (BENDS, {}, None),
+    "leaky_relu": (NONZERO, {"negative_slope": 0.2}, None),
+    "elu": (NONZERO, {"alpha": 0.5}, None),
+    "celu": (NONZERO, {"alpha": 0.5}, None),
+    "selu": (NONZERO, {}, None),
+    "hardshrink": (BENDS, {"lambd": 0.7}, None),
+    "softshrink": (BENDS, {"lambd": 0.7}, None),
+    "tanhshrink": (ANY, {}, None),
+    "threshold": (BENDS, {}, None),
+}
 
 
 def _with_keywords(domain: Domain, keywords: dict[str, Any], rest: tuple[Any, ...] = ()) -> Any:
