@@ -22,9 +22,6 @@ class Buffer:
     __slots__ = ("dtype", "memory", "offset", "shape", "strides", "unit")
 
     def __init__(self, memory: Any, dtype: np.dtype[Any], shape: Sequence[int], strides: Sequence[int], offset: int, unit: int):
-        if dtype.name not in ELEMENTS:
-            known = ", ".join(ELEMENTS)
-            raise TypeError(f"device 'second' has no dtype {dtype.name}; it has {known}. Convert with .to(dtype) first")
         self.memory, self.dtype, self.unit = memory, dtype, unit
         self.shape, self.strides, self.offset = tuple(shape), tuple(strides), offset
 
@@ -49,14 +46,17 @@ class SecondBackend(Backend):
 
     name = "second"
     array_type = Buffer
+    dtypes = tuple(ELEMENTS)
 
     def device_count(self) -> int:
         return 2
 
     def empty(self, shape: Sequence[int], dtype: Any, index: int | None) -> Buffer:
-        return allocate(shape, np.dtype(dtype), index or 0)
+        self.require_dtype(dtype)
+        return allocate(shape, dtype, index or 0)
 
     def from_numpy(self, array: Any, index: int | None) -> Buffer:
+        self.require_dtype(array.dtype)
         buffer = allocate(array.shape, np.dtype(array.dtype.type), index or 0)
         ctypes.memmove(buffer.memory, array.tobytes(), array.nbytes)
         return buffer
