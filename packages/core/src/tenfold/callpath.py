@@ -186,7 +186,9 @@ def _read(operator: Operator, table: str) -> list[str]:
             lines.append("            if x._node is not None:")
             lines.append(f"                n_{n} = x._node")
             if in_group:
-                dtype_of = dtype_of or f"a_{n}[0].dtype"
+                if not dtype_of:
+                    dtype_of = "d"
+                    lines.append(f"        d = a_{n}[0].dtype")
                 lines.append(f"        for x in a_{n}:")
                 lines.append(f"            if x.dtype is not {dtype_of}:")
                 lines.append("                slow = True")

@@ -185,6 +185,8 @@ def _group(operator: Operator, values: dict[str, Any]) -> list[tuple[Param, Any]
 def _promote(operator: Operator, values: dict[str, Any], key: Any) -> None:
     """Cast the promoted parameters to their common dtype, through `to`, so that gradients pass."""
     group = _group(operator, values)
+    if not group:  # an empty list of tensors: the shape rule refuses it
+        return
     if operator.promote == "same":
         _require_same_dtype(operator, [v for _, v in group])
         return
@@ -348,6 +350,8 @@ def explained(operator: Operator, key: Any, given: list[Any], error: Exception) 
     if rule is not None:
         try:
             rule(*[_as_meta(v) for v in given])
+        except NotImplementedError:  # the rule needs data that a meta tensor lacks
+            return error
         except (RuntimeError, TypeError, ValueError, IndexError) as better:
             return _named(operator, better)
     if isinstance(error, (ValueError, TypeError)) and operator.inplace_of is not None:
@@ -366,7 +370,7 @@ def _as_meta(value: Any) -> Any:
     if hasattr(value, "_array"):
         return Meta(value._array.shape, value._array.dtype, value._array.strides)
     if type(value) in (list, tuple):
-        return [_as_meta(v) for v in value]
+        return type(value)([_as_meta(v) for v in value])
     return value
 
 

@@ -83,7 +83,9 @@ def _(tensors: Any, dim: int) -> Meta:
     first = tensors[0].shape
     for i, a in enumerate(tensors):
         if a.shape != first:
-            raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(a.shape)} at entry {i}")
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(a.shape)} at entry {i}"
+            )
     dim = wrap_dim(dim, len(first) + 1, "stack")
     return Meta((*first[:dim], len(tensors), *first[dim:]), tensors[0].dtype)
 
@@ -203,7 +205,7 @@ def _(input: Any, shifts: Any, dims: Any) -> Meta:
     along = (dims,) if isinstance(dims, int) else tuple(dims or ())
     if not steps:
         raise RuntimeError("`shifts` required")
-    if along and len(along) != len(steps) or not along and len(steps) != 1:
+    if (along and len(along) != len(steps)) or (not along and len(steps) != 1):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(steps)}, dims:{len(along)}")
     wrap_dims(along, len(input.shape), "roll")
     return Meta(input.shape, input.dtype)
@@ -274,7 +276,7 @@ def repeat_places(repeats: Tensor) -> Tensor:
 
 @repeat_places.rule
 def _(repeats: Any) -> Meta:
-    raise RuntimeError("repeat_interleave: the shape of its result depends on data, which a meta tensor does not have")
+    raise NotImplementedError("repeat_interleave: the shape of its result depends on data, which a meta tensor does not have")
 
 
 @composite("indexing")
@@ -303,5 +305,3 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
     if repeats.size(0) != input.size(dim):
         raise RuntimeError("repeats must have the same size as input along dim")
     return index(input, at_dim(input, dim, repeat_places(repeats), "repeat_interleave"))
-
-
