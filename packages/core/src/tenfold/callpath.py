@@ -310,7 +310,7 @@ def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
 
 
 def _refuse_result(name: str) -> list[str]:
-    return ["    except TypeError as error:", f"        raise wrong_result(OP_{name}, key_, error) from None"]
+    return ["    except TypeError as error:", f"        raise wrong_result(OP_{name}, key_, r, error) from None"]
 
 
 def _primitive(operator: Operator, slow: str = "") -> list[str]:

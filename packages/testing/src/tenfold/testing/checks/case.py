@@ -86,8 +86,9 @@ class Case:
 
     @property
     def candidates(self) -> tuple[Any, ...]:
-        """The dtypes that samples are made for."""
-        return self.registered.dtypes or DTYPES
+        """The dtypes that samples are made for: those that the device has."""
+        here = self.key.backend.dtypes
+        return tuple(d for d in self.registered.dtypes or DTYPES if here is None or d.name in here)
 
     def refusal(self, dtype: Any) -> Exception | None:
         """What the shape rule raises for samples of a dtype, None when it accepts the dtype."""
