@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
+
 from tenfold.operators import composite, op
 from tenfold.ops.creation import empty_on
 from tenfold.ops.creation_like import empty_like

@@ -31,7 +31,8 @@ def check_nonempty(input: Any, dim: Any, name: str) -> None:
     if dim is None:
         if product(input.shape) == 0:
             raise RuntimeError(
-                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+                f"Specify the reduction dim with the 'dim' argument."
             )
         return
     for d in wrap_dims(dim, len(input.shape), name) if input.shape else ():
