@@ -315,7 +315,7 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
 
     >>> import tenfold
     >>> tenfold.logsumexp(tenfold.tensor([1000.0, 1000.0]), 0)
-    tensor(1000.6931)
+    tensor(1000.6932)
     """
     parts = input.detach()
     greatest = amax(parts.real if input.dtype.is_complex else parts, dim, True) if input.numel() else 0
