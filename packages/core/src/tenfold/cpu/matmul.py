@@ -44,13 +44,13 @@ def bmm(input: Any, mat2: Any) -> Any:
 
 @kernel(op.matmul, device="cpu")
 def matmul(input: Any, other: Any) -> Any:
-    n, m = input.ndim, other.ndim
-    if input.dtype.kind == "b" or not n or not m:
-        return NotImplemented  # the body has the words of the error
+    n, m, dtype = input.ndim, other.ndim, input.dtype
     try:
+        if n == 2 and m == 2 and (dtype is F32 or dtype is F64):
+            return _plain_dot(input, other)
+        if dtype.kind == "b" or not n or not m:
+            return NotImplemented  # the body has the words of the error
         if n <= 2 and m <= 2:
-            if input.dtype is F32 or input.dtype is F64:
-                return _plain_dot(input, other)
             return product(_dot, input, other)
         if m == 2 and n > 2:  # fold the batch into the rows: one product
             rows = input.reshape(-1, input.shape[-1]) if input.size else input.reshape(input.size, other.shape[0])
