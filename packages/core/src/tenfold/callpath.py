@@ -133,7 +133,7 @@ def _passed(p: Param) -> str:
 
 def _uncommon(operator: Operator) -> str:
     """The test for arguments that the short path does not handle."""
-    tests = ["ACTIVE"]
+    tests = ["ACTIVE", "TRANSFORMS"] if operator.random else ["ACTIVE"]
     for name, neutral in operator.neutral.items():
         tests.append(f"{name} is not {neutral!r}" if neutral is None or isinstance(neutral, bool) else f"{name} != {neutral!r}")
     if takes_out(operator):
@@ -186,7 +186,9 @@ def _read(operator: Operator, table: str) -> list[str]:
             lines.append("            if x._node is not None:")
             lines.append(f"                n_{n} = x._node")
             if in_group:
-                dtype_of = dtype_of or f"a_{n}[0].dtype"
+                if not dtype_of:
+                    dtype_of = "d"
+                    lines.append(f"        d = a_{n}[0].dtype")
                 lines.append(f"        for x in a_{n}:")
                 lines.append(f"            if x.dtype is not {dtype_of}:")
                 lines.append("                slow = True")
@@ -308,7 +310,7 @@ def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
 
 
 def _refuse_result(name: str) -> list[str]:
-    return ["    except TypeError as error:", f"        raise wrong_result(OP_{name}, key_, error) from None"]
+    return ["    except TypeError as error:", f"        raise wrong_result(OP_{name}, key_, r, error) from None"]
 
 
 def _primitive(operator: Operator, slow: str = "") -> list[str]:
