@@ -81,8 +81,9 @@ class Case:
 
     @functools.cached_property
     def dtypes(self) -> tuple[Any, ...]:
-        """The dtypes whose samples the operator accepts, by its rule."""
-        return tuple(d for d in self.candidates if not self.refusal(d))
+        """The dtypes whose samples the operator accepts: its rule and its kernel (the check `dtypes` compares the two)."""
+        accepted = (d for d in self.candidates if self.refusal(d) is None)
+        return tuple(d for d in accepted if self._unless_missing(self._tried(self.key, d)) is None)
 
     @property
     def candidates(self) -> tuple[Any, ...]:
@@ -96,11 +97,16 @@ class Case:
             return self._tried("cpu", dtype)
         return self._tried("meta", dtype)
 
+    def _unless_missing(self, error: Exception | None) -> Exception | None:
+        return None if error is None or self.lacks_kernel(error) else error
+
     def _tried(self, device: Any, dtype: Any) -> Exception | None:
         try:
-            for sample in self.samples(dtype, device)[:2]:
-                self.call(sample)
-        except (RuntimeError, TypeError, ValueError, IndexError) as error:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                for sample in self.samples(dtype, device)[:2]:
+                    self.call(sample)
+        except (RuntimeError, TypeError, ValueError, IndexError, Warning) as error:
             return error
         return None
 
@@ -111,6 +117,8 @@ class Case:
     def call(self, sample: Sample) -> Any:
         """The operator's result. What it draws, it draws from the same seed each time."""
         self.reseed()
+        if self.registered.mutates:
+            sample = sample.map(_copied)
         return self.operator.fn(*sample.args, **sample.kwargs)
 
     def reseed(self) -> None:
@@ -157,6 +165,11 @@ class Case:
 
     def failed(self, check: str, reason: str) -> Result:
         return Result(self.operator.name, check, "", "failed", reason)
+
+
+def _copied(tensor: Any) -> Any:
+    """A copy that an operator may write, which in a graph is no leaf."""
+    return tensor.clone()
 
 
 def missing_reason(key: Any) -> str:

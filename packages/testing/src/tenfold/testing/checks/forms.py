@@ -41,7 +41,7 @@ def method(case: Case) -> Iterator[Result]:
             raise Skip("the first argument is no tensor")
         _comparable(case)
         for name in names:
-            x, *rest = sample.args
+            x, *rest = sample.map(Tensor.clone).args if case.registered.mutates else sample.args
             case.reseed()
             assert_same(getattr(x, name)(*rest, **sample.kwargs), case.call(sample), f"method {name}", exact=True)
 
@@ -92,7 +92,7 @@ def _wrong_size(t: Any) -> Any:
 def inplace(case: Case) -> Iterator[Result]:
     """`op_(x, ...)` writes what `op(x, ...)` returns into `x`, returns `x`, and counts a new version of its memory."""
     form = OPERATORS.get(case.operator.name + "_")
-    if form is None:
+    if form is None or form.inplace_of is not case.operator:
         yield case.skipped("inplace", "the operator has no in-place form")
         return
 

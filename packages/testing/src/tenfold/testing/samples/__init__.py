@@ -105,6 +105,7 @@ class Samples:
     no_gradient: str = ""  # why derivatives are not compared with differences
     no_value: str = ""  # why values are not compared at all
     no_second_gradient: str = ""
+    mutates: bool = False  # the operator writes its first argument: it is tried on copies
     errors: list[Generator] = field(default_factory=list)
 
 

@@ -34,7 +34,6 @@ SHAPES: dict[str, list[Pair]] = {
     "ger": [((2,), (3,))],
     "inner": [((3,), (3,)), ((2, 3), (4, 3)), ((), (2,))],
     "kron": [((2, 2), (3, 1)), ((3,), (2,))],
-    "cross": [((3,), (3,)), ((2, 3), (2, 3))],
 }
 REFERENCES: dict[str, Any] = {
     "mm": np.matmul,
@@ -46,7 +45,6 @@ REFERENCES: dict[str, Any] = {
     "outer": np.outer,
     "inner": np.inner,
     "kron": np.kron,
-    "cross": np.cross,
 }
 
 
@@ -87,7 +85,6 @@ error_samples("vdot")(mismatched((2,), (3,), "size"))
 error_samples("outer")(mismatched((2, 2), (2,), "1-D"))
 error_samples("ger")(mismatched((2, 2), (2,), "1-D"))
 error_samples("inner")(mismatched((2, 3), (2, 2), ""))
-error_samples("cross")(mismatched((2,), (3,), ""))
 
 
 @error_samples("mm")
@@ -139,3 +136,42 @@ def _batch_errors(make: Make) -> Iterator[ErrorSample]:
 @error_samples("addr")
 def _vector_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(2), make(2, 3), make(4), error=RuntimeError, match="")
+
+
+@samples("einsum")
+def _einsum(make: Make) -> Iterator[Sample]:
+    for equation, *shapes in (("ij,jk->ik", (2, 3), (3, 4)), ("bij,bjk->bik", (2, 2, 3), (2, 3, 2)), ("ij->ji", (2, 3)), ("ij->", (2, 3)),
+                              ("i,j->ij", (2,), (3,)), ("ii->i", (3, 3)), ("...ij,jk->...ik", (2, 2, 3), (3, 2)), ("ij,jk", (0, 3), (3, 2))):  # fmt: skip
+        yield Sample(equation, *(make(*s) for s in shapes), note=equation)
+
+
+@error_samples("einsum")
+def _einsum_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample("ij,jk->ik", make(2, 3), error=RuntimeError, match="operands")
+
+
+@samples("tensordot")
+def _tensordot(make: Make) -> Iterator[Sample]:
+    yield Sample(make(2, 3), make(3, 4), 1)
+    yield Sample(make(2, 3, 4), make(3, 4, 2))
+    yield Sample(make(2, 3), make(4, 3), ([1], [1]), note="named dimensions")
+
+
+@error_samples("tensordot")
+def _tensordot_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample(make(2, 3), make(4, 3), 1, error=RuntimeError, match="")
+
+
+@samples("chain_matmul")
+def _chain(make: Make) -> Iterator[Sample]:
+    yield Sample(make(2, 3), make(3, 4), make(4, 2))
+    yield Sample(make(2, 3), note="one")
+
+
+@samples("spmm")
+def _spmm(make: Make) -> Iterator[Sample]:
+    yield Sample(make(2, 3), make(3, 4))
+
+
+error_samples("spmm")(mismatched((2, 3), (2, 3), ""))
+error_samples("chain_matmul")(mismatched((2, 3), (2, 3), ""))

@@ -34,7 +34,7 @@ def reduction(
             yield Sample(x(2, 3), dim, keepdim=True, note="keepdim", **keyword)
         for layout in ("transposed", "strided", "expanded", "flipped"):
             yield Sample(x(3, 4, layout=layout), 1, note=layout, **keyword)
-            if whole:
+            if whole and not (distinct and layout == "expanded"):  # ties, at which an extreme has no derivative
                 yield Sample(x(3, 4, layout=layout), note=f"all, {layout}", **keyword)
         if several:
             yield Sample(x(2, 3, 4), (0, 2), note="two dimensions", **keyword)

@@ -205,3 +205,66 @@ def _stack_errors(make: Make) -> Iterator[ErrorSample]:
 
 for _name in ("hstack", "vstack", "dstack", "column_stack"):
     samples(_name)(lambda make: (Sample([make(*s), make(*s)]) for s in ((3,), (2, 3))))
+
+
+@samples("view_as")
+@samples("reshape_as")
+def _as_other(make: Make) -> Iterator[Sample]:
+    for shape, other in (((2, 3), (3, 2)), ((), (1, 1)), ((0, 3), (3, 0))):
+        yield Sample(make(*shape), make(*other))
+
+
+@samples("expand_as")
+def _expand_as(make: Make) -> Iterator[Sample]:
+    for shape, other in (((2, 1), (2, 3)), ((3,), (2, 3)), ((), (2,))):
+        yield Sample(make(*shape), make(*other))
+
+
+for _name, _match in (
+    ("view_as", "invalid for input"),
+    ("reshape_as", "invalid for input"),
+    ("expand_as", "must match the existing size"),
+):
+    error_samples(_name)(
+        (lambda match: lambda make: [ErrorSample(make(2, 3), make(4, 2), error=RuntimeError, match=match)])(_match)
+    )
+
+samples("broadcast_tensors")(lambda make: [Sample(make(2, 1), make(3)), Sample(make(), make(2))])
+samples("adjoint")(calls([((2, 3), ()), ((2, 3, 4), ())]))
+error_samples("adjoint")(one_error((), RuntimeError, "", (3,)))
+samples("split_with_sizes")(calls([((5, 2), ((1, 4),)), ((2, 5), ((2, 3), 1))]))
+error_samples("split_with_sizes")(one_error(((1, 2),), RuntimeError, "sum exactly"))
+error_samples("tile")(lambda make: [ErrorSample(make(2), (-1,), error=RuntimeError, match="negative")])
+error_samples("diagflat")(lambda make: [ErrorSample([1.0], error=TypeError, match="argument 'input'")])
+error_samples("diag_embed")(one_error((0, 0, 0), RuntimeError, "identical"))
+error_samples("tensor_split")(one_error((0,), RuntimeError, "larger than 0"))
+error_samples("rot90")(one_error((1, (0, 0)), RuntimeError, ""))
+error_samples("hsplit")(one_error((2,), RuntimeError, "", ()))
+error_samples("vsplit")(one_error((2,), RuntimeError, "", (2,)))
+error_samples("dsplit")(one_error((2,), RuntimeError, "", (2,)))
+error_samples("view_as_real")(one_error((), RuntimeError, "complex"))
+error_samples("view_as_complex")(one_error((), RuntimeError, "size 2"))
+
+# Forms that change the geometry of the tensor itself.
+for _name, _rest in (
+    ("unsqueeze_", (0,)),
+    ("transpose_", (0, 1)),
+    ("swapaxes_", (0, 1)),
+    ("swapdims_", (0, 1)),
+    ("squeeze_", ()),
+    ("t_", ()),
+    ("detach_", ()),
+):
+    samples(_name, mutates=True)(calls([((2, 3), _rest), ((1, 3), _rest)]))
+for _name, _rest in (
+    ("unsqueeze_", (3,)),
+    ("transpose_", (0, 2)),
+    ("swapaxes_", (0, 2)),
+    ("swapdims_", (0, 2)),
+    ("squeeze_", (2,)),
+):
+    error_samples(_name)(one_error(_rest, IndexError, RANGE))
+samples("as_strided_", mutates=True)(calls([((6,), ((2, 3), (3, 1)))]))
+error_samples("as_strided_")(one_error(((2, 2), (1,)), RuntimeError, "mismatch in length"))
+error_samples("t_")(one_error((), RuntimeError, "", (2, 3, 4)))
+error_samples("detach_")(lambda make: [ErrorSample([1.0], error=TypeError, match="argument 'input'")])
