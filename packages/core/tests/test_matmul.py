@@ -10,7 +10,9 @@ import tenfold
 RNG = np.random.default_rng(0)
 
 
-@pytest.mark.parametrize("shapes", [((4, 5), (5, 3)), ((7, 4, 5), (5, 3)), ((2, 1, 4, 5), (3, 5, 3)), ((5,), (5, 3)), ((5,), (5,))])
+@pytest.mark.parametrize(
+    "shapes", [((4, 5), (5, 3)), ((7, 4, 5), (5, 3)), ((2, 1, 4, 5), (3, 5, 3)), ((5,), (5, 3)), ((5,), (5,))]
+)
 def test_matmul(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
     a, b = (RNG.standard_normal(s) for s in shapes)
     np.testing.assert_allclose((tenfold.from_numpy(a) @ tenfold.from_numpy(b)).numpy(), a @ b)

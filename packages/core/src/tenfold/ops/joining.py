@@ -55,13 +55,23 @@ def _(tensors: Any, dim: int) -> Meta:
 
 @composite("indexing", out=True, method=None)
 def concat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """The tensors one after the other along a dimension: `cat` under another name."""
+    """The tensors one after the other along a dimension: `cat` under another name.
+
+    >>> import tenfold
+    >>> tenfold.concat((tenfold.zeros(1), tenfold.ones(1)))
+    tensor([0., 1.])
+    """
     return cat(tensors, dim)
 
 
 @composite("indexing", out=True, method=None)
 def concatenate(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """The tensors one after the other along a dimension: `cat` under NumPy's name."""
+    """The tensors one after the other along a dimension: `cat` under NumPy's name.
+
+    >>> import tenfold
+    >>> tenfold.concatenate((tenfold.zeros(1), tenfold.ones(1)))
+    tensor([0., 1.])
+    """
     return cat(tensors, dim)
 
 
@@ -92,7 +102,13 @@ def _(tensors: Any, dim: int) -> Meta:
 
 @composite("indexing", out=True, method=None)
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors beside each other: along columns, 1-D ones one after the other."""
+    """Tensors beside each other: along columns, 1-D ones one after the other.
+
+    >>> import tenfold
+    >>> tenfold.hstack((tenfold.zeros(2, 1), tenfold.ones(2, 1)))
+    tensor([[0., 1.],
+            [0., 1.]])
+    """
     grown = atleast_1d(tensors)
     if not grown:
         raise RuntimeError("hstack expects a non-empty TensorList")
@@ -101,7 +117,13 @@ def hstack(tensors: Sequence[Tensor]) -> Tensor:
 
 @composite("indexing", out=True, method=None)
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors below each other: along rows."""
+    """Tensors below each other: along rows.
+
+    >>> import tenfold
+    >>> tenfold.vstack((tenfold.zeros(2), tenfold.ones(2)))
+    tensor([[0., 0.],
+            [1., 1.]])
+    """
     if not tensors:
         raise RuntimeError("vstack expects a non-empty TensorList")
     return cat(atleast_2d(tensors), 0)
@@ -109,13 +131,24 @@ def vstack(tensors: Sequence[Tensor]) -> Tensor:
 
 @composite("indexing", out=True, method=None)
 def row_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors below each other: `vstack` under another name."""
+    """Tensors below each other: `vstack` under another name.
+
+    >>> import tenfold
+    >>> tenfold.row_stack((tenfold.zeros(1), tenfold.ones(1)))
+    tensor([[0.],
+            [1.]])
+    """
     return vstack(tensors)
 
 
 @composite("indexing", out=True, method=None)
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors behind each other: along the third dimension."""
+    """Tensors behind each other: along the third dimension.
+
+    >>> import tenfold
+    >>> tenfold.dstack((tenfold.zeros(2), tenfold.ones(2))).shape
+    tenfold.Size([1, 2, 2])
+    """
     if not tensors:
         raise RuntimeError("dstack expects a non-empty TensorList")
     return cat(atleast_3d(tensors), 2)
@@ -123,7 +156,13 @@ def dstack(tensors: Sequence[Tensor]) -> Tensor:
 
 @composite("indexing", out=True, method=None)
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Vectors as columns beside matrices' columns."""
+    """Vectors as columns beside matrices' columns.
+
+    >>> import tenfold
+    >>> tenfold.column_stack((tenfold.zeros(2), tenfold.ones(2)))
+    tensor([[0., 1.],
+            [0., 1.]])
+    """
     if not tensors:
         raise RuntimeError("column_stack expects a non-empty TensorList")
     return hstack([reshape(x, (x.numel(), 1)) if x.dim() <= 1 else x for x in tensors])
@@ -175,7 +214,12 @@ def _(input: Any, dims: Any) -> Meta:
 
 @composite("indexing")
 def fliplr(input: Tensor) -> Tensor:
-    """A copy with the columns in reverse order."""
+    """A copy with the columns in reverse order.
+
+    >>> import tenfold
+    >>> tenfold.fliplr(tenfold.tensor([[1, 2]]))
+    tensor([[2, 1]])
+    """
     if input.dim() < 2:
         raise RuntimeError("Input must be >= 2-d.")
     return flip(input, (1,))
@@ -183,7 +227,12 @@ def fliplr(input: Tensor) -> Tensor:
 
 @composite("indexing")
 def flipud(input: Tensor) -> Tensor:
-    """A copy with the rows in reverse order."""
+    """A copy with the rows in reverse order.
+
+    >>> import tenfold
+    >>> tenfold.flipud(tenfold.tensor([1, 2]))
+    tensor([2, 1])
+    """
     if input.dim() < 1:
         raise RuntimeError("Input must be >= 1-d.")
     return flip(input, (0,))

@@ -169,7 +169,8 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
         return input * other
     if input.shape[-1] != other.shape[-1]:
         raise RuntimeError(
-            f"inner() the last dimension must match on both input tensors but got shapes {list(input.shape)} and {list(other.shape)}"
+            f"inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(input.shape)} and {list(other.shape)}"
         )
     return tensordot(input, other, ([-1], [-1]))  # type: ignore[no-any-return]
 

@@ -7,6 +7,7 @@ everywhere; on the device "meta" nothing is drawn.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ Ints = Sequence[int]
 _INDEPENDENT = "its result does not depend on its input's values"
 
 
+@cache
 def _sampling() -> Any:
     from tenfold.cpu import sampling
 
@@ -43,11 +45,12 @@ def source(generator: Any) -> Generator:
 
 def drawn(draw: str, generator: Any, shape: Any, dtype: Any, device: Any, requires_grad: bool, *parameters: Any) -> Tensor:
     """A new tensor of samples."""
-    shape = checked_size(shape)
-    if devices.located(device) is META:
+    shape, key = checked_size(shape), devices.located(device)
+    if key is META:
         return empty_on(shape, dtype, device, requires_grad)
     array = getattr(_sampling(), draw)(source(generator), shape, dtype.numpy, *parameters)
-    return place(array, device, requires_grad)
+    result = wrap(key.backend.from_numpy(array, key.index), key)
+    return result.requires_grad_(True) if requires_grad else result  # type: ignore[no-any-return]
 
 
 def fill(name: str, target: Tensor, draw: Callable[..., Any]) -> Tensor:

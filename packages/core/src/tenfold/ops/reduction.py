@@ -31,7 +31,8 @@ def check_nonempty(input: Any, dim: Any, name: str) -> None:
     if dim is None:
         if product(input.shape) == 0:
             raise RuntimeError(
-                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+                f"Specify the reduction dim with the 'dim' argument."
             )
         return
     for d in wrap_dims(dim, len(input.shape), name) if input.shape else ():
@@ -314,7 +315,7 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
 
     >>> import tenfold
     >>> tenfold.logsumexp(tenfold.tensor([1000.0, 1000.0]), 0)
-    tensor(1000.6931)
+    tensor(1000.6932)
     """
     parts = input.detach()
     greatest = amax(parts.real if input.dtype.is_complex else parts, dim, True) if input.numel() else 0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import inf, prod as product
+from math import inf
+from math import prod as product
 from typing import Any
 
 import numpy as np
@@ -377,7 +378,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, a
     if isinstance(scale, Tensor):
         scale = where(scale < 0, 0, scale)
     else:
-        scale = scale if scale > 0 else 0
+        scale = max(0, scale)
     result = rows.mm(other.transpose(0, 1).conj()) / scale
     return result.reshape(()) if rows.shape[0] == 1 else result
 
