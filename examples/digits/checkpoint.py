@@ -15,7 +15,7 @@ import tenfold
 from tenfold import nn, optim
 from tenfold.safetensors import load_file, load_metadata, save_file
 
-PROGRAM = "tenfold digits example 1"
+ENTRY = "tenfold-digits-1"  # the metadata's one entry, whose name says what the file is
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def save(path: Path, run: Run) -> None:
         "scheduler": run.scheduler.state_dict(),
         "history": run.history,
     }
-    save_file(tensors, path, metadata={"program": PROGRAM, "state": json.dumps(state)})
+    save_file(tensors, path, metadata={ENTRY: json.dumps(state)})
 
 
 def read(path: Path) -> tuple[dict[str, tenfold.Tensor], dict[str, Any]]:
@@ -60,9 +60,11 @@ def read(path: Path) -> tuple[dict[str, tenfold.Tensor], dict[str, Any]]:
     Raises: FileNotFoundError; RuntimeError when the file is damaged or is not this program's.
     """
     metadata = load_metadata(path)
-    if metadata.get("program") != PROGRAM:
-        raise RuntimeError(f"{path}: not a checkpoint of this program ({PROGRAM}); give another folder with --out")
-    return load_file(path), json.loads(metadata["state"])
+    if ENTRY not in metadata:
+        raise RuntimeError(
+            f"{path}: not a checkpoint of this program, its metadata has no {ENTRY}; give another folder with --out"
+        )
+    return load_file(path), json.loads(metadata[ENTRY])
 
 
 def restore(run: Run, tensors: dict[str, tenfold.Tensor], state: dict[str, Any]) -> None:

@@ -51,4 +51,3 @@ def draw_predictions(path: Path, images: Tensor, truth: Tensor, scores: Tensor) 
         else:
             axes.set_title(f"{predicted[index]}", fontsize=9)
     figure.savefig(path, dpi=110)
-

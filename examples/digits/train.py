@@ -1,7 +1,7 @@
 """Train a convolutional network on real handwritten digits.
 
-    python train.py                 # writes into runs/digits
-    python train.py --resume        # goes on from the checkpoint there, to the same numbers as without a break
+python train.py                 # writes into runs/digits
+python train.py --resume        # goes on from the checkpoint there, to the same numbers as without a break
 """
 
 from __future__ import annotations
