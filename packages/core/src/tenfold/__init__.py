@@ -59,6 +59,7 @@ _LAZY = {
     "initial_seed": "tenfold.generator", "seed": "tenfold.generator", "get_rng_state": "tenfold.generator",
     "set_rng_state": "tenfold.generator", "set_printoptions": "tenfold.printing",
     "autocast": "tenfold.amp", "save": "tenfold.serialization", "load": "tenfold.serialization",
+    "vmap": "tenfold.func",
 }  # fmt: skip
 
 

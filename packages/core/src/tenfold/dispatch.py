@@ -47,6 +47,11 @@ def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         value = values[name]
         if value is not neutral if neutral is None or isinstance(neutral, bool) else value != neutral:
             return _inside_layers(operator.lower_body, (), values)
+    if operator.random and STATE.transforms:
+        # The innermost transform decides, also where no argument is of its level.
+        for transform in reversed(STATE.transforms):
+            if transform.handles(operator):
+                return transform.process(operator, values)
     if any(t._key.level is not None for t in tensors):
         return _through_transforms(operator, values, tensors)
     return _plain(operator, values, tensors)
@@ -123,14 +128,18 @@ def _overriding(tensors: list[Any]) -> bool:
 
 def _through_transforms(operator: Operator, values: dict[str, Any], tensors: list[Any]) -> Any:
     """Hand the call to the transform of the highest level among the arguments."""
-    top = max((t._key for t in tensors if t._key.level is not None), key=lambda key: key.level)
-    if operator.body is not None and not top.transform.handles(operator):
-        return run_body(operator, values)
-    result = top.transform.process(operator, values)
+    transform = max((t._key for t in tensors if t._key.level is not None), key=lambda key: key.level).transform
     # A tape on the wrappers of this level is younger than the level: it sees the call from outside.
-    recording = STATE.grad_enabled and any(t._key is top and t._node is not None for t in tensors)
-    if recording and operator.nondifferentiable is None:
-        attach(operator, result, values)
+    recording = STATE.grad_enabled and operator.nondifferentiable is None
+    recording = recording and any(t._node is not None and transform.owns(t) for t in tensors)
+    if operator.body is not None and (not transform.handles(operator) or (recording and not has_gradient(operator))):
+        return run_body(operator, values)
+    if operator.promote is not None:
+        # Here, where 0-d tensors still are 0-d: a lower level sees them with the batch dimension.
+        _promote(operator, values, _common_device(operator, values, tensors))
+    result = transform.process(operator, values)
+    if recording:
+        attach(operator, result, {name: transform.lifted(value) for name, value in values.items()})
     return result
 
 
@@ -185,6 +194,8 @@ def _group(operator: Operator, values: dict[str, Any]) -> list[tuple[Param, Any]
 def _promote(operator: Operator, values: dict[str, Any], key: Any) -> None:
     """Cast the promoted parameters to their common dtype, through `to`, so that gradients pass."""
     group = _group(operator, values)
+    if not group:  # an empty list of tensors: the shape rule refuses it
+        return
     if operator.promote == "same":
         _require_same_dtype(operator, [v for _, v in group])
         return
@@ -243,15 +254,38 @@ def _wrapped(operator: Operator, key: Any, result: Any, given: list[Any]) -> Any
             return RUNTIME["wrap_views"](result, key, given[0]) if operator.view else RUNTIME["wrap_all"](result, key)
         wrapped = RUNTIME["wrap"](result, key)
     except TypeError as error:
-        raise wrong_result(operator, key, error) from None
+        raise wrong_result(operator, key, result, error) from None
     if operator.view:
         RUNTIME["share"](wrapped, given[0], operator.nondifferentiable is None)
     return wrapped
 
 
-def wrong_result(operator: Operator, key: Any, error: TypeError) -> TypeError:
+def wrong_result(operator: Operator, key: Any, result: Any, error: TypeError) -> Exception:
     """The error for a kernel that returned no arrays of its device."""
+    if result is NotImplemented:
+        return no_kernel(operator, key)
     return TypeError(f"operator {operator.name} on device {str(key.device)!r}: {error}")
+
+
+def no_kernel(operator: Operator, key: Any) -> Exception:
+    """The error for a primitive that no kernel serves, which names the broken plugin if one should have."""
+    from tenfold import kernels
+    from tenfold.plugins import PluginError, broken_plugin, devices_with_kernel
+
+    device = str(key.device.type)
+    missing = f"operator {operator.name} has no kernel for device {device!r}"
+    broken = broken_plugin(device)
+    if broken is not None:
+        error = PluginError(f"{missing}: plugin {broken} failed to load: {broken.failure}")
+        error.__cause__ = broken.error
+        return error
+    conditions = [k.note or k.location for k in kernels.KERNELS.get((operator.name, device), ())]
+    if conditions:
+        return NotImplementedError(f"{missing} and these arguments; it has kernels only for: {', '.join(conditions)}")
+    return NotImplementedError(
+        f"{missing}; devices that have one: {', '.join(devices_with_kernel(operator)) or 'none'}. A package attaches one "
+        f"with @kernel(op.{operator.name}, device={device!r})"
+    )
 
 
 def kernel_for(operator: Operator, key: Any) -> Any:
@@ -268,19 +302,7 @@ def kernel_for(operator: Operator, key: Any) -> Any:
 def run_body(operator: Operator, values: dict[str, Any], key: Any = None) -> Any:
     """Run a composite's body; a primitive without a kernel on this device is an error."""
     if operator.body is None:
-        from tenfold.plugins import PluginError, broken_plugin, devices_with_kernel
-
-        broken = broken_plugin(key.device.type)
-        if broken is not None:
-            raise PluginError(
-                f"operator {operator.name} has no kernel for device {str(key.device.type)!r}: plugin {broken} failed to "
-                f"load: {broken.failure}"
-            ) from broken.error
-        raise NotImplementedError(
-            f"operator {operator.name} has no kernel for device {str(key.device.type)!r}; devices that have one: "
-            f"{', '.join(devices_with_kernel(operator)) or 'none'}. A package attaches one with "
-            f"@kernel(op.{operator.name}, device={str(key.device.type)!r})"
-        )
+        raise no_kernel(operator, key)
     positional: list[Any] = []
     for p in operator.params:
         if p.role == "args":
@@ -337,6 +359,8 @@ def explained(operator: Operator, key: Any, given: list[Any], error: Exception) 
     if rule is not None:
         try:
             rule(*[_as_meta(v) for v in given])
+        except NotImplementedError:  # the rule needs data that a meta tensor lacks
+            return error
         except (RuntimeError, TypeError, ValueError, IndexError) as better:
             return _named(operator, better)
     if isinstance(error, (ValueError, TypeError)) and operator.inplace_of is not None:
@@ -355,7 +379,7 @@ def _as_meta(value: Any) -> Any:
     if hasattr(value, "_array"):
         return Meta(value._array.shape, value._array.dtype, value._array.strides)
     if type(value) in (list, tuple):
-        return [_as_meta(v) for v in value]
+        return type(value)([_as_meta(v) for v in value])
     return value
 
 

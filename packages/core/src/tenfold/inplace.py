@@ -18,8 +18,8 @@ def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
     target = values[first]
     _remember_kernel(operator, target._key)
     check_writable(operator.name, target)
-    if STATE.grad_enabled and _any_requires_grad(values):
-        # The tape must keep the old value, which the write destroys.
+    if STATE.grad_enabled and (target._key.level is not None or _any_requires_grad(values)):
+        # The tape (inside a transform, perhaps that of a lower level) must keep the old value, which the write destroys.
         values[first] = snapshot(target)
     return write_back(operator.name, target, base.fn(**values))
 
@@ -39,8 +39,11 @@ def _any_requires_grad(values: dict[str, Any]) -> bool:
 
 def snapshot(tensor: Any) -> Any:
     """A copy of the value at the same place in the graph."""
-    with RUNTIME["no_grad"]():
-        copy = tensor.clone()
+    if tensor._key.level is not None:
+        copy = tensor.clone()  # recorded, for the tapes of lower levels
+    else:
+        with RUNTIME["no_grad"]():
+            copy = tensor.clone()
     copy._node = tensor._node
     return copy
 
@@ -81,8 +84,9 @@ def write_back(name: str, target: Any, result: Any) -> Any:
             )
         result = result.to(target.dtype)
     if target._key.level is not None or result._key.level is not None:
-        return _adopt(name, target, result)
-    target._key.backend.write(target._array, result._array)
+        _write_through(name, target, result)
+    else:
+        target._key.backend.write(target._array, result._array)
     bump_version(target)
     if STATE.grad_enabled and (result._node is not None or target._node is not None):
         from tenfold.plugins import autograd
@@ -91,16 +95,10 @@ def write_back(name: str, target: Any, result: Any) -> Any:
     return target
 
 
-def _adopt(name: str, target: Any, result: Any) -> Any:
-    """Inside a transform, tensors are wrappers of values: the target becomes a wrapper of the result."""
-    if type(target) is not type(result):
-        raise RuntimeError(
-            f"{name}: inside vmap or jvp, a tensor from outside cannot take a transformed result in place; "
-            f"use the out-of-place form"
-        )
-    for slot in type(result).adopted:
-        setattr(target, slot, getattr(result, slot))
-    return target
+def _write_through(name: str, target: Any, result: Any) -> None:
+    """Inside a transform, tensors are wrappers of values: write into the value of the target, so that its views see it."""
+    key = max((t._key for t in (target, result) if t._key.level is not None), key=lambda key: key.level)
+    key.transform.write(name, target, result)
 
 
 def _broadcasts_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
@@ -119,6 +117,8 @@ def bump_version(tensor: Any) -> None:
 
 def write_out(out: Any, result: Any) -> Any:
     """Write a result into `out=`, resizing it when needed, as PyTorch does."""
+    if out._key.level is not None or result._key.level is not None:
+        raise RuntimeError("out=... is not possible with tensors inside vmap or jvp; use the result instead")
     if result.dtype is not out.dtype and not promotion.can_cast(result.dtype, out.dtype):
         raise RuntimeError(f"result type {type_name(result.dtype)} can't be cast to the desired output type {type_name(out.dtype)}")
     if result._key.device is not out._key.device:

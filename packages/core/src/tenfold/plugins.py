@@ -380,8 +380,8 @@ def devices_with_kernel(operator: Operator) -> list[str]:
 
 _services: dict[str, Any] = {}
 PACKAGES = {
-    "amp": "tenfold-autograd", "autograd": "tenfold-autograd", "nn": "tenfold-nn", "optim": "tenfold-optim",
-    "data": "tenfold-data",
+    "amp": "tenfold-autograd", "autograd": "tenfold-autograd", "func": "tenfold-autograd", "nn": "tenfold-nn",
+    "optim": "tenfold-optim", "data": "tenfold-data",
     "cuda": "tenfold-backend-cuda", "text": "tenfold-text", "vision": "tenfold-vision", "testing": "tenfold-testing",
 }  # fmt: skip
 

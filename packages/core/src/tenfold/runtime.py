@@ -15,6 +15,7 @@ RUNTIME: dict[str, Any] = {
     "__builtins__": __builtins__,
     "ACTIVE": 0,
     "GRAD_OFF": 0,
+    "TRANSFORMS": 0,  # levels of vmap and jvp that any thread has entered; only random factories ask
     "new": object.__new__,
 }
 
@@ -23,6 +24,7 @@ class ThreadState(threading.local):
     """The layers entered by this thread, innermost last, and its gradient modes."""
 
     layers: tuple[Any, ...] = ()
+    transforms: tuple[Any, ...] = ()  # vmap and jvp, outermost first
     reentering: tuple[Any, ...] = ()  # layers that want to be on again inside the body of the call under way
     grad_enabled: bool = True
     inference: bool = False
@@ -44,6 +46,12 @@ def grad_enabled() -> bool:
 
 
 RUNTIME["grad_enabled"] = grad_enabled
+
+
+def set_transforms(transforms: tuple[Any, ...]) -> None:
+    """Replace this thread's stack of vmap and jvp levels."""
+    _count("TRANSFORMS", len(transforms) - len(STATE.transforms))
+    STATE.transforms = transforms
 
 
 def set_grad_enabled_here(enabled: bool) -> None:

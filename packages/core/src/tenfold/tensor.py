@@ -132,8 +132,10 @@ class Tensor:
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
         """Whether the elements lie in memory in row-major order (or in the given memory format)."""
-        if memory_format is not None and memory_format.order is not None:
+        if memory_format is not None and memory_format.order:
             return memory_format.holds(self)  # type: ignore[no-any-return]
+        if type(self._array) is np.ndarray:
+            return self._array.flags.c_contiguous  # type: ignore[no-any-return]
         step = self._array.dtype.itemsize
         if 0 in self._array.shape:
             return True
@@ -397,6 +399,8 @@ class Tensor:
         return format(self.item(), spec) if self.dim() == 0 and spec else str(self)
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
+        if self._key.level is not None:
+            return self._key.transform.repr_of(self)  # type: ignore[no-any-return]
         from tenfold.printing import repr_of
 
         return repr_of(self)
@@ -421,7 +425,7 @@ def host(tensor: Tensor) -> Any:
     """The tensor's elements as a NumPy array (its own memory on the CPU)."""
     key = tensor._key
     if key.level is not None:
-        raise RuntimeError("the value of a tensor inside vmap or jvp cannot be read; return it and read it outside")
+        return host(key.transform.readable(tensor))
     return key.backend.to_numpy(tensor._array)
 
 

@@ -21,7 +21,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "pow": numbers.power,
     "neg": python.neg,
     "abs": abs,
-    "sign": lambda x: x if x != x else (x > 0) - (x < 0),
+    "sign": lambda x: (x > 0) - (x < 0),
     "square": lambda x: x * x,
     "reciprocal": lambda x: numbers.divide(1.0, x),
     "exp": numbers.exp,

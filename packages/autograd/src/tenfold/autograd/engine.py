@@ -109,12 +109,15 @@ def _walk(
                 known = grads.get(n)
                 if known is None:
                     grads[n] = r
-                elif n in owned:
+                elif n in owned and r._key.level is None:
                     known.add_(r)
                 else:
                     grads[n] = known + r
-                    if not create_graph:
+                    # Inside vmap a sum may lack the batch dimension that a later term has.
+                    if not create_graph and grads[n]._key.level is None:
                         owned.add(n)
+                    else:
+                        owned.discard(n)
         r = known = None
         for n in node.next:
             if n is not None:

@@ -16,3 +16,8 @@ def tenfold_layers() -> dict[str, str]:
 @hookimpl()  # type: ignore[untyped-decorator]
 def tenfold_gradients() -> dict[str, str]:
     return {family: f"tenfold.autograd.rules.{family}" for family in FAMILIES}
+
+
+@hookimpl()  # type: ignore[untyped-decorator]
+def tenfold_batching() -> dict[str, str]:
+    return {family: f"tenfold.autograd.batching_rules.{family}" for family in (*FAMILIES, "creation", "random")}

@@ -98,9 +98,6 @@ def alias(tensor: Any) -> Any:
     if tensor._storage is None:
         tensor.untyped_storage()
     copy._storage = tensor._storage
-    for slot in getattr(type(tensor), "adopted", ()):
-        if slot not in ("_array", "_key", "_node", "_storage"):
-            setattr(copy, slot, getattr(tensor, slot))
     return copy
 
 

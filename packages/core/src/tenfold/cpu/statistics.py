@@ -73,7 +73,7 @@ def median_value(input: Any, skip_nan: bool) -> Any:
     if not x.size:
         return np.asarray(np.nan if input.dtype.kind in "fV" else np.iinfo(input.dtype).min).astype(input.dtype)
     missing = int(np.isnan(x).sum()) if x.dtype.kind == "f" else 0
-    if missing and not skip_nan or missing == x.size:
+    if (missing and not skip_nan) or missing == x.size:
         return np.asarray(np.nan).astype(input.dtype)
     middle = (x.size - missing - 1) // 2
     return np.partition(x, middle)[middle].astype(input.dtype)

@@ -10,7 +10,7 @@ import numpy as np
 
 from tenfold.dtypes import bool_, complex128, float64, uint8
 from tenfold.meta import Meta
-from tenfold.operators import composite, primitive
+from tenfold.operators import OPERATORS, composite, primitive
 from tenfold.ops import pointwise_complex, pointwise_logic, pointwise_math, pointwise_range, pointwise_write
 from tenfold.ops.rules import broadcast, pointwise
 from tenfold.tensor import Tensor
@@ -18,6 +18,7 @@ from tenfold.tensor import Tensor
 PARTS = (pointwise_complex, pointwise_logic, pointwise_math, pointwise_range, pointwise_write)
 _BINARY: dict[str, Any] = {"promote": "common", "inplace": True, "out": True, "rule": pointwise}
 _FLOAT: dict[str, Any] = {**_BINARY, "promote": "float"}
+
 
 @primitive("pointwise", **_BINARY)
 def add(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
@@ -29,16 +30,23 @@ def add(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
     """
 
 
+@composite("pointwise", method=None, inplace=True, promote="common")
+def add_scaled(input: Tensor, other: Tensor | Number, alpha: Any) -> Tensor:
+    """Sum with a multiple: input + alpha * other, what `add(alpha=)` runs and an optimizer's step is made of.
+
+    >>> import tenfold
+    >>> tenfold.add_scaled(tenfold.tensor([1.0]), tenfold.tensor([2.0]), 0.5)
+    tensor([2.])
+    """
+    return add(input, _scaled(input, other, alpha, "add"))
+
+
 @add.lower(alpha=1)
 def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
     return add(input, _scaled(input, other, alpha, "add"))
 
 
-def _add_scaled(input: Any, other: Any, alpha: Any) -> Tensor:
-    return input.add_(_scaled(input, other, alpha, "add_"))  # type: ignore[no-any-return]
-
-
-add.op.lower_inplace = _add_scaled
+add.op.lower_inplace = OPERATORS["add_scaled_"].fn
 
 
 def _scaled(input: Tensor, other: Any, alpha: Any, name: str) -> Any:
@@ -63,8 +71,8 @@ def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
     return sub(input, _scaled(input, other, alpha, "sub"))
 
 
-def _subtract_scaled(input: Any, other: Any, alpha: Any) -> Tensor:
-    return input.sub_(_scaled(input, other, alpha, "sub_"))  # type: ignore[no-any-return]
+def _subtract_scaled(input: Tensor, other: Any, alpha: Any) -> Tensor:
+    return input.sub_(other) if alpha == 1 else OPERATORS["add_scaled_"].fn(input, other, -alpha)
 
 
 sub.op.lower_inplace = _subtract_scaled
@@ -106,9 +114,7 @@ def _(input: Tensor, other: Any, rounding_mode: str) -> Tensor:
         return floor_divide(input, other)
     if rounding_mode == "trunc":
         return _truncated_quotient(input, other)
-    raise RuntimeError(
-        f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found {rounding_mode!r}"
-    )
+    raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found {rounding_mode!r}")
 
 
 @primitive("pointwise", **_BINARY)
@@ -251,7 +257,7 @@ def copysign(input: Tensor, other: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", **_BINARY, nondifferentiable="it steps between neighbouring numbers")
+@primitive("pointwise", **_BINARY)
 def nextafter(input: Tensor, other: Tensor) -> Tensor:
     """The next number that the dtype has, in the direction of other.
 
@@ -277,7 +283,7 @@ def logaddexp(input: Tensor, other: Tensor) -> Tensor:
 
     >>> import tenfold
     >>> tenfold.logaddexp(tenfold.tensor([1000.0]), tenfold.tensor([1000.0]))
-    tensor([1000.6931])
+    tensor([1000.6932])
     """
 
 

@@ -17,8 +17,8 @@ from numpy.lib.stride_tricks import as_strided
 from tenfold.cpu.blocks import row_blocks
 from tenfold.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
-from tenfold.nn.window import Sizes, Window, window_over
 from tenfold.nn.ops import conv as ops
+from tenfold.nn.window import Sizes, Window, window_over
 
 Array = np.ndarray[Any, Any]
 

@@ -1,0 +1,145 @@
+"""The level of vmap: wrappers whose value has one dimension more, the batch dimension, or none when all examples agree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold.autograd.levels import Transform, below
+from tenfold.dispatch import explained
+from tenfold.meta import Meta
+from tenfold.operators import Operator
+from tenfold.ops.view import expand, permute, unsqueeze
+from tenfold.runtime import RUNTIME
+from tenfold.tensor import Tensor
+
+new = object.__new__
+
+
+class Batched(Meta):
+    """The array of a wrapper: shape and dtype of one example; `value` has the batch at dimension `dim` (None: no batch)."""
+
+    __slots__ = ("dim", "value")
+    value: Tensor
+    dim: int | None
+
+
+class BatchLevel(Transform):
+    """vmap over `size` examples."""
+
+    def __init__(self, size: int, randomness: str = "error") -> None:
+        super().__init__()
+        self.size, self.randomness = size, randomness
+
+    def wrap(self, value: Tensor, dim: int | None) -> Tensor:
+        """A wrapper around a value with the batch at dimension `dim`."""
+        inner: Any = value._array
+        array: Any = new(Batched)
+        array.shape, array.strides, array.dtype, array.offset = inner.shape, inner.strides, inner.dtype, 0
+        if dim is not None:
+            array.shape = inner.shape[:dim] + inner.shape[dim + 1 :]
+            array.strides = inner.strides[:dim] + inner.strides[dim + 1 :]
+        array.value, array.dim = value, dim
+        if value._node is not None:
+            self.recorded_below = True
+        return self.make(array, value._key.device)
+
+    def constant(self, tensor: Tensor) -> Tensor:
+        return self.wrap(tensor, None)
+
+    def unwrap(self, value: Any) -> tuple[Any, Any]:
+        """(value of a lower level, batch dimension); lists give lists of both."""
+        if isinstance(value, Tensor):
+            return (value._array.value, value._array.dim) if self.owns(value) else (value, None)
+        if isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) for v in value):
+            pairs = [self.unwrap(v) for v in value]
+            return [v for v, _ in pairs], [d for _, d in pairs]
+        return value, None
+
+    def handles(self, operator: Operator) -> bool:
+        from tenfold.autograd.batching import find
+
+        return find(operator) is not None
+
+    def process(self, operator: Operator, values: dict[str, Any]) -> Any:
+        from tenfold.autograd.batching import Batch, rule_for
+
+        if self.closed:
+            raise RuntimeError(f"{operator.name}: got a tensor of a vmap that has ended; return it from the function instead")
+        plain: dict[str, Any] = {}
+        dims: dict[str, Any] = {}
+        for name, value in values.items():
+            plain[name], dims[name] = self.unwrap(value)
+        batch = Batch(operator, plain, dims, self.size, self.randomness)
+        try:
+            if operator.random:
+                with below(self):
+                    result, dim = rule_for(operator)(batch)
+                if operator.name.endswith("_"):
+                    return values["input"]  # drawn into its value
+            elif not batch.names:
+                result, dim = operator.fn(**plain), None
+            else:
+                result, dim = rule_for(operator)(batch)
+        except (RuntimeError, IndexError, TypeError, ValueError) as error:
+            # The shape rule explains a bad call in the shapes of one example.
+            given = [values[p.name] for p in operator.kernel_params]
+            raise explained(operator, None, given, error) from error
+        return self._wrap_results(operator, values, result, dim)
+
+    def _wrap_results(self, operator: Operator, values: dict[str, Any], result: Any, dim: Any) -> Any:
+        if isinstance(result, Tensor):
+            wrapped: Any = self.wrap(result, dim)
+        else:
+            dims = dim if isinstance(dim, (tuple, list)) else (dim,) * len(result)
+            wrapped = tuple([self.wrap(r, d) for r, d in zip(result, dims)])
+            if hasattr(result, "_fields"):
+                wrapped = type(result)(*wrapped)
+        source = values[operator.kernel_params[0].name] if operator.view else None
+        if source is not None and self.owns(source):
+            for view in (wrapped,) if isinstance(wrapped, Tensor) else wrapped:
+                RUNTIME["share"](view, source)
+        return wrapped
+
+    def write(self, name: str, target: Tensor, result: Tensor) -> None:
+        from tenfold.inplace import check_writable, write_back
+
+        value, dim = self.unwrap(result)
+        place, place_dim = self.unwrap(target)
+        if dim is not None and place_dim is None:
+            raise RuntimeError(
+                f"vmap: {name} cannot write a tensor that differs between the examples into one of shape "
+                f"{list(target.shape)} that all examples share; use the out-of-place form, or make the target "
+                f"from a batched tensor (new_zeros, zeros_like, clone)"
+            )
+        if place_dim is not None:
+            value = move(value, dim, place_dim, self.size)
+        check_writable(name, place)
+        write_back(name, place, value)
+
+    def readable(self, tensor: Tensor) -> Tensor:
+        value, dim = self.unwrap(tensor)
+        if dim is None:
+            return value  # type: ignore[no-any-return]
+        raise RuntimeError(
+            "vmap: it looks like the value of a tensor is read inside vmap (.item(), .tolist(), .numpy(), bool(), or `if` and "
+            "`while` on it), but it differs between the examples: data-dependent control flow is not supported. Use "
+            "tenfold.where, or return the tensor and read it outside"
+        )
+
+    def repr_of(self, tensor: Tensor) -> str:
+        value, dim = self.unwrap(tensor)
+        return f"BatchedTensor(lvl={self.level}, bdim={dim}, value={value!r})"
+
+
+# Placing the batch dimension; these work on values, that is on tensors of a lower level
+
+
+def move(value: Tensor, dim: int | None, to: int, size: int) -> Tensor:
+    """The value with its batch dimension at `to`; one without gets it by repetition, without memory."""
+    if dim is None:
+        return expand(unsqueeze(value, to), (*value._array.shape[:to], size, *value._array.shape[to:]))  # type: ignore[no-any-return]
+    if dim == to:
+        return value
+    order = [i for i in range(value.dim()) if i != dim]
+    order.insert(to, dim)
+    return permute(value, order)  # type: ignore[no-any-return]

@@ -1,0 +1,1 @@
+"""Batching and forward-mode rules of core's operators, one family a file."""

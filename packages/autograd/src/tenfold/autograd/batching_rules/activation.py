@@ -1,0 +1,8 @@
+"""Softmax and other activations along a dimension, under vmap; the elementwise ones are known by their shape rule."""
+
+from __future__ import annotations
+
+from tenfold.autograd.batching import batching_by_name
+from tenfold.autograd.batching_rules.kinds import reduction
+
+batching_by_name("softmax log_softmax", reduction)

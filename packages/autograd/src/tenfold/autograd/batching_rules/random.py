@@ -1,0 +1,85 @@
+"""Random numbers under vmap: refused, the same for all examples, or others for each, as its `randomness` says."""
+
+from __future__ import annotations
+
+from tenfold.autograd.batching import Batch, Result, Rule, batching_by_name, stacked
+from tenfold.autograd.batching_rules.kinds import aligned
+from tenfold.ops.view import expand
+
+
+def drawing(different: Rule, *, by_shape: bool = True) -> Rule:
+    """The rule of an operator that draws; `by_shape`: it depends on its tensors' shapes only."""
+
+    def rule(batch: Batch) -> Result:
+        name = batch.operator.name
+        if batch.randomness == "error":
+            raise RuntimeError(
+                f"vmap: called random operation {name} while in randomness error mode. Please either use the 'same' or "
+                f"'different' randomness flags on vmap or perform the randomness operation out of vmap"
+            )
+        if batch.randomness == "different":
+            return different(batch)
+        if batch.names and not by_shape:
+            raise RuntimeError(
+                f"vmap: {name} with randomness='same' got an argument that differs between the examples; use "
+                f"randomness='different', or draw outside vmap"
+            )
+        return batch.operator.fn(**batch.example(0)), None
+
+    return rule
+
+
+def sized(batch: Batch) -> Result:
+    """Factories: one dimension more."""
+    values = dict(batch.values)
+    if batch.operator.name == "randint" and values["size"] is None:  # randint(high, size)
+        values["low"], values["high"], values["size"] = 0, values["low"], values["high"]
+    size = values["size"]
+    values["size"] = (batch.size, *((size,) if isinstance(size, int) else size))
+    return batch.operator.fn(**values), 0
+
+
+def shaped(batch: Batch) -> Result:
+    """Elementwise draws: their tensors with the batch in front, repeated where they have none."""
+    return batch.call(**aligned(batch, everything=True)), 0
+
+
+def one_by_one(batch: Batch) -> Result:
+    """A draw for each example."""
+    return stacked([batch.operator.fn(**batch.example(i)) for i in range(batch.size)])
+
+
+def rows(batch: Batch) -> Result:
+    """`multinomial`: the examples as rows of one matrix, where they are vectors."""
+    return (batch.call(input=batch.front("input")), 0) if batch.ndim("input") == 1 else one_by_one(batch)
+
+
+def in_place(batch: Batch) -> Result:
+    """Draws that overwrite their tensor."""
+    name, target = batch.operator.name, batch.values["input"]
+    if batch.randomness == "error":
+        raise RuntimeError(f"vmap: called random operation {name} while in randomness error mode; use randomness='same' or 'different'")
+    dim = batch.dims["input"]
+    if batch.names not in ([], ["input"]):
+        raise RuntimeError(f"vmap: {name} with parameters that differ between the examples is not possible; use the out-of-place form")
+    if batch.randomness == "same" and dim is not None:
+        from tenfold.ops.creation import empty
+
+        one = batch.call(input=empty(batch.shape("input"), dtype=target.dtype, device=target.device))
+        target.copy_(expand(one.unsqueeze(dim), target.shape))
+    elif batch.randomness == "different" and dim is None:
+        raise RuntimeError(
+            f"vmap: {name} cannot write different random numbers for each example into a tensor that all examples share; "
+            f"use the out-of-place form"
+        )
+    else:
+        batch.call()
+    return target, dim
+
+
+batching_by_name("rand randn randint", drawing(sized))
+batching_by_name("rand_like randn_like randint_like", drawing(shaped))
+batching_by_name("bernoulli", drawing(shaped, by_shape=False))
+batching_by_name("multinomial", drawing(rows, by_shape=False))
+batching_by_name("randperm", drawing(one_by_one))
+batching_by_name("uniform_ normal_ random_ exponential_ geometric_ cauchy_ log_normal_ bernoulli_", in_place)

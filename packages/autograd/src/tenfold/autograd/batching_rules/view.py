@@ -1,0 +1,84 @@
+"""View operators under vmap and forward mode: the result is a view of the value, so that in-place writes reach it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold import op
+from tenfold.autograd.batching import Batch, Result, batching, batching_by_name
+from tenfold.autograd.batching_rules.kinds import keep, shifted, shifting
+from tenfold.autograd.tangents import LINEAR, jvp_by_name
+from tenfold.dtypes import dtype
+from tenfold.ops.view import infer_size, unsqueeze as unsqueeze_
+
+batching(op.detach)(keep)
+batching_by_name("select split_with_sizes unbind", shifting("dim"))
+batching_by_name("unfold", shifting("dimension"))
+batching_by_name("diagonal", shifting("dim1", "dim2"))
+
+
+@batching(op.view)
+def view(batch: Batch) -> Result:
+    x, shape = batch.front("input"), batch.values["shape"]
+    if isinstance(shape, dtype):
+        return batch.call(input=x), 0
+    numel = 1
+    for size in batch.shape("input"):
+        numel *= size
+    return batch.call(input=x, shape=(batch.size, *infer_size(shape, numel, "view"))), 0
+
+
+@batching(op.permute)
+def permute(batch: Batch) -> Result:
+    return batch.call(input=batch.front("input"), dims=(0, *shifted(batch.values["dims"], batch.ndim("input")))), 0
+
+
+@batching(op.transpose)
+def transpose(batch: Batch) -> Result:
+    n = batch.ndim("input")
+    if n == 0:
+        return batch.front("input"), 0
+    dims = {name: shifted(batch.values[name], n) for name in ("dim0", "dim1")}
+    return batch.call(input=batch.front("input"), **dims), 0
+
+
+@batching(op.expand)
+def expand(batch: Batch) -> Result:
+    x, size = batch.front("input"), tuple(batch.values["size"])
+    lead = len(size) - batch.ndim("input")
+    for _ in range(lead):
+        x = unsqueeze_(x, 1)
+    if lead < 0 or any(n < 0 for n in size[:lead]):
+        raise RuntimeError(f"expand: sizes {list(size)} do not fit a tensor of shape {list(batch.shape('input'))}")
+    return batch.call(input=x, size=(batch.size, *size)), 0
+
+
+@batching(op.unsqueeze)
+def unsqueeze(batch: Batch) -> Result:
+    return batch.call(input=batch.front("input"), dim=shifted(batch.values["dim"], batch.ndim("input") + 1)), 0
+
+
+@batching(op.squeeze)
+def squeeze(batch: Batch) -> Result:
+    shape, dim = batch.shape("input"), batch.values["dim"]
+    if dim is None:
+        dims: Any = tuple(i + 1 for i, n in enumerate(shape) if n == 1)
+    elif not shape:
+        dims = ()
+    else:
+        dims = shifted((dim,) if isinstance(dim, int) else dim, len(shape))
+    return batch.call(input=batch.front("input"), dim=dims), 0
+
+
+@batching(op.as_strided)
+def as_strided(batch: Batch) -> Result:
+    x = batch.front("input")
+    offset = x.storage_offset() + (batch.values["storage_offset"] or 0)
+    size, stride = (batch.size, *batch.values["size"]), (x.stride(0), *batch.values["stride"])
+    return batch.call(input=x, size=size, stride=stride, storage_offset=offset), 0
+
+
+jvp_by_name(
+    "view permute transpose expand unsqueeze squeeze select diagonal unfold split_with_sizes unbind as_strided",
+    LINEAR,
+)

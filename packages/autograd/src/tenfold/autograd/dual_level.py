@@ -1,0 +1,150 @@
+"""The level of forward mode: wrappers of a primal value and its tangent, the derivative along the direction pushed forward."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold.autograd.levels import Transform, below
+from tenfold.meta import Meta
+from tenfold.operators import Operator
+from tenfold.ops.creation import zeros_like
+from tenfold.runtime import RUNTIME
+from tenfold.tensor import Tensor
+
+new = object.__new__
+
+
+class Dual(Meta):
+    """The array of a wrapper: `value` is the primal; `tangent` None means zero."""
+
+    __slots__ = ("tangent", "value")
+    value: Tensor
+    tangent: Tensor | None
+
+
+class DualLevel(Transform):
+    """One forward-mode derivative."""
+
+    def wrap(self, primal: Tensor, tangent: Tensor | None) -> Tensor:
+        """A wrapper around a primal and its tangent."""
+        inner: Any = primal._array
+        array: Any = new(Dual)
+        array.shape, array.strides, array.dtype, array.offset = inner.shape, inner.strides, inner.dtype, 0
+        array.value, array.tangent = primal, tangent
+        if primal._node is not None or (tangent is not None and tangent._node is not None):
+            self.recorded_below = True
+        return self.make(array, primal._key.device)
+
+    def constant(self, tensor: Tensor) -> Tensor:
+        return self.wrap(tensor, None)
+
+    def unwrap(self, value: Any) -> tuple[Any, Any]:
+        """(primal, tangent or None) of an argument; lists give lists of both."""
+        if isinstance(value, Tensor):
+            return (value._array.value, value._array.tangent) if self.owns(value) else (value, None)
+        if isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) for v in value):
+            pairs = [self.unwrap(v) for v in value]
+            return [p for p, _ in pairs], [t for _, t in pairs]
+        return value, None
+
+    def handles(self, operator: Operator) -> bool:
+        from tenfold.autograd import batching, tangents
+
+        return (batching if operator.random else tangents).find(operator) is not None
+
+    def process(self, operator: Operator, values: dict[str, Any]) -> Any:
+        from tenfold.autograd.tangents import push
+
+        primals: dict[str, Any] = {}
+        tangents: dict[str, Any] = {}
+        for name, value in values.items():
+            primals[name], tangent = self.unwrap(value)
+            if tangent is not None and not (isinstance(tangent, list) and all(t is None for t in tangent)):
+                tangents[name] = tangent
+        if self.closed:
+            return operator.fn(**primals)
+        if operator.random:
+            return self._drawn(operator, values, primals)
+        if tangents and operator.nondifferentiable is None:
+            result, tangent = push(operator, primals, tangents)
+        else:
+            result, tangent = operator.fn(**primals), None
+        return self._wrap_results(operator, values, result, tangent)
+
+    def _drawn(self, operator: Operator, values: dict[str, Any], primals: dict[str, Any]) -> Any:
+        """Random numbers are constants."""
+        with below(self):
+            result = operator.fn(**primals)
+        if not operator.name.endswith("_"):
+            return self.constant(result)
+        if self.owns(values["input"]):
+            values["input"]._array.tangent = None
+        return values["input"]
+
+    def _wrap_results(self, operator: Operator, values: dict[str, Any], result: Any, tangent: Any) -> Any:
+        if isinstance(result, Tensor):
+            wrapped: Any = self.wrap(result, _of_dtype(tangent, result))
+        else:
+            tangents = (None,) * len(result) if tangent is None else tangent
+            wrapped = tuple([self.wrap(r, _of_dtype(t, r)) for r, t in zip(result, tangents)])
+            if hasattr(result, "_fields"):
+                wrapped = type(result)(*wrapped)
+        source = values[operator.kernel_params[0].name] if operator.view else None
+        if source is not None and self.owns(source):
+            for view in (wrapped,) if isinstance(wrapped, Tensor) else wrapped:
+                RUNTIME["share"](view, source)
+        return wrapped
+
+    def write(self, name: str, target: Tensor, result: Tensor) -> None:
+        from tenfold.inplace import check_writable, write_back
+
+        value, tangent = self.unwrap(result)
+        place, place_tangent = self.unwrap(target)
+        check_writable(name, place)
+        if tangent is not None and place_tangent is None:
+            place_tangent = self._give_tangent(target)
+            place = target._array.value
+        write_back(name, place, value)
+        if place_tangent is not None:
+            write_back(name, place_tangent, zeros_like(value) if tangent is None else tangent)
+
+    def _give_tangent(self, target: Tensor) -> Tensor:
+        """Make the target, its base and the base's other views duals whose tangents share memory as they do."""
+        base = target if target._base is None else target._base
+        primal = self.unwrap(base)[0]
+        tangent = zeros_like(primal)
+        views = [target]
+        if base is not target and base._storage is not None:
+            views += [v for v in base._storage.sharers() if v._base is base and v is not target]
+        origin = primal.storage_offset() if base is not target else 0
+        for view in views:
+            own = self.unwrap(view)[0]
+            part = tangent if view is base else tangent.as_strided(own.shape, own.stride(), own.storage_offset() - origin)
+            self._become(view, own, part)
+        if base is not target:
+            self._become(base, primal, tangent)
+        return target._array.tangent  # type: ignore[no-any-return]
+
+    def _become(self, tensor: Tensor, primal: Tensor, tangent: Tensor) -> None:
+        if primal is tensor:  # a plain tensor that was made inside the level
+            primal = RUNTIME["new"](Tensor)
+            for slot in ("_array", "_key", "_node", "_storage", "_base"):
+                setattr(primal, slot, getattr(tensor, slot))
+        wrapper = self.wrap(primal, tangent)
+        tensor._array, tensor._key = wrapper._array, wrapper._key
+
+    def readable(self, tensor: Tensor) -> Tensor:
+        return self.unwrap(tensor)[0]  # type: ignore[no-any-return]
+
+    def repr_of(self, tensor: Tensor) -> str:
+        primal, tangent = self.unwrap(tensor)
+        return f"DualTensor(lvl={self.level}, primal={primal!r}, tangent={tangent!r})"
+
+
+def _of_dtype(tangent: Tensor | None, result: Tensor) -> Tensor | None:
+    """The tangent in its result's shape and dtype; integer results have none."""
+    if tangent is None or result.dtype.category < 2:
+        return None
+    if tangent.dtype is not result.dtype:
+        tangent = tangent.to(result.dtype)
+    return tangent if tangent.shape == result.shape else tangent.expand(result.shape)  # type: ignore[no-any-return]

@@ -1,0 +1,220 @@
+"""Custom Functions under vmap and forward mode, one level at a time.
+
+At each level the function is applied to the values below, by the rule of that level's kind: `vmap` or the generated one, or
+`jvp`. If the tape of the level watches, the results then get the function's node, with what `setup_context` saves.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from tenfold.autograd.batch_level import BatchLevel, move
+from tenfold.autograd.dual_level import DualLevel
+from tenfold.autograd.function import Function, FunctionNode, _attach, apply_recorded
+from tenfold.autograd.levels import Transform, below, highest
+from tenfold.autograd.pytree import broadcast_prefix, flatten, unflatten
+from tenfold.gradmode import no_grad
+from tenfold.ops.creation import zeros_like
+from tenfold.runtime import STATE
+from tenfold.tensor import Tensor
+
+
+class VmapInfo(NamedTuple):
+    """What a Function's `vmap` gets first."""
+
+    batch_size: int
+    randomness: str
+
+
+def apply_through_transforms(cls: Any, args: tuple[Any, ...]) -> Any:
+    """Apply a custom Function to arguments of which some are tensors inside vmap or forward mode."""
+    transform = highest(args)
+    assert transform is not None
+    if cls.setup_context is Function.setup_context and not isinstance(transform, DualLevel):
+        raise RuntimeError(
+            f"{cls.__name__}: in order to use an autograd.Function with vmap it must override the setup_context staticmethod "
+            f"(and forward must not take a ctx)"
+        )
+    with below(transform):
+        results = _batched(cls, transform, args) if isinstance(transform, BatchLevel) else _pushed(cls, transform, args)
+    if STATE.grad_enabled and any(isinstance(a, Tensor) and a._node is not None and transform.owns(a) for a in args):
+        return _record(cls, transform, args, results)
+    return results
+
+
+def _record(cls: Any, transform: Transform, args: tuple[Any, ...], results: Any) -> Any:
+    """Give results of one level the function's node on that level's tape."""
+    if cls.setup_context is Function.setup_context:
+        raise RuntimeError(
+            f"{cls.__name__}: to differentiate an autograd.Function inside forward mode it must override the setup_context "
+            f"staticmethod (and forward must not take a ctx)"
+        )
+    args = tuple(transform.lifted(a) for a in args)
+    ctx = _context(cls, args, results)
+    ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
+    ctx.next = tuple(a._node if isinstance(a, Tensor) else None for a in args)
+    outputs = _attach(ctx, args, results if isinstance(results, tuple) else (results,))
+    ctx._keep(outputs)
+    return outputs if isinstance(results, tuple) else outputs[0]
+
+
+def _context(cls: Any, args: tuple[Any, ...], results: Any) -> FunctionNode:
+    ctx: FunctionNode = cls._node_class()
+    ctx.needs_input_grad = (False,) * len(args)
+    with no_grad():
+        cls.setup_context(ctx, args, results)
+    return ctx
+
+
+# vmap
+
+
+def _batched(cls: Any, level: BatchLevel, args: tuple[Any, ...]) -> Any:
+    pairs = [level.unwrap(a) for a in args]
+    values, dims = tuple(v for v, _ in pairs), tuple(d for _, d in pairs)
+    overridden = cls.vmap is not Function.vmap
+    if overridden and cls.generate_vmap_rule:
+        raise RuntimeError(f"{cls.__name__}: found both generate_vmap_rule=True and an overridden vmap; remove one of them")
+    if overridden:
+        results, out_dims = cls.vmap(VmapInfo(level.size, level.randomness), dims, *values)
+    elif cls.generate_vmap_rule:
+        generated, seen = _generated(cls, level, dims)
+        results = generated.apply(*values)
+        out_dims = seen["dims"] if isinstance(results, tuple) else seen["dims"][0]
+    else:
+        raise RuntimeError(
+            f"{cls.__name__}: to use an autograd.Function with vmap, it must have vmap support: either set "
+            f"generate_vmap_rule=True or override the vmap staticmethod"
+        )
+    return _wrapped(level, results, out_dims)
+
+
+def _wrapped(level: BatchLevel, results: Any, out_dims: Any) -> Any:
+    leaves, spec = flatten(results)
+    dims = broadcast_prefix(out_dims, spec)
+    if dims is None:
+        raise ValueError(f"vmap: an autograd.Function's vmap returned out_dims {out_dims}, which do not fit its outputs")
+    places = [d + r.dim() if isinstance(d, int) and d < 0 else d for r, d in zip(leaves, dims)]
+    made = [level.wrap(r, d) if isinstance(r, Tensor) else r for r, d in zip(leaves, places)]
+    return unflatten(made, spec)
+
+
+def _generated(cls: Any, outer: BatchLevel, dims: tuple[Any, ...]) -> tuple[Any, dict[str, Any]]:
+    """The Function on values that runs the given one on wrappers, forward and backward; and where results' batches are.
+
+    Each of its methods runs at some other time and place, so each makes a level of its own.
+    """
+    seen: dict[str, Any] = {}
+
+    def fresh() -> BatchLevel:
+        return BatchLevel(outer.size, outer.randomness)
+
+    def wrap(level: BatchLevel, values: Any, places: Any) -> tuple[Any, ...]:
+        return tuple([level.wrap(v, d) if isinstance(v, Tensor) else v for v, d in zip(values, places)])
+
+    def restored(ctx: Any, level: BatchLevel) -> Any:
+        """The given function's own ctx, with its saved tensors on this level."""
+        ctx.own._saved = tuple((t, 0, False) for t in wrap(level, ctx.saved_tensors, ctx.saved_dims))
+        return ctx.own
+
+    class Generated(Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(*values: Any) -> Any:
+            with fresh() as level:
+                results = cls.forward(*wrap(level, values, dims))
+                seen["single"] = not isinstance(results, tuple)
+                pairs = [level.unwrap(r) for r in ((results,) if seen["single"] else results)]
+            seen["dims"] = tuple(d for _, d in pairs)
+            plain = tuple(v for v, _ in pairs)
+            return plain[0] if seen["single"] else plain
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            with fresh() as level:
+                results = wrap(level, (output,) if seen["single"] else output, seen["dims"])
+                own = cls._node_class()
+                own.needs_input_grad = ctx.needs_input_grad
+                cls.setup_context(own, wrap(level, inputs, dims), results[0] if seen["single"] else results)
+                pairs = [level.unwrap(t) for t in own.to_save or getattr(own, "saved_for_forward", ())]
+            ctx.save_for_backward(*[v for v, _ in pairs])
+            ctx.saved_dims, ctx.own, ctx.materialize_grads = tuple(d for _, d in pairs), own, own.materialize_grads
+
+        @staticmethod
+        def backward(ctx: Any, *gs: Any) -> Any:
+            with fresh() as level:
+                own = restored(ctx, level)
+                rule = cls.backward if cls.backward is not Function.backward else cls.vjp
+                found = rule(own, *wrap(level, gs, seen["dims"]))
+                found = found if isinstance(found, tuple) else (found,)
+                return tuple(_pulled(level, g, d) for g, d in zip(found, dims))
+
+        @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            with fresh() as level:
+                pushed = cls.jvp(restored(ctx, level), *wrap(level, tangents, dims))
+                pushed = pushed if isinstance(pushed, tuple) else (pushed,)
+                pairs = zip([(None, None) if t is None else level.unwrap(t) for t in pushed], seen["dims"])
+                return tuple(t if t is None or want is None else move(t, have, want, level.size) for (t, have), want in pairs)
+
+    if cls.jvp is Function.jvp:
+        Generated.jvp = Function.jvp  # type: ignore[method-assign]
+    Generated.__name__ = Generated.__qualname__ = f"Vmapped{cls.__name__}"
+    return Generated, seen
+
+
+def _pulled(level: BatchLevel, g: Any, dim: int | None) -> Any:
+    """A gradient of a value: with the batch where the value has it, else summed over the examples that shared it."""
+    if g is None:
+        return None
+    value, found = level.unwrap(g)
+    if dim is not None:
+        return move(value, found, dim, level.size)
+    return value if found is None else value.sum(found)
+
+
+# Forward mode
+
+
+def _pushed(cls: Any, level: DualLevel, args: tuple[Any, ...]) -> Any:
+    pairs = [level.unwrap(a) for a in args]
+    primals, tangents = tuple(p for p, _ in pairs), tuple(t for _, t in pairs)
+    results, ctx = _applied(cls, primals)
+    if all(t is None for t in tangents):
+        pushed: Any = (None,) * (len(results) if isinstance(results, tuple) else 1)
+    else:
+        if cls.jvp is Function.jvp:
+            raise RuntimeError(
+                f"{cls.__name__}: you are trying to use forward mode AD with an autograd.Function that does not override the jvp "
+                f"staticmethod"
+            )
+        given = [
+            zeros_like(p) if t is None and isinstance(p, Tensor) and p.dtype.category > 1 and ctx.materialize_grads else t
+            for p, t in zip(primals, tangents)
+        ]
+        pushed = cls.jvp(ctx, *given)
+        pushed = pushed if isinstance(pushed, tuple) else (pushed,)
+    single = not isinstance(results, tuple)
+    outputs = (results,) if single else results
+    if len(pushed) != len(outputs):
+        raise RuntimeError(f"{cls.__name__}.jvp returned {len(pushed)} tangents, expected {len(outputs)}")
+    made = tuple(level.wrap(r, t) if isinstance(r, Tensor) else r for r, t in zip(outputs, pushed))
+    return made[0] if single else made
+
+
+def _applied(cls: Any, primals: tuple[Any, ...]) -> tuple[Any, FunctionNode]:
+    """The results on the values below, recorded there, and a ctx whose saved tensors `jvp` can read."""
+    if cls.setup_context is Function.setup_context:
+        ctx: FunctionNode = cls._node_class()
+        ctx.needs_input_grad = (False,) * len(primals)
+        with no_grad():
+            results = cls.forward(ctx, *primals)
+        if STATE.grad_enabled and any(isinstance(p, Tensor) and p._node is not None for p in primals):
+            results = apply_recorded(cls, primals)
+    else:
+        results = cls.apply(*primals)
+        ctx = _context(cls, primals, results)
+    ctx.to_save = getattr(ctx, "saved_for_forward", None) or ctx.to_save
+    ctx._keep(())
+    return results, ctx

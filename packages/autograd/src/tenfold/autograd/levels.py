@@ -1,0 +1,170 @@
+"""Levels: what vmap and forward mode have in common.
+
+A transform that is entered is a level. A tensor inside it is a wrapper: an ordinary `Tensor` whose array is a `Meta` with
+the shape and dtype that the user's function sees and, beside them, the value: a tensor of a lower level (or none). Its
+key names the transform. Dispatch hands an operator call to the highest level among the arguments, which computes on the
+values, that is one level lower, and wraps the result. The tape on wrappers lies half a level above: it records the
+calls that the wrappers are in, while a tape on the values records what the transform makes of them. So any nesting of
+vmap, jvp and grad is right as long as each unwraps exactly its own level.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold.devices import NO_KERNELS
+from tenfold.meta import Meta, MetaBackend
+from tenfold.operators import Operator
+from tenfold.runtime import STATE, set_transforms
+from tenfold.tensor import Tensor
+
+new = object.__new__
+
+
+class _LevelBackend(MetaBackend):
+    """What wrappers say about memory: strides and offsets are those of the value, so that views of wrappers agree."""
+
+    def memory(self, array: Any) -> tuple[Any, int, int]:
+        value = array.value
+        return value._key.backend.memory(value._array)  # type: ignore[no-any-return]
+
+
+_BACKEND = _LevelBackend()
+
+
+class LevelKey:
+    """The key of a wrapper: on which device its value lies, and which transform handles it."""
+
+    __slots__ = ("array_type", "backend", "coerce", "device", "index", "kernels", "level", "override", "transform", "type")
+
+    def __init__(self, transform: Transform, device: Any) -> None:
+        self.device, self.type, self.index = device, device.type, device.index
+        self.override, self.kernels = False, NO_KERNELS
+        self.backend, self.array_type, self.coerce = _BACKEND, Meta, _BACKEND.coerce
+        self.transform, self.level = transform, transform.level
+
+
+class Transform:
+    """One entered level; `with transform:` is its extent. Subclasses are `BatchLevel` and `DualLevel`."""
+
+    level = 0
+    closed = False
+    # Whether a tape of a lower level records what this level computes.
+    recorded_below = False
+
+    def __init__(self) -> None:
+        self.keys: dict[Any, LevelKey] = {}
+
+    def __enter__(self) -> Any:
+        self.level = STATE.transforms[-1].level + 1 if STATE.transforms else 1
+        set_transforms((*STATE.transforms, self))
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        set_transforms(tuple(t for t in STATE.transforms if t is not self))
+        self.closed = True
+
+    def key(self, device: Any) -> LevelKey:
+        """The key of this level's wrappers on a device."""
+        found = self.keys.get(device)
+        if found is None:
+            found = self.keys[device] = LevelKey(self, device)
+        return found
+
+    def owns(self, value: Any) -> bool:
+        """Whether a value is a wrapper of this level."""
+        key = getattr(value, "_key", None)
+        return key is not None and key.level is not None and key.transform is self
+
+    def make(self, array: Meta, device: Any) -> Tensor:
+        """A wrapper with this array."""
+        t: Any = new(Tensor)
+        t._array, t._key = array, self.key(device)
+        t._node = t._storage = t._base = None
+        return t  # type: ignore[no-any-return]
+
+    def lift(self, tensor: Tensor) -> Tensor:
+        """A tensor of a lower level as a constant of this one; wrappers of this level stay."""
+        return tensor if self.owns(tensor) else self.constant(tensor)
+
+    def lifted(self, value: Any) -> Any:
+        """An argument as the tape of this level may save it: without ties to the tapes of lower levels."""
+        if isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) for v in value):
+            return [self.lifted(v) for v in value]
+        if isinstance(value, Tensor) and value._node is not None:
+            return self.lift(value)
+        return value
+
+    # What the subclasses define
+
+    def handles(self, operator: Operator) -> bool:
+        """Whether a composite goes to `process` as a whole rather than through its body."""
+        return False
+
+    def constant(self, tensor: Tensor) -> Tensor:
+        """A wrapper whose value does not depend on what the level varies."""
+        raise TypeError(f"{type(self).__name__} defines no constant(tensor)")
+
+    def process(self, operator: Operator, values: dict[str, Any]) -> Any:
+        """The result of a primitive, as wrappers of this level."""
+        raise TypeError(f"{type(self).__name__} defines no process(operator, values)")
+
+    def write(self, name: str, target: Tensor, result: Tensor) -> None:
+        """Write a result of at most this level into a tensor in place."""
+        raise TypeError(f"{type(self).__name__} defines no write(name, target, result)")
+
+    def readable(self, tensor: Tensor) -> Tensor:
+        """The value to hand out when the user asks for numbers; an error where there is no single one."""
+        raise TypeError(f"{type(self).__name__} defines no readable(tensor)")
+
+    def repr_of(self, tensor: Tensor) -> str:
+        """What `print` shows."""
+        raise TypeError(f"{type(self).__name__} defines no repr_of(tensor)")
+
+
+class below:
+    """Run user code of a level's rule (a custom Function's) as seen from the level below."""
+
+    def __init__(self, transform: Transform) -> None:
+        self.transform = transform
+
+    def __enter__(self) -> None:
+        self.outer = STATE.transforms
+        set_transforms(tuple(t for t in self.outer if t.level < self.transform.level))
+
+    def __exit__(self, *exc: object) -> None:
+        set_transforms(self.outer)
+
+
+def current() -> Transform | None:
+    """The innermost transform that this thread is in."""
+    return STATE.transforms[-1] if STATE.transforms else None
+
+
+def highest(tensors: Any) -> Transform | None:
+    """The transform of the highest level among tensors; None when all are plain."""
+    keys = [t._key for t in tensors if isinstance(t, Tensor) and t._key.level is not None]
+    return max(keys, key=lambda key: key.level).transform if keys else None
+
+
+def recorded_below() -> bool:
+    """Whether a tape of a lower level than the innermost records what goes on here."""
+    return any(t.recorded_below for t in STATE.transforms)
+
+
+def bare(tensor: Tensor) -> Tensor:
+    """The same value without its place on the tape of its own level (values inside keep theirs)."""
+    t: Any = new(Tensor)
+    t._array, t._key, t._storage, t._node, t._base = tensor._array, tensor._key, tensor._storage, None, None
+    return t  # type: ignore[no-any-return]
+
+
+def tensors_in(values: Any) -> list[Tensor]:
+    """The tensors among operator arguments, list parameters included."""
+    found: list[Tensor] = []
+    for value in values:
+        if isinstance(value, Tensor):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            found += [v for v in value if isinstance(v, Tensor)]
+    return found

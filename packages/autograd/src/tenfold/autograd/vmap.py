@@ -1,0 +1,148 @@
+"""`vmap`: a function of one example becomes one of a batch, without loops."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from tenfold.autograd.batch_level import BatchLevel, move
+from tenfold.autograd.pytree import Spec, broadcast_prefix, flatten, unflatten
+from tenfold.tensor import Tensor
+
+
+def vmap(
+    func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: int | None = None
+) -> Callable[..., Any]:
+    """The function that maps `func` over a dimension of its positional arguments.
+
+    `in_dims` says which dimension of each argument is the batch (None: none), as one value or a tree like the arguments;
+    `out_dims` where it goes in the results. `randomness` is "error", "same" or "different"; `chunk_size` examples are
+    taken at a time. Raises ValueError for in_dims and out_dims that do not fit, RuntimeError for what cannot be batched.
+
+    >>> import tenfold
+    >>> from tenfold.autograd.func import vmap
+    >>> dot = lambda a, b: (a * b).sum()
+    >>> vmap(dot, in_dims=(0, None))(tenfold.tensor([[1., 2.], [3., 4.]]), tenfold.tensor([1., 10.]))
+    tensor([21., 43.])
+    """
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(f"vmap: randomness must be 'error', 'different' or 'same', got {randomness!r}")
+    if chunk_size is not None and not (isinstance(chunk_size, int) and chunk_size > 0):
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+
+    @functools.wraps(func)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        leaves, spec = flatten(args)
+        dims = _input_dims(func, in_dims, leaves, spec)
+        size = _batch_size(func, leaves, dims)
+        if chunk_size is None or chunk_size >= size:
+            return _run(func, size, leaves, dims, spec, out_dims, randomness, kwargs)
+        return _run_chunks(func, size, chunk_size, leaves, dims, spec, out_dims, randomness, kwargs)
+
+    return mapped
+
+
+def _name(func: Any) -> str:
+    return getattr(func, "__name__", None) or repr(func)
+
+
+def _input_dims(func: Any, in_dims: Any, leaves: list[Any], spec: Spec) -> list[int | None]:
+    """The batch dimension of each leaf of the arguments, counted from the front; None: not batched."""
+    if not isinstance(in_dims, (int, tuple, list)) or isinstance(in_dims, bool):
+        raise ValueError(
+            f"vmap({_name(func)}, in_dims={in_dims}, ...): expected `in_dims` to be int or a (potentially nested) tuple "
+            f"matching the structure of inputs, got: {type(in_dims).__name__}"
+        )
+    if not leaves:
+        raise ValueError(f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs")
+    found = broadcast_prefix(tuple(in_dims) if isinstance(in_dims, list) else in_dims, spec)
+    if found is None:
+        raise ValueError(
+            f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of inputs: "
+            f"it must be an int or a tuple with one entry, or such a tuple, for each argument"
+        )
+    return [_input_dim(func, in_dims, leaf, dim) for leaf, dim in zip(leaves, found)]
+
+
+def _input_dim(func: Any, in_dims: Any, leaf: Any, dim: Any) -> int | None:
+    if dim is None:
+        return None
+    where = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): got in_dim={dim} for an input"
+    if not isinstance(dim, int):
+        raise ValueError(f"{where}, expected an int or None")
+    if not isinstance(leaf, Tensor):
+        raise ValueError(f"{where} of type {type(leaf).__name__}; vmap can only map over Tensors, use None as its in_dim")
+    n = leaf.dim()
+    if not -n <= dim < n:
+        raise ValueError(f"{where} of dimensionality {n}, so expected in_dim to satisfy -{n} <= in_dim < {n}")
+    return dim % n
+
+
+def _batch_size(func: Any, leaves: list[Any], dims: list[int | None]) -> int:
+    sizes = [leaf.shape[dim] for leaf, dim in zip(leaves, dims) if dim is not None]
+    if not sizes:
+        raise ValueError(f"vmap({_name(func)}): at least one Tensor must be mapped over, but all in_dims are None")
+    if any(n != sizes[0] for n in sizes):
+        raise ValueError(f"vmap({_name(func)}): Expected all tensors to have the same size in the mapped dimension, got sizes {sizes}")
+    return int(sizes[0])
+
+
+def _run(
+    func: Any, size: int, leaves: list[Any], dims: list[int | None], spec: Spec, out_dims: Any, randomness: str, kwargs: dict[str, Any]
+) -> Any:
+    with BatchLevel(size, randomness) as level:
+        wrapped = [leaf if dim is None else level.wrap(leaf, dim) for leaf, dim in zip(leaves, dims)]
+        results, out_spec = flatten(func(*unflatten(wrapped, spec), **kwargs))
+        places = _output_dims(func, out_dims, out_spec)
+        made = [_unwrap(func, level, value, dim) for value, dim in zip(results, places)]
+    return unflatten(made, out_spec)
+
+
+def _output_dims(func: Any, out_dims: Any, spec: Spec) -> list[Any]:
+    found = broadcast_prefix(tuple(out_dims) if isinstance(out_dims, list) and spec.kind is tuple else out_dims, spec)
+    if found is None and isinstance(out_dims, (tuple, list)) and spec.kind is None and len(out_dims) == 1:
+        found = list(out_dims)
+    if found is None or any(d is not None and not isinstance(d, int) for d in found):
+        raise ValueError(
+            f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of "
+            f"outputs: it must be an int or a tuple with an int (or None) for each output"
+        )
+    return found
+
+
+def _unwrap(func: Any, level: BatchLevel, value: Any, place: int | None) -> Any:
+    """A result of the function with its batch dimension at `place`."""
+    if not isinstance(value, Tensor):
+        raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type(value).__name__}")
+    plain, dim = level.unwrap(value)
+    if place is None:
+        if dim is not None:
+            raise ValueError(
+                f"vmap({_name(func)}, ...): `{_name(func)}` can not return a BatchedTensor when out_dim is None; "
+                f"the result differs between the examples"
+            )
+        return plain
+    n = plain.dim() + (dim is None)
+    if not -n <= place < n:
+        raise IndexError(f"vmap: Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got out_dim {place})")
+    return move(plain, dim, place % n, level.size)
+
+
+def _run_chunks(
+    func: Any, size: int, chunk: int, leaves: list[Any], dims: list[int | None], spec: Spec, out_dims: Any, randomness: str,
+    kwargs: dict[str, Any],
+) -> Any:  # fmt: skip
+    from tenfold import cat
+
+    parts, out_spec = [], None
+    for start in range(0, size, chunk):
+        stop = min(start + chunk, size)
+        some = [v if d is None else v[(slice(None),) * d + (slice(start, stop),)] for v, d in zip(leaves, dims)]
+        result = _run(func, stop - start, some, dims, spec, out_dims, randomness, kwargs)
+        flat, out_spec = flatten(result)
+        parts.append(flat)
+    assert out_spec is not None
+    places = _output_dims(func, out_dims, out_spec)
+    joined = [column[0] if place is None else cat(list(column), place) for column, place in zip(zip(*parts), places)]
+    return unflatten(joined, out_spec)
