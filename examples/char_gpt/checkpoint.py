@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from model import CharGPT, Config
+
 from tenfold.safetensors import load_file, load_metadata, save_file
 from tenfold.text import Vocab
 

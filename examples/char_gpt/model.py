@@ -79,7 +79,7 @@ class CharGPT(nn.Module):
 
 @tenfold.no_grad()
 def continue_text(model: CharGPT, ids: Tensor, length: int, temperature: float = 0.8, top_k: int | None = 20) -> Tensor:
-    """Draw further characters, each from the `top_k` likeliest; a low temperature prefers the likelier. Shape: (T) -> (T + length).
+    """Draw further characters, each from the `top_k` likeliest. Shape: (T) -> (T + length).
 
     Raises: ValueError for a temperature that is not positive or a top_k below 1.
     """

@@ -9,9 +9,10 @@ import argparse
 import sys
 from pathlib import Path
 
-import tenfold
 from checkpoint import load
 from model import continue_text
+
+import tenfold
 from tenfold import int64, tensor
 
 

@@ -11,14 +11,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import tenfold
 from checkpoint import save
 from matplotlib.figure import Figure
 from model import CharGPT, Config, continue_text
+from tqdm import tqdm
+
+import tenfold
 from tenfold import Tensor, nn, optim
 from tenfold.data import DataLoader, RandomSampler, Subset
 from tenfold.text.datasets import CharacterDataset, pydoc_topics
-from tqdm import tqdm
 
 TEST_SHARE = 0.05  # of the text, from its end
 REPORT_EVERY = 50  # steps

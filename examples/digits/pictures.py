@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
+
 from tenfold import Tensor
 
 COLUMNS, ROWS = 12, 8

@@ -11,15 +11,16 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-import tenfold
 from checkpoint import Run, Settings, read, restore, save
 from network import DigitNet
 from pictures import draw_loss, draw_predictions
+from tqdm import tqdm
+
+import tenfold
 from tenfold import Tensor, nn, optim
 from tenfold.data import DataLoader
 from tenfold.vision import transforms
 from tenfold.vision.datasets import Digits
-from tqdm import tqdm
 
 INTERRUPTED = 130  # the exit status that shells give to a program stopped with Ctrl-C
 PEAK_LEARNING_RATE = 4e-3
