@@ -5,6 +5,7 @@ Class dimension 1; targets equal to `ignore_index` count nothing. Reductions: "n
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -95,6 +96,8 @@ def fused_cross_entropy(
 
     Also returns the sum of the targets' weights (0-d) and log(sum(exp(input))), of the target's shape, for the gradient.
     """
+    if _is_plain(input, target, weight, ignore_index, label_smoothing):
+        return _plain_cross_entropy(input, target, reduction)
     x = _as_classes(input)
     targets = Targets(target, input.shape, weight, ignore_index, input.dtype)
     sums = _log_sum_exp(x)  # (A, B)
@@ -107,6 +110,34 @@ def fused_cross_entropy(
     losses = np.where(kept if label_smoothing > 0 else targets.weights != 0, losses, 0)
     total = np.asarray(targets.weights.sum(), input.dtype)
     return _reduce(losses, total, target, reduction), total, sums.reshape(target.shape)
+
+
+def _is_plain(input: Array, target: Array, weight: Array | None, ignore_index: int, label_smoothing: float) -> bool:
+    """Whether every row of a matrix counts once, which needs few array operations: what counts on small inputs."""
+    if weight is not None or label_smoothing > 0 or input.ndim != 2 or not input.size or ignore_index >= 0:
+        return False
+    return bool(np.minimum.reduce(target) >= 0 and np.maximum.reduce(target) < input.shape[1])
+
+
+@lru_cache(maxsize=64)
+def _rows(count: int) -> Array:
+    return np.arange(count)
+
+
+def _plain_cross_entropy(x: Array, target: Array, reduction: str) -> tuple[Array, Array, Array]:
+    N = len(x)
+    top = np.maximum.reduce(x, 1)
+    shifted = x - top[:, None]
+    picked = shifted[_rows(N), target]
+    np.exp(shifted, out=shifted)
+    sums = np.log(np.add.reduce(shifted, 1))
+    losses = sums - picked
+    sums += top
+    total = np.asarray(N, x.dtype)
+    if reduction == "none":
+        return losses, total, sums
+    summed = np.add.reduce(losses)
+    return np.asarray(summed if reduction == "sum" else summed / total), total, sums
 
 
 def _log_sum_exp(x: Array) -> Array:
@@ -141,6 +172,13 @@ def fused_cross_entropy_grad(
     log_sum_exp: Array,
 ) -> Array:
     """The gradient of `fused_cross_entropy` with respect to its input: softmax times the target's weight, less the target."""
+    if _is_plain(input, target, weight, ignore_index, label_smoothing):
+        probabilities = input - log_sum_exp[:, None]
+        np.exp(probabilities, out=probabilities)
+        probabilities[_rows(len(input)), target] -= 1
+        share = grad / total_weight if reduction == "mean" else grad
+        probabilities *= share if reduction != "none" else share[:, None]
+        return probabilities
     targets = Targets(target, input.shape, weight, ignore_index, grad.dtype)
     x = _as_classes(input)
     out = np.empty(x.shape, x.dtype)
