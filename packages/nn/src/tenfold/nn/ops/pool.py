@@ -150,14 +150,16 @@ def _steps(name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padd
     shape = input._array.shape
     if len(shape) not in (n + 1, n + 2) or 0 in shape[-n - 1 :]:
         raise RuntimeError(
-            f"{name}: Expected {n + 1}D or {n + 2}D (batch mode) tensor with optional 0 dim batch size for input, but got: {list(shape)}"
+            f"{name}: Expected {n + 1}D or {n + 2}D (batch mode) tensor with optional 0 dim batch size for input, "
+            f"but got: {list(shape)}"
         )
     for what, values in (("kernel size", kernel), ("stride", steps), ("dilation", gaps)):
         if min(values) <= 0:
             raise RuntimeError(f"{name}: {what} should be greater than zero, but got {values}")
     if any(p < 0 or p > ((k - 1) * d + 1) // 2 for p, k, d in zip(pads, kernel, gaps, strict=True)):
         raise RuntimeError(
-            f"{name}: pad should be at most half of effective kernel size, but got pad={pads}, kernel_size={kernel} and dilation={gaps}"
+            f"{name}: pad should be at most half of effective kernel size, but got pad={pads}, "
+            f"kernel_size={kernel} and dilation={gaps}"
         )
     return kernel, steps, pads, gaps
 
@@ -167,7 +169,8 @@ def _check_outputs(name: str, input: Tensor, kernel: Sizes, steps: Sizes, pads: 
     window = window_over(input._array.shape[-n:], kernel, steps, pads, gaps, ceil_mode)
     if min(window.outputs) < 1:
         raise RuntimeError(
-            f"{name}: Given input size: {list(input.shape)}. Calculated output size: {list(window.outputs)}. Output size is too small"
+            f"{name}: Given input size: {list(input.shape)}. Calculated output size: {list(window.outputs)}. "
+            f"Output size is too small"
         )
 
 
@@ -212,7 +215,8 @@ def _unpool(
     padding = per_dim(padding, n, f"{name}: padding")
     if input.dim() not in (n + 1, n + 2) or input.shape != indices.shape:
         raise RuntimeError(
-            f"{name}: Expected an input of {n + 1} or {n + 2} dimensions and indices of its shape, got {list(input.shape)} and {list(indices.shape)}"
+            f"{name}: Expected an input of {n + 1} or {n + 2} dimensions and indices of its shape, got "
+            f"{list(input.shape)} and {list(indices.shape)}"
         )
     if indices.dtype is not tf.int64:
         raise RuntimeError(f"{name}: elements in indices should be type int64 but got: {indices.dtype.name}")
@@ -232,7 +236,8 @@ def _unpooled_sizes(name: str, usual: list[int], stride: Sizes, output_size: Any
     sizes = tuple(output_size)[-len(usual) :]
     if len(sizes) != len(usual):
         raise ValueError(
-            f"{name}: output_size should be a sequence containing {len(usual)} or {len(usual) + 2} elements, but it has a length of '{len(sizes)}'"
+            f"{name}: output_size should be a sequence containing {len(usual)} or {len(usual) + 2} elements, but "
+            f"it has a length of '{len(sizes)}'"
         )
     for got, size, step in zip(sizes, usual, stride, strict=True):
         if not size - step < got < size + step:
