@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tenfold import devices, dtypes, promotion
+from tenfold.meta import DataDependent
 from tenfold.operators import Operator, Param
 from tenfold.runtime import RUNTIME, STATE, through_layers
 
@@ -359,7 +360,7 @@ def explained(operator: Operator, key: Any, given: list[Any], error: Exception) 
     if rule is not None:
         try:
             rule(*[_as_meta(v) for v in given])
-        except NotImplementedError:  # the rule needs data that a meta tensor lacks
+        except DataDependent:
             return error
         except (RuntimeError, TypeError, ValueError, IndexError) as better:
             return _named(operator, better)

@@ -24,7 +24,12 @@ ZERO = {np.dtype(d): np.zeros((), d) for d in ("f2", "f4", "f8", "i1", "i2", "i4
 
 @kernel(op.relu, device="cpu", into=True)
 def relu(input: Array, out: Any = None) -> Array:
-    return np.maximum(input, ZERO.get(input.dtype, 0), out=out)
+    zero = ZERO.get(input.dtype)
+    if zero is None:
+        if input.dtype.kind != "V":
+            raise TypeError(f"relu of {input.dtype}")
+        zero = 0
+    return np.maximum(input, zero, out=out)
 
 
 @kernel(op.threshold_backward, device="cpu")

@@ -202,9 +202,16 @@ def _is_whole(x: Any) -> bool:
     return type(x) in (int, bool) if type(x) in NUMBERS else x.dtype.kind in "biu"
 
 
+def _refuse_bool(input: Any, other: Any) -> None:
+    for x in (input, other):
+        if type(x) not in NUMBERS and x.dtype.kind == "b":
+            raise TypeError("division with remainder of bool")
+
+
 @kernel(op.floor_divide, device="cpu")
 @quiet
 def floor_divide(input: Any, other: Any) -> Any:
+    _refuse_bool(input, other)
     if _is_whole(input) and _is_whole(other):
         _refuse_zero(other)
         return np.floor_divide(input, other)
@@ -216,6 +223,7 @@ def floor_divide(input: Any, other: Any) -> Any:
 @kernel(op.remainder, device="cpu")
 @quiet
 def remainder(input: Any, other: Any) -> Any:
+    _refuse_bool(input, other)
     if _is_whole(input) and _is_whole(other):
         _refuse_zero(other)
     return np.remainder(input, other)

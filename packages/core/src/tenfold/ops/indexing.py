@@ -10,7 +10,7 @@ import numpy as np
 from tenfold import dtypes
 from tenfold.devices import CPU
 from tenfold.inplace import bump_version, check_writable, write_back
-from tenfold.meta import Meta
+from tenfold.meta import DataDependent, Meta
 from tenfold.operators import composite, primitive
 from tenfold.ops.creation import as_tensor, tensor
 from tenfold.ops.rules import broadcast_shapes, wrap_dim
@@ -100,7 +100,7 @@ def _(input: Any, indices: Any) -> Meta:
             check_mask(i.shape, input.shape, dim)
         dim += covered
     if dim != len(indices) or any(i is not None and i.dtype == np.bool_ for i in indices):
-        raise NotImplementedError("index: the shape of a masked selection depends on data, which a meta tensor does not have")
+        raise DataDependent("index: the shape of a masked selection depends on data, which a meta tensor does not have")
     return Meta(indexed_shape(input.shape, indices), input.dtype)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tenfold.memory_format import contiguous_format
-from tenfold.meta import Meta
+from tenfold.meta import DataDependent, Meta
 from tenfold.operators import composite, primitive
 from tenfold.ops.indexing import at_dim, index
 from tenfold.ops.rules import wrap_dim, wrap_dims
@@ -325,7 +325,7 @@ def repeat_places(repeats: Tensor) -> Tensor:
 
 @repeat_places.rule
 def _(repeats: Any) -> Meta:
-    raise NotImplementedError("repeat_interleave: the shape of its result depends on data, which a meta tensor does not have")
+    raise DataDependent("repeat_interleave: the shape of its result depends on data, which a meta tensor does not have")
 
 
 @composite("indexing")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.meta import Meta
+from tenfold.meta import DataDependent, Meta
 from tenfold.operators import composite, primitive
 from tenfold.ops.indexing import getitem, index, index_put
 from tenfold.ops.rules import broadcast_shapes
@@ -71,7 +71,7 @@ def _(input: Tensor, as_tuple: bool) -> Any:
 
 @nonzero.rule
 def _(input: Any) -> Meta:
-    raise NotImplementedError("nonzero: the shape of its result depends on data, which a meta tensor does not have")
+    raise DataDependent("nonzero: the shape of its result depends on data, which a meta tensor does not have")
 
 
 @composite("indexing")

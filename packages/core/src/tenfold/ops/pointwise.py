@@ -12,11 +12,12 @@ from tenfold.dtypes import bool_, complex128, float64, uint8
 from tenfold.meta import Meta
 from tenfold.operators import OPERATORS, composite, primitive
 from tenfold.ops import pointwise_complex, pointwise_logic, pointwise_math, pointwise_range, pointwise_write
-from tenfold.ops.rules import broadcast, pointwise
+from tenfold.ops.rules import broadcast, pointwise, pointwise_real
 from tenfold.tensor import Tensor
 
 PARTS = (pointwise_complex, pointwise_logic, pointwise_math, pointwise_range, pointwise_write)
 _BINARY: dict[str, Any] = {"promote": "common", "inplace": True, "out": True, "rule": pointwise}
+_REAL: dict[str, Any] = {**_BINARY, "rule": pointwise_real}
 _FLOAT: dict[str, Any] = {**_BINARY, "promote": "float"}
 
 
@@ -117,7 +118,7 @@ def _(input: Tensor, other: Any, rounding_mode: str) -> Tensor:
     raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found {rounding_mode!r}")
 
 
-@primitive("pointwise", **_BINARY)
+@primitive("pointwise", **_REAL)
 def floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Quotient rounded towards minus infinity.
 
@@ -127,7 +128,7 @@ def floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", promote="common", name="truncated_quotient", method=None, rule=pointwise)
+@primitive("pointwise", promote="common", name="truncated_quotient", method=None, rule=pointwise_real)
 def _truncated_quotient(input: Tensor, other: Tensor | Number) -> Tensor:
     """Quotient rounded towards zero: div with rounding_mode="trunc"."""
 
@@ -140,6 +141,14 @@ def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     >>> tenfold.pow(2, tenfold.tensor([1.0, 3.0]))
     tensor([2., 8.])
     """
+
+
+@pow.rule
+def _(input: Any, exponent: Any) -> Meta:
+    result = pointwise(input, exponent)
+    if result.dtype.kind in "iu" and not isinstance(exponent, Meta) and exponent < 0:
+        raise RuntimeError("pow: Integers to negative integer powers are not allowed.")
+    return result
 
 
 @primitive("pointwise", promote="common", promoted=("input", "other"), method=None, out=True)
@@ -191,7 +200,7 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
     return add(mul(input, -alpha), other)
 
 
-@primitive("pointwise", **_BINARY)
+@primitive("pointwise", **_REAL)
 def remainder(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Remainder of floor division, with the sign of other: input - other * floor(input / other).
 
@@ -201,7 +210,7 @@ def remainder(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", **_BINARY)
+@primitive("pointwise", **_REAL)
 def fmod(input: Tensor, other: Tensor | Number) -> Tensor:
     """Remainder of truncated division, with the sign of input.
 
