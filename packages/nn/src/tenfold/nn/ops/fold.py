@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from tenfold.nn.ops.conv import patches, spread_patches
+from tenfold.nn.ops.convolution import patches, spread_patches
 from tenfold.nn.ops.padding import constant_pad
 from tenfold.nn.ops.sizes import per_dim
 from tenfold.nn.window import Sizes, window_over
