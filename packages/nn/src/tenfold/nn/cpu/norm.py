@@ -209,6 +209,8 @@ def fused_batch_norm(
     """
     x = _channels(input)
     dtype = x.dtype
+    if training and 0 < x.nbytes <= SMALL_BYTES:
+        return _small_batch_norm(x, weight, bias, eps, input.shape)
     if training:
         mean, variance = _batch_statistics(x)
     elif running_mean is None or running_var is None:
@@ -221,6 +223,21 @@ def fused_batch_norm(
     out = np.empty(x.shape, dtype)
     _affine(x, scale, shift, out)
     return out.reshape(input.shape), mean, variance, rstd
+
+
+def _small_batch_norm(x: Array, weight: Array | None, bias: Array | None, eps: float, shape: Sizes) -> tuple[Array, ...]:
+    """Training in as few array operations as possible."""
+    count = x.shape[0] * x.shape[2]
+    mean = np.add.reduce(x, (0, 2))
+    mean /= count
+    out = x - mean[:, None]
+    variance = np.add.reduce(np.vecdot(out, out), 0)
+    variance /= count
+    rstd = 1 / np.sqrt(variance + x.dtype.type(eps))
+    out *= (rstd if weight is None else rstd * weight)[:, None]
+    if bias is not None:
+        out += bias[:, None]
+    return out.reshape(shape), mean, variance, rstd
 
 
 def _batch_statistics(x: Array) -> tuple[Array, Array]:
