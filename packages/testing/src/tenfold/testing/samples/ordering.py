@@ -129,5 +129,5 @@ def _quantile(make: Make) -> Iterator[Sample]:
 
 
 for _name in ("quantile", "nanquantile"):
-    samples(_name, dtypes=FLOATS)(_quantile)
+    samples(_name, dtypes=FLOATS, data_dependent="its body reads q")(_quantile)
     error_samples(_name)(lambda make: [ErrorSample(make(3), 1.5, error=RuntimeError, match=r"\[0, 1\]")])

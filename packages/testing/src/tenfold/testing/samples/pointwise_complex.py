@@ -11,6 +11,7 @@ import tenfold
 from tenfold.testing.samples import ANY, NONZERO, POSITIVE, Domain, ErrorSample, Make, Sample, error_samples, samples
 from tenfold.testing.samples.families import binary, binary_pairs, no_tensor, no_tensor_pair, unary
 
+A_BOOL = "the result is a Python bool"
 REAL = (tenfold.float32, tenfold.float64)
 
 COMPLEX = (tenfold.complex64, tenfold.complex128)
@@ -44,11 +45,11 @@ TABLE: dict[str, tuple[Domain, Domain, tuple[Any, ...]]] = {
     "ldexp": (ANY, Domain(-2, 3), ()),
 }  # fmt: skip
 for _name, (_first, _second, _numbers) in TABLE.items():
-    samples(_name)(binary(_first, _second, _numbers))
+    samples(_name, data_dependent=A_BOOL if _name == "allclose" else "")(binary(_first, _second, _numbers))
     error_samples(_name)(no_tensor_pair)
 
 
-@samples("equal")
+@samples("equal", data_dependent=A_BOOL)
 def _equal(make: Make) -> Iterator[Sample]:
     for shape in ((3,), (), (0,)):
         x = make(*shape)

@@ -121,7 +121,7 @@ error_samples("put")(
 )
 
 
-@samples("masked_scatter")
+@samples("masked_scatter", data_dependent="its body asks where the mask holds")
 def _masked_scatter(make: Make) -> Iterator[Sample]:
     yield Sample(make(2, 3), make.bools(2, 3), make(6))
     yield Sample(make(2, 3, layout="transposed"), make.bools(3), make(2, 3), note="broadcast mask")
@@ -143,7 +143,9 @@ samples("argwhere", data_dependent="as many rows as there are nonzero elements")
     lambda make: [Sample(make(*s)) for s in ((5,), (2, 3), (0, 3))]
 )
 error_samples("argwhere")(lambda make: [ErrorSample([1.0], error=TypeError, match="argument 'input'")])
-samples("nonzero_static")(lambda make: [Sample(make(2, 3), size=n) for n in (0, 4, 9)])
+samples("nonzero_static", data_dependent="its body asks where elements are nonzero")(
+    lambda make: [Sample(make(2, 3), size=n) for n in (0, 4, 9)]
+)
 error_samples("nonzero_static")(lambda make: [ErrorSample([1.0], size=2, error=TypeError, match="argument 'input'")])
 
 
