@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tenfold.autograd.geometry import extent
@@ -39,6 +40,12 @@ class DualLevel(Transform):
 
     def constant(self, tensor: Tensor) -> Tensor:
         return self.wrap(tensor, None)
+
+    def mapped(self, tensor: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
+        primal, tangent = self.unwrap(tensor)
+        wrapper = self.wrap(function(primal), None if tangent is None else function(tangent))
+        wrapper._node = tensor._node
+        return wrapper
 
     def unwrap(self, value: Any) -> tuple[Any, Any]:
         """(primal, tangent or None) of an argument; lists give lists of both."""
