@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 import tenfold
 
 torch = pytest.importorskip("torch")
@@ -101,6 +102,20 @@ def constant_base(lib: Any, x: Any, w: Any) -> Any:
     base[1] = x[0] * w[0]
     base[2, 1:] = w[2, 1:]
     return base
+
+
+def augmented_assignment(lib: Any, x: Any, w: Any) -> Any:
+    base = x * 2
+    base[0] += w[0]
+    base[:, 1] *= w[:, 2]
+    return base * x
+
+
+def tril_in_place(lib: Any, x: Any, w: Any) -> Any:
+    base = x * 2
+    base.tril_()
+    base[1:].triu_()
+    return base * w
 
 
 def assign_number(lib: Any, x: Any, w: Any) -> Any:

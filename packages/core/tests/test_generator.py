@@ -89,11 +89,11 @@ def test_a_state_continues_the_stream_and_the_pending_normal(before: int) -> Non
 def test_a_state_is_a_copy() -> None:
     g = seeded()
     state = g.get_state()
-    before = state.copy()
+    before = state.numpy().copy()
     g.words32(700)
-    assert (state == before).all()
+    assert (state.numpy() == before).all()
     g.set_state(state)
-    state[:] = 0
+    state.numpy()[:] = 0
     assert g.words32(2).tolist() == seeded().words32(2).tolist()
 
 
@@ -102,7 +102,7 @@ def test_copies_pickles_and_clones_go_their_own_way() -> None:
     sampling.normal(g, 1)
     for other in (copy.copy(g), copy.deepcopy(g), pickle.loads(pickle.dumps(g)), g.clone_state()):
         assert sampling.normal(other, 20).tolist() == sampling.normal(g.clone_state(), 20).tolist()
-        assert (other.initial_seed(), other.device) == (5, "cpu")
+        assert (other.initial_seed(), str(other.device)) == (5, "cpu")
 
 
 def test_the_default_generator() -> None:
@@ -134,7 +134,7 @@ def test_threads_share_a_stream_without_losing_words(attempt: int) -> None:
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: Generator("cuda"), RuntimeError, "'cpu' only"),
+        (lambda: Generator("nowhere"), RuntimeError, "nowhere"),
         (lambda: seeded(2**64), ValueError, "Overflow"),
         (lambda: seeded(-(2**63) - 1), ValueError, "Overflow"),
         (lambda: seeded(1.5), RuntimeError, "expected a long, but got float"),

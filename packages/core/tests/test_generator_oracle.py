@@ -251,7 +251,7 @@ def test_one_stream_through_calls_of_different_kinds_and_states(seed: int) -> No
         if i % 7 == 3:
             crossed, ours_as_torch = Generator(), torch.Generator()
             crossed.set_state(theirs.get_state().numpy())
-            ours_as_torch.set_state(torch.from_numpy(ours.get_state()))
+            ours_as_torch.set_state(torch.from_numpy(ours.get_state().numpy()))
             ours, theirs = crossed, ours_as_torch
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.devices import Backend
-from tenfold_reference.block import Block, converted, expanded, new_block
+from tenfold_reference.block import FORMATS, Block, converted, expanded, new_block
 
 
 class ReferenceBackend(Backend):
@@ -18,11 +18,14 @@ class ReferenceBackend(Backend):
     name = "ref"
     array_type = Block
     indexed = False
+    dtypes = tuple(FORMATS)
 
     def empty(self, shape: Sequence[int], dtype: np.dtype[Any], index: int | None) -> Block:
+        self.require_dtype(dtype)
         return new_block(shape, dtype)
 
     def from_numpy(self, array: np.ndarray[Any, Any], index: int | None) -> Block:
+        self.require_dtype(array.dtype)
         block = new_block(array.shape, np.dtype(array.dtype.type))
         block.memory[:] = array.tobytes()
         return block

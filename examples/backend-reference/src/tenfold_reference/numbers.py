@@ -17,15 +17,15 @@ def divide(x: float, y: float) -> float:
 
 def floor_divide(x: float, y: float) -> float:
     """The quotient rounded down, for integers and floats."""
-    return x // y if y != 0 else divide(x, y) if isinstance(x, float) else 0
+    if isinstance(x, int) and y == 0:
+        raise RuntimeError("ZeroDivisionError")
+    return x // y if y != 0 and math.isfinite(x) else divide(x, y)
 
 
 def power(x: float, y: float) -> float:
-    """x ** y; integers stay exact."""
+    """x ** y; integers stay exact, and a negative power of one other than 1 and -1 is rounded to 0."""
     if isinstance(x, int) and isinstance(y, int):
-        if y < 0:
-            raise RuntimeError("Integers to negative integer powers are not allowed.")
-        return x**y
+        return x**y if y >= 0 else x ** (y % 2) if x in (1, -1) else 0
     try:
         return math.pow(x, y)
     except OverflowError:
@@ -63,7 +63,9 @@ def smaller(x: float, y: float) -> float:
 def remainder(x: float, y: float) -> float:
     """What is left after `floor_divide`: it has the sign of y."""
     if y == 0:
-        return 0 if isinstance(x, int) else nan
+        if isinstance(x, int):
+            raise RuntimeError("ZeroDivisionError")
+        return nan
     return x % y if math.isfinite(x) else nan
 
 

@@ -163,8 +163,8 @@ def _read(operator: Operator, table: str) -> list[str]:
     promoted = _promoted(operator)
     first = next((p for p in params if p.role in ("tensor", "list")), params[0])
     lead = f"{first.name}[0]" if first.role == "list" else first.name
-    lines = [f"        key = {lead}._key"]
-    lines.append(f"        kernel = KERNELS_{table}[key]")
+    lines = [f"        key_ = {lead}._key"]
+    lines.append(f"        kernel = KERNELS_{table}[key_]")
     lines.append("        slow = False")
     params.sort(key=lambda p: p is not first)
     dtype_of = ""
@@ -172,7 +172,7 @@ def _read(operator: Operator, table: str) -> list[str]:
         n = p.name
         in_group = p in promoted
         if p.role == "number" and p is not first:
-            lines += _read_number(n, dtype_of if in_group else "", operator)
+            lines += _read_number(n, dtype_of, operator) if in_group else _read_free_number(n)
             continue
         if p.role == "list":
             holes = "None" in str(operator.declared.__annotations__.get(n))
@@ -181,12 +181,14 @@ def _read(operator: Operator, table: str) -> list[str]:
             lines.append(f"        for x in {n}:")
             if holes:
                 lines += ["            if x is None:", "                continue"]
-            lines.append("            if x._key is not key:")
+            lines.append("            if x._key is not key_:")
             lines.append("                slow = True")
             lines.append("            if x._node is not None:")
             lines.append(f"                n_{n} = x._node")
             if in_group:
-                dtype_of = dtype_of or f"a_{n}[0].dtype"
+                if not dtype_of:
+                    dtype_of = "d"
+                    lines.append(f"        d = a_{n}[0].dtype")
                 lines.append(f"        for x in a_{n}:")
                 lines.append(f"            if x.dtype is not {dtype_of}:")
                 lines.append("                slow = True")
@@ -196,7 +198,7 @@ def _read(operator: Operator, table: str) -> list[str]:
             lines += [f"        if {n} is None:", f"            a_{n} = n_{n} = None", "        else:"]
             indent = "            "
         lines += [f"{indent}a_{n} = {n}._array", f"{indent}n_{n} = {n}._node"]
-        tests = [] if p is first else [f"{n}._key is not key"]
+        tests = [] if p is first else [f"{n}._key is not key_"]
         if in_group and dtype_of:
             tests.append(f"a_{n}.dtype is not {dtype_of}")
         elif in_group and (len(promoted) > 1 or operator.promote == "float"):
@@ -226,7 +228,22 @@ def _read_number(n: str, dtype_of: str, operator: Operator) -> list[str]:
         "        else:",
         f"            a_{n} = {n}._array",
         f"            n_{n} = {n}._node",
-        f"            if {n}._key is not key{dtype_test}:",
+        f"            if {n}._key is not key_{dtype_test}:",
+        "                slow = True",
+    ]
+
+
+def _read_free_number(n: str) -> list[str]:
+    """A number that takes no part in promotion goes to the kernel as it is."""
+    return [
+        f"        T = type({n})",
+        "        if T is float or T is int:",
+        f"            a_{n} = {n}",
+        f"            n_{n} = None",
+        "        else:",
+        f"            a_{n} = {n}._array",
+        f"            n_{n} = {n}._node",
+        f"            if {n}._key is not key_:",
         "                slow = True",
     ]
 
@@ -247,38 +264,38 @@ def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
         "    try:",
         f"        r = kernel({_call_arguments(operator)})",
         "    except Exception as error:",
-        f"        raise explained(OP_{name}, key, [{given}], error) from None",
+        f"        raise explained(OP_{name}, key_, [{given}], error) from None",
     ]
     if body_call:
         lines += ["    if r is NotImplemented:", f"        return {body_call}"]
     if operator.moves:
-        lines.append("    r, key = r")
+        lines.append("    r, key_ = r")
     record = _needs_gradient(operator)
     if operator.outputs != 1:
         if operator.view:
             first = operator.kernel_params[0].name
-            wrapped = f"wrap_views(r, key, {first})"
+            wrapped = f"wrap_views(r, key_, {first})"
         else:
-            wrapped = "wrap_all(r, key)"
+            wrapped = "wrap_all(r, key_)"
         lines += ["    try:", f"        t = {wrapped}", *_refuse_result(name)]
         if record:
             lines += [f"    if {record}:", f"        attach_{name}(t, {given})"]
         return [*lines, "    return t"]
     lines += [
-        "    if type(r) is not key.array_type:",
+        "    if type(r) is not key_.array_type:",
         "        try:",
-        "            r = key.coerce(r)",
+        "            r = key_.coerce(r)",
         *["    " + line for line in _refuse_result(name)],
         "    t = new(Tensor)",
         "    t._array = r",
-        "    t._key = key",
+        "    t._key = key_",
     ]
     if operator.view:
         first = operator.kernel_params[0].name
         lines += [
             f"    s = {first}._storage",
             "    if s is None:",
-            f"        s = {first}._storage = Storage({first}._array, key)",
+            f"        s = {first}._storage = Storage({first}._array, key_)",
             "    t._storage = s",
         ]
         if operator.nondifferentiable:  # detach: the same memory, but in-place writes to it are not the base's affair
@@ -293,7 +310,7 @@ def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
 
 
 def _refuse_result(name: str) -> list[str]:
-    return ["    except TypeError as error:", f"        raise wrong_result(OP_{name}, key, error) from None"]
+    return ["    except TypeError as error:", f"        raise wrong_result(OP_{name}, key_, r, error) from None"]
 
 
 def _primitive(operator: Operator, slow: str = "") -> list[str]:
@@ -348,12 +365,12 @@ def _inplace(operator: Operator) -> list[str]:
         "    try:",
         f"        r = kernel({_call_arguments(base)}, out=a_{first})",
         "    except Exception as error:",
-        f"        raise explained(OP_{operator.name}, key, [{given}], error) from None",
+        f"        raise explained(OP_{operator.name}, key_, [{given}], error) from None",
         "    if r is NotImplemented:",
         f"        return {slow}",
         f"    s = {first}._storage",
         "    if s is None:",
-        f"        s = {first}._storage = Storage(a_{first}, key)",
+        f"        s = {first}._storage = Storage(a_{first}, key_)",
         "    s.version += 1",
         f"    return {first}",
     ]

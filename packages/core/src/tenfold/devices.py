@@ -8,7 +8,7 @@ attributes is first asked for.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 class Backend:
@@ -21,6 +21,14 @@ class Backend:
     name: str = ""
     array_type: type = object  # what kernels return
     indexed = True  # whether tensors say "name:0" rather than "name"
+    dtypes: Collection[str] | None = None  # the names of the element types that the device has; None: all
+
+    def require_dtype(self, dtype: Any) -> None:
+        """Raise the TypeError for an element type (a numpy.dtype) that the device lacks."""
+        if self.dtypes is not None and dtype.name not in self.dtypes:
+            raise TypeError(
+                f"device {self.name!r} has no dtype {dtype.name}; it has {', '.join(self.dtypes)}. Convert with .to(dtype) first"
+            )
 
     def is_available(self) -> bool:
         return True

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tenfold import devices, dtypes, promotion
+from tenfold.meta import DataDependent
 from tenfold.operators import Operator, Param
 from tenfold.runtime import RUNTIME, STATE, through_layers
 
@@ -194,6 +195,8 @@ def _group(operator: Operator, values: dict[str, Any]) -> list[tuple[Param, Any]
 def _promote(operator: Operator, values: dict[str, Any], key: Any) -> None:
     """Cast the promoted parameters to their common dtype, through `to`, so that gradients pass."""
     group = _group(operator, values)
+    if not group:  # an empty list of tensors: the shape rule refuses it
+        return
     if operator.promote == "same":
         _require_same_dtype(operator, [v for _, v in group])
         return
@@ -252,15 +255,38 @@ def _wrapped(operator: Operator, key: Any, result: Any, given: list[Any]) -> Any
             return RUNTIME["wrap_views"](result, key, given[0]) if operator.view else RUNTIME["wrap_all"](result, key)
         wrapped = RUNTIME["wrap"](result, key)
     except TypeError as error:
-        raise wrong_result(operator, key, error) from None
+        raise wrong_result(operator, key, result, error) from None
     if operator.view:
         RUNTIME["share"](wrapped, given[0], operator.nondifferentiable is None)
     return wrapped
 
 
-def wrong_result(operator: Operator, key: Any, error: TypeError) -> TypeError:
+def wrong_result(operator: Operator, key: Any, result: Any, error: TypeError) -> Exception:
     """The error for a kernel that returned no arrays of its device."""
+    if result is NotImplemented:
+        return no_kernel(operator, key)
     return TypeError(f"operator {operator.name} on device {str(key.device)!r}: {error}")
+
+
+def no_kernel(operator: Operator, key: Any) -> Exception:
+    """The error for a primitive that no kernel serves, which names the broken plugin if one should have."""
+    from tenfold import kernels
+    from tenfold.plugins import PluginError, broken_plugin, devices_with_kernel
+
+    device = str(key.device.type)
+    missing = f"operator {operator.name} has no kernel for device {device!r}"
+    broken = broken_plugin(device)
+    if broken is not None:
+        error = PluginError(f"{missing}: plugin {broken} failed to load: {broken.failure}")
+        error.__cause__ = broken.error
+        return error
+    conditions = [k.note or k.location for k in kernels.KERNELS.get((operator.name, device), ())]
+    if conditions:
+        return NotImplementedError(f"{missing} and these arguments; it has kernels only for: {', '.join(conditions)}")
+    return NotImplementedError(
+        f"{missing}; devices that have one: {', '.join(devices_with_kernel(operator)) or 'none'}. A package attaches one "
+        f"with @kernel(op.{operator.name}, device={device!r})"
+    )
 
 
 def kernel_for(operator: Operator, key: Any) -> Any:
@@ -277,19 +303,7 @@ def kernel_for(operator: Operator, key: Any) -> Any:
 def run_body(operator: Operator, values: dict[str, Any], key: Any = None) -> Any:
     """Run a composite's body; a primitive without a kernel on this device is an error."""
     if operator.body is None:
-        from tenfold.plugins import PluginError, broken_plugin, devices_with_kernel
-
-        broken = broken_plugin(key.device.type)
-        if broken is not None:
-            raise PluginError(
-                f"operator {operator.name} has no kernel for device {str(key.device.type)!r}: plugin {broken} failed to "
-                f"load: {broken.failure}"
-            ) from broken.error
-        raise NotImplementedError(
-            f"operator {operator.name} has no kernel for device {str(key.device.type)!r}; devices that have one: "
-            f"{', '.join(devices_with_kernel(operator)) or 'none'}. A package attaches one with "
-            f"@kernel(op.{operator.name}, device={str(key.device.type)!r})"
-        )
+        raise no_kernel(operator, key)
     positional: list[Any] = []
     for p in operator.params:
         if p.role == "args":
@@ -346,6 +360,8 @@ def explained(operator: Operator, key: Any, given: list[Any], error: Exception) 
     if rule is not None:
         try:
             rule(*[_as_meta(v) for v in given])
+        except DataDependent:
+            return error
         except (RuntimeError, TypeError, ValueError, IndexError) as better:
             return _named(operator, better)
     if isinstance(error, (ValueError, TypeError)) and operator.inplace_of is not None:
@@ -364,7 +380,7 @@ def _as_meta(value: Any) -> Any:
     if hasattr(value, "_array"):
         return Meta(value._array.shape, value._array.dtype, value._array.strides)
     if type(value) in (list, tuple):
-        return [_as_meta(v) for v in value]
+        return type(value)([_as_meta(v) for v in value])
     return value
 
 

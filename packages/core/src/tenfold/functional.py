@@ -6,7 +6,7 @@ from typing import Any
 
 import tenfold
 
-__all__ = [
+_NAMES = [
     "align_tensors", "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors",
     "cartesian_prod", "cdist", "chain_matmul", "einsum", "lu", "meshgrid", "norm", "split", "stft", "tensordot", "unique",
     "unique_consecutive", "unravel_index",
@@ -14,6 +14,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
+    if name in _NAMES:
         return getattr(tenfold, name)
     raise AttributeError(f"module 'tenfold.functional' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(_NAMES)

@@ -141,9 +141,11 @@ class KernelTable:
 
         plugins.load_kernels(self.device_type, operator.family)
         entries = KERNELS.get((operator.name, self.device_type), [])
-        function = _writing(entries) if name.endswith("__into") else _chain(entries)
-        if function is None and not name.endswith("__into"):
-            function = _generic(operator, self.device_type)
+        if name.endswith("__into"):
+            function = _writing(entries)
+        else:
+            base = next((k.function for k in entries if k.when is None), None)
+            function = _chain(entries, base or _generic(operator, self.device_type))
         setattr(self, name, function)
         return function
 
@@ -153,9 +155,8 @@ def _writing(entries: list[Kernel]) -> Any:
     return next((k.function for k in entries if k.when is None and k.into), None)
 
 
-def _chain(entries: list[Kernel]) -> Any:
-    """One function that picks the last attached kernel whose condition holds, else the unconditional one."""
-    base = next((k.function for k in entries if k.when is None), None)
+def _chain(entries: list[Kernel], base: Any) -> Any:
+    """One function that picks the last attached kernel whose condition holds, else the one without a condition."""
     conditional = [(k.when, k.function) for k in reversed(entries) if k.when is not None]
     if not conditional:
         return base

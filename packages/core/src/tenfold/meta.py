@@ -45,6 +45,10 @@ class Meta:
         return f"Meta({self.shape}, {self.dtype})"
 
 
+class DataDependent(NotImplementedError):
+    """What a shape rule raises when the result's shape depends on data, which a meta tensor does not have."""
+
+
 class MetaBackend(Backend):
     """The device "meta": every operator runs its shape rule (or its body) and nothing else."""
 

@@ -10,7 +10,7 @@ import numpy as np
 from tenfold.dtypes import dtype, get_default_dtype
 
 
-class finfo:
+class finfo:  # noqa: N801 - PyTorch's name
     """Limits of a floating point dtype (of a complex one's parts): bits, eps, max, min, tiny, resolution.
 
     >>> import tenfold
@@ -42,7 +42,7 @@ class finfo:
         return hash(self.dtype)
 
 
-class iinfo:
+class iinfo:  # noqa: N801 - PyTorch's name
     """Limits of an integer dtype: bits, max, min.
 
     >>> import tenfold

@@ -84,7 +84,9 @@ class Operator:
         """
 
         def register(function: Any) -> Any:
-            self.neutral, self.lower_body = neutral, function
+            for operator in (self, OPERATORS.get(self.name + "_")):
+                if operator is not None and operator.declared is self.declared:
+                    operator.neutral, operator.lower_body = neutral, function
             return function
 
         return register

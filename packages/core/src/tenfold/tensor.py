@@ -132,8 +132,10 @@ class Tensor:
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
         """Whether the elements lie in memory in row-major order (or in the given memory format)."""
-        if memory_format is not None and memory_format.order is not None:
+        if memory_format is not None and memory_format.order:
             return memory_format.holds(self)  # type: ignore[no-any-return]
+        if type(self._array) is np.ndarray:
+            return self._array.flags.c_contiguous  # type: ignore[no-any-return]
         step = self._array.dtype.itemsize
         if 0 in self._array.shape:
             return True

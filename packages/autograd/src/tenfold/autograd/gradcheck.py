@@ -158,7 +158,8 @@ class _Problem:
         if not abs(terms.sum() - numerical) <= limit:
             raise GradcheckError(
                 f"gradcheck: the gradient with respect to input {place}, multiplied by random vectors on both sides, is not "
-                f"the numerical derivative\nnumerical: {numerical!r}\nanalytical: {float(terms.sum())!r}\nallowed difference: {limit!r}"
+                f"the numerical derivative\nnumerical: {numerical!r}\nanalytical: {float(terms.sum())!r}\n"
+                f"allowed difference: {limit!r}"
             )
 
     def _compare_jacobians(self, number: int, place: int) -> None:
@@ -182,7 +183,8 @@ class _Problem:
             j, k = np.unravel_index(int(np.nanargmax(np.where(np.isnan(excess), np.inf, excess))), excess.shape)
             raise GradcheckError(
                 f"Jacobian mismatch for output element {j} with respect to input {place}, element {k} "
-                f"(complex elements count twice)\nnumerical: {numerical[j, k]!r}\nanalytical: {analytical[j, k]!r}\n"
+                f"(complex elements count twice)\n"
+                f"numerical: {float(numerical[j, k])!r}\nanalytical: {float(analytical[j, k])!r}\n"
                 f"{int((excess > self.atol).sum())} of {excess.size} entries differ (rtol {self.rtol}, atol {self.atol})"
             )
 
@@ -192,8 +194,8 @@ class _Problem:
         for place, a, b in zip(self.places, self.gradient(incoming), self.gradient(incoming)):
             if a.size and not np.abs(a - b).max() <= tolerance:
                 raise GradcheckError(
-                    f"Backward is not reentrant: two passes give gradients of input {place} that differ by {np.abs(a - b).max()}; "
-                    f"nondet_tol is {tolerance}"
+                    f"Backward is not reentrant: two passes give gradients of input {place} that differ by "
+                    f"{np.abs(a - b).max()}; nondet_tol is {tolerance}"
                 )
 
     def check_undefined(self) -> None:
@@ -207,7 +209,9 @@ class _Problem:
             found = grad([self.outputs[k] for k in others], self.leaves, tensors, retain_graph=True, allow_unused=True)
             for place, g, e in zip(self.places, found, expected):
                 if not np.allclose(0.0 if g is None else _flat(g), e):
-                    raise GradcheckError(f"gradcheck: an undefined gradient of output {i} is not treated as zeros for input {place}")
+                    raise GradcheckError(
+                        f"gradcheck: an undefined gradient of output {i} is not treated as zeros for input {place}"
+                    )
 
     def check_dtypes(self) -> None:
         """Gradients have their inputs' dtypes."""
@@ -222,12 +226,20 @@ class _Problem:
         expected = [self.gradient(incoming) for incoming in batch]
         stacked = [_tensor_like(t, np.stack(vs)) for t, vs in zip(self.outputs, zip(*batch))]
         found = grad(
-            self.outputs, self.leaves, stacked, retain_graph=True, allow_unused=True, is_grads_batched=True, materialize_grads=True
+            self.outputs,
+            self.leaves,
+            stacked,
+            retain_graph=True,
+            allow_unused=True,
+            is_grads_batched=True,
+            materialize_grads=True,
         )
         for n, (place, g) in enumerate(zip(self.places, found)):
             both = np.concatenate([e[n] for e in expected])
             if not np.allclose(_flat(g), both):
-                raise GradcheckError(f"While computing batched gradients, the gradient of input {place} differs from the single ones")
+                raise GradcheckError(
+                    f"While computing batched gradients, the gradient of input {place} differs from the single ones"
+                )
 
     def compare_forward(self) -> None:
         """Forward-mode derivatives along random directions are the differences."""
@@ -246,7 +258,9 @@ class _Problem:
             self._close(place, _joined(_as_tuple(tangents))[:, None], self.difference(place, direction)[:, None])
 
 
-_NO_INPUTS = "{name}: expects at least one input tensor to require gradients, but none of the {count} inputs does; call requires_grad_()"
+_NO_INPUTS = (
+    "{name}: expects at least one input tensor to require gradients, but none of the {count} inputs does; call requires_grad_()"
+)
 
 
 def _flat(tensor: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.cpu.blocks import blockwise, row_blocks
+from tenfold.cpu.blocks import BLOCK_BYTES, blockwise, row_blocks
 from tenfold.cpu.erf import erf, erf_single
 from tenfold.cpu.half import widened
 from tenfold.cpu.pointwise import ONE
@@ -24,7 +24,12 @@ ZERO = {np.dtype(d): np.zeros((), d) for d in ("f2", "f4", "f8", "i1", "i2", "i4
 
 @kernel(op.relu, device="cpu", into=True)
 def relu(input: Array, out: Any = None) -> Array:
-    return np.maximum(input, ZERO.get(input.dtype, 0), out)
+    zero = ZERO.get(input.dtype)
+    if zero is None:
+        if input.dtype.kind != "V":
+            raise TypeError(f"relu of {input.dtype}")
+        zero = 0
+    return np.maximum(input, zero, out=out)
 
 
 @kernel(op.threshold_backward, device="cpu")
@@ -147,23 +152,26 @@ def _silu_gradient(out: Array, g: Array, x: Array) -> None:
 def _by_rows(body: Any, dim: int, *arrays: Array) -> Array:
     """A new array filled by `body(out, *rows)` on blocks (A, D, B) of arrays, D being the dimension `dim`."""
     shape = arrays[0].shape
-    out = np.empty(shape, arrays[0].dtype)
     if not -max(len(shape), 1) <= dim < max(len(shape), 1):
         raise IndexError(f"dimension {dim}")
+    out = np.empty(shape, arrays[0].dtype)
     if out.size == 0:
         return out
     dim = dim % len(shape) if shape else 0
     inner = prod(shape[dim + 1 :])
     rows = (-1, shape[dim] if shape else 1) if inner == 1 else (-1, shape[dim], inner)
     results, views = out.reshape(rows), [a.reshape(rows) for a in arrays]
+    if out.nbytes <= BLOCK_BYTES:
+        body(results, *views)
+        return out
     for part in row_blocks(len(results), results[0].nbytes):
         body(results[part], *[v[part] for v in views])
     return out
 
 
 def _row_sums(x: Array) -> Array:
-    """Sum (A, D) or (A, D, B) over D, keeping the dimension; a product with ones is the fastest for long rows."""
-    if x.ndim == 2:
+    """Sum (A, D) or (A, D, B) over D, keeping the dimension; a product with ones is the fastest for large blocks."""
+    if x.ndim == 2 and x.size > 1024:
         return (x @ np.ones(x.shape[1], x.dtype))[:, None]
     return np.add.reduce(x, 1, keepdims=True)
 

@@ -14,7 +14,7 @@ from tenfold.operators import op
 @kernel(op.clone, device="cpu")
 def clone(input: Any, memory_format: Any) -> Any:
     if memory_format is None or memory_format.order is None:
-        return input.copy("K" if is_dense(input) else "C")
+        return input.copy("K" if input.flags.forc or is_dense(input) else "C")
     if not memory_format.order:
         return input.copy("C")
     order = memory_format.order_for(input)

@@ -20,12 +20,18 @@ def _wide(value: Any) -> Any:
 
 
 def widened(function: Any) -> Callable[..., Any]:
-    """The kernel, given float32 arrays in place of float16 and bfloat16 ones, its result rounded back."""
+    """The kernel, given float32 arrays in place of float16 and bfloat16 ones, its result rounded back.
+
+    The first array's dtype decides: promotion has made the others agree.
+    """
 
     @functools.wraps(function)
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        dtype = next((a.dtype for a in args if is_half(a)), None)
-        if dtype is None:
+        for a in args:
+            if type(a) is np.ndarray:
+                dtype = a.dtype
+                break
+        if dtype.itemsize != 2 or dtype.kind not in "fV":
             return function(*args, **kwargs)
         out = kwargs.get("out")
         result = function(*map(_wide, args))

@@ -113,7 +113,7 @@ def along(input: Any, dim: int, index: Any) -> tuple[Any, ...]:
     """NumPy's index of the places (i, index[i, j], j) that gather and scatter mean."""
     n = input.ndim
     size = input.shape[dim]
-    if index.size and (index.min() < 0 or index.max() >= size):
+    if index.size and (int(index.min()) < 0 or int(index.max()) >= size):
         bad = index[(index < 0) | (index >= size)].flat[0]
         raise RuntimeError(f"index {bad} is out of bounds for dimension {dim % n} with size {size}")
     places = [np.arange(m).reshape([-1 if d == i else 1 for d in range(n)]) for i, m in enumerate(index.shape)]
@@ -150,7 +150,7 @@ def _scatter(input: Any, dim: int, index: Any, src: Any, out: Any, write: Any) -
         np.copyto(out, input)
     rows, places = out.reshape(-1) if not out.ndim else out, np.atleast_1d(index)
     if places.size:
-        if rows.ndim != places.ndim or hasattr(src, "dtype") and src.dtype != input.dtype:
+        if rows.ndim != places.ndim or (hasattr(src, "dtype") and src.dtype != input.dtype):
             raise ValueError("scatter: ranks or dtypes differ")
         part = _fitting(src, places)
         if hasattr(part, "shape") and part.shape and part.shape != places.shape:
@@ -259,7 +259,10 @@ def triu(input: Any, diagonal: int, out: Any = None) -> Any:
 def flip(input: Any, dims: Any) -> Any:
     dims = (dims,) if isinstance(dims, int) else tuple(dims)
     op.flip.shape_rule(input, dims)
-    return (np.flip(input, dims) if input.ndim and dims else input).copy("C")
+    backwards = [slice(None)] * input.ndim
+    for d in dims if input.ndim else ():
+        backwards[d] = slice(None, None, -1)
+    return input[tuple(backwards)].copy("C") if input.ndim else input.copy()
 
 
 @kernel(op.roll, device="cpu")

@@ -44,13 +44,13 @@ def bmm(input: Any, mat2: Any) -> Any:
 
 @kernel(op.matmul, device="cpu")
 def matmul(input: Any, other: Any) -> Any:
-    n, m = input.ndim, other.ndim
-    if input.dtype.kind == "b" or not n or not m:
-        return NotImplemented  # the body has the words of the error
+    n, m, dtype = input.ndim, other.ndim, input.dtype
     try:
+        if n == 2 and m == 2 and (dtype is F32 or dtype is F64):
+            return _plain_dot(input, other)
+        if dtype.kind == "b" or not n or not m:
+            return NotImplemented  # the body has the words of the error
         if n <= 2 and m <= 2:
-            if input.dtype is F32 or input.dtype is F64:
-                return _plain_dot(input, other)
             return product(_dot, input, other)
         if m == 2 and n > 2:  # fold the batch into the rows: one product
             rows = input.reshape(-1, input.shape[-1]) if input.size else input.reshape(input.size, other.shape[0])
@@ -69,7 +69,7 @@ def dot(input: Any, tensor: Any) -> Any:
 
 @kernel(op.addmm, device="cpu")
 def addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
-    if mat1.dtype is not F32 and mat1.dtype is not F64 or mat1.ndim != 2 or mat2.ndim != 2 or mat1.shape[1] != mat2.shape[0]:
+    if (mat1.dtype is not F32 and mat1.dtype is not F64) or mat1.ndim != 2 or mat2.ndim != 2 or mat1.shape[1] != mat2.shape[0]:
         return NotImplemented
     result = _plain_dot(mat1, mat2)
     if alpha != 1:

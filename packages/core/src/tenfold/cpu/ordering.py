@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.reduction import real_or_float32, taken
+from tenfold.cpu.selection import refine, refine_leading
 from tenfold.kernels import kernel
 from tenfold.operators import op
 
@@ -34,7 +35,7 @@ def topk(input: Any, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Any
     x = real_or_float32(input, "topk")
     if not 0 <= k <= x.shape[dim]:
         raise ValueError("k is out of range")
-    positions = np.take(order(x, dim, largest), np.arange(k), dim)
+    positions = refine_leading(x, np.take(order(x, dim, largest), np.arange(k), dim), k, dim, largest, sorted)
     return np.take_along_axis(input, positions, dim), positions
 
 
@@ -46,7 +47,8 @@ def kthvalue(input: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
         return input.copy(), np.zeros((), np.int64)
     if not 1 <= k <= input.shape[dim]:
         raise ValueError("k is out of range")
-    positions = np.take(np.argsort(real_or_float32(input, "kthvalue"), dim, "stable"), [k - 1], dim)
+    x = real_or_float32(input, "kthvalue")
+    positions = refine(x, np.take(np.argsort(x, dim, "stable"), [k - 1], dim), k - 1, dim)
     return taken(input, positions, dim, keepdim)
 
 
@@ -69,7 +71,7 @@ def _consecutive(input: Any, dim: int | None) -> tuple[Any, Any, Any]:
     count = rows.shape[0]
     starts = np.ones(count, np.bool_)
     if count:
-        starts[1:] = (rows[1:] != rows[:-1]).reshape(count - 1, -1).any(1)
+        starts[1:] = (rows[1:] != rows[:-1]).any(tuple(range(1, rows.ndim)))
     first = np.flatnonzero(starts)
     counts = np.diff(np.append(first, count))
     inverse = np.cumsum(starts) - 1

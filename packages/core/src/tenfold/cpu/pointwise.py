@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy._core.umath import clip
 
 from tenfold.cpu.backend import address, bytes_of, owner_of
 from tenfold.cpu.erf import erf, erfc, erfinv
@@ -17,26 +18,43 @@ from tenfold.promotion import number_dtype
 NUMBERS = (int, float, bool, complex)
 
 for _operator, _ufunc in {
-    op.mul: np.multiply, op.add: np.add, op.sub: np.subtract, op.neg: np.negative, op.abs: np.absolute, op.sgn: np.sign,
-    op.square: np.square, op.exp: np.exp, op.exp2: np.exp2, op.expm1: np.expm1, op.log: np.log, op.log2: np.log2,
+    op.mul: np.multiply, op.add: np.add, op.sub: np.subtract, op.neg: np.negative, op.abs: np.absolute,
+    op.exp: np.exp, op.exp2: np.exp2, op.expm1: np.expm1, op.log: np.log, op.log2: np.log2,
     op.log10: np.log10, op.log1p: np.log1p, op.sqrt: np.sqrt, op.reciprocal: np.reciprocal, op.sin: np.sin,
     op.cos: np.cos, op.tan: np.tan, op.asin: np.arcsin, op.acos: np.arccos, op.atan: np.arctan, op.sinh: np.sinh,
     op.cosh: np.cosh, op.tanh: np.tanh, op.asinh: np.arcsinh, op.acosh: np.arccosh, op.atanh: np.arctanh,
     op.div: np.true_divide, op.fmod: np.fmod, op.atan2: np.arctan2, op.hypot: np.hypot, op.copysign: np.copysign,
-    op.nextafter: np.nextafter, op.clamp_min: np.maximum, op.clamp_max: np.minimum, op.maximum: np.maximum,
-    op.minimum: np.minimum, op.fmax: np.fmax, op.fmin: np.fmin, op.eq: np.equal, op.ne: np.not_equal, op.lt: np.less,
-    op.le: np.less_equal, op.gt: np.greater, op.ge: np.greater_equal,
+    op.nextafter: np.nextafter, op.eq: np.equal, op.ne: np.not_equal,
 }.items():  # fmt: skip
     kernel(_operator, device="cpu")(quiet(_ufunc))
 
 for _operator, _ufunc in {
-    op.conj_physical: np.conjugate, op.signbit: np.signbit, op.isnan: np.isnan, op.isinf: np.isinf,
+    op.signbit: np.signbit, op.isnan: np.isnan, op.isinf: np.isinf,
     op.isfinite: np.isfinite, op.logical_and: np.logical_and, op.logical_or: np.logical_or,
     op.logical_xor: np.logical_xor, op.logical_not: np.logical_not, op.bitwise_and: np.bitwise_and,
     op.bitwise_or: np.bitwise_or, op.bitwise_xor: np.bitwise_xor, op.bitwise_not: np.bitwise_not,
     op.bitwise_left_shift: np.left_shift, op.bitwise_right_shift: np.right_shift, op.gcd: np.gcd, op.lcm: np.lcm,
 }.items():  # fmt: skip
     kernel(_operator, device="cpu")(_ufunc)
+
+
+def _ordering(ufunc: Any) -> Any:
+    """NumPy orders complex numbers, PyTorch refuses to."""
+
+    def ordered(input: Any, other: Any, out: Any = None) -> Any:
+        if input.dtype.kind == "c":
+            raise TypeError("complex numbers have no order")
+        return ufunc(input, other, out=out)
+
+    ordered.__wrapped__ = ufunc  # type: ignore[attr-defined]
+    return ordered
+
+
+for _operator, _ufunc in {
+    op.lt: np.less, op.le: np.less_equal, op.gt: np.greater, op.ge: np.greater_equal, op.clamp_min: np.maximum,
+    op.clamp_max: np.minimum, op.maximum: np.maximum, op.minimum: np.minimum, op.fmax: np.fmax, op.fmin: np.fmin,
+}.items():  # fmt: skip
+    kernel(_operator, device="cpu")(_ordering(_ufunc))
 
 
 def _of_input(function: Any) -> Any:
@@ -72,6 +90,25 @@ def sign(input: Any) -> Any:
         return input.copy()
     # nan has no sign: PyTorch gives 0
     return np.subtract(input > 0, input < 0, dtype=np.int8).astype(input.dtype)
+
+
+@kernel(op.sgn, device="cpu")
+@quiet
+def sgn(input: Any) -> Any:
+    return np.sign(input) if input.dtype.kind == "c" else sign(input)
+
+
+_square = quiet(np.square)
+
+
+@kernel(op.square, device="cpu", into=True)
+def square(input: Any, out: Any = None) -> Any:
+    return _square(input if input.dtype.kind != "b" else input.astype(np.int64), out)
+
+
+@kernel(op.conj_physical, device="cpu")
+def conj_physical(input: Any) -> Any:
+    return np.conjugate(input) if input.dtype.kind == "c" else input.copy()
 
 
 @kernel(op.rsqrt, device="cpu", into=True)
@@ -138,6 +175,8 @@ def _reread(array: Any, geometry: Any) -> Any:
 
 @kernel(op.complex, device="cpu")
 def complex(real: Any, imag: Any) -> Any:
+    if real.dtype.kind != "f" or real.dtype.itemsize < 4:
+        raise TypeError(f"complex: parts of type {real.dtype}")
     shape = np.broadcast_shapes(real.shape, imag.shape)
     out = np.empty(shape, np.result_type(real.dtype, np.complex64))
     out.real, out.imag = real, imag
@@ -163,9 +202,16 @@ def _is_whole(x: Any) -> bool:
     return type(x) in (int, bool) if type(x) in NUMBERS else x.dtype.kind in "biu"
 
 
+def _refuse_bool(input: Any, other: Any) -> None:
+    for x in (input, other):
+        if type(x) not in NUMBERS and x.dtype.kind == "b":
+            raise TypeError("division with remainder of bool")
+
+
 @kernel(op.floor_divide, device="cpu")
 @quiet
 def floor_divide(input: Any, other: Any) -> Any:
+    _refuse_bool(input, other)
     if _is_whole(input) and _is_whole(other):
         _refuse_zero(other)
         return np.floor_divide(input, other)
@@ -177,6 +223,7 @@ def floor_divide(input: Any, other: Any) -> Any:
 @kernel(op.remainder, device="cpu")
 @quiet
 def remainder(input: Any, other: Any) -> Any:
+    _refuse_bool(input, other)
     if _is_whole(input) and _is_whole(other):
         _refuse_zero(other)
     return np.remainder(input, other)
@@ -211,7 +258,8 @@ def pow(input: Any, exponent: Any, out: Any = None) -> Any:
 def _whole_power(input: Any, exponent: Any, out: Any) -> Any:
     negative = np.less(exponent, 0)
     if not np.any(negative):
-        return np.power(input, exponent, out)
+        power = np.power(input, exponent, out)
+        return power.astype(np.bool_) if power.dtype == np.int8 and np.result_type(input, exponent) == np.bool_ else power
     if type(exponent) in NUMBERS:
         raise RuntimeError("pow: Integers to negative integer powers are not allowed.")
     # 1 and -1 have whole reciprocals, all others round to 0
@@ -244,6 +292,8 @@ def logaddexp2(input: Any, other: Any) -> Any:
 @widened
 @quiet
 def xlogy(input: Any, other: Any) -> Any:
+    if type(other) in NUMBERS:
+        other = np.asarray(other, input.dtype)
     product = input * np.log(other)
     return np.where(np.equal(input, 0) & ~np.isnan(other), np.zeros((), product.dtype), product)
 
@@ -254,12 +304,20 @@ def xlogy(input: Any, other: Any) -> Any:
 def lerp(input: Any, end: Any, weight: Any, out: Any = None) -> Any:
     step = np.subtract(end, input)
     if type(weight) in NUMBERS:
-        if abs(weight) < 0.5:
-            return np.add(input, step * weight, out)
-        return np.subtract(end, step * (1 - weight), out)
+        near = abs(weight) < 0.5
+        step = np.multiply(step, weight if near else 1 - weight)
+        return np.add(input, step, out) if near else np.subtract(end, step, out)
     near = np.abs(weight) < 0.5
     result = np.where(near, input + step * weight, end - step * (1 - weight))
     return result if out is None else np.positive(result, out)
+
+
+@kernel(op.add_scaled, device="cpu", into=True)
+@quiet
+def add_scaled(input: Any, other: Any, alpha: Any, out: Any = None) -> Any:
+    if input.dtype.kind not in "fc" or type(alpha) not in (int, float):
+        return NotImplemented
+    return np.add(input, np.multiply(other, np.array(alpha, input.dtype)), out)
 
 
 @kernel(op.addcmul, device="cpu", into=True)
@@ -267,7 +325,7 @@ def lerp(input: Any, end: Any, weight: Any, out: Any = None) -> Any:
 @quiet
 def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any, out: Any = None) -> Any:
     product = np.multiply(tensor1, tensor2)
-    return np.add(input, product if value == 1 else product * value, out)
+    return np.add(input, product if value == 1 else np.multiply(product, np.array(value, input.dtype)), out)
 
 
 @kernel(op.addcdiv, device="cpu", into=True)
@@ -277,7 +335,7 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any, out: Any = None)
     if input.dtype.kind in "biu":
         raise TypeError("addcdiv: integer division")
     quotient = np.true_divide(tensor1, tensor2)
-    return np.add(input, quotient if value == 1 else quotient * value, out)
+    return np.add(input, quotient if value == 1 else np.multiply(quotient, np.array(value, input.dtype)), out)
 
 
 @kernel(op.clamp, device="cpu", into=True)
@@ -285,26 +343,43 @@ def clamp(input: Any, min: Any, max: Any, out: Any = None) -> Any:
     """Both limits are numbers that NumPy treats as weak; every other call runs the body."""
     if type(min) not in (int, float) or type(max) not in (int, float) or input.dtype.kind != "f" or min > max:
         return NotImplemented
-    return np.clip(input, min, max, out)
+    return clip(input, min, max, out)
 
 
 @kernel(op.copy, device="cpu", into=True)
-@quiet
 def copy(input: Any, src: Any, non_blocking: bool, out: Any = None) -> Any:
     out = np.empty_like(input) if out is None else out
-    if src.dtype.kind == "c" and out.dtype.kind != "c":
-        src = src.real
-    np.copyto(out, src, casting="unsafe")
+    if src.dtype is out.dtype:
+        out[...] = src
+    else:
+        _convert(out, src.real if src.dtype.kind == "c" and out.dtype.kind != "c" else src)
     return out
 
 
-@kernel(op.fill, device="cpu", into=True)
 @quiet
+def _convert(out: Any, src: Any) -> None:
+    np.copyto(out, src, casting="unsafe")
+
+
+@kernel(op.fill, device="cpu", into=True)
 def fill(input: Any, value: Any, out: Any = None) -> Any:
+    out = np.empty_like(input) if out is None else out
+    if type(value) in (int, float) and out.dtype.kind == "f" and -6e4 < value < 6e4:  # in float16's range
+        out.fill(value)
+        return out
     if isinstance(value, np.ndarray) and value.ndim:
         return NotImplemented
-    out = np.empty_like(input) if out is None else out
-    np.copyto(out, value, casting="unsafe")
+    _convert(out, np.asarray(value))
+    return out
+
+
+@kernel(op.masked_fill, device="cpu", into=True)
+def masked_fill(input: Any, mask: Any, value: Any, out: Any = None) -> Any:
+    if mask.dtype.kind != "b" or input.dtype.kind != "f" or type(value) not in (int, float):
+        return NotImplemented
+    if out is None:
+        return np.where(mask, np.asarray(value, input.dtype), input)
+    np.copyto(out, value, where=mask)
     return out
 
 

@@ -34,46 +34,47 @@ def _runner() -> Any:
 def quiet(function: Any) -> Any:
     """The function, run with floating-point warnings off; NumPy's own state is as before afterwards.
 
-    A context can be entered once at a time: a second thread (or a finalizer) that calls the same function meanwhile
-    gets a RuntimeError before the function starts, and takes the slower way.
+    A context can be entered once at a time: a second thread (or a finalizer) that calls the same function meanwhile gets
+    a RuntimeError before the function starts, and takes the slower way. A kernel's own RuntimeError comes up twice the
+    same, since kernels depend on nothing but their arguments.
     """
     slow = _with_errstate(function)
     if _ignore is None:
         silent = slow
     elif isinstance(function, np.ufunc):
-        silent = _quiet_ufunc(function, _runner(), slow)
+        silent = _quiet_unary(function, _runner(), slow) if function.nin == 1 else _quiet_binary(function, _runner(), slow)
     else:
-        silent = _quiet_function(function)
+        silent = _quiet_function(function, _runner(), slow)
     functools.update_wrapper(silent, function)
     silent.__wrapped__ = function  # type: ignore[attr-defined]
     return silent
 
 
-def _quiet_ufunc(ufunc: Any, run: Any, slow: Any) -> Callable[..., Any]:
-    def unary(input: Any, out: Any = None) -> Any:
+def _quiet_unary(ufunc: Any, run: Any, slow: Any) -> Callable[..., Any]:
+    def silent(input: Any, out: Any = None) -> Any:
         try:
             return run(ufunc, input, out)
         except RuntimeError:
             return slow(input, out)
 
-    def binary(input: Any, other: Any, out: Any = None) -> Any:
+    return silent
+
+
+def _quiet_binary(ufunc: Any, run: Any, slow: Any) -> Callable[..., Any]:
+    def silent(input: Any, other: Any, out: Any = None) -> Any:
         try:
             return run(ufunc, input, other, out)
         except RuntimeError:
             return slow(input, other, out)
 
-    return unary if ufunc.nin == 1 else binary
+    return silent
 
 
-def _quiet_function(function: Any) -> Callable[..., Any]:
-    """A function's own RuntimeError must not run it twice, so the state is set and reset around it."""
-    set_state, restore = _variable.set, _variable.reset
-
+def _quiet_function(function: Any, run: Any, slow: Any) -> Callable[..., Any]:
     def silent(*args: Any, **kwargs: Any) -> Any:
-        token = set_state(_ignore)
         try:
-            return function(*args, **kwargs)
-        finally:
-            restore(token)
+            return run(function, *args, **kwargs)
+        except RuntimeError:
+            return slow(*args, **kwargs)
 
     return silent

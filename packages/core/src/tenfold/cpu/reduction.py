@@ -18,7 +18,7 @@ _ONES32 = [np.ones(n, F32) for n in range(SMALL + 1)]
 _ONES64 = [np.ones(n, F64) for n in range(SMALL + 1)]
 _vdot, _asarray, _ndarray = np.vdot, np.asarray, np.ndarray
 # Rows that NumPy may add one after the other into a float32 accumulator before the error shows.
-ROWS = 512
+ROWS = 64
 
 
 def axes(dim: Any, ndim: int) -> Any:
@@ -49,20 +49,28 @@ def total(input: Any, dim: Any, keepdim: bool) -> Any:
     axis = axes(dim, input.ndim)
     if dtype.itemsize == 2:
         return add_reduce(input.astype(np.float32), axis, None, None, keepdim).astype(dtype)
-    if input.ndim > 1 and axis in (0, -input.ndim) and input.shape[0] > ROWS and dtype is F32:
+    if input.ndim > 1 and axis in (0, -input.ndim) and input.shape[0] > ROWS and input.size and dtype is F32:
         return _in_blocks(input, keepdim)
     return add_reduce(input, axis, None, None, keepdim)
 
 
 def _in_blocks(input: Any, keepdim: bool) -> Any:
-    """Sum over rows, block by block: error grows with the number of blocks, not of rows."""
-    rows = input.shape[0]
-    whole = rows - rows % ROWS
-    parts = add_reduce(input[:whole].reshape(whole // ROWS, ROWS, *input.shape[1:]), 1)
-    if whole < rows:
-        parts = np.concatenate([parts, add_reduce(input[whole:], 0, None, None, True)])
-    if parts.shape[0] > ROWS:
+    """Sum over rows, block by block: error grows with the number of blocks, not of rows; narrow rows are joined first."""
+    rows, shape = input.shape[0], input.shape[1:]
+    width = input.size // rows
+    block = max(256 // max(width, 1), 1) if input.flags.c_contiguous else 1
+    if block > 1 and rows >= 2 * block:
+        whole = rows - rows % block
+        joined = _in_blocks(input[:whole].reshape(whole // block, block * width), False)
+        parts = np.concatenate([joined.reshape(block, *shape), input[whole:]])
+    elif rows > ROWS:
+        whole = rows - rows % ROWS
+        parts = add_reduce(input[:whole].reshape(whole // ROWS, ROWS, *shape), 1)
+        if whole < rows:
+            parts = np.concatenate([parts, add_reduce(input[whole:], 0, None, None, True)])
         return _in_blocks(parts, keepdim)
+    else:
+        parts = input
     return add_reduce(parts, 0, None, None, keepdim)
 
 

@@ -33,6 +33,8 @@ Array = NDArray[Any]
 F64 = NDArray[np.float64]
 Shape = int | Sequence[int]
 
+_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
+_LOW24, _ULP24 = np.uint32(2**24 - 1), np.float32(2.0**-24)
 _WIDE_RANGE = 1 << 28  # ranges from here on take a 64-bit word, so that the remainder's bias stays small
 _WIDE_PERMUTATION = (1 << 32) // 20
 _BLOCK = 16  # normals are made in blocks of 8 pairs
@@ -46,6 +48,9 @@ def uniform(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, l
     >>> uniform(Generator().manual_seed(0), 3).tolist()
     [0.49625658988952637, 0.7682217955589294, 0.08847743272781372]
     """
+    if low == 0 and high == 1 and dtype in (_F32, _F64):  # the common call
+        units = _units64 if dtype == _F64 else _units32
+        return units(generator, math.prod(_sizes(shape))).reshape(shape)
     dtype = floating("uniform", dtype)
     if dtype.kind == "c":
         return _complex(uniform(generator, (*_sizes(shape), 2), real_part(dtype), low, high), dtype)
@@ -304,9 +309,10 @@ def _units64(generator: Generator, count: int) -> F64:
 def _units32(generator: Generator, count: int) -> NDArray[np.float32]:
     """Uniforms in [0, 1) of 24 bits."""
     bits = generator.words32(count)
-    bits &= np.uint32(2**24 - 1)
-    units = bits.view(np.int32).astype(np.float32)
-    units *= np.float32(2.0**-24)
+    np.bitwise_and(bits, _LOW24, bits)
+    # Signed integers convert faster, but only many of them pay for the view.
+    units: NDArray[np.float32] = (bits.view(np.int32) if count > 64 else bits).astype(np.float32)
+    np.multiply(units, _ULP24, units)
     return units
 
 
@@ -332,11 +338,24 @@ def _serial_normals(generator: Generator, count: int) -> F64:
     kept = [] if generator.normal_sample is None else [generator.normal_sample]
     pairs = (count - len(kept) + 1) // 2
     units = _units64(generator, 2 * pairs)
+    if count < _BLOCK:
+        few = kept + _few_pairs(units.tolist())
+        generator.normal_sample = few[count] if len(few) > count else None
+        return np.array(few[:count])
     radius = np.sqrt(-2 * libm(math.log1p, -units[1::2]))
     cos, sin = cos_sin(2 * np.pi * units[0::2])
     samples = np.concatenate([kept, np.stack([radius * cos, radius * sin], axis=1).ravel()])
     generator.normal_sample = float(samples[count]) if samples.size > count else None
     return samples[:count]
+
+
+def _few_pairs(units: list[float]) -> list[float]:
+    """Normals of a few pairs of uniforms, faster one by one than by arrays."""
+    made = []
+    for turn, height in zip(units[0::2], units[1::2]):
+        radius, angle = math.sqrt(-2 * math.log1p(-height)), 2 * math.pi * turn
+        made += [radius * math.cos(angle), radius * math.sin(angle)]
+    return made
 
 
 def _filled(generator: Generator, count: int, dtype: np.dtype[Any]) -> Array:

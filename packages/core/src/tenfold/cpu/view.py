@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from tenfold.cpu.backend import strided
+from tenfold.cpu.backend import address, owner_of, strided
 from tenfold.dtypes import dtype
 from tenfold.kernels import kernel
 from tenfold.meta import Meta
@@ -18,11 +19,14 @@ LEAD = tuple((slice(None),) * n for n in range(66))
 
 @kernel(op.view, device="cpu")
 def view(input: Any, shape: Any) -> Any:
-    if type(shape) is dtype:
-        return _reinterpreted(input, shape)
-    if input.flags.c_contiguous:
-        return input.reshape(shape)
-    return input.reshape(shape, copy=False)
+    try:
+        if input.flags.c_contiguous:
+            return input.reshape(shape)
+        return input.reshape(shape, copy=False)
+    except TypeError:
+        if type(shape) is dtype:
+            return _reinterpreted(input, shape)
+        raise
 
 
 def _reinterpreted(input: Any, target: Any) -> Any:
@@ -76,37 +80,45 @@ def squeeze(input: Any, dim: Any) -> Any:
 def select(input: Any, dim: int, index: int) -> Any:
     if dim == 0:
         return input[index, ...]
+    if dim == 1:
+        return input[:, index, ...]
     n = input.ndim
     if not -n <= dim < n:
         raise IndexError(dim)
     return input[(*LEAD[dim % n], index, ...)]
 
 
-@kernel(op.expand, device="cpu")
-def expand(input: Any, size: Any) -> Any:
-    shape, strides, have = list(size), list(input.strides), input.shape
-    lead = len(shape) - len(have)
-    if lead < 0:
+@kernel(op.diagonal, device="cpu")
+def diagonal(input: Any, offset: int, dim1: int, dim2: int) -> Any:
+    result = input.diagonal(offset, dim1, dim2)
+    if input.flags.writeable:
+        result.flags.writeable = True  # NumPy makes it read-only, against misunderstandings
+    return result
+
+
+@lru_cache(maxsize=1024)
+def _expanded(have: tuple[int, ...], strides: tuple[int, ...], size: tuple[int, ...]) -> Any:
+    """The shape and strides of an expanded array; ValueError where the shape rule knows what to say."""
+    lead = len(size) - len(have)
+    if lead < 0 or min(size[:lead], default=0) < 0:
         raise ValueError(size)
-    for i, n in enumerate(have):
-        want = shape[i + lead]
-        if want == -1:
-            shape[i + lead] = n
-        elif want != n:
+    shape, steps = list(size), [0] * lead + list(strides)
+    for i, n in enumerate(have, lead):
+        if shape[i] == -1:
+            shape[i] = n
+        elif shape[i] != n:
             if n != 1:
                 raise ValueError(size)
-            strides[i] = 0
-    if lead:
-        strides = [0] * lead + strides
-        if min(shape[:lead]) < 0:
-            raise ValueError(size)
+            steps[i] = 0
+    return tuple(shape), tuple(steps)
+
+
+@kernel(op.expand, device="cpu")
+def expand(input: Any, size: Any) -> Any:
+    shape, strides = _expanded(input.shape, input.strides, tuple(size))
     if input.flags.c_contiguous:
         return np.ndarray(shape, input.dtype, input, 0, strides)
-    start = input.__array_interface__["data"][0]
-    base = input
-    while type(base.base) is np.ndarray:
-        base = base.base
-    return strided(input, shape, strides, start - base.__array_interface__["data"][0])
+    return strided(input, shape, strides, address(input) - address(owner_of(input)))
 
 
 @kernel(op.unbind, device="cpu")

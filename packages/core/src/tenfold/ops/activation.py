@@ -31,8 +31,14 @@ def _not_complex(input: Any, *_: Any) -> Meta:
     return Meta(input.shape, input.dtype)
 
 
+def _number(input: Any, *_: Any) -> Meta:
+    if input.dtype.kind == "b":
+        raise RuntimeError("relu: Boolean inputs not supported for relu; it takes integer and float tensors")
+    return _not_complex(input)
+
+
 @_inplace_on_demand
-@primitive("activation", rule=_not_complex, **_METHOD)
+@primitive("activation", rule=_number, **_METHOD)
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """Rectifier: max(input, 0).
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from numbers import Number
 from typing import Any
 
+from tenfold import dtypes
 from tenfold.meta import Meta
 from tenfold.operators import composite, primitive
 from tenfold.ops.creation import full
-from tenfold.ops.indexing import at_dim, getitem, index as indexed, index_put, nonzero
+from tenfold.ops.indexing import at_dim, getitem, index_put, index_put_
+from tenfold.ops.indexing import index as indexed
+from tenfold.ops.masks import nonzero
+from tenfold.ops.pointwise import where
 from tenfold.ops.rules import broadcast_shapes, wrap_dim
 from tenfold.ops.view import expand, reshape, view
 from tenfold.tensor import Tensor
@@ -159,10 +164,13 @@ def _put_slices(input: Tensor, dim: int, index: Tensor, source: Tensor, accumula
     place = _vector(index, name)
     dim = wrap_dim(dim, input.dim(), name)
     if source.dtype is not input.dtype:
-        raise RuntimeError(f"{name}(): self and source expected to have the same dtype, but got (self) {input.dtype} and (source) {source.dtype}")
+        raise RuntimeError(
+            f"{name}(): self and source expected to have the same dtype, but got (self) {input.dtype} and (source) {source.dtype}"
+        )
     if source.dim() and source.size(dim) != place.size(0):
         raise (RuntimeError if accumulate else IndexError)(
-            f"{name}(): Number of indices ({place.size(0)}) should be equal to source.size(dim): ({source.size(dim)}), for dim: {dim}"
+            f"{name}(): Number of indices ({place.size(0)}) should be equal to source.size(dim): ({source.size(dim)}), "
+            f"for dim: {dim}"
         )
     if not input.dim():
         return reshape(index_put(view(input, (1,)), [place], reshape(source, (-1,)), accumulate), ())
@@ -209,13 +217,18 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     place = _vector(index, "index_fill")
     if isinstance(value, Tensor):
         if value.dim():
-            raise RuntimeError(f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s).")
+            raise RuntimeError(
+                f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s)."
+            )
         value = value.to(input.device, input.dtype)
     else:
         value = full((), value, dtype=input.dtype, device=input.device)
-    if not input.dim():
-        return reshape(index_put(view(input, (1,)), [place], value), ())
-    return index_put(input, at_dim(input, dim, place, "index_fill"), value)
+    dim = wrap_dim(dim, input.dim(), "index_fill")
+    length = input.size(dim) if input.dim() else 1
+    chosen = full((length,), False, dtype=dtypes.bool_, device=input.device)
+    index_put_(chosen, [place], full((), True, dtype=dtypes.bool_, device=input.device))
+    shape = [length if d == dim else 1 for d in range(input.dim())]
+    return where(view(chosen, tuple(shape)), value, input)
 
 
 @composite("indexing", inplace=True)
@@ -262,7 +275,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
             [2]])
     """
     if dim is None:
-        return gather(reshape(input, (-1,)), 0, reshape(indices, (-1,)))
+        return take_along_dim(reshape(input, (-1,)), reshape(indices, (-1,)), 0)
     if input.dim() != indices.dim():
         raise RuntimeError(
             f"torch.take_along_dim(): input and indices should have the same number of dimensions, but got {input.dim()} "
@@ -272,7 +285,8 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     rest = [[1 if d == dim else n for d, n in enumerate(x.shape)] for x in (input, indices)]
     common = broadcast_shapes("take_along_dim", rest)
     sizes = [tuple(x.size(dim) if d == dim else n for d, n in enumerate(common)) for x in (input, indices)]
-    return gather(expand(input, sizes[0]), dim, expand(indices, sizes[1]))
+    counted = where(indices > -1, indices, indices + input.size(dim))  # type: ignore[operator]
+    return gather(expand(input, sizes[0]), dim, expand(counted, sizes[1]))
 
 
 @composite("indexing", inplace=True)
@@ -284,7 +298,10 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
     tensor([0., 0., 5.])
     """
     if input.dtype is not source.dtype:
-        raise RuntimeError(f"put_(): self and source expected to have the same dtype, but got self.dtype = {input.dtype} and source.dtype = {source.dtype}")
+        raise RuntimeError(
+            f"put_(): self and source expected to have the same dtype, but got self.dtype = {input.dtype} and "
+            f"source.dtype = {source.dtype}"
+        )
     if index.numel() != source.numel():
         raise RuntimeError(
             f"put_(): Expected source and index to have the same number of elements, but got source.numel() = "

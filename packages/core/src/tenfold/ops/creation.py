@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
 
 from tenfold import devices, dtypes
-from tenfold.dtypes import FROM_NUMPY, from_numpy as dtype_of, get_default_dtype
+from tenfold.dtypes import FROM_NUMPY, get_default_dtype
+from tenfold.dtypes import from_numpy as dtype_of
 from tenfold.operators import composite
 from tenfold.promotion import number_dtype
 from tenfold.tensor import Tensor, host, wrap
@@ -40,10 +42,10 @@ def checked_size(size: Any) -> tuple[int, ...]:
     if isinstance(size, (int, np.integer)):
         size = (size,)
     try:
-        shape = tuple(n.__index__() for n in size)
+        shape = tuple(map(index, size))
     except (AttributeError, TypeError):
         raise TypeError(f"size: expected a sequence of ints, got {size!r}") from None
-    if any(n < 0 for n in shape):
+    if shape and min(shape) < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}")
     return shape
 
@@ -87,7 +89,7 @@ def to_array(data: Any, dtype: Any, copy: bool) -> Any:
     if not isinstance(data, (list, tuple, int, float, complex, np.generic)):
         if hasattr(data, "__array__") or hasattr(data, "__array_interface__") or hasattr(data, "__buffer__"):
             return to_array(np.asarray(data), dtype, copy)
-        if isinstance(data, range) or hasattr(data, "__getitem__") and hasattr(data, "__len__"):
+        if isinstance(data, range) or (hasattr(data, "__getitem__") and hasattr(data, "__len__")):
             return to_array(list(data), dtype, copy)
         raise RuntimeError(f"Could not infer dtype of {type(data).__name__}: tensor() takes numbers, nested sequences or arrays")
     inferred = dtype or _infer_dtype(data)
@@ -159,9 +161,7 @@ def from_numpy(ndarray: Any) -> Tensor:
 
 
 @composite("creation", method=None)
-def asarray(
-    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
-) -> Tensor:
+def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False) -> Tensor:
     """The data as a tensor that shares its memory where that is possible; copy=True never does, copy=False must.
 
     >>> import tenfold
@@ -171,7 +171,11 @@ def asarray(
     if copy:
         return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)  # type: ignore[no-any-return]
     made = as_tensor(obj, dtype, device)
-    if copy is False and isinstance(obj, (Tensor, np.ndarray)) and not np.shares_memory(host(made), host(obj) if isinstance(obj, Tensor) else obj):
+    if (
+        copy is False
+        and isinstance(obj, (Tensor, np.ndarray))
+        and not np.shares_memory(host(made), host(obj) if isinstance(obj, Tensor) else obj)
+    ):
         raise ValueError("asarray: cannot alias the data with the dtype and device asked for; leave out copy=False")
     return made.detach().requires_grad_(True) if requires_grad and not made.requires_grad else made  # type: ignore[no-any-return]
 
@@ -186,13 +190,21 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     """
     size = memoryview(buffer).nbytes
     if size == 0 or not 0 <= offset < size:
-        raise ValueError(f"frombuffer: offset ({offset} bytes) must be non-negative and no greater than buffer length ({size} bytes) minus 1")
+        raise ValueError(
+            f"frombuffer: offset ({offset} bytes) must be non-negative and no greater than buffer length ({size} bytes) minus 1"
+        )
     if count == 0 or count < -1:
         raise ValueError(f"frombuffer: both buffer length ({size}) and count ({count}) must not be 0")
     if count < 0 and (size - offset) % dtype.itemsize:
-        raise ValueError(f"frombuffer: buffer length ({size - offset} bytes) after offset must be a multiple of element size ({dtype.itemsize})")
+        raise ValueError(
+            f"frombuffer: buffer length ({size - offset} bytes) after offset must be a multiple of "
+            f"element size ({dtype.itemsize})"
+        )
     if count > 0 and offset + count * dtype.itemsize > size:
-        raise ValueError(f"frombuffer: requested buffer length ({count} * {dtype.itemsize} bytes) after offset exceeds actual buffer length ({size} bytes)")
+        raise ValueError(
+            f"frombuffer: requested buffer length ({count} * {dtype.itemsize} bytes) after offset exceeds actual "
+            f"buffer length ({size} bytes)"
+        )
     result = wrap(np.frombuffer(buffer, dtype.numpy, count, offset), devices.located(devices.CPU))
     return result.requires_grad_(True) if requires_grad else result  # type: ignore[no-any-return]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from tenfold.operators import composite, op
 from tenfold.ops.creation import empty_on
+from tenfold.ops.creation_like import empty_like
 from tenfold.ops.random import bernoulli
 from tenfold.tensor import Tensor
 
@@ -16,11 +16,11 @@ _SATURATION = 1.7580993408473766
 
 def _mask(input: Tensor, p: float, whole_features: bool) -> Tensor:
     """Ones with probability 1 - p: for every element, or one for each feature map."""
-    shape: Any = input.shape
-    if whole_features:
-        if input.dim() < 2:
-            raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
-        shape = (*input.shape[:2], *[1] * (input.dim() - 2))
+    if not whole_features:
+        return bernoulli(empty_like(input), 1 - p)  # type: ignore[no-any-return]
+    if input.dim() < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+    shape = (*input.shape[:2], *[1] * (input.dim() - 2))
     return bernoulli(empty_on(shape, input.dtype, input.device), 1 - p)  # type: ignore[no-any-return]
 
 

@@ -27,7 +27,7 @@ INPLACE = {
 }  # fmt: skip
 # Reflected methods whose operator takes the other operand first.
 SWAPPED = {
-    "__rtruediv__": "div", "__rfloordiv__": "floor_divide", "__rmod__": "remainder", "__rpow__": "pow",
+    "__rfloordiv__": "floor_divide", "__rmod__": "remainder", "__rpow__": "pow",
     "__rmatmul__": "matmul", "__rlshift__": "bitwise_left_shift", "__rrshift__": "bitwise_right_shift",
 }  # fmt: skip
 
@@ -52,6 +52,14 @@ def _swapped(name: str) -> Any:
     return reflected
 
 
+def _divides(self: Tensor, other: Any) -> Any:
+    # As PyTorch: the reciprocal is rounded before it is multiplied.
+    if not isinstance(other, (Tensor, int, float, complex)):
+        return NotImplemented
+    return OPERATORS["reciprocal"].fn(self) * other
+
+
+Tensor.__rtruediv__ = _divides  # type: ignore[attr-defined]
 _STUB = compile("def stub(*args):\n    return first_dunder('?', args)", "<tenfold>", "exec").co_consts[0]
 for _method, _name in BINARY.items():
     if _name in OPERATORS:

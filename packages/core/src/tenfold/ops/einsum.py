@@ -54,7 +54,9 @@ def _subscripts(text: str) -> list[int]:
         elif part in _LETTERS:
             found.append(_LETTERS.index(part))
         else:
-            raise RuntimeError(f"einsum(): invalid subscript given in {text!r}: {part!r}, subscripts must be in [a-zA-Z] or '...'")
+            raise RuntimeError(
+                f"einsum(): invalid subscript given in {text!r}: {part!r}, subscripts must be in [a-zA-Z] or '...'"
+            )
     return found
 
 

@@ -7,13 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.meta import Meta
+from tenfold import dtypes
+from tenfold.devices import CPU
+from tenfold.inplace import bump_version, check_writable, write_back
+from tenfold.meta import DataDependent, Meta
 from tenfold.operators import composite, primitive
+from tenfold.ops.creation import as_tensor, tensor
 from tenfold.ops.rules import broadcast_shapes, wrap_dim
 from tenfold.ops.view import expand, reshape, view
+from tenfold.runtime import RUNTIME, STATE
 from tenfold.tensor import Tensor
 
 BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
+_INT64, _BOOL = dtypes.int64.numpy, dtypes.bool_.numpy
 
 
 @primitive("indexing", view=True, method=None)
@@ -84,12 +90,28 @@ def index(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
 
 @index.rule
 def _(input: Any, indices: Any) -> Meta:
-    masks = [i for i in indices if i is not None and i.dtype == np.bool_]
-    if masks:
-        raise RuntimeError("index: the shape of a masked selection depends on data, which a meta tensor does not have")
-    if len(indices) > len(input.shape):
-        raise IndexError(f"too many indices for tensor of dimension {len(input.shape)}")
+    dim = 0
+    for i in indices:
+        masked = i is not None and i.dtype == np.bool_
+        covered = len(i.shape) if masked else 1
+        if dim + covered > len(input.shape):
+            raise IndexError(f"too many indices for tensor of dimension {len(input.shape)}")
+        if masked:
+            check_mask(i.shape, input.shape, dim)
+        dim += covered
+    if dim != len(indices) or any(i is not None and i.dtype == np.bool_ for i in indices):
+        raise DataDependent("index: the shape of a masked selection depends on data, which a meta tensor does not have")
     return Meta(indexed_shape(input.shape, indices), input.dtype)
+
+
+def check_mask(mask: Sequence[int], shape: Sequence[int], dim: int) -> None:
+    """A mask has the sizes of the dimensions that it covers."""
+    for i, n in enumerate(mask):
+        if shape[dim + i] != n:
+            raise IndexError(
+                f"The shape of the mask {list(mask)} at index {i} does not match the shape of the indexed tensor "
+                f"{list(shape)} at index {dim + i}"
+            )
 
 
 def indexed_shape(shape: Sequence[int], indices: Sequence[Any]) -> tuple[int, ...]:
@@ -142,7 +164,7 @@ def _(input: Any, indices: Any, values: Any, accumulate: bool) -> Meta:
 
 def split_index(input: Tensor, given: Any) -> tuple[Tensor, list[Any] | None]:
     """The view that the basic part of an index selects, and for each of its dimensions an index tensor or None."""
-    items = [_item(i, input) for i in (given if isinstance(given, tuple) else (given,))]
+    items = _items(given, input)
     used = sum(_consumes(i) for i in items)
     if used > input.dim():
         raise IndexError(f"too many indices for tensor of dimension {input.dim()}")
@@ -154,11 +176,10 @@ def split_index(input: Tensor, given: Any) -> tuple[Tensor, list[Any] | None]:
             basic.append(None)
             advanced.append(_places([0] if item else [], input))
         elif isinstance(item, Tensor):
-            _check_mask(item, input, dim)
+            if item.dtype.category == 0:
+                check_mask(item.shape, input.shape, dim)
             basic += [slice(None)] * _consumes(item)
             advanced.append(item)
-            if item.dtype.category == 0:
-                advanced += [_COVERED] * (item.dim() - 1)
         elif item is Ellipsis:
             basic.append(Ellipsis)
             advanced += [None] * (input.dim() - used)
@@ -174,10 +195,17 @@ def split_index(input: Tensor, given: Any) -> tuple[Tensor, list[Any] | None]:
         input = getitem(input, tuple(basic))
     while advanced and advanced[-1] is None:
         advanced.pop()
-    return input, [i for i in advanced if i is not _COVERED]
+    return input, advanced
 
 
-_COVERED = object()  # a dimension that belongs to a mask of several dimensions
+_NESTED = (list, tuple, slice, Tensor, np.ndarray, type(None), type(Ellipsis))
+
+
+def _items(given: Any, input: Tensor) -> list[Any]:
+    """The entries of an index; a list that has more in it than numbers counts as a tuple, as in PyTorch."""
+    if isinstance(given, list) and any(isinstance(i, _NESTED) for i in given):
+        given = tuple(given)
+    return [_item(i, input) for i in (given if isinstance(given, tuple) else (given,))]
 
 
 def _item(item: Any, input: Tensor) -> Any:
@@ -190,7 +218,7 @@ def _item(item: Any, input: Tensor) -> Any:
             raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, got {item.dtype}")
         if item.dim() == 0 and item.dtype.name != "uint8":
             return bool(item) if item.dtype.category == 0 else int(item)
-        return item.to(_dtype("bool")) if item.dtype.name == "uint8" else item
+        return item.to(dtypes.bool_) if item.dtype.name == "uint8" else item
     if isinstance(item, (list, tuple, range, np.ndarray)):
         return _item(_listed(item, input), input)
     if isinstance(item, np.bool_):
@@ -203,26 +231,16 @@ def _item(item: Any, input: Tensor) -> Any:
 
 
 def _listed(item: Any, input: Tensor) -> Tensor:
-    from tenfold.ops.creation import tensor
-
     if isinstance(item, np.ndarray):
         if item.ndim == 0 and item.dtype.kind in "biu":
             item = item.astype(np.int64) if item.dtype.kind != "b" else item
         return tensor(item, device=input.device)
     made = tensor(list(item), device=input.device)
-    return made if made.numel() else made.to(_dtype("int64"))
-
-
-def _dtype(name: str) -> Any:
-    from tenfold import dtypes
-
-    return dtypes.BY_NAME[name]
+    return made if made.numel() else made.to(dtypes.int64)
 
 
 def _places(values: list[int], input: Tensor) -> Tensor:
-    from tenfold.ops.creation import tensor
-
-    return tensor(values, dtype=_dtype("int64"), device=input.device)
+    return tensor(values, dtype=dtypes.int64, device=input.device)
 
 
 def _consumes(item: Any) -> int:
@@ -230,16 +248,6 @@ def _consumes(item: Any) -> int:
     if item is None or item is Ellipsis or isinstance(item, bool):
         return 0
     return item.dim() if isinstance(item, Tensor) and item.dtype.category == 0 else 1
-
-
-def _check_mask(item: Tensor, input: Tensor, dim: int) -> None:
-    if item.dtype.category == 0:
-        for i, n in enumerate(item.shape):
-            if input.shape[dim + i] != n:
-                raise IndexError(
-                    f"The shape of the mask {list(item.shape)} at index {i} does not match the shape of the indexed tensor "
-                    f"{list(input.shape)} at index {dim + i}"
-                )
 
 
 def _read(self: Tensor, given: Any) -> Tensor:
@@ -253,6 +261,10 @@ def _read(self: Tensor, given: Any) -> Tensor:
                 break
         else:
             return getitem(self, given)  # type: ignore[no-any-return]
+    elif kind is Tensor:
+        a = given._array
+        if a.shape and (a.dtype is _INT64 or a.dtype is _BOOL):
+            return index(self, [given])  # type: ignore[no-any-return]
     elif kind in BASIC:
         return getitem(self, given)  # type: ignore[no-any-return]
     if self._key.override:
@@ -271,9 +283,8 @@ def _index_any(input: Tensor, index: Any) -> Tensor:
 
 def _write(self: Tensor, given: Any, value: Any) -> None:
     """`x[...] = value`: numbers, tensors, arrays; broadcast and converted to this tensor's dtype."""
-    from tenfold.inplace import check_writable, write_back
-    from tenfold.ops.creation import as_tensor
-
+    if self._key is CPU and not RUNTIME["ACTIVE"] and _write_at_once(self, given, value):
+        return
     check_writable("__setitem__", self)
     if not isinstance(value, Tensor):
         value = as_tensor(value)
@@ -288,81 +299,38 @@ def _write(self: Tensor, given: Any, value: Any) -> None:
     write_back("__setitem__", part, value if value.shape == part.shape else expand(value, tuple(part.shape)))
 
 
+def _write_at_once(self: Tensor, given: Any, value: Any) -> bool:
+    """Let NumPy assign, where it means the same and nothing is recorded; False: the full path must decide."""
+    recording = STATE.grad_enabled
+    if recording and self._node is not None:
+        return False
+    if type(value) is Tensor:
+        if value._key is not CPU or value._array.dtype is not self._array.dtype or (recording and value._node is not None):
+            return False
+        value = value._array
+    elif type(value) not in (int, float, bool):
+        return False
+    kind = type(given)
+    if kind is Tensor:
+        given = given._array
+        if (given.dtype is not _BOOL and given.dtype is not _INT64) or not given.shape:
+            return False
+    else:
+        for item in given if kind is tuple else (given,):
+            if type(item) not in BASIC or (type(item) is slice and item.step is not None):
+                return False
+    try:
+        self._array[given] = value
+    except (IndexError, TypeError, ValueError, OverflowError):  # the full path says it in PyTorch's words
+        return False
+    bump_version(self)
+    return True
+
+
 INDEX_ANY: Any = _index_any
 index_put_: Any = index_put.op and Tensor.index_put_  # type: ignore[attr-defined]
 Tensor.__getitem__ = _read  # type: ignore[attr-defined]
 Tensor.__setitem__ = _write  # type: ignore[attr-defined]
-
-
-@composite("indexing")
-def masked_select(input: Tensor, mask: Tensor) -> Tensor:
-    """The elements where the mask holds, in one dimension; input and mask are broadcast.
-
-    >>> import tenfold
-    >>> x = tenfold.tensor([1, 2, 3])
-    >>> x.masked_select(x > 1)
-    tensor([2, 3])
-    """
-    if mask.dtype.category:
-        raise RuntimeError(f"masked_select: expected BoolTensor for mask, got {mask.dtype}")
-    shape = broadcast_shapes("masked_select", [input.shape, mask.shape])
-    if not shape:
-        input, mask, shape = reshape(input, (1,)), reshape(mask, (1,)), (1,)
-    return index(expand(input, shape), [expand(mask, shape)])
-
-
-@composite("indexing", inplace=True)
-def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """A copy whose elements where the mask holds are taken from `source`, in its order.
-
-    >>> import tenfold
-    >>> tenfold.zeros(3).masked_scatter(tenfold.tensor([True, False, True]), tenfold.tensor([5.0, 6.0]))
-    tensor([5., 0., 6.])
-    """
-    if mask.dtype.category:
-        raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype}")
-    if input.dtype is not source.dtype:
-        raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got {input.dtype} and {source.dtype}")
-    shape = broadcast_shapes("masked_scatter", [input.shape, mask.shape]) or (1,)
-    places = [expand(mask, shape)]
-    count = int(nonzero(places[0]).size(0))
-    if count > source.numel():
-        raise RuntimeError(f"masked_scatter: Number of elements of source < number of ones in mask: {source.numel()} < {count}")
-    values = getitem(reshape(source, (-1,)), slice(0, count))
-    written = index_put(expand(input, shape), places, values)
-    return written if input.dim() or shape != (1,) else reshape(written, ())
-
-
-@primitive("indexing", nondifferentiable="its result is integer")
-def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor:
-    """The positions of the elements that are not zero: (count, dimensions), or with as_tuple a tensor a dimension.
-
-    >>> import tenfold
-    >>> tenfold.tensor([0, 3, 0, 4]).nonzero()
-    tensor([[1],
-            [3]])
-    """
-
-
-@nonzero.lower(as_tuple=False)
-def _(input: Tensor, as_tuple: bool) -> Any:
-    return nonzero(input if input.dim() else reshape(input, (1,))).unbind(1)
-
-
-@nonzero.rule
-def _(input: Any) -> Meta:
-    raise RuntimeError("nonzero: the shape of its result depends on data, which a meta tensor does not have")
-
-
-@composite("indexing")
-def argwhere(input: Tensor) -> Tensor:
-    """The positions of the elements that are not zero: (count, dimensions).
-
-    >>> import tenfold
-    >>> tenfold.argwhere(tenfold.tensor([0, 3]))
-    tensor([[1]])
-    """
-    return nonzero(input)
 
 
 def at_dim(input: Tensor, dim: int, place: Tensor, name: str) -> list[Any]:
@@ -371,4 +339,4 @@ def at_dim(input: Tensor, dim: int, place: Tensor, name: str) -> list[Any]:
 
 
 # The family's other modules build on the operators above.
-from tenfold.ops import along, joining, strided  # noqa: E402, F401
+from tenfold.ops import along, joining, masks, strided  # noqa: E402, F401

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tenfold.memory_format import contiguous_format
-from tenfold.meta import Meta
+from tenfold.meta import DataDependent, Meta
 from tenfold.operators import composite, primitive
 from tenfold.ops.indexing import at_dim, index
 from tenfold.ops.rules import wrap_dim, wrap_dims
@@ -55,13 +55,23 @@ def _(tensors: Any, dim: int) -> Meta:
 
 @composite("indexing", out=True, method=None)
 def concat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """The tensors one after the other along a dimension: `cat` under another name."""
+    """The tensors one after the other along a dimension: `cat` under another name.
+
+    >>> import tenfold
+    >>> tenfold.concat((tenfold.zeros(1), tenfold.ones(1)))
+    tensor([0., 1.])
+    """
     return cat(tensors, dim)
 
 
 @composite("indexing", out=True, method=None)
 def concatenate(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """The tensors one after the other along a dimension: `cat` under NumPy's name."""
+    """The tensors one after the other along a dimension: `cat` under NumPy's name.
+
+    >>> import tenfold
+    >>> tenfold.concatenate((tenfold.zeros(1), tenfold.ones(1)))
+    tensor([0., 1.])
+    """
     return cat(tensors, dim)
 
 
@@ -83,14 +93,22 @@ def _(tensors: Any, dim: int) -> Meta:
     first = tensors[0].shape
     for i, a in enumerate(tensors):
         if a.shape != first:
-            raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(a.shape)} at entry {i}")
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(a.shape)} at entry {i}"
+            )
     dim = wrap_dim(dim, len(first) + 1, "stack")
     return Meta((*first[:dim], len(tensors), *first[dim:]), tensors[0].dtype)
 
 
 @composite("indexing", out=True, method=None)
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors beside each other: along columns, 1-D ones one after the other."""
+    """Tensors beside each other: along columns, 1-D ones one after the other.
+
+    >>> import tenfold
+    >>> tenfold.hstack((tenfold.zeros(2, 1), tenfold.ones(2, 1)))
+    tensor([[0., 1.],
+            [0., 1.]])
+    """
     grown = atleast_1d(tensors)
     if not grown:
         raise RuntimeError("hstack expects a non-empty TensorList")
@@ -99,7 +117,13 @@ def hstack(tensors: Sequence[Tensor]) -> Tensor:
 
 @composite("indexing", out=True, method=None)
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors below each other: along rows."""
+    """Tensors below each other: along rows.
+
+    >>> import tenfold
+    >>> tenfold.vstack((tenfold.zeros(2), tenfold.ones(2)))
+    tensor([[0., 0.],
+            [1., 1.]])
+    """
     if not tensors:
         raise RuntimeError("vstack expects a non-empty TensorList")
     return cat(atleast_2d(tensors), 0)
@@ -107,13 +131,24 @@ def vstack(tensors: Sequence[Tensor]) -> Tensor:
 
 @composite("indexing", out=True, method=None)
 def row_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors below each other: `vstack` under another name."""
+    """Tensors below each other: `vstack` under another name.
+
+    >>> import tenfold
+    >>> tenfold.row_stack((tenfold.zeros(1), tenfold.ones(1)))
+    tensor([[0.],
+            [1.]])
+    """
     return vstack(tensors)
 
 
 @composite("indexing", out=True, method=None)
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors behind each other: along the third dimension."""
+    """Tensors behind each other: along the third dimension.
+
+    >>> import tenfold
+    >>> tenfold.dstack((tenfold.zeros(2), tenfold.ones(2))).shape
+    tenfold.Size([1, 2, 2])
+    """
     if not tensors:
         raise RuntimeError("dstack expects a non-empty TensorList")
     return cat(atleast_3d(tensors), 2)
@@ -121,7 +156,13 @@ def dstack(tensors: Sequence[Tensor]) -> Tensor:
 
 @composite("indexing", out=True, method=None)
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Vectors as columns beside matrices' columns."""
+    """Vectors as columns beside matrices' columns.
+
+    >>> import tenfold
+    >>> tenfold.column_stack((tenfold.zeros(2), tenfold.ones(2)))
+    tensor([[0., 1.],
+            [0., 1.]])
+    """
     if not tensors:
         raise RuntimeError("column_stack expects a non-empty TensorList")
     return hstack([reshape(x, (x.numel(), 1)) if x.dim() <= 1 else x for x in tensors])
@@ -173,7 +214,12 @@ def _(input: Any, dims: Any) -> Meta:
 
 @composite("indexing")
 def fliplr(input: Tensor) -> Tensor:
-    """A copy with the columns in reverse order."""
+    """A copy with the columns in reverse order.
+
+    >>> import tenfold
+    >>> tenfold.fliplr(tenfold.tensor([[1, 2]]))
+    tensor([[2, 1]])
+    """
     if input.dim() < 2:
         raise RuntimeError("Input must be >= 2-d.")
     return flip(input, (1,))
@@ -181,7 +227,12 @@ def fliplr(input: Tensor) -> Tensor:
 
 @composite("indexing")
 def flipud(input: Tensor) -> Tensor:
-    """A copy with the rows in reverse order."""
+    """A copy with the rows in reverse order.
+
+    >>> import tenfold
+    >>> tenfold.flipud(tenfold.tensor([1, 2]))
+    tensor([2, 1])
+    """
     if input.dim() < 1:
         raise RuntimeError("Input must be >= 1-d.")
     return flip(input, (0,))
@@ -203,7 +254,7 @@ def _(input: Any, shifts: Any, dims: Any) -> Meta:
     along = (dims,) if isinstance(dims, int) else tuple(dims or ())
     if not steps:
         raise RuntimeError("`shifts` required")
-    if along and len(along) != len(steps) or not along and len(steps) != 1:
+    if (along and len(along) != len(steps)) or (not along and len(steps) != 1):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(steps)}, dims:{len(along)}")
     wrap_dims(along, len(input.shape), "roll")
     return Meta(input.shape, input.dtype)
@@ -274,7 +325,7 @@ def repeat_places(repeats: Tensor) -> Tensor:
 
 @repeat_places.rule
 def _(repeats: Any) -> Meta:
-    raise RuntimeError("repeat_interleave: the shape of its result depends on data, which a meta tensor does not have")
+    raise DataDependent("repeat_interleave: the shape of its result depends on data, which a meta tensor does not have")
 
 
 @composite("indexing")
@@ -303,5 +354,3 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
     if repeats.size(0) != input.size(dim):
         raise RuntimeError("repeats must have the same size as input along dim")
     return index(input, at_dim(input, dim, repeat_places(repeats), "repeat_interleave"))
-
-

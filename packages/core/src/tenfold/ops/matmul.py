@@ -16,7 +16,7 @@ Ints = Sequence[int]
 
 def _no_bool(name: str, dtype: Any) -> None:
     if dtype.kind == "b":
-        raise RuntimeError(f'"{name}" not implemented for \'Bool\': got bool matrices, convert with .float() or .int()')
+        raise RuntimeError(f"\"{name}\" not implemented for 'Bool': got bool matrices, convert with .float() or .int()")
 
 
 @primitive("matmul", promote="same", out=True, aliases=("spmm",))
@@ -41,6 +41,17 @@ def _(input: Any, mat2: Any) -> Meta:
         raise RuntimeError(f"mm: mat1 and mat2 shapes cannot be multiplied ({M}x{K} and {K2}x{N})")
     _no_bool("mm", input.dtype)
     return Meta((M, N), input.dtype)
+
+
+@composite("matmul", method=None, out=True)
+def spmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """Alias of `mm`, which PyTorch also has for sparse matrices.
+
+    >>> import tenfold
+    >>> tenfold.spmm(tenfold.ones(1, 2), tenfold.ones(2, 1))
+    tensor([[2.]])
+    """
+    return mm(input, mat2)  # type: ignore[no-any-return]
 
 
 @primitive("matmul", promote="same", out=True)
@@ -82,9 +93,7 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     if n == 0 or m == 0:
         raise RuntimeError(f"matmul: both arguments to matmul need to be at least 1D, but they are {n}D and {m}D")
     if input.shape[-1] != other.shape[-2 if m > 1 else 0]:
-        raise RuntimeError(
-            f"matmul: mat1 and mat2 shapes cannot be multiplied ({list(input.shape)} and {list(other.shape)})"
-        )
+        raise RuntimeError(f"matmul: mat1 and mat2 shapes cannot be multiplied ({list(input.shape)} and {list(other.shape)})")
     if n == 1:
         return matmul(input.unsqueeze(0), other).squeeze(-2 if m > 1 else 0)
     if m == 1:
@@ -160,7 +169,8 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
         return input * other
     if input.shape[-1] != other.shape[-1]:
         raise RuntimeError(
-            f"inner() the last dimension must match on both input tensors but got shapes {list(input.shape)} and {list(other.shape)}"
+            f"inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(input.shape)} and {list(other.shape)}"
         )
     return tensordot(input, other, ([-1], [-1]))  # type: ignore[no-any-return]
 
@@ -195,11 +205,13 @@ def ger(input: Tensor, vec2: Tensor) -> Tensor:
 
 def blend(name: str, input: Tensor, product: Tensor, beta: Any, alpha: Any) -> Tensor:
     """beta * input + alpha * product, where a zero beta ignores even NaN in the input."""
-    if product.dtype.category < 2 and not (isinstance(beta, int) and isinstance(alpha, int)):
-        raise RuntimeError(f"{name}: For integral input tensors, argument beta and alpha must not be floating point numbers.")
+    if product.dtype.category < 2:
+        beta, alpha = int(beta), int(alpha)
     shape = broadcast_shapes(name, [input.shape, product.shape])
     if shape != tuple(product.shape):
-        raise RuntimeError(f"{name}: The expanded size of input {list(input.shape)} must match the product's {list(product.shape)}")
+        raise RuntimeError(
+            f"{name}: The expanded size of input {list(input.shape)} must match the product's {list(product.shape)}"
+        )
     if alpha != 1:
         product = product * alpha
     if beta == 0:
@@ -241,6 +253,8 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any
     if product.dtype.category == 0 and input.dtype.category == 0:
         product = product if alpha else op.zeros_like(product)
         return product if not beta else product.logical_or(input)  # type: ignore[no-any-return]
+    if product.dtype.category < 2 and input.dtype.category < 2 and not (isinstance(beta, int) and isinstance(alpha, int)):
+        raise RuntimeError("addr: For integral input tensors, argument beta and alpha must not be floating point numbers.")
     return blend("addr", input, product, beta, alpha)
 
 
@@ -344,9 +358,7 @@ def chain_matmul(matrices: Ints) -> Tensor:
     for length in range(1, len(chain)):
         for i in range(len(chain) - length):
             j = i + length
-            costs = [
-                (best[i, k][0] + best[k + 1, j][0] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)
-            ]
+            costs = [(best[i, k][0] + best[k + 1, j][0] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)]
             best[i, j] = min(costs)
 
     def multiply(i: int, j: int) -> Any:

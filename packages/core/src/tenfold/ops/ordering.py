@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tenfold import return_types
-from tenfold.meta import Meta
+from tenfold.meta import DataDependent, Meta
 from tenfold.operators import composite, op, primitive
 from tenfold.ops.reduction import check_nonempty, located_rule, reduced, require_real
 from tenfold.ops.rules import wrap_dim
@@ -160,7 +160,7 @@ def _unique(input: Tensor, dim: int | None, consecutive: bool) -> tuple[Tensor, 
 
 @_unique.rule
 def _(input: Any, dim: int | None, consecutive: bool) -> tuple[Meta, Meta, Meta]:
-    raise NotImplementedError("unique: the result's shape depends on the data, which a meta tensor does not have")
+    raise DataDependent("unique: the result's shape depends on the data, which a meta tensor does not have")
 
 
 def _wanted(parts: Any, return_inverse: bool, return_counts: bool) -> Any:

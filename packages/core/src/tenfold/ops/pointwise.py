@@ -10,14 +10,16 @@ import numpy as np
 
 from tenfold.dtypes import bool_, complex128, float64, uint8
 from tenfold.meta import Meta
-from tenfold.operators import composite, primitive
+from tenfold.operators import OPERATORS, composite, primitive
 from tenfold.ops import pointwise_complex, pointwise_logic, pointwise_math, pointwise_range, pointwise_write
-from tenfold.ops.rules import broadcast, pointwise
+from tenfold.ops.rules import broadcast, pointwise, pointwise_real
 from tenfold.tensor import Tensor
 
 PARTS = (pointwise_complex, pointwise_logic, pointwise_math, pointwise_range, pointwise_write)
 _BINARY: dict[str, Any] = {"promote": "common", "inplace": True, "out": True, "rule": pointwise}
+_REAL: dict[str, Any] = {**_BINARY, "rule": pointwise_real}
 _FLOAT: dict[str, Any] = {**_BINARY, "promote": "float"}
+
 
 @primitive("pointwise", **_BINARY)
 def add(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
@@ -29,16 +31,23 @@ def add(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
     """
 
 
+@composite("pointwise", method=None, inplace=True, promote="common")
+def add_scaled(input: Tensor, other: Tensor | Number, alpha: Any) -> Tensor:
+    """Sum with a multiple: input + alpha * other, what `add(alpha=)` runs and an optimizer's step is made of.
+
+    >>> import tenfold
+    >>> tenfold.add_scaled(tenfold.tensor([1.0]), tenfold.tensor([2.0]), 0.5)
+    tensor([2.])
+    """
+    return add(input, _scaled(input, other, alpha, "add"))
+
+
 @add.lower(alpha=1)
 def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
     return add(input, _scaled(input, other, alpha, "add"))
 
 
-def _add_scaled(input: Any, other: Any, alpha: Any) -> Tensor:
-    return input.add_(_scaled(input, other, alpha, "add_"))  # type: ignore[no-any-return]
-
-
-add.op.lower_inplace = _add_scaled
+add.op.lower_inplace = OPERATORS["add_scaled_"].fn
 
 
 def _scaled(input: Tensor, other: Any, alpha: Any, name: str) -> Any:
@@ -63,8 +72,8 @@ def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
     return sub(input, _scaled(input, other, alpha, "sub"))
 
 
-def _subtract_scaled(input: Any, other: Any, alpha: Any) -> Tensor:
-    return input.sub_(_scaled(input, other, alpha, "sub_"))  # type: ignore[no-any-return]
+def _subtract_scaled(input: Tensor, other: Any, alpha: Any) -> Tensor:
+    return input.sub_(other) if alpha == 1 else OPERATORS["add_scaled_"].fn(input, other, -alpha)
 
 
 sub.op.lower_inplace = _subtract_scaled
@@ -106,12 +115,10 @@ def _(input: Tensor, other: Any, rounding_mode: str) -> Tensor:
         return floor_divide(input, other)
     if rounding_mode == "trunc":
         return _truncated_quotient(input, other)
-    raise RuntimeError(
-        f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found {rounding_mode!r}"
-    )
+    raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found {rounding_mode!r}")
 
 
-@primitive("pointwise", **_BINARY)
+@primitive("pointwise", **_REAL)
 def floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Quotient rounded towards minus infinity.
 
@@ -121,7 +128,7 @@ def floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", promote="common", name="truncated_quotient", method=None, rule=pointwise)
+@primitive("pointwise", promote="common", name="truncated_quotient", method=None, rule=pointwise_real)
 def _truncated_quotient(input: Tensor, other: Tensor | Number) -> Tensor:
     """Quotient rounded towards zero: div with rounding_mode="trunc"."""
 
@@ -134,6 +141,14 @@ def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     >>> tenfold.pow(2, tenfold.tensor([1.0, 3.0]))
     tensor([2., 8.])
     """
+
+
+@pow.rule
+def _(input: Any, exponent: Any) -> Meta:
+    result = pointwise(input, exponent)
+    if result.dtype.kind in "iu" and not isinstance(exponent, Meta) and exponent < 0:
+        raise RuntimeError("pow: Integers to negative integer powers are not allowed.")
+    return result
 
 
 @primitive("pointwise", promote="common", promoted=("input", "other"), method=None, out=True)
@@ -185,7 +200,7 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
     return add(mul(input, -alpha), other)
 
 
-@primitive("pointwise", **_BINARY)
+@primitive("pointwise", **_REAL)
 def remainder(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Remainder of floor division, with the sign of other: input - other * floor(input / other).
 
@@ -195,7 +210,7 @@ def remainder(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", **_BINARY)
+@primitive("pointwise", **_REAL)
 def fmod(input: Tensor, other: Tensor | Number) -> Tensor:
     """Remainder of truncated division, with the sign of input.
 
@@ -251,7 +266,7 @@ def copysign(input: Tensor, other: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", **_BINARY, nondifferentiable="it steps between neighbouring numbers")
+@primitive("pointwise", **_BINARY)
 def nextafter(input: Tensor, other: Tensor) -> Tensor:
     """The next number that the dtype has, in the direction of other.
 
@@ -277,7 +292,7 @@ def logaddexp(input: Tensor, other: Tensor) -> Tensor:
 
     >>> import tenfold
     >>> tenfold.logaddexp(tenfold.tensor([1000.0]), tenfold.tensor([1000.0]))
-    tensor([1000.6931])
+    tensor([1000.6932])
     """
 
 

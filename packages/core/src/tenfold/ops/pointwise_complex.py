@@ -68,7 +68,7 @@ def imag(input: Tensor) -> Tensor:
 
 
 def _property(function: Any) -> property:
-    return property(lambda self: function(self), lambda self, value: function(self).copy_(value), doc=function.__doc__)
+    return property(function, lambda self, value: function(self).copy_(value), doc=function.__doc__)
 
 
 Tensor.real = _property(real)  # type: ignore[attr-defined]

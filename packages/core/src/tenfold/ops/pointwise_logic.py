@@ -16,6 +16,15 @@ _BOOL: dict[str, Any] = {"rule": pointwise_bool, "nondifferentiable": "its resul
 _COMPARE: dict[str, Any] = {"promote": "common", "inplace": True, "out": True, **_BOOL}
 
 
+def _ordered(*arrays: Any) -> Meta:
+    if any(isinstance(a, Meta) and a.dtype.kind == "c" for a in arrays):
+        raise NotImplementedError("this operator is not implemented for complex tensors, which have no order")
+    return pointwise_bool(*arrays)
+
+
+_ORDER: dict[str, Any] = {**_COMPARE, "rule": _ordered}
+
+
 def _integers(*arrays: Any) -> Meta:
     for a in arrays:
         if isinstance(a, Meta) and a.dtype.kind not in "biu":
@@ -48,7 +57,7 @@ def ne(input: Tensor, other: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", **_COMPARE, aliases=("less",))
+@primitive("pointwise", **_ORDER, aliases=("less",))
 def lt(input: Tensor, other: Tensor | Number) -> Tensor:
     """Whether input < other.
 
@@ -58,7 +67,7 @@ def lt(input: Tensor, other: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", **_COMPARE, aliases=("less_equal",))
+@primitive("pointwise", **_ORDER, aliases=("less_equal",))
 def le(input: Tensor, other: Tensor | Number) -> Tensor:
     """Whether input <= other.
 
@@ -68,7 +77,7 @@ def le(input: Tensor, other: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", **_COMPARE, aliases=("greater",))
+@primitive("pointwise", **_ORDER, aliases=("greater",))
 def gt(input: Tensor, other: Tensor | Number) -> Tensor:
     """Whether input > other.
 
@@ -78,7 +87,7 @@ def gt(input: Tensor, other: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", **_COMPARE, aliases=("greater_equal",))
+@primitive("pointwise", **_ORDER, aliases=("greater_equal",))
 def ge(input: Tensor, other: Tensor | Number) -> Tensor:
     """Whether input >= other.
 
@@ -279,9 +288,7 @@ def isreal(input: Tensor) -> Tensor:
 
 
 @composite("pointwise", nondifferentiable="its result is bool")
-def isclose(
-    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
-) -> Tensor:
+def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """Whether |input - other| <= atol + rtol |other|; infinities only match themselves.
 
     >>> import tenfold
@@ -295,16 +302,14 @@ def isclose(
     close = eq(input, other)
     if equal_nan and input.dtype.category >= 2:
         close = close | (isnan(input) & isnan(other))
-    if rtol == 0 and atol == 0 or input.dtype.category == 0:
+    if (rtol == 0 and atol == 0) or input.dtype.category == 0:
         return close
     error, allowed = (input - other).abs(), atol + (rtol * other).abs()
     return close | (isfinite(error) & (error <= allowed))
 
 
 @composite("pointwise", nondifferentiable="its result is a Python bool")
-def allclose(
-    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
-) -> bool:
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether `isclose` holds everywhere.
 
     >>> import tenfold

@@ -18,6 +18,10 @@ def _not_bool(input: Any) -> Meta:
     return pointwise(input)
 
 
+def _squared(input: Any) -> Meta:
+    return Meta(input.shape, np.int64 if input.dtype == np.bool_ else input.dtype)
+
+
 def _magnitude(input: Any) -> Meta:
     """A complex number's size is real."""
     return Meta(input.shape, input.dtype.type(0).real.dtype if input.dtype.kind == "c" else input.dtype)
@@ -63,7 +67,7 @@ def sgn(input: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", inplace=True, out=True, rule=pointwise)
+@primitive("pointwise", inplace=True, out=True, rule=_squared)
 def square(input: Tensor) -> Tensor:
     """Square: input ** 2.
 
@@ -366,7 +370,7 @@ def positive(input: Tensor) -> Tensor:
     return input
 
 
-@composite("pointwise", inplace=True, out=True)
+@composite("pointwise", promote="float", inplace=True, out=True)
 def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """Inverse of the logistic function: log(input / (1 - input)), input first cut to [eps, 1 - eps] if eps is given.
 

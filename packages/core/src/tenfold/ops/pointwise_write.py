@@ -5,8 +5,10 @@ from __future__ import annotations
 from numbers import Number
 from typing import Any
 
+from tenfold.meta import Meta
 from tenfold.operators import composite
 from tenfold.ops.creation import full
+from tenfold.ops.rules import broadcast
 from tenfold.tensor import Tensor
 
 
@@ -18,7 +20,16 @@ def copy(input: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     >>> tenfold.zeros(2).copy_(tenfold.tensor([1, 2]))
     tensor([1., 2.])
     """
-    return src.to(input.device, input.dtype).expand(input.shape)
+    return src.to(input).expand(input.shape)
+
+
+@copy.rule
+def _(input: Any, src: Any, non_blocking: bool) -> Meta:
+    if broadcast("copy_", input, src) != input.shape:
+        raise RuntimeError(
+            f"copy_: output with shape {list(input.shape)} doesn't match the broadcast shape of the source {list(src.shape)}"
+        )
+    return Meta(input.shape, input.dtype, input.strides)
 
 
 @composite("pointwise", method=None, inplace="method", mixed=True)
@@ -31,9 +42,7 @@ def fill(input: Tensor, value: Tensor | Number) -> Tensor:
     """
     if isinstance(value, Tensor):
         if value.dim():
-            raise RuntimeError(
-                f"fill_ only supports 0-dimension value tensor but got tensor with {value.dim()} dimensions."
-            )
+            raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.dim()} dimensions.")
         return copy(input, value)
     return full(input.shape, value, dtype=input.dtype, device=input.device)
 
@@ -64,7 +73,6 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
             raise RuntimeError(
                 f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s)."
             )
-        return input.where(~mask, value.to(input.device, input.dtype))
+        return input.where(~mask, value.to(input))
     kind: Any = (bool, int, float, complex)[input.dtype.category]
     return input.where(~mask, kind(value))
-

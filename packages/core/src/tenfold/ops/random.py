@@ -6,7 +6,8 @@ everywhere; on the device "meta" nothing is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from tenfold.generator import Generator, default_generator
 from tenfold.inplace import check_writable, write_back
 from tenfold.operators import composite
 from tenfold.ops.creation import checked_size, empty_on, place
+from tenfold.ops.creation_like import empty_like
 from tenfold.ops.rules import broadcast_shapes
 from tenfold.tensor import Tensor, host, wrap
 
@@ -25,6 +27,7 @@ Ints = Sequence[int]
 _INDEPENDENT = "its result does not depend on its input's values"
 
 
+@cache
 def _sampling() -> Any:
     from tenfold.cpu import sampling
 
@@ -42,20 +45,26 @@ def source(generator: Any) -> Generator:
 
 def drawn(draw: str, generator: Any, shape: Any, dtype: Any, device: Any, requires_grad: bool, *parameters: Any) -> Tensor:
     """A new tensor of samples."""
-    shape = checked_size(shape)
-    if devices.located(device) is META:
+    shape, key = checked_size(shape), devices.located(device)
+    if key is META:
         return empty_on(shape, dtype, device, requires_grad)
     array = getattr(_sampling(), draw)(source(generator), shape, dtype.numpy, *parameters)
-    return place(array, device, requires_grad)
+    result = wrap(key.backend.from_numpy(array, key.index), key)
+    return result.requires_grad_(True) if requires_grad else result  # type: ignore[no-any-return]
 
 
-def fill(name: str, draw: str, target: Tensor, generator: Any, *parameters: Any, **options: Any) -> Tensor:
-    """Write samples into a tensor."""
+def fill(name: str, target: Tensor, draw: Callable[..., Any]) -> Tensor:
+    """Write what `draw(shape, dtype)` samples into a tensor, in the order in which its elements lie in memory."""
     check_writable(name, target)
     key = target._key
     if key.device is META:
         return target
-    array = getattr(_sampling(), draw)(source(generator), target._array.shape, target._array.dtype, *parameters, **options)
+    shape, dtype = target._array.shape, target._array.dtype
+    if target.is_contiguous():
+        array = draw(shape, dtype)
+    else:
+        order = sorted(range(len(shape)), key=lambda d: -target._array.strides[d])
+        array = draw([shape[d] for d in order], dtype).transpose([order.index(d) for d in range(len(shape))])
     return write_back(name, target, wrap(key.backend.from_numpy(array, key.index), key.device))  # type: ignore[no-any-return]
 
 
@@ -158,6 +167,9 @@ def rand_like(
     >>> tenfold.rand_like(tenfold.ones(2, 3)).shape
     tenfold.Size([2, 3])
     """
+    if not input.is_contiguous():
+        made = uniform_(empty_like(input, dtype=dtype, device=device, memory_format=memory_format), generator=generator)
+        return made.requires_grad_(requires_grad)  # type: ignore[no-any-return]
     return drawn("uniform", generator, input.shape, *_kind(input, dtype, device), requires_grad)
 
 
@@ -172,6 +184,9 @@ def randn_like(
     >>> tenfold.randn_like(tenfold.ones(2, 3)).shape
     tenfold.Size([2, 3])
     """
+    if not input.is_contiguous():
+        made = normal_(empty_like(input, dtype=dtype, device=device, memory_format=memory_format), generator=generator)
+        return made.requires_grad_(requires_grad)  # type: ignore[no-any-return]
     return drawn("normal", generator, input.shape, *_kind(input, dtype, device), requires_grad)
 
 
@@ -270,7 +285,7 @@ def uniform_(input: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: A
     >>> tenfold.zeros(2).uniform_(3, 3)
     tensor([3., 3.])
     """
-    return fill("uniform_", "uniform", input, generator, from_, to)
+    return fill("uniform_", input, lambda shape, dtype: _sampling().uniform(source(generator), shape, dtype, from_, to))
 
 
 @composite("random", random=True, nondifferentiable=_INDEPENDENT)
@@ -281,7 +296,10 @@ def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: An
     >>> tenfold.zeros(2).normal_(3, 0)
     tensor([3., 3.])
     """
-    return fill("normal_", "normal", input, generator, mean, std, contiguous=input.is_contiguous())
+    whole = input.is_contiguous()
+    return fill(
+        "normal_", input, lambda shape, dtype: _sampling().normal(source(generator), shape, dtype, mean, std, contiguous=whole)
+    )
 
 
 @composite("random", random=True, nondifferentiable=_INDEPENDENT)
@@ -293,11 +311,10 @@ def random_(input: Tensor, from_: Any = None, to: Any = None, *, generator: Any 
     tensor([4., 4.])
     """
     if from_ is None and to is None:
-        return fill("random_", "random", input, generator)
+        return fill("random_", input, lambda shape, dtype: _sampling().random(source(generator), shape, dtype))
     low, high = (0, from_) if to is None else (from_ or 0, to)
-    check_writable("random_", input)
-    return write_back(  # type: ignore[no-any-return]
-        "random_", input, _integers(low, high, input.shape, generator, input.dtype, input.device, False)
+    return fill(
+        "random_", input, lambda shape, dtype: _sampling().randint(source(generator), _whole(low), _whole(high), shape, dtype)
     )
 
 
@@ -309,7 +326,7 @@ def exponential_(input: Tensor, lambd: float = 1.0, *, generator: Any = None) ->
     >>> bool((tenfold.zeros(2).exponential_() >= 0).all())
     True
     """
-    return fill("exponential_", "exponential", input, generator, lambd)
+    return fill("exponential_", input, lambda shape, dtype: _sampling().exponential(source(generator), shape, dtype, lambd))
 
 
 @composite("random", random=True, nondifferentiable=_INDEPENDENT)
@@ -320,7 +337,7 @@ def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Tensor:
     >>> bool((tenfold.zeros(2).geometric_(0.5) >= 1).all())
     True
     """
-    return fill("geometric_", "geometric", input, generator, p)
+    return fill("geometric_", input, lambda shape, dtype: _sampling().geometric(source(generator), shape, dtype, p))
 
 
 @composite("random", random=True, nondifferentiable=_INDEPENDENT)
@@ -331,7 +348,7 @@ def cauchy_(input: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator
     >>> tenfold.zeros(2).cauchy_().shape
     tenfold.Size([2])
     """
-    return fill("cauchy_", "cauchy", input, generator, median, sigma)
+    return fill("cauchy_", input, lambda shape, dtype: _sampling().cauchy(source(generator), shape, dtype, median, sigma))
 
 
 @composite("random", random=True, nondifferentiable=_INDEPENDENT)
@@ -342,7 +359,7 @@ def log_normal_(input: Tensor, mean: float = 1.0, std: float = 2.0, *, generator
     >>> bool((tenfold.zeros(2).log_normal_() > 0).all())
     True
     """
-    return fill("log_normal_", "log_normal", input, generator, mean, std)
+    return fill("log_normal_", input, lambda shape, dtype: _sampling().log_normal(source(generator), shape, dtype, mean, std))
 
 
 @composite("random", random=True, nondifferentiable=_INDEPENDENT)
@@ -353,15 +370,13 @@ def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     >>> tenfold.zeros(2).bernoulli_(1.0)
     tensor([1., 1.])
     """
+    if not isinstance(p, Tensor):
+        return fill("bernoulli_", input, lambda shape, dtype: _sampling().bernoulli(source(generator), p, shape, dtype))
     check_writable("bernoulli_", input)
     if input.device is META:
         return input
-    shape, dtype = input._array.shape, input._array.dtype
-    if isinstance(p, Tensor):
-        probabilities = np.broadcast_to(host(p.detach()), shape)
-        array = _sampling().bernoulli(source(generator), probabilities, None, dtype)
-    else:
-        array = _sampling().bernoulli(source(generator), p, shape, dtype)
+    probabilities = np.broadcast_to(host(p.detach()), input._array.shape)
+    array = _sampling().bernoulli(source(generator), probabilities, None, input._array.dtype)
     return write_back("bernoulli_", input, place(array, input.device))  # type: ignore[no-any-return]
 
 

@@ -21,11 +21,19 @@ def reduced(input: Any, dim: Any, keepdim: bool, name: str, dtype: Any = None) -
     return Meta(reduced_shape(input.shape, dims, keepdim), input.dtype if dtype is None else dtype)
 
 
+def count_over(shape: Any, dim: Any) -> int:
+    """How many elements one result of a reduction is made of."""
+    return product(shape[d] for d in wrap_dims(dim, len(shape))) if shape else 1
+
+
 def check_nonempty(input: Any, dim: Any, name: str) -> None:
     """Refuse to reduce over no elements with an operator that has no identity."""
     if dim is None:
         if product(input.shape) == 0:
-            raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.")
+            raise RuntimeError(
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+                f"Specify the reduction dim with the 'dim' argument."
+            )
         return
     for d in wrap_dims(dim, len(input.shape), name) if input.shape else ():
         if input.shape[d] == 0:
@@ -96,7 +104,7 @@ def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
             f"Got: {input.dtype.name}"
         )
     total = sum(input, dim, keepdim)
-    count = product(input.shape[d] for d in wrap_dims(dim, input.dim(), "mean"))
+    count = count_over(input.shape, dim)
     return total / count if count else total * float("nan")
 
 
@@ -307,7 +315,7 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
 
     >>> import tenfold
     >>> tenfold.logsumexp(tenfold.tensor([1000.0, 1000.0]), 0)
-    tensor(1000.6931)
+    tensor(1000.6932)
     """
     parts = input.detach()
     greatest = amax(parts.real if input.dtype.is_complex else parts, dim, True) if input.numel() else 0

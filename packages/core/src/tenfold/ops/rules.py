@@ -39,6 +39,14 @@ def pointwise(*arrays: Any) -> Meta:
     return Meta(first.shape if len(arrays) == 1 else broadcast("elementwise operator", *arrays), first.dtype)
 
 
+def pointwise_real(*arrays: Any) -> Meta:
+    """Elementwise on real numbers, as division with remainder is."""
+    result = pointwise(*arrays)
+    if result.dtype.kind in "bc":
+        raise NotImplementedError(f"this operator is not implemented for {result.dtype}; it takes integer and float tensors")
+    return result
+
+
 def pointwise_bool(*arrays: Any) -> Meta:
     """Elementwise with a bool result."""
     return Meta(broadcast("elementwise operator", *arrays), np.bool_)

@@ -122,6 +122,8 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
     d = wrap_dim(dim, input.dim(), "diff")
+    if n == 0:
+        return input.clone()  # type: ignore[no-any-return]
     parts = [p for p in (prepend, input, append) if p is not None]
     if len(parts) > 1:
         input = op.cat(parts, d)
@@ -131,4 +133,4 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
             break
         later, earlier = input.narrow(d, 1, size - 1), input.narrow(d, 0, size - 1)
         input = later.logical_xor(earlier) if input.dtype.category == 0 else later - earlier
-    return input if n else input.clone()
+    return input

@@ -45,9 +45,14 @@ def arange(
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"arange: unsupported range: {start} -> {end}")
     if (end - start) * (1 if step > 0 else -1) < 0:
-        raise RuntimeError(f"arange: upper bound and lower bound inconsistent with step sign: start={start}, end={end}, step={step}")
+        raise RuntimeError(
+            f"arange: upper bound and lower bound inconsistent with step sign: start={start}, end={end}, step={step}"
+        )
+    if dtype is dtypes.int64:
+        start, end, step = int(start), int(end), int(step)
     whole = type(start) is int and type(end) is int and type(step) is int
     dtype = dtype or (dtypes.int64 if whole else get_default_dtype())
+    array: Any
     if whole:
         array = np.arange(start, end, step)
     else:
@@ -85,8 +90,6 @@ def _spaced(start: Any, end: Any, steps: int, dtype: Any) -> Any:
     if steps == 1:
         return np.asarray([start], wide)
     step = (end - start) / max(steps - 1, 1)
-    if dtype.category < 2:  # PyTorch works out integer steps in float32
-        step = float(np.float32(step))
     index = np.arange(steps)
     return np.where(index < steps // 2, start + index * step, end - (steps - 1 - index) * step).astype(wide)
 
@@ -175,7 +178,9 @@ def meshgrid(tensors: Ints, indexing: str | None = None) -> tuple[Any, ...]:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     for t in axes:
         if t.dim() > 1:
-            raise RuntimeError(f"meshgrid: Expected 0D or 1D tensor in the tensor list but got: a tensor of shape {list(t.shape)}")
+            raise RuntimeError(
+                f"meshgrid: Expected 0D or 1D tensor in the tensor list but got: a tensor of shape {list(t.shape)}"
+            )
         if t.dtype is not axes[0].dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     swap = indexing == "xy" and len(axes) > 1
@@ -184,8 +189,7 @@ def meshgrid(tensors: Ints, indexing: str | None = None) -> tuple[Any, ...]:
     shape = [t.numel() for t in axes]
     grids = [t.view([-1 if i == d else 1 for i in range(len(axes))]).expand(shape) for d, t in enumerate(axes)]
     if swap:
-        grids[0], grids[1] = grids[1].transpose(0, 1), grids[0].transpose(0, 1)
-        grids[2:] = [g.transpose(0, 1) for g in grids[2:]]
+        grids[0], grids[1] = grids[1], grids[0]
     return tuple(grids)
 
 

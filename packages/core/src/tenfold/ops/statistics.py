@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import inf, prod as product
+from math import inf
+from math import prod as product
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from tenfold.meta import Meta
 from tenfold.operators import composite, op, primitive
 from tenfold.ops.ordering import sort
 from tenfold.ops.pointwise import where
-from tenfold.ops.reduction import located_rule, mean, reduced, require_real, sum
+from tenfold.ops.reduction import count_over, located_rule, mean, reduced, require_real, sum
 from tenfold.ops.rules import wrap_dims
 from tenfold.tensor import Tensor
 
@@ -29,7 +30,9 @@ def spread_arguments(dim: Any, unbiased: Any, correction: Any) -> tuple[Any, Any
 
 def _check_spread(input: Tensor, name: str) -> None:
     if input.dtype.category < 2:
-        raise RuntimeError(f"{name} only supports floating point and complex dtypes, got {input.dtype.name}; convert with .float()")
+        raise RuntimeError(
+            f"{name} only supports floating point and complex dtypes, got {input.dtype.name}; convert with .float()"
+        )
 
 
 @composite("reduction", out=True)
@@ -50,7 +53,7 @@ def var(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = Fa
         square = deviation.real * deviation.real + deviation.imag * deviation.imag
     else:
         square = deviation * deviation
-    count = product(input.shape[d] for d in dims) - correction
+    count = count_over(input.shape, dim) - correction
     total = sum(square, dims, keepdim)
     return total / count if count > 0 else total / op.zeros_like(total)
 
@@ -120,7 +123,9 @@ def _(input: Any, ord: Any, dim: Any, keepdim: bool) -> Meta:
     if product(input.shape) == 0 and (ord < 0 or ord == inf):
         dims = wrap_dims(dim, len(input.shape), "norm")
         if 0 in [input.shape[d] for d in dims]:
-            raise RuntimeError(f"norm cannot compute the {ord} norm on an empty tensor because the operation does not have an identity")
+            raise RuntimeError(
+                f"norm cannot compute the {ord} norm on an empty tensor because the operation does not have an identity"
+            )
     real = np.dtype(f"f{input.dtype.itemsize // 2}") if input.dtype.kind == "c" else input.dtype
     return reduced(input, dim, keepdim, "norm", real)
 
@@ -246,7 +251,9 @@ def nanquantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = F
 
 def _quantiles(input: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: str, skip_nan: bool) -> Tensor:
     if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
-        raise RuntimeError(f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}")
+        raise RuntimeError(
+            f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
+        )
     if not isinstance(q, Tensor):
         q = op.scalar_tensor(q, dtype=input.dtype, device=input.device)
     if input.dtype is not q.dtype:
@@ -255,7 +262,9 @@ def _quantiles(input: Tensor, q: Any, dim: int | None, keepdim: bool, interpolat
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
     if input.numel() == 0:
         raise RuntimeError("quantile() input tensor must be non-empty")
-    restored = [1] * input.dim() if dim is None else [1 if i == dim % max(input.dim(), 1) else n for i, n in enumerate(input.shape)]
+    restored = (
+        [1] * input.dim() if dim is None else [1 if i == dim % max(input.dim(), 1) else n for i, n in enumerate(input.shape)]
+    )
     rows = input.reshape(-1) if dim is None or input.dim() == 0 else input.transpose(dim, -1).contiguous()
     ordered = sort(rows, -1).values
     last = (ordered == ordered).sum(-1, True) - 1 if skip_nan else ordered.shape[-1] - 1
@@ -302,7 +311,9 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 @bincount.rule
 def _(input: Any, weights: Any, minlength: int) -> Meta:
     if len(input.shape) != 1 or input.dtype.kind not in "iu":
-        raise RuntimeError(f"bincount only supports 1-d non-negative integral inputs, got {input.dtype} of shape {list(input.shape)}")
+        raise RuntimeError(
+            f"bincount only supports 1-d non-negative integral inputs, got {input.dtype} of shape {list(input.shape)}"
+        )
     if weights is not None and tuple(weights.shape) != tuple(input.shape):
         raise RuntimeError("bincount: weights should be 1-d and have the same length as input")
     if minlength < 0:
@@ -343,7 +354,9 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, a
             [-2.,  2.]])
     """
     if input.dim() > 2:
-        raise RuntimeError(f"cov(): expected input to have two or fewer dimensions but got an input with {input.dim()} dimensions")
+        raise RuntimeError(
+            f"cov(): expected input to have two or fewer dimensions but got an input with {input.dim()} dimensions"
+        )
     if input.dtype.category == 0:
         raise RuntimeError("cov(): bool dtype is not supported for input")
     rows = input.reshape(1, -1) if input.dim() < 2 else input
@@ -365,9 +378,9 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, a
     if isinstance(scale, Tensor):
         scale = where(scale < 0, 0, scale)
     else:
-        scale = scale if scale > 0 else 0
+        scale = max(0, scale)
     result = rows.mm(other.transpose(0, 1).conj()) / scale
-    return result.reshape(()) if input.dim() < 2 else result
+    return result.reshape(()) if rows.shape[0] == 1 else result
 
 
 @composite("reduction")
@@ -380,7 +393,9 @@ def corrcoef(input: Tensor) -> Tensor:
             [-1.,  1.]])
     """
     if input.dim() > 2:
-        raise RuntimeError(f"corrcoef(): expected input to have two or fewer dimensions but got an input with {input.dim()} dimensions")
+        raise RuntimeError(
+            f"corrcoef(): expected input to have two or fewer dimensions but got an input with {input.dim()} dimensions"
+        )
     c = cov(input)
     if c.dim() == 0:
         return c / c
@@ -390,4 +405,3 @@ def corrcoef(input: Tensor) -> Tensor:
     if c.dtype.is_complex:
         return op.complex(c.real.clamp(-1, 1), c.imag.clamp(-1, 1))
     return c.clamp(-1, 1)
-

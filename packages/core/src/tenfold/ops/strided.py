@@ -40,7 +40,10 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, stora
 @as_strided_scatter.rule
 def _(input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None) -> Meta:
     if tuple(src.shape) != tuple(size) and len(src.shape):
-        raise RuntimeError(f"as_strided_scatter: expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = {list(size)}")
+        raise RuntimeError(
+            f"as_strided_scatter: expected src to have a size equal to the slice of self. src size = {list(src.shape)}, "
+            f"slice size = {list(size)}"
+        )
     return Meta(input.shape, input.dtype)
 
 

@@ -77,7 +77,9 @@ def reinterpreted(input: Meta, target: dtype) -> Meta:
             f"view: self.dim() cannot be 0 to view {FROM_NUMPY[input.dtype]} as {target} (different element sizes)"
         )
     if input.strides[-1] != have and input.shape[-1] != 1:
-        raise RuntimeError(f"view: self.stride(-1) must be 1 to view {FROM_NUMPY[input.dtype]} as {target} (different element sizes)")
+        raise RuntimeError(
+            f"view: self.stride(-1) must be 1 to view {FROM_NUMPY[input.dtype]} as {target} (different element sizes)"
+        )
     size_bytes = input.shape[-1] * have
     if size_bytes % want or any(s % want for s in input.strides[:-1]) or input.offset % want:
         raise RuntimeError(
@@ -196,7 +198,9 @@ def _(input: Any, size: Any) -> Meta:
         have, stride = (1, 0) if i < lead else (input.shape[i - lead], input.strides[i - lead])
         if want == -1:
             if i < lead:
-                raise RuntimeError(f"expand: The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}")
+                raise RuntimeError(
+                    f"expand: The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}"
+                )
             want = have
         if have != want and have != 1:
             raise RuntimeError(
@@ -260,7 +264,9 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
 @as_strided.rule
 def _(input: Any, size: Any, stride: Any, storage_offset: int | None) -> Meta:
     if len(size) != len(stride):
-        raise RuntimeError(f"as_strided: mismatch in length of strides and shape, got size {list(size)} and stride {list(stride)}")
+        raise RuntimeError(
+            f"as_strided: mismatch in length of strides and shape, got size {list(size)} and stride {list(stride)}"
+        )
     if any(s < 0 for s in stride):
         raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
     itemsize = input.dtype.itemsize

@@ -96,9 +96,15 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     >>> tenfold.ones(2, 3, 4).flatten(1).shape
     tenfold.Size([2, 12])
     """
+    if start_dim == 0 and end_dim == -1 and input.dim() != 1:
+        try:
+            return view(input, (-1,))
+        except RuntimeError:  # its memory does not allow a view
+            return view(input.contiguous(), (-1,))  # type: ignore[attr-defined]
     shape = input.shape
     n = len(shape)
     if not n:
+        wrap_dim(start_dim, n, "flatten"), wrap_dim(end_dim, n, "flatten")
         return view(input, (1,))
     start, end = wrap_dim(start_dim, n, "flatten"), wrap_dim(end_dim, n, "flatten")
     if start > end:
@@ -123,7 +129,9 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     known = prod(n for n in sizes if n != -1)
     filled = [shape[dim] // max(known, 1) if n == -1 else n for n in sizes]
     if prod(filled) != shape[dim] or sizes.count(-1) > 1:
-        raise RuntimeError(f"unflatten: Provided sizes {sizes} don't multiply up to the size of dim {dim} ({shape[dim]}) in the input tensor")
+        raise RuntimeError(
+            f"unflatten: Provided sizes {sizes} don't multiply up to the size of dim {dim} ({shape[dim]}) in the input tensor"
+        )
     return view(input, (*shape[:dim], *filled, *shape[dim + 1 :]))
 
 
@@ -378,4 +386,3 @@ def detach_(input: Tensor) -> Tensor:
         raise RuntimeError("Can't detach views in-place. Use detach() instead")
     input._node = None
     return input
-

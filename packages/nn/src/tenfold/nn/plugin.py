@@ -6,7 +6,8 @@ from tenfold.plugins import hookimpl
 
 TENFOLD_PLUGIN_API = 1
 FAMILIES = (
-    "adaptive_pool", "attention", "conv", "distance", "dropout", "embedding", "fold", "linear", "loss", "margin_loss",
+    "adaptive_pool", "attention", "conv", "ctc", "distance", "elementwise_loss", "embedding", "fold", "fractional_pool",
+    "linear", "loss", "margin_loss",
     "norm", "padding", "pool", "resize", "sampling_grid",
 )  # fmt: skip
 # The other families are compositions that nothing accelerates.

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 import tenfold
-from tenfold.tensor import host
+from tenfold.ops.creation import tensor
+from tenfold.tensor import Tensor, host
 from tenfold.testing import tolerances
 
 Message = str | Callable[[str], str] | None
@@ -36,7 +37,7 @@ class _Comparison:
         self.device, self.dtype, self.layout, self.stride, self.subclasses = device, dtype, layout, stride, subclasses
 
     def compare(self, actual: Any, expected: Any) -> None:
-        if isinstance(expected, tenfold.Tensor) or isinstance(actual, tenfold.Tensor):
+        if isinstance(expected, Tensor) or isinstance(actual, Tensor):
             self._tensors(actual, expected)
         elif isinstance(expected, Mapping) and isinstance(actual, Mapping):
             self._mappings(actual, expected)
@@ -45,7 +46,7 @@ class _Comparison:
         elif isinstance(expected, (int, float, complex)) and isinstance(actual, (int, float, complex)):
             self._numbers(actual, expected)
         elif isinstance(expected, (np.ndarray, np.generic)) and isinstance(actual, (np.ndarray, np.generic)):
-            self._tensors(tenfold.tensor(actual), tenfold.tensor(expected))
+            self._tensors(tensor(actual), tensor(expected))
         elif actual is None and expected is None:
             return
         else:
@@ -85,16 +86,19 @@ class _Comparison:
     def _numbers(self, actual: Any, expected: Any) -> None:
         if self.dtype and type(actual) is not type(expected):
             raise _Different(AssertionError, f"The (d)types do not match: {type(actual)} != {type(expected)}.")
-        rtol, atol = self._tolerances(tenfold.tensor(actual).dtype, tenfold.tensor(expected).dtype, numbers=True)
+        rtol, atol = self._tolerances(tensor(actual).dtype, tensor(expected).dtype, numbers=True)
         if _close(np.asarray(actual), np.asarray(expected), rtol, atol, self.equal_nan).all():
             return
-        lines = [f"{'Booleans' if isinstance(actual, bool) else 'Scalars'} are not {'equal' if rtol == atol == 0 else 'close'}!\n"]
-        lines.append(f"Expected {expected} but got {actual}.")
-        if not isinstance(actual, bool):
-            difference = abs(actual - expected)
-            relative = difference / abs(expected) if expected else float("inf")
-            lines.append(f"Absolute difference: {difference}{_allowed(rtol, atol, atol)}")
-            lines.append(f"Relative difference: {relative}{_allowed(rtol, atol, rtol)}")
+        if isinstance(actual, bool) and isinstance(expected, bool):
+            raise _Different(AssertionError, f"Booleans mismatch: {actual} is not {expected}")
+        difference = abs(actual - expected)
+        relative = difference / abs(expected) if expected else float("inf")
+        lines = [
+            f"Scalars are not {'equal' if rtol == atol == 0 else 'close'}!\n",
+            f"Expected {expected} but got {actual}.",
+            f"Absolute difference: {difference}{_allowed(rtol, atol, atol)}",
+            f"Relative difference: {relative}{_allowed(rtol, atol, rtol)}",
+        ]
         raise _Different(AssertionError, "\n".join(lines))
 
     def _tensors(self, actual: Any, expected: Any) -> None:
@@ -109,12 +113,14 @@ class _Comparison:
 
     def _as_tensors(self, actual: Any, expected: Any) -> tuple[Any, Any]:
         if not self.subclasses and type(actual) is not type(expected):
-            raise TypeError(f"assert_close: got {type(actual).__name__} and {type(expected).__name__}, which allow_subclasses=False refuses")
+            raise TypeError(
+                f"assert_close: got {type(actual).__name__} and {type(expected).__name__}, which allow_subclasses=False refuses"
+            )
         made = []
         for value in (actual, expected):
-            if not isinstance(value, (tenfold.Tensor, int, float, complex, np.ndarray, np.generic)):
+            if not isinstance(value, (Tensor, int, float, complex, np.ndarray, np.generic)):
                 raise TypeError(f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}.")
-            made.append(value if isinstance(value, tenfold.Tensor) else tenfold.tensor(value))
+            made.append(value if isinstance(value, Tensor) else tensor(value))
         return made[0], made[1]
 
     def _attributes(self, actual: Any, expected: Any) -> None:
@@ -126,7 +132,9 @@ class _Comparison:
                 shown = (f"{a!r}", f"{e!r}") if name != "device" else (f"{str(a)!r}", f"{str(e)!r}")
                 raise _Different(AssertionError, f"The values for attribute '{name}' do not match: {shown[0]} != {shown[1]}.")
         if self.stride and actual.stride() != expected.stride():
-            raise _Different(AssertionError, f"The values for attribute 'stride()' do not match: {actual.stride()} != {expected.stride()}.")
+            raise _Different(
+                AssertionError, f"The values for attribute 'stride()' do not match: {actual.stride()} != {expected.stride()}."
+            )
 
     def _tolerances(self, a: Any, e: Any, numbers: bool = False) -> tuple[float, float]:
         if self.rtol is not None and self.atol is not None:

@@ -18,10 +18,10 @@ from tenfold import plugins
 from tenfold.operators import Operator, as_operator
 from tenfold.testing import samples as registry
 from tenfold.testing.checks import CHECKS, Case, Result
-from tenfold.testing.completeness import completeness
+from tenfold.testing.inventory import completeness
 
 
-@dataclass
+@dataclass(repr=False)
 class Report:
     """What the checks found."""
 
@@ -45,7 +45,7 @@ class Report:
         counts = Counter(r.status for r in self.results)
         operators = len({r.operator for r in self.results})
         lines = [
-            f"{operators} operators on {self.device}: {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped"
+            f"{operators} operators on {self.device}: {', '.join(f'{counts[s]} {s}' for s in ('passed', 'failed', 'skipped'))}"
         ]
         lines += [f"  skipped {count:5} x {reason}" for reason, count in self.skips.most_common()]
         lines += [f"  FAILED {line}" for line in self._grouped()]
@@ -59,8 +59,12 @@ class Report:
         for found in groups.values():
             yield f"{found[0]}" + (f"\n  and {len(found) - 1} more samples with the same words" if len(found) > 1 else "")
 
+    def __repr__(self) -> str:
+        return f"<{str(self).splitlines()[0]}>"
+
     def raise_on_failure(self) -> None:
         """AssertionError that lists the failures, if there are any."""
+        __tracebackhide__ = True  # pytest shows the failures, not this
         if self.failures:
             raise AssertionError(str(self))
 
@@ -70,7 +74,7 @@ def check_operator(op: Any, device: Any = "cpu", checks: Iterable[str] | None = 
 
     >>> from tenfold import op
     >>> from tenfold.testing import check_operator
-    >>> check_operator(op.neg, checks=["unchanged"]).failures
+    >>> check_operator(op.gt, checks=["value"]).failures
     []
     """
     case = Case(as_operator(op), device)
@@ -111,7 +115,8 @@ def conformance_tests(device: Any = "cpu", operators: Iterable[Any] | None = Non
     if unknown:
         raise ValueError(f"conformance_tests: xfail names no test: {', '.join(sorted(unknown))}")
     marked = [
-        pytest.param(*c.values, id=c.id, marks=pytest.mark.xfail(reason=known[c.id], strict=True)) if c.id in known else c for c in cases
+        pytest.param(*c.values, id=c.id, marks=pytest.mark.xfail(reason=known[c.id], strict=True)) if c.id in known else c
+        for c in cases
     ]
 
     @pytest.mark.parametrize(("operator", "check"), marked)
@@ -165,4 +170,3 @@ def completeness_tests(operators: Iterable[Any] | None = None, xfail: dict[str, 
         assert not missing, f"operator {operator.name} lacks: " + "; ".join(missing)
 
     return test_completeness
-

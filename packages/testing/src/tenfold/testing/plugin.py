@@ -5,7 +5,10 @@ from __future__ import annotations
 from tenfold.plugins import hookimpl
 
 TENFOLD_PLUGIN_API = 1
-FAMILIES = ("pointwise", "activation", "reduction", "matmul", "view", "indexing", "conversion", "creation", "random")
+FAMILIES = (
+    "pointwise", "pointwise_complex", "activation", "reduction", "ordering", "statistics", "matmul", "view", "indexing", "scatter",
+    "conversion", "creation", "creation_like", "random",
+)  # fmt: skip
 
 
 @hookimpl()  # type: ignore[untyped-decorator]

@@ -6,10 +6,10 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-import tenfold
-from tenfold import kernels
+from tenfold import devices, kernels, plugins
 from tenfold.operators import OPERATORS, reset_code
 from tenfold.runtime import RUNTIME
+from tenfold.tensor import Tensor
 from tenfold.testing import samples as registry
 from tenfold.testing.checks.forms import methods_of
 from tenfold.testing.checks.gradient import has_autograd
@@ -32,26 +32,37 @@ def temporary_registrations() -> Iterator[None]:
     >>> "twice" in OPERATORS
     False
     """
-    registry.load()
-    tables = [OPERATORS, registry.SAMPLES, *_gradient_tables()]
+    _load_everything()
+    tables: list[dict[str, Any]] = [OPERATORS, registry.SAMPLES, *_gradient_tables()]
     kept = [dict(table) for table in tables]
     lists = [(table, {k: list(v) for k, v in table.items()}) for table in (kernels.KERNELS, registry.ERROR_SAMPLES)]
-    methods = dict(vars(tenfold.Tensor))
+    methods = dict(vars(Tensor))
     try:
         yield
     finally:
         new = OPERATORS.keys() - kept[0].keys()
-        for name in vars(tenfold.Tensor).keys() - methods.keys():
-            delattr(tenfold.Tensor, name)
+        for name in vars(Tensor).keys() - methods.keys():
+            delattr(Tensor, name)
         for name, member in methods.items():
-            if vars(tenfold.Tensor)[name] is not member and not name.startswith("__"):
-                setattr(tenfold.Tensor, name, member)
+            if vars(Tensor)[name] is not member and not name.startswith("__"):
+                setattr(Tensor, name, member)
         for table, entries in zip(tables, kept):
             table.clear()
             table.update(entries)
-        for table, lists_of in lists:
-            _restore_lists(table, lists_of)
+        for listing, entries_of in lists:
+            _restore_lists(listing, entries_of)
         _forget(new)
+
+
+def _load_everything() -> None:
+    """What is loaded later would look like a registration of the block."""
+    registry.load()
+    families = {operator.family for operator in OPERATORS.values()}
+    for family in families:
+        for device_type in ("cpu", kernels.ANY_DEVICE, *kernels.TABLES):
+            plugins.load_kernels(device_type, family)
+        if has_autograd():
+            plugins.load_family("tenfold_gradients", family)
 
 
 def _gradient_tables() -> list[dict[str, Any]]:
@@ -81,7 +92,7 @@ def refresh(name: str) -> None:
 
 def _forget(names: Any) -> None:
     """Drop what was remembered about operators: kernels found, gradient nodes made."""
-    for table in kernels.TABLES.values():
+    for table in (*kernels.TABLES.values(), devices.META.kernels):
         for key in [k for k in vars(table) if k != "device_type"]:
             delattr(table, key)
     for key in list(RUNTIME):

@@ -17,9 +17,10 @@ IMPLEMENTATION = {
     "complex64": (2e-5, 1e-5), "complex128": (1e-9, 1e-10),
 }  # fmt: skip
 
-# A gradient against central differences in float64: a step of 1e-6 leaves about 1e-9, and one part in 2000 must show.
-GRADIENT = {"eps": 1e-6, "rtol": 1e-5, "atol": 1e-7}
-SECOND_GRADIENT = {"eps": 1e-5, "rtol": 5e-5, "atol": 1e-6}
+# A gradient against central differences in float64: a step of 1e-6 leaves about 1e-9, and one part in 2000
+# must show. A step, rtol and atol.
+GRADIENT = (1e-6, 1e-5, 1e-7)
+SECOND_GRADIENT = (1e-5, 5e-5, 1e-6)
 
 EXACT = (0.0, 0.0)
 

@@ -9,7 +9,7 @@ from tenfold.autograd.gradients import gradient, gradients
 from tenfold.ops.along import gather, scatter_add, scatter_reduce, scatter_set
 from tenfold.ops.creation import ones_like, zeros, zeros_like
 from tenfold.ops.indexing import index, index_put, index_put_
-from tenfold.ops.joining import flip, roll, tril, triu
+from tenfold.ops.joining import roll
 from tenfold.ops.pointwise import where
 from tenfold.ops.strided import as_strided_scatter, placed
 from tenfold.ops.view import as_strided
@@ -67,9 +67,9 @@ gradient(op.gather, input=_sent)
 gradient(
     op.scatter_set,
     input=lambda g, dim, index: scatter_set(g, dim, index, 0),
-    src=lambda g, dim, index: gather(g, dim, index),
+    src=lambda g, dim, index: g.gather(dim, index),
 )
-gradient(op.scatter_add, input=lambda g: g, src=lambda g, dim, index: gather(g, dim, index))
+gradient(op.scatter_add, input=lambda g: g, src=lambda g, dim, index: g.gather(dim, index))
 
 
 @gradients(op.scatter_reduce, "input", "src")
@@ -128,9 +128,9 @@ def _(g: Any, dim: int) -> Any:
     return unbind(g, dim)
 
 
-gradient(op.tril, input=lambda g, diagonal: tril(g, diagonal))
-gradient(op.triu, input=lambda g, diagonal: triu(g, diagonal))
-gradient(op.flip, input=lambda g, dims: flip(g, dims))
+gradient(op.tril, input=lambda g, diagonal: g.tril(diagonal))
+gradient(op.triu, input=lambda g, diagonal: g.triu(diagonal))
+gradient(op.flip, input=lambda g, dims: g.flip(dims))
 gradient(op.roll, input=lambda g, shifts, dims: roll(g, _back(shifts), dims))
 
 

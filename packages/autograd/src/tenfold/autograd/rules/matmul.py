@@ -55,7 +55,7 @@ def _scaled(g: Any, factor: Any) -> Any:
 
 gradient(
     op.addmm,
-    input=lambda g, beta: _scaled(g, beta),
+    input=lambda g, beta: _scaled(g, beta),  # noqa: PLW0108 - rules name what they need
     mat1=lambda g, mat2, alpha: _scaled(g.mm(adjoint(mat2)), alpha),
     mat2=lambda g, mat1, alpha: _scaled(adjoint(mat1).mm(g), alpha),
 )

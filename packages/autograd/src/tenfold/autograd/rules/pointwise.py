@@ -1,9 +1,12 @@
 """Gradients of the elementwise operators: one line of calculus each."""
 
+# ruff: noqa: PLW0108  a rule is read by the names of its parameters, so it needs a lambda of its own
 from __future__ import annotations
 
+import builtins
 import cmath
-from math import log as ln, pi, sqrt
+from math import log as ln
+from math import pi, sqrt
 from typing import Any
 
 from tenfold import op
@@ -51,13 +54,13 @@ def _power_by_exponent(g: Any, input: Any, exponent: Any, out: Any) -> Any:
     if not hasattr(input, "_array"):
         if input == 0:
             return where(exponent == 0, g * conj(out * -float("inf")), 0)
-        return g * conj(out * (cmath.log(input) if isinstance(input, type(1j)) or input < 0 and _is_complex(out) else _ln(input)))
+        return g * conj(out * (cmath.log(input) if _is_complex(out) else _ln(input)))
     start = (input == 0) & ((exponent.real if _is_complex(exponent) else exponent) >= 0)
     return where(start, 0, g * conj(out * input.log()))
 
 
 def _is_complex(x: Any) -> bool:
-    return bool(x._array.dtype.kind == "c") if hasattr(x, "_array") else isinstance(x, type(1j))
+    return bool(x._array.dtype.kind == "c") if hasattr(x, "_array") else isinstance(x, builtins.complex)
 
 
 def _ln(number: float) -> float:
@@ -98,7 +101,7 @@ gradient(op.sinh, input=lambda g, input: g * conj(input.cosh()))
 gradient(op.cosh, input=lambda g, input: g * conj(input.sinh()))
 gradient(op.tanh, input=lambda g, out: g * conj(1 - out * out))
 gradient(op.asinh, input=lambda g, input: g * conj((input * input + 1).rsqrt()))
-gradient(op.acosh, input=lambda g, input: g * conj(((input - 1).rsqrt() * (input + 1).rsqrt())))
+gradient(op.acosh, input=lambda g, input: g * conj((input - 1).rsqrt() * (input + 1).rsqrt()))
 gradient(op.atanh, input=lambda g, input: g / conj(1 - input * input))
 gradient(op.sigmoid, input=lambda g, out: g * conj(out * (1 - out)))
 gradient(op.erf, input=lambda g, input: g * (2 / sqrt(pi) * (-input * input).exp()))
@@ -156,8 +159,12 @@ def _larger(g: Any, a: Any, b: Any) -> Any:
     return where(a == b, g / 2, where(a < b, 0, g))
 
 
-gradient(op.maximum, input=lambda g, input, other: _larger(g, input, other), other=lambda g, input, other: _larger(g, other, input))
-gradient(op.minimum, input=lambda g, input, other: _larger(g, other, input), other=lambda g, input, other: _larger(g, input, other))
+gradient(
+    op.maximum, input=lambda g, input, other: _larger(g, input, other), other=lambda g, input, other: _larger(g, other, input)
+)
+gradient(
+    op.minimum, input=lambda g, input, other: _larger(g, other, input), other=lambda g, input, other: _larger(g, input, other)
+)
 
 
 def _taken(condition: Any, g: Any) -> Any:
@@ -176,8 +183,12 @@ gradient(
 )
 gradient(op.clamp_min, input=lambda g, input, min: _taken(input >= min, g), min=lambda g, input, min: _taken(input < min, g))
 gradient(op.clamp_max, input=lambda g, input, max: _taken(input <= max, g), max=lambda g, input, max: _taken(input > max, g))
+gradient(op.nextafter, input=lambda g, input, other: where(input == other, 0, g), other=zero)
 gradient(op.copysign, input=lambda g, input, out: where(input == 0, 0, g * (out / input)), other=zero)
 gradient(op.where, input=lambda g, condition: where(condition, g, 0), other=lambda g, condition: where(condition, 0, g))
+
+gradient(op.fill, input=zero, value=lambda g: g)
+gradient(op.masked_fill, input=lambda g, mask: g.masked_fill(mask, 0), value=lambda g, mask: where(mask, g, 0))
 
 # Combinations
 
@@ -196,8 +207,8 @@ gradient(
 gradient(
     op.addcdiv,
     input=lambda g: g,
-    tensor1=lambda g, tensor2, value: g * conj(value / tensor2),
-    tensor2=lambda g, tensor1, tensor2, value: -g * conj(value * tensor1 / (tensor2 * tensor2)),
+    tensor1=lambda g, tensor2, value: g * value / conj(tensor2),
+    tensor2=lambda g, tensor1, tensor2, value: -g * value * conj(tensor1 / (tensor2 * tensor2)),
 )
 
 # Complex numbers

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from math import inf, prod as product
+from math import inf
 from typing import Any
 
 from tenfold import op
 from tenfold.autograd.gradients import gradient
 from tenfold.ops.pointwise import where
+from tenfold.ops.reduction import count_over
 from tenfold.ops.rules import wrap_dim, wrap_dims
 from tenfold.ops.statistics import spread_arguments
 
@@ -18,11 +19,6 @@ def restore_dims(g: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
         return g
     dims = wrap_dims(dim, len(shape))
     return g.reshape([1 if i in dims else n for i, n in enumerate(shape)])
-
-
-def count_over(shape: Any, dim: Any) -> int:
-    """How many elements one result of a reduction is made of."""
-    return product(shape[d] for d in wrap_dims(dim, len(shape)))
 
 
 def _is_complex(x: Any) -> bool:
@@ -127,8 +123,7 @@ gradient(op.median_value, input=_median)
 gradient(
     op.logsumexp,
     input=lambda g, input, out, dim, keepdim: (
-        restore_dims(g, input.shape, dim, keepdim)
-        * _conj((input - _finite(restore_dims(out, input.shape, dim, keepdim))).exp())
+        restore_dims(g, input.shape, dim, keepdim) * _conj((input - _finite(restore_dims(out, input.shape, dim, keepdim))).exp())
     ),
 )
 
@@ -145,7 +140,7 @@ def _reversed(scan: Any, x: Any, dim: int) -> Any:
 def _logcumsumexp(g: Any, input: Any, out: Any, dim: int) -> Any:
     if _is_complex(g):
         return (_reversed(op.logcumsumexp, g.log() - _conj(out), dim) + _conj(input)).exp()
-    least = -inf
+    least = -1e30 if g.dtype.itemsize > 2 else -1e4  # as good as -inf, and its differences are numbers
     positive = where(g > 0, where(g > 0, g, 1).log(), least)
     negative = where(g < 0, where(g < 0, -g, 1).log(), least)
     gained = (_reversed(op.logcumsumexp, positive - out, dim) + input).exp()
@@ -191,7 +186,6 @@ def _variance(g: Any, input: Any, dim: Any, unbiased: Any, keepdim: bool, correc
 def _deviation(g: Any, input: Any, out: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Any:
     g = where(out == 0, 0, g / (2 * out))
     return _variance(g, input, dim, unbiased, keepdim, correction)
-
 
 
 gradient(op.var, input=_variance)

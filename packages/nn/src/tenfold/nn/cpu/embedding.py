@@ -18,7 +18,9 @@ Array = np.ndarray[Any, Any]
 def embedding_rows(weight: Array, input: Array, padding_idx: int, scale_grad_by_freq: bool) -> Array:
     """weight[input], where every index must be a row of the table."""
     if input.size and (input.min() < 0 or input.max() >= len(weight)):
-        raise IndexError(f"embedding: index out of range in self: got {input.min()} to {input.max()}, the table has {len(weight)} rows")
+        raise IndexError(
+            f"embedding: index out of range in self: got {input.min()} to {input.max()}, the table has {len(weight)} rows"
+        )
     return weight.take(input, 0)
 
 

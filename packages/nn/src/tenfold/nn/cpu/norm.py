@@ -15,8 +15,8 @@ import numpy as np
 from tenfold.cpu.blocks import row_blocks
 from tenfold.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
-from tenfold.nn.window import Sizes
 from tenfold.nn.ops import norm as ops
+from tenfold.nn.window import Sizes
 
 Array = np.ndarray[Any, Any]
 
@@ -122,7 +122,9 @@ def fused_rms_norm(input: Array, normalized_ndim: int, weight: Array | None, eps
 
 
 @array_kernel(rounded=2)
-def fused_rms_norm_grad(grad: Array, input: Array, rstd: Array, normalized_ndim: int, weight: Array | None, eps: float) -> tuple[Array, Array]:
+def fused_rms_norm_grad(
+    grad: Array, input: Array, rstd: Array, normalized_ndim: int, weight: Array | None, eps: float
+) -> tuple[Array, Array]:
     """The gradients of `fused_rms_norm` for input and weight (of the normalized shape)."""
     lead, D = _split(input.shape, normalized_ndim)
     rows = prod(lead)

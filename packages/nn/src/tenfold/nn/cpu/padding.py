@@ -8,7 +8,7 @@ import numpy as np
 
 from tenfold.kernels import kernel
 from tenfold.nn.ops import padding as ops
-from tenfold.nn.ops.padding import pair_of, padded_shape
+from tenfold.nn.ops.padding import padded_shape, pair_of
 
 Array = np.ndarray[Any, Any]
 

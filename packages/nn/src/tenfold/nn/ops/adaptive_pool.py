@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -85,7 +84,9 @@ def adaptive_max_pool(input: Tensor, output_size: Sizes) -> tuple[Tensor, Tensor
 def _sizes(name: str, n: int, input: Tensor, output_size: Any) -> Sizes:
     shape = input._array.shape
     if len(shape) not in (n + 1, n + 2) or 0 in shape[-n:]:
-        raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor with non-zero size for non-batch dimensions, but got {list(shape)}")
+        raise RuntimeError(
+            f"{name}(): Expected {n + 1}D or {n + 2}D tensor with non-zero size for non-batch dimensions, but got {list(shape)}"
+        )
     given = (output_size,) * n if output_size is None or isinstance(output_size, int) else tuple(output_size)
     given = given * n if len(given) == 1 else given
     if len(given) != n:

@@ -101,7 +101,9 @@ def scaled_dot_product_attention(
 def _repeat_heads(query: Tensor, x: Tensor, what: str) -> Tensor:
     heads, own = query.shape[-3], x.shape[-3]
     if heads % own:
-        raise RuntimeError(f"scaled_dot_product_attention: Number of heads in {what} ({own}) must divide those in query ({heads})")
+        raise RuntimeError(
+            f"scaled_dot_product_attention: Number of heads in {what} ({own}) must divide those in query ({heads})"
+        )
     repeated = x.unsqueeze(-3).expand(*x.shape[:-2], heads // own, *x.shape[-2:])
     return repeated.reshape(*x.shape[:-3], heads, *x.shape[-2:])
 

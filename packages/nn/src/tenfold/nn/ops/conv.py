@@ -178,7 +178,9 @@ def check_convolution(
             f"but got {channels} channels instead"
         )
     if kernel[0] % groups or kernel[0] < groups:
-        raise RuntimeError(f"{name}: Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, got {kernel}")
+        raise RuntimeError(
+            f"{name}: Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, got {kernel}"
+        )
     produced = kernel[1] * groups if transposed else kernel[0]
     if bias is not None and tuple(bias.shape) != (produced,):
         raise RuntimeError(
@@ -293,7 +295,9 @@ def _plain(
     name: str, n: int, input: Tensor, weight: Tensor, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Tensor:
     if weight.dim() != n + 2:
-        raise RuntimeError(f"{name}: expected a weight of {n + 2} dimensions (out, in / groups, *kernel), got {list(weight.shape)}")
+        raise RuntimeError(
+            f"{name}: expected a weight of {n + 2} dimensions (out, in / groups, *kernel), got {list(weight.shape)}"
+        )
     stride, dilation = per_dim(stride, n, f"{name}: stride"), per_dim(dilation, n, f"{name}: dilation")
     if type(padding) is str:
         if padding == "same":
@@ -319,7 +323,9 @@ def _transposed(
     dilation: Any,
 ) -> Tensor:
     if weight.dim() != n + 2:
-        raise RuntimeError(f"{name}: expected a weight of {n + 2} dimensions (in, out / groups, *kernel), got {list(weight.shape)}")
+        raise RuntimeError(
+            f"{name}: expected a weight of {n + 2} dimensions (in, out / groups, *kernel), got {list(weight.shape)}"
+        )
     stride, dilation = per_dim(stride, n, f"{name}: stride"), per_dim(dilation, n, f"{name}: dilation")
     padding, more = per_dim(padding, n, f"{name}: padding"), per_dim(output_padding, n, f"{name}: output_padding")
     return convolution(input, weight, bias, stride, padding, dilation, True, more, groups)
@@ -327,7 +333,13 @@ def _transposed(
 
 @composite("conv", method=None)
 def conv1d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
 ) -> Tensor:
     """Convolution over 1 dimension; padding may be "same" or "valid". Shape: (N, C, L) -> (N, O, ...); see `convolution`.
 
@@ -340,7 +352,13 @@ def conv1d(
 
 @composite("conv", method=None)
 def conv2d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
 ) -> Tensor:
     """Convolution over 2 dimensions; padding may be "same" or "valid". Shape: (N, C, H, W) -> (N, O, ...); see `convolution`.
 
@@ -353,7 +371,13 @@ def conv2d(
 
 @composite("conv", method=None)
 def conv3d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
 ) -> Tensor:
     """Convolution over 3 dimensions; padding may be "same" or "valid". Shape: (N, C, D, H, W) -> (N, O, ...); see `convolution`.
 

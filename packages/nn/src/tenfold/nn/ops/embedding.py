@@ -28,9 +28,7 @@ def _(weight: Any, input: Any, padding_idx: int, scale_grad_by_freq: bool) -> Me
 
 
 @composite("embedding", method=None)
-def embedding_weight_grad(
-    grad: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_by_freq: bool
-) -> Tensor:
+def embedding_weight_grad(grad: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_by_freq: bool) -> Tensor:
     """The gradient of the table: rows of `grad` added up by index, none for padding, divided by the index's frequency.
 
     >>> import tenfold
@@ -158,7 +156,9 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool) -> t
     """Flat indices, the bag of each, and the number of bags."""
     if input.dim() == 2:
         if offsets is not None:
-            raise ValueError("embedding_bag: if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences.")
+            raise ValueError(
+                "embedding_bag: if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences."
+            )
         B, N = input.shape
         return input.reshape(-1), tf.arange(B, device=input.device).unsqueeze(1).expand(B, N).reshape(-1), B
     if input.dim() != 1:
@@ -169,7 +169,9 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool) -> t
         raise ValueError(f"embedding_bag: offsets has to be a 1D Tensor, got {offsets.dim()} dimensions")
     starts = offsets.tolist()
     if starts and starts[0] != 0:
-        raise ValueError(f"embedding_bag: offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got {starts[0]}")
+        raise ValueError(
+            f"embedding_bag: offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got {starts[0]}"
+        )
     ends = starts[1:] + ([] if include_last_offset else [input.shape[0]])
     bags = [i for i, (a, b) in enumerate(zip(starts, ends, strict=False)) for _ in range(b - a)]
     # Indices behind the last offset belong to no bag.
@@ -201,6 +203,8 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     elif tensor._key.device.type != "meta":
         low, high = int(tensor.min()), int(tensor.max())
         if low < 0 or 0 <= num_classes <= high:
-            raise RuntimeError(f"one_hot: Class values must be non-negative and smaller than num_classes ({num_classes}), got {low} to {high}")
+            raise RuntimeError(
+                f"one_hot: Class values must be non-negative and smaller than num_classes ({num_classes}), got {low} to {high}"
+            )
         num_classes = high + 1 if num_classes == -1 else num_classes
     return (tensor.unsqueeze(-1) == tf.arange(num_classes, device=tensor.device)).to(tf.int64)

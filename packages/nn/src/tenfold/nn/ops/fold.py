@@ -47,7 +47,9 @@ def _steps(name: str, kernel_size: Any, dilation: Any, padding: Any, stride: Any
     for what, values in zip(given, sizes, strict=True):
         least = 0 if what == "padding" else 1
         if min(values) < least:
-            raise RuntimeError(f"{name}: {what} should be {'non-negative' if least == 0 else 'greater than zero'}, but got {values}")
+            raise RuntimeError(
+                f"{name}: {what} should be {'non-negative' if least == 0 else 'greater than zero'}, but got {values}"
+            )
     return sizes
 
 
@@ -79,9 +81,7 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
 
 
 @composite("fold", method=None)
-def fold(
-    input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
-) -> Tensor:
+def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """Add columns back to where `unfold` took them.
 
     Shape: (N, C kH kW, L) or (C kH kW, L) -> (N, C, H, W) or (C, H, W). Raises: RuntimeError for sizes that do not fit.

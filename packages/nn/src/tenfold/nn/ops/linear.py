@@ -25,7 +25,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 def check_linear(input: Tensor, weight: Tensor) -> None:
     """Refuse sizes that do not fit, with PyTorch's exception type."""
-    if weight._array.ndim not in (1, 2) or input._array.ndim == 0:
+    if len(weight._array.shape) not in (1, 2) or not input._array.shape:
         raise RuntimeError(f"linear: expected input (*, I) and weight (O, I), got {list(input.shape)} and {list(weight.shape)}")
     if input._array.shape[-1] != weight._array.shape[-1]:
         raise RuntimeError(

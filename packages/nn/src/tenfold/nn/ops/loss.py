@@ -41,7 +41,9 @@ def _check_classes(name: str, input: Tensor, target: Tensor, weight: Tensor | No
     if not shape:
         raise ValueError(f"{name}: Expected an input of at least one dimension (C) or (N, C, *), got a 0-d tensor")
     if len(shape) > 1 and wanted[:1] != shape[:1]:
-        raise ValueError(f"{name}: Expected input batch_size ({shape[0]}) to match target batch_size ({wanted[0] if wanted else 'none'}).")
+        raise ValueError(
+            f"{name}: Expected input batch_size ({shape[0]}) to match target batch_size ({wanted[0] if wanted else 'none'})."
+        )
     expected = (*shape[:1], *shape[2:]) if len(shape) > 1 else ()
     if wanted != expected:
         raise RuntimeError(f"{name}: Expected target size {list(expected)} for input {list(shape)}, got {list(wanted)}")
@@ -211,7 +213,9 @@ def _with_probabilities(
     if target.shape != input.shape:
         _check_index("cross_entropy", target)
     if not target.is_floating_point():
-        raise RuntimeError(f"cross_entropy: Expected floating point type for target with class probabilities, got {target.dtype.name}")
+        raise RuntimeError(
+            f"cross_entropy: Expected floating point type for target with class probabilities, got {target.dtype.name}"
+        )
     if ignore_index >= 0:
         raise RuntimeError(f"cross_entropy: ignore_index is not supported for floating point target, got {ignore_index}")
     dim = _class_dim(input)

@@ -8,6 +8,7 @@ from typing import Any
 import tenfold as tf
 from tenfold.nn.ops.padding import constant_pad
 from tenfold.nn.ops.sizes import widened
+from tenfold.numeric_limits import finfo
 from tenfold.operators import composite
 from tenfold.tensor import Tensor
 
@@ -16,7 +17,7 @@ def _normalized(x: Tensor, dims: Any, eps: float) -> tuple[Tensor, Tensor, Tenso
     """(x - mean) rstd, mean and rstd = 1 / sqrt(var + eps), sizes kept."""
     mean = x.mean(dims, True)
     centered = x - mean
-    rstd = 1 / ((centered * centered).mean(dims, True) + eps).sqrt()
+    rstd = ((centered * centered).mean(dims, True) + eps).rsqrt()
     return centered * rstd, mean, rstd
 
 
@@ -95,7 +96,9 @@ def _check_normalized_shape(name: str, input: Tensor, normalized_shape: Any, wei
     sizes = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     shape = input._array.shape
     if not sizes:
-        raise RuntimeError(f"{name}: Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = []")
+        raise RuntimeError(
+            f"{name}: Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = []"
+        )
     for what, given in (("weight", weight), ("bias", bias)):
         if given is not None and given._array.shape != sizes:
             raise RuntimeError(
@@ -119,7 +122,7 @@ def fused_rms_norm(input: Tensor, normalized_ndim: int, weight: Tensor | None, e
 
 
 def _inverse_rms(x: Tensor, normalized_ndim: int, eps: float) -> Tensor:
-    return 1 / ((x * x).mean(_last(normalized_ndim), True) + eps).sqrt()
+    return ((x * x).mean(_last(normalized_ndim), True) + eps).rsqrt()
 
 
 @composite("norm", method=None)
@@ -148,9 +151,9 @@ def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
     """
     n = _check_normalized_shape("rms_norm", input, normalized_shape, weight, None)
     if eps is None:
-        eps = tf.finfo(input.dtype).eps
+        eps = finfo(input.dtype).eps
     if input.dtype.is_complex:
-        y = input / ((input.abs() ** 2).mean(_last(n), True) + eps).sqrt()
+        y = input / ((input * input).mean(_last(n), True) + eps).sqrt()
         return y if weight is None else y * weight
     return fused_rms_norm(input, n, weight, eps)[0]
 
@@ -171,7 +174,7 @@ def fused_batch_norm(
         mean, var = _channel_statistics(x)
     else:
         mean, var = widened(running_mean), widened(running_var)
-    rstd = 1 / (var + eps).sqrt()
+    rstd = (var + eps).rsqrt()
     y = (x - _along_channels(mean, x)) * _along_channels(rstd, x)
     weight, bias = (None if v is None else _along_channels(v, x) for v in (weight, bias))
     return _affine(y, weight, bias, input.dtype), mean, var, rstd
@@ -199,7 +202,7 @@ def fused_batch_norm_grad(
     x, g = widened(input), widened(grad)
     if training:
         mean, var = _channel_statistics(x)
-        rstd = 1 / (var + eps).sqrt()
+        rstd = (var + eps).rsqrt()
     dims, scale = _but_channels(x), _along_channels(rstd, x)
     y = (x - _along_channels(mean, x)) * scale
     h = g if weight is None else g * _along_channels(widened(weight), x)
@@ -231,6 +234,8 @@ def batch_norm(
             [ 1.]])
     """
     shape = input._array.shape
+    if len(shape) < 2 and not input.numel():
+        return input.clone()
     _check_channels("batch_norm", shape, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     if training:
         values_per_channel("batch_norm", shape)
@@ -253,7 +258,9 @@ def _check_channels(name: str, shape: tuple[int, ...], **vectors: Any) -> None:
         raise RuntimeError(f"{name}: expected an input of at least 2 dimensions (N, C, *), got {list(shape)}")
     for what, v in vectors.items():
         if v is not None and v._array.shape != (shape[1],):
-            raise RuntimeError(f"{name}: {what} should contain {shape[1]} elements not {v.numel()} (input of shape {list(shape)})")
+            raise RuntimeError(
+                f"{name}: {what} should contain {shape[1]} elements not {v.numel()} (input of shape {list(shape)})"
+            )
 
 
 def update_statistics(running_mean: Any, running_var: Any, mean: Tensor, var: Tensor, momentum: float, count: int) -> None:
@@ -371,8 +378,8 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 0.0001, beta: f
     return input / (total * (alpha / size) + k) ** beta
 
 
-@composite("norm", method=None)
-def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Tensor:
+@composite("norm", method=None, out=True)
+def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
     """x / max(norm(x), eps) along a dimension, with the p-norm.
 
     >>> import tenfold

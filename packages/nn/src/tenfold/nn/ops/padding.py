@@ -119,7 +119,9 @@ def _check_border(shape: Sequence[int], widths: Sizes, mode: str) -> None:
                 f"{len(shape) - 1 - i} of input {list(shape)}"
             )
         if n == 0 and width > 0:
-            raise RuntimeError(f"pad: expected a non-empty dimension {len(shape) - 1 - i} for mode {mode!r}, got input {list(shape)}")
+            raise RuntimeError(
+                f"pad: expected a non-empty dimension {len(shape) - 1 - i} for mode {mode!r}, got input {list(shape)}"
+            )
 
 
 def border_index(n: int, before: int, after: int, mode: str) -> list[int]:
@@ -128,5 +130,7 @@ def border_index(n: int, before: int, after: int, mode: str) -> list[int]:
     if mode == "replicate":
         return [min(max(i, 0), n - 1) for i in positions]
     if mode == "circular":
-        return [i % n for i in positions]
+        # Negative widths crop first, and what is left goes round.
+        kept = range(max(0, -before), n - max(0, -after))
+        return [kept[i % len(kept)] for i in range(-max(0, before), len(kept) + max(0, after))]
     return [n - 1 - abs(n - 1 - abs(i)) for i in positions]

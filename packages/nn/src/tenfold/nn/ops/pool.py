@@ -97,7 +97,9 @@ def avg_pool(
     >>> tenfold.op.avg_pool(tenfold.tensor([1.0, 3.0, 2.0]), (2,), (1,), (0,), False, True, None)
     tensor([2.0000, 2.5000])
     """
-    window, scale = _averaging(input, tuple(input.shape), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    window, scale = _averaging(
+        input, tuple(input.shape), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
     ndim = len(kernel_size)
     ends = [(o - 1) * s + k for o, s, k in zip(window.outputs, stride, kernel_size, strict=True)]
     widths = zip(ends, padding, window.inputs, strict=True)
@@ -169,21 +171,31 @@ def _check_outputs(name: str, input: Tensor, kernel: Sizes, steps: Sizes, pads: 
         )
 
 
-def _max(
-    name: str, n: int, input: Tensor, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool, both: bool
-) -> Any:
+def _max(name: str, n: int, input: Tensor, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool, both: bool) -> Any:
     sizes = _steps(name, n, input, kernel, stride, padding, dilation)
     _check_outputs(name, input, *sizes, ceil)
     result = max_pool(input, *sizes, ceil)
     return tuple(result) if both else result[0]
 
 
-def _avg(name: str, n: int, input: Tensor, kernel: Any, stride: Any, padding: Any, ceil: bool, count_pad: bool, divisor: Any) -> Tensor:
+def _avg(
+    name: str, n: int, input: Tensor, kernel: Any, stride: Any, padding: Any, ceil: bool, count_pad: bool, divisor: Any
+) -> Tensor:
     kernel, steps, pads, gaps = _steps(name, n, input, kernel, stride, padding, 1)
     if divisor == 0:
         raise RuntimeError(f"{name}: divisor must be not zero")
     _check_outputs(name, input, kernel, steps, pads, gaps, ceil)
+    if input._array.dtype.kind in "iu":
+        return _integer_means(input, kernel, steps, pads, ceil, count_pad, divisor)
     return avg_pool(input, kernel, steps, pads, ceil, count_pad, divisor)
+
+
+def _integer_means(input: Tensor, kernel: Sizes, steps: Sizes, pads: Sizes, ceil: bool, count_pad: bool, divisor: Any) -> Tensor:
+    """Means of integers, rounded towards zero."""
+    sums = avg_pool(input, kernel, steps, pads, ceil, count_pad, 1)
+    window = window_over(tuple(input.shape[-len(kernel) :]), kernel, steps, pads, (1,) * len(kernel), ceil)
+    counts = np.rint(1 / mean_factors(window, count_pad, divisor)).astype(np.int64)
+    return tf.div(sums, tf.tensor(counts.tolist(), dtype=input.dtype, device=input.device), rounding_mode="trunc")
 
 
 def _power_mean(n: int, input: Tensor, norm_type: float, kernel: Any, stride: Any, ceil_mode: bool) -> Tensor:
@@ -192,7 +204,9 @@ def _power_mean(n: int, input: Tensor, norm_type: float, kernel: Any, stride: An
     return (tf.sign(means) * tf.relu(tf.abs(means)) * prod(kernel)).pow(1.0 / norm_type)
 
 
-def _unpool(name: str, n: int, input: Tensor, indices: Tensor, kernel: Any, stride: Any, padding: Any, output_size: Any) -> Tensor:
+def _unpool(
+    name: str, n: int, input: Tensor, indices: Tensor, kernel: Any, stride: Any, padding: Any, output_size: Any
+) -> Tensor:
     kernel = per_dim(kernel, n, f"{name}: kernel_size")
     stride = kernel if stride is None else per_dim(stride, n, f"{name}: stride")
     padding = per_dim(padding, n, f"{name}: padding")
@@ -217,10 +231,14 @@ def _unpooled_sizes(name: str, usual: list[int], stride: Sizes, output_size: Any
         return tuple(usual)
     sizes = tuple(output_size)[-len(usual) :]
     if len(sizes) != len(usual):
-        raise ValueError(f"{name}: output_size should be a sequence containing {len(usual)} or {len(usual) + 2} elements, but it has a length of '{len(sizes)}'")
+        raise ValueError(
+            f"{name}: output_size should be a sequence containing {len(usual)} or {len(usual) + 2} elements, but it has a length of '{len(sizes)}'"
+        )
     for got, size, step in zip(sizes, usual, stride, strict=True):
         if not size - step < got < size + step:
-            raise ValueError(f'{name}: invalid output_size "{list(sizes)}" (each must be between {size - step} and {size + step})')
+            raise ValueError(
+                f'{name}: invalid output_size "{list(sizes)}" (each must be between {size - step} and {size + step})'
+            )
     return sizes
 
 

@@ -12,7 +12,9 @@ gradient(
     adaptive_avg_pool,
     input=lambda g, input_shape, output_size: adaptive_avg_pool_grad(g, input_shape, len(output_size)),
 )
-gradient(adaptive_avg_pool_grad, grad=lambda g, grad_shape, ndim: adaptive_avg_pool(g, tuple(grad_shape[len(grad_shape) - ndim :])))
+gradient(
+    adaptive_avg_pool_grad, grad=lambda g, grad_shape, ndim: adaptive_avg_pool(g, tuple(grad_shape[len(grad_shape) - ndim :]))
+)
 
 
 @gradients(adaptive_max_pool, "input")

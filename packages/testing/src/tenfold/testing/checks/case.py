@@ -14,17 +14,30 @@ import numpy as np
 
 import tenfold
 from tenfold import devices
+from tenfold.generator import manual_seed
 from tenfold.operators import Operator
-from tenfold.tensor import host
-from tenfold.testing import samples as registry, tolerances
+from tenfold.tensor import Tensor, host
+from tenfold.testing import samples as registry
+from tenfold.testing import tolerances
 from tenfold.testing.comparison import assert_close
 from tenfold.testing.samples import Sample, Samples
 
 DTYPES = tuple(
     tenfold.dtypes.BY_NAME[name]
     for name in (
-        "float32", "float64", "int64", "bool", "complex64", "complex128", "float16", "bfloat16", "int32", "int16", "int8", "uint8",
-    )  # fmt: skip
+        "float32",
+        "float64",
+        "int64",
+        "bool",
+        "complex64",
+        "complex128",
+        "float16",
+        "bfloat16",
+        "int32",
+        "int16",
+        "int8",
+        "uint8",
+    )
 )
 
 
@@ -43,7 +56,15 @@ class Result:
     reason: str = ""
 
     def __str__(self) -> str:
-        return f"{self.operator}: {self.check} {self.status}: {self.reason}" + (f"\n  sample: {self.sample}" if self.sample else "")
+        return f"{self.operator}: {self.check} {self.status}: {self.reason}" + (
+            f"\n  sample: {self.sample}" if self.sample else ""
+        )
+
+
+def demand(condition: bool, otherwise: str) -> None:
+    """Fail the check unless the condition holds."""
+    if not condition:
+        raise AssertionError(otherwise)
 
 
 class Case:
@@ -51,7 +72,7 @@ class Case:
 
     def __init__(self, operator: Operator, device: Any = "cpu") -> None:
         self.operator = operator
-        self.key = devices.located(device)
+        self.key: Any = devices.located(device)
         self.registered = registry.find(operator) or Samples(operator.name, lambda make: ())
 
     @property
@@ -60,13 +81,15 @@ class Case:
 
     @functools.cached_property
     def dtypes(self) -> tuple[Any, ...]:
-        """The dtypes whose samples the operator accepts, by its rule."""
-        return tuple(d for d in self.candidates if not self.refusal(d))
+        """The dtypes whose samples the operator accepts: its rule and its kernel (the check `dtypes` compares the two)."""
+        accepted = (d for d in self.candidates if self.refusal(d) is None)
+        return tuple(d for d in accepted if self._unless_missing(self._tried(self.key, d)) is None)
 
     @property
     def candidates(self) -> tuple[Any, ...]:
-        """The dtypes that samples are made for."""
-        return self.registered.dtypes or DTYPES
+        """The dtypes that samples are made for: those that the device has."""
+        here = self.key.backend.dtypes
+        return tuple(d for d in self.registered.dtypes or DTYPES if here is None or d.name in here)
 
     def refusal(self, dtype: Any) -> Exception | None:
         """What the shape rule raises for samples of a dtype, None when it accepts the dtype."""
@@ -74,11 +97,16 @@ class Case:
             return self._tried("cpu", dtype)
         return self._tried("meta", dtype)
 
+    def _unless_missing(self, error: Exception | None) -> Exception | None:
+        return None if error is None or self.lacks_kernel(error) else error
+
     def _tried(self, device: Any, dtype: Any) -> Exception | None:
         try:
-            for sample in self.samples(dtype, device)[:2]:
-                self.call(sample)
-        except (RuntimeError, TypeError, ValueError, IndexError) as error:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                for sample in self.samples(dtype, device)[:2]:
+                    self.call(sample)
+        except (RuntimeError, TypeError, ValueError, IndexError, Warning) as error:
             return error
         return None
 
@@ -89,12 +117,14 @@ class Case:
     def call(self, sample: Sample) -> Any:
         """The operator's result. What it draws, it draws from the same seed each time."""
         self.reseed()
+        if self.registered.mutates:
+            sample = sample.map(_copied)
         return self.operator.fn(*sample.args, **sample.kwargs)
 
     def reseed(self) -> None:
         """Start what a random operator draws from at the operator's own seed."""
         if self.registered.random or self.operator.random:
-            tenfold.manual_seed(zlib.crc32(self.operator.name.encode()))
+            manual_seed(zlib.crc32(self.operator.name.encode()))
 
     # Results
 
@@ -118,13 +148,17 @@ class Case:
             return Result(self.operator.name, check, sample, "skipped", str(skip))
         except AssertionError as failure:
             return Result(self.operator.name, check, sample, "failed", str(failure) or "assertion without a message")
-        except Exception as error:  # noqa: BLE001: whatever an operator raises on its own samples is a finding
-            if is_missing_kernel(error):
+        except Exception as error:  # noqa: BLE001 - whatever an operator raises on its own samples is a finding
+            if self.lacks_kernel(error):
                 return Result(self.operator.name, check, sample, "skipped", missing_reason(self.key))
             where = traceback.extract_tb(error.__traceback__)[-1]
             reason = f"raised {type(error).__name__}: {error} ({where.filename}:{where.lineno})"
             return Result(self.operator.name, check, sample, "failed", reason)
         return Result(self.operator.name, check, sample, "passed")
+
+    def lacks_kernel(self, error: Exception) -> bool:
+        """Whether an error says that the device has no kernel: allowed on any device but the CPU, which has them all."""
+        return self.key is not devices.CPU and isinstance(error, NotImplementedError) and "has no kernel for device" in str(error)
 
     def skipped(self, check: str, reason: str) -> Result:
         return Result(self.operator.name, check, "", "skipped", reason)
@@ -133,9 +167,9 @@ class Case:
         return Result(self.operator.name, check, "", "failed", reason)
 
 
-def is_missing_kernel(error: Exception) -> bool:
-    """Whether an error says that a device has no kernel for an operator."""
-    return isinstance(error, NotImplementedError) and "has no kernel for device" in str(error)
+def _copied(tensor: Any) -> Any:
+    """A copy that an operator may write, which in a graph is no leaf."""
+    return tensor.clone()
 
 
 def missing_reason(key: Any) -> str:
@@ -156,9 +190,13 @@ def to_host(tensor: Any) -> Any:
 
 def on_cpu(value: Any) -> Any:
     """The same values as a CPU tensor."""
-    if not isinstance(value, tenfold.Tensor):
+    if not isinstance(value, Tensor):
         return value
     return registry.Make("cpu").place(np.array(to_host(value)))
+
+
+def _prefixed(name: str, message: str) -> str:
+    return f"{name}: {message}"
 
 
 def assert_same(actual: Any, expected: Any, what: str, exact: bool = False) -> None:
@@ -167,10 +205,10 @@ def assert_same(actual: Any, expected: Any, what: str, exact: bool = False) -> N
     assert len(got) == len(wanted), f"{what}: {len(got)} results, expected {len(wanted)}"
     for i, (a, b) in enumerate(zip(got, wanted)):
         name = f"{what}, result {i}" if len(got) > 1 else what
-        if not isinstance(b, tenfold.Tensor):
+        if not isinstance(b, Tensor):
             assert a == b or (a != a and b != b), f"{name}: {a!r}, expected {b!r}"
             continue
         assert a.dtype is b.dtype, f"{name}: dtype {a.dtype}, expected {b.dtype}"
         assert a.shape == b.shape, f"{name}: shape {list(a.shape)}, expected {list(b.shape)}"
         rtol, atol = tolerances.EXACT if exact else tolerances.implementation(b.dtype)
-        assert_close(on_cpu(a), on_cpu(b), rtol=rtol, atol=atol, equal_nan=True, msg=lambda m, name=name: f"{name}: {m}")
+        assert_close(on_cpu(a), on_cpu(b), rtol=rtol, atol=atol, equal_nan=True, msg=functools.partial(_prefixed, name))

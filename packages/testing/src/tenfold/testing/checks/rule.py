@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
-import tenfold
-from tenfold.testing.checks.case import Case, Result, Skip, is_missing_kernel, missing_reason, results_of
+from tenfold.devices import CPU
+from tenfold.tensor import Tensor
+from tenfold.testing.checks.case import Case, Result, Skip, demand, missing_reason, results_of
 from tenfold.testing.samples import Sample
 
 
@@ -30,14 +32,14 @@ def shape_rule(case: Case) -> Iterator[Result]:
 
 
 def _compare(case: Case, what: str, a: Any, b: Any) -> None:
-    if not isinstance(b, tenfold.Tensor):
+    if not isinstance(b, Tensor):
         assert type(a) is type(b), f"{what}: {a!r}, the rule gives {b!r}"
         return
     assert a.shape == b.shape, f"{what}: shape {list(a.shape)}, the rule gives {list(b.shape)}"
     assert a.dtype is b.dtype, f"{what}: dtype {a.dtype}, the rule gives {b.dtype}"
-    if b.device.type == "meta" and a.device.type != "meta":
+    if b.is_meta and not a.is_meta:
         # An operator that was asked for another device says so in its samples; else it stays where its arguments are.
-        assert a.device is case.key or a.device is tenfold.device("cpu"), f"{what}: device {a.device}, expected {case.key}"
+        assert a.device is case.key or a.device == CPU, f"{what}: device {a.device}, expected {case.key}"
 
 
 def dtypes(case: Case) -> Iterator[Result]:
@@ -48,7 +50,7 @@ def dtypes(case: Case) -> Iterator[Result]:
             yield case.skipped("dtypes", "no samples")
             return
         refused = case.refusal(dtype)
-        yield case.attempt("dtypes", f"{dtype.name}: {samples[0]!r}", lambda s=samples[0], r=refused: _as_refused(case, s, r))  # type: ignore[misc]
+        yield case.attempt("dtypes", f"{dtype.name}: {samples[0]!r}", functools.partial(_as_refused, case, samples[0], refused))
 
 
 def _as_refused(case: Case, sample: Sample, refused: Exception | None) -> None:
@@ -60,11 +62,10 @@ def _as_refused(case: Case, sample: Sample, refused: Exception | None) -> None:
     try:
         case.call(sample)
     except (RuntimeError, TypeError, ValueError, IndexError) as error:
-        if is_missing_kernel(error):
+        if case.lacks_kernel(error):
             raise Skip(missing_reason(case.key)) from None
-        assert type(error) is type(refused), (
-            f"{case.operator.name}: the rule raises {type(refused).__name__} ({refused}), the operator {type(error).__name__} ({error})"
-        )
+        found, expected = f"{type(error).__name__} ({error})", f"{type(refused).__name__} ({refused})"
+        demand(type(error) is type(refused), f"{case.operator.name}: the rule raises {expected}, the operator {found}")
         return
     raise AssertionError(f"{case.operator.name} runs where its rule refuses: {type(refused).__name__}: {refused}")
 
@@ -79,11 +80,11 @@ def memory(case: Case) -> Iterator[Result]:
     def compare(sample: Sample, dtype: Any) -> None:
         inputs = [t for t in sample.tensors if t.numel()]
         for result in results_of(case.call(sample)):
-            if not isinstance(result, tenfold.Tensor) or not result.numel() or not inputs:
+            if not isinstance(result, Tensor) or not result.numel() or not inputs:
                 continue
             if operator.view:
                 assert _same_memory(result, inputs[0]), f"{operator.name} is a view, but its result is a copy"
-                assert result._base is not None, f"{operator.name}: the view has no _base"
+                assert result._is_view(), f"{operator.name}: the view has no _base"
             else:
                 for t in inputs:
                     assert not _same_memory(result, t), f"{operator.name} returned the memory of its argument, but is no view"

@@ -18,6 +18,7 @@ from typing import Any
 import tenfold
 from tenfold import plugins
 from tenfold.operators import OPERATORS, Operator, as_operator
+from tenfold.tensor import Tensor
 from tenfold.testing.samples.make import ANY, LAYOUTS, NONZERO, POSITIVE, PROBABILITY, UNIT, Domain, Make
 
 __all__ = [
@@ -58,15 +59,15 @@ class Sample:
 
 
 def _map(value: Any, function: Callable[[Any], Any]) -> Any:
-    if isinstance(value, tenfold.Tensor):
+    if isinstance(value, Tensor):
         return function(value)
-    if isinstance(value, (tuple, list)) and any(isinstance(v, (tenfold.Tensor, tuple, list)) for v in value):
+    if isinstance(value, (tuple, list)) and any(isinstance(v, (Tensor, tuple, list)) for v in value):
         return type(value)(_map(v, function) for v in value)
     return value
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, tenfold.Tensor):
+    if isinstance(value, Tensor):
         layout = "" if value.is_contiguous() else f", strides {tuple(value.stride())}"
         return f"{value.dtype.name}{list(value.shape)}{layout}"
     if isinstance(value, (tuple, list)):
@@ -104,6 +105,7 @@ class Samples:
     no_gradient: str = ""  # why derivatives are not compared with differences
     no_value: str = ""  # why values are not compared at all
     no_second_gradient: str = ""
+    mutates: bool = False  # the operator writes its first argument: it is tried on copies
     errors: list[Generator] = field(default_factory=list)
 
 
@@ -125,10 +127,14 @@ def samples(target: Any, **options: Any) -> Callable[[Generator], Generator]:
             owners = f"{SAMPLES[name].generator.__module__} and {generator.__module__}"
             raise RuntimeError(f"operator {name} has two sets of samples: in {owners}")
         SAMPLES[name] = Samples(name, generator, **options)
-        plugins.on_failure(lambda: SAMPLES.pop(name, None) and None)
+        plugins.on_failure(lambda: _discard(name))
         return generator
 
     return register
+
+
+def _discard(name: str) -> None:
+    SAMPLES.pop(name, None)
 
 
 def error_samples(target: Any) -> Callable[[Generator], Generator]:
@@ -150,6 +156,9 @@ def load() -> None:
         for plugin, modules in plugins.hook_results("tenfold_samples"):
             for module in modules.values():
                 plugins.load_module(plugin, module)
+        for plugin in plugins.problems():
+            if plugin.name == "testing":
+                raise plugins.PluginError(f"samples: plugin {plugin} failed to load: {plugin.error}") from plugin.error
         _loaded.append(True)
 
 
@@ -168,7 +177,7 @@ def samples_of(target: Any, device: Any = "cpu", dtype: Any = None) -> list[Samp
     >>> from tenfold import op
     >>> from tenfold.testing.samples import samples_of
     >>> samples_of(op.neg)[0]
-    (float32[])
+    (float32[]) [0-d]
     """
     found = find(target)
     if found is None:

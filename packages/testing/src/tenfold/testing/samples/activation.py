@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.testing.samples import ANY, NONZERO, Domain, Make, Sample, error_samples, samples
+import tenfold
+from tenfold.testing.samples import ANY, NONZERO, Domain, ErrorSample, Make, Sample, error_samples, samples
 from tenfold.testing.samples.families import no_tensor, unary
 from tenfold.testing.samples.reduction import out_of_range
 
@@ -21,15 +22,27 @@ BENDS = Domain(-4.0, 7.0, away=(-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0, 6.0), marg
 
 # Operator: domain, keywords of a second set of samples, NumPy's formula for the defaults.
 TABLE: dict[str, tuple[Domain, dict[str, Any], Any]] = {
-    "relu": (NONZERO, {}, lambda input: np.maximum(input, 0)), "relu6": (BENDS, {}, lambda input: np.clip(input, 0, 6)),
-    "sigmoid": (ANY, {}, _sigmoid), "logsigmoid": (ANY, {}, lambda input: np.log(_sigmoid(input))), "gelu": (ANY, {"approximate": "tanh"}, None),
-    "silu": (ANY, {}, lambda input: input * _sigmoid(input)), "mish": (ANY, {}, lambda input: input * np.tanh(np.log1p(np.exp(input)))),
-    "softplus": (ANY, {"beta": 2.0, "threshold": 1.5}, None), "softsign": (NONZERO, {}, lambda input: input / (1 + np.abs(input))),
-    "hardtanh": (BENDS, {"min_val": -0.7, "max_val": 2.0}, None), "hardsigmoid": (BENDS, {}, None), "hardswish": (BENDS, {}, None),
-    "leaky_relu": (NONZERO, {"negative_slope": 0.2}, None), "elu": (NONZERO, {"alpha": 0.5}, None), "celu": (NONZERO, {"alpha": 0.5}, None),
-    "selu": (NONZERO, {}, None), "hardshrink": (BENDS, {"lambd": 0.7}, None), "softshrink": (BENDS, {"lambd": 0.7}, None),
-    "tanhshrink": (ANY, {}, None), "threshold": (BENDS, {}, None),
-}  # fmt: skip
+    "relu": (NONZERO, {}, lambda input: np.maximum(input, 0)),
+    "relu6": (BENDS, {}, lambda input: np.clip(input, 0, 6)),
+    "sigmoid": (ANY, {}, _sigmoid),
+    "logsigmoid": (ANY, {}, lambda input: np.log(_sigmoid(input))),
+    "gelu": (ANY, {"approximate": "tanh"}, None),
+    "silu": (ANY, {}, lambda input: input * _sigmoid(input)),
+    "mish": (ANY, {}, lambda input: input * np.tanh(np.log1p(np.exp(input)))),
+    "softplus": (ANY, {"beta": 2.0, "threshold": 1.5}, None),
+    "softsign": (NONZERO, {}, lambda input: input / (1 + np.abs(input))),
+    "hardtanh": (BENDS, {"min_val": -0.7, "max_val": 2.0}, None),
+    "hardsigmoid": (BENDS, {}, None),
+    "hardswish": (BENDS, {}, None),
+    "leaky_relu": (NONZERO, {"negative_slope": 0.2}, None),
+    "elu": (NONZERO, {"alpha": 0.5}, None),
+    "celu": (NONZERO, {"alpha": 0.5}, None),
+    "selu": (NONZERO, {}, None),
+    "hardshrink": (BENDS, {"lambd": 0.7}, None),
+    "softshrink": (BENDS, {"lambd": 0.7}, None),
+    "tanhshrink": (ANY, {}, None),
+    "threshold": (BENDS, {}, None),
+}
 
 
 def _with_keywords(domain: Domain, keywords: dict[str, Any], rest: tuple[Any, ...] = ()) -> Any:
@@ -45,7 +58,39 @@ def _with_keywords(domain: Domain, keywords: dict[str, Any], rest: tuple[Any, ..
 for _name, (_domain, _keywords, _reference) in TABLE.items():
     _formula = (lambda f: lambda input, **keywords: f(input))(_reference) if _reference and not _keywords else None
     samples(_name, reference=_formula)(_with_keywords(_domain, _keywords, (0.3, 2.0) if _name == "threshold" else ()))
-    error_samples(_name)(no_tensor)
+    if _name != "threshold":
+        error_samples(_name)(no_tensor)
+
+
+@error_samples("threshold")
+def _threshold_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample([1.0], 0.3, 2.0, error=TypeError, match="argument 'input'")
+
+
+def _backward(*rest: Any) -> Any:
+    """Gradients that are operators of their own: of a gradient and an input (or output) of one shape."""
+
+    def generate(make: Make) -> Iterator[Sample]:
+        for shape in ((3,), (2, 3), (0, 2)):
+            yield Sample(make(*shape), make(*shape, domain=NONZERO), *rest, note=f"{len(shape)}-d")
+        yield Sample(make(3, 4, layout="transposed"), make(3, 4, layout="strided", domain=NONZERO), *rest, note="strided memory")
+
+    return generate
+
+
+def _backward_errors(*rest: Any) -> Any:
+    def generate(make: Make) -> Iterator[ErrorSample]:
+        yield ErrorSample([1.0], make(1), *rest, error=TypeError, match="argument 'grad_output'")
+
+    return generate
+
+
+FLOATS = (tenfold.float32, tenfold.float64, tenfold.float16, tenfold.bfloat16)
+for _name, _rest in {
+    "softmax_backward": (0,), "log_softmax_backward": (0,), "threshold_backward": (0.0,), "gelu_backward": (), "silu_backward": (),
+}.items():  # fmt: skip
+    samples(_name, dtypes=FLOATS)(_backward(*_rest))
+    error_samples(_name)(_backward_errors(*_rest))
 
 
 def _along_dim(make: Make) -> Iterator[Sample]:
@@ -70,3 +115,13 @@ def _glu(make: Make) -> Iterator[Sample]:
 def _prelu(make: Make) -> Iterator[Sample]:
     yield Sample(make(2, 3, domain=NONZERO), make(3))
     yield Sample(make(2, 3, 4, domain=NONZERO), make(1))
+
+
+@error_samples("glu")
+def _glu_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample(make(3), 0, error=RuntimeError, match="even")
+
+
+@error_samples("prelu")
+def _prelu_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample(make(2, 3), make(2), error=RuntimeError, match="")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import tenfold
+from tenfold.memory_format import channels_last, contiguous_format
 from tenfold.testing.samples import Domain, ErrorSample, Make, Sample, error_samples, samples
 from tenfold.testing.samples.families import unary_tensors
 
@@ -20,19 +21,25 @@ def _same(input: Any, *arguments: Any, **keywords: Any) -> Any:
 def _clone(make: Make) -> Iterator[Sample]:
     for note, x in unary_tensors(make, POSITIVE):
         yield Sample(x, note=note)
-    yield Sample(make(2, 3, layout="transposed"), memory_format=tenfold.contiguous_format, note="to row-major")
-    yield Sample(make(2, 3, 4, 5), memory_format=tenfold.channels_last, note="to channels_last")
+    yield Sample(make(2, 3, layout="transposed"), memory_format=contiguous_format, note="to row-major")
+    yield Sample(make(2, 3, 4, 5), memory_format=channels_last, note="to channels_last")
 
 
 @samples("contiguous", reference=_same)
 def _contiguous(make: Make) -> Iterator[Sample]:
     for note, x in unary_tensors(make, POSITIVE):
         yield Sample(x, note=note)
-    yield Sample(make(2, 3, 4, 5), memory_format=tenfold.channels_last, note="to channels_last")
+    yield Sample(make(2, 3, 4, 5), memory_format=channels_last, note="to channels_last")
 
 
 def _targets(make: Make) -> tuple[Any, ...]:
-    return (make.dtype, tenfold.float64, tenfold.float16, tenfold.int64, tenfold.bool_ if hasattr(tenfold, "bool_") else tenfold.dtypes.bool_)
+    return (
+        make.dtype,
+        tenfold.float64,
+        tenfold.float16,
+        tenfold.int64,
+        tenfold.bool_ if hasattr(tenfold, "bool_") else tenfold.dtypes.bool_,
+    )
 
 
 @samples("to_dtype")
@@ -63,7 +70,7 @@ def _to(make: Make) -> Iterator[Sample]:
         yield Sample(make(2, 3, domain=POSITIVE), make.device, tenfold.float32, note="device and dtype")
         yield Sample(make(2, 3, domain=POSITIVE), make.ints(1, low=0, high=2), note="another tensor's")
     yield Sample(make(), make.device, note="a device")
-    yield Sample(make(2, 3, 4, 5), memory_format=tenfold.channels_last, note="memory format")
+    yield Sample(make(2, 3, 4, 5), memory_format=channels_last, note="memory format")
 
 
 @samples("type_as")

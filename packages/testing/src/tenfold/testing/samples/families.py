@@ -31,12 +31,17 @@ def unary(domain: Domain = ANY, *rest: Any, **keyword: Any) -> Any:
 
 def binary_pairs(make: Make, first: Domain, second: Domain) -> Iterator[tuple[str, Any, Any]]:
     """Pairs of tensors in every way of broadcasting and of lying in memory."""
-    shapes = [((3,), (3,)), ((), ()), ((2, 3), ()), ((), (2, 3)), ((2, 1), (1, 3)), ((2, 3), (3,)), ((1,), (2, 1, 3)), ((0,), (1,)),
-              ((2, 0), (2, 1)), ((LONG,), (LONG,))]  # fmt: skip
+    shapes: list[tuple[Any, Any]] = [((3,), (3,)), ((), ()), ((2, 3), ()), ((), (2, 3)), ((2, 1), (1, 3)), ((2, 3), (3,))]
+    shapes += [((1,), (2, 1, 3)), ((0,), (1,)), ((2, 0), (2, 1)), ((LONG,), (LONG,))]
     for a, b in shapes:
         note = "empty" if 0 in a or 0 in b else "same shape" if a == b else "broadcast"
         yield note, make(*a, domain=first), make(*b, domain=second)
-    for one, other in (("transposed", "contiguous"), ("strided", "transposed"), ("expanded", "strided"), ("contiguous", "flipped")):
+    for one, other in (
+        ("transposed", "contiguous"),
+        ("strided", "transposed"),
+        ("expanded", "strided"),
+        ("contiguous", "flipped"),
+    ):
         yield f"{one}, {other}", make(3, 4, domain=first, layout=one), make(3, 4, domain=second, layout=other)
 
 

@@ -29,7 +29,13 @@ def _getitem_errors(make: Make) -> Iterator[ErrorSample]:
 
 def _along(make: Make) -> Iterator[tuple[Any, int, Any]]:
     """Tensors with a dimension and an index tensor of the result's shape, no entry twice in a row."""
-    for shape, dim, wanted in (((4,), 0, (3,)), ((3, 4), 1, (3, 2)), ((3, 4), 0, (2, 4)), ((2, 3, 4), -1, (2, 3, 2)), ((3, 4), 0, (0, 4))):
+    for shape, dim, wanted in (
+        ((4,), 0, (3,)),
+        ((3, 4), 1, (3, 2)),
+        ((3, 4), 0, (2, 4)),
+        ((2, 3, 4), -1, (2, 3, 2)),
+        ((3, 4), 0, (0, 4)),
+    ):
         yield make(*shape), dim, make.ints(*wanted, low=0, high=shape[dim])
     yield make(3, 4, layout="transposed"), 1, make.ints(3, 2, low=0, high=4, layout="strided")
 

@@ -12,6 +12,7 @@ import numpy as np
 import tenfold
 from tenfold import devices
 from tenfold.meta import contiguous_strides
+from tenfold.ops.creation import tensor
 from tenfold.tensor import wrap
 
 LAYOUTS = ("contiguous", "transposed", "strided", "expanded", "flipped")
@@ -44,7 +45,7 @@ class Make:
     """
 
     def __init__(self, device: Any = "cpu", dtype: Any = tenfold.float32, seed: int = 0) -> None:
-        self.key = devices.located(device)
+        self.key: Any = devices.located(device)
         self.dtype = dtype
         self.rng = np.random.default_rng(seed)
 
@@ -97,8 +98,10 @@ class Make:
         return values
 
     def _integers(self, shape: Sequence[int], dtype: Any, domain: Domain) -> Any:
-        lowest = 0 if not dtype.is_signed else ceil(domain.low)
-        values = self.rng.integers(max(ceil(domain.low), lowest), max(floor(domain.high), lowest + 1) + 1, shape)
+        low, high = ceil(domain.low), floor(domain.high)
+        if not dtype.is_signed:
+            low, high = max(low, 0), max(high, 1)
+        values = self.rng.integers(low, max(low, high) + 1, shape)
         for point in domain.away:
             values = np.where(values == point, int(point) + 1, values)
         return values
@@ -135,7 +138,7 @@ class Make:
         if layout == "flipped":
             reverse = tuple(slice(None, None, -1) for _ in shape)
             source = np.ascontiguousarray(array[reverse]).reshape(shape)[reverse]
-            return tenfold.tensor(source, dtype=tenfold.dtypes.FROM_NUMPY[array.dtype], device=self.key)
+            return tensor(source, dtype=tenfold.dtypes.FROM_NUMPY[array.dtype], device=self.key)
         raise ValueError(f"Make: layout is one of {', '.join(LAYOUTS)}, got {layout!r}")
 
     def _view(self, array: Any, shape: Any = None, strides: Any = None, offset: int = 0) -> Any:

@@ -14,22 +14,38 @@ Pair = tuple[tuple[int, ...], tuple[int, ...]]
 SHAPES: dict[str, list[Pair]] = {
     "mm": [((2, 3), (3, 4)), ((1, 3), (3, 1)), ((0, 3), (3, 4)), ((2, 0), (0, 4)), ((5, 17), (17, 9))],
     "bmm": [((2, 2, 3), (2, 3, 4)), ((1, 1, 3), (1, 3, 1)), ((0, 2, 3), (0, 3, 4)), ((2, 2, 0), (2, 0, 4))],
-    "matmul": [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((2, 2, 3), (3, 4)), ((2, 2, 3), (3,)), ((3,), (2, 3, 4)),
-               ((2, 1, 2, 3), (2, 3, 4)), ((0, 3), (3, 2)), ((2, 0), (0, 2)), ((2, 2, 3), (2, 3, 1))],
-    "mv": [((2, 3), (3,)), ((0, 3), (3,)), ((2, 0), (0,))], "dot": [((3,), (3,)), ((0,), (0,)), ((67,), (67,))],
-    "vdot": [((3,), (3,)), ((0,), (0,))], "outer": [((2,), (3,)), ((0,), (3,))], "ger": [((2,), (3,))],
-    "inner": [((3,), (3,)), ((2, 3), (4, 3)), ((), (2,))], "kron": [((2, 2), (3, 1)), ((3,), (2,))],
-    "cross": [((3,), (3,)), ((2, 3), (2, 3))],
-}  # fmt: skip
+    "matmul": [
+        ((3,), (3,)),
+        ((2, 3), (3,)),
+        ((3,), (3, 2)),
+        ((2, 3), (3, 4)),
+        ((2, 2, 3), (3, 4)),
+        ((2, 2, 3), (3,)),
+        ((3,), (2, 3, 4)),
+        ((2, 1, 2, 3), (2, 3, 4)),
+        ((0, 3), (3, 2)),
+        ((2, 0), (0, 2)),
+        ((2, 2, 3), (2, 3, 1)),
+    ],
+    "mv": [((2, 3), (3,)), ((0, 3), (3,)), ((2, 0), (0,))],
+    "dot": [((3,), (3,)), ((0,), (0,)), ((67,), (67,))],
+    "vdot": [((3,), (3,)), ((0,), (0,))],
+    "outer": [((2,), (3,)), ((0,), (3,))],
+    "ger": [((2,), (3,))],
+    "inner": [((3,), (3,)), ((2, 3), (4, 3)), ((), (2,))],
+    "kron": [((2, 2), (3, 1)), ((3,), (2,))],
+}
 REFERENCES: dict[str, Any] = {
-    "mm": np.matmul, "bmm": np.matmul, "matmul": np.matmul, "mv": np.matmul, "dot": np.dot, "vdot": np.vdot, "outer": np.outer,
-    "inner": np.inner, "kron": np.kron, "cross": np.cross,
-}  # fmt: skip
-
-
-def _numpy(function: Any) -> Any:
-    """NumPy's product: of bool it is a bool too."""
-    return lambda *operands: function(*operands)
+    "mm": np.matmul,
+    "bmm": np.matmul,
+    "matmul": np.matmul,
+    "mv": np.matmul,
+    "dot": np.dot,
+    "vdot": np.vdot,
+    "outer": np.outer,
+    "inner": np.inner,
+    "kron": np.kron,
+}
 
 
 def products(pairs: list[Pair]) -> Any:
@@ -39,8 +55,8 @@ def products(pairs: list[Pair]) -> Any:
         for a, b in pairs:
             yield Sample(make(*a), make(*b), note="empty" if 0 in a + b else "x".join(map(str, (a, b))))
         a, b = pairs[0]
-        for one, other in (("transposed", "contiguous"), ("contiguous", "transposed"), ("transposed", "transposed"), ("strided", "flipped"),
-                           ("expanded", "strided")):  # fmt: skip
+        pairs_of_layouts = [("transposed", "contiguous"), ("contiguous", "transposed"), ("transposed", "transposed")]
+        for one, other in [*pairs_of_layouts, ("strided", "flipped"), ("expanded", "strided")]:
             yield Sample(make(*a, layout=one), make(*b, layout=other), note=f"{one}, {other}")
 
     return generate
@@ -54,7 +70,7 @@ def mismatched(a: tuple[int, ...], b: tuple[int, ...], match: str) -> Any:
 
 
 for _name, _pairs in SHAPES.items():
-    samples(_name, reference=_numpy(REFERENCES[_name]) if _name in REFERENCES else None)(products(_pairs))
+    samples(_name, reference=REFERENCES.get(_name))(products(_pairs))
 
 error_samples("mm")(mismatched((2, 3), (2, 3), "cannot be multiplied"))
 error_samples("mm")(mismatched((3,), (3, 2), "must be a matrix"))
@@ -69,7 +85,6 @@ error_samples("vdot")(mismatched((2,), (3,), "size"))
 error_samples("outer")(mismatched((2, 2), (2,), "1-D"))
 error_samples("ger")(mismatched((2, 2), (2,), "1-D"))
 error_samples("inner")(mismatched((2, 3), (2, 2), ""))
-error_samples("cross")(mismatched((2,), (3,), ""))
 
 
 @error_samples("mm")
@@ -89,15 +104,20 @@ def _added(first: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...]) -> An
         if make.dtype.category:
             yield Sample(make(*first), make(*a), make(*b), beta=2, alpha=3, note="factors")
             yield Sample(make(*first), make(*a), make(*b), beta=0, note="beta 0")
-        yield Sample(make(*first, layout="transposed"), make(*a, layout="transposed"), make(*b, layout="strided"), note="strided memory")
+        yield Sample(
+            make(*first, layout="transposed"), make(*a, layout="transposed"), make(*b, layout="strided"), note="strided memory"
+        )
 
     return generate
 
 
 for _name, _shapes in {
-    "addmm": ((2, 4), (2, 3), (3, 4)), "addmv": ((2,), (2, 3), (3,)), "addr": ((2, 3), (2,), (3,)), "baddbmm": ((2, 2, 4), (2, 2, 3), (2, 3, 4)),
+    "addmm": ((2, 4), (2, 3), (3, 4)),
+    "addmv": ((2,), (2, 3), (3,)),
+    "addr": ((2, 3), (2,), (3,)),
+    "baddbmm": ((2, 2, 4), (2, 2, 3), (2, 3, 4)),
     "addbmm": ((2, 4), (2, 2, 3), (2, 3, 4)),
-}.items():  # fmt: skip
+}.items():
     samples(_name)(_added(*_shapes))
 
 
@@ -116,3 +136,42 @@ def _batch_errors(make: Make) -> Iterator[ErrorSample]:
 @error_samples("addr")
 def _vector_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(2), make(2, 3), make(4), error=RuntimeError, match="")
+
+
+@samples("einsum")
+def _einsum(make: Make) -> Iterator[Sample]:
+    for equation, *shapes in (("ij,jk->ik", (2, 3), (3, 4)), ("bij,bjk->bik", (2, 2, 3), (2, 3, 2)), ("ij->ji", (2, 3)), ("ij->", (2, 3)),
+                              ("i,j->ij", (2,), (3,)), ("ii->i", (3, 3)), ("...ij,jk->...ik", (2, 2, 3), (3, 2)), ("ij,jk", (0, 3), (3, 2))):  # fmt: skip
+        yield Sample(equation, *(make(*s) for s in shapes), note=equation)
+
+
+@error_samples("einsum")
+def _einsum_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample("ij,jk->ik", make(2, 3), error=RuntimeError, match="operands")
+
+
+@samples("tensordot")
+def _tensordot(make: Make) -> Iterator[Sample]:
+    yield Sample(make(2, 3), make(3, 4), 1)
+    yield Sample(make(2, 3, 4), make(3, 4, 2))
+    yield Sample(make(2, 3), make(4, 3), ([1], [1]), note="named dimensions")
+
+
+@error_samples("tensordot")
+def _tensordot_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample(make(2, 3), make(4, 3), 1, error=RuntimeError, match="")
+
+
+@samples("chain_matmul")
+def _chain(make: Make) -> Iterator[Sample]:
+    yield Sample(make(2, 3), make(3, 4), make(4, 2))
+    yield Sample(make(2, 3), note="one")
+
+
+@samples("spmm")
+def _spmm(make: Make) -> Iterator[Sample]:
+    yield Sample(make(2, 3), make(3, 4))
+
+
+error_samples("spmm")(mismatched((2, 3), (2, 3), ""))
+error_samples("chain_matmul")(mismatched((2, 3), (2, 3), ""))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import tenfold
 from tenfold.testing.samples import PROBABILITY, ErrorSample, Make, Sample, error_samples, samples
 
 
@@ -51,3 +52,44 @@ def _bernoulli(make: Make) -> Iterator[Sample]:
 def _multinomial(make: Make) -> Iterator[Sample]:
     yield Sample(make(4, domain=PROBABILITY), 2)
     yield Sample(make(2, 4, domain=PROBABILITY), 6, replacement=True, note="with replacement")
+
+
+@samples("randint_like", random=True)
+def _randint_like(make: Make) -> Iterator[Sample]:
+    for shape in ((), (3,), (0,)):
+        yield Sample(make(*shape), 5)
+        yield Sample(make(*shape), 1, 5)
+
+
+@samples("normal", random=True)
+def _normal(make: Make) -> Iterator[Sample]:
+    yield Sample(0.0, 1.0, (2, 3), device=make.device)
+    yield Sample(make(3, dtype=tenfold.float32), 2.0, note="means")
+
+
+# Operators that fill a tensor with random numbers: further arguments, wrong ones.
+for _name, _rest in (
+    ("uniform_", (0.0, 2.0)), ("normal_", (1.0, 2.0)), ("random_", (0, 5)), ("exponential_", (2.0,)), ("geometric_", (0.4,)),
+    ("cauchy_", ()), ("log_normal_", ()), ("bernoulli_", (0.4,)),
+):  # fmt: skip
+    samples(_name, random=True, mutates=True, dtypes=(tenfold.float32, tenfold.float64))(
+        (lambda rest: lambda make: [Sample(make(*s), *rest) for s in ((3,), (2, 3), (0,))])(_rest)
+    )
+for _name, _rest, _match in (
+    ("uniform_", (2.0, 1.0), "from"), ("normal_", (0.0, -1.0), "std"), ("random_", (5, 5), "from"), ("exponential_", (-1.0,), "lambd"),
+    ("geometric_", (1.5,), "p"), ("cauchy_", (0.0, -1.0), "sigma"), ("log_normal_", (0.0, -1.0), "std"), ("bernoulli_", (1.5,), "p"),
+):  # fmt: skip
+    error_samples(_name)(
+        (lambda rest, match: lambda make: [ErrorSample(make(2), *rest, error=RuntimeError, match=match)])(_rest, _match)
+    )
+
+for _name in ("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout"):
+    samples(_name, random=True)(
+        lambda make: [Sample(make(4, 3, 2), 0.4, True), Sample(make(4, 3), 0.4, False), Sample(make(4, 3), 0.0, True)]
+    )
+    error_samples(_name)(lambda make: [ErrorSample(make(2, 2), 1.5, True, error=ValueError, match="between 0 and 1")])
+
+for _name, _rest in (("rand_like", ()), ("randn_like", ()), ("randint_like", (5,))):
+    error_samples(_name)(lambda make, rest=_rest: [ErrorSample([1.0], *rest, error=TypeError, match="argument 'input'")])
+error_samples("bernoulli")(lambda make: [ErrorSample(make.of([2.0]), error=RuntimeError, match="p")])
+error_samples("multinomial")(lambda make: [ErrorSample(make(3, domain=PROBABILITY), 4, error=RuntimeError, match="")])

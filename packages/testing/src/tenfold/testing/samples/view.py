@@ -13,14 +13,20 @@ Calls = list[tuple[tuple[int, ...], tuple[Any, ...]]]
 
 # Operator: (shape of the tensor, further arguments) of each sample, and NumPy's function of the same parameters.
 TABLE: dict[str, tuple[Calls, Any]] = {
-    "reshape": ([((2, 3), ((3, 2),)), ((2, 3), ((-1,),)), ((), ((1, 1),)), ((0, 3), ((3, 0),)), ((2, 3), (6, 1)), ((4, 3, 2), (4, -1))],
-                lambda input, *shape: np.reshape(input, shape[0] if isinstance(shape[0], tuple) else shape)),
-    "permute": ([((2, 3, 4), ((2, 0, 1),)), ((2, 3), (1, 0)), ((2, 3), (-1, 0)), ((), ((),)), ((0, 3), (1, 0))],
-                lambda input, *dims: np.transpose(input, dims[0] if isinstance(dims[0], tuple) else dims)),
-    "transpose": ([((2, 3), (0, 1)), ((2, 3, 4), (-1, 0)), ((3,), (0, 0)), ((), (0, -1)), ((0, 3), (0, 1))],
-                  lambda input, dim0, dim1: np.swapaxes(input, dim0, dim1) if input.ndim else input),
+    "reshape": (
+        [((2, 3), ((3, 2),)), ((2, 3), ((-1,),)), ((), ((1, 1),)), ((0, 3), ((3, 0),)), ((2, 3), (6, 1)), ((4, 3, 2), (4, -1))],
+        lambda input, *shape: np.reshape(input, shape[0] if isinstance(shape[0], tuple) else shape),
+    ),
+    "permute": (
+        [((2, 3, 4), ((2, 0, 1),)), ((2, 3), (1, 0)), ((2, 3), (-1, 0)), ((), ((),)), ((0, 3), (1, 0))],
+        lambda input, *dims: np.transpose(input, dims[0] if isinstance(dims[0], tuple) else dims),
+    ),
+    "transpose": (
+        [((2, 3), (0, 1)), ((2, 3, 4), (-1, 0)), ((3,), (0, 0)), ((), (0, -1)), ((0, 3), (0, 1))],
+        lambda input, dim0, dim1: np.swapaxes(input, dim0, dim1) if input.ndim else input,
+    ),
     "expand": ([((2, 1), ((2, 3),)), ((3,), (2, 3)), ((2, 1), (-1, 4)), ((), (2,)), ((1,), (0,)), ((1, 3), ((2, 1, 3),))], None),
-    "unsqueeze": ([((2, 3), (0,)), ((2, 3), (-1,)), ((2, 3), (1,)), ((), (0,)), ((0,), (1,))], lambda input, dim: np.expand_dims(input, dim)),
+    "unsqueeze": ([((2, 3), (0,)), ((2, 3), (-1,)), ((2, 3), (1,)), ((), (0,)), ((0,), (1,))], np.expand_dims),
     "squeeze": ([((1, 2, 1), ()), ((1, 2, 1), (0,)), ((1, 2, 1), (1,)), ((1, 2, 1), ((0, 2),)), ((), ()), ((1, 0), (0,))], None),
     "t": ([((2, 3), ()), ((3,), ()), ((), ()), ((0, 3), ())], np.transpose),
     "flatten": ([((2, 3, 4), ()), ((2, 3, 4), (1,)), ((2, 3, 4), (0, 1)), ((), ()), ((0, 3), ())], None),
@@ -28,30 +34,39 @@ TABLE: dict[str, tuple[Calls, Any]] = {
     "ravel": ([((2, 3), ()), ((), ()), ((0, 3), ())], np.ravel),
     "movedim": ([((2, 3, 4), (0, 2)), ((2, 3, 4), ((0, 1), (2, 0)))], np.moveaxis),
     "moveaxis": ([((2, 3, 4), (0, 2)), ((2, 3, 4), ((0, 1), (2, 0)))], np.moveaxis),
-    "swapaxes": ([((2, 3), (0, 1)), ((2, 3, 4), (-1, 0))], np.swapaxes), "swapdims": ([((2, 3), (0, 1)), ((2, 3, 4), (-1, 0))], np.swapaxes),
+    "swapaxes": ([((2, 3), (0, 1)), ((2, 3, 4), (-1, 0))], np.swapaxes),
+    "swapdims": ([((2, 3), (0, 1)), ((2, 3, 4), (-1, 0))], np.swapaxes),
     "narrow": ([((4, 3), (0, 1, 2)), ((4, 3), (-1, 0, 2)), ((4,), (0, 0, 0))], None),
     "select": ([((2, 3), (0, 1)), ((2, 3), (-1, -1)), ((3,), (0, 0))], None),
     "diagonal": ([((3, 3), ()), ((2, 3), (1,)), ((2, 3, 4), (0, 1, 2)), ((2, 3), (-1,)), ((0, 0), ())], None),
     "unfold": ([((5,), (0, 2, 1)), ((2, 5), (1, 3, 2)), ((), (0, 1, 1))], None),
     "flip": ([((2, 3), ((0,),)), ((2, 3), ((0, 1),)), ((0, 3), ((0,),)), ((), ((),))], None),
-    "fliplr": ([((2, 3), ()), ((0, 3), ())], np.fliplr), "flipud": ([((2, 3), ()), ((3,), ())], np.flipud),
+    "fliplr": ([((2, 3), ()), ((0, 3), ())], np.fliplr),
+    "flipud": ([((2, 3), ()), ((3,), ())], np.flipud),
     "roll": ([((4,), (1,)), ((2, 3), (1, 0)), ((2, 3), ((1, -1), (0, 1))), ((0, 3), (1, 0))], None),
     "rot90": ([((2, 3), ()), ((2, 3), (2, (0, 1))), ((2, 3), (-1, (1, 0)))], None),
-    "tile": ([((3,), ((2,),)), ((2, 3), ((2, 2),)), ((), ((2,),))], lambda input, dims: np.tile(input, dims)),
+    "tile": ([((3,), ((2,),)), ((2, 3), ((2, 2),)), ((), ((2,),))], np.tile),
     "repeat": ([((3,), (2,)), ((2, 3), (2, 2)), ((), (2,)), ((2, 3), ((1, 2, 1),))], None),
     "broadcast_to": ([((2, 1), ((2, 3),)), ((3,), ((2, 3),)), ((), ((2,),))], np.broadcast_to),
     "unbind": ([((2, 3), ()), ((2, 3), (1,)), ((3,), (0,)), ((0, 3), ())], None),
     "split": ([((5, 2), (2,)), ((5, 2), ((1, 4),)), ((2, 5), (3, 1)), ((4,), (4,))], None),
     "chunk": ([((5, 2), (2,)), ((2, 5), (3, 1)), ((4,), (9,))], None),
     "tensor_split": ([((5, 2), (2,)), ((5, 2), ((1, 3),)), ((2, 5), (3, 1))], None),
-    "hsplit": ([((2, 4), (2,)), ((4,), (2,))], None), "vsplit": ([((4, 2), (2,))], None), "dsplit": ([((1, 2, 4), (2,))], None),
-    "diag": ([((3,), ()), ((3, 3), ()), ((2, 3), (1,)), ((3,), (-1,))], None), "diag_embed": ([((3,), ()), ((2, 3), (1,)), ((2, 3), (0, 0, 1))], None),
-    "diagflat": ([((3,), ()), ((2, 2), (1,))], None), "tril": ([((3, 3), ()), ((2, 4), (1,)), ((2, 3, 3), (-1,)), ((0, 3), ())], np.tril),
-    "triu": ([((3, 3), ()), ((2, 4), (1,)), ((2, 3, 3), (-1,)), ((0, 3), ())], np.triu), "atleast_1d": ([((), ()), ((3,), ())], None),
-    "atleast_2d": ([((), ()), ((3,), ())], None), "atleast_3d": ([((), ()), ((3,), ())], None),
-    "detach": ([((), ()), ((2, 3), ()), ((0,), ())], lambda input: input), "view_as_real": ([((2, 3), ()), ((), ())], None),
+    "hsplit": ([((2, 4), (2,)), ((4,), (2,))], None),
+    "vsplit": ([((4, 2), (2,))], None),
+    "dsplit": ([((1, 2, 4), (2,))], None),
+    "diag": ([((3,), ()), ((3, 3), ()), ((2, 3), (1,)), ((3,), (-1,))], None),
+    "diag_embed": ([((3,), ()), ((2, 3), (1,)), ((2, 3), (0, 0, 1))], None),
+    "diagflat": ([((3,), ()), ((2, 2), (1,))], None),
+    "tril": ([((3, 3), ()), ((2, 4), (1,)), ((2, 3, 3), (-1,)), ((0, 3), ())], np.tril),
+    "triu": ([((3, 3), ()), ((2, 4), (1,)), ((2, 3, 3), (-1,)), ((0, 3), ())], np.triu),
+    "atleast_1d": ([((), ()), ((3,), ())], None),
+    "atleast_2d": ([((), ()), ((3,), ())], None),
+    "atleast_3d": ([((), ()), ((3,), ())], None),
+    "detach": ([((), ()), ((2, 3), ()), ((0,), ())], lambda input: input),
+    "view_as_real": ([((2, 3), ()), ((), ())], None),
     "view_as_complex": ([((3, 2), ())], None),
-}  # fmt: skip
+}
 
 
 def calls(table: Calls) -> Any:
@@ -86,7 +101,9 @@ def _view(make: Make) -> Iterator[Sample]:
 def _view_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(2, 3), (4, 2), error=RuntimeError, match="is invalid for input of size 6")
     yield ErrorSample(make(2, 3), (-1, -1), error=RuntimeError, match="only one dimension can be inferred")
-    yield ErrorSample(make(2, 3, layout="transposed"), (6,), error=RuntimeError, match="not compatible with input tensor's size and stride")
+    yield ErrorSample(
+        make(2, 3, layout="transposed"), (6,), error=RuntimeError, match="not compatible with input tensor's size and stride"
+    )
 
 
 @samples("as_strided")
@@ -114,18 +131,33 @@ def one_error(args: tuple[Any, ...], error: type[Exception], match: str, shape: 
 
 RANGE = "Dimension out of range"
 for _name, _args, _error, _match in (
-    ("reshape", ((4, 2),), RuntimeError, "is invalid for input of size 6"), ("permute", ((0, 0),), RuntimeError, "duplicate dims"),
-    ("permute", ((0,),), RuntimeError, "does not match the length"), ("permute", ((0, 2),), IndexError, RANGE),
-    ("transpose", (0, 2), IndexError, RANGE), ("expand", ((3, 3),), RuntimeError, "must match the existing size"),
-    ("expand", ((3,),), RuntimeError, "greater or equal"), ("unsqueeze", (3,), IndexError, RANGE), ("squeeze", (2,), IndexError, RANGE),
-    ("flatten", (1, 0), RuntimeError, "start_dim cannot come after end_dim"), ("swapaxes", (0, 2), IndexError, RANGE),
-    ("swapdims", (0, 2), IndexError, RANGE), ("narrow", (0, 1, 3), RuntimeError, "exceeds dimension size"), ("select", (0, 2), IndexError, "out of range"),
-    ("diagonal", (0, 0, 0), RuntimeError, "identical"), ("flip", ((2,),), IndexError, RANGE), ("movedim", (0, 2), IndexError, RANGE),
-    ("moveaxis", (0, 2), IndexError, RANGE), ("unbind", (2,), IndexError, RANGE), ("chunk", (0,), RuntimeError, "greater than 0"),
-    ("broadcast_to", ((3, 3),), RuntimeError, "must match the existing size"), ("unfold", (0, 3, 1), RuntimeError, "maximum size"),
-    ("split", ((1, 2),), RuntimeError, "sum exactly"), ("repeat", (2,), RuntimeError, "can not be smaller"), ("roll", ((1, 1), (0,)), RuntimeError, "align"),
+    ("reshape", ((4, 2),), RuntimeError, "is invalid for input of size 6"),
+    ("permute", ((0, 0),), RuntimeError, "duplicate dims"),
+    ("permute", ((0,),), RuntimeError, "does not match the length"),
+    ("permute", ((0, 2),), IndexError, RANGE),
+    ("transpose", (0, 2), IndexError, RANGE),
+    ("expand", ((3, 3),), RuntimeError, "must match the existing size"),
+    ("expand", ((3,),), RuntimeError, "greater or equal"),
+    ("unsqueeze", (3,), IndexError, RANGE),
+    ("squeeze", (2,), IndexError, RANGE),
+    ("flatten", (1, 0), RuntimeError, "start_dim cannot come after end_dim"),
+    ("swapaxes", (0, 2), IndexError, RANGE),
+    ("swapdims", (0, 2), IndexError, RANGE),
+    ("narrow", (0, 1, 3), RuntimeError, "exceeds dimension size"),
+    ("select", (0, 2), IndexError, "out of range"),
+    ("diagonal", (0, 0, 0), RuntimeError, "identical"),
+    ("flip", ((2,),), IndexError, RANGE),
+    ("movedim", (0, 2), IndexError, RANGE),
+    ("moveaxis", (0, 2), IndexError, RANGE),
+    ("unbind", (2,), IndexError, RANGE),
+    ("chunk", (0,), RuntimeError, "greater than 0"),
+    ("broadcast_to", ((3, 3),), RuntimeError, "must match the existing size"),
+    ("unfold", (0, 3, 1), RuntimeError, "maximum size"),
+    ("split", ((1, 2),), RuntimeError, "sum exactly"),
+    ("repeat", (2,), RuntimeError, "can not be smaller"),
+    ("roll", ((1, 1), (0,)), RuntimeError, "align"),
     ("unflatten", (0, (3, 3)), RuntimeError, ""),
-):  # fmt: skip
+):
     error_samples(_name)(one_error(_args, _error, _match))
 for _name, _shape in (("t", (2, 3, 4)), ("tril", (3,)), ("triu", (3,)), ("fliplr", (3,)), ("flipud", ()), ("diag", (2, 2, 2))):
     error_samples(_name)(one_error((), RuntimeError, "", _shape))
@@ -173,3 +205,66 @@ def _stack_errors(make: Make) -> Iterator[ErrorSample]:
 
 for _name in ("hstack", "vstack", "dstack", "column_stack"):
     samples(_name)(lambda make: (Sample([make(*s), make(*s)]) for s in ((3,), (2, 3))))
+
+
+@samples("view_as")
+@samples("reshape_as")
+def _as_other(make: Make) -> Iterator[Sample]:
+    for shape, other in (((2, 3), (3, 2)), ((), (1, 1)), ((0, 3), (3, 0))):
+        yield Sample(make(*shape), make(*other))
+
+
+@samples("expand_as")
+def _expand_as(make: Make) -> Iterator[Sample]:
+    for shape, other in (((2, 1), (2, 3)), ((3,), (2, 3)), ((), (2,))):
+        yield Sample(make(*shape), make(*other))
+
+
+for _name, _match in (
+    ("view_as", "invalid for input"),
+    ("reshape_as", "invalid for input"),
+    ("expand_as", "must match the existing size"),
+):
+    error_samples(_name)(
+        (lambda match: lambda make: [ErrorSample(make(2, 3), make(4, 2), error=RuntimeError, match=match)])(_match)
+    )
+
+samples("broadcast_tensors")(lambda make: [Sample(make(2, 1), make(3)), Sample(make(), make(2))])
+samples("adjoint")(calls([((2, 3), ()), ((2, 3, 4), ())]))
+error_samples("adjoint")(one_error((), RuntimeError, "", (3,)))
+samples("split_with_sizes")(calls([((5, 2), ((1, 4),)), ((2, 5), ((2, 3), 1))]))
+error_samples("split_with_sizes")(one_error(((1, 2),), RuntimeError, "sum exactly"))
+error_samples("tile")(lambda make: [ErrorSample(make(2), (-1,), error=RuntimeError, match="negative")])
+error_samples("diagflat")(lambda make: [ErrorSample([1.0], error=TypeError, match="argument 'input'")])
+error_samples("diag_embed")(one_error((0, 0, 0), RuntimeError, "identical"))
+error_samples("tensor_split")(one_error((0,), RuntimeError, "larger than 0"))
+error_samples("rot90")(one_error((1, (0, 0)), RuntimeError, ""))
+error_samples("hsplit")(one_error((2,), RuntimeError, "", ()))
+error_samples("vsplit")(one_error((2,), RuntimeError, "", (2,)))
+error_samples("dsplit")(one_error((2,), RuntimeError, "", (2,)))
+error_samples("view_as_real")(one_error((), RuntimeError, "complex"))
+error_samples("view_as_complex")(one_error((), RuntimeError, "size 2"))
+
+# Forms that change the geometry of the tensor itself.
+for _name, _rest in (
+    ("unsqueeze_", (0,)),
+    ("transpose_", (0, 1)),
+    ("swapaxes_", (0, 1)),
+    ("swapdims_", (0, 1)),
+    ("squeeze_", ()),
+    ("t_", ()),
+    ("detach_", ()),
+):
+    samples(_name, mutates=True)(calls([((2, 3), _rest), ((1, 3), _rest)]))
+for _name, _rest in (
+    ("unsqueeze_", (3,)),
+    ("transpose_", (0, 2)),
+    ("swapaxes_", (0, 2)),
+    ("swapdims_", (0, 2)),
+    ("squeeze_", (2,)),
+):
+    error_samples(_name)(one_error(_rest, IndexError, RANGE))
+samples("as_strided_", mutates=True)(calls([((6,), ((2, 3), (3, 1)))]))
+error_samples("as_strided_")(one_error(((2, 2), (1,)), RuntimeError, "mismatch in length"))
+error_samples("t_")(one_error((), RuntimeError, "", (2, 3, 4)))
+error_samples("detach_")(lambda make: [ErrorSample([1.0], error=TypeError, match="argument 'input'")])

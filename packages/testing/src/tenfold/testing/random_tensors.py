@@ -23,7 +23,8 @@ def make_tensor(
     Raises: ValueError for low >= high, or for both noncontiguous and memory_format; RuntimeError for requires_grad with
     an integer dtype.
 
-    >>>     >>> from tenfold.testing import make_tensor
+    >>> import tenfold
+    >>> from tenfold.testing import make_tensor
     >>> make_tensor((2, 3), dtype=tenfold.int64, device="cpu", low=0, high=5).shape
     tenfold.Size([2, 3])
     """
@@ -76,6 +77,5 @@ def _smallest(dtype: Any) -> float:
     if dtype.numpy.kind == "V":
         import ml_dtypes
 
-        return float(ml_dtypes.finfo(dtype.numpy).tiny)
+        return float(ml_dtypes.finfo(dtype.numpy).tiny)  # type: ignore[no-untyped-call]
     return float(np.finfo(dtype.numpy).tiny)
-

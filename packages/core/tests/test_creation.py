@@ -1,0 +1,81 @@
+"""Factories: values, dtypes, devices, `out=`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tenfold
+from tenfold.numeric_limits import finfo, iinfo
+
+
+def test_ranges() -> None:
+    assert tenfold.arange(5, 1, -2).tolist() == [5, 3]
+    assert tenfold.arange(0, 1, 0.25).dtype is tenfold.float32
+    assert tenfold.linspace(3, -3, 4).tolist() == [3, 1, -1, -3]
+    assert tenfold.logspace(0, 2, 3).tolist() == [1, 10, 100]
+    assert tenfold.eye(2, 3).tolist() == [[1, 0, 0], [0, 1, 0]]
+    with pytest.raises(RuntimeError, match="inconsistent"):
+        tenfold.arange(3, 1)
+
+
+def test_default_dtype_and_device() -> None:
+    try:
+        tenfold.set_default_dtype(tenfold.float64)
+        assert tenfold.ones(1).dtype is tenfold.float64
+        assert tenfold.full((1,), 1 + 0j).dtype is tenfold.complex128
+    finally:
+        tenfold.set_default_dtype(tenfold.float32)
+    with tenfold.device("meta"):
+        assert tenfold.zeros(3).device.type == "meta"
+        assert tenfold.rand(3).device.type == "meta"
+
+
+@pytest.mark.parametrize("make", [tenfold.zeros, tenfold.ones, tenfold.empty])
+def test_sizes(make: object) -> None:
+    assert make(2, 3).shape == make((2, 3)).shape == make(size=(2, 3)).shape == (2, 3)  # type: ignore[operator]
+    assert make(()).shape == ()  # type: ignore[operator]
+    with pytest.raises(RuntimeError, match="negative"):
+        make(-1)  # type: ignore[operator]
+
+
+def test_out_is_written() -> None:
+    out = tenfold.ones(2)
+    assert tenfold.zeros(2, out=out) is out
+    assert out.tolist() == [0, 0]
+
+
+def test_like_keeps_kind_and_order_of_strides() -> None:
+    x = tenfold.zeros(2, 3, dtype=tenfold.int32).transpose(0, 1)
+    assert tenfold.empty_like(x).stride() == (1, 3)
+    assert tenfold.ones_like(x).dtype is tenfold.int32
+    assert tenfold.full_like(x, 2.7).tolist()[0] == [2, 2]
+    assert x.new_full((1,), 5).tolist() == [5]
+    assert x.new_tensor([1.5]).tolist() == [1]
+    assert tenfold.empty_strided((2, 2), (1, 4)).stride() == (1, 4)
+
+
+def test_memory_is_shared_or_not() -> None:
+    a = np.zeros(2, np.float32)
+    assert tenfold.asarray(a).data_ptr() == a.ctypes.data
+    assert tenfold.asarray(a, copy=True).data_ptr() != a.ctypes.data
+    with pytest.raises(ValueError, match="alias"):
+        tenfold.asarray(a, dtype=tenfold.float64, copy=False)
+    data = bytearray(8)
+    tenfold.frombuffer(data, dtype=tenfold.int32, offset=4).add_(1)
+    assert data[4] == 1
+
+
+def test_grids() -> None:
+    x, y = tenfold.meshgrid(tenfold.arange(2), tenfold.arange(3), indexing="xy")
+    expected = np.meshgrid(np.arange(2), np.arange(3), indexing="xy")
+    assert (x.tolist(), y.tolist()) == (expected[0].tolist(), expected[1].tolist())
+    assert tenfold.tril_indices(2, 3, 1).tolist() == [list(r) for r in np.tril_indices(2, 1, 3)]
+
+
+def test_limits() -> None:
+    assert finfo(tenfold.float32).eps == np.finfo(np.float32).eps
+    assert finfo(tenfold.bfloat16).max == 3.3895313892515355e38
+    assert (iinfo(tenfold.uint8).min, iinfo(tenfold.uint8).max) == (0, 255)
+    with pytest.raises(TypeError):
+        finfo(tenfold.int32)

@@ -1,0 +1,50 @@
+"""Matrix products against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tenfold
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize(
+    "shapes", [((4, 5), (5, 3)), ((7, 4, 5), (5, 3)), ((2, 1, 4, 5), (3, 5, 3)), ((5,), (5, 3)), ((5,), (5,))]
+)
+def test_matmul(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
+    a, b = (RNG.standard_normal(s) for s in shapes)
+    np.testing.assert_allclose((tenfold.from_numpy(a) @ tenfold.from_numpy(b)).numpy(), a @ b)
+
+
+def test_transposed_and_strided_operands() -> None:
+    a, b = RNG.standard_normal((6, 8)), RNG.standard_normal((3, 8))
+    x = tenfold.from_numpy(a)[::2, ::2]
+    np.testing.assert_allclose(x.mm(tenfold.from_numpy(b)[:, ::2].transpose(0, 1)).numpy(), a[::2, ::2] @ b[:, ::2].T)
+
+
+def test_half_is_rounded_once() -> None:
+    a = RNG.standard_normal((16, 64)).astype(np.float16)
+    expected = (a.astype(np.float32) @ a.T.astype(np.float32)).astype(np.float16)
+    np.testing.assert_array_equal(tenfold.from_numpy(a).mm(tenfold.from_numpy(a).transpose(0, 1)).numpy(), expected)
+
+
+def test_chain_and_tensordot() -> None:
+    a, b, c = (RNG.standard_normal(s) for s in [(2, 30), (30, 4), (4, 5)])
+    chain = tenfold.chain_matmul(*map(tenfold.from_numpy, (a, b, c)))
+    np.testing.assert_allclose(chain.numpy(), a @ b @ c)
+    x, y = RNG.standard_normal((2, 3, 4)), RNG.standard_normal((4, 3, 5))
+    got = tenfold.tensordot(tenfold.from_numpy(x), tenfold.from_numpy(y), ([1, 2], [1, 0]))
+    np.testing.assert_allclose(got.numpy(), np.tensordot(x, y, ([1, 2], [1, 0])))
+
+
+def test_errors_name_the_shapes() -> None:
+    with pytest.raises(RuntimeError, match=r"cannot be multiplied \(2x3 and 2x3\)"):
+        tenfold.ones(2, 3).mm(tenfold.ones(2, 3))
+
+
+def test_meta() -> None:
+    x = tenfold.empty(7, 2, 3, device="meta")
+    assert (x @ tenfold.empty(3, 4, device="meta")).shape == (7, 2, 4)
+    assert tenfold.einsum("bij,kj->bik", x, tenfold.empty(5, 3, device="meta")).shape == (7, 2, 5)

@@ -1,0 +1,184 @@
+"""Elementwise operators and activations against NumPy and closed forms; no other oracle is needed here."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import tenfold
+from tenfold.cpu.quiet import quiet
+from tenfold.ops import activation
+
+X = np.array([[-2.5, -1.0, -0.0], [0.5, 1.0, 3.0]], np.float32)
+
+
+def t(array):
+    return tenfold.from_numpy(np.array(array))
+
+
+UFUNCS = {
+    "add": np.add, "mul": np.multiply, "div": np.divide, "maximum": np.maximum, "fmin": np.fmin, "atan2": np.arctan2,
+    "hypot": np.hypot, "logaddexp": np.logaddexp, "copysign": np.copysign, "fmod": np.fmod, "le": np.less_equal,
+    "logical_xor": np.logical_xor,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UFUNCS)
+def test_binary_is_numpys_ufunc_with_broadcasting_and_any_strides(name):
+    for a, b in [(X, X[:1] + 2), (X.T, X[:, ::-1].T), (X, X[0, 0]), (X[:0], X[:0])]:
+        got = getattr(tenfold, name)(t(a), t(b))
+        with np.errstate(all="ignore"):
+            np.testing.assert_array_equal(got.numpy(), UFUNCS[name](a, b))
+
+
+def test_aliases_are_the_same_function():
+    for alias, name in {"subtract": "sub", "multiply": "mul", "arcsin": "asin", "fix": "trunc", "greater": "gt"}.items():
+        assert getattr(tenfold, alias) is getattr(tenfold, name)
+        assert getattr(tenfold.Tensor, alias) is getattr(tenfold.Tensor, name)
+    assert tenfold.Tensor.divide_ is tenfold.Tensor.div_
+    assert tenfold.clip(t(X), 0, 1).numpy().max() == 1
+
+
+def test_infinities_and_nan_make_no_warnings():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        big = tenfold.full((3,), 3e38)
+        zero, inf = tenfold.zeros(3), tenfold.full((3,), float("inf"))
+        results = [big * big, big + big, inf - inf, zero / zero, zero.log(), -big.sqrt(), (-big).sqrt(), big.exp(), big**3]
+        results += [inf.sin(), activation.gelu(inf), zero.rsqrt(), tenfold.softmax(-inf, 0), zero.add_(inf, alpha=0.0)]
+        big.mul_(big)
+    assert len(results) == 14
+    assert np.isinf(big.numpy()).all()
+
+
+def test_quiet_functions_run_in_two_threads_at_once():
+    started, go = threading.Event(), threading.Event()
+
+    def logarithm(x, wait):
+        if wait:
+            started.set()
+            assert go.wait(10)
+        return np.log(x)
+
+    function, results = quiet(logarithm), []
+    zero = np.zeros(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        thread = threading.Thread(target=lambda: results.append(function(zero, True)))
+        thread.start()
+        assert started.wait(10)
+        results.append(function(zero, False))  # while the thread is inside
+        go.set()
+        thread.join(10)
+    assert [r[0] for r in results] == [-np.inf, -np.inf]
+
+
+def test_quiet_leaves_numpys_own_state():
+    before = np.geterr()
+    quiet(np.divide)(np.ones(1), np.zeros(1))
+    assert np.geterr() == before
+    with pytest.raises(ValueError, match="broadcast"):
+        quiet(np.add)(np.ones(2), np.ones(3))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int64"])
+def test_add_with_alpha_in_place_is_out_of_place(dtype):
+    x, y = tenfold.tensor([1, 2], dtype=getattr(tenfold, dtype)), tenfold.tensor([3, 5], dtype=getattr(tenfold, dtype))
+    assert x.clone().add_(y, alpha=2).tolist() == tenfold.add(x, y, alpha=2).tolist() == [7, 12]
+    assert x.clone().sub_(y, alpha=2).tolist() == tenfold.sub(x, y, alpha=2).tolist() == [-5, -8]
+    assert x.clone().add_(y, alpha=2).add_(y, alpha=2).tolist() == [13, 22]
+
+
+def test_in_place_forms_that_optimizers_use():
+    x, y = t([1.0, 2.0]), t([4.0, 8.0])
+    assert x.mul_(0.5).add_(y, alpha=0.25).tolist() == [1.5, 3.0]
+    assert x.addcmul_(y, y, value=0.5).tolist() == [9.5, 35.0]
+    assert x.addcdiv_(y, y, value=-0.5).tolist() == [9.0, 34.5]
+    assert x.lerp_(y, 0.5).tolist() == [6.5, 21.25]
+    assert x.lerp_(y, 1.0).tolist() == y.tolist()
+    version = x._version
+    assert x.zero_().tolist() == [0, 0]
+    assert x.fill_(7).copy_(t([3])).tolist() == [3, 3]
+    assert x._version == version + 3
+
+
+def test_copy_converts_and_broadcasts():
+    whole = tenfold.zeros((2, 2), dtype=tenfold.int64)
+    assert whole.copy_(t([1.75, -1.75])).tolist() == [[1, -1], [1, -1]]
+    with pytest.raises(RuntimeError, match="size of tensor a"):
+        tenfold.zeros(2).copy_(t([1.0, 2.0, 3.0]))
+
+
+def test_small_integers_wrap_around():
+    assert (tenfold.tensor([250], dtype=tenfold.uint8) + 10).tolist() == [4]
+    assert (tenfold.tensor([1], dtype=tenfold.int8) + 300).tolist() == [45]
+
+
+def test_division_rounds_as_asked():
+    x = tenfold.tensor([7, -7])
+    assert tenfold.div(x, 2).tolist() == [3.5, -3.5]
+    assert tenfold.div(x, 2, rounding_mode="floor").tolist() == [3, -4]
+    assert tenfold.div(x, 2, rounding_mode="trunc").tolist() == [3, -3]
+    assert x.remainder(4).tolist() == [3, 1]
+
+
+def test_where_and_masks():
+    x, mask = t(X), t(X > 0)
+    np.testing.assert_array_equal(x.where(mask, 0).numpy(), np.where(X > 0, X, 0))
+    np.testing.assert_array_equal(x.masked_fill(mask, 9).numpy(), np.where(X > 0, 9, X))
+    np.testing.assert_array_equal(x.masked_fill_(mask, 9).numpy(), np.where(X > 0, 9, X))
+
+
+def test_complex_parts_share_memory():
+    z = tenfold.tensor([1 + 2j, 3 - 1j])
+    z.real.mul_(10)
+    z.imag = t(np.array([5, 6], np.float32))
+    assert z.tolist() == [10 + 5j, 30 + 6j]
+    pairs = tenfold.view_as_real(z)
+    assert pairs.tolist() == [[10, 5], [30, 6]]
+    assert tenfold.view_as_complex(pairs).data_ptr() == z.data_ptr()
+    assert tenfold.polar(t([2.0]), t([0.0])).tolist() == [2]
+
+
+def test_softmax_sums_to_one_along_every_dimension():
+    x = t(np.arange(24.0).reshape(2, 3, 4) * 50)
+    for dim in (0, 1, 2, -1):
+        y = tenfold.softmax(x, dim).numpy()
+        np.testing.assert_allclose(y.sum(dim), 1, rtol=1e-12)
+        with np.errstate(divide="ignore"):
+            np.testing.assert_allclose(tenfold.log_softmax(x, dim).exp().numpy(), y, atol=1e-12)
+    assert tenfold.softmax(tenfold.tensor([1, 1]), 0, dtype=tenfold.float64).tolist() == [0.5, 0.5]
+
+
+def test_kernels_of_composites_agree_with_the_bodies():
+    for dtype in (np.float32, np.float64):
+        x = np.linspace(-6, 6, 97).astype(dtype)
+        for name, arguments in [("gelu", ("none",)), ("gelu", ("tanh",)), ("silu", ())]:
+            operator = tenfold.op.gelu if name == "gelu" else tenfold.op.silu
+            body = operator.body(t(x), *arguments).numpy()
+            np.testing.assert_allclose(getattr(activation, name)(t(x), *arguments).numpy(), body, rtol=2e-5, atol=1e-6)
+        np.testing.assert_allclose(tenfold.clamp(t(x), -1, 2).numpy(), np.clip(x, -1, 2))
+
+
+def test_inplace_activations():
+    for name in ("relu", "elu", "silu", "hardtanh", "leaky_relu", "selu", "celu", "relu6", "mish", "hardswish"):
+        fn, x = getattr(tenfold, name), t(X)
+        want = fn(t(X)).numpy()
+        assert fn(x, inplace=True) is x
+        np.testing.assert_array_equal(x.numpy(), want)
+
+
+def test_functions_of_nn_functional_are_no_methods():
+    for name in ("gelu", "silu", "elu", "softplus", "glu"):
+        assert not hasattr(tenfold.Tensor, name)
+
+
+def test_equality():
+    assert tenfold.equal(t([1.0]), t([1.0]))
+    assert not tenfold.equal(t([1.0]), t([[1.0]]))
+    assert tenfold.allclose(t([1.0, np.inf]), t([1.0 + 1e-9, np.inf]))
+    assert not tenfold.allclose(t([np.nan]), t([np.nan]))
+    assert tenfold.allclose(t([np.nan]), t([np.nan]), equal_nan=True)

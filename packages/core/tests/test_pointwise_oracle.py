@@ -1,0 +1,139 @@
+"""Elementwise operators against PyTorch: result dtype and value for every pair of dtypes, as tensor, 0-d and number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tenfold
+
+torch = pytest.importorskip("torch")
+
+DTYPES = ("bool", "uint8", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64")
+NUMBERS = (True, 3, -1, 2.5, 1 + 2j)
+BINARY = (
+    "add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "pow", "float_power", "atan2", "hypot", "copysign",
+    "maximum", "minimum", "fmax", "fmin", "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor",
+    "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "gcd", "lcm", "xlogy",
+    "logaddexp", "logaddexp2", "nextafter", "rsub",
+)  # fmt: skip
+UNARY = (
+    "neg", "abs", "sign", "sgn", "square", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt",
+    "reciprocal", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sinc",
+    "erf", "erfc", "erfinv", "sigmoid", "logit", "floor", "ceil", "round", "trunc", "frac", "signbit", "isnan", "isinf",
+    "isfinite", "isposinf", "isneginf", "isreal", "nan_to_num", "deg2rad", "rad2deg", "angle", "logical_not",
+    "bitwise_not", "conj_physical", "positive", "relu",
+)  # fmt: skip
+TOLERANCE = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 1e-5, "complex64": 1e-5, "float64": 1e-7, "complex128": 1e-7}
+
+
+def both(values, dtype):
+    theirs = torch.tensor(values, dtype=torch.float64).to(getattr(torch, dtype))
+    wide = theirs.to(torch.complex128).numpy() if theirs.is_complex() else theirs.to(torch.float64).numpy()
+    return tenfold.tensor(wide.tolist(), dtype=getattr(tenfold, dtype)), theirs
+
+
+def numpy_of(x):
+    if x.dtype in (torch.bfloat16, tenfold.bfloat16):
+        x = x.to(torch.float32 if isinstance(x, torch.Tensor) else tenfold.float32)
+    return x.resolve_conj().numpy()
+
+
+def agree(name, ours, theirs, what):
+    """Both succeed with one dtype and value. Where PyTorch refuses, Tenfold may compute or refuse."""
+    try:
+        want = theirs()
+    except (RuntimeError, TypeError):
+        return False
+    if want.dtype is torch.complex32:  # Tenfold has none: complex64 takes its place
+        want = want.to(torch.complex64)
+    got = ours()
+    assert str(got.dtype).split(".")[1] == str(want.dtype).split(".")[1], f"{name}({what})"
+    tolerance = TOLERANCE.get(str(want.dtype).split(".")[1], 0)
+    np.testing.assert_allclose(numpy_of(got), numpy_of(want), rtol=tolerance, atol=tolerance, err_msg=f"{name}({what})")
+    return True
+
+
+@pytest.mark.filterwarnings("ignore")  # PyTorch's own
+@pytest.mark.parametrize("name", BINARY)
+def test_binary_promotes_and_computes_as_pytorch(name):
+    ours, theirs, compared = getattr(tenfold, name), getattr(torch, name), 0
+    for first in DTYPES:
+        x, tx = both([[1.0, 2.0, 5.0]], first)
+        for second in DTYPES:
+            for values in ([[1.0], [3.0]], 2.0):
+                y, ty = both(values, second)
+                compared += agree(name, lambda: ours(x, y), lambda: theirs(tx, ty), f"{first}, {second}")  # noqa: B023
+        for number in NUMBERS:
+            compared += agree(name, lambda: ours(x, number), lambda: theirs(tx, number), f"{first}, {number}")  # noqa: B023
+    assert compared > 3
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", UNARY)
+def test_unary_promotes_and_computes_as_pytorch(name):
+    ours, theirs, compared = getattr(tenfold, name), getattr(torch, name), 0
+    for dtype in DTYPES:
+        for values in ([0.0, 1.0, 2.0, 3.0], [[0.25, 0.75]], [], 1.0):
+            x, tx = both(values, dtype)
+            compared += agree(name, lambda: ours(x), lambda: theirs(tx), dtype)  # noqa: B023
+    assert compared > 3
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["add", "mul", "div", "pow", "clamp_min", "copy", "fill", "masked_fill", "lerp", "addcmul"])
+def test_inplace_keeps_the_dtype_or_refuses_as_pytorch(name):
+    compared = 0
+    for first in DTYPES:
+        for second in DTYPES:
+            (x, tx), (y, ty) = both([[1.0, 2.0, 5.0]], first), both(3.0 if name == "fill" else [1.0, 2.0, 3.0], second)
+            more = {"lerp": (0.25,), "addcmul": (3,)}.get(name, ())
+            arguments, theirs = (y, *more), (ty, *more)
+            if name == "masked_fill":
+                arguments, theirs = (x == 2, y[1]), (tx == 2, ty[1])
+            if name == "addcmul":
+                arguments, theirs = (y, y), (ty, ty)
+            try:
+                want = getattr(tx, name + "_")(*theirs)
+            except (RuntimeError, TypeError):
+                continue
+            got = getattr(x, name + "_")(*arguments)
+            assert got is x
+            assert str(x.dtype).split(".")[1] == first
+            np.testing.assert_allclose(numpy_of(x), numpy_of(want), rtol=1e-2, err_msg=f"{name}_({first}, {second})")
+            compared += 1
+    assert compared > 4
+
+
+ERRORS = [
+    ("sub of bools", lambda t: t.tensor([True]) - t.tensor([True])),
+    ("neg of bool", lambda t: -t.tensor([True])),
+    ("bitwise_and of floats", lambda t: t.bitwise_and(t.tensor([1.0]), t.tensor([1.0]))),
+    ("maximum of complex", lambda t: t.maximum(t.tensor([1j]), t.tensor([1j]))),
+    ("integer floor division by zero", lambda t: t.tensor([1]) // 0),
+    ("integer remainder by zero", lambda t: t.tensor([1]) % 0),
+    ("negative integer power", lambda t: t.tensor([2]) ** -1),
+    ("shapes", lambda t: t.ones(2) + t.ones(3)),
+    ("float into int", lambda t: t.tensor([1]).add_(1.5)),
+    ("alpha", lambda t: t.add(t.tensor([1]), t.tensor([1]), alpha=1.5)),
+    ("clamp without limits", lambda t: t.clamp(t.ones(1))),
+    ("rounding mode", lambda t: t.div(t.ones(1), 2, rounding_mode="up")),
+    ("softmax of integers", lambda t: t.softmax(t.tensor([1]), 0)),
+    ("softmax dimension", lambda t: t.softmax(t.ones(2), 3)),
+    ("mask that is not bool", lambda t: t.ones(1).masked_fill(t.tensor([1]), 0)),
+    ("heaviside dtypes", lambda t: t.heaviside(t.ones(1), t.tensor([1]))),
+    ("isclose dtypes", lambda t: t.isclose(t.ones(1), t.tensor([1]))),
+    ("imag of real", lambda t: t.imag(t.ones(1))),
+    ("complex of integers", lambda t: t.complex(t.tensor([1]), t.tensor([1]))),
+    ("integer addcdiv", lambda t: t.addcdiv(t.tensor([1]), t.tensor([1]), t.tensor([1]))),
+    ("string", lambda t: t.add(t.ones(1), "a")),
+]
+
+
+@pytest.mark.parametrize(("what", "call"), ERRORS, ids=[e[0] for e in ERRORS])
+def test_errors_have_pytorchs_type(what, call):
+    with pytest.raises(Exception) as theirs:
+        call(torch)
+    with pytest.raises(Exception) as ours:
+        call(tenfold)
+    assert isinstance(ours.value, theirs.type), f"{what}: {ours.value!r} where PyTorch raises {theirs.value!r}"

@@ -1,0 +1,74 @@
+"""Random operators: reproducible, in range, on every device; the numbers themselves are checked against PyTorch elsewhere."""
+
+from __future__ import annotations
+
+import pytest
+
+import tenfold
+from tenfold import random
+
+
+def test_seeds_and_states() -> None:
+    tenfold.manual_seed(3)
+    first = tenfold.rand(4).tolist()
+    assert tenfold.manual_seed(3) is not None
+    state = tenfold.get_rng_state()
+    assert state.dtype is tenfold.uint8
+    assert tenfold.rand(4).tolist() == first
+    tenfold.set_rng_state(state)
+    with random.fork_rng():
+        assert tenfold.rand(4).tolist() == first
+    assert tenfold.rand(4).tolist() == first
+
+
+def test_generators_are_streams_of_their_own() -> None:
+    g = tenfold.Generator().manual_seed(1)
+    assert g.device is tenfold.device("cpu")
+    a = tenfold.randn(3, generator=g)
+    tenfold.manual_seed(1)
+    assert tenfold.randn(3).tolist() == a.tolist()
+    with pytest.raises(TypeError, match="Generator"):
+        tenfold.rand(2, generator=3)
+
+
+def test_fills_write_in_place_and_count_versions() -> None:
+    x = tenfold.zeros(2, 3)
+    part = x[0]
+    version = x._version
+    part.uniform_(1, 2)
+    assert x._version == version + 1
+    assert all(1 <= v < 2 for v in x.tolist()[0])
+    assert x.tolist()[1] == [0, 0, 0]
+
+
+def test_ranges_of_integers() -> None:
+    x = tenfold.randint(3, 5, (100,))
+    assert set(x.tolist()) == {3, 4}
+    assert sorted(tenfold.randperm(10).tolist()) == list(range(10))
+    with pytest.raises(RuntimeError, match="from"):
+        tenfold.randint(5, 5, (1,))
+
+
+def test_dropout_keeps_the_mean() -> None:
+    tenfold.manual_seed(0)
+    x = tenfold.ones(10000)
+    y = tenfold.dropout(x, 0.25, True)
+    assert set(y.unique().tolist()) == {0.0, tenfold.tensor(1 / 0.75).item()}
+    assert abs(y.mean().item() - 1) < 0.02
+    assert tenfold.dropout(x, 0.25, False) is x
+    assert tenfold.dropout(x, 1.0, True).sum().item() == 0
+    with pytest.raises(RuntimeError, match="probability"):
+        tenfold.dropout(x, 1.5, True)
+    whole = tenfold.feature_dropout(tenfold.ones(4, 8, 5), 0.5, True)
+    assert all(len(set(row)) == 1 for block in whole.tolist() for row in block)
+
+
+def test_backends_hear_of_the_seed() -> None:
+    heard = []
+    backend = tenfold.ones(1).device.backend
+    try:
+        backend.manual_seed = heard.append  # type: ignore[method-assign]
+        tenfold.manual_seed(5)
+    finally:
+        del backend.manual_seed
+    assert heard == [5]

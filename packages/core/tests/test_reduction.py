@@ -1,0 +1,65 @@
+"""Reductions against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tenfold
+
+X = np.arange(24, dtype=np.float32).reshape(2, 3, 4) % 7 - 3
+
+
+@pytest.mark.parametrize("dim", [None, 0, -1, (0, 2)])
+@pytest.mark.parametrize(("name", "reference"), [("sum", np.sum), ("mean", np.mean), ("amax", np.max), ("amin", np.min)])
+def test_against_numpy(name: str, reference: object, dim: object) -> None:
+    got = getattr(tenfold.from_numpy(X), name)(() if dim is None and name in ("amax", "amin") else dim)
+    np.testing.assert_allclose(got.numpy(), reference(X, axis=dim), rtol=1e-6)  # type: ignore[operator]
+
+
+def test_small_sums_are_as_exact_as_large_ones() -> None:
+    values = np.random.default_rng(0).standard_normal(512).astype(np.float32)
+    assert abs(tenfold.from_numpy(values).sum().item() - values.astype(np.float64).sum()) < 2e-5
+
+
+def test_strided_and_empty() -> None:
+    x = tenfold.from_numpy(X)
+    assert x[:, ::2, 1::2].sum().item() == X[:, ::2, 1::2].sum()
+    assert tenfold.zeros(0).sum().item() == 0
+    assert tenfold.zeros(0, 3).sum(0).tolist() == [0, 0, 0]
+    assert np.isnan(tenfold.zeros(0).mean().item())
+
+
+def test_integers_add_up_in_int64() -> None:
+    x = tenfold.tensor([200, 200], dtype=tenfold.uint8)
+    assert x.sum().dtype is tenfold.int64
+    assert x.sum().item() == 400
+    assert x.sum(dtype=tenfold.int32).dtype is tenfold.int32
+
+
+def test_sorting_puts_nan_last_and_keeps_equals_in_order() -> None:
+    values, positions = tenfold.tensor([2.0, float("nan"), 1.0, 2.0]).sort()
+    assert positions.tolist() == [2, 0, 3, 1]
+    assert tenfold.tensor([1, 2, 2]).sort(descending=True).indices.tolist() == [1, 2, 0]
+    assert values[:3].tolist() == [1, 2, 2]
+
+
+def test_results_have_names() -> None:
+    result = tenfold.tensor([[1, 5], [7, 2]]).max(1)
+    assert result._fields == ("values", "indices")
+    assert type(result) is tenfold.return_types.max
+
+
+def test_unique() -> None:
+    x = tenfold.tensor([[3, 1], [3, 1], [2, 2]])
+    values, inverse, counts = x.unique(return_inverse=True, return_counts=True)
+    assert (values.tolist(), inverse.tolist(), counts.tolist()) == ([1, 2, 3], [[2, 0], [2, 0], [1, 1]], [2, 2, 2])
+    assert tenfold.unique(x, dim=0).tolist() == [[2, 2], [3, 1]]
+    assert tenfold.unique_consecutive(tenfold.tensor([1, 1, 2, 1])).tolist() == [1, 2, 1]
+
+
+def test_meta_tensors_have_the_shape() -> None:
+    x = tenfold.empty(2, 3, device="meta")
+    assert x.sum(1).shape == (2,)
+    assert x.max(0).indices.dtype is tenfold.int64
+    assert x.std(0, keepdim=True).shape == (1, 3)

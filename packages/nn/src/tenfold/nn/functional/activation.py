@@ -1,0 +1,132 @@
+"""Activations under the names and signatures of `torch.nn.functional`; most are core's operators themselves."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import tenfold as tf
+from tenfold import (
+    celu,
+    celu_,
+    elu,
+    elu_,
+    gelu,
+    glu,
+    hardshrink,
+    hardsigmoid,
+    hardswish,
+    hardtanh,
+    hardtanh_,
+    leaky_relu,
+    leaky_relu_,
+    logsigmoid,
+    mish,
+    prelu,
+    relu,
+    relu6,
+    relu_,
+    selu,
+    selu_,
+    sigmoid,
+    silu,
+    softplus,
+    softshrink,
+    softsign,
+    tanh,
+    tanhshrink,
+    threshold,
+    threshold_,
+)
+from tenfold.tensor import Tensor
+
+__all__ = [
+    "celu", "celu_", "elu", "elu_", "gelu", "glu", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
+    "hardtanh_", "leaky_relu", "leaky_relu_", "log_softmax", "logsigmoid", "mish", "prelu", "relu", "relu6", "relu_",
+    "rrelu", "rrelu_", "selu", "selu_", "sigmoid", "silu", "softmax", "softmin", "softplus", "softshrink", "softsign",
+    "tanh", "tanhshrink", "threshold", "threshold_",
+]  # fmt: skip
+
+
+def _softmax_dim(name: str, ndim: int) -> int:
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        stacklevel=3,
+    )
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """exp(x) / sum(exp(x)) along a dimension.
+
+    >>> from tenfold.nn.functional import softmax
+    >>> import tenfold
+    >>> softmax(tenfold.zeros(2), dim=0)
+    tensor([0.5000, 0.5000])
+    """
+    return tf.softmax(input, _softmax_dim("softmax", input.dim()) if dim is None else dim, dtype)
+
+
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """softmax(-input).
+
+    >>> from tenfold.nn.functional import softmin
+    >>> import tenfold
+    >>> softmin(tenfold.zeros(2), dim=0)
+    tensor([0.5000, 0.5000])
+    """
+    return tf.softmax(-input, _softmax_dim("softmin", input.dim()) if dim is None else dim, dtype)
+
+
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """log(softmax(input)), computed without overflow.
+
+    >>> from tenfold.nn.functional import log_softmax
+    >>> import tenfold
+    >>> log_softmax(tenfold.zeros(2), dim=0)
+    tensor([-0.6931, -0.6931])
+    """
+    return tf.log_softmax(input, _softmax_dim("log_softmax", input.dim()) if dim is None else dim, dtype)
+
+
+def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
+    """A sample from the Gumbel-softmax distribution; `hard` gives one-hot vectors with the gradient of the soft sample.
+
+    Source: Jang, Gu and Poole, "Categorical Reparameterization with Gumbel-Softmax", 2017.
+
+    >>> from tenfold.nn.functional import gumbel_softmax
+    >>> import tenfold
+    >>> gumbel_softmax(tenfold.zeros(1, 3), hard=True).sum().item()
+    1.0
+    """
+    if eps != 1e-10:
+        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+    gumbels = -tf.empty_like(logits).exponential_().log()
+    soft = tf.softmax((logits + gumbels) / tau, dim)
+    if not hard:
+        return soft
+    index = soft.max(dim, keepdim=True)[1]
+    return tf.zeros_like(logits).scatter(dim, index, 1.0) - soft.detach() + soft
+
+
+def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False) -> Tensor:
+    """Leaky ReLU whose slope is drawn for each element in training, and the middle of the range else.
+
+    Source: Xu et al., "Empirical Evaluation of Rectified Activations in Convolutional Network", 2015.
+
+    >>> from tenfold.nn.functional import rrelu
+    >>> import tenfold
+    >>> rrelu(tenfold.tensor([-24.0, 1.0]))
+    tensor([-5.5000,  1.0000])
+    """
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2, inplace)
+    slopes = tf.empty_like(input).uniform_(lower, upper)
+    if inplace:
+        return input.mul_(tf.where(input <= 0, slopes, tf.ones_like(slopes)))
+    return tf.where(input <= 0, input * slopes, input)
+
+
+def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False) -> Tensor:
+    """In-place version of `rrelu`."""
+    return rrelu(input, lower, upper, training, inplace=True)

@@ -1,0 +1,153 @@
+"""Multi-head attention in one function, as `MultiheadAttention` calls it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import tenfold as tf
+from tenfold.nn.ops.attention import scaled_dot_product_attention
+from tenfold.nn.ops.linear import linear
+from tenfold.nn.ops.padding import constant_pad
+from tenfold.tensor import Tensor
+
+__all__ = ["multi_head_attention_forward", "scaled_dot_product_attention"]
+
+
+def multi_head_attention_forward(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim_to_check: int,
+    num_heads: int,
+    in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None,
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
+    add_zero_attn: bool,
+    dropout_p: float,
+    out_proj_weight: Tensor,
+    out_proj_bias: Tensor | None,
+    training: bool = True,
+    key_padding_mask: Tensor | None = None,
+    need_weights: bool = True,
+    attn_mask: Tensor | None = None,
+    use_separate_proj_weight: bool = False,
+    q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None,
+    v_proj_weight: Tensor | None = None,
+    static_k: Tensor | None = None,
+    static_v: Tensor | None = None,
+    average_attn_weights: bool = True,
+    is_causal: bool = False,
+) -> tuple[Tensor, Tensor | None]:
+    """Attention in several heads between an input and an output projection.
+
+    Shape: query (T, N, E) or (T, E), key and value (S, N, E) or (S, E) -> (T, N, E) and the weights (N, T, S), averaged
+    over heads or (N, heads, T, S). Boolean masks are True where attention is not allowed.
+    Raises: AssertionError, RuntimeError as PyTorch for sizes that do not fit.
+    Source: Vaswani et al., "Attention Is All You Need", 2017, section 3.2.2.
+    """
+    batched = _is_batched(query, key, value, key_padding_mask, attn_mask, num_heads)
+    if not batched:
+        query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
+        key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+    T, N, E = query.shape
+    if embed_dim_to_check != E:
+        raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {E}")
+    if E % num_heads:
+        raise AssertionError(f"embed_dim {E} not divisible by num_heads {num_heads}")
+    if is_causal and attn_mask is None:
+        raise RuntimeError("multi_head_attention_forward: Need attn_mask if specifying the is_causal hint.")
+    weights = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
+    q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias, weights)
+    added = 0
+    if bias_k is not None and bias_v is not None:
+        k, v = tf.cat([k, bias_k.expand(1, N, E)]), tf.cat([v, bias_v.expand(1, N, E)])
+        added += 1
+    q, k, v = _heads(q, num_heads), _heads(k, num_heads), _heads(v, num_heads)
+    k = k if static_k is None else static_k.view(N, num_heads, *static_k.shape[1:])
+    v = v if static_v is None else static_v.view(N, num_heads, *static_v.shape[1:])
+    if add_zero_attn:
+        k, v = (tf.cat([x, tf.zeros(*x.shape[:2], 1, x.shape[3], dtype=x.dtype, device=x.device)], 2) for x in (k, v))
+        added += 1
+    mask = _joined_mask(attn_mask, key_padding_mask, q, k.shape[2], added)
+    drop = dropout_p if training else 0.0
+    if not need_weights:
+        out = scaled_dot_product_attention(q, k, v, mask, drop)
+        attention = None
+    else:
+        scores = tf.matmul(q * math.sqrt(1.0 / q.shape[-1]), k.transpose(-2, -1))
+        attention = tf.softmax(scores if mask is None else scores + mask, -1)
+        attention = tf.dropout(attention, drop, True) if drop > 0.0 else attention
+        out = tf.matmul(attention, v)
+    out = linear(out.permute(2, 0, 1, 3).reshape(T, N, E), out_proj_weight, out_proj_bias)
+    if attention is not None:
+        attention = attention.mean(1) if average_attn_weights else attention
+        attention = attention if batched else attention.squeeze(0)
+    return (out if batched else out.squeeze(1)), attention
+
+
+def _is_batched(query: Tensor, key: Tensor, value: Tensor, padding: Any, mask: Any, num_heads: int) -> bool:
+    if query.dim() not in (2, 3):
+        raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D query tensor")
+    if key.dim() != query.dim() or value.dim() != query.dim():
+        raise AssertionError(
+            f"For {'batched (3-D)' if query.dim() == 3 else 'unbatched (2-D)'} `query`, expected `key` and `value` to be "
+            f"{query.dim()}-D but found {key.dim()}-D and {value.dim()}-D tensors respectively"
+        )
+    if padding is not None and padding.dim() != query.dim() - 1:
+        raise AssertionError(
+            f"expected `key_padding_mask` to be `None` or {query.dim() - 1}-D but found {padding.dim()}-D tensor instead"
+        )
+    if mask is not None and mask.dim() not in (2, 3):
+        raise AssertionError(f"expected `attn_mask` to be `None`, 2-D or 3-D but found {mask.dim()}-D tensor instead")
+    return query.dim() == 3
+
+
+def _projected(query: Tensor, key: Tensor, value: Tensor, weight: Any, bias: Any, separate: Any) -> Any:
+    biases = (None, None, None) if bias is None else bias.chunk(3)
+    if separate is None:
+        if weight is None:
+            raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
+        if query is key and key is value:
+            return linear(query, weight, bias).chunk(3, -1)
+        separate = weight.chunk(3)
+    elif None in [None if w is None else 0 for w in separate]:
+        raise AssertionError("use_separate_proj_weight is True but a q_proj_weight, k_proj_weight or v_proj_weight is None")
+    return tuple(linear(x, w, b) for x, w, b in zip((query, key, value), separate, biases, strict=True))
+
+
+def _heads(x: Tensor, num_heads: int) -> Tensor:
+    """(L, N, E) -> (N, heads, L, E / heads)."""
+    L, N, E = x.shape
+    return x.reshape(L, N, num_heads, E // num_heads).permute(1, 2, 0, 3)
+
+
+def _joined_mask(attn_mask: Any, padding: Any, q: Tensor, keys: int, added: int) -> Any:
+    """Both masks as one to add to the scores, with nothing masked in the positions put on at the end."""
+    N, heads, T, _ = q.shape
+    S = keys - added
+    total = None
+    if attn_mask is not None:
+        expected = (T, S) if attn_mask.dim() == 2 else (N * heads, T, S)
+        if tuple(attn_mask.shape) != expected:
+            raise RuntimeError(
+                f"The shape of the {attn_mask.dim()}D attn_mask is {tuple(attn_mask.shape)}, but should be {expected}."
+            )
+        total = _additive(attn_mask, q)
+        total = total.view(N, heads, T, S) if attn_mask.dim() == 3 else total.view(1, 1, T, S)
+    if padding is not None:
+        if tuple(padding.shape) != (N, S):
+            raise AssertionError(f"expecting key_padding_mask shape of {(N, S)}, but got {tuple(padding.shape)}")
+        other = _additive(padding, q).view(N, 1, 1, S).expand(N, 1, T, S)
+        total = other if total is None else total + other
+    return total if total is None or not added else constant_pad(total, (0, added), 0)
+
+
+def _additive(mask: Tensor, like: Tensor) -> Tensor:
+    if mask.dtype is tf.bool:
+        return tf.where(mask, float("-inf"), tf.zeros(tuple(mask.shape), dtype=like.dtype, device=like.device))
+    if not mask.is_floating_point():
+        raise AssertionError(f"only bool and floating types of masks are supported, got {mask.dtype}")
+    return mask

@@ -1,0 +1,69 @@
+"""Dropout under the names and signatures of `torch.nn.functional`.
+
+Source: Srivastava et al., "Dropout", 2014; Tompson et al., 2015 (whole channels); Klambauer et al., 2017 (alpha).
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import tenfold as tf
+from tenfold.tensor import Tensor
+
+__all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
+
+
+def _run(plain: Any, input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
+    if not 0.0 <= p <= 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    name = plain.op.name
+    return getattr(tf, name + "_" if inplace else name)(input, p, training)  # type: ignore[no-any-return]
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """In training, zero each element with probability p and divide the others by 1 - p.
+
+    >>> from tenfold.nn.functional import dropout
+    >>> import tenfold
+    >>> dropout(tenfold.ones(2), 0.5, training=False)
+    tensor([1., 1.])
+    """
+    return _run(tf.dropout, input, p, training, inplace)
+
+
+def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """Dropout that keeps the mean and variance of SELU's outputs."""
+    return _run(tf.alpha_dropout, input, p, training, inplace)
+
+
+def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """`alpha_dropout` of whole channels."""
+    return _run(tf.feature_alpha_dropout, input, p, training, inplace)
+
+
+def _of_channels(name: str, n: int, input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
+    if input.dim() not in (n + 1, n + 2):
+        warnings.warn(
+            f"{name}: Received a {input.dim()}-D input to {name}, which is deprecated and will result in an error in a future release.",
+            stacklevel=3,
+        )
+    if (n == 1 and input.dim() == n + 1) or (n == 3 and input.dim() == n + 1):
+        dropped = _run(tf.feature_dropout, input.unsqueeze_(0) if inplace else input.unsqueeze(0), p, training, inplace)
+        return dropped.squeeze_(0) if inplace else dropped.squeeze(0)
+    return _run(tf.feature_dropout, input, p, training, inplace)
+
+
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Dropout of whole channels of (N, C, L) or (C, L)."""
+    return _of_channels("dropout1d", 1, input, p, training, inplace)
+
+
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Dropout of whole channels of (N, C, H, W); as in PyTorch, (N, C, L) counts as a batch too."""
+    return _of_channels("dropout2d", 2, input, p, training, inplace)
+
+
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W)."""
+    return _of_channels("dropout3d", 3, input, p, training, inplace)

@@ -1,0 +1,322 @@
+"""The checks catch what they are for: each test plants one error in an operator of its own, and names the check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tenfold
+from tenfold.autograd import engine, gradient
+from tenfold.kernels import KERNELS, kernel
+from tenfold.meta import Meta
+from tenfold.operators import OPERATORS, composite, primitive
+from tenfold.ops.rules import pointwise
+from tenfold.tensor import Tensor
+from tenfold.testing import ErrorSample, Make, Sample, check_operator, completeness, temporary_registrations
+from tenfold.testing.checks import CHECKS
+from tenfold.testing.registries import refresh
+from tenfold.testing.samples import error_samples, samples
+from tenfold.testing.samples.families import no_tensor, unary
+
+
+@pytest.fixture(autouse=True)
+def own_registries() -> Iterator[None]:
+    with temporary_registrations():
+        yield
+
+
+def square_rule(input: Any) -> Meta:
+    return pointwise(input)
+
+
+def plant(
+    compute: Any = None,
+    rule: Any = square_rule,
+    slope: Any = None,
+    kernel_options: Any = None,
+    samples_from: Any = None,
+    **options: Any,
+) -> Any:
+    """An operator input * input, right in everything but what is given here."""
+
+    @primitive("pointwise", name="planted", rule=rule, **options)
+    def declared(input: Tensor) -> Tensor:
+        """The square of each element.
+
+        >>> 3 * 3
+        9
+        """
+
+    kernel(declared, device="cpu", **(kernel_options or {}))(compute or (lambda input: input * input))
+    if "nondifferentiable" not in options:
+        gradient(declared, input=slope or (lambda g, input: g * 2 * conjugate(input)))
+    samples(declared, reference=lambda input: input * input, dtypes=(tenfold.float32, tenfold.float64))(samples_from or unary())
+    error_samples(declared)(no_tensor)
+    return declared.op
+
+
+def conjugate(x: Any) -> Any:
+    return x.conj() if x.is_complex() else x
+
+
+def failing(operator: Any) -> set[str]:
+    return {failure.check for failure in check_operator(operator).failures}
+
+
+def test_an_operator_without_error_passes_every_check() -> None:
+    operator = plant(inplace=True, out=True)
+    assert not failing(operator)
+    assert completeness(operator) == []
+
+
+@pytest.mark.parametrize("factor", [1.0005, 0.9995])
+def test_a_gradient_off_by_a_twentieth_of_a_percent(factor: float) -> None:
+    assert "first_gradient" in failing(plant(slope=lambda g, input: g * (2 * factor) * input))
+
+
+def test_one_entry_of_a_gradient_off_in_a_big_tensor() -> None:
+    def slope(g: Any, input: Any) -> Any:
+        right = np.full(tuple(input.shape), 2.0)
+        right.reshape(-1)[-1:] *= 1.0005
+        return g * tenfold.tensor(right) * input
+
+    assert "first_gradient" in failing(plant(slope=slope, samples_from=lambda make: [Sample(make(67))]))
+
+
+def test_a_missing_gradient_of_one_argument() -> None:
+    @primitive("pointwise", name="planted", promote="common", rule=pointwise)
+    def declared(input: Tensor, other: Tensor) -> Tensor:
+        """A product."""
+
+    kernel(declared, device="cpu")(np.multiply)
+    gradient(declared, input=lambda g, other: g * other)
+    samples(declared, dtypes=(tenfold.float64,))(lambda make: [Sample(make(3), make(3))])
+    assert "first_gradient" in failing(declared.op)
+
+
+def test_a_gradient_that_cannot_be_differentiated_again() -> None:
+    found = failing(plant(slope=lambda g, input: g * 2 * input.detach()))
+    assert "second_gradient" in found
+    assert "first_gradient" not in found
+
+
+def test_a_gradient_rule_that_writes_the_incoming_gradient() -> None:
+    def slope(g: Any, input: Any) -> Any:
+        g.mul_(2)
+        return g * input
+
+    assert "gradient_memory" in failing(plant(slope=slope))
+
+
+def test_two_gradients_that_share_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def accumulate(node: Any, g: Any, create_graph: bool) -> None:
+        node.ref()._grad = g
+
+    monkeypatch.setattr(engine, "_accumulate", accumulate)
+    report = check_operator(OPERATORS["add"], checks=["gradient_memory"])
+    assert any("share" in failure.reason for failure in report.failures)
+
+
+def test_a_result_that_asks_for_gradients_of_a_nondifferentiable_operator() -> None:
+    assert not failing(plant(nondifferentiable="for the test"))
+
+
+def test_a_kernel_that_writes_its_input() -> None:
+    def compute(input: Any) -> Any:
+        result = input * input
+        if input.size:
+            input[...] = 0
+        return result
+
+    assert "unchanged" in failing(plant(compute))
+
+
+def test_a_kernel_that_writes_beside_its_strided_input() -> None:
+    def compute(input: Any) -> Any:
+        if input.base is not None and input.size:
+            owner = input.base
+            while owner.base is not None:
+                owner = owner.base
+            owner.reshape(-1)[0] += 1
+        return input * input
+
+    assert "unchanged" in failing(plant(compute, samples_from=lambda make: [Sample(make(3, layout="strided"))]))
+
+
+def test_a_kernel_that_returns_its_input() -> None:
+    assert "memory" in failing(plant(lambda input: input))
+
+
+def test_a_wrong_dtype_from_a_rule() -> None:
+    assert "shape_rule" in failing(plant(rule=lambda input: Meta(input.shape, np.float64)))
+
+
+def test_a_wrong_shape_from_a_rule() -> None:
+    assert "shape_rule" in failing(plant(rule=lambda input: Meta((*input.shape, 1), input.dtype)))
+
+
+def test_a_wrong_value_in_one_layout() -> None:
+    def compute(input: Any) -> Any:
+        return input * input if input.flags.c_contiguous else input + input
+
+    found = failing(plant(compute))
+    assert {"value", "layouts"} <= found
+
+
+def test_a_dtype_that_the_rule_refuses_and_the_kernel_takes() -> None:
+    def rule(input: Any) -> Meta:
+        if input.dtype == np.float64:
+            raise RuntimeError("planted: float64 is not accepted")
+        return pointwise(input)
+
+    assert "dtypes" in failing(plant(rule=rule))
+
+
+def test_a_dtype_that_the_rule_accepts_and_the_kernel_refuses() -> None:
+    def compute(input: Any) -> Any:
+        if input.dtype == np.float64:
+            raise TypeError("planted: no float64 here")
+        return input * input
+
+    assert "dtypes" in failing(plant(compute))
+
+
+def test_an_inplace_form_that_disagrees() -> None:
+    def compute(input: Any, out: Any = None) -> Any:
+        return np.multiply(input, input) if out is None else np.add(input, input, out=out)
+
+    assert "inplace" in failing(plant(compute, inplace=True, kernel_options={"into": True}))
+
+
+def test_a_method_that_disagrees(monkeypatch: pytest.MonkeyPatch) -> None:
+    operator = plant()
+
+    def planted(self: Any) -> Any:
+        return self + self
+
+    planted.op = operator  # type: ignore[attr-defined]
+    monkeypatch.setattr(Tensor, "planted", planted)
+    assert "method" in failing(operator)
+
+
+def test_a_python_operator_that_disagrees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Tensor, "__sub__", lambda self, other: tenfold.add(self, other))
+    assert "python_operator" in {f.check for f in check_operator(OPERATORS["sub"], checks=["python_operator"]).failures}
+
+
+def test_an_error_of_another_type() -> None:
+    operator = plant()
+    error_samples(operator)(lambda make: [ErrorSample([1.0], error=RuntimeError)])
+    assert "errors" in failing(operator)
+
+
+def test_an_error_that_does_not_name_the_operator() -> None:
+    def rule(input: Any) -> Meta:
+        if len(input.shape) == 3:
+            raise RuntimeError("too many dimensions")
+        return pointwise(input)
+
+    def compute(input: Any) -> Any:
+        if input.ndim == 3:
+            raise RuntimeError("too many dimensions")
+        return input * input
+
+    operator = plant(compute, rule=None, samples_from=lambda make: [Sample(make(3))])
+    error_samples(operator)(lambda make: [ErrorSample(make(1, 1, 1), error=RuntimeError, match="too many")])
+    assert "errors" in failing(operator)
+    assert rule(Meta((), np.float32)).shape == ()
+
+
+def test_a_call_that_is_not_refused() -> None:
+    operator = plant()
+    error_samples(operator)(lambda make: [ErrorSample(make(3), error=RuntimeError)])
+    assert "errors" in failing(operator)
+
+
+def accelerated(function: Any, when: Any = None) -> Any:
+    @composite("pointwise", name="planted")
+    def declared(input: Tensor) -> Tensor:
+        """The double of each element."""
+        return input + input
+
+    kernel(declared, device="cpu", when=when)(function)
+    samples(declared, dtypes=(tenfold.float32, tenfold.float64))(unary())
+    return declared.op
+
+
+def test_an_accelerated_kernel_that_is_wrong_for_one_layout() -> None:
+    assert not failing(accelerated(lambda input: 2 * input))
+
+
+def test_an_accelerated_kernel_wrong_for_transposed_memory() -> None:
+    def wrong(input: Any) -> Any:
+        return (
+            2 * input
+            if input.flags.c_contiguous or input.ndim < 2
+            else 2 * np.ascontiguousarray(input).reshape(input.shape[::-1]).T
+        )
+
+    found = failing(accelerated(wrong))
+    assert "value" in found
+
+
+def test_a_conditional_kernel_that_is_wrong() -> None:
+    assert "conditions" in failing(accelerated(lambda input: 3 * input, when=lambda input: input.ndim == 2))
+
+
+def test_a_condition_that_no_sample_meets() -> None:
+    assert failing(accelerated(lambda input: 2 * input, when=lambda input: input.ndim == 9)) == {"conditions"}
+
+
+def test_a_conditional_kernel_that_is_right() -> None:
+    assert not failing(accelerated(lambda input: 2 * input, when=lambda input: input.ndim == 2))
+
+
+def test_missing_parts_are_named() -> None:
+    @primitive("pointwise", name="planted")
+    def declared(input: Tensor) -> Tensor:
+        """An operator with nothing else."""
+
+    missing = " ".join(completeness(declared))
+    for part in ("example", "samples", "error samples", "shape rule", "kernel", "gradient"):
+        assert part in missing
+
+
+def test_nothing_is_left_behind() -> None:
+    kernels_before = {key: list(entries) for key, entries in KERNELS.items()}
+    with temporary_registrations():
+        plant(inplace=True)
+        kernel(OPERATORS["add"], device="cpu", when=lambda input, other: True)(lambda input, other: input * 0)
+        assert tenfold.tensor([1.0]).add(1).item() == 0
+        assert tenfold.tensor([3.0]).planted().item() == 9
+    assert "planted" not in OPERATORS
+    assert not hasattr(Tensor, "planted")
+    assert {key: entries for key, entries in KERNELS.items() if entries} == {k: e for k, e in kernels_before.items() if e}
+    assert tenfold.tensor([1.0]).add(1).item() == 2
+
+
+def test_an_existing_gradient_may_be_exchanged() -> None:
+    from tenfold.autograd.gradients import GRADIENTS
+
+    assert check_operator(OPERATORS["exp"], checks=["first_gradient"]).of("passed")
+    with temporary_registrations():
+        del GRADIENTS["exp"]
+        gradient(OPERATORS["exp"], input=lambda g, out: g * out * 1.0005)
+        refresh("exp")
+        assert check_operator(OPERATORS["exp"], checks=["first_gradient"]).failures
+    x = tenfold.tensor([0.0], dtype=tenfold.float64, requires_grad=True)
+    x.exp().backward()
+    assert x.grad is not None
+    assert x.grad.item() == 1.0
+
+
+def test_every_check_has_a_docstring_and_a_name() -> None:
+    assert all(check.__doc__ and check.__name__ == name for name, check in CHECKS.items())
+
+
+def test_samples_are_the_same_on_every_call() -> None:
+    first, second = Make(seed=3)(5), Make(seed=3)(5)
+    assert (first == second).tolist() == [True] * 5
