@@ -12,6 +12,7 @@ from textwrap import dedent
 import ml_dtypes
 import numpy
 import pluggy
+
 import tenfold
 
 
