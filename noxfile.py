@@ -37,7 +37,7 @@ SCOREBOARD = Path("../shared/parity/opdb.py")
 nox.needs_version = ">=2024.4.15"
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_venv = "yes"
-nox.options.sessions = ["lint", "types", "wheels", "plugins", "docs", "oracle", "tests"]
+nox.options.sessions = ["lint", "types", "wheels", "plugins", "examples", "docs", "oracle", "tests"]
 
 _built: dict[bool, Path] = {}
 
@@ -143,6 +143,18 @@ def gpt(session: nox.Session) -> None:
     """Train a small character-level GPT and let it write."""
     install(session, named(*GPT_PACKAGES), *DEMO_TOOLS)
     session.run("python", "examples/char_gpt/train.py", *session.posargs)
+
+
+@nox.session
+def examples(session: nox.Session) -> None:
+    """Run the example programs' tests: what they write, and that an interrupted run goes on to the same numbers."""
+    install(session, named(*DEMO_PACKAGES, *GPT_PACKAGES), *DEMO_TOOLS, *TEST_TOOLS)
+    if names_files(session):
+        session.run("pytest", *session.posargs)
+        return
+    # Each in a process of its own: a program's modules have short names, such as `train`.
+    programs = [path for path in sorted(ROOT.glob("examples/*/tests")) if path.parent.name not in PLUGINS]
+    each(session, {path.parent.name: ["pytest", str(path), *session.posargs] for path in programs})
 
 
 @nox.session

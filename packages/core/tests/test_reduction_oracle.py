@@ -154,3 +154,19 @@ def test_out_and_numbers_of_large_sums() -> None:
     exact = t.double().sum(0).tolist()
     np.testing.assert_allclose(x.sum(0).tolist(), exact, rtol=2e-6)
     np.testing.assert_allclose(x.sum().item(), sum(exact), rtol=2e-6)
+
+
+def test_the_same_one_of_equal_elements_is_named() -> None:
+    rng = np.random.default_rng(0)
+    for n in (1, 3, 10, 17, 40, 200):
+        row = rng.integers(0, 4, n)
+        x, t = tenfold.from_numpy(row), torch.from_numpy(row)
+        for k in {1, (n + 1) // 2, n}:
+            assert x.kthvalue(k).indices.item() == t.kthvalue(k).indices.item()
+            if k * 64 > n:
+                assert x.topk(k).indices.tolist() == t.topk(k).indices.tolist()
+                assert (
+                    x.topk(k, largest=False, sorted=False).indices.tolist()
+                    == t.topk(k, largest=False, sorted=False).indices.tolist()
+                )
+        assert x.mode().indices.item() == t.mode().indices.item()

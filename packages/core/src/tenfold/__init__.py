@@ -57,7 +57,8 @@ globals().update(_dtypes.ALIASES)
 _LAZY = {
     "Generator": "tenfold.generator", "default_generator": "tenfold.generator", "manual_seed": "tenfold.generator",
     "initial_seed": "tenfold.generator", "seed": "tenfold.generator", "get_rng_state": "tenfold.generator",
-    "set_rng_state": "tenfold.generator", "set_printoptions": "tenfold.printing",
+    "set_rng_state": "tenfold.generator", "set_printoptions": "tenfold.printing", "finfo": "tenfold.numeric_limits",
+    "iinfo": "tenfold.numeric_limits", "set_num_threads": "tenfold.threads", "get_num_threads": "tenfold.threads",
     "autocast": "tenfold.amp", "save": "tenfold.serialization", "load": "tenfold.serialization",
     "vmap": "tenfold.func",
 }  # fmt: skip

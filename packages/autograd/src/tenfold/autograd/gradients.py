@@ -28,6 +28,7 @@ class GradientRule:
     joint: Any  # one function of (g, needs, ...) that returns a gradient for each of `rules`' parameters
     node_name: str
     owner: str
+    results: tuple[int, ...] | None = None  # which of several results have a gradient; None: all floating ones
 
     @property
     def location(self) -> str:
@@ -66,10 +67,11 @@ def _first(rules: dict[str, Any]) -> Any:
     return next(iter(rules.values()), None)
 
 
-def gradients(target: Any, *names: str, node: str | None = None) -> Callable[[Any], Any]:
+def gradients(target: Any, *names: str, node: str | None = None, results: tuple[int, ...] | None = None) -> Callable[[Any], Any]:
     """Decorator: one rule that returns the gradients of several parameters, in the order of `names`.
 
-    Besides what single rules may name it may take `needs`, a tuple that says which of them are wanted.
+    Besides what single rules may name it may take `needs`, a tuple that says which of them are wanted. `results` are the
+    results that have a gradient, where some are only kept for the backward pass.
     """
     operator = as_operator(target)
 
@@ -78,7 +80,7 @@ def gradients(target: Any, *names: str, node: str | None = None) -> Callable[[An
             _check_parameter(operator, name)
         _check_rule(operator, rule, ("g", "needs"))
         owner = plugins.current_owner(rule)
-        _register(operator, GradientRule(operator, dict.fromkeys(names), rule, node or node_name(operator), owner))
+        _register(operator, GradientRule(operator, dict.fromkeys(names), rule, node or node_name(operator), owner, results))
         return rule
 
     return register

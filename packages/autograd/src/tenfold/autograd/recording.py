@@ -110,22 +110,29 @@ def restore(saved: Any, node: Node) -> Any:
     return copy
 
 
-def attach_outputs(node: Any, results: Any) -> None:
-    """Nodes of the several results of one operation; integer results have none."""
-    shapes = []
+def attach_outputs(node: Any, results: Any, differentiable: tuple[int, ...] | None) -> None:
+    """Nodes of the several results of one operation; integer results and those that are no results to users have none."""
+    described: list[Any] = []
     for i, t in enumerate(results):
-        shapes.append((t._array.shape, t.dtype, t.device))
-        t._node = Output(node, i, t._array.shape) if t.dtype.category >= 2 else None
-    node.shape = tuple(shapes)
+        if (differentiable is None or i in differentiable) and t._array.dtype.kind in "fcV":
+            t._node = Output(node, i, t._array.shape)
+            described.append((t._array.shape, t.dtype, t.device))
+        else:
+            t._node = None
+            described.append(None)
+    node.shape = tuple(described)
 
 
 def filled(node: Any, gs: Any) -> list[Any]:
-    """The gradients of several results, zeros for those that got none (None for integer results)."""
-    from tenfold.ops.creation import zeros
-
+    """The gradients of several results, zeros for those that got none (None for results without a gradient)."""
     made = []
-    for g, (shape, dtype, device) in zip(gs, node.shape):
-        made.append(zeros(shape, dtype=dtype, device=device) if g is None and dtype.category >= 2 else g)
+    for g, described in zip(gs, node.shape):
+        if g is None and described is not None:
+            from tenfold.ops.creation import zeros
+
+            shape, dtype, device = described
+            g = zeros(shape, dtype=dtype, device=device)
+        made.append(g)
     return made
 
 
@@ -196,7 +203,7 @@ class _Source:
         for name in saved:
             lines += self._save(name)
         if self.multiple:
-            return [*lines, "    attach_outputs(node, result)"]
+            return [*lines, f"    attach_outputs(node, result, {self.rule.results!r})"]
         return [*lines, "    node.shape = result._array.shape", "    result._node = node"]
 
     def _node_of(self, p: Param) -> str:

@@ -19,7 +19,7 @@ from tenfold.autograd.gradients import GradientRule, find as find_gradient
 from tenfold.autograd.levels import highest, tensors_in
 from tenfold.autograd.scopes import Scope
 from tenfold.operators import Operator, as_operator, find as find_operator
-from tenfold.ops.creation import zeros_like
+from tenfold.ops.creation import ones_like, zeros_like
 from tenfold.tensor import Tensor
 
 Values = dict[str, Any]
@@ -76,13 +76,18 @@ def push(operator: Operator, values: Values, tangents: Values) -> tuple[Any, Any
 
 
 def LINEAR(operator: Operator, values: Values, tangents: Values) -> tuple[Any, Any]:
-    """Operators linear in all their tensors together: the same operator on the tangents."""
-    pushed = {}
-    for name, tangent in tangents.items():
-        if isinstance(tangent, list):
-            tangent = [zeros_like(v) if t is None else t for v, t in zip(values[name], tangent)]
-        pushed[name] = tangent
+    """Operators linear in all their differentiable tensors together: the same operator on the tangents, zero where none."""
+    rule = find_gradient(operator)
+    pushed = {name: _with_zeros(values[name], tangents.get(name)) for name in (rule.rules if rule else tangents)}
     return operator.fn(**values), operator.fn(**{**values, **pushed})
+
+
+def _with_zeros(value: Any, tangent: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_with_zeros(v, t) for v, t in zip(value, tangent or [None] * len(value))]
+    if tangent is not None:
+        return tangent
+    return zeros_like(value) if isinstance(value, Tensor) else 0 if isinstance(value, (int, float, complex)) else value
 
 
 def MULTILINEAR(operator: Operator, values: Values, tangents: Values) -> tuple[Any, Any]:
@@ -155,7 +160,7 @@ def DOUBLE_BACKWARD(operator: Operator, values: Values, tangents: Values) -> tup
         outputs = operator.fn(**copies)
         outs = [outputs] if isinstance(outputs, Tensor) else list(outputs)
         roots = [t for t in outs if t._node is not None]
-        us = [scope.start(lift(zeros_like(t))) for t in roots]
+        us = [scope.start(lift(ones_like(t))) for t in roots]  # any u would do: some rules are singular at 0
         pulled = _gradients(roots, [x for x, _ in started], us, True)
     pairs = [(v, t) for v, (_, t) in zip(pulled, started) if v is not None and v._node is not None]
     live = scope.is_live([v for v, _ in pairs]) or any(t._node is not None for _, t in pairs)

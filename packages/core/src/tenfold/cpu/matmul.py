@@ -44,11 +44,11 @@ def bmm(input: Any, mat2: Any) -> Any:
 
 @kernel(op.matmul, device="cpu")
 def matmul(input: Any, other: Any) -> Any:
-    n, m = input.ndim, other.ndim
+    n, m, dtype = input.ndim, other.ndim, input.dtype
     try:
-        if n == 2 and m == 2 and (input.dtype is F32 or input.dtype is F64):
+        if n == 2 and m == 2 and (dtype is F32 or dtype is F64):
             return _plain_dot(input, other)
-        if input.dtype.kind == "b" or not n or not m:
+        if dtype.kind == "b" or not n or not m:
             return NotImplemented  # the body has the words of the error
         if n <= 2 and m <= 2:
             return product(_dot, input, other)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.reduction import real_or_float32, taken
-from tenfold.cpu.selection import refine
+from tenfold.cpu.selection import refine, refine_leading
 from tenfold.kernels import kernel
 from tenfold.operators import op
 
@@ -35,7 +35,7 @@ def topk(input: Any, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Any
     x = real_or_float32(input, "topk")
     if not 0 <= k <= x.shape[dim]:
         raise ValueError("k is out of range")
-    positions = np.take(order(x, dim, largest), np.arange(k), dim)
+    positions = refine_leading(x, np.take(order(x, dim, largest), np.arange(k), dim), k, dim, largest, sorted)
     return np.take_along_axis(input, positions, dim), positions
 
 

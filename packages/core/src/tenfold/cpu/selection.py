@@ -1,4 +1,4 @@
-"""Selection among equal elements: which of several equal elements `kthvalue` names, as PyTorch's quickselect does.
+"""Selection among equal elements: which of several equal elements `kthvalue`, `topk` and `mode` name, as PyTorch does.
 
 Any of them would be right; naming the same one keeps results, and the elements that get the gradient, the same.
 """
@@ -22,6 +22,20 @@ def refine(x: Any, positions: Any, k: int, dim: int) -> Any:
     for i in np.ndindex(rows.shape[:-1]):
         if np.count_nonzero(rows[i] == values[i]) > 1:
             chosen[i] = quickselect(rows[i].tolist(), k)
+    return np.moveaxis(chosen, -1, dim)
+
+
+def refine_leading(x: Any, positions: Any, k: int, dim: int, largest: bool, in_order: bool) -> Any:
+    """Positions of the k greatest (or least), looked up again in the rows that have equals or need no order."""
+    if x.shape[dim] > LONGEST or not k:
+        return positions
+    rows, chosen = np.moveaxis(x, dim, -1), np.moveaxis(positions, dim, -1).copy()
+    ordered = np.sort(rows, -1)
+    equals = (ordered[..., 1:] == ordered[..., :-1]).any(-1)
+    for i in np.ndindex(rows.shape[:-1]):
+        if equals[i] or not in_order:
+            found = leading(rows[i].tolist(), k, largest, in_order)
+            chosen[i] = chosen[i] if found is None else found
     return np.moveaxis(chosen, -1, dim)
 
 
@@ -67,3 +81,71 @@ def _partition(keys: list[Any], swap: Any, low: int, high: int) -> tuple[int, in
         swap(i, j)
     swap(low, j)
     return j, i
+
+
+def leading(values: list[Any], k: int, largest: bool, in_order: bool) -> list[int] | None:
+    """Positions of the k greatest (or least) values as introselect and introsort arrange them; None: not worked out.
+
+    Source: D. Musser, "Introspective sorting and selection algorithms" (1997).
+    """
+    if k * 64 <= len(values):
+        return None
+    # Sorted upwards by key; NaN is the greatest value.
+    keys = [(not largest, 0) if v != v else (largest, -v) if largest else (False, v) for v in values]
+    items = list(zip(keys, range(len(keys))))
+    low, high = 0, len(items)
+    while high - low > 3:
+        cut = _cut(items, low, high)
+        low, high = (cut, high) if cut <= k - 1 else (low, cut)
+    _insert(items, low, high)
+    if in_order:
+        _sort(items, 0, k - 1)
+    return [position for _, position in items[:k]]
+
+
+def sorted_positions(values: list[Any]) -> list[int]:
+    """The positions that introsort gives, equal elements in the order in which it leaves them."""
+    items = list(zip([(True, 0) if v != v else (False, v) for v in values], range(len(values))))
+    _sort(items, 0, len(items))
+    return [position for _, position in items]
+
+
+def _sort(items: list[Any], low: int, high: int) -> None:
+    parts, small = [(low, high)], 16
+    while parts:
+        first, last = parts.pop()
+        while last - first > small:
+            cut = _cut(items, first, last)
+            parts.append((cut, last))
+            last = cut
+    _insert(items, low, high)
+
+
+def _insert(items: list[Any], low: int, high: int) -> None:
+    items[low:high] = sorted(items[low:high], key=lambda item: item[0])  # insertion keeps equals in their order
+
+
+def _cut(items: list[Any], low: int, high: int) -> int:
+    """Partition around the median of the second, the middle and the last item; the start of the upper part."""
+    a, b, c = low + 1, low + (high - low) // 2, high - 1
+    middle = _median(items, a, b, c)
+    items[low], items[middle] = items[middle], items[low]
+    pivot, i, j = items[low][0], low + 1, high
+    while True:
+        while items[i][0] < pivot:
+            i += 1
+        j -= 1
+        while pivot < items[j][0]:
+            j -= 1
+        if i >= j:
+            return i
+        items[i], items[j] = items[j], items[i]
+        i += 1
+
+
+def _median(items: list[Any], a: int, b: int, c: int) -> int:
+    """The position of the median of three, by strict comparisons only."""
+    x, y, z = items[a][0], items[b][0], items[c][0]
+    if x < y:
+        return b if y < z else c if x < z else a
+    return a if x < z else c if y < z else b

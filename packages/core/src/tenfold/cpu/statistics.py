@@ -9,6 +9,7 @@ import numpy as np
 
 from tenfold.cpu.ordering import order
 from tenfold.cpu.reduction import add_reduce, axes, mean, real_or_float32, taken, total, widened
+from tenfold.cpu.selection import LONGEST, sorted_positions
 from tenfold.kernels import kernel
 from tenfold.operators import op
 from tenfold.ops.statistics import spread_arguments
@@ -112,7 +113,7 @@ def mode(input: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
 
 def _most_frequent(row: Any) -> int:
     """The last position of the most frequent element, the least of several."""
-    by_value = np.argsort(row, kind="stable")
+    by_value = np.asarray(sorted_positions(row.tolist())) if row.size <= LONGEST else np.argsort(row, kind="stable")
     ends = np.flatnonzero(np.append(row[by_value][1:] != row[by_value][:-1], True))
     counts = np.diff(np.concatenate([[-1], ends]))
     return int(by_value[ends[int(np.argmax(counts))]])

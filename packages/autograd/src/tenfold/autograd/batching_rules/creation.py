@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from tenfold.autograd.batching import batching_by_name
+from tenfold.autograd.batching import Batch, Result, batching_by_name
 from tenfold.autograd.batching_rules.kinds import like
 
 batching_by_name("zeros_like ones_like empty_like full_like", like)
+
+
+def sized(batch: Batch) -> Result:
+    """Factories on a tensor's device and dtype: of their own size for each example."""
+    size = batch.values["size"]
+    return batch.call(size=(batch.size, *((size,) if isinstance(size, int) else size))), 0
+
+
+batching_by_name("new_zeros new_ones new_empty new_full", sized)

@@ -131,4 +131,6 @@ def _region(batch: Batch) -> int | None:
     return n - masks[0].dim() + 1 if masks else n - len(given) + max(i.dim() for i in given)
 
 
-jvp_by_name("getitem gather index cat stack tril triu flip roll strided_sum", LINEAR)
+jvp_by_name(
+    "getitem gather index index_put scatter_set scatter_add cat stack tril triu flip roll strided_sum as_strided_scatter", LINEAR
+)

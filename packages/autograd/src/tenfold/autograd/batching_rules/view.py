@@ -73,6 +73,8 @@ def squeeze(batch: Batch) -> Result:
 @batching(op.as_strided)
 def as_strided(batch: Batch) -> Result:
     x = batch.front("input")
+    if any(s > x.stride(0) for s, n in zip(x.stride(), x.shape) if n > 1) and batch.size > 1:
+        x = x.contiguous()  # the strides are meant for the memory of one example
     offset = x.storage_offset() + (batch.values["storage_offset"] or 0)
     size, stride = (batch.size, *batch.values["size"]), (x.stride(0), *batch.values["stride"])
     return batch.call(input=x, size=size, stride=stride, storage_offset=offset), 0

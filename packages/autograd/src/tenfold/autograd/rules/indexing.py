@@ -24,7 +24,10 @@ def _zero(g: Any) -> Any:
 
 @gradients(op.index, "input")
 def _(g: Any, input_shape: Any, indices: Any) -> Any:
-    return (index_put_(zeros(input_shape, dtype=g.dtype, device=g.device), indices, g, True),)
+    whole = zeros(input_shape, dtype=g.dtype, device=g.device)
+    # Inside vmap the zeros are one tensor for all examples, which cannot be written in place.
+    plain = g._key.level is None and all(i is None or i._key.level is None for i in indices)
+    return ((index_put_ if plain else index_put)(whole, indices, g, True),)
 
 
 @gradients(op.index_put, "input", "values")

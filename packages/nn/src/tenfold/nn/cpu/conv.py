@@ -48,8 +48,10 @@ def convolution(
         return single
     if not transposed:
         window = window_over(input.shape[2:], weight.shape[2:], stride, padding, dilation)
+        _require_positions(window.outputs)
         return _correlate(input, weight, bias, window, groups)
     window = _transposed_window(input.shape[2:], weight.shape[2:], stride, padding, dilation, output_padding)
+    _require_positions(window.inputs)
     out = _spread(input, weight, window, groups)
     if bias is not None:
         out += _per_channel(bias, out.ndim)
@@ -98,6 +100,12 @@ def convolution_weight_grad(
     wide, narrow = (grad, input) if transposed else (input, grad)
     window = Window(*map(tuple, (weight_shape[2:], stride, padding, dilation, wide.shape[2:], narrow.shape[2:])))
     return _weight_grad(narrow, wide, window, groups).reshape(weight_shape)
+
+
+def _require_positions(sizes: Sizes) -> None:
+    """The operator's shape rule says in detail what does not fit."""
+    if min(sizes) < 1:
+        raise ValueError(f"convolution: the result would have the sizes {sizes}")
 
 
 def _transposed_window(

@@ -195,7 +195,7 @@ def kl_div(
     Reduction "batchmean" divides the sum by the first size, which is the mathematical definition.
 
     >>> import tenfold
-    >>> tenfold.op.kl_div(tenfold.zeros(1), tenfold.ones(1))
+    >>> tenfold.op.kl_div(tenfold.zeros(1), tenfold.ones(1), reduction="batchmean")
     tensor(0.)
     """
     if size_average is not None or reduce is not None or reduction != "batchmean":

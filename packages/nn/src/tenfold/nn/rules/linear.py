@@ -17,6 +17,8 @@ def _input(g: Any, weight: Any) -> Any:
 
 def _weight(g: Any, input: Any, weight_shape: Any) -> Any:
     input = conjugate(input)
+    if input.dim() == 2 and len(weight_shape) == 2:
+        return g.transpose(0, 1).mm(input)
     N = prod(input.shape[:-1])
     rows, g = input.reshape(N, input.shape[-1]), g.reshape(N, prod(weight_shape[:-1]))
     return g.transpose(0, 1).mm(rows).view(weight_shape)

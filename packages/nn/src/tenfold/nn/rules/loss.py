@@ -8,12 +8,12 @@ from tenfold.autograd.gradients import gradients
 from tenfold.nn.ops import loss as ops
 
 
-@gradients(ops.fused_nll_loss, "input", node="NllLossBackward0")
+@gradients(ops.fused_nll_loss, "input", node="NllLossBackward0", results=(0,))
 def _nll_loss(g: Any, input: Any, target: Any, weight: Any, ignore_index: int, reduction: str, out1: Any) -> Any:
     return (ops.fused_nll_loss_grad(g[0], input, target, weight, ignore_index, reduction, out1),)
 
 
-@gradients(ops.fused_cross_entropy, "input")
+@gradients(ops.fused_cross_entropy, "input", results=(0,))
 def _cross_entropy(
     g: Any, input: Any, target: Any, weight: Any, ignore_index: int, label_smoothing: float, reduction: str, out1: Any, out2: Any
 ) -> Any:
