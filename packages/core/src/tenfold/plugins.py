@@ -18,7 +18,7 @@ from typing import Any
 
 from tenfold import devices, discovery, hookspecs
 from tenfold.devices import Backend
-from tenfold.discovery import GROUP, Plugin, PluginError
+from tenfold.discovery import API_VERSION, GROUP, Plugin, PluginError  # noqa: F401
 from tenfold.operators import Operator
 
 OWN_DEVICES = ("cpu", "meta")
