@@ -225,7 +225,7 @@ def custom(lib, rule):
             def vmap(info, in_dims, x, y):
                 x = x if in_dims[0] is None else x.movedim(in_dims[0], 0)
                 y = y if in_dims[1] is None else y.movedim(in_dims[1], 0)
-                return Batched.apply(x, y), (0 if in_dims[0] == in_dims[1] == 0 else 0, 0 if in_dims[1] is not None else None)
+                return Batched.apply(x, y), (0, 0 if in_dims[1] is not None else None)
 
         return Batched.apply
     return Cube.apply

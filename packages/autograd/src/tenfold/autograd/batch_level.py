@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tenfold.autograd.levels import Transform, below
+from tenfold.autograd.levels import Below, Transform
 from tenfold.dispatch import explained
 from tenfold.meta import Meta
 from tenfold.operators import Operator
@@ -82,7 +82,7 @@ class BatchLevel(Transform):
         batch = Batch(operator, plain, dims, self.size, self.randomness)
         try:
             if operator.random:
-                with below(self):
+                with Below(self):
                     result, dim = rule_for(operator)(batch)
                 if operator.name.endswith("_"):
                     return values["input"]  # drawn into its value

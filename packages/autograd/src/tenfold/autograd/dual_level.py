@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tenfold.autograd.geometry import extent
-from tenfold.autograd.levels import Transform, below
+from tenfold.autograd.levels import Below, Transform
 from tenfold.inplace import check_writable, write_back
 from tenfold.meta import Meta
 from tenfold.operators import Operator
@@ -82,7 +82,7 @@ class DualLevel(Transform):
 
     def _drawn(self, operator: Operator, values: dict[str, Any], primals: dict[str, Any]) -> Any:
         """Random numbers are constants."""
-        with below(self):
+        with Below(self):
             result = operator.fn(**primals)
         if not operator.name.endswith("_"):
             return self.constant(result)

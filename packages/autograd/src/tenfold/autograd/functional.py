@@ -23,7 +23,8 @@ def _tensors(value: Any, what: str, name: str) -> tuple[bool, tuple[Tensor, ...]
     for i, t in enumerate(given):
         if not isinstance(t, Tensor):
             raise TypeError(
-                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but the value at index {i} has type {type(t)}."
+                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but the value at index {i} has type "
+                f"{type(t)}."
             )
     return isinstance(value, (tuple, list)), given
 
@@ -66,7 +67,9 @@ def _gradients(
         found = (None,) * len(inputs)
     if strict and any(g is None for g in found):
         i = next(i for i, g in enumerate(found) if g is None)
-        raise RuntimeError(f"The output of the user-provided function is independent of input {i}. This is not allowed in strict mode.")
+        raise RuntimeError(
+            f"The output of the user-provided function is independent of input {i}. This is not allowed in strict mode."
+        )
     return tuple(zeros_like(x) if g is None else g for g, x in zip(found, inputs))
 
 
@@ -136,12 +139,16 @@ def jacobian(
             [0., 6.]])
     """
     if strategy not in ("forward-mode", "reverse-mode"):
-        raise ValueError('Expected strategy to be either "forward-mode" or "reverse-mode". Hint: "forward-mode" needs vectorize=True')
+        raise ValueError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: "forward-mode" needs vectorize=True'
+        )
     is_tuple, given = _tensors(inputs, "inputs", "jacobian")
     if strategy == "forward-mode":
         return _forward_jacobian(func, given, is_tuple, create_graph, strict, vectorize)
     if strict and vectorize:
-        raise RuntimeError("jacobian: `strict=True` and `vectorize=True` are not supported together. Please either set one to False.")
+        raise RuntimeError(
+            "jacobian: `strict=True` and `vectorize=True` are not supported together. Please either set one to False."
+        )
     with enable_grad():
         xs = _prepare(given, create_graph)
         out_tuple, outputs = _run(func, xs, "jacobian", strict)
@@ -184,7 +191,9 @@ def _forward_jacobian(
     if strict:
         raise NotImplementedError('jacobian: `strict=True` and `strategy="forward-mode"` are not supported together')
     if not vectorize:
-        raise NotImplementedError("Computing Jacobian using forward-AD or forward-over-reverse Hessian is only implemented for `vectorize=True`.")
+        raise NotImplementedError(
+            "Computing Jacobian using forward-AD or forward-over-reverse Hessian is only implemented for `vectorize=True`."
+        )
     given = inputs if create_graph else tuple(x.detach() for x in inputs)
     return jacfwd(func, tuple(range(len(inputs))) if is_tuple else 0)(*given)
 

@@ -127,7 +127,7 @@ class Transform:
         raise TypeError(f"{type(self).__name__} defines no repr_of(tensor)")
 
 
-class below:
+class Below:
     """Run user code of a level's rule (a custom Function's) as seen from the level below."""
 
     def __init__(self, transform: Transform) -> None:

@@ -40,9 +40,8 @@ class Scope:
         self.mode = enable_grad()
         self.transform = transform  # on whose wrappers the tape of this scope is; None: on plain tensors
 
-    def __enter__(self) -> Scope:
+    def __enter__(self) -> None:
         self.mode.__enter__()
-        return self
 
     def __exit__(self, *exc: object) -> None:
         self.mode.__exit__(*exc)

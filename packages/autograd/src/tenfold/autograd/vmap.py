@@ -84,12 +84,21 @@ def _batch_size(func: Any, leaves: list[Any], dims: list[int | None]) -> int:
     if not sizes:
         raise ValueError(f"vmap({_name(func)}): at least one Tensor must be mapped over, but all in_dims are None")
     if any(n != sizes[0] for n in sizes):
-        raise ValueError(f"vmap({_name(func)}): Expected all tensors to have the same size in the mapped dimension, got sizes {sizes}")
+        raise ValueError(
+            f"vmap({_name(func)}): Expected all tensors to have the same size in the mapped dimension, got sizes {sizes}"
+        )
     return int(sizes[0])
 
 
 def _run(
-    func: Any, size: int, leaves: list[Any], dims: list[int | None], spec: Spec, out_dims: Any, randomness: str, kwargs: dict[str, Any]
+    func: Any,
+    size: int,
+    leaves: list[Any],
+    dims: list[int | None],
+    spec: Spec,
+    out_dims: Any,
+    randomness: str,
+    kwargs: dict[str, Any],
 ) -> Any:
     with BatchLevel(size, randomness) as level:
         wrapped = [leaf if dim is None else level.wrap(leaf, dim) for leaf, dim in zip(leaves, dims)]
