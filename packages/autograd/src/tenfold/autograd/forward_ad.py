@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tenfold.autograd.dual_level import DualLevel
 from tenfold.runtime import STATE
@@ -76,7 +76,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     return found.wrap(found.unwrap(tensor)[0], tangent)
 
 
-def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
+def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     """The value and the tangent (None: it has none, or no level is entered)."""
     found = _entered()
     if found is None:

@@ -125,7 +125,7 @@ def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor
 
     Raises RuntimeError when the list is empty, or when classes or training modes differ.
     """
-    from tenfold import stack
+    from tenfold.ops.joining import stack
 
     models = list(models)
     if not models:
@@ -135,7 +135,7 @@ def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor
     if any(type(m) is not type(models[0]) for m in models):
         raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
 
-    def stacked(tensors: tuple[Tensor, ...]) -> Tensor:
+    def stacked(tensors: tuple[Any, ...]) -> Tensor:
         leaf = all(t.is_leaf for t in tensors)
         made: Tensor = stack([t.detach() for t in tensors] if leaf else list(tensors))
         return made.requires_grad_(any(t.requires_grad for t in tensors)) if leaf else made

@@ -28,7 +28,7 @@ def vmap(
     """
     if randomness not in ("error", "different", "same"):
         raise RuntimeError(f"vmap: randomness must be 'error', 'different' or 'same', got {randomness!r}")
-    if chunk_size is not None and not (isinstance(chunk_size, int) and chunk_size > 0):
+    if chunk_size is not None and chunk_size <= 0:
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
     @functools.wraps(func)
@@ -142,7 +142,7 @@ def _run_chunks(
     func: Any, size: int, chunk: int, leaves: list[Any], dims: list[int | None], spec: Spec, out_dims: Any, randomness: str,
     kwargs: dict[str, Any],
 ) -> Any:  # fmt: skip
-    from tenfold import cat
+    from tenfold.ops.joining import cat
 
     parts, out_spec = [], None
     for start in range(0, size, chunk):
