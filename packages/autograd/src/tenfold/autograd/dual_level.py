@@ -61,7 +61,9 @@ class DualLevel(Transform):
     def handles(self, operator: Operator) -> bool:
         from tenfold.autograd import batching, tangents
 
-        return (batching if operator.random else tangents).find(operator) is not None
+        if operator.random or operator.nondifferentiable is not None:
+            return batching.find(operator) is not None  # a level of vmap below may have to see it whole
+        return tangents.find(operator) is not None
 
     def process(self, operator: Operator, values: dict[str, Any]) -> Any:
         from tenfold.autograd.tangents import push
