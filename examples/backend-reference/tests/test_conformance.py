@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tenfold.testing import conformance_tests
 from tenfold_reference.claims import CLAIMS
+
+from tenfold.testing import conformance_tests
 
 test_conformance = conformance_tests("ref", operators=CLAIMS)

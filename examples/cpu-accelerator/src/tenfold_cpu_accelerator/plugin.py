@@ -11,3 +11,8 @@ FAMILIES = ("pointwise", "activation")
 @hookimpl()  # type: ignore[untyped-decorator]
 def tenfold_kernels(device: str) -> dict[str, str]:
     return {family: f"tenfold_cpu_accelerator.kernels.{family}" for family in FAMILIES} if device == "cpu" else {}
+
+
+@hookimpl()  # type: ignore[untyped-decorator]
+def tenfold_samples() -> dict[str, str]:
+    return {"activation": "tenfold_cpu_accelerator.samples"}

@@ -56,6 +56,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "logical_or": lambda x, y: bool(x) or bool(y),
     "logical_xor": lambda x, y: bool(x) != bool(y),
     "where": lambda condition, x, y: x if condition else y,
+    "lerp": lambda x, y, w: x + w * (y - x) if abs(w) < 0.5 else y - (y - x) * (1 - w),
     "addcmul": lambda x, a, b, value: x + value * a * b,
     "addcdiv": lambda x, a, b, value: x + value * numbers.divide(a, b),
 }

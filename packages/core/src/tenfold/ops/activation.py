@@ -201,6 +201,8 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     >>> gelu(tenfold.tensor([-1.0, 1.0]))
     tensor([-0.1587,  0.8413])
     """
+    if not input.is_floating_point():
+        raise NotImplementedError(f"gelu: it is not implemented for {input.dtype.name}; it takes floating point tensors")
     if approximate == "none":
         return input * 0.5 * (1 + (input * sqrt(0.5)).erf())
     if approximate == "tanh":

@@ -23,7 +23,7 @@ from tenfold.testing.samples.make import ANY, LAYOUTS, NONZERO, POSITIVE, PROBAB
 
 __all__ = [
     "ANY", "LAYOUTS", "NONZERO", "POSITIVE", "PROBABILITY", "UNIT", "Domain", "ErrorSample", "Make", "Sample", "Samples",
-    "error_samples", "error_samples_of", "find", "samples", "samples_of",
+    "error_samples", "error_samples_of", "find", "more_samples", "samples", "samples_of",
 ]  # fmt: skip
 
 Generator = Callable[[Make], Iterable[Any]]
@@ -110,6 +110,7 @@ class Samples:
 
 
 SAMPLES: dict[str, Samples] = {}
+MORE_SAMPLES: dict[str, list[Generator]] = {}
 ERROR_SAMPLES: dict[str, list[Generator]] = {}
 
 
@@ -137,9 +138,18 @@ def _discard(name: str) -> None:
     SAMPLES.pop(name, None)
 
 
+def more_samples(target: Any) -> Callable[[Generator], Generator]:
+    """Decorator: further samples of an operator, such as meet the condition of an accelerated kernel (`when=`)."""
+    return _added(MORE_SAMPLES, target)
+
+
 def error_samples(target: Any) -> Callable[[Generator], Generator]:
     """Decorator: calls that an operator must refuse; several generators may add theirs."""
-    entries = ERROR_SAMPLES.setdefault(_name(target), [])
+    return _added(ERROR_SAMPLES, target)
+
+
+def _added(registry: dict[str, list[Generator]], target: Any) -> Callable[[Generator], Generator]:
+    entries = registry.setdefault(_name(target), [])
 
     def register(generator: Generator) -> Generator:
         entries.append(generator)
@@ -183,7 +193,7 @@ def samples_of(target: Any, device: Any = "cpu", dtype: Any = None) -> list[Samp
     if found is None:
         return []
     make = Make(device, dtype or tenfold.float32, zlib.crc32(found.name.encode()))
-    return list(found.generator(make))
+    return [s for generator in (found.generator, *MORE_SAMPLES.get(found.name, ())) for s in generator(make)]
 
 
 def error_samples_of(target: Any, device: Any = "cpu") -> list[ErrorSample]:
