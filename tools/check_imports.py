@@ -56,8 +56,8 @@ def resolve(node: ast.ImportFrom, module: str, is_package: bool) -> str:
 
 def owner(name: str, among: list[Package]) -> Package | None:
     """The package whose import name is the longest prefix of `name`: "tenfold.nn.init" is nn's, "tenfold.linalg" core's."""
-    holders = [package for package in among if f"{name}.".startswith(f"{package.import_name}.")]
-    return max(holders, key=lambda package: len(package.import_name), default=None)
+    holders = [(len(own), package) for package in among for own in package.import_names if f"{name}.".startswith(f"{own}.")]
+    return max(holders, key=lambda holder: holder[0], default=(0, None))[1]
 
 
 def check_file(path: Path, package: Package, among: list[Package]) -> Iterator[str]:

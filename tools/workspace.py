@@ -44,11 +44,16 @@ class Package:
         return self.folder / "src"
 
     @property
+    def import_names(self) -> tuple[str, ...]:
+        """The dotted names that the wheel provides, its own package first: "src/tenfold/cuda" is "tenfold.cuda"."""
+        if not self.includes or not all(include.startswith("src/") for include in self.includes):
+            raise ValueError(f"{self.folder / 'pyproject.toml'}: the wheel target's only-include must be folders and modules under src/")
+        return tuple(include.removeprefix("src/").removesuffix(".py").replace("/", ".") for include in self.includes)
+
+    @property
     def import_name(self) -> str:
-        """The dotted name that the wheel provides: "src/tenfold/cuda" is "tenfold.cuda"."""
-        if len(self.includes) != 1 or not self.includes[0].startswith("src/"):
-            raise ValueError(f"{self.folder / 'pyproject.toml'}: the wheel target's only-include must be one folder under src/")
-        return self.includes[0].removeprefix("src/").replace("/", ".")
+        """The package that the distribution is named for."""
+        return self.import_names[0]
 
 
 def read_package(pyproject: Path) -> Package:

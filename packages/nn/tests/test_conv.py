@@ -67,7 +67,7 @@ def test_shapes_without_data() -> None:
 def test_errors_say_what_was_got() -> None:
     with pytest.raises(RuntimeError, match=r"conv2d: .*to have 4 channels, but got 3 channels"):
         F.conv2d(tf.ones(1, 3, 5, 5), tf.ones(2, 4, 3, 3))
-    with pytest.raises(RuntimeError, match="Expected 3D .* or 4D .* input to conv2d"):
+    with pytest.raises(RuntimeError, match=r"Expected 3D .* or 4D .* input to conv2d"):
         F.conv2d(tf.ones(5, 5), tf.ones(2, 4, 3, 3))
     with pytest.raises(RuntimeError, match="same dtype"):
         F.conv2d(tf.ones(1, 3, 5, 5, dtype=tf.float64), tf.ones(2, 3, 3, 3))

@@ -55,7 +55,9 @@ def check(run: Callable[..., Any], reference: Callable[..., Any], *pairs: tuple[
             agree(tf.zeros_like(leaves[i]) if a is None else a, b, f"gradient {i} of order {order}")
         # The sine makes the next order depend on every gradient's own value.
         got = sum((g.sin().sum() for g in gots if g is not None and g.requires_grad), tf.zeros((), dtype=tf.float64))
-        expected = sum((g.sin().sum() for g in expecteds if g is not None and g.requires_grad), torch.zeros((), dtype=torch.float64))
+        expected = sum(
+            (g.sin().sum() for g in expecteds if g is not None and g.requires_grad), torch.zeros((), dtype=torch.float64)
+        )
 
 
 CONVOLUTIONS = {
@@ -139,7 +141,10 @@ CALLS: dict[str, tuple[Any, list[tuple[int, ...]]]] = {
     "pad constant": (lambda f, x: f.pad(x, (1, -2, 0, 3), value=2.0), [IMAGE]),
     "pad reflect": (lambda f, x: f.pad(x, (1, 2, 3, 0), "reflect"), [IMAGE]),
     "pad circular": (lambda f, x: f.pad(x, (1, -2, 3, 0), "circular"), [IMAGE]),
-    "cross_entropy": (lambda f, x, w: f.cross_entropy(x, LABELS[f is TF], w.detach().abs(), label_smoothing=0.1), [(2, 4, 3), (4,)]),
+    "cross_entropy": (
+        lambda f, x, w: f.cross_entropy(x, LABELS[f is TF], w.detach().abs(), label_smoothing=0.1),
+        [(2, 4, 3), (4,)],
+    ),
     "cross_entropy none": (lambda f, x: f.cross_entropy(x, LABELS[f is TF], reduction="none"), [(2, 4, 3)]),
     "cross_entropy probabilities": (lambda f, x, t: f.cross_entropy(x, t, label_smoothing=0.2), [(2, 4, 3), (2, 4, 3)]),
     "nll_loss": (lambda f, x, w: f.nll_loss(x, LABELS[f is TF], w.detach().abs()), [(2, 4, 3), (4,)]),
@@ -153,7 +158,10 @@ CALLS: dict[str, tuple[Any, list[tuple[int, ...]]]] = {
     "cosine_similarity": (lambda f, x, y: f.cosine_similarity(x, y, 1), [(3, 4), (3, 4)]),
     "triplet": (lambda f, x, y, z: f.triplet_margin_loss(x, y, z, swap=True, margin=3.0), [(3, 4)] * 3),
     "attention": (lambda f, q, k, v: f.scaled_dot_product_attention(q, k, v, is_causal=True), [(2, 5, 4), (2, 5, 4), (2, 5, 3)]),
-    "attention mask": (lambda f, q, k, v, m: f.scaled_dot_product_attention(q, k, v, m), [(2, 5, 4), (2, 6, 4), (2, 6, 3), (5, 6)]),
+    "attention mask": (
+        lambda f, q, k, v, m: f.scaled_dot_product_attention(q, k, v, m),
+        [(2, 5, 4), (2, 6, 4), (2, 6, 3), (5, 6)],
+    ),
     "attention heads": (
         lambda f, q, k, v: f.scaled_dot_product_attention(q, k, v, enable_gqa=True),
         [(1, 4, 3, 2), (1, 2, 5, 2), (1, 2, 5, 2)],
@@ -316,7 +324,7 @@ ERRORS: dict[str, tuple[Any, list[tuple[int, ...]]]] = {
 def test_errors_have_pytorchs_types(name: str) -> None:
     call, shapes = ERRORS[name]
     pairs = [both(*shape, grad=False) for shape in shapes]
-    with pytest.raises(Exception) as expected:  # noqa: PT011
+    with pytest.raises(Exception) as expected:
         call(TF, *[p[1] for p in pairs])
     with pytest.raises(expected.type, match=r"\w"):
         call(F, *[p[0] for p in pairs])

@@ -6,6 +6,8 @@ from tenfold.devices import Backend
 from tenfold.plugins import hookimpl
 
 TENFOLD_PLUGIN_API = 1
+# Families whose NumPy kernels fill several modules.
+KERNEL_MODULES = {"reduction": ("reduction", "scans", "ordering", "statistics")}
 FAMILIES = ("pointwise", "activation", "reduction", "matmul", "indexing", "view", "creation", "random", "conversion")
 
 
@@ -23,7 +25,7 @@ def tenfold_operators() -> dict[str, str]:
 
 
 @hookimpl()  # type: ignore[untyped-decorator]
-def tenfold_kernels(device: str) -> dict[str, str]:
+def tenfold_kernels(device: str) -> dict[str, tuple[str, ...]]:
     if device == "cpu":
-        return {family: f"tenfold.cpu.{family}" for family in FAMILIES}
-    return {"view": "tenfold.generic.view", "indexing": "tenfold.generic.indexing", "conversion": "tenfold.generic.conversion"} if device == "*" else {}
+        return {family: tuple(f"tenfold.cpu.{m}" for m in KERNEL_MODULES.get(family, (family,))) for family in FAMILIES}
+    return {family: (f"tenfold.generic.{family}",) for family in ("view", "indexing", "conversion")} if device == "*" else {}

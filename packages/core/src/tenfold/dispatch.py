@@ -96,7 +96,7 @@ def _check_arguments(operator: Operator, values: dict[str, Any]) -> list[Any]:
             for item in value:
                 if hasattr(item, "_array") or hasattr(type(item), "__torch_function__"):
                     tensors.append(item)
-                elif item is not None or "None" not in operator.declared.__annotations__[p.name]:
+                elif item is not None or "None" not in str(operator.declared.__annotations__[p.name]):
                     raise TypeError(
                         f"{operator.name}(): expected Tensor as element {len(tensors)} in argument {position}, "
                         f"but got {type(item).__name__}"

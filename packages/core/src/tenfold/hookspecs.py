@@ -5,6 +5,10 @@ from __future__ import annotations
 from tenfold.devices import Backend
 
 
+# A module by name, or several.
+Modules = str | tuple[str, ...]
+
+
 class HookSpecs:
     """The hooks. A plugin module defines any of them as functions marked with `tenfold.plugins.hookimpl()`."""
 
@@ -12,23 +16,23 @@ class HookSpecs:
         """Devices: the backends that this package serves."""
         return []
 
-    def tenfold_operators(self) -> dict[str, str]:
+    def tenfold_operators(self) -> dict[str, Modules]:
         """Operator declarations: {family: module}."""
         return {}
 
-    def tenfold_kernels(self, device: str) -> dict[str, str]:
+    def tenfold_kernels(self, device: str) -> dict[str, Modules]:
         """Kernels for a device type: {family: module that attaches them}."""
         return {}
 
-    def tenfold_gradients(self) -> dict[str, str]:
+    def tenfold_gradients(self) -> dict[str, Modules]:
         """Gradient rules: {family: module that attaches them}."""
         return {}
 
-    def tenfold_batching(self) -> dict[str, str]:
+    def tenfold_batching(self) -> dict[str, Modules]:
         """Batching (vmap) and forward-mode (jvp) rules: {family: module that attaches them}."""
         return {}
 
-    def tenfold_samples(self) -> dict[str, str]:
+    def tenfold_samples(self) -> dict[str, Modules]:
         """Sample inputs for conformance checks: {family: module}."""
         return {}
 

@@ -8,6 +8,7 @@ time it is called; its `.op` is the `Operator`, also found as `tenfold.op.NAME`.
 from __future__ import annotations
 
 import inspect
+import re
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -39,6 +40,13 @@ class Param:
     role: str  # "tensor", "number" (a tensor or a Python number), "optional", "list", "ints" (also as *args), "args", "value"
     keyword_only: bool
     default: Any
+
+
+def annotation_text(annotation: Any) -> str:
+    """An annotation as its author wrote it, also from a module without `from __future__ import annotations`."""
+    if isinstance(annotation, str):
+        return annotation
+    return annotation.__name__ if isinstance(annotation, type) else re.sub(r"\b[A-Za-z_]\w*\.(?=\w)", "", str(annotation))
 
 
 class Operator:
@@ -106,13 +114,13 @@ class Operator:
 
     def _read_params(self) -> Iterator[Param]:
         for p in inspect.signature(self.declared).parameters.values():
-            role = "args" if p.kind is p.VAR_POSITIONAL else ROLES.get(str(p.annotation), "value")
+            role = "args" if p.kind is p.VAR_POSITIONAL else ROLES.get(annotation_text(p.annotation), "value")
             yield Param(p.name, role, p.kind is p.KEYWORD_ONLY, p.default)
 
     @property
     def outputs(self) -> int:
         """The number of results; 0 when it varies from call to call."""
-        text = str(self.declared.__annotations__.get("return", "Tensor"))
+        text = annotation_text(self.declared.__annotations__.get("return", "Tensor"))
         if not text.startswith("tuple["):
             return 1
         return 0 if "..." in text else text.count("Tensor")
@@ -176,9 +184,7 @@ def _declare(declared: Any, family: str, options: dict[str, Any], body: Any = No
     operator.body = body
     if operator.name in OPERATORS:
         other = OPERATORS[operator.name].declared
-        raise RuntimeError(
-            f"operator {operator.name!r} is declared twice: in {other.__module__} and in {declared.__module__}"
-        )
+        raise RuntimeError(f"operator {operator.name!r} is declared twice: in {other.__module__} and in {declared.__module__}")
     OPERATORS[operator.name] = operator
     fn = operator.fn = types.FunctionType(_STUB, RUNTIME, operator.name)
     reset_code(operator)

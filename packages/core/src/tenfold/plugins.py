@@ -115,7 +115,9 @@ def _ask(plugin: Plugin, hook: str, arguments: dict[str, Any]) -> Any:
 
 def _checked(plugin: Plugin, hook: str, answer: Any) -> Any:
     if hook != "tenfold_backends":
-        if not isinstance(answer, dict) or not all(isinstance(x, str) for pair in answer.items() for x in pair):
+        if not isinstance(answer, dict) or not all(
+            isinstance(name, str) and all(isinstance(m, str) for m in as_modules(modules)) for name, modules in answer.items()
+        ):
             raise PluginError(f"{hook} must return a dictionary of names to modules, got {answer!r}")
         return answer
     if not isinstance(answer, (list, tuple)) or not all(isinstance(b, Backend) for b in answer):
@@ -247,8 +249,8 @@ def load_family(hook: str, family: str, **arguments: Any) -> None:
         if key in _loaded_families:
             return
         for plugin, modules in hook_results(hook, **arguments):
-            if family in modules:
-                load_module(plugin, modules[family])
+            for module in as_modules(modules.get(family, ())):
+                load_module(plugin, module)
         _loaded_families.add(key)
 
 
@@ -260,8 +262,14 @@ def load_kernels(device: str, family: str) -> None:
 def load_operators() -> None:
     """Import every operator declaration of every plugin."""
     for plugin, modules in hook_results("tenfold_operators"):
-        for module in modules.values():
-            load_module(plugin, module)
+        for family in modules.values():
+            for module in as_modules(family):
+                load_module(plugin, module)
+
+
+def as_modules(family: Any) -> tuple[Any, ...]:
+    """The modules of a family as a hook names them: one, or a tuple of several."""
+    return family if isinstance(family, tuple) else (family,)
 
 
 def load_everything() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tenfold.autograd.levels import Transform, below
@@ -45,6 +46,15 @@ class BatchLevel(Transform):
 
     def constant(self, tensor: Tensor) -> Tensor:
         return self.wrap(tensor, None)
+
+    def mapped(self, tensor: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
+        value, dim = self.unwrap(tensor)
+        made = function(value)
+        if made is value:
+            return tensor
+        wrapper = self.wrap(made, dim)
+        wrapper._node = tensor._node
+        return wrapper
 
     def unwrap(self, value: Any) -> tuple[Any, Any]:
         """(value of a lower level, batch dimension); lists give lists of both."""

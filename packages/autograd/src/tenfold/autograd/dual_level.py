@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from tenfold.autograd.geometry import extent
 from tenfold.autograd.levels import Transform, below
+from tenfold.inplace import check_writable, write_back
 from tenfold.meta import Meta
 from tenfold.operators import Operator
-from tenfold.ops.creation import zeros_like
+from tenfold.ops.creation import zeros, zeros_like
 from tenfold.runtime import RUNTIME
 from tenfold.tensor import Tensor
 
@@ -37,6 +40,12 @@ class DualLevel(Transform):
 
     def constant(self, tensor: Tensor) -> Tensor:
         return self.wrap(tensor, None)
+
+    def mapped(self, tensor: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
+        primal, tangent = self.unwrap(tensor)
+        wrapper = self.wrap(function(primal), None if tangent is None else function(tangent))
+        wrapper._node = tensor._node
+        return wrapper
 
     def unwrap(self, value: Any) -> tuple[Any, Any]:
         """(primal, tangent or None) of an argument; lists give lists of both."""
@@ -96,33 +105,35 @@ class DualLevel(Transform):
         return wrapped
 
     def write(self, name: str, target: Tensor, result: Tensor) -> None:
-        from tenfold.inplace import check_writable, write_back
-
         value, tangent = self.unwrap(result)
         place, place_tangent = self.unwrap(target)
         check_writable(name, place)
-        if tangent is not None and place_tangent is None:
-            place_tangent = self._give_tangent(target)
+        if tangent is not None and not _holds(place_tangent, tangent):
+            place_tangent = self._give_tangent(target, place_tangent, tangent)
             place = target._array.value
         write_back(name, place, value)
         if place_tangent is not None:
             write_back(name, place_tangent, zeros_like(value) if tangent is None else tangent)
 
-    def _give_tangent(self, target: Tensor) -> Tensor:
-        """Make the target, its base and the base's other views duals whose tangents share memory as they do."""
+    def _give_tangent(self, target: Tensor, present: Tensor | None, coming: Tensor) -> Tensor:
+        """Make the target, its base and the base's other views duals whose tangents share memory as they do.
+
+        The memory is made from zeros with every batch dimension that the present and the coming tangent have.
+        """
         base = target if target._base is None else target._base
-        primal = self.unwrap(base)[0]
-        tangent = zeros_like(primal)
-        views = [target]
-        if base is not target and base._storage is not None:
+        whole, old = self.unwrap(base)
+        block = zeros((extent(whole.shape, whole.stride()),), dtype=whole.dtype, device=whole.device)
+        for t in (present, coming):
+            block = block if t is None else block + zeros_like(t).sum()
+        views = [target] if base is target else [base, target]
+        if base._storage is not None:
             views += [v for v in base._storage.sharers() if v._base is base and v is not target]
-        origin = primal.storage_offset() if base is not target else 0
+        origin = whole.storage_offset()
         for view in views:
             own = self.unwrap(view)[0]
-            part = tangent if view is base else tangent.as_strided(own.shape, own.stride(), own.storage_offset() - origin)
-            self._become(view, own, part)
-        if base is not target:
-            self._become(base, primal, tangent)
+            self._become(view, own, block.as_strided(own.shape, own.stride(), own.storage_offset() - origin))
+        if old is not None:
+            write_back("jvp", base._array.tangent, old)
         return target._array.tangent  # type: ignore[no-any-return]
 
     def _become(self, tensor: Tensor, primal: Tensor, tangent: Tensor) -> None:
@@ -139,6 +150,21 @@ class DualLevel(Transform):
     def repr_of(self, tensor: Tensor) -> str:
         primal, tangent = self.unwrap(tensor)
         return f"DualTensor(lvl={self.level}, primal={primal!r}, tangent={tangent!r})"
+
+
+def _holds(place: Tensor | None, coming: Tensor) -> bool:
+    """Whether a tangent can be written into another: it differs between the examples of no vmap for which that is one."""
+    return place is not None and _batches(coming) <= _batches(place)
+
+
+def _batches(t: Tensor) -> set[Transform]:
+    """The vmap levels for whose examples a tensor differs."""
+    found: set[Transform] = set()
+    while t._key.level is not None:
+        if getattr(t._array, "dim", None) is not None:
+            found.add(t._key.transform)
+        t = t._array.value
+    return found
 
 
 def _of_dtype(tangent: Tensor | None, result: Tensor) -> Tensor | None:

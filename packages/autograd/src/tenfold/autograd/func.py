@@ -11,6 +11,7 @@ from typing import Any
 
 from tenfold.autograd.dual_level import DualLevel
 from tenfold.autograd.jacobians import hessian, jacfwd, jacrev
+from tenfold.autograd.levels import current
 from tenfold.autograd.pytree import Spec, flatten, tree_map, unflatten
 from tenfold.autograd.scopes import Scope, pull
 from tenfold.autograd.stateless import functional_call, stack_module_state
@@ -40,7 +41,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
     """
     leaves, spec = flatten(primals)
     _require_tensors("vjp", leaves)
-    scope = Scope()
+    scope = Scope(current())
     with scope:
         inputs = [scope.begin(t) for t in leaves]
         output, aux = split_aux("vjp", func(*unflatten(inputs, spec)), has_aux)
@@ -123,7 +124,7 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
         places = selected("grad", argnums, args)
         leaves, spec = flatten(tuple(args[i] for i in places))
         _require_tensors("grad", leaves)
-        scope = Scope()
+        scope = Scope(current())
         with scope:
             inputs = [scope.begin(t) for t in leaves]
             result = func(*replaced(args, places, unflatten(inputs, spec)), **kwargs)

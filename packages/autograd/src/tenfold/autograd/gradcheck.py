@@ -132,6 +132,11 @@ class _Problem:
     def gradient(self, incoming: Sequence[Any]) -> list[Any]:
         """The leaves' gradients, flat, for incoming gradients given as arrays."""
         found = self.gradient_tensors([_tensor_like(t, v) for t, v in zip(self.outputs, incoming)])
+        for place, g, x in zip(self.places, found, self.leaves):
+            if g is not None and g.shape != x.shape:
+                raise GradcheckError(
+                    f"gradcheck: the gradient of input {place} has shape {list(g.shape)}, the input {list(x.shape)}"
+                )
         return [np.zeros(_flat(x).shape) if g is None else _flat(g) for g, x in zip(found, self.leaves)]
 
     def gradient_tensors(self, incoming: Sequence[Any]) -> tuple[Any, ...]:

@@ -10,6 +10,7 @@ vmap, jvp and grad is right as long as each unwraps exactly its own level.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tenfold.devices import NO_KERNELS
@@ -104,6 +105,10 @@ class Transform:
     def constant(self, tensor: Tensor) -> Tensor:
         """A wrapper whose value does not depend on what the level varies."""
         raise TypeError(f"{type(self).__name__} defines no constant(tensor)")
+
+    def mapped(self, tensor: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
+        """A wrapper with the function applied to what it wraps, at the same place of its own tape."""
+        raise TypeError(f"{type(self).__name__} defines no mapped(tensor, function)")
 
     def process(self, operator: Operator, values: dict[str, Any]) -> Any:
         """The result of a primitive, as wrappers of this level."""

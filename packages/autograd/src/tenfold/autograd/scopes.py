@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tenfold.autograd import engine
-from tenfold.autograd.levels import bare, current, recorded_below
+from tenfold.autograd.levels import Transform, bare, recorded_below
 from tenfold.autograd.nodes import AccumulateGrad, Node
 from tenfold.gradmode import enable_grad
 from tenfold.ops.creation import zeros_like
@@ -34,11 +34,11 @@ class ScopeLeaf(AccumulateGrad):
 class Scope:
     """The extent of one function's differentiation; `outputs` are its results once it ran."""
 
-    def __init__(self) -> None:
+    def __init__(self, transform: Transform | None) -> None:
         self.outer_recorded = STATE.grad_enabled
         self.leaves: list[ScopeLeaf] = []
         self.mode = enable_grad()
-        self.transform = current()
+        self.transform = transform  # on whose wrappers the tape of this scope is; None: on plain tensors
 
     def __enter__(self) -> Scope:
         self.mode.__enter__()
@@ -51,7 +51,7 @@ class Scope:
             leaf.closed = True
 
     def begin(self, tensor: Tensor) -> Tensor:
-        """The argument as the function gets it: on the innermost level, where its tape will be."""
+        """The argument as the function gets it: on the scope's level."""
         if not (tensor.is_floating_point() or tensor.is_complex()):
             raise RuntimeError(
                 f"only Tensors of floating point and complex dtype can require gradients, but an argument to differentiate by "
@@ -76,7 +76,13 @@ class Scope:
         return recorded_below() or (self.outer_recorded and reaches_open_leaf([t._node for t in tensors]))
 
     def cut(self, tensor: Tensor) -> Tensor:
-        """A result, outside the graph if only this scope's leaves hang on it."""
+        """A result, outside the graph if only this scope's leaves hang on it.
+
+        When the pullback ran inside further transforms, the graph is that of the values in their wrappers.
+        """
+        key = tensor._key
+        if key.level is not None and key.level > (self.transform.level if self.transform else 0):
+            tensor = key.transform.mapped(tensor, self.cut)
         if tensor._node is None or (self.outer_recorded and reaches_open_leaf([tensor._node])):
             return tensor
         return bare(tensor)
@@ -108,4 +114,4 @@ def pull(scope: Scope, outputs: list[Tensor], inputs: list[Tensor], cotangents: 
     if roots:
         engine.run(roots, True, live, captures, accumulate=False)
     found = [zeros_like(bare(t)) if captures[n] is None else captures[n] for t, n in zip(inputs, nodes)]
-    return [scope.cut(g) if g._node is not None else g for g in found]
+    return [scope.cut(g) for g in found]

@@ -147,7 +147,7 @@ def DOUBLE_BACKWARD(operator: Operator, values: Values, tangents: Values) -> tup
     def lift(t: Any) -> Any:
         return transform.lift(t) if transform is not None and isinstance(t, Tensor) else t
 
-    scope = Scope()
+    scope = Scope(transform)
     with scope:
         started: list[tuple[Tensor, Tensor]] = []
         copies = {}

@@ -36,6 +36,9 @@ def bytes_of(array: Any) -> Any:
         return owner.reshape(-1).view(np.uint8)
     if owner.flags.f_contiguous:
         return owner.T.reshape(-1).view(np.uint8)
+    ordered = owner.transpose(sorted(range(owner.ndim), key=lambda d: -owner.strides[d]))
+    if ordered.flags.c_contiguous:  # dense, in another order of dimensions
+        return ordered.reshape(-1).view(np.uint8)
     return as_strided(owner.view(np.uint8) if owner.itemsize == 1 else owner, (extent(owner),), (1,)).view(np.uint8)
 
 

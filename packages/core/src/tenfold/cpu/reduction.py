@@ -192,7 +192,3 @@ def logsumexp(input: Any, dim: Any, keepdim: bool) -> Any:
         shift = np.where(np.isfinite(greatest), greatest, greatest.dtype.type(0))
         result = np.log(np.add.reduce(np.exp(input - shift), axis, None, None, True)) + shift
     return result if keepdim else result.squeeze(axis)
-
-
-# The rest of the family.
-from tenfold.cpu import ordering, scans, statistics  # noqa: E402, F401

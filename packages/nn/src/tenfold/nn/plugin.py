@@ -7,8 +7,7 @@ from tenfold.plugins import hookimpl
 TENFOLD_PLUGIN_API = 1
 FAMILIES = (
     "adaptive_pool", "attention", "conv", "ctc", "distance", "elementwise_loss", "embedding", "fold", "fractional_pool",
-    "linear", "loss", "margin_loss",
-    "norm", "padding", "pool", "resize", "sampling_grid",
+    "linear", "loss", "margin_loss", "norm", "padding", "pool", "resize", "sampling_grid", "unpool",
 )  # fmt: skip
 # The other families are compositions that nothing accelerates.
 WITH_KERNELS = ("adaptive_pool", "attention", "conv", "embedding", "fold", "linear", "loss", "norm", "padding", "pool")

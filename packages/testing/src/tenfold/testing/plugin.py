@@ -6,9 +6,21 @@ from tenfold.plugins import hookimpl
 
 TENFOLD_PLUGIN_API = 1
 FAMILIES = (
-    "pointwise", "pointwise_complex", "activation", "reduction", "ordering", "statistics", "matmul", "view", "indexing", "scatter",
-    "conversion", "creation", "creation_like", "random",
-)  # fmt: skip
+    "pointwise",
+    "pointwise_complex",
+    "activation",
+    "reduction",
+    "ordering",
+    "statistics",
+    "matmul",
+    "view",
+    "indexing",
+    "scatter",
+    "conversion",
+    "creation",
+    "creation_like",
+    "random",
+)
 
 
 @hookimpl()  # type: ignore[untyped-decorator]

@@ -93,9 +93,13 @@ def fused_nll_loss_grad(
 PLAIN_SIZE = 1 << 16  # above this the blocks of the general form, which stay in the cache, are faster
 
 
-def _is_plain(input: Array, target: Array, weight: Array | None, label_smoothing: float, reduction: str) -> bool:
+def _is_plain(
+    input: Array, target: Array, weight: Array | None, ignore_index: int, label_smoothing: float, reduction: str
+) -> bool:
+    # A negative ignore_index is no class, so that targets which all are classes hold none to ignore.
     return (
         weight is None
+        and ignore_index < 0
         and not label_smoothing
         and reduction != "none"
         and input.ndim == 2
@@ -146,7 +150,7 @@ def fused_cross_entropy(
 
     Also returns the sum of the targets' weights (0-d) and log(sum(exp(input))), of the target's shape, for the gradient.
     """
-    if _is_plain(input, target, weight, label_smoothing, reduction):
+    if _is_plain(input, target, weight, ignore_index, label_smoothing, reduction):
         plain = _plain_cross_entropy(input, target, reduction)
         if plain is not None:
             return plain
@@ -196,7 +200,7 @@ def fused_cross_entropy_grad(
     log_sum_exp: Array,
 ) -> Array:
     """The gradient of `fused_cross_entropy` with respect to its input: softmax times the target's weight, less the target."""
-    if _is_plain(input, target, weight, label_smoothing, reduction) and _all_classes(input, target):
+    if _is_plain(input, target, weight, ignore_index, label_smoothing, reduction) and _all_classes(input, target):
         return _plain_gradient(grad, input, target, reduction, log_sum_exp)
     targets = Targets(target, input.shape, weight, ignore_index, grad.dtype)
     x = _as_classes(input)

@@ -141,9 +141,6 @@ from tenfold.nn.ops.pool import (
     max_pool1d,
     max_pool2d,
     max_pool3d,
-    max_unpool1d,
-    max_unpool2d,
-    max_unpool3d,
 )
 from tenfold.nn.ops.resize import (
     channel_shuffle,
@@ -158,7 +155,7 @@ from tenfold.nn.ops.sampling_grid import (
     affine_grid,
     grid_sample,
 )
-
+from tenfold.nn.ops.unpool import max_unpool1d, max_unpool2d, max_unpool3d
 
 __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",

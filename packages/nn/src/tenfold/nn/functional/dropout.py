@@ -45,7 +45,8 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
 def _of_channels(name: str, n: int, input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
     if input.dim() not in (n + 1, n + 2):
         warnings.warn(
-            f"{name}: Received a {input.dim()}-D input to {name}, which is deprecated and will result in an error in a future release.",
+            f"{name}: Received a {input.dim()}-D input to {name}, which is deprecated and will result in an error "
+            f"in a future release.",
             stacklevel=3,
         )
     if (n == 1 and input.dim() == n + 1) or (n == 3 and input.dim() == n + 1):

@@ -157,7 +157,8 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool) -> t
     if input.dim() == 2:
         if offsets is not None:
             raise ValueError(
-                "embedding_bag: if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences."
+                "embedding_bag: if input is 2D, then offsets has to be None, as input is treated is a mini-batch "
+                "of fixed length sequences."
             )
         B, N = input.shape
         return input.reshape(-1), tf.arange(B, device=input.device).unsqueeze(1).expand(B, N).reshape(-1), B
@@ -170,7 +171,8 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool) -> t
     starts = offsets.tolist()
     if starts and starts[0] != 0:
         raise ValueError(
-            f"embedding_bag: offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got {starts[0]}"
+            f"embedding_bag: offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
+            f"position 0. However, got {starts[0]}"
         )
     ends = starts[1:] + ([] if include_last_offset else [input.shape[0]])
     bags = [i for i, (a, b) in enumerate(zip(starts, ends, strict=False)) for _ in range(b - a)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from tenfold.nn.ops.conv import patches, spread_patches
+from tenfold.nn.ops.convolution import patches, spread_patches
 from tenfold.nn.ops.padding import constant_pad
 from tenfold.nn.ops.sizes import per_dim
 from tenfold.nn.window import Sizes, window_over
@@ -68,13 +68,15 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
     sizes = _steps("unfold", kernel_size, dilation, padding, stride)
     if input.dim() not in (3, 4) or 0 in input.shape[-3:]:
         raise RuntimeError(
-            f"unfold: Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: {list(input.shape)}"
+            f"unfold: Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
+            f"dimensions for input, but got: {list(input.shape)}"
         )
     kernel, gaps, pads, steps = sizes
     outputs = window_over(tuple(input.shape[-2:]), kernel, steps, pads, gaps).outputs
     if min(outputs) < 1:
         raise RuntimeError(
-            f"unfold: Given input with spatial size {list(input.shape[-2:])}, kernel_size={kernel}, dilation={gaps}, padding={pads}, "
+            f"unfold: Given input with spatial size {list(input.shape[-2:])}, kernel_size={kernel}, "
+            f"dilation={gaps}, padding={pads}, "
             f"calculated shape of the array of sliding blocks as {outputs}, but its components must be at least one."
         )
     return im2col(input, *sizes) if input.dim() == 4 else im2col(input.unsqueeze(0), *sizes).squeeze(0)
@@ -95,7 +97,8 @@ def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, p
     kernel, gaps, pads, steps = sizes
     if input.dim() not in (2, 3) or 0 in input.shape[-2:] or input.shape[-2] % prod(kernel):
         raise RuntimeError(
-            f"fold: Expected (N, C, L) or (C, L) with size of dimension 1 divisible by the product of kernel_size={kernel}, got {list(input.shape)}"
+            f"fold: Expected (N, C, L) or (C, L) with size of dimension 1 divisible by the product of "
+            f"kernel_size={kernel}, got {list(input.shape)}"
         )
     window = window_over(out, kernel, steps, pads, gaps)
     if min(window.outputs) < 1 or window.positions != input.shape[-1]:

@@ -97,7 +97,8 @@ def _check_normalized_shape(name: str, input: Tensor, normalized_shape: Any, wei
     shape = input._array.shape
     if not sizes:
         raise RuntimeError(
-            f"{name}: Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = []"
+            f"{name}: Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
+            f"element, but got normalized_shape = []"
         )
     for what, given in (("weight", weight), ("bias", bias)):
         if given is not None and given._array.shape != sizes:

@@ -1,4 +1,4 @@
-"""Pooling over windows of a fixed size: maximum, average, power mean, and the inverse of maximum pooling."""
+"""Pooling over windows of a fixed size: maximum, average, power mean."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import tenfold as tf
-from tenfold.nn.ops.conv import patches, spread_patches
+from tenfold.nn.ops.convolution import patches, spread_patches
 from tenfold.nn.ops.padding import constant_pad
 from tenfold.nn.ops.sizes import per_dim
 from tenfold.nn.window import Sizes, Window, mean_factors, window_over
@@ -150,14 +150,16 @@ def _steps(name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padd
     shape = input._array.shape
     if len(shape) not in (n + 1, n + 2) or 0 in shape[-n - 1 :]:
         raise RuntimeError(
-            f"{name}: Expected {n + 1}D or {n + 2}D (batch mode) tensor with optional 0 dim batch size for input, but got: {list(shape)}"
+            f"{name}: Expected {n + 1}D or {n + 2}D (batch mode) tensor with optional 0 dim batch size for input, "
+            f"but got: {list(shape)}"
         )
     for what, values in (("kernel size", kernel), ("stride", steps), ("dilation", gaps)):
         if min(values) <= 0:
             raise RuntimeError(f"{name}: {what} should be greater than zero, but got {values}")
     if any(p < 0 or p > ((k - 1) * d + 1) // 2 for p, k, d in zip(pads, kernel, gaps, strict=True)):
         raise RuntimeError(
-            f"{name}: pad should be at most half of effective kernel size, but got pad={pads}, kernel_size={kernel} and dilation={gaps}"
+            f"{name}: pad should be at most half of effective kernel size, but got pad={pads}, "
+            f"kernel_size={kernel} and dilation={gaps}"
         )
     return kernel, steps, pads, gaps
 
@@ -167,7 +169,8 @@ def _check_outputs(name: str, input: Tensor, kernel: Sizes, steps: Sizes, pads: 
     window = window_over(input._array.shape[-n:], kernel, steps, pads, gaps, ceil_mode)
     if min(window.outputs) < 1:
         raise RuntimeError(
-            f"{name}: Given input size: {list(input.shape)}. Calculated output size: {list(window.outputs)}. Output size is too small"
+            f"{name}: Given input size: {list(input.shape)}. Calculated output size: {list(window.outputs)}. "
+            f"Output size is too small"
         )
 
 
@@ -202,44 +205,6 @@ def _power_mean(n: int, input: Tensor, norm_type: float, kernel: Any, stride: An
     kernel = per_dim(kernel, n, f"lp_pool{n}d: kernel_size")
     means = _avg(f"lp_pool{n}d", n, input.pow(norm_type), kernel, stride, 0, ceil_mode, True, None)
     return (tf.sign(means) * tf.relu(tf.abs(means)) * prod(kernel)).pow(1.0 / norm_type)
-
-
-def _unpool(
-    name: str, n: int, input: Tensor, indices: Tensor, kernel: Any, stride: Any, padding: Any, output_size: Any
-) -> Tensor:
-    kernel = per_dim(kernel, n, f"{name}: kernel_size")
-    stride = kernel if stride is None else per_dim(stride, n, f"{name}: stride")
-    padding = per_dim(padding, n, f"{name}: padding")
-    if input.dim() not in (n + 1, n + 2) or input.shape != indices.shape:
-        raise RuntimeError(
-            f"{name}: Expected an input of {n + 1} or {n + 2} dimensions and indices of its shape, got {list(input.shape)} and {list(indices.shape)}"
-        )
-    if indices.dtype is not tf.int64:
-        raise RuntimeError(f"{name}: elements in indices should be type int64 but got: {indices.dtype.name}")
-    usual = [(i - 1) * s - 2 * p + k for i, s, p, k in zip(input.shape[-n:], stride, padding, kernel, strict=True)]
-    sizes = _unpooled_sizes(name, usual, stride, output_size)
-    lead = tuple(input.shape[:-n])
-    if input.numel() and (int(indices.max()) >= prod(sizes) or int(indices.min()) < 0):
-        raise RuntimeError(f"{name}: Found an invalid max index: {int(indices.max())} (output size is {list(sizes)})")
-    rows = prod(lead), prod(input.shape[-n:])
-    zeros = tf.zeros(rows[0], prod(sizes), dtype=input.dtype, device=input.device)
-    return zeros.scatter(1, indices.reshape(rows), input.reshape(rows)).reshape(*lead, *sizes)
-
-
-def _unpooled_sizes(name: str, usual: list[int], stride: Sizes, output_size: Any) -> Sizes:
-    if output_size is None:
-        return tuple(usual)
-    sizes = tuple(output_size)[-len(usual) :]
-    if len(sizes) != len(usual):
-        raise ValueError(
-            f"{name}: output_size should be a sequence containing {len(usual)} or {len(usual) + 2} elements, but it has a length of '{len(sizes)}'"
-        )
-    for got, size, step in zip(sizes, usual, stride, strict=True):
-        if not size - step < got < size + step:
-            raise ValueError(
-                f'{name}: invalid output_size "{list(sizes)}" (each must be between {size - step} and {size + step})'
-            )
-    return sizes
 
 
 @composite("pool", method=None)
@@ -383,27 +348,3 @@ def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = N
 def lp_pool3d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """The p-norm of each window: (sum of x^p)^(1/p), p being `norm_type`. Shape: (N, C, D, H, W) or (C, D, H, W)."""
     return _power_mean(3, input, norm_type, kernel_size, stride, ceil_mode)
-
-
-@composite("pool", method=None)
-def max_unpool1d(
-    input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
-) -> Tensor:
-    """Put maxima back where `max_pool1d` found them, zeros elsewhere. Shape: (N, C, L) or (C, L)."""
-    return _unpool("max_unpool1d", 1, input, indices, kernel_size, stride, padding, output_size)
-
-
-@composite("pool", method=None)
-def max_unpool2d(
-    input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
-) -> Tensor:
-    """Put maxima back where `max_pool2d` found them, zeros elsewhere. Shape: (N, C, H, W) or (C, H, W)."""
-    return _unpool("max_unpool2d", 2, input, indices, kernel_size, stride, padding, output_size)
-
-
-@composite("pool", method=None)
-def max_unpool3d(
-    input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
-) -> Tensor:
-    """Put maxima back where `max_pool3d` found them, zeros elsewhere. Shape: (N, C, D, H, W) or (C, D, H, W)."""
-    return _unpool("max_unpool3d", 3, input, indices, kernel_size, stride, padding, output_size)

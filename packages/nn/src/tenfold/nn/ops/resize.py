@@ -159,11 +159,13 @@ def _check_mode(input: Tensor, mode: str, align_corners: bool | None, antialias:
         )
     if align_corners is not None and (mode.startswith("nearest") or mode == "area"):
         raise ValueError(
-            "interpolate: align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+            "interpolate: align_corners option can only be set with the interpolating modes: linear | bilinear | "
+            "bicubic | trilinear"
         )
     if antialias and mode not in ("bilinear", "bicubic"):
         raise ValueError(
-            f"interpolate: Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input, got {mode!r}"
+            f"interpolate: Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D "
+            f"tensor as input, got {mode!r}"
         )
 
 
@@ -178,21 +180,24 @@ def _sizes(input: Tensor, size: Any, scale_factor: Any, recompute: bool | None) 
         sizes = tuple(int(s) for s in size) if isinstance(size, (tuple, list)) else (int(size),) * n
         if len(sizes) != n:
             raise ValueError(
-                f"interpolate: Input and output must have the same number of spatial dimensions, but got input {list(input.shape)} and output size {size}"
+                f"interpolate: Input and output must have the same number of spatial dimensions, but got input "
+                f"{list(input.shape)} and output size {size}"
             )
         scales: Any = (None,) * n
     else:
         scales = tuple(scale_factor) if isinstance(scale_factor, (tuple, list)) else (float(scale_factor),) * n
         if len(scales) != n:
             raise ValueError(
-                f"interpolate: Input and scale_factor must have the same number of spatial dimensions, but got input {list(input.shape)} and scale_factor {scale_factor}"
+                f"interpolate: Input and scale_factor must have the same number of spatial dimensions, but got "
+                f"input {list(input.shape)} and scale_factor {scale_factor}"
             )
         sizes = tuple(floor(s * f) for s, f in zip(input.shape[2:], scales, strict=True))
         if recompute:
             scales = (None,) * n
     if min(sizes) < 1 or 0 in input.shape[1:]:
         raise RuntimeError(
-            f"interpolate: Input and output sizes should be greater than 0, but got input {list(input.shape)} and output {list(sizes)}"
+            f"interpolate: Input and output sizes should be greater than 0, but got input {list(input.shape)} and "
+            f"output {list(sizes)}"
         )
     return sizes, scales
 
@@ -232,7 +237,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     r, (*lead, C, H, W) = upscale_factor, _at_least_3d("pixel_shuffle", input)
     if r <= 0 or C % (r * r):
         raise RuntimeError(
-            f"pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but input.size(-3)={C} is not divisible by {r * r}"
+            f"pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
+            f"upscale_factor, but input.size(-3)={C} is not divisible by {r * r}"
         )
     n = len(lead)
     x = input.reshape(*lead, C // (r * r), r, r, H, W)
@@ -250,7 +256,8 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     r, (*lead, C, H, W) = downscale_factor, _at_least_3d("pixel_unshuffle", input)
     if r <= 0 or H % r or W % r:
         raise RuntimeError(
-            f"pixel_unshuffle expects height and width to be divisible by downscale_factor, but input {list(input.shape)} is not by {r}"
+            f"pixel_unshuffle expects height and width to be divisible by downscale_factor, but input "
+            f"{list(input.shape)} is not by {r}"
         )
     n = len(lead)
     x = input.reshape(*lead, C, H // r, r, W // r, r)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.autograd.gradients import gradient
-from tenfold.nn.ops.conv import convolution, convolution_input_grad, convolution_weight_grad
+from tenfold.nn.ops.convolution import convolution, convolution_input_grad, convolution_weight_grad
 from tenfold.nn.ops.sizes import conjugate
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tenfold.autograd.gradients import gradient
 from tenfold.nn.ops.fold import col2im, im2col
 
@@ -11,7 +13,10 @@ gradient(
         g, tuple(input_shape[2:]), kernel_size, dilation, padding, stride
     ),
 )
-gradient(
-    col2im,
-    input=lambda g, kernel_size, dilation, padding, stride: im2col(g, kernel_size, dilation, padding, stride),
-)
+
+
+def _col2im(g: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
+    return im2col(g, kernel_size, dilation, padding, stride)
+
+
+gradient(col2im, input=_col2im)

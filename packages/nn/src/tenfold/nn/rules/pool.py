@@ -21,15 +21,26 @@ def _at_maxima(g: Any, indices: Any, ndim: int) -> Any:
 
 
 gradient(ops.max_pool_grad, grad=_at_maxima)
-gradient(
-    ops.avg_pool,
-    input=lambda g, input_shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: ops.avg_pool_grad(
-        g, input_shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-    ),
-)
-gradient(
-    ops.avg_pool_grad,
-    grad=lambda g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: ops.avg_pool(
-        g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-    ),
-)
+
+
+def _avg_pool(
+    g: Any,
+    input_shape: Any,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> Any:
+    return ops.avg_pool_grad(g, input_shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+def _avg_pool_grad(
+    g: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool, divisor_override: int | None
+) -> Any:
+    return ops.avg_pool(g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+gradient(ops.avg_pool, input=_avg_pool)
+gradient(ops.avg_pool_grad, grad=_avg_pool_grad)

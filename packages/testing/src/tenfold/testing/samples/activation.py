@@ -87,8 +87,12 @@ def _backward_errors(*rest: Any) -> Any:
 
 FLOATS = (tenfold.float32, tenfold.float64, tenfold.float16, tenfold.bfloat16)
 for _name, _rest in {
-    "softmax_backward": (0,), "log_softmax_backward": (0,), "threshold_backward": (0.0,), "gelu_backward": (), "silu_backward": (),
-}.items():  # fmt: skip
+    "softmax_backward": (0,),
+    "log_softmax_backward": (0,),
+    "threshold_backward": (0.0,),
+    "gelu_backward": (),
+    "silu_backward": (),
+}.items():
     samples(_name, dtypes=FLOATS)(_backward(*_rest))
     error_samples(_name)(_backward_errors(*_rest))
 

@@ -67,5 +67,6 @@ def no_tensor(make: Make) -> Iterator[ErrorSample]:
 def no_tensor_pair(make: Make) -> Iterator[ErrorSample]:
     """Operands that are no tensors, and shapes that do not broadcast."""
     yield ErrorSample(make(2), "text", error=TypeError, match="argument")
-    yield ErrorSample(make(2), make(3), error=RuntimeError, match="must match the size")
-    yield ErrorSample(make(2, 3), make(4, 3, 2), error=RuntimeError, match="must match the size")
+    a, b, c, d = (make.ints(*shape, low=1, high=3) for shape in ((2,), (3,), (2, 3), (4, 3, 2)))
+    yield ErrorSample(a, b, error=RuntimeError, match="must match the size")
+    yield ErrorSample(c, d, error=RuntimeError, match="must match the size")

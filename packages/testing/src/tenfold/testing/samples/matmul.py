@@ -140,8 +140,16 @@ def _vector_errors(make: Make) -> Iterator[ErrorSample]:
 
 @samples("einsum")
 def _einsum(make: Make) -> Iterator[Sample]:
-    for equation, *shapes in (("ij,jk->ik", (2, 3), (3, 4)), ("bij,bjk->bik", (2, 2, 3), (2, 3, 2)), ("ij->ji", (2, 3)), ("ij->", (2, 3)),
-                              ("i,j->ij", (2,), (3,)), ("ii->i", (3, 3)), ("...ij,jk->...ik", (2, 2, 3), (3, 2)), ("ij,jk", (0, 3), (3, 2))):  # fmt: skip
+    for equation, *shapes in (
+        ("ij,jk->ik", (2, 3), (3, 4)),
+        ("bij,bjk->bik", (2, 2, 3), (2, 3, 2)),
+        ("ij->ji", (2, 3)),
+        ("ij->", (2, 3)),
+        ("i,j->ij", (2,), (3,)),
+        ("ii->i", (3, 3)),
+        ("...ij,jk->...ik", (2, 2, 3), (3, 2)),
+        ("ij,jk", (0, 3), (3, 2)),
+    ):
         yield Sample(equation, *(make(*s) for s in shapes), note=equation)
 
 

@@ -41,9 +41,12 @@ def _out_of_range(*rest: Any) -> Any:
 
 # Operator: good arguments, arguments with a dimension that does not exist.
 for _name, _good, _bad in (
-    ("sort_pair", (-1, False), (2, False)), ("topk_pair", (2, -1, True, True), (2, 2, True, True)), ("kthvalue_pair", (2, -1, False), (2, 2, False)),
-    ("median_dim", (-1, False, False), (2, False, False)), ("mode_pair", (-1, False), (2, False)),
-):  # fmt: skip
+    ("sort_pair", (-1, False), (2, False)),
+    ("topk_pair", (2, -1, True, True), (2, 2, True, True)),
+    ("kthvalue_pair", (2, -1, False), (2, 2, False)),
+    ("median_dim", (-1, False, False), (2, False, False)),
+    ("mode_pair", (-1, False), (2, False)),
+):
     samples(_name)(_places(*_good))
     error_samples(_name)(_out_of_range(*_bad))
 
@@ -126,5 +129,5 @@ def _quantile(make: Make) -> Iterator[Sample]:
 
 
 for _name in ("quantile", "nanquantile"):
-    samples(_name, dtypes=FLOATS)(_quantile)
+    samples(_name, dtypes=FLOATS, data_dependent="its body reads q")(_quantile)
     error_samples(_name)(lambda make: [ErrorSample(make(3), 1.5, error=RuntimeError, match=r"\[0, 1\]")])

@@ -11,12 +11,16 @@ import tenfold
 from tenfold.testing.samples import ANY, NONZERO, POSITIVE, Domain, ErrorSample, Make, Sample, error_samples, samples
 from tenfold.testing.samples.families import binary, binary_pairs, no_tensor, no_tensor_pair, unary
 
+A_BOOL = "the result is a Python bool"
 REAL = (tenfold.float32, tenfold.float64)
 
-for _name, _reference in {
-    "real": np.real, "real_part": np.real, "imag": np.imag, "imag_part": np.imag, "conj_physical": np.conj, "resolve_conj": None, "resolve_neg": None,
-}.items():  # fmt: skip
-    samples(_name, reference=_reference)(unary(ANY))
+COMPLEX = (tenfold.complex64, tenfold.complex128)
+PARTS: dict[str, tuple[Any, Any]] = {
+    "real": (np.real, None), "real_part": (np.real, COMPLEX), "imag": (np.imag, COMPLEX), "imag_part": (np.imag, COMPLEX),
+    "conj_physical": (np.conj, None), "resolve_conj": (None, None), "resolve_neg": (None, None),
+}  # fmt: skip
+for _name, (_reference, _dtypes) in PARTS.items():
+    samples(_name, reference=_reference, dtypes=_dtypes)(unary(ANY))
     error_samples(_name)(no_tensor)
 
 
@@ -37,14 +41,15 @@ for _name in ("complex", "polar"):
 # Operator: domains of both operands and numbers as the second one.
 TABLE: dict[str, tuple[Domain, Domain, tuple[Any, ...]]] = {
     "isclose": (ANY, ANY, ()), "allclose": (ANY, ANY, ()), "clamp_min": (NONZERO, Domain(-0.2, 0.2), (0,)),
-    "clamp_max": (NONZERO, Domain(-0.2, 0.2), (0,)), "float_power": (POSITIVE, POSITIVE, (2, 0.5)), "ldexp": (ANY, Domain(-2, 3), ()),
+    "clamp_max": (NONZERO, Domain(-0.2, 0.2), (0,)), "float_power": (POSITIVE, POSITIVE, (2, 0.5)),
+    "ldexp": (ANY, Domain(-2, 3), ()),
 }  # fmt: skip
 for _name, (_first, _second, _numbers) in TABLE.items():
-    samples(_name)(binary(_first, _second, _numbers))
+    samples(_name, data_dependent=A_BOOL if _name == "allclose" else "")(binary(_first, _second, _numbers))
     error_samples(_name)(no_tensor_pair)
 
 
-@samples("equal")
+@samples("equal", data_dependent=A_BOOL)
 def _equal(make: Make) -> Iterator[Sample]:
     for shape in ((3,), (), (0,)):
         x = make(*shape)

@@ -76,9 +76,15 @@ for _name, _rest in (
         (lambda rest: lambda make: [Sample(make(*s), *rest) for s in ((3,), (2, 3), (0,))])(_rest)
     )
 for _name, _rest, _match in (
-    ("uniform_", (2.0, 1.0), "from"), ("normal_", (0.0, -1.0), "std"), ("random_", (5, 5), "from"), ("exponential_", (-1.0,), "lambd"),
-    ("geometric_", (1.5,), "p"), ("cauchy_", (0.0, -1.0), "sigma"), ("log_normal_", (0.0, -1.0), "std"), ("bernoulli_", (1.5,), "p"),
-):  # fmt: skip
+    ("uniform_", (2.0, 1.0), "from"),
+    ("normal_", (0.0, -1.0), "std"),
+    ("random_", (5, 5), "from"),
+    ("exponential_", (-1.0,), "lambd"),
+    ("geometric_", (1.5,), "p"),
+    ("cauchy_", (0.0, -1.0), "sigma"),
+    ("log_normal_", (0.0, -1.0), "std"),
+    ("bernoulli_", (1.5,), "p"),
+):
     error_samples(_name)(
         (lambda rest, match: lambda make: [ErrorSample(make(2), *rest, error=RuntimeError, match=match)])(_rest, _match)
     )
@@ -87,7 +93,7 @@ for _name in ("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_drop
     samples(_name, random=True)(
         lambda make: [Sample(make(4, 3, 2), 0.4, True), Sample(make(4, 3), 0.4, False), Sample(make(4, 3), 0.0, True)]
     )
-    error_samples(_name)(lambda make: [ErrorSample(make(2, 2), 1.5, True, error=ValueError, match="between 0 and 1")])
+    error_samples(_name)(lambda make: [ErrorSample(make(2, 2), 1.5, True, error=RuntimeError, match="between 0 and 1")])
 
 for _name, _rest in (("rand_like", ()), ("randn_like", ()), ("randint_like", (5,))):
     error_samples(_name)(lambda make, rest=_rest: [ErrorSample([1.0], *rest, error=TypeError, match="argument 'input'")])

@@ -205,3 +205,6 @@ def _kthvalue(make: Make) -> Iterator[Sample]:
 @error_samples("kthvalue")
 def _kthvalue_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(2, 3), 4, error=RuntimeError, match="out of range")
+
+
+error_samples("msort")(lambda make: [ErrorSample([1.0], error=TypeError, match="argument 'input'")])

@@ -65,7 +65,7 @@ TABLE: dict[str, tuple[Calls, Any]] = {
     "atleast_3d": ([((), ()), ((3,), ())], None),
     "detach": ([((), ()), ((2, 3), ()), ((0,), ())], lambda input: input),
     "view_as_real": ([((2, 3), ()), ((), ())], None),
-    "view_as_complex": ([((3, 2), ())], None),
+    "view_as_complex": ([((2,), ()), ((3, 2), ()), ((0, 2), ())], None),
 }
 
 
