@@ -75,3 +75,12 @@ def zero(input: Any, out: Any = None) -> Any:
         out = now.empty(input.shape, input.dtype, now.index_of(input))
     out.fill(np.zeros((), input.dtype)[()] if input.dtype.kind == "V" else 0)
     return out
+
+
+def clone_contiguous(array: Any) -> Any:
+    """A row-major copy."""
+    now = runtime.current()
+    out = now.empty(array.shape, array.dtype, now.index_of(array))
+    if out.size:
+        write(out, array)
+    return out
