@@ -103,10 +103,8 @@ def test_a_good_plugin(site):
 
 
 def test_a_backend_that_cannot_say_whether_it_works(site):
-    source = GOOD.replace(
-        "    @hookimpl",
-        "    def is_available(self):\n        raise OSError('bus error')\n    NpuBackend.is_available = is_available\n\n    @hookimpl",
-    )
+    broken = "    def is_available(self):\n        raise OSError('bus error')\n    NpuBackend.is_available = is_available\n\n"
+    source = GOOD.replace("    @hookimpl", broken + "    @hookimpl")
     site.plugin(source, "npu", "npu_plugin", "tenfold-npu")
     report = site.doctor()
     assert report.returncode == 1
