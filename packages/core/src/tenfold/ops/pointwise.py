@@ -13,6 +13,7 @@ from tenfold.meta import Meta
 from tenfold.operators import OPERATORS, composite, primitive
 from tenfold.ops import pointwise_complex, pointwise_logic, pointwise_math, pointwise_range, pointwise_write
 from tenfold.ops.rules import broadcast, pointwise, pointwise_real
+from tenfold.promotion import of_values
 from tenfold.tensor import Tensor
 
 PARTS = (pointwise_complex, pointwise_logic, pointwise_math, pointwise_range, pointwise_write)
@@ -54,6 +55,8 @@ def _scaled(input: Tensor, other: Any, alpha: Any, name: str) -> Any:
     whole = isinstance(alpha, int) or not isinstance(alpha, (float, complex))
     if not whole and input.dtype.category < 2 and not (isinstance(other, Tensor) and other.dtype.category >= 2):
         raise RuntimeError(f"{name}: For integral input tensors, argument alpha must not be a floating point number.")
+    if isinstance(other, Tensor) and other._array.dtype != input._array.dtype:
+        other = other.to(of_values((input, other)))  # before the product, which a narrower type would round
     return other * alpha
 
 

@@ -9,6 +9,7 @@ A backend's author writes one line in a test file:
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -69,6 +70,12 @@ class Report:
             raise AssertionError(str(self))
 
 
+@functools.lru_cache(maxsize=2)
+def case_of(operator: Operator, device: str) -> Case:
+    """The case, kept while one operator's checks run one after the other: it knows which dtypes are accepted."""
+    return Case(operator, device)
+
+
 def check_operator(op: Any, device: Any = "cpu", checks: Iterable[str] | None = None) -> Report:
     """Run the checks (all, or those named) on one operator.
 
@@ -77,7 +84,7 @@ def check_operator(op: Any, device: Any = "cpu", checks: Iterable[str] | None = 
     >>> check_operator(op.gt, checks=["value"]).failures
     []
     """
-    case = Case(as_operator(op), device)
+    case = case_of(as_operator(op), str(device))
     report = Report(str(case.key))
     for name in CHECKS if checks is None else checks:
         report.results += CHECKS[name](case)

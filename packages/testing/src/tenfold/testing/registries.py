@@ -13,6 +13,7 @@ from tenfold.tensor import Tensor
 from tenfold.testing import samples as registry
 from tenfold.testing.checks.forms import methods_of
 from tenfold.testing.checks.gradient import has_autograd
+from tenfold.testing.conformance import case_of
 
 
 @contextlib.contextmanager
@@ -104,6 +105,7 @@ def _forget(names: Any) -> None:
         elif stem in names and key.partition("_")[0] in ("attach", "KERNELS", "OP", "BODY", "bind"):
             del RUNTIME[key]
     methods_of.cache_clear()
+    case_of.cache_clear()
 
 
 def _reset_attach(name: str) -> None:

@@ -118,7 +118,7 @@ class Case:
         """The operator's result. What it draws, it draws from the same seed each time."""
         self.reseed()
         if self.registered.mutates:
-            sample = sample.map(_copied)
+            sample = sample.map(copied)
         return self.operator.fn(*sample.args, **sample.kwargs)
 
     def reseed(self) -> None:
@@ -167,7 +167,7 @@ class Case:
         return Result(self.operator.name, check, "", "failed", reason)
 
 
-def _copied(tensor: Any) -> Any:
+def copied(tensor: Any) -> Any:
     """A copy that an operator may write, which in a graph is no leaf."""
     return tensor.clone()
 

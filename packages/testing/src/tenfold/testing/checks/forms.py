@@ -15,7 +15,7 @@ from tenfold.ops.creation import empty
 from tenfold.promotion import can_cast
 from tenfold.tensor import Tensor
 from tenfold.testing import samples as registry
-from tenfold.testing.checks.case import Case, Result, Skip, assert_same, demand, results_of, to_host
+from tenfold.testing.checks.case import Case, Result, Skip, assert_same, copied, demand, results_of, to_host
 from tenfold.testing.samples import Sample
 
 
@@ -41,7 +41,7 @@ def method(case: Case) -> Iterator[Result]:
             raise Skip("the first argument is no tensor")
         _comparable(case)
         for name in names:
-            x, *rest = sample.map(Tensor.clone).args if case.registered.mutates else sample.args
+            x, *rest = sample.map(copied).args if case.registered.mutates else sample.args
             case.reseed()
             assert_same(getattr(x, name)(*rest, **sample.kwargs), case.call(sample), f"method {name}", exact=True)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import tenfold
-from tenfold.ops.creation import ones_like
+from tenfold.ops.creation_like import ones_like
 from tenfold.tensor import Tensor
 from tenfold.testing import tolerances
 from tenfold.testing.checks.case import Case, Result, Skip, missing_reason, results_of, to_host

@@ -168,7 +168,7 @@ def load() -> None:
                 plugins.load_module(plugin, module)
         for plugin in plugins.problems():
             if plugin.name == "testing":
-                raise plugins.PluginError(f"samples: plugin {plugin} failed to load: {plugin.error}") from plugin.error
+                raise RuntimeError(f"samples: plugin {plugin} failed to load: {plugin.error}") from plugin.error
         _loaded.append(True)
 
 

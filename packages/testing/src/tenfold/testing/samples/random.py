@@ -96,6 +96,8 @@ for _name in ("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_drop
     error_samples(_name)(lambda make: [ErrorSample(make(2, 2), 1.5, True, error=RuntimeError, match="between 0 and 1")])
 
 for _name, _rest in (("rand_like", ()), ("randn_like", ()), ("randint_like", (5,))):
-    error_samples(_name)(lambda make, rest=_rest: [ErrorSample([1.0], *rest, error=TypeError, match="argument 'input'")])
+    error_samples(_name)(
+        (lambda rest: lambda make: [ErrorSample([1.0], *rest, error=TypeError, match="argument 'input'")])(_rest)
+    )
 error_samples("bernoulli")(lambda make: [ErrorSample(make.of([2.0]), error=RuntimeError, match="p")])
 error_samples("multinomial")(lambda make: [ErrorSample(make(3, domain=PROBABILITY), 4, error=RuntimeError, match="")])
