@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,10 +22,15 @@ from tenfold.runtime import RUNTIME
 from tenfold.size import Size
 from tenfold.storage import Storage
 
+if TYPE_CHECKING:  # operators install themselves as methods, which no type checker sees; these are their declarations
+    from tenfold.operator_methods import TensorMethods
+else:
+    TensorMethods = object
+
 new = object.__new__
 
 
-class Tensor:
+class Tensor(TensorMethods):
     """A multi-dimensional array of one dtype on one device; `tenfold.tensor(data)` makes one from data.
 
     >>> import tenfold
@@ -37,6 +42,12 @@ class Tensor:
     # that made it, or for a leaf that requires gradients its accumulator. _storage: shared memory and version, once
     # someone asked. The rest is unset until used.
     __slots__ = ("__dict__", "__weakref__", "_array", "_base", "_grad", "_key", "_node", "_storage")
+    _array: Any
+    _base: Tensor | None
+    _grad: Tensor | None
+    _key: Any
+    _node: Any
+    _storage: Storage | None
 
     __torch_function__ = classmethod(default_torch_function)
     __array_priority__ = 1000  # NumPy arrays leave `array * tensor` to the tensor

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from numbers import Number
 from typing import Any
 
 from tenfold import dtypes
 from tenfold.meta import Meta
-from tenfold.operators import composite, primitive
+from tenfold.operators import Number, composite, primitive
 from tenfold.ops.creation import full
 from tenfold.ops.indexing import at_dim, getitem, index_put, index_put_
 from tenfold.ops.indexing import index as indexed

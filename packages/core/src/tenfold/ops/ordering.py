@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Number
 from typing import Any
 
 import numpy as np
 
 from tenfold import return_types
 from tenfold.meta import DataDependent, Meta
-from tenfold.operators import composite, op, primitive
+from tenfold.operators import Number, composite, op, primitive
 from tenfold.ops.reduction import check_nonempty, located_rule, reduced, require_real
 from tenfold.ops.rules import wrap_dim
 from tenfold.tensor import Tensor

@@ -3,14 +3,13 @@ rounding, complex parts and filling are in the modules `pointwise_*`, which this
 
 from __future__ import annotations
 
-from numbers import Number
 from typing import Any
 
 import numpy as np
 
 from tenfold.dtypes import bool_, complex128, float64, uint8
 from tenfold.meta import Meta
-from tenfold.operators import OPERATORS, composite, primitive
+from tenfold.operators import OPERATORS, Number, composite, primitive
 from tenfold.ops import pointwise_complex, pointwise_logic, pointwise_math, pointwise_range, pointwise_write
 from tenfold.ops.rules import broadcast, pointwise, pointwise_floating, pointwise_not_complex, pointwise_real, require_floating
 from tenfold.promotion import of_values
