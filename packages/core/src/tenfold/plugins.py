@@ -163,7 +163,8 @@ def load_module(plugin: Plugin, name: str) -> Any:
         return None
     with _lock:
         outer = _state["loading"], _state["undo"]
-        _state["loading"], undo = plugin, []
+        undo: list[Any] = []
+        _state["loading"] = plugin
         _state["undo"] = undo
         try:
             module = importlib.import_module(name)
@@ -199,9 +200,10 @@ def register(plugin: Any, name: str) -> Plugin:
             raise made.error
         installed().append(made)
         _catch_up(made)
-        if made.error is not None:
+        failure: BaseException | None = made.error
+        if failure is not None:
             unregister(name)
-            raise made.error
+            raise failure
     return made
 
 

@@ -173,4 +173,4 @@ def _of_dtype(tangent: Tensor | None, result: Tensor) -> Tensor | None:
         return None
     if tangent.dtype is not result.dtype:
         tangent = tangent.to(result.dtype)
-    return tangent if tangent.shape == result.shape else tangent.expand(result.shape)  # type: ignore[no-any-return]
+    return tangent if tangent.shape == result.shape else tangent.expand(result.shape)
