@@ -26,7 +26,7 @@ def extent(array: Any) -> int:
     """Bytes from the first element to the end of the last."""
     if array.size == 0:
         return 0
-    return sum((n - 1) * abs(s) for n, s in zip(array.shape, array.strides)) + array.itemsize
+    return int(sum((n - 1) * abs(s) for n, s in zip(array.shape, array.strides)) + array.itemsize)
 
 
 def bytes_of(array: Any) -> Any:

@@ -289,7 +289,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     rest = [[1 if d == dim else n for d, n in enumerate(x.shape)] for x in (input, indices)]
     common = broadcast_shapes("take_along_dim", rest)
     sizes = [tuple(x.size(dim) if d == dim else n for d, n in enumerate(common)) for x in (input, indices)]
-    counted = where(indices > -1, indices, indices + input.size(dim))  # type: ignore[operator]
+    counted = where(indices > -1, indices, indices + input.size(dim))
     return gather(expand(input, sizes[0]), dim, expand(counted, sizes[1]))
 
 

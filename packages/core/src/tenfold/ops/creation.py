@@ -193,7 +193,7 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
     tensor([1, 2])
     """
     if copy:
-        return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)  # type: ignore[no-any-return]
+        return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)
     made = as_tensor(obj, dtype, device)
     if (
         copy is False
@@ -201,7 +201,7 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
         and not np.shares_memory(host(made), host(obj) if isinstance(obj, Tensor) else obj)
     ):
         raise ValueError("asarray: cannot alias the data with the dtype and device asked for; leave out copy=False")
-    return made.detach().requires_grad_(True) if requires_grad and not made.requires_grad else made  # type: ignore[no-any-return]
+    return made.detach().requires_grad_(True) if requires_grad and not made.requires_grad else made
 
 
 @composite("creation", method=None)
@@ -230,7 +230,7 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
             f"buffer length ({size} bytes)"
         )
     result = wrap(np.frombuffer(buffer, dtype.numpy, count, offset), devices.located(devices.CPU))
-    return result.requires_grad_(True) if requires_grad else result  # type: ignore[no-any-return]
+    return result.requires_grad_(True) if requires_grad else result
 
 
 @composite("creation", method=None)
@@ -265,7 +265,7 @@ def empty(
             raise RuntimeError(f"empty: required rank {len(order)} tensor to use this memory format, got size {list(size)}")
         inverse = [order.index(d) for d in range(len(order))]
         base = empty_on([size[d] for d in order], dtype, device).permute(inverse)
-        return base.requires_grad_(requires_grad)  # type: ignore[no-any-return]
+        return base.requires_grad_(requires_grad)
     return empty_on(size, dtype, device, requires_grad)
 
 
@@ -285,7 +285,7 @@ def empty_strided(
         raise RuntimeError(f"empty_strided: mismatch in length of strides {list(stride)} and shape {list(size)}")
     extent = 1 + sum((n - 1) * s for n, s in zip(size, stride)) if 0 not in size else 0
     made = empty_on((extent,), dtype, device).as_strided(size, tuple(stride))
-    return made.requires_grad_(True) if requires_grad else made  # type: ignore[no-any-return]
+    return made.requires_grad_(True) if requires_grad else made
 
 
 @composite("creation", method=None, out=True)
