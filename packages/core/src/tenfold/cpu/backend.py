@@ -36,7 +36,8 @@ def bytes_of(array: Any) -> Any:
         return owner.reshape(-1).view(np.uint8)
     if owner.flags.f_contiguous:
         return owner.T.reshape(-1).view(np.uint8)
-    return as_strided(owner.view(np.uint8) if owner.itemsize == 1 else owner, (extent(owner),), (1,)).view(np.uint8)
+    first = as_strided(owner, (1,), (owner.itemsize,)).view(np.uint8)  # a dense view of another order cannot be viewed as bytes
+    return as_strided(first, (extent(owner),), (1,))
 
 
 def strided(array: Any, shape: Sequence[int], byte_strides: Sequence[int], byte_offset: int) -> Any:
