@@ -38,10 +38,10 @@ def declared_type(annotation: Any) -> str:
     return BUILTINS.sub(r"builtins.\1", text) if NAMEABLE.fullmatch(text) else "Any"
 
 
-def parameters(operator: Any, method: bool) -> str:
-    """The parameter list of a function or method."""
+def parameters(signature: inspect.Signature, method: bool, out: bool = False) -> str:
+    """The parameter list of a function or method; with `out`, it takes `out=`, too."""
     parts, starred = [], False
-    for i, p in enumerate(operator.signature.parameters.values()):
+    for i, p in enumerate(signature.parameters.values()):
         if method and i == 0:
             parts.append("self")
             continue
@@ -59,18 +59,29 @@ def parameters(operator: Any, method: bool) -> str:
                 parts.append("*")
                 starred = True
             parts.append(f"{p.name}: {declared_type(p.annotation)}{default}")
-    if operator.out and operator.inplace_of is None and "out" not in operator.signature.parameters:
+    if out and "out" not in signature.parameters:
         parts += ([] if starred else ["*"]) + ["out: Any = ..."]
     return ", ".join(parts)
 
 
-def result_type(operator: Any) -> str:
-    text = str(operator.declared.__annotations__.get("return", "Any"))
-    return declared_type(text)
-
-
 def declaration(name: str, operator: Any, method: bool) -> str:
-    return f"def {name}({parameters(operator, method)}) -> {result_type(operator)}: ..."
+    takes_out = operator.out and operator.inplace_of is None
+    result = declared_type(operator.declared.__annotations__.get("return", "Any"))
+    return f"def {name}({parameters(operator.signature, method, takes_out)}) -> {result}: ..."
+
+
+def attribute(name: str, member: Any) -> list[str]:
+    """The declaration of what is on the Tensor class and not in its body: an operator, a function or a property."""
+    if hasattr(member, "op"):
+        return [declaration(name, member.op, True)]
+    function = member.fget if isinstance(member, property) else member
+    if not (getattr(function, "__module__", None) or "").startswith("tenfold.") or function.__module__ == "tenfold.tensor":
+        return []
+    if isinstance(member, property):
+        setter = [f"@{name}.setter", f"def {name}(self, value: Any) -> None: ..."] if member.fset else []
+        return ["@property", f"def {name}(self) -> Tensor: ...", *setter]
+    signature = inspect.signature(member)
+    return [f"def {name}({parameters(signature, True)}) -> {declared_type(signature.return_annotation)}: ..."]
 
 
 def public_stubs(tenfold: Any) -> str:
@@ -96,9 +107,9 @@ def public_stubs(tenfold: Any) -> str:
 
 
 def method_stubs(tensor_class: Any) -> str:
-    members = {name: getattr(member, "op", None) for name, member in sorted(vars(tensor_class).items())}
-    methods = [declaration(name, operator, True) for name, operator in members.items() if operator and not name.startswith("__")]
-    return HEADER + IMPORTS + "class TensorMethods:\n" + "".join(f"    {line}\n" for line in (*methods, *DUNDERS))
+    members = [(name, member) for name, member in sorted(vars(tensor_class).items()) if not name.startswith("__")]
+    lines = [line for name, member in members if callable(member) or isinstance(member, property) for line in attribute(name, member)]
+    return HEADER + IMPORTS + "class TensorMethods:\n" + "".join(f"    {line}\n" for line in (*lines, *DUNDERS))
 
 
 _REFLECTED = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()

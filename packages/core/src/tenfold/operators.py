@@ -206,12 +206,13 @@ def _declare(declared: Any, family: str, options: dict[str, Any], body: Any = No
         other = OPERATORS[operator.name].declared
         raise RuntimeError(f"operator {operator.name!r} is declared twice: in {other.__module__} and in {declared.__module__}")
     OPERATORS[operator.name] = operator
-    fn = operator.fn = types.FunctionType(_STUB, RUNTIME, operator.name)
+    fn: Any = types.FunctionType(_STUB, RUNTIME, operator.name)
+    operator.fn = fn
     reset_code(operator)
     fn.__doc__, fn.__module__, fn.__qualname__ = declared.__doc__, declared.__module__, operator.name
     fn.__wrapped__ = declared  # inspect.signature shows the declared one
-    fn.op, fn.rule, fn.lower = operator, operator.rule, operator.lower  # type: ignore[attr-defined]
-    fn.overload = operator.overload  # type: ignore[attr-defined]
+    fn.op, fn.rule, fn.lower = operator, operator.rule, operator.lower
+    fn.overload = operator.overload
     if method:
         _install_method(operator.name if method is True else method, fn)
     if inplace:
@@ -243,10 +244,11 @@ def _declare_inplace(base: Operator, method: bool) -> None:
     operator.neutral, operator.lower_body = base.neutral, base.lower_body
     operator.mixed = base.mixed
     OPERATORS[name] = operator
-    fn = operator.fn = types.FunctionType(_STUB, RUNTIME, name)
+    fn: Any = types.FunctionType(_STUB, RUNTIME, name)
+    operator.fn = fn
     reset_code(operator)
     fn.__doc__, fn.__module__, fn.__qualname__ = doc, base.declared.__module__, name
-    fn.op = operator  # type: ignore[attr-defined]
+    fn.op = operator
     if method:
         _install_method(name, fn)
 

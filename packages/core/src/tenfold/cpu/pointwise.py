@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy._core.umath import clip
+from numpy._core.umath import clip  # type: ignore[attr-defined] # a ufunc, unlike np.clip; NumPy's declarations lack it
 
 from tenfold.cpu.backend import address, bytes_of, owner_of
 from tenfold.cpu.erf import erf, erfc, erfinv
@@ -103,8 +103,8 @@ def _rounding(ufunc: Any) -> Any:
 
     def rounded(input: Any, out: Any = None) -> Any:
         kind = input.dtype.kind
-        if kind == "b":
-            raise TypeError("bool is not rounded")
+        if kind in "bc":
+            raise TypeError(f"rounding of {input.dtype}")
         return np.positive(input, out) if kind in "iu" else run(input, out)
 
     return rounded
