@@ -155,7 +155,7 @@ def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
 @pow.rule
 def _(input: Any, exponent: Any) -> Meta:
     result = pointwise(input, exponent)
-    if result.dtype.kind == "b":
+    if result.dtype.kind == "b" and getattr(exponent, "shape", ()):  # a number as the exponent is 0-d here, and allowed
         raise NotImplementedError("pow is not implemented for bool; convert to an integer dtype")
     if result.dtype.kind in "iu" and not isinstance(exponent, Meta) and exponent < 0:
         raise RuntimeError("pow: Integers to negative integer powers are not allowed.")
