@@ -76,7 +76,7 @@ def test_in_place_operators_change_nothing_but_the_version():
     version = x._version
     assert x.add_(1) is x
     assert x._version == version + 1
-    with pytest.raises(RuntimeError, match="doesn't match the broadcast shape|must match the size"):
+    with pytest.raises(RuntimeError, match=r"doesn't match the broadcast shape|must match the size"):
         x.add_(tenfold.ones(4, 2, 3, device="meta"))
 
 
@@ -104,7 +104,7 @@ def test_no_memory_is_taken():
 
 
 def test_meta_and_cpu_do_not_mix():
-    with pytest.raises(RuntimeError, match="add: .*two devices, meta and cpu"):
+    with pytest.raises(RuntimeError, match=r"add: .*two devices, meta and cpu"):
         tenfold.ones(2, device="meta") + tenfold.ones(2)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import pytest
 
 import tenfold
@@ -13,7 +15,7 @@ class Meters(tenfold.Tensor):
 
 
 class Logged(tenfold.Tensor):
-    calls: list[str] = []
+    calls: ClassVar[list[str]] = []
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
@@ -114,7 +116,7 @@ def test_unrelated_subclasses_do_not_mix():
 def test_foreign_types_take_part():
     x = tenfold.ones(2, 2)
     assert tenfold.mm(x, Diagonal(2, 3.0)).tolist() == [[3.0, 3.0], [3.0, 3.0]]
-    with pytest.raises(TypeError, match="no implementation found for 'tenfold.add'.*Diagonal"):
+    with pytest.raises(TypeError, match=r"no implementation found for 'tenfold.add'.*Diagonal"):
         tenfold.add(x, Diagonal(2, 3.0))
 
 

@@ -110,8 +110,7 @@ def _check_arguments(operator: Operator, values: dict[str, Any]) -> list[Any]:
         else:
             expected = {"list": "tuple of Tensors", "number": "Tensor or number"}.get(p.role, "Tensor")
             raise TypeError(
-                f"{operator.name}(): argument '{p.name}' (position {position + 1}) must be {expected}, "
-                f"not {type(value).__name__}"
+                f"{operator.name}(): argument '{p.name}' (position {position + 1}) must be {expected}, not {type(value).__name__}"
             )
     out = values.get("out")
     if out is not None:
@@ -271,7 +270,8 @@ def wrong_result(operator: Operator, key: Any, result: Any, error: TypeError) ->
 def no_kernel(operator: Operator, key: Any) -> Exception:
     """The error for a primitive that no kernel serves, which names the broken plugin if one should have."""
     from tenfold import kernels
-    from tenfold.plugins import PluginError, broken_plugin, devices_with_kernel
+    from tenfold.discovery import PluginError
+    from tenfold.plugins import broken_plugin, devices_with_kernel
 
     device = str(key.device.type)
     missing = f"operator {operator.name} has no kernel for device {device!r}"
@@ -356,17 +356,40 @@ def _any_node(given: list[Any]) -> bool:
 
 def explained(operator: Operator, key: Any, given: list[Any], error: Exception) -> Exception:
     """The error to raise for a kernel's failure: the shape rule's own words where it refuses the arguments."""
-    rule = operator.shape_rule or (operator.inplace_of and operator.inplace_of.shape_rule)
-    if rule is not None:
-        try:
-            rule(*[_as_meta(v) for v in given])
-        except DataDependent:
-            return error
-        except (RuntimeError, TypeError, ValueError, IndexError) as better:
-            return _named(operator, better)
+    try:
+        _refused_by_rule(operator.inplace_of or operator, given)
+    except DataDependent:
+        return _prefixed(operator, error)
+    except (RuntimeError, TypeError, ValueError, IndexError) as better:
+        return _named(operator, better)
     if isinstance(error, (ValueError, TypeError)) and operator.inplace_of is not None:
         return RuntimeError(f"{operator.name}: {error}")
+    return _prefixed(operator, error)
+
+
+def _prefixed(operator: Operator, error: Exception) -> Exception:
+    """A kernel's own error, whose traceback stays, with the operator's name in its message."""
+    plain = type(error) in (RuntimeError, TypeError, ValueError, IndexError) and len(error.args) == 1
+    if plain and operator.name.rstrip("_") not in str(error):
+        error.args = (f"{operator.name}: {error}",)
     return error
+
+
+def _refused_by_rule(operator: Operator, given: list[Any]) -> None:
+    """Run the shape rule, or a composite's body on meta tensors, for the error that it raises."""
+    if operator.shape_rule is not None:
+        operator.shape_rule(*[_as_meta(v) for v in given])
+    elif operator.body is not None:
+        values = {p.name: p.default for p in operator.params}
+        values.update(zip((p.name for p in operator.kernel_params), map(_as_meta_tensor, given)))
+        with RUNTIME["no_grad"]():
+            run_body(operator, values)
+
+
+def _as_meta_tensor(value: Any) -> Any:
+    if hasattr(value, "_array"):
+        return RUNTIME["wrap"](_as_meta(value), devices.located(devices.META))
+    return type(value)(map(_as_meta_tensor, value)) if type(value) in (list, tuple) else value
 
 
 def _named(operator: Operator, error: Exception) -> Exception:
@@ -401,4 +424,6 @@ def _with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     return write_out(outs[0], result)
 
 
-RUNTIME.update(dispatch=dispatch, dispatch_dunder=dispatch_dunder, explained=explained, has_gradient=has_gradient, wrong_result=wrong_result)
+RUNTIME.update(
+    dispatch=dispatch, dispatch_dunder=dispatch_dunder, explained=explained, has_gradient=has_gradient, wrong_result=wrong_result
+)

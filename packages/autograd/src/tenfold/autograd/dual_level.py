@@ -177,4 +177,4 @@ def _of_dtype(tangent: Any, result: Tensor) -> Tensor | None:
         return None
     if tangent.dtype is not result.dtype:
         tangent = tangent.to(result.dtype)
-    return tangent if tangent.shape == result.shape else tangent.expand(result.shape)  # type: ignore[no-any-return]
+    return tangent if tangent.shape == result.shape else tangent.expand(result.shape)

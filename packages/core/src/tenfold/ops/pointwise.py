@@ -3,16 +3,15 @@ rounding, complex parts and filling are in the modules `pointwise_*`, which this
 
 from __future__ import annotations
 
-from numbers import Number
 from typing import Any
 
 import numpy as np
 
 from tenfold.dtypes import bool_, complex128, float64, uint8
 from tenfold.meta import Meta
-from tenfold.operators import OPERATORS, composite, primitive
+from tenfold.operators import OPERATORS, Number, composite, primitive
 from tenfold.ops import pointwise_complex, pointwise_logic, pointwise_math, pointwise_range, pointwise_write
-from tenfold.ops.rules import broadcast, pointwise, pointwise_real
+from tenfold.ops.rules import broadcast, pointwise, pointwise_floating, pointwise_not_complex, pointwise_real, require_floating
 from tenfold.promotion import of_values
 from tenfold.tensor import Tensor
 
@@ -20,6 +19,8 @@ PARTS = (pointwise_complex, pointwise_logic, pointwise_math, pointwise_range, po
 _BINARY: dict[str, Any] = {"promote": "common", "inplace": True, "out": True, "rule": pointwise}
 _REAL: dict[str, Any] = {**_BINARY, "rule": pointwise_real}
 _FLOAT: dict[str, Any] = {**_BINARY, "promote": "float"}
+_FLOAT_REAL: dict[str, Any] = {**_FLOAT, "rule": pointwise_not_complex}
+_FLOATING: dict[str, Any] = {**_BINARY, "rule": pointwise_floating}
 
 
 @primitive("pointwise", **_BINARY)
@@ -133,7 +134,12 @@ def floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
 
 @primitive("pointwise", promote="common", name="truncated_quotient", method=None, rule=pointwise_real)
 def _truncated_quotient(input: Tensor, other: Tensor | Number) -> Tensor:
-    """Quotient rounded towards zero: div with rounding_mode="trunc"."""
+    """Quotient rounded towards zero: div with rounding_mode="trunc".
+
+    >>> import tenfold
+    >>> tenfold.op.truncated_quotient(tenfold.tensor([-7, 7]), 2)
+    tensor([-3,  3])
+    """
 
 
 @primitive("pointwise", **_BINARY)
@@ -149,6 +155,8 @@ def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
 @pow.rule
 def _(input: Any, exponent: Any) -> Meta:
     result = pointwise(input, exponent)
+    if result.dtype.kind == "b":
+        raise NotImplementedError("pow is not implemented for bool; convert to an integer dtype")
     if result.dtype.kind in "iu" and not isinstance(exponent, Meta) and exponent < 0:
         raise RuntimeError("pow: Integers to negative integer powers are not allowed.")
     return result
@@ -189,7 +197,7 @@ def _where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
     return where(condition, self, other)
 
 
-Tensor.where = _where_method  # type: ignore[attr-defined]
+Tensor.where = _where_method  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
 
 
 @composite("pointwise", promote="common")
@@ -239,7 +247,7 @@ def _is_complex(x: Any) -> bool:
     return x.dtype.is_complex if isinstance(x, Tensor) else isinstance(x, complex)
 
 
-@primitive("pointwise", **_FLOAT, aliases=("arctan2",))
+@primitive("pointwise", **_FLOAT_REAL, aliases=("arctan2",))
 def atan2(input: Tensor, other: Tensor) -> Tensor:
     """The angle of the point (other, input), in radians from -pi to pi.
 
@@ -249,7 +257,7 @@ def atan2(input: Tensor, other: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", **_BINARY)
+@primitive("pointwise", **_FLOATING)
 def hypot(input: Tensor, other: Tensor) -> Tensor:
     """Hypotenuse: sqrt(input^2 + other^2), without overflow.
 
@@ -259,7 +267,7 @@ def hypot(input: Tensor, other: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", **_FLOAT)
+@primitive("pointwise", **_FLOAT_REAL)
 def copysign(input: Tensor, other: Tensor | Number) -> Tensor:
     """The size of input with the sign of other.
 
@@ -269,7 +277,7 @@ def copysign(input: Tensor, other: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", **_BINARY)
+@primitive("pointwise", **_FLOATING)
 def nextafter(input: Tensor, other: Tensor) -> Tensor:
     """The next number that the dtype has, in the direction of other.
 
@@ -289,7 +297,7 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", promote="float", out=True, rule=pointwise)
+@primitive("pointwise", promote="common", out=True)
 def logaddexp(input: Tensor, other: Tensor) -> Tensor:
     """Logarithm of a sum of exponentials: log(exp(input) + exp(other)), without overflow.
 
@@ -299,7 +307,14 @@ def logaddexp(input: Tensor, other: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", promote="float", out=True, rule=pointwise)
+@logaddexp.rule
+def _(input: Any, other: Any) -> Meta:
+    result = pointwise(input, other)
+    require_floating(result, "logaddexp", also="c")
+    return result
+
+
+@primitive("pointwise", promote="common", out=True, rule=pointwise_floating)
 def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
     """Logarithm of a sum of powers of two: log2(2^input + 2^other), without overflow.
 
@@ -309,7 +324,7 @@ def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", **_FLOAT)
+@primitive("pointwise", **_FLOAT_REAL)
 def xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Product with a logarithm: input * log(other), 0 where input is 0 and other is not nan.
 
