@@ -16,7 +16,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -95,7 +95,12 @@ class _Pickler(pickle._Pickler):  # the one in Python: only it can write names o
     def save_dtype(self, obj: Any) -> None:
         self.save_name(_Global("torch", obj.name))
 
-    dispatch = {**pickle._Pickler.dispatch, _Global: save_name, FunctionType: save_function, dtypes.dtype: save_dtype}  # type: ignore[dict-item]
+    dispatch: ClassVar[dict[type, Any]] = {
+        **pickle._Pickler.dispatch,
+        _Global: save_name,
+        FunctionType: save_function,
+        dtypes.dtype: save_dtype,
+    }  # type: ignore[dict-item]
 
 
 def _reduced(t: Tensor) -> Any:
