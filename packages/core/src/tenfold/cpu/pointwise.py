@@ -280,7 +280,9 @@ def pow(input: Any, exponent: Any, out: Any = None) -> Any:
 
 def _whole_power(input: Any, exponent: Any, out: Any) -> Any:
     if np.result_type(input, exponent) == np.bool_:
-        raise TypeError("power of bool")
+        if np.ndim(exponent):
+            raise TypeError("power of bool")
+        return np.logical_or(input, np.logical_not(exponent), out)
     negative = np.less(exponent, 0)
     if not np.any(negative):
         return np.power(input, exponent, out)

@@ -153,7 +153,7 @@ def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
 @pow.rule
 def _(input: Any, exponent: Any) -> Meta:
     result = pointwise(input, exponent)
-    if result.dtype.kind == "b":
+    if result.dtype.kind == "b" and getattr(exponent, "shape", ()):  # x ** True and x ** False need no power
         raise NotImplementedError("pow is not implemented for bool; convert to an integer dtype")
     if result.dtype.kind in "iu" and not isinstance(exponent, Meta) and exponent < 0:
         raise RuntimeError("pow: Integers to negative integer powers are not allowed.")

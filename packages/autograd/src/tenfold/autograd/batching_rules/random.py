@@ -63,10 +63,14 @@ def in_place(batch: Batch) -> Result:
     """Draws that overwrite their tensor."""
     name, target = batch.operator.name, batch.values["input"]
     if batch.randomness == "error":
-        raise RuntimeError(f"vmap: called random operation {name} while in randomness error mode; use randomness='same' or 'different'")
+        raise RuntimeError(
+            f"vmap: called random operation {name} while in randomness error mode; use randomness='same' or 'different'"
+        )
     dim = batch.dims["input"]
     if batch.names not in ([], ["input"]):
-        raise RuntimeError(f"vmap: {name} with parameters that differ between the examples is not possible; use the out-of-place form")
+        raise RuntimeError(
+            f"vmap: {name} with parameters that differ between the examples is not possible; use the out-of-place form"
+        )
     if batch.randomness == "same" and dim is not None:
         from tenfold.ops.creation import empty
 
