@@ -6,9 +6,10 @@ others are distributions of their own, imported when first used.
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import pkgutil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 __path__ = pkgutil.extend_path(__path__, __name__)
 __version__ = "0.1.0"
@@ -43,7 +44,7 @@ from tenfold.size import Size  # noqa: E402
 from tenfold.storage import Storage as UntypedStorage  # noqa: E402
 from tenfold.tensor import Tensor  # noqa: E402
 
-for _family in ("pointwise", "activation", "reduction", "matmul", "indexing", "view", "creation", "random", "conversion"):
+for _family in ("pointwise", "activation", "reduction", "matmul", "indexing", "view", "creation", "random", "conversion", "linalg"):
     importlib.import_module(f"tenfold.ops.{_family}")
 from tenfold.ops import dunders as _dunders  # noqa: E402
 
@@ -64,7 +65,7 @@ _LAZY = {
 }  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
+def _found(name: str) -> Any:
     if name in _LAZY:
         value = getattr(_from_packages(_LAZY[name].removeprefix("tenfold.")), name)
     elif name.startswith("__"):
@@ -73,6 +74,12 @@ def __getattr__(name: str) -> Any:
         value = _from_packages(name)
     globals()[name] = value
     return value
+
+
+if TYPE_CHECKING:  # every name of the generated declarations is public, and is here at run time
+    from tenfold.public_names import *
+else:
+    __getattr__ = _found
 
 
 def _from_packages(name: str) -> Any:
@@ -94,6 +101,6 @@ def _from_packages(name: str) -> Any:
     raise AttributeError(f"module 'tenfold' has no attribute {name!r}")
 
 
-def is_tensor(obj: Any) -> bool:
+def is_tensor(obj: Any) -> builtins.bool:
     """Whether an object is a Tensor."""
     return isinstance(obj, Tensor)

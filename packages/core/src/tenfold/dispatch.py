@@ -270,7 +270,8 @@ def wrong_result(operator: Operator, key: Any, result: Any, error: TypeError) ->
 def no_kernel(operator: Operator, key: Any) -> Exception:
     """The error for a primitive that no kernel serves, which names the broken plugin if one should have."""
     from tenfold import kernels
-    from tenfold.plugins import PluginError, broken_plugin, devices_with_kernel
+    from tenfold.discovery import PluginError
+    from tenfold.plugins import broken_plugin, devices_with_kernel
 
     device = str(key.device.type)
     missing = f"operator {operator.name} has no kernel for device {device!r}"

@@ -15,6 +15,7 @@ class _GradMode:
     """A context manager that is also a decorator, for functions and generator functions."""
 
     enabled = False
+    mode: Any
     _previous: Any = None  # the mode before; pairs (mode, those before) when the object is entered again inside itself
 
     def __enter__(self) -> None:
@@ -37,7 +38,7 @@ class _GradMode:
 
     def __call__(self, function: Any) -> Any:
         if inspect.isclass(function):
-            function.__init__ = self(function.__init__)
+            function.__init__ = self(function.__init__)  # type: ignore[method-assign] # a decorated class records nothing from its first line
             return function
         if inspect.isgeneratorfunction(function):
             return self._wrap_generator(function)

@@ -17,7 +17,7 @@ from tenfold.tensor import Tensor
 Function = Callable[..., Any]
 
 
-def unit_vectors(tensors: list[Tensor]) -> tuple[list[Tensor], list[int]]:
+def unit_vectors(tensors: list[Tensor]) -> tuple[list[Any], list[int]]:
     """A standard basis of the space of all tensors together, as one batch for each; and where each one's part begins."""
     starts = [0]
     for t in tensors:
@@ -75,12 +75,12 @@ def _mapped(function: Function, basis: list[Tensor], chunk_size: int | None = No
 def _rows(rows: Any, k: int, x: Tensor, out: Tensor, start: int) -> Tensor:
     shape = (*out.shape, *x.shape)
     if rows is None:
-        return zeros(shape, dtype=x.dtype, device=x.device)  # type: ignore[no-any-return]
-    return reshape(_part(rows[k], start, out.numel()), shape)  # type: ignore[no-any-return]
+        return zeros(shape, dtype=x.dtype, device=x.device)
+    return reshape(_part(rows[k], start, out.numel()), shape)
 
 
 def _part(rows: Tensor, start: int, count: int) -> Tensor:
-    return rows if count == rows.shape[0] else rows[start : start + count]  # type: ignore[no-any-return]
+    return rows if count == rows.shape[0] else rows[start : start + count]
 
 
 def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error") -> Function:

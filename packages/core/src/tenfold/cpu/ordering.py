@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -83,7 +83,7 @@ def _consecutive(input: Any, dim: int | None) -> tuple[Any, Any, Any]:
 def search(sorted_sequence: Any, input: Any, right: bool, out_int32: bool) -> Any:
     if sorted_sequence.dtype.kind == "b" or input.dtype.kind == "b":
         raise TypeError("searchsorted: bool has no order")
-    side = "right" if right else "left"
+    side: Literal["left", "right"] = "right" if right else "left"
     rows = real_or_float32(sorted_sequence, "searchsorted")
     x = real_or_float32(input, "searchsorted")
     if rows.ndim == 1:

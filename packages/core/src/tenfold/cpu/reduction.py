@@ -187,8 +187,9 @@ def logsumexp(input: Any, dim: Any, keepdim: bool) -> Any:
     if input.dtype.kind != "f" or input.dtype.itemsize == 2 or not input.size:
         return NotImplemented
     axis = axes(dim, input.ndim)
-    greatest = np.maximum.reduce(input, axis, None, None, True)
+    greatest = np.maximum.reduce(input, axis, None, None, True)  # type: ignore[call-overload] # by position, which is faster
     with np.errstate(all="ignore"):
         shift = np.where(np.isfinite(greatest), greatest, greatest.dtype.type(0))
-        result = np.log(np.add.reduce(np.exp(input - shift), axis, None, None, True)) + shift
+        total = np.add.reduce(np.exp(input - shift), axis, None, None, True)  # type: ignore[call-overload] # by position, too
+        result = np.log(total) + shift
     return result if keepdim else result.squeeze(axis)

@@ -59,7 +59,7 @@ def _power_sum(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
     if p == 1:
         return total(x, axis, keepdim)
     if p in (inf, -inf):
-        return (np.maximum if p > 0 else np.minimum).reduce(x, axis, None, None, keepdim)
+        return (np.maximum if p > 0 else np.minimum).reduce(x, axis, None, None, keepdim)  # type: ignore[call-overload] # by position, which is faster
     if p == 0:
         return add_reduce(x != 0, axis, x.dtype, None, keepdim)
     return np.power(total(np.power(x, p), axis, keepdim), 1.0 / p)

@@ -195,11 +195,11 @@ def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         return f"torch.{place}{TYPE_NAMES.get(self.dtype.name, self.dtype.name)}Tensor"
     if not isinstance(dtype, str):
         return to(self, dtype)
-    *place, kind = dtype.removeprefix("torch.").removeprefix("tenfold.").split(".")
+    *prefix, kind = dtype.removeprefix("torch.").removeprefix("tenfold.").split(".")
     for name, title in TYPE_NAMES.items():
         if kind == title + "Tensor":
-            return to(self, place[0] if place else "cpu", dtypes.BY_NAME[name])
+            return to(self, prefix[0] if prefix else "cpu", dtypes.BY_NAME[name])
     raise ValueError(f"type(): invalid type: {dtype!r}; expected a dtype or one of {', '.join(TYPE_NAMES.values())} + 'Tensor'")
 
 
-Tensor.type = _type  # type: ignore[attr-defined]
+Tensor.type = _type  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi

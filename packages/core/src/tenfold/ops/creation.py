@@ -60,23 +60,46 @@ def legacy_tensor(data: tuple[Any, ...], device: Any) -> Tensor:
     return empty(data or (0,), device=device)
 
 
+_NUMBERS = {bool, int, float, complex}
+
+
+def _is_sequence(data: Any) -> bool:
+    """Whether nested data goes on in there: lists, tuples and whatever has a length and numbered items."""
+    if isinstance(data, (list, tuple, range)):
+        return True
+    return not isinstance(data, (str, bytes, dict, int, float)) and hasattr(data, "__getitem__") and hasattr(data, "__len__")
+
+
 def _infer_dtype(data: Any) -> dtypes.dtype:
     """The dtype for nested Python data: the highest category found."""
-    if isinstance(data, (list, tuple)):
-        found = [_infer_dtype(item) for item in data]
-        return max(found, key=lambda d: (d.category, d.itemsize)) if found else get_default_dtype()
     if isinstance(data, Tensor):
         return data.dtype
-    if isinstance(data, np.generic):
+    if isinstance(data, (np.generic, np.ndarray)):
         return dtype_of(data.dtype)
+    if _is_sequence(data):
+        kinds = set(map(type, data))
+        found = [number_dtype(kind()) for kind in kinds] if kinds <= _NUMBERS else [_infer_dtype(item) for item in data]
+        return max(found, key=lambda d: (d.category, d.itemsize)) if found else get_default_dtype()
+    if not isinstance(data, (int, float, complex)):
+        raise _not_a_number(data)
     return number_dtype(data)
+
+
+def _not_a_number(data: Any) -> Exception:
+    """The error for something else where a number should be."""
+    kind = TypeError if isinstance(data, (str, bytes)) else RuntimeError
+    return kind(f"Could not infer dtype of {type(data).__name__}: tensor() takes numbers, nested sequences or arrays")
 
 
 def _nested(data: Any) -> Any:
     """Nested sequences with tensors turned into arrays."""
     if isinstance(data, Tensor):
         return host(data.detach())
-    if isinstance(data, (list, tuple)):
+    if type(data) in (int, float):
+        return data
+    if not isinstance(data, np.ndarray) and _is_sequence(data):
+        if set(map(type, data)) <= _NUMBERS and isinstance(data, (list, tuple)):
+            return data
         return [_nested(item) for item in data]
     return data
 
@@ -87,12 +110,13 @@ def to_array(data: Any, dtype: Any, copy: bool) -> Any:
         wanted = dtype_of(data.dtype) if dtype is None else dtype
         return np.array(data, wanted.numpy, copy=True if copy else None)
     if not isinstance(data, (list, tuple, int, float, complex, np.generic)):
-        if hasattr(data, "__array__") or hasattr(data, "__array_interface__") or hasattr(data, "__buffer__"):
+        if hasattr(data, "__array__") or hasattr(data, "__array_interface__"):
             return to_array(np.asarray(data), dtype, copy)
-        if isinstance(data, range) or (hasattr(data, "__getitem__") and hasattr(data, "__len__")):
-            return to_array(list(data), dtype, copy)
-        raise RuntimeError(f"Could not infer dtype of {type(data).__name__}: tensor() takes numbers, nested sequences or arrays")
-    inferred = dtype or _infer_dtype(data)
+        if not _is_sequence(data):
+            raise _not_a_number(data)
+        data = list(data)
+    found = _infer_dtype(data)  # also with a dtype given: it refuses what is no number
+    inferred = dtype or found
     try:
         with np.errstate(all="ignore"):
             nested = _nested(data)
@@ -169,7 +193,7 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
     tensor([1, 2])
     """
     if copy:
-        return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)  # type: ignore[no-any-return]
+        return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)
     made = as_tensor(obj, dtype, device)
     if (
         copy is False
@@ -177,7 +201,7 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
         and not np.shares_memory(host(made), host(obj) if isinstance(obj, Tensor) else obj)
     ):
         raise ValueError("asarray: cannot alias the data with the dtype and device asked for; leave out copy=False")
-    return made.detach().requires_grad_(True) if requires_grad and not made.requires_grad else made  # type: ignore[no-any-return]
+    return made.detach().requires_grad_(True) if requires_grad and not made.requires_grad else made
 
 
 @composite("creation", method=None)
@@ -206,7 +230,7 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
             f"buffer length ({size} bytes)"
         )
     result = wrap(np.frombuffer(buffer, dtype.numpy, count, offset), devices.located(devices.CPU))
-    return result.requires_grad_(True) if requires_grad else result  # type: ignore[no-any-return]
+    return result.requires_grad_(True) if requires_grad else result
 
 
 @composite("creation", method=None)
@@ -241,7 +265,7 @@ def empty(
             raise RuntimeError(f"empty: required rank {len(order)} tensor to use this memory format, got size {list(size)}")
         inverse = [order.index(d) for d in range(len(order))]
         base = empty_on([size[d] for d in order], dtype, device).permute(inverse)
-        return base.requires_grad_(requires_grad)  # type: ignore[no-any-return]
+        return base.requires_grad_(requires_grad)
     return empty_on(size, dtype, device, requires_grad)
 
 
@@ -261,7 +285,7 @@ def empty_strided(
         raise RuntimeError(f"empty_strided: mismatch in length of strides {list(stride)} and shape {list(size)}")
     extent = 1 + sum((n - 1) * s for n, s in zip(size, stride)) if 0 not in size else 0
     made = empty_on((extent,), dtype, device).as_strided(size, tuple(stride))
-    return made.requires_grad_(True) if requires_grad else made  # type: ignore[no-any-return]
+    return made.requires_grad_(True) if requires_grad else made
 
 
 @composite("creation", method=None, out=True)

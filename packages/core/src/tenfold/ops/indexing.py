@@ -258,19 +258,19 @@ def _read(self: Tensor, given: Any) -> Tensor:
     """`x[...]`: a view for ints, slices, None and ...; a copy when tensors, lists, arrays or masks take part."""
     kind = type(given)
     if kind is int or kind is slice:
-        return getitem(self, given)  # type: ignore[no-any-return]
+        return getitem(self, given)
     if kind is tuple:
         for item in given:
             if type(item) not in BASIC:
                 break
         else:
-            return getitem(self, given)  # type: ignore[no-any-return]
+            return getitem(self, given)
     elif kind is Tensor:
         a = given._array
         if a.shape and (a.dtype is _INT64 or a.dtype is _BOOL):
-            return index(self, [given])  # type: ignore[no-any-return]
+            return index(self, [given])
     elif kind in BASIC:
-        return getitem(self, given)  # type: ignore[no-any-return]
+        return getitem(self, given)
     if self._key.override:
         from tenfold.dispatch import dispatch
 
@@ -337,9 +337,9 @@ def _write_at_once(self: Tensor, given: Any, value: Any) -> bool:
 
 
 INDEX_ANY: Any = _index_any
-index_put_: Any = index_put.op and Tensor.index_put_  # type: ignore[attr-defined]
-Tensor.__getitem__ = _read  # type: ignore[attr-defined]
-Tensor.__setitem__ = _write  # type: ignore[attr-defined]
+index_put_: Any = Tensor.index_put_
+Tensor.__getitem__ = _read # declared in operator_methods.pyi
+Tensor.__setitem__ = _write # declared in operator_methods.pyi
 
 
 def at_dim(input: Tensor, dim: int, place: Tensor, name: str) -> list[Any]:

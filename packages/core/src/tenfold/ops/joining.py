@@ -277,7 +277,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         raise RuntimeError(f"rot90: expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
     turns = k % 4
     if turns == 0:
-        return input.clone(memory_format=contiguous_format)  # type: ignore[attr-defined, no-any-return]
+        return input.clone(memory_format=contiguous_format)
     if turns == 2:
         return flip(input, (a, b))
     if turns == 1:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Number
 from typing import Any
 
 import numpy as np
 
 from tenfold import return_types
 from tenfold.meta import DataDependent, Meta
-from tenfold.operators import composite, op, primitive
+from tenfold.operators import Number, composite, op, primitive
 from tenfold.ops.reduction import check_nonempty, located_rule, reduced, require_real
 from tenfold.ops.rules import wrap_dim
 from tenfold.tensor import Tensor
@@ -68,7 +67,7 @@ def _(input: Any, dim: int, descending: bool) -> tuple[Meta, Meta]:
 
 
 @composite("reduction", out=True)
-def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
+def sort(input: Tensor, dim: Any = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
     """Elements in order along a dimension, as (values, indices); NaN is greater than all, equals keep their order.
 
     >>> import tenfold
@@ -88,7 +87,7 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: b
     >>> tenfold.argsort(tenfold.tensor([3, 1, 2]))
     tensor([1, 2, 0])
     """
-    return _sort(input.detach(), dim, descending)[1]  # type: ignore[no-any-return]
+    return _sort(input.detach(), dim, descending)[1]
 
 
 @composite("reduction", out=True)
@@ -99,7 +98,7 @@ def msort(input: Tensor) -> Tensor:
     >>> tenfold.msort(tenfold.tensor([2, 1]))
     tensor([1, 2])
     """
-    return _sort(input, 0, False)[0]  # type: ignore[no-any-return]
+    return _sort(input, 0, False)[0]
 
 
 @primitive("reduction", method=None, name="topk_pair")
@@ -151,7 +150,7 @@ def _(input: Any, k: int, dim: int, keepdim: bool) -> tuple[Meta, Meta]:
         raise IndexError(f"kthvalue(): Expected reduction dim {d} to have non-zero size.")
     if not 1 <= k <= size:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {d}: got k={k}, accepted are 1 to {size}")
-    return located_rule("kthvalue")(input, dim, keepdim)  # type: ignore[no-any-return]
+    return located_rule("kthvalue")(input, dim, keepdim)
 
 
 @composite("reduction", out=True)
@@ -266,7 +265,7 @@ def searchsorted(
         sorted_sequence = sorted_sequence.gather(-1, sorter)
     if not isinstance(input, Tensor):
         input = op.scalar_tensor(input, device=sorted_sequence.device)
-    return _search(sorted_sequence, input, right, out_int32)  # type: ignore[no-any-return]
+    return _search(sorted_sequence, input, right, out_int32)
 
 
 @composite("reduction", method=None, out=True)
@@ -279,4 +278,4 @@ def bucketize(input: Tensor | Number, boundaries: Tensor, *, out_int32: bool = F
     """
     if boundaries.dim() != 1:
         raise RuntimeError(f"bucketize: boundaries tensor must be 1 dimension, but got dim({boundaries.dim()})")
-    return searchsorted(boundaries, input, out_int32=out_int32, right=right)  # type: ignore[no-any-return]
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)

@@ -3,16 +3,16 @@ rounding, complex parts and filling are in the modules `pointwise_*`, which this
 
 from __future__ import annotations
 
-from numbers import Number
 from typing import Any
 
 import numpy as np
 
 from tenfold.dtypes import bool_, complex128, float64, uint8
 from tenfold.meta import Meta
-from tenfold.operators import OPERATORS, composite, primitive
+from tenfold.operators import OPERATORS, Number, composite, primitive
 from tenfold.ops import pointwise_complex, pointwise_logic, pointwise_math, pointwise_range, pointwise_write
 from tenfold.ops.rules import broadcast, pointwise, pointwise_floating, pointwise_not_complex, pointwise_real, require_floating
+from tenfold.promotion import of_values
 from tenfold.tensor import Tensor
 
 PARTS = (pointwise_complex, pointwise_logic, pointwise_math, pointwise_range, pointwise_write)
@@ -56,6 +56,8 @@ def _scaled(input: Tensor, other: Any, alpha: Any, name: str) -> Any:
     whole = isinstance(alpha, int) or not isinstance(alpha, (float, complex))
     if not whole and input.dtype.category < 2 and not (isinstance(other, Tensor) and other.dtype.category >= 2):
         raise RuntimeError(f"{name}: For integral input tensors, argument alpha must not be a floating point number.")
+    if isinstance(other, Tensor) and other._array.dtype != input._array.dtype:
+        other = other.to(of_values((input, other)))  # before the product, which a narrower type would round
     return other * alpha
 
 
@@ -195,7 +197,7 @@ def _where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
     return where(condition, self, other)
 
 
-Tensor.where = _where_method  # type: ignore[attr-defined]
+Tensor.where = _where_method  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
 
 
 @composite("pointwise", promote="common")

@@ -328,7 +328,7 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     tensor(1000.6932)
     """
     parts = input.detach()
-    greatest = amax(parts.real if input.dtype.is_complex else parts, dim, True) if input.numel() else 0
+    greatest: Any = amax(parts.real if input.dtype.is_complex else parts, dim, True) if input.numel() else 0
     if input.numel():
         greatest = where(greatest.isinf(), 0, greatest)
     total = sum((input - greatest).exp(), dim, keepdim).log()

@@ -133,7 +133,7 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
         raise RuntimeError(f"order must be non-negative but got {n}")
     d = wrap_dim(dim, input.dim(), "diff")
     if n == 0:
-        return input.clone()  # type: ignore[no-any-return]
+        return input.clone()
     parts = [p for p in (prepend, input, append) if p is not None]
     if len(parts) > 1:
         input = op.cat(parts, d)

@@ -113,7 +113,7 @@ def _vector_norm(input: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = F
 
 @_vector_norm.lower(dtype=None)
 def _(input: Tensor, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Tensor:
-    return _vector_norm(input.to(dtype), ord, dim, keepdim)  # type: ignore[no-any-return]
+    return _vector_norm(input.to(dtype), ord, dim, keepdim)
 
 
 @_vector_norm.rule
@@ -141,10 +141,10 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
     if p == "nuc":
         from tenfold import linalg
 
-        return linalg.matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)  # type: ignore[no-any-return]
+        return linalg.matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     if isinstance(p, str) and p != "fro":
         raise RuntimeError(f"norm: only valid string values are 'fro' and 'nuc', found: {p}")
-    return _vector_norm(input, 2 if p is None or p == "fro" else p, dim, keepdim, dtype=dtype)  # type: ignore[no-any-return]
+    return _vector_norm(input, 2 if p is None or p == "fro" else p, dim, keepdim, dtype=dtype)
 
 
 @composite("reduction")
@@ -155,7 +155,7 @@ def dist(input: Tensor, other: Tensor, p: Any = 2) -> Tensor:
     >>> tenfold.dist(tenfold.tensor([3.0, 4.0]), tenfold.zeros(2))
     tensor(5.)
     """
-    return _vector_norm(input - other, p)  # type: ignore[no-any-return]
+    return _vector_norm(input - other, p)
 
 
 # Medians and modes
@@ -189,7 +189,7 @@ def _median_dim(input: Tensor, dim: int, keepdim: bool, skip_nan: bool) -> tuple
 
 @_median_dim.rule
 def _(input: Any, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Meta, Meta]:
-    return located_rule("median")(input, dim, keepdim)  # type: ignore[no-any-return]
+    return located_rule("median")(input, dim, keepdim)
 
 
 @composite("reduction", out=True)

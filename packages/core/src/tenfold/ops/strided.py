@@ -133,7 +133,7 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """
     if input.dim() not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.dim()}D")
-    return diag_embed(input, diagonal) if input.dim() == 1 else input.diagonal(diagonal).clone()  # type: ignore[attr-defined]
+    return diag_embed(input, diagonal) if input.dim() == 1 else input.diagonal(diagonal).clone()
 
 
 @composite("indexing")
@@ -145,7 +145,7 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     tensor([[1, 0],
             [0, 2]])
     """
-    return diag_embed(input.reshape(-1), offset)  # type: ignore[attr-defined]
+    return diag_embed(input.reshape(-1), offset)
 
 
 @composite("indexing")
@@ -158,4 +158,4 @@ def trace(input: Tensor) -> Tensor:
     """
     if input.dim() != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.dim()}")
-    return diagonal(input).sum()  # type: ignore[no-any-return]
+    return diagonal(input).sum()

@@ -100,7 +100,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         try:
             return view(input, (-1,))
         except RuntimeError:  # its memory does not allow a view
-            return view(input.contiguous(), (-1,))  # type: ignore[attr-defined]
+            return view(input.contiguous(), (-1,))
     shape = input.shape
     n = len(shape)
     if not n:
@@ -318,10 +318,10 @@ def _batch_adjoint(self: Tensor) -> Tensor:
     return adjoint(self)
 
 
-Tensor.T = property(_reversed)  # type: ignore[attr-defined]
-Tensor.mT = property(_matrix_transposed)  # type: ignore[attr-defined]
-Tensor.H = property(_conjugate_transposed)  # type: ignore[attr-defined]
-Tensor.mH = property(_batch_adjoint)  # type: ignore[attr-defined]
+Tensor.T = property(_reversed)  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+Tensor.mT = property(_matrix_transposed)  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+Tensor.H = property(_conjugate_transposed)  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+Tensor.mH = property(_batch_adjoint)  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
 
 
 # The in-place forms change a tensor's own geometry; its memory and other tensors on it stay as they are.

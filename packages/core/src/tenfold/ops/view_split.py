@@ -85,10 +85,10 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
 
 def _split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Parts of a dimension: see `tenfold.split`."""
-    return split(self, split_size, dim)  # type: ignore[no-any-return]
+    return split(self, split_size, dim)
 
 
-Tensor.split = _split_method  # type: ignore[attr-defined]
+Tensor.split = _split_method  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
 
 
 @composite("view")
@@ -149,7 +149,7 @@ def _sections(input: Tensor, where: Any, dim: int, name: str, minimum: int) -> t
             f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {input.size(dim)} is not "
             f"divisible by the split_size {where}!"
         )
-    return tensor_split(input, where, dim)  # type: ignore[no-any-return]
+    return tensor_split(input, where, dim)
 
 
 @composite("view")

@@ -17,7 +17,7 @@ from tenfold.autograd import Function
 __all__: list[str] = []
 
 
-class BackwardHookFunction(Function):  # type: ignore[misc]
+class BackwardHookFunction(Function):
     """Passes tensors through and lets `arrived` look at, and replace, their gradients on the way back."""
 
     @staticmethod

@@ -19,7 +19,8 @@ def drawing(different: Rule, *, by_shape: bool = True) -> Rule:
             )
         if batch.randomness == "different":
             return different(batch)
-        if batch.names and not by_shape:
+        by_values = not by_shape and (batch.values.get("p") is None or "p" in batch.names)
+        if batch.names and by_values:
             raise RuntimeError(
                 f"vmap: {name} with randomness='same' got an argument that differs between the examples; use "
                 f"randomness='different', or draw outside vmap"

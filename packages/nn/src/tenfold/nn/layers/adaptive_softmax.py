@@ -66,7 +66,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def reset_parameters(self) -> None:
         """Draws all weights anew."""
         self.head.reset_parameters()
-        for down, out in self.tail:  # type: ignore[misc,attr-defined]
+        for down, out in self.tail:  # type: ignore[attr-defined]
             down.reset_parameters()
             out.reset_parameters()
 
