@@ -58,7 +58,7 @@ def _check_names(operator: Operator) -> None:
     if takes_out(operator):
         taken.add("out")
     for p in operator.params:
-        if p.name in taken or p.role == "ints" and p.name + "_" in _LOCALS:
+        if p.name in taken or (p.role == "ints" and p.name + "_" in _LOCALS):
             raise TypeError(f"operator {operator.name}: no parameter may be named {p.name!r}, generated code uses it; rename it")
 
 
