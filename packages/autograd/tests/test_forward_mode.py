@@ -52,7 +52,9 @@ def test_rules_agree(rule):
 
 
 def test_double_backward_of_several_results():
-    value, tangent = func.jvp(lambda x: tenfold.max(x, 1), (vector(1.0, 3.0, 2.0).view(1, 3),), (vector(5.0, 7.0, 9.0).view(1, 3),))
+    value, tangent = func.jvp(
+        lambda x: tenfold.max(x, 1), (vector(1.0, 3.0, 2.0).view(1, 3),), (vector(5.0, 7.0, 9.0).view(1, 3),)
+    )
     assert (value[0].tolist(), value[1].tolist()) == ([3.0], [1])
     assert tangent[0].tolist() == [7.0]
 
@@ -110,7 +112,11 @@ def test_aux_and_argnums():
         (lambda: func.grad(lambda x: x.sum())(tenfold.tensor([1])), RuntimeError, "floating point"),
         (lambda: func.jvp(lambda x: x, tenfold.ones(1), tenfold.ones(1)), RuntimeError, "tuples"),
         (lambda: func.jvp(lambda x: x, (tenfold.ones(1),), (tenfold.ones(2),)), RuntimeError, "shape"),
-        (lambda: func.jvp(lambda x: tenfold.ones(1), (tenfold.ones(1),), (tenfold.ones(1),), strict=True), RuntimeError, "strict"),
+        (
+            lambda: func.jvp(lambda x: tenfold.ones(1), (tenfold.ones(1),), (tenfold.ones(1),), strict=True),
+            RuntimeError,
+            "strict",
+        ),
         (lambda: func.vjp(lambda x: x, tenfold.ones(2))[1](tenfold.ones(3)), RuntimeError, "cotangent"),
         (lambda: func.functional_call(_Scale(), {"v": tenfold.ones(1)}, tenfold.ones(1)), RuntimeError, "no parameter"),
         (lambda: func.functional_call(_Scale(), {}, tenfold.ones(1), strict=True), RuntimeError, "missing"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections import namedtuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -14,6 +14,11 @@ from tenfold.autograd import batching
 from tenfold.autograd.pytree import broadcast_prefix, flatten, unflatten
 
 X = np.arange(24.0).reshape(2, 3, 4)
+
+
+class Pair(NamedTuple):
+    a: Any
+    b: Any
 
 
 def batch():
@@ -29,7 +34,6 @@ def test_dimensions(in_dim, out_dim):
 
 
 def test_trees_of_arguments_and_results():
-    Pair = namedtuple("Pair", "a b")
     x, w = batch(), tenfold.tensor([1.0, 2.0])
 
     def f(pair, table):
@@ -48,7 +52,6 @@ def test_pytree_keeps_kinds():
     assert unflatten(leaves, spec) == tree
     assert broadcast_prefix({"a": 0, "b": None}, spec) == [0, 0, 0]
     assert broadcast_prefix((0, 1), spec) is None
-
 
 
 def test_outer_product_by_two_vmaps():
@@ -157,7 +160,12 @@ def test_in_place_write_into_what_examples_share_is_refused():
 def test_randomness():
     with pytest.raises(RuntimeError, match="randomness error mode"):
         func.vmap(lambda x: x + tenfold.rand(2))(tenfold.zeros(3, 2))
-    for draw in (lambda x: x + tenfold.rand(4), tenfold.rand_like, lambda x: tenfold.dropout(x + 1, 0.5, True), lambda x: x.normal_()):
+    for draw in (
+        lambda x: x + tenfold.rand(4),
+        tenfold.rand_like,
+        lambda x: tenfold.dropout(x + 1, 0.5, True),
+        lambda x: x.normal_(),
+    ):
         tenfold.manual_seed(3)
         different = func.vmap(draw, randomness="different")(tenfold.zeros(8, 4)).numpy()
         same = func.vmap(draw, randomness="same")(tenfold.zeros(8, 4)).numpy()

@@ -1,4 +1,4 @@
-"""Operators declared in a module whose annotations are objects, not text: this one has no `from __future__ import annotations`."""
+"""Operators declared in a module without `from __future__ import annotations`, so that annotations are objects, not text."""
 
 from collections.abc import Sequence
 from numbers import Number

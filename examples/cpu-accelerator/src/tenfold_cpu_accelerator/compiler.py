@@ -42,7 +42,7 @@ def compile_loop(loop: str, function: Callable[[Value], Value]) -> Loop:
     engine.add_object_file(llvm.ObjectFileRef.from_data(object_code(text)))
     engine.finalize_object()
     _engines.append(engine)
-    return SIGNATURE(engine.get_function_address(name))  # type: ignore[return-value]
+    return SIGNATURE(engine.get_function_address(name))
 
 
 def object_code(text: str) -> bytes:

@@ -44,7 +44,7 @@ from tenfold.size import Size  # noqa: E402
 from tenfold.storage import Storage as UntypedStorage  # noqa: E402
 from tenfold.tensor import Tensor  # noqa: E402
 
-for _family in ("pointwise", "activation", "reduction", "matmul", "indexing", "view", "creation", "random", "conversion"):
+for _family in ("pointwise", "activation", "reduction", "matmul", "indexing", "view", "creation", "random", "conversion", "linalg"):
     importlib.import_module(f"tenfold.ops.{_family}")
 from tenfold.ops import dunders as _dunders  # noqa: E402
 

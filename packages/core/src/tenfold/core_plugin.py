@@ -8,7 +8,7 @@ from tenfold.plugins import hookimpl
 TENFOLD_PLUGIN_API = 1
 # Families whose NumPy kernels fill several modules.
 KERNEL_MODULES = {"reduction": ("reduction", "scans", "ordering", "statistics")}
-FAMILIES = ("pointwise", "activation", "reduction", "matmul", "indexing", "view", "creation", "random", "conversion")
+FAMILIES = ("pointwise", "activation", "reduction", "matmul", "indexing", "view", "creation", "random", "conversion", "linalg")
 
 
 @hookimpl()  # type: ignore[untyped-decorator]

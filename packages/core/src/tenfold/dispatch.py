@@ -357,17 +357,32 @@ def _any_node(given: list[Any]) -> bool:
 
 def explained(operator: Operator, key: Any, given: list[Any], error: Exception) -> Exception:
     """The error to raise for a kernel's failure: the shape rule's own words where it refuses the arguments."""
-    rule = operator.shape_rule or (operator.inplace_of and operator.inplace_of.shape_rule)
-    if rule is not None:
-        try:
-            rule(*[_as_meta(v) for v in given])
-        except DataDependent:
-            return error
-        except (RuntimeError, TypeError, ValueError, IndexError) as better:
-            return _named(operator, better)
+    try:
+        _refused_by_rule(operator.inplace_of or operator, given)
+    except DataDependent:
+        return error
+    except (RuntimeError, TypeError, ValueError, IndexError) as better:
+        return _named(operator, better)
     if isinstance(error, (ValueError, TypeError)) and operator.inplace_of is not None:
         return RuntimeError(f"{operator.name}: {error}")
     return error
+
+
+def _refused_by_rule(operator: Operator, given: list[Any]) -> None:
+    """Run the shape rule, or a composite's body on meta tensors, for the error that it raises."""
+    if operator.shape_rule is not None:
+        operator.shape_rule(*[_as_meta(v) for v in given])
+    elif operator.body is not None:
+        values = {p.name: p.default for p in operator.params}
+        values.update(zip((p.name for p in operator.kernel_params), map(_as_meta_tensor, given)))
+        with RUNTIME["no_grad"]():
+            run_body(operator, values)
+
+
+def _as_meta_tensor(value: Any) -> Any:
+    if hasattr(value, "_array"):
+        return RUNTIME["wrap"](_as_meta(value), devices.META)
+    return type(value)(map(_as_meta_tensor, value)) if type(value) in (list, tuple) else value
 
 
 def _named(operator: Operator, error: Exception) -> Exception:

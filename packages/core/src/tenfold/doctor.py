@@ -6,7 +6,9 @@ import platform
 import warnings
 from importlib import metadata
 
-from tenfold import environment, plugins
+from tenfold import environment, hookspecs, plugins
+from tenfold.devices import Backend
+from tenfold.discovery import Plugin
 
 PACKAGES = ("core", "autograd", "nn", "optim", "data", "backend-cuda", "text", "vision", "testing")
 
@@ -17,7 +19,7 @@ def report() -> tuple[str, bool]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # what they say is in the report
         device_lines, healthy = _devices()
-        plugins.load_everything()
+        load_everything()
     lines = [f"Python {platform.python_version()} on {platform.system()} {platform.machine()}", "", "Packages"]
     lines += [f"  {name:24s} {version}" for name, version in _versions()]
     lines += ["", "Plugins"]
@@ -27,7 +29,7 @@ def report() -> tuple[str, bool]:
         healthy = healthy and plugin.error is None
     lines += [f"  {name:16s} switched off by {environment.DISABLE_PLUGINS.name}" for name in plugins.disabled()]
     lines += ["", "Devices", *device_lines]
-    clashes = plugins.conflicts()
+    clashes = conflicts()
     if clashes:
         lines += ["", "Names with two owners", *[f"  FAILED: {clash}; uninstall one of them" for clash in clashes]]
     healthy = healthy and not clashes
@@ -67,3 +69,38 @@ def _devices() -> tuple[list[str], bool]:
             state, healthy = f"FAILED: {type(error).__name__}: {error}", False
         lines.append(f"  {name:8s} from {sources}: {state}")
     return lines, healthy
+
+
+def _is_available(backend: Backend) -> bool:
+    try:
+        return backend.is_available()
+    except Exception:  # noqa: BLE001 - reported with the devices
+        return False
+
+
+def load_everything() -> None:
+    """Import what every plugin registers for operators, so that whatever is broken turns up in `problems()`."""
+    plugins.load_operators()
+    ready = [name for name, owners in plugins.backends().items() if any(_is_available(b) for _, b in owners)]
+    asked = [("tenfold_kernels", {"device": device_type}) for device_type in (*ready, "*")]
+    if plugins.layer("autograd") is not None:
+        asked += [("tenfold_gradients", {}), ("tenfold_batching", {})]
+    for hook, arguments in asked:
+        for _, modules in list(plugins.hook_results(hook, **arguments)):
+            for family in modules:
+                plugins.load_family(hook, family, **arguments)
+
+
+def conflicts() -> list[str]:
+    """Names that two plugins register, of a device or in a hook such as `tenfold_optimizers`; each is an error when asked for."""
+    found = []
+    tables = {hook: plugins.hook_results(hook) for hook in hookspecs.NAMED}
+    tables["device"] = [(owner, {name: ""}) for name, owners in plugins.backends().items() for owner, _ in owners]
+    for hook, results in tables.items():
+        owners: dict[str, list[Plugin]] = {}
+        for plugin, names in results:
+            for name in names:
+                owners.setdefault(name, []).append(plugin)
+        what = hook.removeprefix("tenfold_").removesuffix("s")
+        found += [f"{what} {name!r} is registered by {' and '.join(map(str, p))}" for name, p in owners.items() if len(p) > 1]
+    return found

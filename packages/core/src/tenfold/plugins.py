@@ -163,9 +163,8 @@ def load_module(plugin: Plugin, name: str) -> Any:
         return None
     with _lock:
         outer = _state["loading"], _state["undo"]
-        undo: list[Any] = []
-        _state["loading"] = plugin
-        _state["undo"] = undo
+        undo: list[Callable[[], object]] = []
+        _state["loading"], _state["undo"] = plugin, undo
         try:
             module = importlib.import_module(name)
         except Exception as error:  # noqa: BLE001
@@ -199,25 +198,26 @@ def register(plugin: Any, name: str) -> Plugin:
         if made.error is not None:
             raise made.error
         installed().append(made)
-        _catch_up(made)
-        failure: BaseException | None = made.error
-        if failure is not None:
+        late = _catch_up(made)
+        if late is not None:
             unregister(name)
-            raise failure
+            raise late
     return made
 
 
-def _catch_up(plugin: Plugin) -> None:
-    """Ask a late plugin what the others were asked before it came."""
+def _catch_up(plugin: Plugin) -> BaseException | None:
+    """Ask a late plugin what the others were asked before it came; the error that it fails with."""
     for (hook, arguments), results in _hook_results.items():
         answer = _ask(plugin, hook, dict(arguments))
         if answer is not None:
             results.append((plugin, answer))
-            for family, module in answer.items() if isinstance(answer, dict) else ():
+            for family, modules in answer.items() if isinstance(answer, dict) else ():
                 if (hook, arguments, family) in _loaded_families:
-                    load_module(plugin, module)
+                    for module in as_modules(modules):
+                        load_module(plugin, module)
     _backends.clear()
     _services.clear()
+    return plugin.error
 
 
 def unregister(name: str) -> None:
@@ -272,34 +272,6 @@ def load_operators() -> None:
 def as_modules(family: Any) -> tuple[Any, ...]:
     """The modules of a family as a hook names them: one, or a tuple of several."""
     return family if isinstance(family, tuple) else (family,)
-
-
-def load_everything() -> None:
-    """Import what every plugin registers for operators, so that whatever is broken turns up in `problems()`."""
-    load_operators()
-    ready = [name for name, owners in backends().items() if any(b.is_available() for _, b in owners)]
-    asked = [("tenfold_kernels", {"device": device_type}) for device_type in (*ready, "*")]
-    if layer("autograd") is not None:
-        asked += [("tenfold_gradients", {}), ("tenfold_batching", {})]
-    for hook, arguments in asked:
-        for _, modules in list(hook_results(hook, **arguments)):
-            for family in modules:
-                load_family(hook, family, **arguments)
-
-
-def conflicts() -> list[str]:
-    """Names that two plugins register, of a device or in a hook such as `tenfold_optimizers`; each is an error when asked for."""
-    found = []
-    tables = {hook: hook_results(hook) for hook in hookspecs.NAMED}
-    tables["device"] = [(owner, {name: ""}) for name, owners in backends().items() for owner, _ in owners]
-    for hook, results in tables.items():
-        owners: dict[str, list[Plugin]] = {}
-        for plugin, names in results:
-            for name in names:
-                owners.setdefault(name, []).append(plugin)
-        what = hook.removeprefix("tenfold_").removesuffix("s")
-        found += [f"{what} {name!r} is registered by {' and '.join(map(str, p))}" for name, p in owners.items() if len(p) > 1]
-    return found
 
 
 def named(hook: str, name: str) -> Any:

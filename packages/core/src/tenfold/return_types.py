@@ -1,25 +1,32 @@
-"""What operators with several named results return, under PyTorch's names and field names."""
+"""What operators with several named results return, under PyTorch's names and field names; each is made when first used."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
+
+_PAIR = "values indices"
+FIELDS = {
+    "max": _PAIR, "min": _PAIR, "aminmax": "min max", "sort": _PAIR, "topk": _PAIR, "kthvalue": _PAIR, "median": _PAIR,
+    "nanmedian": _PAIR, "mode": _PAIR, "cummax": _PAIR, "cummin": _PAIR, "histogram": "hist bin_edges",
+    "qr": "Q R", "svd": "U S V", "slogdet": "sign logabsdet", "geqrf": "a tau", "lu_unpack": "P L U",
+    "triangular_solve": "solution cloned_coefficient", "linalg_qr": "Q R", "linalg_svd": "U S Vh",
+    "linalg_eigh": "eigenvalues eigenvectors", "linalg_eig": "eigenvalues eigenvectors", "linalg_cholesky_ex": "L info",
+    "linalg_inv_ex": "inverse info", "linalg_solve_ex": "result info", "linalg_slogdet": "sign logabsdet",
+    "linalg_lstsq": "solution residuals rank singular_values", "linalg_lu": "P L U", "linalg_lu_factor": "LU pivots",
+    "linalg_lu_factor_ex": "LU pivots info", "linalg_ldl_factor": "LD pivots", "linalg_ldl_factor_ex": "LD pivots info",
+}  # fmt: skip
 
 
-def _pair(name: str, first: str = "values", second: str = "indices") -> Any:
-    made = NamedTuple(name, [(first, Any), (second, Any)])  # type: ignore[misc]
-    made.__module__, made.__doc__ = __name__, f"The result of `tenfold.{name}`: ({first}, {second})."
+def __getattr__(name: str) -> Any:
+    fields = FIELDS.get(name)
+    if fields is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    made: Any = namedtuple(name, fields, module=__name__)  # noqa: PYI024 - its fields are data
+    made.__doc__ = f"The result of `tenfold.{name.replace('linalg_', 'linalg.')}`: ({fields.replace(' ', ', ')})."
+    globals()[name] = made
     return made
 
 
-max = _pair("max")
-min = _pair("min")
-aminmax = _pair("aminmax", "min", "max")
-sort = _pair("sort")
-topk = _pair("topk")
-kthvalue = _pair("kthvalue")
-median = _pair("median")
-nanmedian = _pair("nanmedian")
-mode = _pair("mode")
-cummax = _pair("cummax")
-cummin = _pair("cummin")
-histogram = _pair("histogram", "hist", "bin_edges")
+def __dir__() -> list[str]:
+    return sorted(FIELDS)

@@ -16,6 +16,7 @@ from tenfold import dtypes
 from tenfold.devices import CPU, OverrideKey, device
 from tenfold.dtypes import FROM_NUMPY, dtype
 from tenfold.memory_format import strided
+from tenfold.meta import contiguous_strides
 from tenfold.overrides import default_torch_function, disabled_torch_function
 from tenfold.runtime import RUNTIME
 from tenfold.size import Size
@@ -125,10 +126,11 @@ class Tensor(TensorMethods):
         try:
             return self._array.shape[dim]
         except IndexError:
-            n = self.dim()
-            raise IndexError(
-                f"Dimension out of range (expected to be in range of [{-max(n, 1)}, {max(n, 1) - 1}], but got {dim})"
-            ) from None
+            raise self._no_dimension(dim) from None
+
+    def _no_dimension(self, dim: int) -> IndexError:
+        n = max(self.dim(), 1)
+        return IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
 
     def numel(self) -> int:
         return prod(self._array.shape)
@@ -137,9 +139,17 @@ class Tensor(TensorMethods):
 
     def stride(self, dim: int | None = None) -> Any:
         """Steps between neighbours along each dimension, in elements."""
-        itemsize = self._array.dtype.itemsize
-        strides = tuple(s // itemsize for s in self._array.strides)
-        return strides if dim is None else strides[dim]
+        array = self._array
+        itemsize = array.dtype.itemsize
+        strides = tuple(s // itemsize for s in array.strides)
+        if 0 in array.shape and not any(strides):  # NumPy's strides of a fresh empty array
+            strides = contiguous_strides(array.shape)
+        if dim is None:
+            return strides
+        try:
+            return strides[dim]
+        except IndexError:
+            raise self._no_dimension(dim) from None
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
         """Whether the elements lie in memory in row-major order (or in the given memory format)."""

@@ -9,23 +9,10 @@ import functools
 from typing import Any
 
 from tenfold import dtypes
+from tenfold.amp import lists
 from tenfold.operators import Operator
 from tenfold.runtime import STATE, Layer, call_inside
 from tenfold.tensor import Tensor
-
-# Products: fast and accurate enough with half inputs and wide accumulation.
-LOWER = frozenset(
-    "mm bmm matmul mv addmm addmv addbmm baddbmm linear bilinear convolution conv1d conv2d conv3d conv_transpose1d "
-    "conv_transpose2d conv_transpose3d scaled_dot_product_attention chain_matmul multi_dot prelu".split()
-)
-# Sums of many terms and steep functions: float32.
-FLOAT32 = frozenset(
-    "exp expm1 log log2 log10 log1p pow rsqrt reciprocal acos asin cosh sinh tan erfinv sum prod cumsum cumprod mean var std "
-    "norm softmax log_softmax softplus layer_norm group_norm native_layer_norm native_group_norm cross_entropy nll_loss "
-    "mse_loss l1_loss smooth_l1_loss huber_loss kl_div binary_cross_entropy_with_logits cosine_similarity logsumexp dist "
-    "renorm ctc_loss cosine_embedding_loss hinge_embedding_loss margin_ranking_loss triplet_margin_loss poisson_nll_loss "
-    "multilabel_margin_loss multi_margin_loss soft_margin_loss pdist cdist".split()
-)
 
 
 def is_autocast_available(device_type: str) -> bool:
@@ -41,7 +28,7 @@ def is_autocast_available(device_type: str) -> bool:
 
 
 class autocast(Layer):
-    """Run operators inside in the dtype that suits them: products in `dtype`, sums and steep functions in float32.
+    """Run operators inside in the dtype that suits them: products in `dtype`, losses (and off the CPU sums) in float32.
 
     Only float32 and half tensors on devices of the given type are cast. The gradient graph holds the casts, so
     gradients arrive in the dtype of the parameters. Also a decorator.
@@ -49,18 +36,16 @@ class autocast(Layer):
     >>> import tenfold
     >>> a = tenfold.ones(2, 2)
     >>> with tenfold.autocast("cpu", dtype=tenfold.bfloat16):
-    ...     (a @ a).dtype, (a @ a).exp().dtype
+    ...     (a @ a).dtype, (a @ a).prod().dtype
     (tenfold.bfloat16, tenfold.float32)
     """
 
-    def __init__(
-        self, device_type: str, dtype: Any = None, enabled: bool = True, cache_enabled: bool | None = None
-    ) -> None:
+    def __init__(self, device_type: str, dtype: Any = None, enabled: bool = True, cache_enabled: bool | None = None) -> None:
         if not isinstance(device_type, str):
             raise ValueError(f"autocast: expected `device_type` of type `str`, got: `{type(device_type)}`")
         if not is_autocast_available(device_type):
             raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
-        self.device_type, self.enabled = device_type, enabled
+        self.device_type, self.enabled, self.lists = device_type, enabled, lists.for_device(device_type)
         self.fast_dtype = dtype or (dtypes.bfloat16 if device_type == "cpu" else dtypes.float16)
         if self.fast_dtype not in (dtypes.float16, dtypes.bfloat16):
             raise RuntimeError(f"autocast: dtype must be tenfold.float16 or tenfold.bfloat16, got {self.fast_dtype}")
@@ -71,8 +56,10 @@ class autocast(Layer):
         # The innermost autocast decides alone.
         STATE.layers = tuple(layer for layer in STATE.layers if not isinstance(layer, autocast))
         name = operator.name
-        if self.enabled and (name in LOWER or name in FLOAT32):
-            target = self.fast_dtype if name in LOWER else dtypes.float32
+        if name in self.lists.kept:
+            return operator.fn(*args, **kwargs)
+        if self.enabled and (name in self.lists.lower or name in self.lists.float32):
+            target = self.fast_dtype if name in self.lists.lower else dtypes.float32
             cast = functools.partial(self._cast, target=target)
             return operator.fn(*_map(cast, args), **_map(cast, kwargs))
         return call_inside(self, operator, args, kwargs)  # what a body calls is cast too

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from tenfold.autograd.function import Function
 from tenfold.autograd.gradcheck import gradcheck, gradgradcheck
 from tenfold.autograd.gradients import gradient, gradients
@@ -15,3 +18,13 @@ __all__ = [
     "inference_mode", "no_grad",
     "set_grad_enabled",
 ]  # fmt: skip
+
+_MODULES = ("forward_ad", "func", "functional", "graph")
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """The modules that PyTorch's users reach as attributes, imported when first asked for."""
+        if name in _MODULES:
+            return importlib.import_module(f"tenfold.autograd.{name}")
+        raise AttributeError(f"module 'tenfold.autograd' has no attribute {name!r}")

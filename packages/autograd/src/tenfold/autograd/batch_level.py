@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tenfold.autograd.levels import Transform, below
+from tenfold.autograd.levels import Below, Transform
 from tenfold.dispatch import explained
 from tenfold.meta import Meta
 from tenfold.operators import Operator
@@ -34,6 +34,7 @@ class BatchLevel(Transform):
     def wrap(self, value: Tensor, dim: int | None) -> Tensor:
         """A wrapper around a value with the batch at dimension `dim`."""
         inner: Any = value._array
+        key: Any = value._key
         array: Any = new(Batched)
         array.shape, array.strides, array.dtype, array.offset = inner.shape, inner.strides, inner.dtype, 0
         if dim is not None:
@@ -42,7 +43,7 @@ class BatchLevel(Transform):
         array.value, array.dim = value, dim
         if value._node is not None:
             self.recorded_below = True
-        return self.make(array, value._key.device)
+        return self.make(array, key.device)
 
     def constant(self, tensor: Tensor) -> Tensor:
         return self.wrap(tensor, None)
@@ -82,7 +83,7 @@ class BatchLevel(Transform):
         batch = Batch(operator, plain, dims, self.size, self.randomness)
         try:
             if operator.random:
-                with below(self):
+                with Below(self):
                     result, dim = rule_for(operator)(batch)
                 if operator.name.endswith("_"):
                     return values["input"]  # drawn into its value

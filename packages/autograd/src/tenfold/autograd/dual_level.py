@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from tenfold.autograd.geometry import extent
-from tenfold.autograd.levels import Transform, below
+from tenfold.autograd.levels import Below, Transform
 from tenfold.inplace import check_writable, write_back
 from tenfold.meta import Meta
 from tenfold.operators import Operator
-from tenfold.ops.creation import zeros, zeros_like
+from tenfold.ops.creation import zeros
+from tenfold.ops.creation_like import zeros_like
 from tenfold.runtime import RUNTIME
 from tenfold.tensor import Tensor
 
@@ -31,12 +32,13 @@ class DualLevel(Transform):
     def wrap(self, primal: Tensor, tangent: Tensor | None) -> Tensor:
         """A wrapper around a primal and its tangent."""
         inner: Any = primal._array
+        key: Any = primal._key
         array: Any = new(Dual)
         array.shape, array.strides, array.dtype, array.offset = inner.shape, inner.strides, inner.dtype, 0
         array.value, array.tangent = primal, tangent
         if primal._node is not None or (tangent is not None and tangent._node is not None):
             self.recorded_below = True
-        return self.make(array, primal._key.device)
+        return self.make(array, key.device)
 
     def constant(self, tensor: Tensor) -> Tensor:
         return self.wrap(tensor, None)
@@ -59,7 +61,9 @@ class DualLevel(Transform):
     def handles(self, operator: Operator) -> bool:
         from tenfold.autograd import batching, tangents
 
-        return (batching if operator.random else tangents).find(operator) is not None
+        if operator.random or operator.nondifferentiable is not None:
+            return batching.find(operator) is not None  # a level of vmap below may have to see it whole
+        return tangents.find(operator) is not None
 
     def process(self, operator: Operator, values: dict[str, Any]) -> Any:
         from tenfold.autograd.tangents import push
@@ -82,7 +86,7 @@ class DualLevel(Transform):
 
     def _drawn(self, operator: Operator, values: dict[str, Any], primals: dict[str, Any]) -> Any:
         """Random numbers are constants."""
-        with below(self):
+        with Below(self):
             result = operator.fn(**primals)
         if not operator.name.endswith("_"):
             return self.constant(result)
@@ -115,7 +119,7 @@ class DualLevel(Transform):
         if place_tangent is not None:
             write_back(name, place_tangent, zeros_like(value) if tangent is None else tangent)
 
-    def _give_tangent(self, target: Tensor, present: Tensor | None, coming: Tensor) -> Tensor:
+    def _give_tangent(self, target: Any, present: Tensor | None, coming: Tensor) -> Tensor:
         """Make the target, its base and the base's other views duals whose tangents share memory as they do.
 
         The memory is made from zeros with every batch dimension that the present and the coming tangent have.
@@ -136,7 +140,7 @@ class DualLevel(Transform):
             write_back("jvp", base._array.tangent, old)
         return target._array.tangent  # type: ignore[no-any-return]
 
-    def _become(self, tensor: Tensor, primal: Tensor, tangent: Tensor) -> None:
+    def _become(self, tensor: Any, primal: Tensor, tangent: Tensor) -> None:
         if primal is tensor:  # a plain tensor that was made inside the level
             primal = RUNTIME["new"](Tensor)
             for slot in ("_array", "_key", "_node", "_storage", "_base"):
@@ -157,7 +161,7 @@ def _holds(place: Tensor | None, coming: Tensor) -> bool:
     return place is not None and _batches(coming) <= _batches(place)
 
 
-def _batches(t: Tensor) -> set[Transform]:
+def _batches(t: Any) -> set[Transform]:
     """The vmap levels for whose examples a tensor differs."""
     found: set[Transform] = set()
     while t._key.level is not None:
@@ -167,7 +171,7 @@ def _batches(t: Tensor) -> set[Transform]:
     return found
 
 
-def _of_dtype(tangent: Tensor | None, result: Tensor) -> Tensor | None:
+def _of_dtype(tangent: Any, result: Tensor) -> Tensor | None:
     """The tangent in its result's shape and dtype; integer results have none."""
     if tangent is None or result.dtype.category < 2:
         return None

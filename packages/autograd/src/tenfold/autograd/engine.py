@@ -93,7 +93,7 @@ def _walk(
         edges = node.next if useful is None else tuple([n if n in useful else None for n in node.next])
         if node.is_output:
             _deposit(node, g, grads)
-            results: Any = ()
+            results: Any = (None,)
         elif g is None:
             results = (None,) * len(edges)
         else:
@@ -103,28 +103,35 @@ def _walk(
             if not keep_graph:
                 node.release()
         for n, r in zip(edges, results):
-            if n is not None and r is not None:
+            if n is None:  # no gradient wanted; what is not useful never becomes ready either
+                continue
+            if r is not None:
                 if r._array.shape != n.shape and not n.is_multiple:
                     r = sum_to(r, n.shape)
                 known = grads.get(n)
                 if known is None:
                     grads[n] = r
-                elif n in owned and r._key.level is None:
-                    known.add_(r)
                 else:
-                    grads[n] = known + r
-                    # Inside vmap a sum may lack the batch dimension that a later term has.
-                    if not create_graph and grads[n]._key.level is None:
-                        owned.add(n)
-                    else:
-                        owned.discard(n)
-        r = known = None
-        for n in node.next:
-            if n is not None:
-                left = pending[n] - 1
+                    _add(grads, n, known, r, owned, create_graph)
+            left = pending[n] - 1
+            if left:
                 pending[n] = left
-                if not left:
-                    ready.append(n)
+            else:
+                ready.append(n)
+        r = known = results = None  # so that `_accumulate` can see whether it has the only reference to a gradient
+
+
+def _add(grads: dict[Node, Any], n: Node, known: Any, r: Any, owned: set[Node], create_graph: bool) -> None:
+    """Add a further term to the gradient that waits at a node, in place where the sum was made here."""
+    if n in owned and r._key.level is None:
+        known.add_(r)
+        return
+    total = grads[n] = known + r
+    # Inside vmap a sum may lack the batch dimension that a later term has.
+    if not create_graph and total._key.level is None:
+        owned.add(n)
+    else:
+        owned.discard(n)
 
 
 def _deposit(node: Any, g: Any, grads: dict[Node, Any]) -> None:
@@ -143,8 +150,8 @@ def _accumulate(node: AccumulateGrad | Any, g: Any, create_graph: bool) -> None:
         return
     present = leaf.grad
     if present is None:
-        # g may be kept as it is if nothing else refers to it or its array: here `g`, the argument, the caller's name.
-        private = g._storage is None and getrefcount(g) <= 4 and getrefcount(g._array) <= 2
+        # g may be kept as it is if nothing refers to it but this call, and to its array but g.
+        private = g._storage is None and getrefcount(g) <= _OWN_REFERENCES and getrefcount(g._array) <= 2
         leaf._grad = g if private or create_graph else g.clone()
     elif create_graph or STATE.grad_enabled:
         leaf._grad = present + g
@@ -153,6 +160,23 @@ def _accumulate(node: AccumulateGrad | Any, g: Any, create_graph: bool) -> None:
     if node.extra is not None:
         for hook in list(node.extra.get("post_accumulate", {}).values()):
             hook(leaf)
+
+
+def _own_references() -> int:
+    """What getrefcount says in `_accumulate` of a gradient that only `_walk` holds; interpreters differ in it."""
+
+    def walk() -> int:
+        g = object()
+        count = accumulate(None, g, False)
+        return count if g is not None else 0
+
+    def accumulate(node: Any, g: Any, create_graph: bool) -> int:
+        return getrefcount(g)
+
+    return walk()
+
+
+_OWN_REFERENCES = _own_references()
 
 
 def sum_to(g: Any, shape: tuple[int, ...]) -> Any:

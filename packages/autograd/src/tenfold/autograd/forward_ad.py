@@ -39,7 +39,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     found.__exit__()
 
 
-class dual_level:
+class dual_level:  # noqa: N801 - PyTorch's name
     """A context in which tensors may carry tangents.
 
     >>> import tenfold
@@ -62,7 +62,9 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     """The tensor with a tangent of its shape and dtype. Raises RuntimeError outside a level."""
     found = _entered()
     if found is None:
-        raise RuntimeError("Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.")
+        raise RuntimeError(
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
+        )
     if not (tensor.is_floating_point() or tensor.is_complex()):
         raise ValueError(f"Expected primal to be floating point or complex, but got: {tensor.dtype}")
     if not (tangent.is_floating_point() or tangent.is_complex()):
@@ -74,12 +76,14 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     return found.wrap(found.unwrap(tensor)[0], tangent)
 
 
-def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
+def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     """The value and the tangent (None: it has none, or no level is entered)."""
     found = _entered()
     if found is None:
         key = tensor._key
-        return UnpackedDualTensor(key.transform.readable(tensor) if isinstance(getattr(key, "transform", None), _UserLevel) else tensor, None)
+        return UnpackedDualTensor(
+            key.transform.readable(tensor) if isinstance(getattr(key, "transform", None), _UserLevel) else tensor, None
+        )
     return UnpackedDualTensor(*found.unwrap(tensor))
 
 

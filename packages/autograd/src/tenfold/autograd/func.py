@@ -16,7 +16,7 @@ from tenfold.autograd.pytree import Spec, flatten, tree_map, unflatten
 from tenfold.autograd.scopes import Scope, pull
 from tenfold.autograd.stateless import functional_call, stack_module_state
 from tenfold.autograd.vmap import vmap
-from tenfold.ops.creation import ones_like, zeros_like
+from tenfold.ops.creation_like import ones_like, zeros_like
 from tenfold.tensor import Tensor
 
 __all__ = [
@@ -140,7 +140,9 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
 
 def _require_scalar(output: Any) -> None:
     if not isinstance(output, Tensor):
-        raise RuntimeError(f"Expected f(*args) to return a Tensor, got {type(output).__name__} (with has_aux=True, (output, aux))")
+        raise RuntimeError(
+            f"Expected f(*args) to return a Tensor, got {type(output).__name__} (with has_aux=True, (output, aux))"
+        )
     if output.dim():
         raise RuntimeError(
             f"Expected f(*args) to return a scalar tensor, got tensor with {output.dim()} dims. Maybe you wanted to use "
@@ -188,7 +190,7 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
         _require_tensors("jvp", outputs, "the function's outputs")
         pairs = [level.unwrap(t) for t in outputs]
         if strict and any(t is None for _, t in pairs):
-            raise RuntimeError("jvp(f, primals, tangents, strict=True): an output of f is independent of the inputs. This is not allowed with strict=True.")
+            raise RuntimeError("jvp(f, primals, tangents, strict=True): an output of f is independent of the inputs")
         pushed = [zeros_like(p) if t is None else t for p, t in pairs]
         aux = tree_map(lambda t: level.unwrap(t)[0], aux)
     value, derivative = unflatten([p for p, _ in pairs], out_spec), unflatten(pushed, out_spec)

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 from tenfold.autograd.batch_level import BatchLevel, move
 from tenfold.autograd.dual_level import DualLevel
 from tenfold.autograd.function import Function, FunctionNode, _attach, apply_recorded
-from tenfold.autograd.levels import Transform, below, highest
+from tenfold.autograd.levels import Below, Transform, highest
 from tenfold.autograd.pytree import broadcast_prefix, flatten, unflatten
 from tenfold.gradmode import no_grad
-from tenfold.ops.creation import zeros_like
+from tenfold.ops.creation_like import zeros_like
 from tenfold.runtime import STATE
 from tenfold.tensor import Tensor
 
@@ -35,8 +35,9 @@ def apply_through_transforms(cls: Any, args: tuple[Any, ...]) -> Any:
             f"{cls.__name__}: in order to use an autograd.Function with vmap it must override the setup_context staticmethod "
             f"(and forward must not take a ctx)"
         )
-    with below(transform):
-        results = _batched(cls, transform, args) if isinstance(transform, BatchLevel) else _pushed(cls, transform, args)
+    run: Any = _batched if isinstance(transform, BatchLevel) else _pushed
+    with Below(transform):
+        results = run(cls, transform, args)
     if STATE.grad_enabled and any(isinstance(a, Tensor) and a._node is not None and transform.owns(a) for a in args):
         return _record(cls, transform, args, results)
     return results

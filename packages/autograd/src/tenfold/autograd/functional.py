@@ -9,7 +9,8 @@ from tenfold.autograd.jacobians import unit_vectors
 from tenfold.autograd.tape import grad
 from tenfold.autograd.vmap import vmap
 from tenfold.gradmode import enable_grad
-from tenfold.ops.creation import ones_like, zeros, zeros_like
+from tenfold.ops.creation import zeros
+from tenfold.ops.creation_like import ones_like, zeros_like
 from tenfold.ops.view import expand, reshape
 from tenfold.tensor import Tensor
 
@@ -17,18 +18,19 @@ Function = Callable[..., Any]
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
 
-def _tensors(value: Any, what: str, name: str) -> tuple[bool, tuple[Tensor, ...]]:
+def _tensors(value: Any, what: str, name: str) -> tuple[bool, tuple[Any, ...]]:
     """(whether it was a tuple, the tensors)."""
     given = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     for i, t in enumerate(given):
         if not isinstance(t, Tensor):
             raise TypeError(
-                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but the value at index {i} has type {type(t)}."
+                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but the value at index {i} has type "
+                f"{type(t)}."
             )
     return isinstance(value, (tuple, list)), given
 
 
-def _prepare(inputs: tuple[Tensor, ...], create_graph: bool) -> tuple[Tensor, ...]:
+def _prepare(inputs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
     """Starting points of the graph: connected to the caller's with `create_graph`, else leaves of their own."""
     if create_graph:
         return tuple(expand(x, x.shape) if x.requires_grad else x.detach().requires_grad_() for x in inputs)
@@ -43,7 +45,7 @@ def _shown(values: tuple[Any, ...], is_tuple: bool) -> Any:
     return values if is_tuple else values[0]
 
 
-def _run(func: Function, inputs: tuple[Tensor, ...], name: str, strict: bool) -> tuple[bool, tuple[Tensor, ...]]:
+def _run(func: Function, inputs: tuple[Any, ...], name: str, strict: bool) -> tuple[bool, tuple[Any, ...]]:
     is_tuple, outputs = _tensors(func(*inputs), "outputs of the user-provided function", name)
     if strict:
         for i, t in enumerate(outputs):
@@ -56,7 +58,7 @@ def _run(func: Function, inputs: tuple[Tensor, ...], name: str, strict: bool) ->
 
 
 def _gradients(
-    outputs: tuple[Any, ...], inputs: tuple[Tensor, ...], vs: tuple[Any, ...], create_graph: bool, strict: bool = False
+    outputs: tuple[Any, ...], inputs: tuple[Any, ...], vs: tuple[Any, ...], create_graph: bool, strict: bool = False
 ) -> tuple[Tensor, ...]:
     """Gradients, zeros for independent inputs (an error in strict mode)."""
     pairs = [(t, v) for t, v in zip(outputs, vs) if t is not None and t._node is not None]
@@ -66,7 +68,9 @@ def _gradients(
         found = (None,) * len(inputs)
     if strict and any(g is None for g in found):
         i = next(i for i, g in enumerate(found) if g is None)
-        raise RuntimeError(f"The output of the user-provided function is independent of input {i}. This is not allowed in strict mode.")
+        raise RuntimeError(
+            f"The output of the user-provided function is independent of input {i}. This is not allowed in strict mode."
+        )
     return tuple(zeros_like(x) if g is None else g for g, x in zip(found, inputs))
 
 
@@ -136,12 +140,16 @@ def jacobian(
             [0., 6.]])
     """
     if strategy not in ("forward-mode", "reverse-mode"):
-        raise ValueError('Expected strategy to be either "forward-mode" or "reverse-mode". Hint: "forward-mode" needs vectorize=True')
+        raise ValueError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: "forward-mode" needs vectorize=True'
+        )
     is_tuple, given = _tensors(inputs, "inputs", "jacobian")
     if strategy == "forward-mode":
         return _forward_jacobian(func, given, is_tuple, create_graph, strict, vectorize)
     if strict and vectorize:
-        raise RuntimeError("jacobian: `strict=True` and `vectorize=True` are not supported together. Please either set one to False.")
+        raise RuntimeError(
+            "jacobian: `strict=True` and `vectorize=True` are not supported together. Please either set one to False."
+        )
     with enable_grad():
         xs = _prepare(given, create_graph)
         out_tuple, outputs = _run(func, xs, "jacobian", strict)
@@ -162,7 +170,7 @@ def jacobian(
     return _shown(tuple(blocks), out_tuple)
 
 
-def _stacked(tensors: list[Tensor]) -> Tensor:
+def _stacked(tensors: list[Tensor]) -> Any:
     from tenfold.autograd.batching import stack
 
     return stack(tensors)
@@ -177,19 +185,21 @@ def _block(rows: Any, k: int, x: Tensor, out: Tensor, start: int) -> Tensor:
 
 
 def _forward_jacobian(
-    func: Function, inputs: tuple[Tensor, ...], is_tuple: bool, create_graph: bool, strict: bool, vectorize: bool
+    func: Function, inputs: tuple[Any, ...], is_tuple: bool, create_graph: bool, strict: bool, vectorize: bool
 ) -> Any:
     from tenfold.autograd.func import jacfwd
 
     if strict:
         raise NotImplementedError('jacobian: `strict=True` and `strategy="forward-mode"` are not supported together')
     if not vectorize:
-        raise NotImplementedError("Computing Jacobian using forward-AD or forward-over-reverse Hessian is only implemented for `vectorize=True`.")
+        raise NotImplementedError(
+            "Computing Jacobian using forward-AD or forward-over-reverse Hessian is only implemented for `vectorize=True`."
+        )
     given = inputs if create_graph else tuple(x.detach() for x in inputs)
     return jacfwd(func, tuple(range(len(inputs))) if is_tuple else 0)(*given)
 
 
-def _scalar(func: Function, xs: tuple[Tensor, ...], name: str, strict: bool) -> Tensor:
+def _scalar(func: Function, xs: tuple[Any, ...], name: str, strict: bool) -> Any:
     is_tuple, outputs = _run(func, xs, name, strict)
     if is_tuple:
         raise RuntimeError(f"The function given to {name} should return a single Tensor")
@@ -212,12 +222,12 @@ def hessian(
     """
     is_tuple, given = _tensors(inputs, "inputs", "hessian")
 
-    def gradient(*xs: Tensor) -> Any:
+    def gradient(*xs: Any) -> Any:
         xs = tuple(expand(x, x.shape) if x.requires_grad else x.detach().requires_grad_() for x in xs)
         with enable_grad():
             return _gradients((reshape(_scalar(func, xs, "hessian", strict), ()),), xs, (None,), True, strict)
 
-    def gradient_by_function(*xs: Tensor) -> Any:
+    def gradient_by_function(*xs: Any) -> Any:
         from tenfold.autograd.func import grad as gradient_of
 
         return gradient_of(lambda *ys: reshape(_scalar(func, ys, "hessian", False), ()), tuple(range(len(xs))))(*xs)

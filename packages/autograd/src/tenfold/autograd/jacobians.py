@@ -17,7 +17,7 @@ from tenfold.tensor import Tensor
 Function = Callable[..., Any]
 
 
-def unit_vectors(tensors: list[Tensor]) -> tuple[list[Tensor], list[int]]:
+def unit_vectors(tensors: list[Tensor]) -> tuple[list[Any], list[int]]:
     """A standard basis of the space of all tensors together, as one batch for each; and where each one's part begins."""
     starts = [0]
     for t in tensors:
@@ -79,7 +79,7 @@ def _rows(rows: Any, k: int, x: Tensor, out: Tensor, start: int) -> Tensor:
     return reshape(_part(rows[k], start, out.numel()), shape)
 
 
-def _part(rows: Tensor, start: int, count: int) -> Tensor:
+def _part(rows: Any, start: int, count: int) -> Any:
     return rows if count == rows.shape[0] else rows[start : start + count]
 
 

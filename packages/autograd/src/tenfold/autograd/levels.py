@@ -127,7 +127,7 @@ class Transform:
         raise TypeError(f"{type(self).__name__} defines no repr_of(tensor)")
 
 
-class below:
+class Below:
     """Run user code of a level's rule (a custom Function's) as seen from the level below."""
 
     def __init__(self, transform: Transform) -> None:
@@ -148,7 +148,8 @@ def current() -> Transform | None:
 
 def highest(tensors: Any) -> Transform | None:
     """The transform of the highest level among tensors; None when all are plain."""
-    keys = [t._key for t in tensors if isinstance(t, Tensor) and t._key.level is not None]
+    keys: list[Any] = [t._key for t in tensors if isinstance(t, Tensor)]
+    keys = [key for key in keys if key.level is not None]
     return max(keys, key=lambda key: key.level).transform if keys else None
 
 

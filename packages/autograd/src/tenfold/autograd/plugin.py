@@ -5,7 +5,7 @@ from __future__ import annotations
 from tenfold.plugins import hookimpl
 
 TENFOLD_PLUGIN_API = 1
-FAMILIES = ("pointwise", "activation", "reduction", "matmul", "indexing", "view", "conversion")
+FAMILIES = ("pointwise", "activation", "reduction", "matmul", "indexing", "view", "conversion", "linalg")
 
 
 @hookimpl()  # type: ignore[untyped-decorator]

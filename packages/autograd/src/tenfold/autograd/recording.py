@@ -110,6 +110,16 @@ def restore(saved: Any, node: Node) -> Any:
     return copy
 
 
+def restore_output(saved: Any, node: Any, index: int) -> Any:
+    """The same for one of several results."""
+    described = node.shape[index]
+    if described is None or not runtime.STATE.grad_enabled:
+        return saved
+    copy = alias(saved)
+    copy._node = Output(node, index, described[0])
+    return copy
+
+
 def attach_outputs(node: Any, results: Any, differentiable: tuple[int, ...] | None) -> None:
     """Nodes of the several results of one operation; integer results and those that are no results to users have none."""
     described: list[Any] = []
@@ -148,7 +158,7 @@ class _Source:
         self.needs = {name: list(inspect.signature(f).parameters) for name, f in functions.items()}
         self.namespace: dict[str, Any] = {
             "new": new, "Node": Node, "RELEASED": RELEASED, "Tensor": Tensor, "second_time": second_time,
-            "modified": modified, "alias": alias, "restore": restore, "attach_outputs": attach_outputs, "filled": filled,
+            "modified": modified, "alias": alias, "restore": restore, "restore_output": restore_output, "attach_outputs": attach_outputs, "filled": filled,
             "__name__": "tenfold.calls", **{f"rule_{n}": f for n, f in functions.items()},
         }  # fmt: skip
 
@@ -274,7 +284,9 @@ class _Source:
                 return [*lines, "        out = [x if x.dtype.category < 2 else x for x in out]"]
             source = f"result[{name[3:]}]" if name != "out" else "result"
             lines += [f"        if {name}._storage.version != self.v_{name}:", f"            raise modified(self, {name!r}, {name}, self.v_{name})"]
-            return [*lines, f"        {name} = restore({name}, self)"] if source == "result" else lines
+            if source == "result":
+                return [*lines, f"        {name} = restore({name}, self)"]
+            return [*lines, f"        {name} = restore_output({name}, self, {name[3:]})"]
         if self._is_single(name):
             users = self.users(name)
             guard = f"{name} is not None and " if users and len(users) != len(self.diff) else ""

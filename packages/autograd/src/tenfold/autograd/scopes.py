@@ -15,7 +15,7 @@ from tenfold.autograd import engine
 from tenfold.autograd.levels import Transform, bare, recorded_below
 from tenfold.autograd.nodes import AccumulateGrad, Node
 from tenfold.gradmode import enable_grad
-from tenfold.ops.creation import zeros_like
+from tenfold.ops.creation_like import zeros_like
 from tenfold.ops.view import expand
 from tenfold.runtime import STATE
 from tenfold.tensor import Tensor
@@ -40,9 +40,8 @@ class Scope:
         self.mode = enable_grad()
         self.transform = transform  # on whose wrappers the tape of this scope is; None: on plain tensors
 
-    def __enter__(self) -> Scope:
+    def __enter__(self) -> None:
         self.mode.__enter__()
-        return self
 
     def __exit__(self, *exc: object) -> None:
         self.mode.__exit__(*exc)
@@ -63,19 +62,19 @@ class Scope:
 
     def start(self, tensor: Tensor) -> Tensor:
         """A new place in the graph for a tensor, on the tensor's own level."""
-        started: Tensor = expand(tensor, tensor.shape)
+        started: Any = expand(tensor, tensor.shape)
         started._storage = started._base = None  # an in-place write to the copy is the function's own business
         if started._node is None:
             leaf = ScopeLeaf(started)
             started._node = leaf
             self.leaves.append(leaf)
-        return started
+        return started  # type: ignore[no-any-return]
 
     def is_live(self, tensors: Iterable[Any]) -> bool:
         """Whether someone outside may differentiate what is computed from these tensors' graphs."""
         return recorded_below() or (self.outer_recorded and reaches_open_leaf([t._node for t in tensors]))
 
-    def cut(self, tensor: Tensor) -> Tensor:
+    def cut(self, tensor: Any) -> Tensor:
         """A result, outside the graph if only this scope's leaves hang on it.
 
         When the pullback ran inside further transforms, the graph is that of the values in their wrappers.
@@ -84,7 +83,7 @@ class Scope:
         if key.level is not None and key.level > (self.transform.level if self.transform else 0):
             tensor = key.transform.mapped(tensor, self.cut)
         if tensor._node is None or (self.outer_recorded and reaches_open_leaf([tensor._node])):
-            return tensor
+            return tensor  # type: ignore[no-any-return]
         return bare(tensor)
 
 

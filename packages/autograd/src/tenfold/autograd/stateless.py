@@ -53,10 +53,14 @@ def _merged(dicts: Any) -> dict[str, Tensor]:
     made: dict[str, Tensor] = {}
     for one in dicts:
         if not isinstance(one, dict):
-            raise ValueError(f"functional_call: Expected all elements of parameter_and_buffer_dicts to be dictionaries, got {type(one).__name__}")
+            raise ValueError(
+                f"functional_call: expected each of parameter_and_buffer_dicts to be a dictionary, got {type(one).__name__}"
+            )
         repeated = made.keys() & one.keys()
         if repeated:
-            raise ValueError(f"functional_call: {', '.join(sorted(repeated))} appeared in multiple dictionaries; behavior of functional call is ambiguous")
+            raise ValueError(
+                f"functional_call: {', '.join(sorted(repeated))} appeared in multiple dictionaries, which is ambiguous"
+            )
         made.update(one)
     return made
 
@@ -94,7 +98,9 @@ def _with_ties(given: dict[str, Tensor], owners: dict[str, Any]) -> dict[str, Te
         values = [given[name] for name in tied if name in given]
         if len(tied) > 1 and values:
             if any(v is not values[0] for v in values):
-                raise ValueError(f"functional_call: {', '.join(tied)} are one tied tensor but got different values; use tie_weights=False")
+                raise ValueError(
+                    f"functional_call: {', '.join(tied)} are one tied tensor but got different values; use tie_weights=False"
+                )
             made.update(dict.fromkeys(tied, values[0]))
     return made
 
@@ -119,7 +125,7 @@ def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor
 
     Raises RuntimeError when the list is empty, or when classes or training modes differ.
     """
-    from tenfold import stack
+    from tenfold.ops.joining import stack
 
     models = list(models)
     if not models:
@@ -129,7 +135,7 @@ def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor
     if any(type(m) is not type(models[0]) for m in models):
         raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
 
-    def stacked(tensors: tuple[Tensor, ...]) -> Tensor:
+    def stacked(tensors: tuple[Any, ...]) -> Tensor:
         leaf = all(t.is_leaf for t in tensors)
         made: Tensor = stack([t.detach() for t in tensors] if leaf else list(tensors))
         return made.requires_grad_(any(t.requires_grad for t in tensors)) if leaf else made

@@ -15,11 +15,13 @@ from typing import Any
 from tenfold import plugins
 from tenfold.autograd import engine
 from tenfold.autograd.batching import is_elementwise
-from tenfold.autograd.gradients import GradientRule, find as find_gradient
+from tenfold.autograd.gradients import GradientRule
+from tenfold.autograd.gradients import find as find_gradient
 from tenfold.autograd.levels import highest, tensors_in
 from tenfold.autograd.scopes import Scope
-from tenfold.operators import Operator, as_operator, find as find_operator
-from tenfold.ops.creation import ones_like, zeros_like
+from tenfold.operators import Operator, as_operator
+from tenfold.operators import find as find_operator
+from tenfold.ops.creation_like import ones_like, zeros_like
 from tenfold.tensor import Tensor
 
 Values = dict[str, Any]
@@ -122,7 +124,7 @@ def _sum(terms: list[Any]) -> Any:
 def _apply_rule(rule: GradientRule, name: str, g: Tensor, values: Values, out: Tensor) -> Any:
     """What a gradient rule gives for one parameter."""
     function = rule.joint or rule.rules[name]
-    given = []
+    given: list[Any] = []
     for wanted in inspect.signature(function).parameters:
         if wanted == "g":
             given.append(g)

@@ -28,7 +28,7 @@ def vmap(
     """
     if randomness not in ("error", "different", "same"):
         raise RuntimeError(f"vmap: randomness must be 'error', 'different' or 'same', got {randomness!r}")
-    if chunk_size is not None and not (isinstance(chunk_size, int) and chunk_size > 0):
+    if chunk_size is not None and chunk_size <= 0:
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
     @functools.wraps(func)
@@ -84,12 +84,21 @@ def _batch_size(func: Any, leaves: list[Any], dims: list[int | None]) -> int:
     if not sizes:
         raise ValueError(f"vmap({_name(func)}): at least one Tensor must be mapped over, but all in_dims are None")
     if any(n != sizes[0] for n in sizes):
-        raise ValueError(f"vmap({_name(func)}): Expected all tensors to have the same size in the mapped dimension, got sizes {sizes}")
+        raise ValueError(
+            f"vmap({_name(func)}): Expected all tensors to have the same size in the mapped dimension, got sizes {sizes}"
+        )
     return int(sizes[0])
 
 
 def _run(
-    func: Any, size: int, leaves: list[Any], dims: list[int | None], spec: Spec, out_dims: Any, randomness: str, kwargs: dict[str, Any]
+    func: Any,
+    size: int,
+    leaves: list[Any],
+    dims: list[int | None],
+    spec: Spec,
+    out_dims: Any,
+    randomness: str,
+    kwargs: dict[str, Any],
 ) -> Any:
     with BatchLevel(size, randomness) as level:
         wrapped = [leaf if dim is None else level.wrap(leaf, dim) for leaf, dim in zip(leaves, dims)]
@@ -133,7 +142,7 @@ def _run_chunks(
     func: Any, size: int, chunk: int, leaves: list[Any], dims: list[int | None], spec: Spec, out_dims: Any, randomness: str,
     kwargs: dict[str, Any],
 ) -> Any:  # fmt: skip
-    from tenfold import cat
+    from tenfold.ops.joining import cat
 
     parts, out_spec = [], None
     for start in range(0, size, chunk):

@@ -69,6 +69,9 @@ def dot(input: Any, tensor: Any) -> Any:
 
 @kernel(op.addmm, device="cpu")
 def addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
+    if mat1.dtype.itemsize == 2 and mat1.dtype.kind in "fV":
+        result = addmm(*(a.astype(np.float32) for a in (input, mat1, mat2)), beta, alpha)
+        return result if result is NotImplemented else result.astype(mat1.dtype)
     if (mat1.dtype is not F32 and mat1.dtype is not F64) or mat1.ndim != 2 or mat2.ndim != 2 or mat1.shape[1] != mat2.shape[0]:
         return NotImplemented
     result = _plain_dot(mat1, mat2)

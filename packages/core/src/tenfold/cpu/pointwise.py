@@ -20,11 +20,10 @@ NUMBERS = (int, float, bool, complex)
 for _operator, _ufunc in {
     op.mul: np.multiply, op.add: np.add, op.sub: np.subtract, op.neg: np.negative, op.abs: np.absolute,
     op.exp: np.exp, op.exp2: np.exp2, op.expm1: np.expm1, op.log: np.log, op.log2: np.log2,
-    op.log10: np.log10, op.log1p: np.log1p, op.sqrt: np.sqrt, op.reciprocal: np.reciprocal, op.sin: np.sin,
+    op.log1p: np.log1p, op.sqrt: np.sqrt, op.reciprocal: np.reciprocal, op.sin: np.sin,
     op.cos: np.cos, op.tan: np.tan, op.asin: np.arcsin, op.acos: np.arccos, op.atan: np.arctan, op.sinh: np.sinh,
     op.cosh: np.cosh, op.tanh: np.tanh, op.asinh: np.arcsinh, op.acosh: np.arccosh, op.atanh: np.arctanh,
-    op.div: np.true_divide, op.fmod: np.fmod, op.atan2: np.arctan2, op.hypot: np.hypot, op.copysign: np.copysign,
-    op.nextafter: np.nextafter, op.eq: np.equal, op.ne: np.not_equal,
+    op.div: np.true_divide, op.atan2: np.arctan2, op.copysign: np.copysign, op.eq: np.equal, op.ne: np.not_equal,
 }.items():  # fmt: skip
     kernel(_operator, device="cpu")(quiet(_ufunc))
 
@@ -33,9 +32,37 @@ for _operator, _ufunc in {
     op.isfinite: np.isfinite, op.logical_and: np.logical_and, op.logical_or: np.logical_or,
     op.logical_xor: np.logical_xor, op.logical_not: np.logical_not, op.bitwise_and: np.bitwise_and,
     op.bitwise_or: np.bitwise_or, op.bitwise_xor: np.bitwise_xor, op.bitwise_not: np.bitwise_not,
-    op.bitwise_left_shift: np.left_shift, op.bitwise_right_shift: np.right_shift, op.gcd: np.gcd, op.lcm: np.lcm,
+    op.gcd: np.gcd, op.lcm: np.lcm,
 }.items():  # fmt: skip
     kernel(_operator, device="cpu")(_ufunc)
+
+
+@kernel(op.log10, device="cpu")
+@quiet
+def log10(input: Any) -> Any:
+    # NumPy's float32 log10 of 100 and 1000 is not 2 and 3 on every processor.
+    if input.dtype == np.float32:
+        return np.log10(input, dtype=np.float64).astype(np.float32)
+    return np.log10(input)
+
+
+def _only(kinds: str, run: Any, ufunc: Any) -> Any:
+    """A ufunc of two arguments on those dtypes alone that PyTorch accepts: NumPy computes the others as it likes."""
+
+    def restricted(input: Any, other: Any, out: Any = None) -> Any:
+        if input.dtype.kind not in kinds:
+            raise TypeError(f"{ufunc.__name__} of {input.dtype}")
+        return run(input, other, out)
+
+    restricted.__wrapped__ = ufunc  # type: ignore[attr-defined]
+    return restricted
+
+
+for _operator, _ufunc in {op.hypot: np.hypot, op.nextafter: np.nextafter}.items():
+    kernel(_operator, device="cpu")(_only("fV", quiet(_ufunc), _ufunc))
+for _operator, _ufunc in {op.bitwise_left_shift: np.left_shift, op.bitwise_right_shift: np.right_shift}.items():
+    kernel(_operator, device="cpu")(_only("iu", _ufunc, _ufunc))
+kernel(op.fmod, device="cpu")(_only("fViu", quiet(np.fmod), np.fmod))
 
 
 def _ordering(ufunc: Any) -> Any:
@@ -59,6 +86,8 @@ for _operator, _ufunc in {
 
 def _of_input(function: Any) -> Any:
     def error_function(input: Any) -> Any:
+        if input.dtype.kind == "c":
+            raise TypeError("an error function of complex numbers")
         return function(input)
 
     return error_function
@@ -73,7 +102,10 @@ def _rounding(ufunc: Any) -> Any:
     run = quiet(ufunc)
 
     def rounded(input: Any, out: Any = None) -> Any:
-        return np.positive(input, out) if input.dtype.kind in "iu" else run(input, out)
+        kind = input.dtype.kind
+        if kind == "b":
+            raise TypeError("bool is not rounded")
+        return np.positive(input, out) if kind in "iu" else run(input, out)
 
     return rounded
 
@@ -85,7 +117,7 @@ for _operator, _ufunc in {op.floor: np.floor, op.ceil: np.ceil, op.trunc: np.tru
 @kernel(op.sign, device="cpu")
 def sign(input: Any) -> Any:
     if input.dtype.kind == "c":
-        raise RuntimeError("sign: Unlike NumPy, sign() is not intended to support complex numbers. Use sgn() instead.")
+        raise TypeError("complex numbers have no sign")
     if input.dtype.kind == "b":
         return input.copy()
     # nan has no sign: PyTorch gives 0
@@ -256,10 +288,11 @@ def pow(input: Any, exponent: Any, out: Any = None) -> Any:
 
 
 def _whole_power(input: Any, exponent: Any, out: Any) -> Any:
+    if np.result_type(input, exponent) == np.bool_:
+        raise TypeError("power of bool")
     negative = np.less(exponent, 0)
     if not np.any(negative):
-        power = np.power(input, exponent, out)
-        return power.astype(np.bool_) if power.dtype == np.int8 and np.result_type(input, exponent) == np.bool_ else power
+        return np.power(input, exponent, out)
     if type(exponent) in NUMBERS:
         raise RuntimeError("pow: Integers to negative integer powers are not allowed.")
     # 1 and -1 have whole reciprocals, all others round to 0
@@ -275,6 +308,8 @@ def heaviside(input: Any, values: Any) -> Any:
 @kernel(op.logaddexp, device="cpu")
 @quiet
 def logaddexp(input: Any, other: Any) -> Any:
+    if input.dtype.kind in "biu":
+        raise TypeError(f"logaddexp of {input.dtype}")
     if input.dtype.kind != "c":
         return np.logaddexp(input, other)
     above = input.real > other.real
@@ -285,6 +320,8 @@ def logaddexp(input: Any, other: Any) -> Any:
 @kernel(op.logaddexp2, device="cpu")
 @quiet
 def logaddexp2(input: Any, other: Any) -> Any:
+    if input.dtype.kind in "biu":
+        raise TypeError(f"logaddexp2 of {input.dtype}")
     return np.logaddexp2(input, other)
 
 
@@ -295,6 +332,8 @@ def xlogy(input: Any, other: Any) -> Any:
     if type(other) in NUMBERS:
         other = np.asarray(other, input.dtype)
     product = input * np.log(other)
+    if product.dtype.kind == "c":
+        raise TypeError("xlogy of complex numbers")
     return np.where(np.equal(input, 0) & ~np.isnan(other), np.zeros((), product.dtype), product)
 
 

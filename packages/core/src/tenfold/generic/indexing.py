@@ -1,4 +1,4 @@
-"""Indexing on any device: views by their shape rules, and what gradients of views need, by writes to strided regions."""
+"""Indexing on any device by writes to strided regions: joined tensors, and what gradients of views need."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from tenfold.cpu.indexing import independent
 from tenfold.generic import view
 from tenfold.kernels import ANY_DEVICE, kernel, table
+from tenfold.meta import Meta, contiguous_strides
 from tenfold.operators import op
 
 restride = view.restride
@@ -16,7 +17,7 @@ restride = view.restride
 
 @kernel(op.strided_sum, device=ANY_DEVICE)
 def strided_sum(backend: Any, input: Any, shape: Any, size: Any, stride: Any, storage_offset: int) -> Any:
-    result = backend.from_numpy(np.zeros(shape, input.dtype), None)
+    result = backend.from_numpy(np.zeros(shape, input.dtype), backend.index_of(input))
     kept, shared = independent(size, stride)
     itemsize = input.dtype.itemsize
     sizes = [size[d] for d in kept]
@@ -33,7 +34,31 @@ def strided_sum(backend: Any, input: Any, shape: Any, size: Any, stride: Any, st
 
 @kernel(op.as_strided_scatter, device=ANY_DEVICE)
 def as_strided_scatter(backend: Any, input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None) -> Any:
-    result = backend.empty(input.shape, input.dtype, None)
+    result = backend.empty(input.shape, input.dtype, backend.index_of(input))
     backend.write(result, input)
     backend.write(backend.as_strided(result, size, stride, storage_offset or 0), src)
+    return result
+
+
+@kernel(op.cat, device=ANY_DEVICE)
+def cat(backend: Any, tensors: Any, dim: int) -> Any:
+    geometry = op.cat.shape_rule([Meta(a.shape, a.dtype) for a in tensors], dim)
+    result = backend.empty(geometry.shape, geometry.dtype, backend.index_of(tensors[0]))
+    d, start = dim % len(geometry.shape), 0
+    steps = contiguous_strides(geometry.shape)
+    for a in tensors:
+        if a.shape != (0,):
+            backend.write(backend.as_strided(result, a.shape, steps, start * steps[d]), a)
+            start += a.shape[d]
+    return result
+
+
+@kernel(op.stack, device=ANY_DEVICE)
+def stack(backend: Any, tensors: Any, dim: int) -> Any:
+    geometry = op.stack.shape_rule([Meta(a.shape, a.dtype) for a in tensors], dim)
+    result = backend.empty(geometry.shape, geometry.dtype, backend.index_of(tensors[0]))
+    d = dim % len(geometry.shape)
+    steps = contiguous_strides(geometry.shape)
+    for i, a in enumerate(tensors):
+        backend.write(backend.as_strided(result, a.shape, (*steps[:d], *steps[d + 1 :]), i * steps[d]), a)
     return result

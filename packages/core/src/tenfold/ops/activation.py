@@ -9,7 +9,7 @@ from tenfold.meta import Meta
 from tenfold.operators import OPERATORS, composite, primitive
 from tenfold.ops import softmax as softmax_family
 from tenfold.ops.pointwise import where
-from tenfold.ops.rules import pointwise, wrap_dim
+from tenfold.ops.rules import pointwise, require_floating, wrap_dim
 from tenfold.tensor import Tensor
 
 PARTS = (softmax_family,)
@@ -72,6 +72,8 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     >>> tenfold.threshold(tenfold.tensor([0.5, 2.0]), 1, 9)
     tensor([9., 2.])
     """
+    if input.dtype.category in (0, 3):
+        raise NotImplementedError(f"threshold is not implemented for {input.dtype.name}; it takes integer and float tensors")
     return input.masked_fill(input <= threshold, value)
 
 
@@ -85,8 +87,10 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     >>> hardtanh(tenfold.tensor([-2.0, 0.5]))
     tensor([-1.0000,  0.5000])
     """
-    if input.dtype.category < 1 or not input.dtype.is_signed:
-        raise RuntimeError("Cannot do hardtanh on an unsigned type")
+    if input.dtype.category < 1:
+        raise RuntimeError("hardtanh: Bool inputs not supported for hardtanh; it takes integer and float tensors")
+    if not input.dtype.is_signed and (min_val < 0 or max_val < 0):
+        raise RuntimeError(f"hardtanh: cannot do hardtanh on an unsigned type with negative limits, got {min_val} and {max_val}")
     if min_val > max_val:
         raise ValueError(f"hardtanh: min_val cannot be greater than max_val, got {min_val} and {max_val}")
     kept = input.clamp(min_val, max_val).to(input.dtype)
@@ -119,6 +123,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     >>> leaky_relu(tenfold.tensor([-1.0, 2.0]), 0.5)
     tensor([-0.5000,  2.0000])
     """
+    require_floating(input._array, "leaky_relu")
     return where(input > 0, input, input * negative_slope)
 
 
@@ -132,6 +137,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     >>> tenfold.prelu(tenfold.tensor([-1.0, 2.0]), tenfold.tensor([0.25]))
     tensor([-0.2500,  2.0000])
     """
+    require_floating(input._array, "prelu")
     if weight.numel() != 1:
         channels = input.shape[1] if input.dim() > 1 else 1
         if weight.numel() != channels:
@@ -157,6 +163,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     >>> elu(tenfold.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
     """
+    require_floating(input._array, "elu")
     return where(input > 0, input, input.clamp_max(0).expm1() * alpha)
 
 
@@ -171,6 +178,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     >>> tenfold.selu(tenfold.tensor([-1.0, 1.0]))
     tensor([-1.1113,  1.0507])
     """
+    require_floating(input._array, "selu")
     return elu(input, SELU_ALPHA) * SELU_SCALE
 
 
@@ -185,6 +193,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     >>> tenfold.celu(tenfold.tensor([-1.0, 1.0]))
     tensor([-0.6321,  1.0000])
     """
+    require_floating(input._array, "celu")
     if alpha == 0:
         raise RuntimeError("celu: ZeroDivisionError: alpha cannot be 0 for CELU")
     return where(input > 0, input, (input.clamp_max(0) / alpha).expm1() * alpha)
@@ -201,8 +210,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     >>> gelu(tenfold.tensor([-1.0, 1.0]))
     tensor([-0.1587,  0.8413])
     """
-    if not input.is_floating_point():
-        raise NotImplementedError(f"gelu: it is not implemented for {input.dtype.name}; it takes floating point tensors")
+    require_floating(input._array, "gelu")
     if approximate == "none":
         return input * 0.5 * (1 + (input * sqrt(0.5)).erf())
     if approximate == "tanh":
@@ -243,6 +251,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     >>> silu(tenfold.tensor([-1.0, 1.0]))
     tensor([-0.2689,  0.7311])
     """
+    require_floating(input._array, "silu", also="c")
     return input * input.sigmoid()
 
 
@@ -270,6 +279,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     >>> mish(tenfold.tensor([1.0]))
     tensor([0.8651])
     """
+    require_floating(input._array, "mish")
     return input * softplus(input).tanh()
 
 
@@ -282,6 +292,7 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
     >>> softplus(tenfold.tensor([0.0, 30.0]))
     tensor([ 0.6931, 30.0000])
     """
+    require_floating(input._array, "softplus")
     scaled = input * beta
     linear = scaled > threshold
     return where(linear, input, scaled.masked_fill(linear, 0).exp().log1p() / beta)
@@ -319,6 +330,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     >>> tenfold.hardshrink(tenfold.tensor([0.25, -1.0]))
     tensor([ 0., -1.])
     """
+    require_floating(input._array, "hardshrink")
     return input.masked_fill((input >= -lambd) & (input <= lambd), 0)
 
 
@@ -331,6 +343,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     >>> softshrink(tenfold.tensor([0.25, -1.0]))
     tensor([ 0.0000, -0.5000])
     """
+    require_floating(input._array, "softshrink")
     if lambd < 0:
         raise RuntimeError(f"softshrink: lambda must be greater or equal to 0, but found to be {lambd}.")
     moved = where(input > lambd, input - lambd, input + lambd)
@@ -347,6 +360,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     >>> hardsigmoid(tenfold.tensor([-4.0, 0.0]))
     tensor([0.0000, 0.5000])
     """
+    require_floating(input._array, "hardsigmoid")
     return hardtanh(input + 3, 0, 6) / 6
 
 
@@ -362,6 +376,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     >>> hardswish(tenfold.tensor([-4.0, 1.0]))
     tensor([-0.0000,  0.6667])
     """
+    require_floating(input._array, "hardswish")
     return input * hardtanh(input + 3, 0, 6) / 6
 
 
@@ -374,6 +389,7 @@ def logsigmoid(input: Tensor) -> Tensor:
     >>> logsigmoid(tenfold.tensor([0.0]))
     tensor([-0.6931])
     """
+    require_floating(input._array, "logsigmoid")
     return input.clamp_max(0) - input.abs().neg().exp().log1p()
 
 
@@ -388,6 +404,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     >>> glu(tenfold.tensor([2.0, 0.0]))
     tensor([1.])
     """
+    require_floating(input._array, "glu")
     if input.dim() == 0:
         raise RuntimeError("glu does not support 0-dimensional tensors")
     dim = wrap_dim(dim, input.dim(), "glu")

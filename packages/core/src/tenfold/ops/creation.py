@@ -60,23 +60,46 @@ def legacy_tensor(data: tuple[Any, ...], device: Any) -> Tensor:
     return empty(data or (0,), device=device)
 
 
+_NUMBERS = {bool, int, float, complex}
+
+
+def _is_sequence(data: Any) -> bool:
+    """Whether nested data goes on in there: lists, tuples and whatever has a length and numbered items."""
+    if isinstance(data, (list, tuple, range)):
+        return True
+    return not isinstance(data, (str, bytes, dict, int, float)) and hasattr(data, "__getitem__") and hasattr(data, "__len__")
+
+
 def _infer_dtype(data: Any) -> dtypes.dtype:
     """The dtype for nested Python data: the highest category found."""
-    if isinstance(data, (list, tuple)):
-        found = [_infer_dtype(item) for item in data]
-        return max(found, key=lambda d: (d.category, d.itemsize)) if found else get_default_dtype()
     if isinstance(data, Tensor):
         return data.dtype
-    if isinstance(data, np.generic):
+    if isinstance(data, (np.generic, np.ndarray)):
         return dtype_of(data.dtype)
+    if _is_sequence(data):
+        kinds = set(map(type, data))
+        found = [number_dtype(kind()) for kind in kinds] if kinds <= _NUMBERS else [_infer_dtype(item) for item in data]
+        return max(found, key=lambda d: (d.category, d.itemsize)) if found else get_default_dtype()
+    if not isinstance(data, (int, float, complex)):
+        raise _not_a_number(data)
     return number_dtype(data)
+
+
+def _not_a_number(data: Any) -> Exception:
+    """The error for something else where a number should be."""
+    kind = TypeError if isinstance(data, (str, bytes)) else RuntimeError
+    return kind(f"Could not infer dtype of {type(data).__name__}: tensor() takes numbers, nested sequences or arrays")
 
 
 def _nested(data: Any) -> Any:
     """Nested sequences with tensors turned into arrays."""
     if isinstance(data, Tensor):
         return host(data.detach())
-    if isinstance(data, (list, tuple)):
+    if type(data) in (int, float):
+        return data
+    if not isinstance(data, np.ndarray) and _is_sequence(data):
+        if set(map(type, data)) <= _NUMBERS and isinstance(data, (list, tuple)):
+            return data
         return [_nested(item) for item in data]
     return data
 
@@ -87,12 +110,13 @@ def to_array(data: Any, dtype: Any, copy: bool) -> Any:
         wanted = dtype_of(data.dtype) if dtype is None else dtype
         return np.array(data, wanted.numpy, copy=True if copy else None)
     if not isinstance(data, (list, tuple, int, float, complex, np.generic)):
-        if hasattr(data, "__array__") or hasattr(data, "__array_interface__") or hasattr(data, "__buffer__"):
+        if hasattr(data, "__array__") or hasattr(data, "__array_interface__"):
             return to_array(np.asarray(data), dtype, copy)
-        if isinstance(data, range) or (hasattr(data, "__getitem__") and hasattr(data, "__len__")):
-            return to_array(list(data), dtype, copy)
-        raise RuntimeError(f"Could not infer dtype of {type(data).__name__}: tensor() takes numbers, nested sequences or arrays")
-    inferred = dtype or _infer_dtype(data)
+        if not _is_sequence(data):
+            raise _not_a_number(data)
+        data = list(data)
+    found = _infer_dtype(data)  # also with a dtype given: it refuses what is no number
+    inferred = dtype or found
     try:
         with np.errstate(all="ignore"):
             nested = _nested(data)

@@ -11,13 +11,16 @@ from tenfold.dtypes import bool_, complex128, float64, uint8
 from tenfold.meta import Meta
 from tenfold.operators import OPERATORS, Number, composite, primitive
 from tenfold.ops import pointwise_complex, pointwise_logic, pointwise_math, pointwise_range, pointwise_write
-from tenfold.ops.rules import broadcast, pointwise, pointwise_real
+from tenfold.ops.rules import broadcast, pointwise, pointwise_floating, pointwise_not_complex, pointwise_real, require_floating
+from tenfold.promotion import of_values
 from tenfold.tensor import Tensor
 
 PARTS = (pointwise_complex, pointwise_logic, pointwise_math, pointwise_range, pointwise_write)
 _BINARY: dict[str, Any] = {"promote": "common", "inplace": True, "out": True, "rule": pointwise}
 _REAL: dict[str, Any] = {**_BINARY, "rule": pointwise_real}
 _FLOAT: dict[str, Any] = {**_BINARY, "promote": "float"}
+_FLOAT_REAL: dict[str, Any] = {**_FLOAT, "rule": pointwise_not_complex}
+_FLOATING: dict[str, Any] = {**_BINARY, "rule": pointwise_floating}
 
 
 @primitive("pointwise", **_BINARY)
@@ -53,6 +56,8 @@ def _scaled(input: Tensor, other: Any, alpha: Any, name: str) -> Any:
     whole = isinstance(alpha, int) or not isinstance(alpha, (float, complex))
     if not whole and input.dtype.category < 2 and not (isinstance(other, Tensor) and other.dtype.category >= 2):
         raise RuntimeError(f"{name}: For integral input tensors, argument alpha must not be a floating point number.")
+    if isinstance(other, Tensor) and other._array.dtype != input._array.dtype:
+        other = other.to(of_values((input, other)))  # before the product, which a narrower type would round
     return other * alpha
 
 
@@ -145,6 +150,8 @@ def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
 @pow.rule
 def _(input: Any, exponent: Any) -> Meta:
     result = pointwise(input, exponent)
+    if result.dtype.kind == "b":
+        raise NotImplementedError("pow is not implemented for bool; convert to an integer dtype")
     if result.dtype.kind in "iu" and not isinstance(exponent, Meta) and exponent < 0:
         raise RuntimeError("pow: Integers to negative integer powers are not allowed.")
     return result
@@ -235,7 +242,7 @@ def _is_complex(x: Any) -> bool:
     return x.dtype.is_complex if isinstance(x, Tensor) else isinstance(x, complex)
 
 
-@primitive("pointwise", **_FLOAT, aliases=("arctan2",))
+@primitive("pointwise", **_FLOAT_REAL, aliases=("arctan2",))
 def atan2(input: Tensor, other: Tensor) -> Tensor:
     """The angle of the point (other, input), in radians from -pi to pi.
 
@@ -245,7 +252,7 @@ def atan2(input: Tensor, other: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", **_BINARY)
+@primitive("pointwise", **_FLOATING)
 def hypot(input: Tensor, other: Tensor) -> Tensor:
     """Hypotenuse: sqrt(input^2 + other^2), without overflow.
 
@@ -255,7 +262,7 @@ def hypot(input: Tensor, other: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", **_FLOAT)
+@primitive("pointwise", **_FLOAT_REAL)
 def copysign(input: Tensor, other: Tensor | Number) -> Tensor:
     """The size of input with the sign of other.
 
@@ -265,7 +272,7 @@ def copysign(input: Tensor, other: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", **_BINARY)
+@primitive("pointwise", **_FLOATING)
 def nextafter(input: Tensor, other: Tensor) -> Tensor:
     """The next number that the dtype has, in the direction of other.
 
@@ -285,7 +292,7 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", promote="float", out=True, rule=pointwise)
+@primitive("pointwise", promote="common", out=True)
 def logaddexp(input: Tensor, other: Tensor) -> Tensor:
     """Logarithm of a sum of exponentials: log(exp(input) + exp(other)), without overflow.
 
@@ -295,7 +302,14 @@ def logaddexp(input: Tensor, other: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", promote="float", out=True, rule=pointwise)
+@logaddexp.rule
+def _(input: Any, other: Any) -> Meta:
+    result = pointwise(input, other)
+    require_floating(result, "logaddexp", also="c")
+    return result
+
+
+@primitive("pointwise", promote="common", out=True, rule=pointwise_floating)
 def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
     """Logarithm of a sum of powers of two: log2(2^input + 2^other), without overflow.
 
@@ -305,7 +319,7 @@ def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", **_FLOAT)
+@primitive("pointwise", **_FLOAT_REAL)
 def xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Product with a logarithm: input * log(other), 0 where input is 0 and other is not nan.
 

@@ -108,6 +108,8 @@ def _(input: Any) -> Meta:
     size = input.dtype.itemsize
     if not input.shape or input.shape[-1] != 2:
         raise RuntimeError(f"view_as_complex: Tensor must have a last dimension of size 2, got shape {list(input.shape)}")
+    if 0 in input.shape:
+        return Meta(input.shape[:-1], _counterpart(input.dtype))
     if input.strides[-1] != size:
         raise RuntimeError("view_as_complex: Tensor must have a last dimension with stride 1")
     if any(s % (2 * size) for s in input.strides[:-1]):

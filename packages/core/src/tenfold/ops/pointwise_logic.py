@@ -31,9 +31,17 @@ def _integers(*arrays: Any) -> Meta:
     return pointwise(*arrays)
 
 
+def _whole(*arrays: Any) -> Meta:
+    result = _integers(*arrays)
+    if result.dtype.kind == "b":
+        raise NotImplementedError("this operator is not implemented for bool; it takes integer tensors")
+    return result
+
+
 _BITS: dict[str, Any] = {
     "promote": "common", "inplace": True, "out": True, "rule": _integers, "nondifferentiable": "its result is integer",
 }  # fmt: skip
+_WHOLE: dict[str, Any] = {**_BITS, "rule": _whole}
 
 
 @primitive("pointwise", **_COMPARE)
@@ -176,7 +184,7 @@ def bitwise_not(input: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", **_BITS)
+@primitive("pointwise", **_WHOLE)
 def bitwise_left_shift(input: Tensor, other: Tensor | Number) -> Tensor:
     """Bits moved up: input * 2 ** other.
 
@@ -186,7 +194,7 @@ def bitwise_left_shift(input: Tensor, other: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", **_BITS)
+@primitive("pointwise", **_WHOLE)
 def bitwise_right_shift(input: Tensor, other: Tensor | Number) -> Tensor:
     """Bits moved down: floor(input / 2 ** other).
 
@@ -196,7 +204,7 @@ def bitwise_right_shift(input: Tensor, other: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", **_BITS)
+@primitive("pointwise", **_WHOLE)
 def gcd(input: Tensor, other: Tensor) -> Tensor:
     """Greatest common divisor.
 
@@ -206,7 +214,7 @@ def gcd(input: Tensor, other: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", **_BITS)
+@primitive("pointwise", **_WHOLE)
 def lcm(input: Tensor, other: Tensor) -> Tensor:
     """Least common multiple.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tenfold.meta import Meta
 from tenfold.operators import composite, primitive
-from tenfold.ops.rules import pointwise, pointwise_bool
+from tenfold.ops.rules import pointwise, pointwise_bool, pointwise_not_complex
 from tenfold.tensor import Tensor
 
 
@@ -47,7 +47,7 @@ def abs(input: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", inplace=True, out=True, rule=pointwise)
+@primitive("pointwise", inplace=True, out=True)
 def sign(input: Tensor) -> Tensor:
     """Sign: -1, 0 or 1.
 
@@ -55,6 +55,13 @@ def sign(input: Tensor) -> Tensor:
     >>> tenfold.sign(tenfold.tensor([-3.0, 0.0, 2.0]))
     tensor([-1.,  0.,  1.])
     """
+
+
+@sign.rule
+def _(input: Any) -> Meta:
+    if input.dtype.kind == "c":
+        raise NotImplementedError("sign is not intended to support complex numbers; use sgn(), which gives x / |x|")
+    return pointwise(input)
 
 
 @primitive("pointwise", inplace=True, out=True, rule=pointwise)
@@ -307,7 +314,7 @@ def sinc(input: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", promote="float", inplace=True, out=True, rule=pointwise)
+@primitive("pointwise", promote="float", inplace=True, out=True, rule=pointwise_not_complex)
 def erf(input: Tensor) -> Tensor:
     """Error function: 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to input.
 
@@ -317,7 +324,7 @@ def erf(input: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", promote="float", inplace=True, out=True, rule=pointwise)
+@primitive("pointwise", promote="float", inplace=True, out=True, rule=pointwise_not_complex)
 def erfc(input: Tensor) -> Tensor:
     """Complementary error function: 1 - erf(input), exact for large inputs.
 
@@ -327,7 +334,7 @@ def erfc(input: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", promote="float", inplace=True, out=True, rule=pointwise)
+@primitive("pointwise", promote="float", inplace=True, out=True, rule=pointwise_not_complex)
 def erfinv(input: Tensor) -> Tensor:
     """Inverse error function: infinite at -1 and 1, nan beyond.
 
@@ -347,7 +354,7 @@ def sigmoid(input: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", out=True, rule=pointwise_bool, nondifferentiable="its result is bool")
+@primitive("pointwise", out=True, nondifferentiable="its result is bool")
 def signbit(input: Tensor) -> Tensor:
     """Whether the sign bit is set: below 0, and -0.0.
 
@@ -355,6 +362,13 @@ def signbit(input: Tensor) -> Tensor:
     >>> tenfold.signbit(tenfold.tensor([1.0, -0.0]))
     tensor([False,  True])
     """
+
+
+@signbit.rule
+def _(input: Any) -> Meta:
+    if input.dtype.kind == "c":
+        raise NotImplementedError("signbit is not implemented for complex tensors, which have no sign")
+    return pointwise_bool(input)
 
 
 @composite("pointwise")

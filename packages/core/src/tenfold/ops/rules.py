@@ -47,6 +47,28 @@ def pointwise_real(*arrays: Any) -> Meta:
     return result
 
 
+def pointwise_floating(*arrays: Any) -> Meta:
+    """Elementwise on floating point numbers alone."""
+    result = pointwise(*arrays)
+    require_floating(result)
+    return result
+
+
+def pointwise_not_complex(*arrays: Any) -> Meta:
+    """Elementwise on real numbers and bool (which promotion may have made floats)."""
+    result = pointwise(*arrays)
+    if result.dtype.kind == "c":
+        raise NotImplementedError(f"this operator is not implemented for {result.dtype}; it takes real tensors")
+    return result
+
+
+def require_floating(array: Any, name: str = "this operator", also: str = "") -> None:
+    """Refuse arrays of other dtypes than floating point, or a kind of `also` ("c" for complex)."""
+    if array.dtype.kind not in "fV" + also:
+        accepted = "floating point and complex" if also else "floating point"
+        raise NotImplementedError(f"{name} is not implemented for {array.dtype}; it takes {accepted} tensors")
+
+
 def pointwise_bool(*arrays: Any) -> Meta:
     """Elementwise with a bool result."""
     return Meta(broadcast("elementwise operator", *arrays), np.bool_)

@@ -122,8 +122,9 @@ class UninitializedTensorMixin:
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """Allocates the tensor with `shape` and turns it into an ordinary parameter or buffer in place."""
         this: Any = self
-        this.data = tenfold.empty(shape, device=device or this.device, dtype=dtype or this.dtype)
-        self.__class__ = self.cls_to_become
+        data = tenfold.empty(shape, device=device or this.device, dtype=dtype or this.dtype)
+        self.__class__ = self.cls_to_become  # type: ignore[assignment]
+        this.data = data  # as the new class, which overrides no operators
 
     @property
     def shape(self) -> Any:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold import op
 from tenfold.autograd.batch_level import move
 from tenfold.autograd.batching import Batch, Result, batching, batching_by_name, loop
 from tenfold.autograd.batching_rules.kinds import along, joined, padded, shifted, shifting
 from tenfold.autograd.tangents import LINEAR, jvp_by_name
-from tenfold.ops.creation import arange
+from tenfold.operators import op
+from tenfold.ops.sequences import arange
 from tenfold.ops.view import expand, permute, reshape
 
 batching(op.gather)(along("index"))
@@ -128,7 +128,7 @@ def _region(batch: Batch) -> int | None:
     if masks and len(given) > 1:
         return None
     n = batch.ndim("input")
-    return n - masks[0].dim() + 1 if masks else n - len(given) + max(i.dim() for i in given)
+    return int(n - masks[0].dim() + 1 if masks else n - len(given) + max(i.dim() for i in given))
 
 
 jvp_by_name(

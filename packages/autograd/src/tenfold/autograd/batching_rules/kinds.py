@@ -124,5 +124,3 @@ def joined(batch: Batch) -> Result:
 def like(batch: Batch) -> Result:
     """Factories that follow another tensor's shape: one for each example."""
     return batch.call(), batch.dims["input"]
-
-

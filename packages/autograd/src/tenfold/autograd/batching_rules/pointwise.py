@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tenfold.autograd.batching import Batch, Result, batching_by_name
 from tenfold.autograd.tangents import LINEAR, jvp_by_name
 
 
 def in_front(batch: Batch) -> Result:
     """Operators that make or take away a last dimension."""
-    x = batch.front("input")
+    x: Any = batch.front("input")
     if batch.operator.name == "view_as_complex" and x.stride(-1) != 1:
         x = x.contiguous()
     return batch.call(input=x), 0

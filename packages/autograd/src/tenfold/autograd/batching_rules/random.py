@@ -19,7 +19,8 @@ def drawing(different: Rule, *, by_shape: bool = True) -> Rule:
             )
         if batch.randomness == "different":
             return different(batch)
-        if batch.names and not by_shape:
+        by_values = not by_shape and (batch.values.get("p") is None or "p" in batch.names)
+        if batch.names and by_values:
             raise RuntimeError(
                 f"vmap: {name} with randomness='same' got an argument that differs between the examples; use "
                 f"randomness='different', or draw outside vmap"
@@ -58,10 +59,14 @@ def in_place(batch: Batch) -> Result:
     """Draws that overwrite their tensor."""
     name, target = batch.operator.name, batch.values["input"]
     if batch.randomness == "error":
-        raise RuntimeError(f"vmap: called random operation {name} while in randomness error mode; use randomness='same' or 'different'")
+        raise RuntimeError(
+            f"vmap: called random operation {name} while in randomness error mode; use randomness='same' or 'different'"
+        )
     dim = batch.dims["input"]
     if batch.names not in ([], ["input"]):
-        raise RuntimeError(f"vmap: {name} with parameters that differ between the examples is not possible; use the out-of-place form")
+        raise RuntimeError(
+            f"vmap: {name} with parameters that differ between the examples is not possible; use the out-of-place form"
+        )
     if batch.randomness == "same" and dim is not None:
         from tenfold.ops.creation import empty
 

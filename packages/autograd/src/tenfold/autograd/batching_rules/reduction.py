@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tenfold import op
 from tenfold.autograd.batching import Batch, Result, batching, batching_by_name
 from tenfold.autograd.batching_rules.kinds import reduction
 from tenfold.autograd.tangents import LINEAR, jvp_by_name
+from tenfold.operators import op
 from tenfold.ops.view import reshape
 
 batching_by_name(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold import op
 from tenfold.autograd.batching import Batch, Result, batching, batching_by_name
 from tenfold.autograd.batching_rules.kinds import keep, shifted, shifting
 from tenfold.autograd.tangents import LINEAR, jvp_by_name
 from tenfold.dtypes import dtype
-from tenfold.ops.view import infer_size, unsqueeze as unsqueeze_
+from tenfold.operators import op
+from tenfold.ops.view import infer_size
+from tenfold.ops.view import unsqueeze as unsqueeze_
 
 batching(op.detach)(keep)
 batching_by_name("select split_with_sizes unbind", shifting("dim"))
@@ -72,7 +73,7 @@ def squeeze(batch: Batch) -> Result:
 
 @batching(op.as_strided)
 def as_strided(batch: Batch) -> Result:
-    x = batch.front("input")
+    x: Any = batch.front("input")
     if any(s > x.stride(0) for s, n in zip(x.stride(), x.shape) if n > 1) and batch.size > 1:
         x = x.contiguous()  # the strides are meant for the memory of one example
     offset = x.storage_offset() + (batch.values["storage_offset"] or 0)

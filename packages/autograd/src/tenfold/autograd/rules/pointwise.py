@@ -31,7 +31,11 @@ def zero(g: Any) -> Any:
 
 gradient(op.add, input=lambda g: g, other=lambda g: g)
 gradient(op.sub, input=lambda g: g, other=lambda g: -g)
-gradient(op.mul, input=lambda g, other: g * conj(other), other=lambda g, input: g * conj(input))
+gradient(
+    op.mul,  # written out: nothing is differentiated more often
+    input=lambda g, other: g * other if g._array.dtype.kind != "c" else g * conj(other),
+    other=lambda g, input: g * input if g._array.dtype.kind != "c" else g * conj(input),
+)
 gradient(op.div, input=lambda g, other: g / conj(other), other=lambda g, input, other: -g * conj(input / other / other))
 gradient(op.floor_divide, input=zero, other=zero)
 gradient(op.truncated_quotient, input=zero, other=zero)

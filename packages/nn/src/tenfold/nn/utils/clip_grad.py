@@ -38,8 +38,8 @@ def get_total_norm(
     p = float(norm_type)
     if not parts:
         return tenfold.tensor(0.0)
-    norms = [tenfold.linalg.vector_norm(part, p) for part in parts]
-    total: Tensor = tenfold.linalg.vector_norm(tenfold.stack([norm.to(norms[0].device) for norm in norms]), p)
+    norms = [tenfold.norm(part, p) for part in parts]
+    total: Tensor = tenfold.norm(tenfold.stack([norm.to(norms[0].device) for norm in norms]), p)
     if error_if_nonfinite and not math.isfinite(float(total)):
         raise RuntimeError(
             f"The total norm of order {p} for gradients from `parameters` is non-finite ({float(total)}), so it cannot "

@@ -1,0 +1,20 @@
+"""Linear algebra under vmap: matrices are the last two dimensions, so a batch is one dimension more in front."""
+
+from __future__ import annotations
+
+from tenfold.autograd.batching import Batch, Result, batching_by_name
+
+
+def in_front(batch: Batch) -> Result:
+    """Operators of one matrix."""
+    name = batch.names[0]
+    return batch.call(**{name: batch.front(name)}), 0
+
+
+def two_in_front(batch: Batch) -> Result:
+    """Operators of two matrices with equal batches."""
+    return batch.call(A=batch.front("A"), B=batch.front("B")), 0
+
+
+batching_by_name("qr_pair svd_triple eigh_pair eig_pair cholesky_pair inverse_pair determinant log_determinant", in_front)
+batching_by_name("solve_pair triangular_solution", two_in_front)

@@ -1,0 +1,91 @@
+"""The device "cuda": CuPy arrays in GPU memory, one index for each GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tenfold.cuda import availability, runtime
+from tenfold.devices import Backend
+
+DTYPES = (
+    "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
+    "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
+)  # fmt: skip
+
+
+class CudaBackend(Backend):
+    """Tensors as `cupy.ndarray`s (as NumPy arrays in the interpreter)."""
+
+    name = "cuda"
+    dtypes = DTYPES
+
+    @property
+    def array_type(self) -> type:  # type: ignore[override]
+        return runtime.current().array_type if self.is_available() else type(None)  # type: ignore[no-any-return]
+
+    def is_available(self) -> bool:
+        return runtime.is_replaced() or availability.probe()[0] > 0
+
+    def unavailable_reason(self) -> str:
+        return "" if self.is_available() else availability.probe()[1]
+
+    def device_count(self) -> int:
+        return int(runtime.current().device_count()) if self.is_available() else 0
+
+    def current_index(self) -> int:
+        return int(runtime.current().current_index())
+
+    def _index(self, index: int | None) -> int:
+        return self.current_index() if index is None else index
+
+    def empty(self, shape: Sequence[int], dtype: Any, index: int | None) -> Any:
+        self.require_dtype(np.dtype(dtype))
+        return runtime.current().empty(tuple(shape), np.dtype(dtype), self._index(index))
+
+    def from_numpy(self, array: Any, index: int | None) -> Any:
+        self.require_dtype(array.dtype)
+        return runtime.current().from_host(array, self._index(index))
+
+    def to_numpy(self, array: Any) -> Any:
+        return runtime.current().to_host(array)
+
+    def as_strided(self, array: Any, shape: Sequence[int], strides: Sequence[int], offset: int) -> Any:
+        itemsize = array.dtype.itemsize
+        size = runtime.current().memory(array)[1]
+        low = offset + sum((n - 1) * s for n, s in zip(shape, strides) if s < 0)
+        high = offset + sum((n - 1) * s for n, s in zip(shape, strides) if s > 0)
+        if 0 not in shape and (low < 0 or (high + 1) * itemsize > size):
+            raise RuntimeError(
+                f"setStorage: sizes {list(shape)}, strides {list(strides)}, storage offset {offset}, and itemsize {itemsize} "
+                f"requiring a storage size of {(high + 1) * itemsize} are out of bounds for storage of size {size}"
+            )
+        return runtime.current().view(array, shape, [s * itemsize for s in strides], offset * itemsize, array.dtype)
+
+    def write(self, destination: Any, source: Any) -> None:
+        from tenfold.cuda.kernels.conversion import write
+
+        write(destination, source)
+
+    def memory(self, array: Any) -> tuple[Any, int, int]:
+        return runtime.current().memory(array)  # type: ignore[no-any-return]
+
+    def memory_bytes(self, array: Any) -> Any:
+        size = self.memory(array)[1]
+        return runtime.current().view(array, (size,), (1,), 0, np.dtype(np.uint8))
+
+    def index_of(self, array: Any) -> int:
+        return int(runtime.current().index_of(array))
+
+    def data_ptr(self, array: Any) -> int:
+        return int(runtime.current().pointer(array)) if array.size else 0
+
+    def coerce(self, result: Any) -> Any:
+        if isinstance(result, (np.generic, bool, int, float, complex)):
+            return runtime.current().from_host(np.asarray(result), self.current_index())
+        return super().coerce(result)
+
+    def synchronize(self, index: int | None = None) -> None:
+        runtime.current().synchronize(index)

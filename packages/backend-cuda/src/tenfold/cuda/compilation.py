@@ -1,0 +1,51 @@
+"""Compiles generated kernels with Triton for a given GPU: no GPU, driver, gcc or PyTorch takes part.
+
+Triton keeps what it compiled on disk (TRITON_CACHE_DIR, by default ~/.triton/cache), by the kernel's text, its arguments'
+types, the target and Triton's version; a second process only reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from tenfold.cuda.kernels.generation import Generated
+
+BLOCK = 1024
+# Contracting a * b + c is what CUDA's own compilers do; Triton's default changes between versions, so it is given.
+OPTIONS = {"num_warps": 4, "num_stages": 1, "enable_fp_fusion": True}
+_functions: dict[Generated, Any] = {}
+
+
+def jitted(kernel: Generated) -> Any:
+    """The generated kernel as Triton's compiler takes it.
+
+    Raises: RuntimeError in a process that interprets kernels.
+    """
+    function = _functions.get(kernel)
+    if function is None:
+        import triton
+        from triton.language.extra import libdevice
+
+        function = triton.jit(kernel.function(libdevice))
+        if not hasattr(function, "cache_key"):
+            raise RuntimeError("this process interprets kernels (TRITON_INTERPRET=1); compile in one without it")
+        _functions[kernel] = function
+    return function
+
+
+def compile_for(capability: int, kernel: Generated, signature: tuple[str, ...], divisible: Iterable[int] = ()) -> Any:
+    """Triton's compiled kernel for a compute capability such as 90.
+
+    `divisible` are the positions of arguments that are multiples of 16: addresses so aligned are read in wide words.
+    """
+    import triton
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    names = kernel.arguments()
+    types: dict[str, str] = dict(zip(names, signature))
+    types["BLOCK"] = "constexpr"
+    attributes = {(position,): [["tt.divisibility", 16]] for position in divisible}
+    source = ASTSource(jitted(kernel), types, {"BLOCK": BLOCK}, attributes)
+    return triton.compile(source, target=GPUTarget("cuda", capability, 32), options=OPTIONS)

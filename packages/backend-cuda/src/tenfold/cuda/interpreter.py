@@ -1,0 +1,176 @@
+"""The device "cuda" without a GPU: NumPy arrays in place of CuPy's, kernels run by Triton's interpreter.
+
+For tests and for writing kernels. Set TRITON_INTERPRET=1 before Triton is imported, call `use()` before the device is
+first used, and every operator of the device runs the code that a GPU would compile, in host memory and slowly. One
+process either interprets or compiles: Triton decides when a kernel is decorated.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from tenfold.cpu import erf as error_functions
+from tenfold.cpu.backend import address, bytes_of, extent, owner_of
+from tenfold.cuda import runtime
+
+BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+# Large blocks: an interpreted program costs a millisecond whatever its size.
+BLOCK = 1 << 16
+
+
+def use() -> None:
+    """Run the device "cuda" in the interpreter from now on.
+
+    Raises: RuntimeError if TRITON_INTERPRET is not set to 1.
+    """
+    if os.environ.get("TRITON_INTERPRET") != "1":
+        raise RuntimeError("interpreter.use(): set TRITON_INTERPRET=1 in the environment before the process starts")
+    runtime.replace(InterpretedRuntime())
+
+
+class InterpretedRuntime:
+    """The methods of `runtime.CupyRuntime` on NumPy arrays."""
+
+    module = np
+    array_type = np.ndarray
+
+    def device_count(self) -> int:
+        return 1
+
+    def current_index(self) -> int:
+        return 0
+
+    def set_current(self, index: int) -> None:
+        if index != 0:
+            raise RuntimeError(f"the interpreter has one device, cuda:0, not cuda:{index}")
+
+    def index_of(self, array: Any) -> int:
+        return 0
+
+    def empty(self, shape: Sequence[int], dtype: Any, index: int) -> Any:
+        return np.empty(shape, dtype)
+
+    def from_host(self, array: Any, index: int) -> Any:
+        return np.array(array, order="C")
+
+    def to_host(self, array: Any) -> Any:
+        return array.copy()
+
+    def view(self, array: Any, shape: Sequence[int], strides: Sequence[int], offset: int, dtype: Any) -> Any:
+        return np.ndarray(tuple(shape), dtype, bytes_of(array), offset, tuple(strides))
+
+    def memory(self, array: Any) -> tuple[Any, int, int]:
+        owner = owner_of(array)
+        return owner, max(owner.nbytes, extent(owner)), address(array) - address(owner)
+
+    def pointer(self, array: Any) -> int:
+        return address(array)
+
+    def synchronize(self, index: int | None) -> None:
+        """Everything has been done already."""
+
+    def launch(self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], count: int, index: int) -> None:
+        values = [_argument(kind, value) for kind, value in zip(signature, arguments)]
+        function = interpreted(kernel)
+        block = min(BLOCK, 1 << max(count - 1, 0).bit_length())
+        with np.errstate(all="ignore"):
+            function[(-(-count // block),)](*values, BLOCK=block)
+
+
+@lru_cache(maxsize=None)
+def interpreted(kernel: Any) -> Any:
+    """The generated kernel as Triton's interpreter runs it."""
+    import triton
+
+    _prepare()
+    function = triton.jit(kernel.function(LIBDEVICE))
+    if hasattr(function, "cache_key"):
+        raise RuntimeError("Triton was imported before TRITON_INTERPRET=1 was set; set it before the process starts")
+    return function
+
+
+def _argument(kind: str, value: Any) -> Any:
+    """A kernel's argument as the interpreter holds it: an array of one address or number, and its Triton type."""
+    from triton import language as tl
+    from triton.runtime.interpreter import TensorHandle
+
+    found = tl.str_to_ty(kind, None)
+    data = np.array([address(value)], np.uint64) if kind.startswith("*") else np.array([value], NUMPY_TYPES[kind])
+    return tl.tensor(TensorHandle(data, found), found)
+
+
+NUMPY_TYPES = {"fp32": np.float32, "fp64": np.float64, "i32": np.int32, "i64": np.int64}
+
+
+# libdevice, the library of mathematical functions that compiled kernels call, as NumPy functions
+
+
+def _elementwise(function: Any) -> Any:
+    def call(*operands: Any) -> Any:
+        from triton import language as tl
+        from triton.runtime.interpreter import TensorHandle
+
+        like = next(x for x in operands if isinstance(x, tl.tensor))
+        data = [x.handle.data if isinstance(x, tl.tensor) else x for x in operands]
+        result = np.asarray(function(*data)).astype(like.handle.data.dtype)
+        return tl.tensor(TensorHandle(result, like.dtype), like.type)
+
+    return call
+
+
+_FUNCTIONS = {
+    "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10,
+    "log1p": np.log1p, "sqrt_rn": np.sqrt, "rcp_rn": np.reciprocal, "div_rn": np.true_divide, "sin": np.sin, "cos": np.cos, "tan": np.tan,
+    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
+    "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "erf": error_functions.erf,
+    "erfc": error_functions.erfc, "erfinv": error_functions.erfinv, "trunc": np.trunc, "rint": np.rint, "pow": np.power,
+    "fmod": np.fmod, "atan2": np.arctan2, "hypot": np.hypot, "copysign": np.copysign, "nextafter": np.nextafter,
+}  # fmt: skip
+LIBDEVICE = SimpleNamespace(**{name: _elementwise(function) for name, function in _FUNCTIONS.items()})
+
+
+# bfloat16: Triton's interpreter keeps it as bits in uint16, computes with the bits, and rounds towards zero. Here it is a
+# NumPy dtype, with arithmetic and rounding of its own; only the interpreter's C code, for loads and stores, sees the bits.
+
+
+@lru_cache(maxsize=1)
+def _prepare() -> None:
+    from triton.runtime import interpreter
+
+    builder = interpreter.InterpreterBuilder
+    numpy_type = interpreter._get_np_dtype
+    load, store = builder.create_masked_load, builder.create_masked_store
+    handle = interpreter.TensorHandle
+
+    def with_bfloat16(triton_type: Any) -> Any:
+        return BFLOAT16 if triton_type.scalar.name == "bf16" else numpy_type(triton_type)
+
+    def masked_load(self: Any, pointers: Any, mask: Any, other: Any, *options: Any) -> Any:
+        if pointers.get_element_ty().name != "bf16":
+            return load(self, pointers, mask, other, *options)
+        bits = np.zeros(pointers.data.shape, np.uint16) if other is None else other.data.view(np.uint16)
+        loaded = interpreter._interpreter.load(pointers.data, mask.data, bits, np.dtype(np.uint16))
+        return handle(loaded.view(BFLOAT16), pointers.get_element_ty())
+
+    def masked_store(self: Any, pointers: Any, value: Any, mask: Any, *options: Any) -> Any:
+        if value.data.dtype == BFLOAT16:
+            value = handle(np.ascontiguousarray(value.data).view(np.uint16), value.dtype)
+        return store(self, pointers, value, mask, *options)
+
+    def cast(self: Any, source: Any, target: Any, *rounding: Any) -> Any:
+        return handle(source.data.astype(with_bfloat16(target)), target.scalar)
+
+    def from_float(self: Any, source: Any, target: Any, *rounding: Any) -> Any:
+        return (cast if "bf16" in (source.dtype.scalar.name, target.scalar.name) else convert)(self, source, target, *rounding)
+
+    convert = builder.create_fp_to_fp
+    interpreter._get_np_dtype = with_bfloat16
+    builder.create_masked_load, builder.create_masked_store = masked_load, masked_store
+    builder.cast_impl, builder.create_fp_to_fp = cast, from_float

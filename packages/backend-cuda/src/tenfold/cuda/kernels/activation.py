@@ -1,0 +1,83 @@
+"""Activations: formulas in one pass each, softmax by the array module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tenfold.cuda.kernels.array_kernels import cast, wide
+from tenfold.cuda.kernels.elementwise import run
+from tenfold.cuda.kernels.pointwise import refuses
+from tenfold.cuda.runtime import xp
+from tenfold.kernels import kernel
+from tenfold.operators import op
+
+for _name in ("leaky_relu", "celu", "mish", "silu", "silu_backward", "softsign", "tanhshrink", "logsigmoid", "elu"):
+
+    def _formula(name: str) -> Callable[..., Any]:
+        def activation(*operands: Any) -> Any:
+            return run(name, *operands)
+
+        activation.__name__ = name
+        return activation
+
+    kernel(getattr(op, _name), device="cuda")(_formula(_name))
+
+
+@kernel(op.relu, device="cuda", into=True)
+def relu(input: Any, out: Any = None) -> Any:
+    result = run("relu", input, out=out)
+    return refuses("relu")(input) if result is NotImplemented else result
+
+
+@kernel(op.threshold_backward, device="cuda")
+def threshold_backward(grad_output: Any, input: Any, threshold: float) -> Any:
+    result = run("threshold_backward", grad_output, input, threshold)
+    return xp.where(input <= threshold, xp.zeros((), grad_output.dtype), grad_output) if result is NotImplemented else result
+
+
+@kernel(op.softplus, device="cuda")
+def softplus(input: Any, beta: float, threshold: float) -> Any:
+    return run("softplus", input, beta, threshold)
+
+
+@kernel(op.gelu, device="cuda")
+def gelu(input: Any, approximate: str) -> Any:
+    name = {"none": "gelu", "tanh": "gelu_tanh"}.get(approximate)
+    return NotImplemented if name is None else run(name, input)
+
+
+@kernel(op.gelu_backward, device="cuda")
+def gelu_backward(grad_output: Any, input: Any, approximate: str) -> Any:
+    name = {"none": "gelu_backward", "tanh": "gelu_tanh_backward"}.get(approximate)
+    return NotImplemented if name is None else run(name, grad_output, input)
+
+
+@kernel(op.softmax, device="cuda")
+def softmax(input: Any, dim: int) -> Any:
+    with np.errstate(all="ignore"):
+        powers = xp.exp(_shifted(input, dim))
+        return cast(powers / powers.sum(axis=_axis(input, dim), keepdims=True), input.dtype)
+
+
+@kernel(op.log_softmax, device="cuda")
+def log_softmax(input: Any, dim: int) -> Any:
+    with np.errstate(all="ignore"):
+        shifted = _shifted(input, dim)
+        return cast(shifted - xp.log(xp.exp(shifted).sum(axis=_axis(input, dim), keepdims=True)), input.dtype)
+
+
+def _axis(input: Any, dim: int) -> int | None:
+    if not -max(input.ndim, 1) <= dim < max(input.ndim, 1):
+        raise IndexError(dim)
+    return dim if input.ndim else None
+
+
+def _shifted(input: Any, dim: int) -> Any:
+    """The input less its maximum along a dimension, so that no power overflows."""
+    if input.dtype.kind not in "fV":
+        raise TypeError(f"softmax of {input.dtype}")
+    x = wide(input)
+    return x - x.max(axis=_axis(input, dim), keepdims=True) if x.size else x

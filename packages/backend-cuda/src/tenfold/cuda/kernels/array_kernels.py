@@ -1,0 +1,50 @@
+"""Kernels that are a call of the array module (CuPy; NumPy in the interpreter)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tenfold.cuda.kernels.elementwise import run
+from tenfold.cuda.runtime import xp
+
+F32 = np.dtype(np.float32)
+
+
+def is_half(array: Any) -> bool:
+    """Whether an array is float16 or bfloat16."""
+    dtype = getattr(array, "dtype", None)
+    return dtype is not None and dtype.itemsize == 2 and dtype.kind in "fV"
+
+
+def cast(array: Any, dtype: Any) -> Any:
+    """The array in another dtype; the array itself when it has it already."""
+    if array.dtype == dtype:
+        return array
+    result = run("cast", array, dtype=np.dtype(dtype)) if np.dtype(dtype).kind != "c" else NotImplemented
+    return array.astype(dtype) if result is NotImplemented else result
+
+
+def wide(array: Any) -> Any:
+    """Half precision as float32, everything else as it is."""
+    return cast(array, F32) if is_half(array) else array
+
+
+def of_array_module(name: str) -> Callable[..., Any]:
+    """The array module's elementwise function of this name, half precision computed in float32."""
+
+    def call(*operands: Any, out: Any = None) -> Any:
+        half = next((x.dtype for x in operands if is_half(x)), None)
+        with np.errstate(all="ignore"):
+            result = getattr(xp, name)(*map(wide, operands))
+        if half is not None and result.dtype.kind == "f":
+            result = cast(result, half)
+        if out is None:
+            return result
+        out[...] = result
+        return out
+
+    call.__name__ = call.__qualname__ = name
+    return call

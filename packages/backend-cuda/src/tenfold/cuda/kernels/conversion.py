@@ -1,0 +1,86 @@
+"""Copies: into other memory, another dtype, another layout; to and from the host."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.cuda import runtime
+from tenfold.cuda.kernels.array_kernels import cast
+from tenfold.cuda.kernels.elementwise import run
+from tenfold.kernels import kernel
+from tenfold.operators import op
+
+
+def write(destination: Any, source: Any) -> None:
+    """Copy `source` (broadcast, converted, on any device) into the memory of `destination`."""
+    now = runtime.current()
+    if now.index_of(source) != now.index_of(destination):
+        source = now.from_host(now.to_host(source), now.index_of(destination))
+    elif destination.size > 1 and overlaps(destination, source):
+        source = run("cast", source) if source.dtype.kind != "c" else source.copy()
+    if run("cast", source, out=destination) is NotImplemented:
+        destination[...] = source.real if source.dtype.kind == "c" and destination.dtype.kind != "c" else source
+
+
+def overlaps(a: Any, b: Any) -> bool:
+    """Whether two arrays of one device may share bytes without being the same elements."""
+    now = runtime.current()
+    if a.dtype == b.dtype and a.strides == b.strides and now.pointer(a) == now.pointer(b):
+        return False
+    (a_low, a_high), (b_low, b_high) = _bounds(now.pointer(a), a), _bounds(now.pointer(b), b)
+    return a_low < b_high and b_low < a_high
+
+
+def _bounds(start: int, array: Any) -> tuple[int, int]:
+    """The addresses of an array's first byte and of the one after its last."""
+    reach = [(n - 1) * s for n, s in zip(array.shape, array.strides)]
+    return start + sum(r for r in reach if r < 0), start + sum(r for r in reach if r > 0) + int(array.dtype.itemsize)
+
+
+@kernel(op.to_dtype, device="cuda")
+def to_dtype(input: Any, dtype: Any) -> Any:
+    target = dtype.numpy
+    if input.dtype.kind == "c" and target.kind != "c":
+        return cast(input.real, target)
+    return run("cast", input) if input.dtype == target and input.dtype.kind != "c" else cast(input, target)
+
+
+@kernel(op.clone, device="cuda")
+def clone(input: Any, memory_format: Any) -> Any:
+    geometry = op.clone.shape_rule(input, memory_format)
+    now = runtime.current()
+    block = now.empty((max(geometry.size, 1),), input.dtype, now.index_of(input))
+    copy = now.view(block, geometry.shape, geometry.strides, 0, input.dtype)
+    if geometry.size:
+        write(copy, input)
+    return copy
+
+
+@kernel(op.copy, device="cuda", into=True)
+def copy(input: Any, src: Any, non_blocking: bool, out: Any = None) -> Any:
+    if out is None:
+        now = runtime.current()
+        out = now.empty(input.shape, input.dtype, now.index_of(input))
+    if out.size:
+        write(out, src)
+    return out
+
+
+@kernel(op.zero, device="cuda", into=True)
+def zero(input: Any, out: Any = None) -> Any:
+    if out is None:
+        now = runtime.current()
+        out = now.empty(input.shape, input.dtype, now.index_of(input))
+    out.fill(np.zeros((), input.dtype)[()] if input.dtype.kind == "V" else 0)
+    return out
+
+
+def clone_contiguous(array: Any) -> Any:
+    """A row-major copy."""
+    now = runtime.current()
+    out = now.empty(array.shape, array.dtype, now.index_of(array))
+    if out.size:
+        write(out, array)
+    return out

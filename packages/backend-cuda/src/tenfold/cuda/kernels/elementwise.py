@@ -1,0 +1,119 @@
+"""Runs a formula on arrays: finds the result's shape, layout and dtype, the kernel for the operands, and launches it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from tenfold.cuda import runtime
+from tenfold.cuda.kernels.formulas import FORMULAS
+from tenfold.cuda.kernels.generation import HALVES, TRITON_TYPES, Generated
+from tenfold.cuda.kernels.geometry import broadcast, dense_order, merged, reading
+
+BOOL = np.dtype(np.bool_)
+NUMBERS = (int, float, bool)
+WIDE = 2**31
+
+
+def supported(name: str, operands: tuple[Any, ...]) -> str | None:
+    """The kind of dtype to run a formula for; None when it is not for these operands."""
+    formula = FORMULAS[name]
+    kind = None
+    for letter, operand in zip(formula.operands, operands):
+        if type(operand) in NUMBERS:
+            continue
+        dtype = getattr(operand, "dtype", None)
+        if dtype is None or dtype.name not in TRITON_TYPES or letter in "ab" or (letter == "c" and dtype != BOOL):
+            return None
+        if letter != "c" and kind is None:
+            kind = dtype.kind
+            if formula.exact_types and dtype.name not in formula.exact_types:
+                return None
+    return kind if kind is not None and formula.text(kind) is not None else None
+
+
+def run(name: str, *operands: Any, out: Any = None, dtype: Any = None) -> Any:
+    """The result of a formula on arrays and Python numbers; NotImplemented for operands that it has no text for."""
+    kind = supported(name, operands)
+    if kind is None:
+        return NotImplemented
+    arrays = [x for x in operands if type(x) not in NUMBERS]
+    formula = FORMULAS[name]
+    shape = arrays[0].shape if len(arrays) == 1 else broadcast([x.shape for x in arrays])
+    if out is None:
+        leader = next(x for x, letter in zip(operands, formula.operands) if letter not in "cab" and type(x) not in NUMBERS)
+        out = allocate(shape, dtype or (BOOL if formula.result == "bool" else leader.dtype), leader)
+    elif out.shape != shape and broadcast([shape, out.shape]) != out.shape:
+        raise ValueError(f"{name}: a result of shape {shape} does not fit into {out.shape}")
+    if out.size:
+        _launch(name, kind, out, operands)
+    return out
+
+
+def allocate(shape: tuple[int, ...], dtype: Any, leader: Any) -> Any:
+    """A new array on the leader's device, its dimensions in memory in the leader's order."""
+    now = runtime.current()
+    index = now.index_of(leader)
+    if leader.shape != shape or leader.flags.c_contiguous:
+        return now.empty(shape, dtype, index)
+    order = dense_order(shape, leader.strides)
+    block = now.empty([shape[d] for d in order], dtype, index)
+    return block.transpose(np.argsort(order).tolist())
+
+
+def _launch(name: str, kind: str, out: Any, operands: tuple[Any, ...]) -> None:
+    described = tuple([(x.shape, x.strides, x.dtype) if type(x) not in NUMBERS else type(x) for x in (out, *operands)])
+    kernel, signature, fixed, count = _plan(name, kind, described)
+    now = runtime.current()
+    now.launch(kernel, signature, (out, *operands, *fixed), count, now.index_of(out))
+
+
+@lru_cache(maxsize=8192)
+def _plan(name: str, kind: str, described: tuple[Any, ...]) -> tuple[Generated, tuple[str, ...], tuple[int, ...], int]:
+    """(kernel, its arguments' types, the arguments after the operands, number of elements)."""
+    shape = described[0][0]
+    arrays = [(position, *d) for position, d in enumerate(described) if isinstance(d, tuple)]
+    sizes, strides = merged(shape, tuple((own, steps, dtype.itemsize) for _, own, steps, dtype in arrays))
+    reads = ["number"] * len(described)
+    for (position, *_), own in zip(arrays, strides):
+        reads[position] = reading(sizes, own)
+    if reads[0] == "point":  # a single element
+        reads = ["linear" if read == "point" else read for read in reads]
+    count = prod(shape)
+    strided = "strided" in reads
+    ndim = len(sizes) if strided else 0
+    furthest = max(sum(abs(s) * (n - 1) for n, s in zip(sizes, own)) for own in strides)
+    wide = max(furthest, count + 2**16) >= WIDE
+    widening = tuple(_widening(d[2]) if isinstance(d, tuple) else "" for d in described[1:])
+    kernel = Generated(name, kind, tuple(reads), widening, ndim, wide)
+    fixed: list[int] = [count, *(sizes if strided else ())]
+    for (position, *_), own in zip(arrays, strides):
+        fixed += own if reads[position] == "strided" else ()
+    compute = next(d[2] for d, letter in zip(described[1:], kernel.letters) if isinstance(d, tuple) and letter != "c")
+    integer = "i64" if wide else "i32"
+    signature = [f"*{TRITON_TYPES[d[2].name]}" if isinstance(d, tuple) else number_type(compute) for d in described]
+    return kernel, (*signature, *[integer] * len(fixed)), tuple(fixed), count
+
+
+def _widening(dtype: Any) -> str:
+    return "half" if dtype.name in HALVES else "bool" if dtype == BOOL else ""
+
+
+def number_type(dtype: Any) -> str:
+    """The Triton type in which a Python number meets an array of this dtype."""
+    return "fp64" if dtype.name == "float64" else "fp32" if dtype.kind in "fV" else "i64"
+
+
+def elementwise(name: str, otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """A formula as a kernel; calls that it has no text for go to another function."""
+    def kernel(*operands: Any, out: Any = None) -> Any:
+        result = run(name, *operands, out=out)
+        return otherwise(*operands, out=out) if result is NotImplemented else result
+
+    kernel.__name__ = kernel.__qualname__ = name
+    return kernel
+

@@ -1,0 +1,109 @@
+"""Makes the Triton kernel of a formula for given operands: where each is read from, and how it is widened.
+
+A kernel is one pass over the elements of the result. An operand is read
+    "linear"   at the element's own position (contiguous, in the order of the result),
+    "point"    at its only element,
+    "strided"  at the sum of index times stride (transposed, broadcast, sliced), the dimensions having been merged,
+    "number"   not at all: it is an argument.
+"""
+
+from __future__ import annotations
+
+import linecache
+from dataclasses import dataclass
+from typing import Any
+
+from tenfold.cuda.kernels.formulas import FORMULAS
+
+HALVES = ("float16", "bfloat16")
+# Triton's names of the element types.
+TRITON_TYPES = {
+    "bool": "i1", "uint8": "u8", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint16": "u16",
+    "uint32": "u32", "uint64": "u64", "float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """The identity of a generated kernel: equal ones have the same text."""
+
+    formula: str
+    kind: str  # the NumPy kind of dtype that the formula is for
+    reads: tuple[str, ...]  # of each operand, and first of the result
+    widening: tuple[str, ...]  # of each operand: "", "half" or "bool"
+    ndim: int  # of what is strided
+    wide: bool  # whether positions need 64 bits
+
+    @property
+    def name(self) -> str:
+        reads = "".join(read[0] for read in self.reads)
+        widening = "".join(w[:1] or "_" for w in self.widening)
+        return f"{self.formula}_{self.kind}_{reads}{self.ndim}{widening}{'w' if self.wide else ''}"
+
+    @property
+    def letters(self) -> str:
+        return FORMULAS[self.formula].operands
+
+    def arguments(self) -> list[str]:
+        """The parameters' names, in the order in which a launch passes them."""
+        names = ["out_ptr"]
+        names += [letter if read == "number" else f"{letter}_ptr" for letter, read in zip(self.letters, self.reads[1:])]
+        names.append("count")
+        names += [f"size{d}" for d in range(self.ndim)]
+        for letter, read in zip(("out", *self.letters), self.reads):
+            names += [f"{letter}_stride{d}" for d in range(self.ndim)] if read == "strided" else []
+        return names
+
+    def source(self) -> str:
+        """The kernel's text."""
+        integer = "tl.int64" if self.wide else "tl.int32"
+        lines = [
+            f"def {self.name}({', '.join(self.arguments())}, BLOCK: tl.constexpr):",
+            f"    i = tl.program_id(0).to({integer}) * BLOCK + tl.arange(0, BLOCK)",
+            "    mask = i < count",
+        ]
+        lines += self._index_lines() if self.ndim else []
+        for letter, read, widening in zip(self.letters, self.reads[1:], self.widening):
+            lines += _read_lines(letter, read, widening, self.ndim)
+        text = FORMULAS[self.formula].text(self.kind)
+        assert text is not None
+        *statements, result = text.split("\n")
+        lines += [f"    {statement}" for statement in statements]
+        lines += [f"    result = {result}"]
+        place = "i" if self.reads[0] == "linear" else _place("out", self.ndim)
+        lines += [f"    tl.store(out_ptr + {place}, result.to(out_ptr.dtype.element_ty), mask)"]
+        return "\n".join(lines) + "\n"
+
+    def _index_lines(self) -> list[str]:
+        """The index along each dimension, the last one running fastest."""
+        lines, rest = [], "i"
+        for d in range(self.ndim - 1, 0, -1):
+            lines += [f"    k{d} = {rest} % size{d}", f"    rest{d} = {rest} // size{d}"]
+            rest = f"rest{d}"
+        return [*lines, f"    k0 = {rest}"]
+
+    def function(self, library: Any) -> Any:
+        """The Python function, undecorated; `library` is what it calls `math`."""
+        from triton import language as tl
+
+        filename = f"<tenfold.cuda {self.name}>"
+        text = self.source()
+        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)  # Triton reads a kernel's text
+        namespace: dict[str, Any] = {"tl": tl, "math": library, "__name__": "tenfold.cuda.kernels.generated"}
+        exec(compile(text, filename, "exec"), namespace)  # noqa: S102 - the text above
+        return namespace[self.name]
+
+
+def _place(letter: str, ndim: int) -> str:
+    return " + ".join(f"k{d} * {letter}_stride{d}" for d in range(ndim)) or "i"
+
+
+def _read_lines(letter: str, read: str, widening: str, ndim: int) -> list[str]:
+    if read == "number":
+        return []
+    if read == "point":
+        load = f"tl.load({letter}_ptr)"
+    else:
+        load = f"tl.load({letter}_ptr + {'i' if read == 'linear' else _place(letter, ndim)}, mask)"
+    suffix = {"half": ".to(tl.float32)", "bool": ".to(tl.int8)"}.get(widening, "")
+    return [f"    {letter} = {load}{suffix}"]

@@ -1,0 +1,73 @@
+"""How the elements of several arrays lie with respect to a result's: broadcasting, and dimensions merged where possible."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import prod
+
+Strides = tuple[int, ...]
+
+
+def broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The common shape; ValueError where there is none.
+
+    >>> broadcast([(3, 1), (4,)])
+    (3, 4)
+    """
+    ndim = max(map(len, shapes), default=0)
+    result = [1] * ndim
+    for shape in shapes:
+        for i, n in enumerate(shape, ndim - len(shape)):
+            if n != 1 and result[i] not in (1, n):
+                raise ValueError(f"shapes {', '.join(map(str, shapes))} do not broadcast")
+            result[i] = n if n != 1 else result[i]
+    return tuple(result)
+
+
+def dense_order(shape: tuple[int, ...], strides: Strides) -> tuple[int, ...]:
+    """The dimensions by falling stride: the order in which a result of this array is laid out, as PyTorch keeps it.
+
+    >>> dense_order((2, 3), (4, 8))
+    (1, 0)
+    """
+    return tuple(sorted(range(len(shape)), key=lambda d: (-abs(strides[d]) if shape[d] > 1 else 0, d)))
+
+
+@lru_cache(maxsize=4096)
+def merged(shape: tuple[int, ...], arrays: tuple[tuple[tuple[int, ...], Strides, int], ...]) -> tuple[Strides, tuple[Strides, ...]]:
+    """(sizes, strides of each array in elements) of an equal walk over all arrays in as few dimensions as possible.
+
+    An array is (shape, strides in bytes, item size); the first one decides the order of the walk.
+    """
+    strides = [_spread(shape, *array) for array in arrays]
+    order = sorted((d for d, n in enumerate(shape) if n != 1), key=lambda d: (-abs(strides[0][d]), d))
+    sizes: list[int] = []
+    steps: list[list[int]] = [[] for _ in arrays]
+    for d in order:
+        if sizes and all(own[-1] == s[d] * shape[d] for own, s in zip(steps, strides)):
+            sizes[-1] *= shape[d]
+            for own, s in zip(steps, strides):
+                own[-1] = s[d]
+            continue
+        sizes.append(shape[d])
+        for own, s in zip(steps, strides):
+            own.append(s[d])
+    return tuple(sizes), tuple(map(tuple, steps))
+
+
+def _spread(shape: tuple[int, ...], own: tuple[int, ...], strides: Strides, itemsize: int) -> Strides:
+    """An array's strides, in elements, on the common shape: 0 where it is broadcast."""
+    lead = len(shape) - len(own)
+    return (0,) * lead + tuple(0 if n == 1 else s // itemsize for n, s in zip(own, strides))
+
+
+def reading(sizes: Strides, strides: Strides) -> str:
+    """How a kernel reads an array of these strides (see generation.py)."""
+    if not any(strides):
+        return "point"
+    return "linear" if strides == _row_major(sizes) else "strided"
+
+
+def _row_major(sizes: Strides) -> Strides:
+    return tuple(prod(sizes[d + 1 :]) for d in range(len(sizes)))

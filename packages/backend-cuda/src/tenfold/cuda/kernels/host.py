@@ -1,0 +1,48 @@
+"""Operators computed on the host: copied there, run by the CPU's kernel, copied back. For what is rare and short."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tenfold.cuda import runtime
+from tenfold.kernels import table
+
+
+def through_host(name: str) -> Callable[..., Any]:
+    """The CPU's kernel for arrays of the device: synchronises, and moves every argument and result."""
+
+    def call(*arguments: Any, out: Any = None) -> Any:
+        now = runtime.current()
+        arrays = [x for x in _flat(arguments) if isinstance(x, now.array_type)]
+        index = now.index_of(arrays[0]) if arrays else now.current_index()
+        result = getattr(table("cpu"), name)(*[_to_host(now, x) for x in arguments])
+        if result is NotImplemented:
+            return result
+        if out is not None:
+            from tenfold.cuda.kernels.conversion import write
+
+            write(out, now.from_host(np.asarray(result), index))
+            return out
+        if isinstance(result, (tuple, list)):
+            return type(result)(now.from_host(np.asarray(r), index) for r in result)
+        return now.from_host(np.asarray(result), index)
+
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+def _flat(arguments: Any) -> Any:
+    for x in arguments:
+        if isinstance(x, (tuple, list)):
+            yield from _flat(x)
+        else:
+            yield x
+
+
+def _to_host(now: Any, value: Any) -> Any:
+    if isinstance(value, now.array_type):
+        return now.to_host(value)
+    return [_to_host(now, v) for v in value] if isinstance(value, list) else value

@@ -1,0 +1,131 @@
+"""Elementwise operators: Triton formulas, and CuPy's function of the same name where a formula does not reach."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tenfold.cuda.kernels import conversion, formulas
+from tenfold.cuda.kernels.array_kernels import of_array_module
+from tenfold.cuda.kernels.elementwise import NUMBERS, elementwise, run
+from tenfold.cuda.kernels.host import through_host
+from tenfold.cuda.runtime import xp
+from tenfold.kernels import kernel
+from tenfold.operators import op
+from tenfold.promotion import number_dtype
+
+# The array module's function for what has no formula: complex numbers, and bool in some places.
+ARRAY_FUNCTIONS = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "div": "true_divide", "neg": "negative", "abs": "absolute",
+    "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p",
+    "sqrt": "sqrt", "reciprocal": "reciprocal", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "arcsin",
+    "acos": "arccos", "atan": "arctan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "arcsinh",
+    "acosh": "arccosh", "atanh": "arctanh", "eq": "equal", "ne": "not_equal", "isnan": "isnan", "isinf": "isinf",
+    "isfinite": "isfinite", "logical_and": "logical_and", "logical_or": "logical_or", "logical_xor": "logical_xor",
+    "logical_not": "logical_not", "conj_physical": "conjugate", "nextafter": "nextafter", "gcd": "gcd", "lcm": "lcm",
+    "fmod": "fmod", "remainder": "remainder",
+}  # fmt: skip
+# Rare operands of these are computed on the host: a number for each kind of which a formula would be longer than it is used.
+ON_HOST = ("sgn", "square", "sigmoid", "sinc", "rsqrt", "pow", "xlogy", "logaddexp", "lerp", "addcmul", "addcdiv", "add_scaled",
+           "floor_divide", "truncated_quotient", "nextafter", "heaviside", "hypot", "round", "signbit",
+           "angle", "bitwise_left_shift", "bitwise_right_shift")  # fmt: skip
+# The in-place form runs these on the target's own memory.
+INTO = {*formulas.FUNCTIONS, *formulas.ARITHMETIC, *formulas.SELECTION} - {"where"}
+
+
+def refuses(name: str) -> Callable[..., Any]:
+    """What runs where an operator has no meaning: the operator's own rule has the words."""
+
+    def refuse(*operands: Any, out: Any = None) -> Any:
+        raise TypeError(f"{name}: no kernel for {', '.join(str(getattr(x, 'dtype', type(x).__name__)) for x in operands)}")
+
+    return refuse
+
+
+def _otherwise(name: str) -> Callable[..., Any]:
+    if name in ON_HOST:
+        return through_host(name)
+    return of_array_module(ARRAY_FUNCTIONS[name]) if name in ARRAY_FUNCTIONS else refuses(name)
+
+
+SPECIAL = ("pow", "where", "masked_fill", "clamp", "conj_physical", "div", "add_scaled")
+for _name in (*formulas.ARITHMETIC, *formulas.FUNCTIONS, *formulas.TESTS, *formulas.SELECTION):
+    if _name not in SPECIAL:
+        kernel(getattr(op, _name), device="cuda", into=_name in INTO)(elementwise(_name, _otherwise(_name)))
+
+for _name in ("gcd", "lcm"):
+    kernel(getattr(op, _name), device="cuda")(of_array_module(ARRAY_FUNCTIONS[_name]))
+
+kernel(op.div, device="cuda", into=True)(elementwise("div", of_array_module("true_divide")))
+kernel(op.angle, device="cuda")(through_host("angle"))
+_power = elementwise("pow", through_host("pow"))
+_POWERS = {2: "square", 0.5: "sqrt", -1: "reciprocal", 1: "cast"}
+
+
+@kernel(op.pow, device="cuda", into=True)
+def pow(input: Any, exponent: Any, out: Any = None) -> Any:
+    if type(exponent) in (int, float) and exponent in _POWERS and getattr(input, "dtype", np.dtype("?")).kind in "fV":
+        return run(_POWERS[exponent], input, out=out)
+    return _power(input, exponent, out=out)
+
+
+@kernel(op.where, device="cuda")
+def where(condition: Any, input: Any, other: Any) -> Any:
+    if condition.dtype.kind != "b":
+        raise TypeError("where: the condition is not bool")
+    if type(input) in (*NUMBERS, builtins.complex) and type(other) in (*NUMBERS, builtins.complex):
+        input = xp.asarray(input, number_dtype(input + other).numpy)
+    result = run("where", condition, input, other)
+    return xp.where(condition, input, other) if result is NotImplemented else result
+
+
+@kernel(op.masked_fill, device="cuda", into=True)
+def masked_fill(input: Any, mask: Any, value: Any, out: Any = None) -> Any:
+    if input.dtype.kind not in "fV" or type(value) not in (int, float) or mask.dtype.kind != "b":
+        return NotImplemented
+    if out is None and np.broadcast_shapes(input.shape, mask.shape) != input.shape:
+        return NotImplemented
+    return run("masked_fill", input, mask, value, out=out)
+
+
+@kernel(op.clamp, device="cuda", into=True)
+def clamp(input: Any, min: Any, max: Any, out: Any = None) -> Any:
+    """Both limits are numbers; every other call runs the body."""
+    if type(min) not in (int, float) or type(max) not in (int, float) or input.dtype.kind not in "fV" or min > max:
+        return NotImplemented
+    return run("clamp", input, min, max, out=out)
+
+
+@kernel(op.add_scaled, device="cuda", into=True)
+def add_scaled(input: Any, other: Any, alpha: Any, out: Any = None) -> Any:
+    if input.dtype.kind not in "fV" or type(alpha) not in (int, float):
+        return NotImplemented
+    return run("add_scaled", input, other, alpha, out=out)
+
+
+@kernel(op.conj_physical, device="cuda")
+def conj_physical(input: Any) -> Any:
+    result = run("conj_physical", input)
+    return xp.conjugate(input) if result is NotImplemented else result
+
+
+@kernel(op.complex, device="cuda")
+def complex(real: Any, imag: Any) -> Any:
+    if real.dtype.kind != "f" or real.dtype.itemsize < 4:
+        raise TypeError(f"complex: parts of type {real.dtype}")
+    out = xp.empty(np.broadcast_shapes(real.shape, imag.shape), np.result_type(real.dtype, np.complex64))
+    out.real, out.imag = real, imag
+    return out
+
+
+@kernel(op.real_part, device="cuda")
+def real_part(input: Any) -> Any:
+    return input.real
+
+
+@kernel(op.imag_part, device="cuda")
+def imag_part(input: Any) -> Any:
+    return input.imag

@@ -1,0 +1,21 @@
+"""What the entry point names: the device "cuda" and the modules with its kernels. Neither Triton nor CuPy is imported here."""
+
+from __future__ import annotations
+
+from tenfold.devices import Backend
+from tenfold.plugins import hookimpl
+
+TENFOLD_PLUGIN_API = 1
+FAMILIES = ("pointwise", "activation", "reduction", "matmul", "indexing", "conversion")
+
+
+@hookimpl()  # type: ignore[untyped-decorator]
+def tenfold_backends() -> list[Backend]:
+    from tenfold.cuda.backend import CudaBackend
+
+    return [CudaBackend()]
+
+
+@hookimpl()  # type: ignore[untyped-decorator]
+def tenfold_kernels(device: str) -> dict[str, str]:
+    return {family: f"tenfold.cuda.kernels.{family}" for family in FAMILIES} if device == "cuda" else {}

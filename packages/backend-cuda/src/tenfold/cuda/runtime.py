@@ -1,0 +1,130 @@
+"""What the backend and its kernels need of an array library: memory, views, transfer and the launch of a Triton kernel.
+
+Two runtimes have the same methods: `CupyRuntime` here, on a GPU, and `interpreter.InterpretedRuntime`, on NumPy arrays
+without one. `current()` is the one in use; `xp` is its array module (CuPy, or NumPy in the interpreter).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from tenfold.cuda import availability
+
+
+class Runtime(Protocol):
+    """The methods of a runtime; arrays have `shape`, `dtype`, `strides` in bytes."""
+
+    array_type: type
+    module: Any  # the array module
+
+    def device_count(self) -> int: ...
+    def current_index(self) -> int: ...
+    def set_current(self, index: int) -> None: ...
+    def index_of(self, array: Any) -> int: ...
+    def empty(self, shape: Sequence[int], dtype: Any, index: int) -> Any: ...
+    def from_host(self, array: Any, index: int) -> Any: ...
+    def to_host(self, array: Any) -> Any: ...
+    def view(self, array: Any, shape: Sequence[int], strides: Sequence[int], offset: int, dtype: Any) -> Any: ...
+    def memory(self, array: Any) -> tuple[Any, int, int]: ...
+    def pointer(self, array: Any) -> int: ...
+    def synchronize(self, index: int | None) -> None: ...
+    def launch(self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], count: int, index: int) -> None: ...
+
+
+class CupyRuntime:
+    """CUDA through CuPy."""
+
+    def __init__(self, cupy: Any) -> None:
+        self.module = cupy
+        self.array_type = cupy.ndarray
+
+    def device_count(self) -> int:
+        return availability.probe()[0]
+
+    def current_index(self) -> int:
+        return int(self.module.cuda.runtime.getDevice())
+
+    def set_current(self, index: int) -> None:
+        self.module.cuda.runtime.setDevice(index)
+
+    def index_of(self, array: Any) -> int:
+        return int(array.data.device_id)
+
+    def empty(self, shape: Sequence[int], dtype: Any, index: int) -> Any:
+        # Memory goes round untyped: CuPy then need not know the dtype.
+        cupy = self.module
+        dtype = np.dtype(dtype)
+        with cupy.cuda.Device(index):
+            memory = cupy.cuda.alloc(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize)
+            return cupy.ndarray(tuple(shape), dtype, memory)
+
+    def from_host(self, array: Any, index: int) -> Any:
+        result = self.empty(array.shape, array.dtype, index)
+        if array.size:
+            with self.module.cuda.Device(index):
+                result.set(np.ascontiguousarray(array).reshape(array.shape))
+        return result
+
+    def to_host(self, array: Any) -> Any:
+        with self.module.cuda.Device(self.index_of(array)):
+            return array.get()
+
+    def view(self, array: Any, shape: Sequence[int], strides: Sequence[int], offset: int, dtype: Any) -> Any:
+        memory = self.module.cuda.MemoryPointer(array.data.mem, offset)
+        return self.module.ndarray(tuple(shape), dtype, memory, strides=tuple(strides))
+
+    def memory(self, array: Any) -> tuple[Any, int, int]:
+        memory = array.data.mem
+        return memory, int(memory.size), int(array.data.ptr - memory.ptr)
+
+    def pointer(self, array: Any) -> int:
+        return int(array.data.ptr)
+
+    def synchronize(self, index: int | None) -> None:
+        with self.module.cuda.Device(self.current_index() if index is None else index):
+            self.module.cuda.runtime.deviceSynchronize()
+
+    def launch(self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], count: int, index: int) -> None:
+        from tenfold.cuda.launch import launch
+
+        launch(self.module, kernel, signature, arguments, count, index)
+
+
+_state: dict[str, Any] = {"runtime": None}
+
+
+def current() -> Any:
+    """The runtime in use; RuntimeError that says what is missing when there is none."""
+    runtime = _state["runtime"]
+    if runtime is None:
+        count, reason = availability.probe()
+        if not count:
+            raise RuntimeError(f"device 'cuda' is not available: {reason}")
+        runtime = _state["runtime"] = CupyRuntime(availability.load_cupy()[0])
+    return runtime
+
+
+def replace(runtime: Any) -> None:
+    """Use another runtime from now on; None: find out again."""
+    _state["runtime"] = runtime
+    vars(xp).clear()
+
+
+def is_replaced() -> bool:
+    """Whether the runtime in use is another than CUDA's."""
+    return _state["runtime"] is not None and not isinstance(_state["runtime"], CupyRuntime)
+
+
+class ArrayModule:
+    """The array module of the runtime in use; its functions become attributes when first asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(current().module, name)
+        setattr(self, name, value)
+        return value
+
+
+xp: Any = ArrayModule()
