@@ -97,7 +97,7 @@ def linalg_svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     >>> tenfold.linalg.svdvals(tenfold.tensor([[0.0, 2.0], [1.0, 0.0]]))
     tensor([2., 1.])
     """
-    return linalg_svd(A, False, driver=driver).S  # type: ignore[no-any-return]
+    return linalg_svd(A, False, driver=driver).S
 
 
 @composite("linalg", out=True)
@@ -153,7 +153,7 @@ def linalg_eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     >>> tenfold.linalg.eigvalsh(tenfold.tensor([[2.0, 1.0], [1.0, 2.0]]))
     tensor([1., 3.])
     """
-    return _eigh_pair(A, UPLO)[0]  # type: ignore[no-any-return]
+    return _eigh_pair(A, UPLO)[0]
 
 
 @primitive("linalg", method=None, name="eig_pair")
@@ -189,7 +189,7 @@ def linalg_eigvals(A: Tensor) -> Tensor:
     >>> tenfold.linalg.eigvals(tenfold.tensor([[0.0, 1.0], [-1.0, 0.0]])).imag.abs()
     tensor([1., 1.])
     """
-    return _eig_pair(A)[0]  # type: ignore[no-any-return]
+    return _eig_pair(A)[0]
 
 
 # Cholesky
@@ -241,7 +241,7 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """
     L, info = _cholesky_pair(A, upper)
     _require_positive("linalg.cholesky", info)
-    return L  # type: ignore[no-any-return]
+    return L
 
 
 @composite("linalg", out=True)
@@ -252,7 +252,7 @@ def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     >>> tenfold.cholesky(tenfold.tensor([[9.0]]))
     tensor([[3.]])
     """
-    return linalg_cholesky(input, upper=upper)  # type: ignore[no-any-return]
+    return linalg_cholesky(input, upper=upper)
 
 
 @composite("linalg", out=True)
@@ -265,7 +265,7 @@ def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
     """
     require_square("cholesky_inverse", input)
     one = op.eye(input.shape[-1], dtype=input.dtype, device=input.device).expand(input.shape)
-    return cholesky_solve(one, input, upper)  # type: ignore[no-any-return]
+    return cholesky_solve(one, input, upper)
 
 
 @composite("linalg", out=True)
@@ -283,4 +283,4 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
     L = input2.mH if upper else input2
     L = L.tril()
     half = op.linalg_solve_triangular(L, input, upper=False)
-    return op.linalg_solve_triangular(L.mH, half, upper=True)  # type: ignore[no-any-return]
+    return op.linalg_solve_triangular(L.mH, half, upper=True)

@@ -123,7 +123,7 @@ class UninitializedTensorMixin:
         """Allocates the tensor with `shape` and turns it into an ordinary parameter or buffer in place."""
         this: Any = self
         data = tenfold.empty(shape, device=device or this.device, dtype=dtype or this.dtype)
-        self.__class__ = self.cls_to_become  # type: ignore[assignment]
+        self.__class__ = self.cls_to_become
         this.data = data  # as the new class, which overrides no operators
 
     @property

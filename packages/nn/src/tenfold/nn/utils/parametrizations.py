@@ -16,7 +16,7 @@ __all__ = ["spectral_norm", "weight_norm"]
 def _norm_except(v: Tensor, dim: int) -> Tensor:
     """The 2-norm over all dimensions but `dim` (-1: over all), dimensions kept."""
     if dim == -1:
-        return tenfold.norm(v)  # type: ignore[no-any-return]
+        return tenfold.norm(v)
     others = [d for d in range(v.dim()) if d != dim % v.dim()]
     return tenfold.norm(v, dim=others, keepdim=True) if others else v.abs()
 
