@@ -110,8 +110,7 @@ def _check_arguments(operator: Operator, values: dict[str, Any]) -> list[Any]:
         else:
             expected = {"list": "tuple of Tensors", "number": "Tensor or number"}.get(p.role, "Tensor")
             raise TypeError(
-                f"{operator.name}(): argument '{p.name}' (position {position + 1}) must be {expected}, "
-                f"not {type(value).__name__}"
+                f"{operator.name}(): argument '{p.name}' (position {position + 1}) must be {expected}, not {type(value).__name__}"
             )
     out = values.get("out")
     if out is not None:
@@ -360,11 +359,19 @@ def explained(operator: Operator, key: Any, given: list[Any], error: Exception) 
     try:
         _refused_by_rule(operator.inplace_of or operator, given)
     except DataDependent:
-        return error
+        return _prefixed(operator, error)
     except (RuntimeError, TypeError, ValueError, IndexError) as better:
         return _named(operator, better)
     if isinstance(error, (ValueError, TypeError)) and operator.inplace_of is not None:
         return RuntimeError(f"{operator.name}: {error}")
+    return _prefixed(operator, error)
+
+
+def _prefixed(operator: Operator, error: Exception) -> Exception:
+    """A kernel's own error, whose traceback stays, with the operator's name in its message."""
+    plain = type(error) in (RuntimeError, TypeError, ValueError, IndexError) and len(error.args) == 1
+    if plain and operator.name.rstrip("_") not in str(error):
+        error.args = (f"{operator.name}: {error}",)
     return error
 
 
@@ -381,7 +388,7 @@ def _refused_by_rule(operator: Operator, given: list[Any]) -> None:
 
 def _as_meta_tensor(value: Any) -> Any:
     if hasattr(value, "_array"):
-        return RUNTIME["wrap"](_as_meta(value), devices.META)
+        return RUNTIME["wrap"](_as_meta(value), devices.located(devices.META))
     return type(value)(map(_as_meta_tensor, value)) if type(value) in (list, tuple) else value
 
 
@@ -417,4 +424,6 @@ def _with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     return write_out(outs[0], result)
 
 
-RUNTIME.update(dispatch=dispatch, dispatch_dunder=dispatch_dunder, explained=explained, has_gradient=has_gradient, wrong_result=wrong_result)
+RUNTIME.update(
+    dispatch=dispatch, dispatch_dunder=dispatch_dunder, explained=explained, has_gradient=has_gradient, wrong_result=wrong_result
+)

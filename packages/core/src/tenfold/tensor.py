@@ -305,11 +305,15 @@ class Tensor(TensorMethods):
             if not isinstance(value, Tensor):
                 raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
             if value.shape != self.shape:
-                raise RuntimeError(f"assigned grad has data of a different size: {list(value.shape)}, expected {list(self.shape)}")
+                raise RuntimeError(
+                    f"assigned grad has data of a different size: {list(value.shape)}, expected {list(self.shape)}"
+                )
             if value.dtype is not self.dtype:
                 raise RuntimeError(f"assigned grad has data of a different type: {value.dtype}, expected {self.dtype}")
             if value._key.device is not self._key.device:
-                raise RuntimeError(f"assigned grad has data located on a different device: {value.device}, expected {self.device}")
+                raise RuntimeError(
+                    f"assigned grad has data located on a different device: {value.device}, expected {self.device}"
+                )
         self._grad = value
 
     @grad.deleter
@@ -484,5 +488,3 @@ RUNTIME.update(
     Tensor=Tensor, Storage=Storage, wrap=wrap, wrap_all=wrap_all, wrap_views=wrap_views, share=share,
     F32=dtypes.float32.numpy, F64=dtypes.float64.numpy, I64=dtypes.int64.numpy,
 )  # fmt: skip
-
-

@@ -81,6 +81,8 @@ def _consecutive(input: Any, dim: int | None) -> tuple[Any, Any, Any]:
 
 @kernel(op.search_positions, device="cpu")
 def search(sorted_sequence: Any, input: Any, right: bool, out_int32: bool) -> Any:
+    if sorted_sequence.dtype.kind == "b" or input.dtype.kind == "b":
+        raise TypeError("searchsorted: bool has no order")
     side: Literal["left", "right"] = "right" if right else "left"
     rows = real_or_float32(sorted_sequence, "searchsorted")
     x = real_or_float32(input, "searchsorted")

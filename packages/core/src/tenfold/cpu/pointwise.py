@@ -103,8 +103,8 @@ def _rounding(ufunc: Any) -> Any:
 
     def rounded(input: Any, out: Any = None) -> Any:
         kind = input.dtype.kind
-        if kind == "b":
-            raise TypeError("bool is not rounded")
+        if kind in "bc":
+            raise TypeError(f"rounding of {input.dtype}")
         return np.positive(input, out) if kind in "iu" else run(input, out)
 
     return rounded

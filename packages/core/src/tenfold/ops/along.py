@@ -66,7 +66,12 @@ def _(input: Any, dim: int, index: Any, sparse_grad: bool) -> Meta:
 
 @primitive("indexing", method=None)
 def scatter_set(input: Tensor, dim: int, index: Tensor, src: Tensor | Number) -> Tensor:
-    """What `scatter` without `reduce` runs."""
+    """What `scatter` without `reduce` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.scatter_set(tenfold.zeros(3), 0, tenfold.tensor([1]), tenfold.tensor([5.0]))
+    tensor([0., 5., 0.])
+    """
 
 
 @scatter_set.rule

@@ -85,6 +85,10 @@ def index(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     """The elements at integer positions (or where masks hold) of the dimensions whose entry is not None.
 
     Shape: the indices' broadcast shape stands where they stand, or in front when they are not neighbours.
+
+    >>> import tenfold
+    >>> tenfold.op.index(tenfold.tensor([1, 5, 2]), [tenfold.tensor([2, 0])])
+    tensor([2, 1])
     """
 
 
@@ -277,7 +281,12 @@ def _read(self: Tensor, given: Any) -> Tensor:
 
 @composite("indexing", method=None, name="index_any")
 def _index_any(input: Tensor, index: Any) -> Tensor:
-    """`input[index]` with any index."""
+    """`input[index]` with any index.
+
+    >>> import tenfold
+    >>> tenfold.op.index_any(tenfold.tensor([1, 5, 2]), [2, 0])
+    tensor([2, 1])
+    """
     return _read(input, index)
 
 

@@ -48,7 +48,10 @@ def _spectral_norm(A: Any, ord: Any, rows: int, columns: int, keepdim: bool) -> 
     require_floating("linalg.matrix_norm", A)
     rest = [d for d in range(A.dim()) if d not in (rows, columns)]
     values = op.linalg_svdvals(A.permute([*rest, rows, columns]))
-    result = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord > 0 else values.amin(-1)
+    if ord == "nuc" or (ord > 0 and not values.shape[-1]):  # of no values the largest is 0, as their sum
+        result = values.sum(-1)
+    else:
+        result = values.amax(-1) if ord > 0 else values.amin(-1)
     return _restored(result, rows, columns) if keepdim else result
 
 
@@ -61,7 +64,10 @@ def _restored(x: Any, *dims: int) -> Any:
 def _sum_norm(A: Any, ord: float, rows: int, columns: int, keepdim: bool) -> Any:
     added, compared = (rows, columns) if abs(ord) == 1 else (columns, rows)
     sums = op.vector_norm(A, 1, added, True)
-    result = sums.amax(compared, True) if ord > 0 else sums.amin(compared, True)
+    if ord > 0:  # the largest of no sums is 0
+        result = sums.amax(compared, True) if sums.shape[compared] else sums.sum(compared, True)
+    else:
+        result = sums.amin(compared, True)
     return result if keepdim else result.squeeze((rows, columns))
 
 
@@ -113,4 +119,4 @@ def linalg_cond(A: Tensor, p: Any = None) -> Tensor:
 
 
 # The rest of the family.
-from tenfold.ops import linalg_factor as _factor, linalg_products as _products, linalg_solve as _solve  # noqa: E402, F401
+from tenfold.ops import linalg_factor as _factor, linalg_lu as _lu, linalg_products as _products, linalg_solve as _solve  # noqa: E402, F401

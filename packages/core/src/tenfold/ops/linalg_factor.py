@@ -7,7 +7,8 @@ from typing import Any
 from tenfold import return_types
 from tenfold.meta import Meta
 from tenfold.operators import composite, op, primitive
-from tenfold.ops.linalg_checks import raise_if_failed, real_dtype, require_matrix, require_square
+from tenfold.ops.linalg_checks import raise_if_failed, real_dtype, require_matrix, require_square, same_dtype
+from tenfold.ops.rules import broadcast_shapes
 from tenfold.tensor import Tensor
 
 # QR
@@ -255,6 +256,17 @@ def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     return linalg_cholesky(input, upper=upper)
 
 
+@primitive("linalg", method=None, name="cholesky_inverted")
+def _cholesky_inverted(L: Tensor, upper: bool) -> Tensor:
+    """The inverse of the matrix that has this triangular factor: what `cholesky_inverse` runs."""
+
+
+@_cholesky_inverted.rule
+def _(L: Any, upper: bool) -> Meta:
+    require_square("cholesky_inverse", L)
+    return Meta(L.shape, L.dtype)
+
+
 @composite("linalg", out=True)
 def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
     """Inverse of L L^H, given L (or of U^H U, given U with `upper`). Shape: (..., N, N) -> (..., N, N).
@@ -263,9 +275,27 @@ def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
     >>> tenfold.cholesky_inverse(tenfold.tensor([[2.0]]))
     tensor([[0.2500]])
     """
+<<<<<<< HEAD
     require_square("cholesky_inverse", input)
     one = op.eye(input.shape[-1], dtype=input.dtype, device=input.device).expand(input.shape)
     return cholesky_solve(one, input, upper)
+=======
+    return _cholesky_inverted(input, upper)  # type: ignore[no-any-return]
+
+
+@primitive("linalg", method=None, name="cholesky_solution")
+def _cholesky_solution(A: Tensor, B: Tensor, upper: bool) -> Tensor:
+    """The solution of a system whose matrix has the triangular factor A: what `cholesky_solve` runs."""
+
+
+@_cholesky_solution.rule
+def _(A: Any, B: Any, upper: bool) -> Meta:
+    require_square("cholesky_solve", A)
+    same_dtype("cholesky_solve", A, B)
+    if B.shape[-2] != A.shape[-1]:
+        raise RuntimeError(f"cholesky_solve: shapes do not fit, got {list(B.shape)} and a factor {list(A.shape)}")
+    return Meta(B.shape, B.dtype)
+>>>>>>> main
 
 
 @composite("linalg", out=True)
@@ -280,7 +310,13 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
     """
     require_matrix("cholesky_solve", input, "B")
     require_square("cholesky_solve", input2)
+<<<<<<< HEAD
     L = input2.mH if upper else input2
     L = L.tril()
     half = op.linalg_solve_triangular(L, input, upper=False)
     return op.linalg_solve_triangular(L.mH, half, upper=True)
+=======
+    batch = broadcast_shapes("cholesky_solve", [input.shape[:-2], input2.shape[:-2]])
+    B, L = input.expand([*batch, *input.shape[-2:]]), input2.expand([*batch, *input2.shape[-2:]])
+    return _cholesky_solution(L, B, upper)  # type: ignore[no-any-return]
+>>>>>>> main

@@ -24,7 +24,12 @@ def linalg_matrix_power(A: Tensor, n: int) -> Tensor:
     if A.dim() < 2 or A.shape[-1] != A.shape[-2]:
         raise RuntimeError(f"linalg.matrix_power: A must be batches of square matrices, got shape {list(A.shape)}")
     if n == 0:
+<<<<<<< HEAD
         return op.eye(A.shape[-1], dtype=A.dtype, device=A.device).expand(A.shape).clone()
+=======
+        # Filling keeps A in the graph, with a gradient of zero.
+        return op.fill(A, 0) + op.eye(A.shape[-1], dtype=A.dtype, device=A.device)
+>>>>>>> main
     base = op.linalg_inv(A) if n < 0 else A
     result, n = None, abs(n)
     while n:
@@ -145,8 +150,7 @@ def linalg_vander(x: Tensor, N: int | None = None) -> Tensor:
     tensor([[1, 1, 1],
             [1, 2, 4]])
     """
-    if x.dim() == 0:
-        raise RuntimeError("linalg.vander: Expected dim to be greater than 0")
+    x = x.unsqueeze(0) if x.dim() == 0 else x
     if x.dtype is dtypes.BY_NAME["bool"]:
         raise RuntimeError("linalg.vander: bool tensors have no powers; convert with .int()")
     count = x.shape[-1] if N is None else N
@@ -225,6 +229,8 @@ def linalg_matrix_exp(A: Tensor) -> Tensor:
     require_square("linalg.matrix_exp", A)
     if A.numel() == 0:
         return A.clone()
+    if A.dtype.itemsize == (8 if A.dtype.is_complex else 4):  # the approximant's terms cancel: single precision is not enough
+        return linalg_matrix_exp(A.to(dtypes.complex128 if A.dtype.is_complex else dtypes.float64)).to(A.dtype)  # type: ignore[no-any-return]
     size = op.linalg_matrix_norm(A.detach(), 1)
     halvings = (size / _REACH).log2().ceil().clamp(0, 1000).nan_to_num(0)
     most = int(halvings.max())

@@ -403,9 +403,11 @@ def linalg_lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: str | None 
         raise RuntimeError(f"{name}: input.size(-2) should match other.size(-2), got {list(A.shape)} and {list(B.shape)}")
     A, columns = same_batch(name, A, columns)
     solution = linalg_pinv(A, rtol=rcond).matmul(columns)
-    rank, values, residuals = _rank_and_values(A, rcond, driver)[:2] + (A.new_zeros(0).real.detach(),)
+    rank, values, residuals = _rank_and_values(A, rcond, driver)[:2] + (
+        (solution.real if A.dtype.is_complex else solution).reshape(-1).narrow(0, 0, 0),
+    )
     M, N = A.shape[-2:]
-    if M > N and (driver == "gels" or bool((linalg_matrix_rank(A, rtol=rcond) == N).all())):
+    if M > N and (driver == "gels" or driver != "gelsy" and bool((linalg_matrix_rank(A, rtol=rcond) == N).all())):
         residuals = (A.matmul(solution) - columns).abs().square().sum(-2)
     return return_types.linalg_lstsq(solution.squeeze(-1) if vector else solution, residuals, rank, values)
 

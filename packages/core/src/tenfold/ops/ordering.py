@@ -51,7 +51,12 @@ argmin.rule(_position_rule("argmin"))
 
 @primitive("reduction", method=None, name="sort_pair")
 def _sort(input: Tensor, dim: int, descending: bool) -> tuple[Tensor, Tensor]:
-    """Sorted elements and their positions, equal elements in their order: what `sort` runs."""
+    """Sorted elements and their positions, equal elements in their order: what `sort` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.sort_pair(tenfold.tensor([3, 9, 2]), 0, False)
+    (tensor([2, 3, 9]), tensor([2, 0, 1]))
+    """
 
 
 @_sort.rule
@@ -98,7 +103,12 @@ def msort(input: Tensor) -> Tensor:
 
 @primitive("reduction", method=None, name="topk_pair")
 def _topk(input: Tensor, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Tensor, Tensor]:
-    """The k greatest (or least) elements and their positions: what `topk` runs."""
+    """The k greatest (or least) elements and their positions: what `topk` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.topk_pair(tenfold.tensor([3, 9, 2]), 2, 0, True, True)
+    (tensor([9, 3]), tensor([1, 0]))
+    """
 
 
 @_topk.rule
@@ -124,7 +134,12 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
 
 @primitive("reduction", method=None, name="kthvalue_pair")
 def _kthvalue(input: Tensor, k: int, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
-    """The k-th least element along a dimension and its position: what `kthvalue` runs."""
+    """The k-th least element along a dimension and its position: what `kthvalue` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.kthvalue_pair(tenfold.tensor([3, 9, 2]), 2, 0, False)
+    (tensor(3), tensor(0))
+    """
 
 
 @_kthvalue.rule
@@ -154,11 +169,18 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any
 
 @primitive("reduction", method=None, name="unique_parts", nondifferentiable="distinct values have no derivative in PyTorch")
 def _unique(input: Tensor, dim: int | None, consecutive: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """Distinct elements (or slices), which of them each element is, and how often each occurs."""
+    """Distinct elements (or slices), which of them each element is, and how often each occurs.
+
+    >>> import tenfold
+    >>> tenfold.op.unique_parts(tenfold.tensor([3, 1, 3]), None, False)
+    (tensor([1, 3]), tensor([1, 0, 1]), tensor([1, 2]))
+    """
 
 
 @_unique.rule
 def _(input: Any, dim: int | None, consecutive: bool) -> tuple[Meta, Meta, Meta]:
+    if dim is not None:
+        wrap_dim(dim, len(input.shape), "unique")
     raise DataDependent("unique: the result's shape depends on the data, which a meta tensor does not have")
 
 
@@ -196,11 +218,20 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
 
 @primitive("reduction", method=None, name="search_positions", nondifferentiable=_POSITION)
 def _search(sorted_sequence: Tensor, input: Tensor, right: bool, out_int32: bool) -> Tensor:
-    """Insertion points of the values into sorted rows: what `searchsorted` and `bucketize` run."""
+    """Insertion points of the values into sorted rows: what `searchsorted` and `bucketize` run.
+
+    >>> import tenfold
+    >>> tenfold.op.search_positions(tenfold.tensor([1, 3, 5]), tenfold.tensor([0, 4]), False, False)
+    tensor([0, 2])
+    """
 
 
 @_search.rule
 def _(sorted_sequence: Any, input: Any, right: bool, out_int32: bool) -> Meta:
+    if sorted_sequence.dtype.kind in "bc" or input.dtype.kind in "bc":
+        raise NotImplementedError(
+            f"searchsorted is not implemented for {sorted_sequence.dtype} and {input.dtype}; it takes integer and float tensors"
+        )
     rows = tuple(sorted_sequence.shape[:-1])
     if not sorted_sequence.shape:
         raise RuntimeError("searchsorted: boundaries tensor should have at least one dimension, but got a 0-d tensor")

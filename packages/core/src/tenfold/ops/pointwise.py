@@ -134,7 +134,12 @@ def floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
 
 @primitive("pointwise", promote="common", name="truncated_quotient", method=None, rule=pointwise_real)
 def _truncated_quotient(input: Tensor, other: Tensor | Number) -> Tensor:
-    """Quotient rounded towards zero: div with rounding_mode="trunc"."""
+    """Quotient rounded towards zero: div with rounding_mode="trunc".
+
+    >>> import tenfold
+    >>> tenfold.op.truncated_quotient(tenfold.tensor([-7, 7]), 2)
+    tensor([-3,  3])
+    """
 
 
 @primitive("pointwise", **_BINARY)

@@ -43,10 +43,17 @@ def source(generator: Any) -> Generator:
     return generator
 
 
+@cache
+def _unused() -> Generator:
+    """The generator of draws of no elements, which only check their arguments."""
+    return Generator()
+
+
 def drawn(draw: str, generator: Any, shape: Any, dtype: Any, device: Any, requires_grad: bool, *parameters: Any) -> Tensor:
     """A new tensor of samples."""
     shape, key = checked_size(shape), devices.located(device)
     if key is META:
+        getattr(_sampling(), draw)(_unused(), (0,), dtype.numpy, *parameters)  # refuses what it refuses elsewhere
         return empty_on(shape, dtype, device, requires_grad)
     array = getattr(_sampling(), draw)(source(generator), shape, dtype.numpy, *parameters)
     result = wrap(key.backend.from_numpy(array, key.index), key)
@@ -110,6 +117,7 @@ def _integers(low: int, high: int, shape: Any, generator: Any, dtype: Any, devic
     if not low < high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     if devices.located(device) is META:
+        _sampling().randint(_unused(), low, high, (0,), dtype.numpy)
         return empty_on(shape, dtype, device, requires_grad)
     return place(_sampling().randint(source(generator), low, high, shape, dtype.numpy), device, requires_grad)
 
@@ -269,6 +277,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     >>> tenfold.multinomial(tenfold.tensor([0.0, 1.0]), 1)
     tensor([1])
     """
+    _sampling().check_multinomial(input.shape, input.dtype.numpy, num_samples, replacement)
     if input.device is META:
         return empty_on((*input.shape[:-1], num_samples), dtypes.int64, META)
     return place(_sampling().multinomial(source(generator), host(input.detach()), num_samples, replacement), input.device)

@@ -198,12 +198,22 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
 
 @primitive("reduction", method=None, name="max_dim")
 def _max_dim(input: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    """Maximum over one dimension and where it is: what `max(input, dim)` runs."""
+    """Maximum over one dimension and where it is: what `max(input, dim)` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.max_dim(tenfold.tensor([[1, 5], [7, 2]]), 1)
+    (tensor([5, 7]), tensor([1, 0]))
+    """
 
 
 @primitive("reduction", method=None, name="min_dim")
 def _min_dim(input: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    """Minimum over one dimension and where it is: what `min(input, dim)` runs."""
+    """Minimum over one dimension and where it is: what `min(input, dim)` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.min_dim(tenfold.tensor([[1, 5], [7, 2]]), 1)
+    (tensor([1, 2]), tensor([0, 1]))
+    """
 
 
 def located_rule(name: str) -> Any:

@@ -163,7 +163,12 @@ def dist(input: Tensor, other: Tensor, p: Any = 2) -> Tensor:
 
 @primitive("reduction", method=None, name="median_value")
 def _median_value(input: Tensor, skip_nan: bool) -> Tensor:
-    """The lower median of all elements: what `median(input)` and `nanmedian(input)` run."""
+    """The lower median of all elements: what `median(input)` and `nanmedian(input)` run.
+
+    >>> import tenfold
+    >>> tenfold.op.median_value(tenfold.tensor([3.0, 1.0, 2.0, 4.0]), False)
+    tensor(2.)
+    """
 
 
 @_median_value.rule
@@ -174,7 +179,12 @@ def _(input: Any, skip_nan: bool) -> Meta:
 
 @primitive("reduction", method=None, name="median_dim")
 def _median_dim(input: Tensor, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Tensor, Tensor]:
-    """The lower median over a dimension and where it is: what `median(input, dim)` runs."""
+    """The lower median over a dimension and where it is: what `median(input, dim)` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.median_dim(tenfold.tensor([[3.0, 1.0, 2.0]]), 1, False, False)
+    (tensor([2.]), tensor([2]))
+    """
 
 
 @_median_dim.rule
@@ -210,7 +220,12 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
 
 @primitive("reduction", method=None, name="mode_pair")
 def _mode(input: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
-    """The most frequent element over a dimension and its last position: what `mode` runs."""
+    """The most frequent element over a dimension and its last position: what `mode` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.mode_pair(tenfold.tensor([3, 1, 3]), 0, False)
+    (tensor(3), tensor(2))
+    """
 
 
 _mode.rule(located_rule("mode"))

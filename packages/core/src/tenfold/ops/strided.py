@@ -13,7 +13,12 @@ from tenfold.tensor import Tensor
 
 @primitive("indexing", method=None)
 def strided_sum(input: Tensor, shape: Any, size: Any, stride: Any, storage_offset: int) -> Tensor:
-    """Zeros of a shape, with `input` added to the region (size, stride, offset) of them: the adjoint of a view."""
+    """Zeros of a shape, with `input` added to the region (size, stride, offset) of them: the adjoint of a view.
+
+    >>> import tenfold
+    >>> tenfold.op.strided_sum(tenfold.tensor([5.0, 7.0]), (4,), (2,), (2,), 1)
+    tensor([0., 5., 0., 7.])
+    """
 
 
 @strided_sum.rule

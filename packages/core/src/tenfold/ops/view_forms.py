@@ -339,49 +339,90 @@ def _become(tensor: Tensor, changed: Tensor) -> Tensor:
 
 @composite("view")
 def unsqueeze_(input: Tensor, dim: int) -> Tensor:
-    """In-place version of `unsqueeze`."""
+    """In-place version of `unsqueeze`.
+
+    >>> import tenfold
+    >>> tenfold.ones(2).unsqueeze_(0).shape
+    tenfold.Size([1, 2])
+    """
     return _become(input, unsqueeze(input, dim))
 
 
 @composite("view")
 def squeeze_(input: Tensor, dim: Any = None) -> Tensor:
-    """In-place version of `squeeze`."""
+    """In-place version of `squeeze`.
+
+    >>> import tenfold
+    >>> tenfold.ones(1, 2).squeeze_().shape
+    tenfold.Size([2])
+    """
     return _become(input, squeeze(input, dim))
 
 
 @composite("view")
 def transpose_(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """In-place version of `transpose`."""
+    """In-place version of `transpose`.
+
+    >>> import tenfold
+    >>> tenfold.ones(2, 3).transpose_(0, 1).shape
+    tenfold.Size([3, 2])
+    """
     return _become(input, transpose(input, dim0, dim1))
 
 
 @composite("view")
 def swapaxes_(input: Tensor, axis0: int, axis1: int) -> Tensor:
-    """In-place version of `swapaxes`."""
+    """In-place version of `swapaxes`.
+
+    >>> import tenfold
+    >>> tenfold.ones(2, 3).swapaxes_(0, 1).shape
+    tenfold.Size([3, 2])
+    """
     return _become(input, transpose(input, axis0, axis1))
 
 
 @composite("view")
 def swapdims_(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """In-place version of `swapdims`."""
+    """In-place version of `swapdims`.
+
+    >>> import tenfold
+    >>> tenfold.ones(2, 3).swapdims_(0, 1).shape
+    tenfold.Size([3, 2])
+    """
     return _become(input, transpose(input, dim0, dim1))
 
 
 @composite("view")
 def t_(input: Tensor) -> Tensor:
-    """In-place version of `t`."""
+    """In-place version of `t`.
+
+    >>> import tenfold
+    >>> tenfold.ones(2, 3).t_().shape
+    tenfold.Size([3, 2])
+    """
     return _become(input, t(input))
 
 
 @composite("view")
 def as_strided_(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """In-place version of `as_strided`."""
+    """In-place version of `as_strided`.
+
+    >>> import tenfold
+    >>> tenfold.arange(5).as_strided_((2, 2), (1, 2))
+    tensor([[0, 2],
+            [1, 3]])
+    """
     return _become(input, as_strided(input, size, stride, storage_offset))
 
 
 @composite("view")
 def detach_(input: Tensor) -> Tensor:
-    """Cut this tensor off the gradient graph; views of it cannot be detached in place."""
+    """Cut this tensor off the gradient graph; views of it cannot be detached in place.
+
+    >>> import tenfold
+    >>> tenfold.ones(2).detach_()
+    tensor([1., 1.])
+    """
     if input._base is not None and input._node is not None:
         raise RuntimeError("Can't detach views in-place. Use detach() instead")
     input._node = None

@@ -125,7 +125,7 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
     if not isinstance(where, int):
         return _cut_at(input, where, dim)
     if where <= 0:
-        raise RuntimeError(f"number of sections must be larger than 0, got {where}")
+        raise RuntimeError(f"tensor_split: number of sections must be larger than 0, got {where}")
     small, extra = divmod(n, where)
     return split_with_sizes(input, [small + 1] * extra + [small] * (where - extra), dim)
 
