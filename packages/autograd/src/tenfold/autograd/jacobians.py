@@ -79,11 +79,7 @@ def _rows(rows: Any, k: int, x: Tensor, out: Tensor, start: int) -> Tensor:
     return reshape(_part(rows[k], start, out.numel()), shape)
 
 
-<<<<<<< HEAD
-def _part(rows: Any, start: int, count: int) -> Any:
-=======
 def _part(rows: Tensor, start: int, count: int) -> Tensor:
->>>>>>> main
     return rows if count == rows.shape[0] else rows[start : start + count]
 
 

@@ -98,7 +98,7 @@ def linalg_svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     >>> tenfold.linalg.svdvals(tenfold.tensor([[0.0, 2.0], [1.0, 0.0]]))
     tensor([2., 1.])
     """
-    return linalg_svd(A, False, driver=driver).S
+    return linalg_svd(A, False, driver=driver).S  # type: ignore[no-any-return]
 
 
 @composite("linalg", out=True)
@@ -154,7 +154,7 @@ def linalg_eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     >>> tenfold.linalg.eigvalsh(tenfold.tensor([[2.0, 1.0], [1.0, 2.0]]))
     tensor([1., 3.])
     """
-    return _eigh_pair(A, UPLO)[0]
+    return _eigh_pair(A, UPLO)[0]  # type: ignore[no-any-return]
 
 
 @primitive("linalg", method=None, name="eig_pair")
@@ -190,7 +190,7 @@ def linalg_eigvals(A: Tensor) -> Tensor:
     >>> tenfold.linalg.eigvals(tenfold.tensor([[0.0, 1.0], [-1.0, 0.0]])).imag.abs()
     tensor([1., 1.])
     """
-    return _eig_pair(A)[0]
+    return _eig_pair(A)[0]  # type: ignore[no-any-return]
 
 
 # Cholesky
@@ -242,7 +242,7 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """
     L, info = _cholesky_pair(A, upper)
     _require_positive("linalg.cholesky", info)
-    return L
+    return L  # type: ignore[no-any-return]
 
 
 @composite("linalg", out=True)
@@ -253,7 +253,7 @@ def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     >>> tenfold.cholesky(tenfold.tensor([[9.0]]))
     tensor([[3.]])
     """
-    return linalg_cholesky(input, upper=upper)
+    return linalg_cholesky(input, upper=upper)  # type: ignore[no-any-return]
 
 
 @primitive("linalg", method=None, name="cholesky_inverted")
@@ -275,11 +275,6 @@ def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
     >>> tenfold.cholesky_inverse(tenfold.tensor([[2.0]]))
     tensor([[0.2500]])
     """
-<<<<<<< HEAD
-    require_square("cholesky_inverse", input)
-    one = op.eye(input.shape[-1], dtype=input.dtype, device=input.device).expand(input.shape)
-    return cholesky_solve(one, input, upper)
-=======
     return _cholesky_inverted(input, upper)  # type: ignore[no-any-return]
 
 
@@ -295,7 +290,6 @@ def _(A: Any, B: Any, upper: bool) -> Meta:
     if B.shape[-2] != A.shape[-1]:
         raise RuntimeError(f"cholesky_solve: shapes do not fit, got {list(B.shape)} and a factor {list(A.shape)}")
     return Meta(B.shape, B.dtype)
->>>>>>> main
 
 
 @composite("linalg", out=True)
@@ -310,13 +304,6 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
     """
     require_matrix("cholesky_solve", input, "B")
     require_square("cholesky_solve", input2)
-<<<<<<< HEAD
-    L = input2.mH if upper else input2
-    L = L.tril()
-    half = op.linalg_solve_triangular(L, input, upper=False)
-    return op.linalg_solve_triangular(L.mH, half, upper=True)
-=======
     batch = broadcast_shapes("cholesky_solve", [input.shape[:-2], input2.shape[:-2]])
     B, L = input.expand([*batch, *input.shape[-2:]]), input2.expand([*batch, *input2.shape[-2:]])
     return _cholesky_solution(L, B, upper)  # type: ignore[no-any-return]
->>>>>>> main

@@ -24,12 +24,8 @@ def linalg_matrix_power(A: Tensor, n: int) -> Tensor:
     if A.dim() < 2 or A.shape[-1] != A.shape[-2]:
         raise RuntimeError(f"linalg.matrix_power: A must be batches of square matrices, got shape {list(A.shape)}")
     if n == 0:
-<<<<<<< HEAD
-        return op.eye(A.shape[-1], dtype=A.dtype, device=A.device).expand(A.shape).clone()
-=======
         # Filling keeps A in the graph, with a gradient of zero.
         return op.fill(A, 0) + op.eye(A.shape[-1], dtype=A.dtype, device=A.device)
->>>>>>> main
     base = op.linalg_inv(A) if n < 0 else A
     result, n = None, abs(n)
     while n:
@@ -38,7 +34,7 @@ def linalg_matrix_power(A: Tensor, n: int) -> Tensor:
         n >>= 1
         if n:
             base = base.matmul(base)
-    return result.clone() if result is A else result  # type: ignore[return-value]
+    return result.clone() if result is A else result  # type: ignore[union-attr, return-value]
 
 
 @composite("linalg", out=True)
@@ -49,7 +45,7 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
     >>> tenfold.matrix_power(tenfold.tensor([[2.0]]), 3)
     tensor([[8.]])
     """
-    return linalg_matrix_power(input, n)
+    return linalg_matrix_power(input, n)  # type: ignore[no-any-return]
 
 
 @composite("linalg", method=None, out=True)
@@ -79,7 +75,7 @@ def linalg_multi_dot(tensors: Any) -> Tensor:
             raise RuntimeError(f"multi_dot(): tensors cannot be multiplied, got {list(a.shape)} and {list(b.shape)}")
     result = op.chain_matmul(chain)
     result = result.squeeze(-1) if right else result
-    return result.squeeze(0) if left else result
+    return result.squeeze(0) if left else result  # type: ignore[no-any-return]
 
 
 @composite("linalg", method=None, out=True)
@@ -99,7 +95,7 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
         )
     broadcast_shapes("linalg.cross", [input.shape, other.shape])
     a, b = input.unbind(d), other.unbind(d)
-    return op.stack([a[i] * b[j] - a[j] * b[i] for i, j in ((1, 2), (2, 0), (0, 1))], d)
+    return op.stack([a[i] * b[j] - a[j] * b[i] for i, j in ((1, 2), (2, 0), (0, 1))], d)  # type: ignore[no-any-return]
 
 
 @composite("linalg", out=True)
@@ -114,7 +110,7 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
         dim = next((d for d, size in enumerate(input.shape) if size == 3), None)
         if dim is None:
             raise RuntimeError(f"cross: no dimension of size 3 in input, got shape {list(input.shape)}")
-    return linalg_cross(input, other, dim=dim)
+    return linalg_cross(input, other, dim=dim)  # type: ignore[no-any-return]
 
 
 @composite("linalg", method=None, out=True)
@@ -127,7 +123,7 @@ def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """
     if x.dtype is not y.dtype:
         raise RuntimeError(f"linalg.vecdot: Expected vectors of the same dtype, got {x.dtype.name} and {y.dtype.name}")
-    return ((x.conj() if x.dtype.is_complex else x) * y).sum(dim).to(x.dtype)
+    return ((x.conj() if x.dtype.is_complex else x) * y).sum(dim).to(x.dtype)  # type: ignore[no-any-return]
 
 
 @composite("linalg", method=None)
@@ -138,7 +134,7 @@ def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -
     >>> tenfold.linalg.diagonal(tenfold.tensor([[1, 2], [3, 4]]))
     tensor([1, 4])
     """
-    return A.diagonal(offset, dim1, dim2)
+    return A.diagonal(offset, dim1, dim2)  # type: ignore[attr-defined, no-any-return]
 
 
 @composite("linalg", method=None)
@@ -159,7 +155,7 @@ def linalg_vander(x: Tensor, N: int | None = None) -> Tensor:
     x = x.to(dtypes.int64) if x.dtype.category < 2 else x
     column = x.unsqueeze(-1)
     repeated = column.expand(*x.shape, max(count - 1, 0))
-    return op.cat([op.ones_like(column), repeated], -1).cumprod(-1)
+    return op.cat([op.ones_like(column), repeated], -1).cumprod(-1)  # type: ignore[no-any-return]
 
 
 @composite("linalg", method=None, out=True)
@@ -179,7 +175,7 @@ def linalg_tensorinv(A: Tensor, ind: int = 2) -> Tensor:
             f"but got {prod(last)} != {prod(first)}"
         )
     inverse, info = op.linalg_inv_ex(A.reshape(prod(first), prod(last)))
-    return _checked(inverse, info, "linalg.tensorinv").reshape([*last, *first])
+    return _checked(inverse, info, "linalg.tensorinv").reshape([*last, *first])  # type: ignore[no-any-return]
 
 
 def _checked(result: Any, info: Any, name: str) -> Any:
@@ -196,7 +192,7 @@ def linalg_tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
     tensor([1., 1., 1., 1.])
     """
     if dims is not None:
-        A = A.movedim(list(dims), list(range(A.dim() - len(dims), A.dim())))
+        A = A.movedim(list(dims), list(range(A.dim() - len(dims), A.dim())))  # type: ignore[attr-defined]
     rest = A.shape[B.dim() :]
     if prod(rest) != prod(A.shape[: B.dim()]):
         raise RuntimeError(
@@ -204,7 +200,7 @@ def linalg_tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
             f"prod(self.shape[:other.ndim]), but got {prod(rest)} != {prod(A.shape[: B.dim()])}"
         )
     flat = A.reshape(B.numel(), prod(rest))
-    return op.linalg_solve(flat, B.reshape(-1)).reshape(rest)
+    return op.linalg_solve(flat, B.reshape(-1)).reshape(rest)  # type: ignore[no-any-return]
 
 
 # Pade approximant of degree 13 and the norm up to which it is exact to double precision.
@@ -239,7 +235,7 @@ def linalg_matrix_exp(A: Tensor) -> Tensor:
     for i in range(most):
         again = (halvings > i).unsqueeze(-1).unsqueeze(-1)
         result = op.where(again, result.matmul(result), result)
-    return result
+    return result  # type: ignore[no-any-return]
 
 
 def _pade(x: Any) -> Any:
