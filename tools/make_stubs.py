@@ -97,12 +97,11 @@ def public_stubs(tenfold: Any) -> str:
     functions = {
         name: operator
         for name, operator in sorted(public.items())
-        if operator.declared.__module__.startswith("tenfold.ops.") and not name.startswith("_") and name.isidentifier()
+        if vars(tenfold).get(name) is operator.fn and operator.declared.__module__.startswith("tenfold.ops.") and name[0] != "_"
     }
-    dtypes = {name: d.name + "_" * (d.name == "bool") for name, d in {**BY_NAME, **DTYPE_ALIASES}.items()}
     modules = {module.name for module in pkgutil.iter_modules([str(TARGET)]) if not module.name.startswith("_")} | {*PACKAGES}
     lazy = {name: module for name, module in tenfold._LAZY.items() if module.split(".")[1] in modules}
-    lines = [f"from tenfold.dtypes import {source} as {name}" for name, source in sorted(dtypes.items())]
+    lines = ["from tenfold.dtypes import dtype as _dtype", *(f"{name}: _dtype" for name in sorted({*BY_NAME, *DTYPE_ALIASES}))]
     lines += [f"from {module} import {name} as {name}" for name, module in sorted(lazy.items())]
     others = {*functions, *lazy, *(name for name, value in vars(tenfold).items() if not inspect.ismodule(value))}
     lines += [f"import tenfold.{name} as {name}" for name in sorted(modules - others)]

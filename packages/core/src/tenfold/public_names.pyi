@@ -7,33 +7,34 @@ from typing import Any
 from tenfold.operators import Number
 from tenfold.tensor import Tensor
 
-from tenfold.dtypes import bfloat16 as bfloat16
-from tenfold.dtypes import bool_ as bool
-from tenfold.dtypes import complex128 as cdouble
-from tenfold.dtypes import complex64 as cfloat
-from tenfold.dtypes import complex128 as complex128
-from tenfold.dtypes import complex64 as complex64
-from tenfold.dtypes import float64 as double
-from tenfold.dtypes import float32 as float
-from tenfold.dtypes import float16 as float16
-from tenfold.dtypes import float32 as float32
-from tenfold.dtypes import float64 as float64
-from tenfold.dtypes import float8_e4m3fn as float8_e4m3fn
-from tenfold.dtypes import float8_e4m3fnuz as float8_e4m3fnuz
-from tenfold.dtypes import float8_e5m2 as float8_e5m2
-from tenfold.dtypes import float8_e5m2fnuz as float8_e5m2fnuz
-from tenfold.dtypes import float16 as half
-from tenfold.dtypes import int32 as int
-from tenfold.dtypes import int16 as int16
-from tenfold.dtypes import int32 as int32
-from tenfold.dtypes import int64 as int64
-from tenfold.dtypes import int8 as int8
-from tenfold.dtypes import int64 as long
-from tenfold.dtypes import int16 as short
-from tenfold.dtypes import uint16 as uint16
-from tenfold.dtypes import uint32 as uint32
-from tenfold.dtypes import uint64 as uint64
-from tenfold.dtypes import uint8 as uint8
+from tenfold.dtypes import dtype as _dtype
+bfloat16: _dtype
+bool: _dtype
+cdouble: _dtype
+cfloat: _dtype
+complex128: _dtype
+complex64: _dtype
+double: _dtype
+float: _dtype
+float16: _dtype
+float32: _dtype
+float64: _dtype
+float8_e4m3fn: _dtype
+float8_e4m3fnuz: _dtype
+float8_e5m2: _dtype
+float8_e5m2fnuz: _dtype
+half: _dtype
+int: _dtype
+int16: _dtype
+int32: _dtype
+int64: _dtype
+int8: _dtype
+long: _dtype
+short: _dtype
+uint16: _dtype
+uint32: _dtype
+uint64: _dtype
+uint8: _dtype
 from tenfold.generator import Generator as Generator
 from tenfold.amp import autocast as autocast
 from tenfold.generator import default_generator as default_generator

@@ -52,6 +52,9 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
 class _SpectralNorm(Module):
     """weight / sigma, sigma its largest singular value, followed by power iteration in training."""
 
+    _u: Tensor
+    _v: Tensor
+
     def __init__(self, weight: Tensor, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
         super().__init__()
         if not -weight.dim() <= dim < weight.dim():
