@@ -28,7 +28,7 @@ def specialise(operator: Operator) -> None:
         name = operator.name
         RUNTIME["OP_" + name] = operator
         RUNTIME["BODY_" + name] = operator.body
-        RUNTIME.setdefault("attach_" + name, _FirstAttach(operator))
+        RUNTIME.setdefault("attach_" + name, FirstAttach(operator))
         RUNTIME.setdefault("KERNELS_" + name, {})  # device: kernel, filled by dispatch.kernel_for
         text = source(operator)
         filename = f"<tenfold {name}>"
@@ -44,7 +44,7 @@ def specialise(operator: Operator) -> None:
         fn.__code__ = call.__code__
 
 
-class _FirstAttach:
+class FirstAttach:
     """Stands for `attach_NAME` until the first recorded call: finds the gradient rule and makes the real one."""
 
     def __init__(self, operator: Operator) -> None:

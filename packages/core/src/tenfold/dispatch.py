@@ -325,11 +325,26 @@ def _inside_layers(body: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         STATE.layers, STATE.reentering = layers, reentering
 
 
-def has_gradient(operator: Operator) -> bool:
-    """Whether a gradient rule is attached."""
-    from tenfold.plugins import autograd
+_has_gradient: dict[str, bool] = {}
 
-    return bool(autograd().has_gradient(operator))
+
+def has_gradient(operator: Operator) -> bool:
+    """Whether a gradient rule is attached; asked of the autograd package once for each operator."""
+    known = _has_gradient.get(operator.name)
+    if known is None:
+        from tenfold.plugins import autograd
+
+        known = _has_gradient[operator.name] = bool(autograd().has_gradient(operator))
+    return known
+
+
+def forget_gradient(operator: Operator) -> None:
+    """Ask the autograd package anew: a rule was attached to the operator, or taken back."""
+    from tenfold.callpath import FirstAttach
+
+    _has_gradient.pop(operator.name, None)
+    if "attach_" + operator.name in RUNTIME:
+        RUNTIME["attach_" + operator.name] = FirstAttach(operator)
 
 
 def attach(operator: Operator, result: Any, values: dict[str, Any]) -> None:
