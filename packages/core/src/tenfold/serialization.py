@@ -203,7 +203,7 @@ def _known(module: str, name: str) -> Any:
 def _tensor(memory: Tensor, offset: int, size: Any, stride: Any, requires_grad: bool, hooks: Any = None, *more: Any) -> Tensor:
     """A tensor in loaded memory; `more` begins with its dtype where the memory is bytes."""
     flat = memory.view(more[0]) if more and isinstance(more[0], dtypes.dtype) else memory
-    return flat.as_strided(size, stride, offset).detach().requires_grad_(requires_grad)  # type: ignore[no-any-return]
+    return flat.as_strided(size, stride, offset).detach().requires_grad_(requires_grad)
 
 
 def _parameter(data: Tensor, requires_grad: bool, *_: Any) -> Any:

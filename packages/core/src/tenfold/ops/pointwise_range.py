@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ml_dtypes import finfo
-
 from tenfold.meta import Meta
+from tenfold.numeric_limits import finfo
 from tenfold.operators import Number, composite, primitive
 from tenfold.ops.rules import pointwise
 from tenfold.tensor import Tensor
@@ -185,7 +184,7 @@ def nan_to_num(input: Tensor, nan: float | None = 0.0, posinf: float | None = No
         return parts[0] + parts[1] * 1j
     if not input.dtype.is_floating_point:
         return input.clone()
-    limits = finfo(input.dtype.numpy)
+    limits = finfo(input.dtype)
     high = float(limits.max) if posinf is None else posinf
     low = float(limits.min) if neginf is None else neginf
     result = input.masked_fill(input.isnan(), 0.0 if nan is None else nan)
