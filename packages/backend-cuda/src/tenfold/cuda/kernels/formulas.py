@@ -97,7 +97,7 @@ FUNCTIONS = {
     "ceil": Formula("tl.ceil(x)", "x"),
     "trunc": Formula("math.trunc(x)", "x"),
     "round": Formula("math.rint(x)", "x"),
-    "bitwise_not": Formula(None, "~x", "x == 0"),
+    "bitwise_not": Formula(None, "-x - 1", "x == 0"),
     "conj_physical": _all("x"),
 }
 
