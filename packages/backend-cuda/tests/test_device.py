@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -98,8 +100,10 @@ def test_as_strided_stays_inside_the_memory():
         x.as_strided((4, 3), (3, 1), 0)
 
 
-def test_storage_and_saving(tmp_path):
+def test_storage_and_deep_copies():
     x = tenfold.arange(4, device="cuda")
     assert x.untyped_storage().nbytes() >= 32
-    tenfold.save(x, tmp_path / "x.pt")
-    assert tenfold.load(tmp_path / "x.pt", map_location="cpu").tolist() == [0, 1, 2, 3]
+    twin = copy.deepcopy(x)
+    twin.add_(1)
+    assert twin.device == x.device
+    assert (x.tolist(), twin.tolist()) == ([0, 1, 2, 3], [1, 2, 3, 4])
