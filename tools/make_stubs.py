@@ -3,12 +3,14 @@
     python tools/make_stubs.py [--check]
 
 `tenfold/public_names.pyi` has the names that `tenfold` has beside those that its source imports: the operators' functions,
-the dtypes, and what comes from elsewhere on first use. `tenfold/operator_methods.pyi` has Tensor's methods. With --check
-nothing is written and the exit status says whether they are up to date.
+the dtypes, and what comes from elsewhere on first use. `tenfold/operator_methods.pyi` has Tensor's methods, and
+`tenfold/linalg.pyi` the operators under that module's names. With --check nothing is written and the exit status says
+whether they are up to date.
 """
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import pkgutil
 import re
@@ -27,6 +29,8 @@ from tenfold.operators import Number
 from tenfold.tensor import Tensor
 
 """
+# Modules whose names are computed from the operators'.
+NAMESPACES = ("linalg",)
 # Types that the generated files can name; anything else is written as Any.
 NAMEABLE = re.compile(r"(?:Any|Tensor|Number|bool|int|float|complex|str|None|tuple|list|Sequence|[\[\]|,. ])+")
 BUILTINS = re.compile(r"\b(bool|int|float|complex|str|tuple|list)\b")  # some are operators' names, too
@@ -93,17 +97,28 @@ def public_stubs(tenfold: Any) -> str:
     functions = {
         name: operator
         for name, operator in sorted(public.items())
-        if operator.declared.__module__.startswith("tenfold.ops.") and not name.startswith("_") and name.isidentifier()
+        if vars(tenfold).get(name) is operator.fn and operator.declared.__module__.startswith("tenfold.ops.") and name[0] != "_"
     }
-    dtypes = {name: d.name + "_" * (d.name == "bool") for name, d in {**BY_NAME, **DTYPE_ALIASES}.items()}
     modules = {module.name for module in pkgutil.iter_modules([str(TARGET)]) if not module.name.startswith("_")} | {*PACKAGES}
     lazy = {name: module for name, module in tenfold._LAZY.items() if module.split(".")[1] in modules}
-    lines = [f"from tenfold.dtypes import {source} as {name}" for name, source in sorted(dtypes.items())]
+    lines = ["from tenfold.dtypes import dtype as _dtype", *(f"{name}: _dtype" for name in sorted({*BY_NAME, *DTYPE_ALIASES}))]
     lines += [f"from {module} import {name} as {name}" for name, module in sorted(lazy.items())]
     others = {*functions, *lazy, *(name for name, value in vars(tenfold).items() if not inspect.ismodule(value))}
     lines += [f"import tenfold.{name} as {name}" for name in sorted(modules - others)]
     lines += [declaration(name, operator, False) for name, operator in functions.items()]
     return HEADER + IMPORTS + "\n".join(lines) + "\n"
+
+
+def namespace_stubs(module: Any) -> str:
+    """A module that presents operators under names of its own, such as `tenfold.linalg`."""
+    lines = []
+    for name, member in sorted(vars(module).items()):
+        if hasattr(member, "op"):
+            lines.append(declaration(name, member.op, False))
+        elif inspect.isclass(member):
+            home = next(n for n, m in sys.modules.items() if n.startswith("tenfold.ops.") and vars(m).get(name) is member)
+            lines.append(f"from {home} import {name} as {name}")
+    return HEADER + IMPORTS + "".join(f"{line}\n" for line in lines)
 
 
 def method_stubs(tensor_class: Any) -> str:
@@ -126,6 +141,8 @@ def main(arguments: list[str]) -> int:
     import tenfold
 
     texts = {"public_names.pyi": public_stubs(tenfold), "operator_methods.pyi": method_stubs(tenfold.Tensor)}
+    for name in NAMESPACES:
+        texts[f"{name}.pyi"] = namespace_stubs(importlib.import_module(f"tenfold.{name}"))
     stale = [name for name, text in texts.items() if not (TARGET / name).exists() or (TARGET / name).read_text() != text]
     if "--check" in arguments:
         for name in stale:

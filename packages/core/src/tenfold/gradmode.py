@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
 
 from tenfold.runtime import RUNTIME, STATE, set_grad_enabled_here
 
 new = object.__new__
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _GradMode:
@@ -36,9 +38,11 @@ class _GradMode:
     def clone(self) -> _GradMode:
         return type(self)()
 
-    def __call__(self, function: Any) -> Any:
-        if inspect.isclass(function):
-            function.__init__ = self(function.__init__)  # type: ignore[method-assign] # a decorated class records nothing from its first line
+    def __call__(self, function: F) -> F:
+        decorated: Any = function
+        if inspect.isclass(decorated):
+            initialise: Any = decorated.__init__
+            setattr(decorated, "__init__", self(initialise))  # noqa: B010 - a class's own
             return function
         if inspect.isgeneratorfunction(function):
             return self._wrap_generator(function)

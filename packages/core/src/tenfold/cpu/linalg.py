@@ -38,7 +38,7 @@ def checked(function: Any, name: str) -> Callable[..., Any]:
     return guarded
 
 
-def _qr(A: Any, mode: str) -> Any:
+def _qr(A: Any, mode: Any) -> Any:
     if mode == "r":
         return np.empty(0, A.dtype), linalg.qr(A, "r")
     if 0 in A.shape:
@@ -54,7 +54,7 @@ def _svd(A: Any, full_matrices: bool) -> Any:
     return tuple(linalg.svd(A, full_matrices))
 
 
-def _eigh(A: Any, UPLO: str) -> Any:
+def _eigh(A: Any, UPLO: Any) -> Any:
     return tuple(linalg.eigh(A, UPLO.upper()))
 
 
@@ -80,7 +80,7 @@ def linalg_svdvals(A: Any, driver: Any) -> Any:
 
 
 @kernel(op.linalg_eigvalsh, device="cpu")
-def linalg_eigvalsh(A: Any, UPLO: str) -> Any:
+def linalg_eigvalsh(A: Any, UPLO: Any) -> Any:
     if A.ndim < 2 or A.shape[-1] != A.shape[-2] or A.dtype.kind not in "fc" or A.dtype.itemsize == 2:
         return NotImplemented
     return checked(lambda a: linalg.eigvalsh(a, UPLO.upper()), "eigvalsh")(A)
@@ -158,10 +158,11 @@ def _substituted(U: Any, B: Any) -> Any:
     return X
 
 
-for _operator, _function, _name in (
+_CHECKED: tuple[tuple[Any, Any, str], ...] = (
     (op.inverse_pair, _inverse, "inv"), (op.solve_pair, _solve, "solve"),
     (op.triangular_solution, _triangular, "solve_triangular"),
-):  # fmt: skip
+)  # fmt: skip
+for _operator, _function, _name in _CHECKED:
     kernel(_operator, device="cpu")(checked(_function, _name))
 
 

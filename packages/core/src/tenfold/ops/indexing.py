@@ -338,8 +338,8 @@ def _write_at_once(self: Tensor, given: Any, value: Any) -> bool:
 
 INDEX_ANY: Any = _index_any
 index_put_: Any = Tensor.index_put_
-Tensor.__getitem__ = _read # declared in operator_methods.pyi
-Tensor.__setitem__ = _write # declared in operator_methods.pyi
+Tensor.__getitem__ = _read  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+Tensor.__setitem__ = _write  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
 
 
 def at_dim(input: Tensor, dim: int, place: Tensor, name: str) -> list[Any]:

@@ -36,7 +36,7 @@ def linalg_matrix_norm(A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim
         raise RuntimeError(f"linalg.matrix_norm: Expected a floating point or complex tensor as input. Got {A.dtype.name}")
     A = A if dtype is None else A.to(dtype)
     if ord == "fro":
-        return op.vector_norm(A, 2, (rows, columns), keepdim)  # type: ignore[no-any-return]
+        return op.vector_norm(A, 2, (rows, columns), keepdim)
     if ord in ("nuc", 2, -2):
         return _spectral_norm(A, ord, rows, columns, keepdim)
     if not isinstance(ord, str) and abs(ord) in (1, inf):
@@ -86,10 +86,10 @@ def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = Fal
     elif ord is not None and A.dim() not in (1, 2):
         raise RuntimeError(f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A.dim()}D.")
     if ord is not None and (len(dim) if dim is not None else A.dim()) == 2:
-        return linalg_matrix_norm(A, ord, (0, 1) if dim is None else dim, keepdim, dtype=dtype)  # type: ignore[no-any-return]
+        return linalg_matrix_norm(A, ord, (0, 1) if dim is None else dim, keepdim, dtype=dtype)
     if isinstance(ord, str):
         raise RuntimeError(f"linalg.norm: Order {ord!r} is one of matrices, and the input is a vector")
-    return op.vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)  # type: ignore[no-any-return]
+    return op.vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 
 @composite("linalg", method=None, out=True)
@@ -108,10 +108,10 @@ def linalg_cond(A: Tensor, p: Any = None) -> Tensor:
             raise RuntimeError(f"linalg.cond: not defined for empty matrices, got shape {list(A.shape)}")
         values = op.linalg_svdvals(A)
         largest, smallest = values.select(-1, 0), values.select(-1, -1)
-        return smallest / largest if p == -2 else largest / smallest  # type: ignore[no-any-return]
+        return smallest / largest if p == -2 else largest / smallest
     require_square("linalg.cond", A)
     if A.numel() == 0:
-        return A.new_zeros(A.shape[:-2]).abs()  # type: ignore[no-any-return]
+        return A.new_zeros(A.shape[:-2]).abs()
     inverse, info = op.linalg_inv_ex(A)
     singular = (info != 0).unsqueeze(-1).unsqueeze(-1)
     inverse = inverse.masked_fill(singular, inf)

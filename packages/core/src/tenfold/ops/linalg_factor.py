@@ -98,7 +98,7 @@ def linalg_svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     >>> tenfold.linalg.svdvals(tenfold.tensor([[0.0, 2.0], [1.0, 0.0]]))
     tensor([2., 1.])
     """
-    return linalg_svd(A, False, driver=driver).S  # type: ignore[no-any-return]
+    return linalg_svd(A, False, driver=driver).S
 
 
 @composite("linalg", out=True)
@@ -154,7 +154,7 @@ def linalg_eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     >>> tenfold.linalg.eigvalsh(tenfold.tensor([[2.0, 1.0], [1.0, 2.0]]))
     tensor([1., 3.])
     """
-    return _eigh_pair(A, UPLO)[0]  # type: ignore[no-any-return]
+    return _eigh_pair(A, UPLO)[0]
 
 
 @primitive("linalg", method=None, name="eig_pair")
@@ -190,7 +190,7 @@ def linalg_eigvals(A: Tensor) -> Tensor:
     >>> tenfold.linalg.eigvals(tenfold.tensor([[0.0, 1.0], [-1.0, 0.0]])).imag.abs()
     tensor([1., 1.])
     """
-    return _eig_pair(A)[0]  # type: ignore[no-any-return]
+    return _eig_pair(A)[0]
 
 
 # Cholesky
@@ -242,7 +242,7 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """
     L, info = _cholesky_pair(A, upper)
     _require_positive("linalg.cholesky", info)
-    return L  # type: ignore[no-any-return]
+    return L
 
 
 @composite("linalg", out=True)
@@ -253,7 +253,7 @@ def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     >>> tenfold.cholesky(tenfold.tensor([[9.0]]))
     tensor([[3.]])
     """
-    return linalg_cholesky(input, upper=upper)  # type: ignore[no-any-return]
+    return linalg_cholesky(input, upper=upper)
 
 
 @primitive("linalg", method=None, name="cholesky_inverted")
@@ -275,7 +275,7 @@ def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
     >>> tenfold.cholesky_inverse(tenfold.tensor([[2.0]]))
     tensor([[0.2500]])
     """
-    return _cholesky_inverted(input, upper)  # type: ignore[no-any-return]
+    return _cholesky_inverted(input, upper)
 
 
 @primitive("linalg", method=None, name="cholesky_solution")
@@ -306,4 +306,4 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
     require_square("cholesky_solve", input2)
     batch = broadcast_shapes("cholesky_solve", [input.shape[:-2], input2.shape[:-2]])
     B, L = input.expand([*batch, *input.shape[-2:]]), input2.expand([*batch, *input2.shape[-2:]])
-    return _cholesky_solution(L, B, upper)  # type: ignore[no-any-return]
+    return _cholesky_solution(L, B, upper)

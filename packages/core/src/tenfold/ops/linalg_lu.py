@@ -119,7 +119,7 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
     require_square("linalg.lu_solve", LU, "LU")
     same_dtype("linalg.lu_solve", LU, B)
     if not left:  # X A = B is A^H X^H = B^H
-        return linalg_lu_solve(LU, pivots, B.mH, adjoint=not adjoint).mH  # type: ignore[no-any-return]
+        return linalg_lu_solve(LU, pivots, B.mH, adjoint=not adjoint).mH
     batch_pivots = pivots.expand(same_batch("linalg.lu_solve", LU, B)[0].shape[:-1])
     LU, B = same_batch("linalg.lu_solve", LU, B)
     order = _pivot_order(batch_pivots, LU.shape[-1]).unsqueeze(-1).expand(B.shape)
@@ -127,9 +127,9 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
     if adjoint:
         half = solve(LU.mH, B, upper=False)
         whole = solve(LU.mH, half, upper=True, unitriangular=True)
-        return op.zeros_like(whole).scatter(-2, order, whole)  # type: ignore[no-any-return]
+        return op.zeros_like(whole).scatter(-2, order, whole)
     half = solve(LU, B.gather(-2, order), upper=False, unitriangular=True)
-    return solve(LU, half, upper=True)  # type: ignore[no-any-return]
+    return solve(LU, half, upper=True)
 
 
 @composite("linalg", out=True)
@@ -141,7 +141,7 @@ def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     >>> tenfold.lu_solve(tenfold.tensor([[4.0]]), LU, pivots)
     tensor([[2.]])
     """
-    return linalg_lu_solve(LU_data, LU_pivots, input)  # type: ignore[no-any-return]
+    return linalg_lu_solve(LU_data, LU_pivots, input)
 
 
 @composite("linalg", out=True)
@@ -178,7 +178,7 @@ def linalg_householder_product(A: Tensor, tau: Tensor) -> Tensor:
         )
     same_dtype(name, A, tau)
     start = op.fill(A, 0) + op.eye(M, N, dtype=A.dtype, device=A.device)  # a constant, but in the graph
-    return _reflected(A, tau, start)  # type: ignore[no-any-return]
+    return _reflected(A, tau, start)
 
 
 def _reflected(A: Any, tau: Any, C: Any, adjoint: bool = False) -> Any:
@@ -201,8 +201,8 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
     """
     require_matrix("ormqr", input)
     if left:
-        return _reflected(input, tau, other, transpose)  # type: ignore[no-any-return]
-    return _reflected(input, tau, other.mH, not transpose).mH  # type: ignore[no-any-return]
+        return _reflected(input, tau, other, transpose)
+    return _reflected(input, tau, other.mH, not transpose).mH
 
 
 @primitive("linalg", method=None, name="geqrf_pair", nondifferentiable="PyTorch has no derivative of it either; use linalg.qr")
