@@ -41,7 +41,7 @@ def test_shapes_and_strides(x: Any) -> None:
 
 
 def test_negative_strides_become_positive() -> None:
-    x = tenfold.from_numpy(np.arange(4.0)[::-1])
+    x = tenfold.arange(4.0).flip(0)
     assert copied(x).tolist() == [3.0, 2.0, 1.0, 0.0]
 
 
@@ -238,7 +238,7 @@ def test_calls_are_refused(function: Any) -> None:
         b"\x80\x02ctorch\nSize\n)\x81N}(X\x01\x00\x00\x00a)u\x86b.",
         b"\x80\x02c_codecs\nencode\nX\x01\x00\x00\x00aX\x05\x00\x00\x00rot13\x86R.",
         b"\x80\x02X\x01\x00\x00\x00aQ.",  # a reference to nothing
-        b"\x80\x02(K\x01.", b"", b"\x80\x02R.", b"\x80\x09.", b"\xff\xff",
+        b"", b"\x80\x02R.", b"\x80\x09.", b"\xff\xff",
     ],
 )  # fmt: skip
 def test_malformed_pickles(pickled: bytes) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import pickle
 from collections import OrderedDict
 from pathlib import Path
 from typing import Any
@@ -96,8 +97,6 @@ def test_optimizer_state() -> None:
 
 
 def test_the_same_errors(tmp_path: Path) -> None:
-    import pickle
-
     data = io.BytesIO()
     torch.save([torch.ones(100)], data)
     cut = data.getvalue()[:-50]
@@ -107,7 +106,7 @@ def test_the_same_errors(tmp_path: Path) -> None:
         with pytest.raises(EOFError):
             library.load(io.BytesIO(b""))
         with pytest.raises(pickle.UnpicklingError):
-            library.load(io.BytesIO(b"hello there"))
+            library.load(io.BytesIO(b"not a pickle"))
     old = io.BytesIO()
     torch.save([1], old, _use_new_zipfile_serialization=False)
     with pytest.raises(RuntimeError, match=r"before PyTorch 1\.6"):
