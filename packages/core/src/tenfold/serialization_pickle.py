@@ -66,6 +66,7 @@ class TensorPickler(pickle._Pickler):  # type: ignore[name-defined, misc]
         super().__init__(file, protocol)
         self.storages: list[Storage] = []
         self.keys: dict[Any, str] = {}
+        self.typed: dict[Any, str] = {}
 
     def save(self, obj: Any, save_persistent_id: bool = True) -> None:
         """One object; names are written as they are."""
@@ -87,6 +88,10 @@ class TensorPickler(pickle._Pickler):  # type: ignore[name-defined, misc]
         storage = obj.storage
         size = storage.nbytes()
         key = (storage.device, storage.data_ptr(), size) if size else id(storage)
+        if self.typed.setdefault(key, obj.typed) != obj.typed:
+            raise RuntimeError(
+                "save: cannot save multiple tensors or storages that view the same data as different types; clone one of them"
+            )
         if key not in self.keys:
             self.keys[key] = str(len(self.storages))
             self.storages.append(storage)
