@@ -228,8 +228,8 @@ def _read(operator: Operator, table: str) -> list[str]:
         if p.role == "number" and p is not first:
             lines += _read_number(n, dtype_of, operator) if in_group else _read_free_number(n)
             if in_group and not dtype_of and len(promoted) > 1:  # as `where`'s input, the first whose dtype counts
-                lines.append(f"        d = getattr(a_{n}, 'dtype', None)")
-                dtype_of = "d"
+                lines.append(f"        d_ = getattr(a_{n}, 'dtype', None)")
+                dtype_of = "d_"
             continue
         if p.role == "list":
             holes = "None" in str(operator.declared.__annotations__.get(n))
