@@ -47,7 +47,7 @@ _REBUILD_META = Global("torch._utils", "_rebuild_meta_tensor_no_storage")
 _REBUILD_PARAMETER = Global("torch._utils", "_rebuild_parameter")
 _REBUILD_SUBCLASS = Global("torch._tensor", "_rebuild_from_type_v2")
 _OWN: dict[Any, Global] = {device: Global("torch", "device"), Size: Global("torch", "Size")}
-_TYPED = {name: Global("torch", name) for name in (*_DTYPES, _UNTYPED)}
+_TYPED = {name: Global("torch", name) for name in _DTYPES} | {_UNTYPED: Global("torch.storage", _UNTYPED)}
 _BY_DTYPE = {dtype: Global("torch", dtype.name) for dtype in dtypes.ALL}
 
 
