@@ -104,7 +104,7 @@ def _reduced(t: Tensor) -> Any:
         t = t.detach().clone().requires_grad_(t.requires_grad)
     typed = t.dtype.name in STORAGES
     memory = _Memory(t.untyped_storage(), t.dtype if typed else None)
-    rest = (memory, t.storage_offset(), tuple(t.shape), t.stride(), t.requires_grad, OrderedDict())
+    rest: tuple[Any, ...] = (memory, t.storage_offset(), tuple(t.shape), t.stride(), t.requires_grad, OrderedDict())
     if typed:
         return _Global("torch._utils", "_rebuild_tensor_v2"), rest
     return _Global("torch._utils", "_rebuild_tensor_v3"), (*rest, t.dtype, None)
