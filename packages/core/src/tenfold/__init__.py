@@ -61,7 +61,9 @@ _LAZY = {
     "set_rng_state": "tenfold.generator", "set_printoptions": "tenfold.printing", "finfo": "tenfold.numeric_limits",
     "iinfo": "tenfold.numeric_limits", "set_num_threads": "tenfold.threads", "get_num_threads": "tenfold.threads",
     "autocast": "tenfold.amp", "save": "tenfold.serialization", "load": "tenfold.serialization",
-    "vmap": "tenfold.func",
+    "vmap": "tenfold.func", "numel": "tenfold.queries", "is_floating_point": "tenfold.queries",
+    "is_complex": "tenfold.queries", "is_nonzero": "tenfold.queries", "is_storage": "tenfold.queries",
+    "typename": "tenfold.queries", "broadcast_shapes": "tenfold.queries",
 }  # fmt: skip
 
 

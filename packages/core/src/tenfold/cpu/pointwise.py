@@ -264,6 +264,7 @@ def remainder(input: Any, other: Any) -> Any:
 @kernel(op.truncated_quotient, device="cpu")
 @quiet
 def truncated_quotient(input: Any, other: Any) -> Any:
+    _refuse_bool(input, other)
     if not (_is_whole(input) and _is_whole(other)):
         return np.trunc(np.true_divide(input, other))
     _refuse_zero(other)
@@ -289,7 +290,9 @@ def pow(input: Any, exponent: Any, out: Any = None) -> Any:
 
 def _whole_power(input: Any, exponent: Any, out: Any) -> Any:
     if np.result_type(input, exponent) == np.bool_:
-        raise TypeError("power of bool")
+        if np.ndim(exponent):
+            raise TypeError("power of bool")
+        return np.logical_or(input, np.logical_not(exponent), out)
     negative = np.less(exponent, 0)
     if not np.any(negative):
         return np.power(input, exponent, out)
@@ -302,6 +305,8 @@ def _whole_power(input: Any, exponent: Any, out: Any) -> Any:
 
 @kernel(op.heaviside, device="cpu")
 def heaviside(input: Any, values: Any) -> Any:
+    if input.dtype.kind == "c":
+        raise TypeError("complex numbers have no order")
     return np.where(input == 0, values, (input > 0).astype(input.dtype))
 
 

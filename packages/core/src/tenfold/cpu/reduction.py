@@ -103,12 +103,14 @@ def prod(input: Any, dim: Any, keepdim: bool) -> Any:
     return _multiply(input, axes(dim, input.ndim), np.int64 if dtype.kind in "biu" else None, None, keepdim)
 
 
-def real_or_float32(input: Any, name: str) -> Any:
-    """The array where NumPy orders its elements as PyTorch does; ml_dtypes as float32; complex is refused."""
+def real_or_float32(input: Any, name: str, bools: bool = True) -> Any:
+    """The array where NumPy orders its elements as PyTorch does; ml_dtypes as float32; complex (and bool) is refused."""
     if input.dtype.kind == "V":
         return input.astype(np.float32)
     if input.dtype.kind == "c":
         raise TypeError(f"{name}: complex numbers have no order")
+    if input.dtype.kind == "b" and not bools:
+        raise TypeError(f"{name} of bool")
     return input
 
 
@@ -153,8 +155,8 @@ kernel(op.min_dim, device="cpu")(located(np.argmin, "min"))
 
 def _position(choose: Any, name: str) -> Any:
     def run(input: Any, dim: Any, keepdim: bool) -> Any:
-        if input.dtype.kind in "Vc":
-            input = real_or_float32(input, name)
+        if input.dtype.kind in "Vcb":
+            input = real_or_float32(input, name, bools=False)
         return choose(input, axes(dim, input.ndim), None, keepdims=keepdim)
 
     return run

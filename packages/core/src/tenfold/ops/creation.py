@@ -175,8 +175,8 @@ def from_numpy(ndarray: Any) -> Tensor:
         raise ValueError("from_numpy: given numpy array has byte order different from the native byte order")
     if any(s < 0 for s in ndarray.strides):
         raise ValueError(
-            "from_numpy: at least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
-            "supported. (You can probably work around this by making a copy of your array with array.copy().)"
+            "from_numpy: at least one stride in the given numpy array is negative, and tensors with negative strides are not "
+            "currently supported; make a copy of your array with array.copy()."
         )
     if ndarray.base is not None and ndarray.flags.c_contiguous and ndarray.dtype.kind != "V":
         # The tensor's storage starts where the given array does, as in PyTorch.

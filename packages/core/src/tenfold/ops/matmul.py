@@ -16,7 +16,7 @@ Ints = Sequence[int]
 
 def _no_bool(name: str, dtype: Any) -> None:
     if dtype.kind == "b":
-        raise RuntimeError(f"\"{name}\" not implemented for 'Bool': got bool matrices, convert with .float() or .int()")
+        raise NotImplementedError(f"\"{name}\" not implemented for 'Bool': got bool matrices, convert with .float() or .int()")
 
 
 @primitive("matmul", promote="same", out=True, aliases=("spmm",))

@@ -38,7 +38,7 @@ def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
 
 def _position_rule(name: str) -> Any:
     def rule(input: Any, dim: int | None, keepdim: bool) -> Meta:
-        require_real(input, name)
+        require_real(input, name, bools=False)
         check_nonempty(input, dim, name)
         return reduced(input, dim, keepdim, name, np.int64)
 
@@ -113,7 +113,7 @@ def _topk(input: Tensor, k: int, dim: int, largest: bool, sorted: bool) -> tuple
 
 @_topk.rule
 def _(input: Any, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Meta, Meta]:
-    require_real(input, "topk")
+    require_real(input, "topk", bools=False)
     d = wrap_dim(dim, len(input.shape), "topk")
     if not 0 <= k <= (input.shape[d] if input.shape else 1):
         raise RuntimeError(f"topk: selected index k out of range, got k={k} for dimension {d} of shape {list(input.shape)}")
@@ -150,7 +150,7 @@ def _(input: Any, k: int, dim: int, keepdim: bool) -> tuple[Meta, Meta]:
         raise IndexError(f"kthvalue(): Expected reduction dim {d} to have non-zero size.")
     if not 1 <= k <= size:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {d}: got k={k}, accepted are 1 to {size}")
-    return located_rule("kthvalue")(input, dim, keepdim)
+    return located_rule("kthvalue", bools=False)(input, dim, keepdim)
 
 
 @composite("reduction", out=True)

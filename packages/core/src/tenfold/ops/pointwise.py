@@ -155,7 +155,7 @@ def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
 @pow.rule
 def _(input: Any, exponent: Any) -> Meta:
     result = pointwise(input, exponent)
-    if result.dtype.kind == "b":
+    if result.dtype.kind == "b" and getattr(exponent, "shape", ()):  # x ** True and x ** False need no power
         raise NotImplementedError("pow is not implemented for bool; convert to an integer dtype")
     if result.dtype.kind in "iu" and not isinstance(exponent, Meta) and exponent < 0:
         raise RuntimeError("pow: Integers to negative integer powers are not allowed.")
@@ -208,6 +208,8 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
     >>> tenfold.rsub(tenfold.tensor([1.0]), 3)
     tensor([2.])
     """
+    if input.dtype.category == 0 and getattr(other, "dtype", input.dtype).category == 0:
+        raise RuntimeError("rsub: Subtraction, the `-` operator, with two bool tensors is not supported; use logical_xor()")
     return add(mul(input, -alpha), other)
 
 
@@ -287,7 +289,7 @@ def nextafter(input: Tensor, other: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", promote="same", inplace=True, out=True, rule=pointwise, nondifferentiable="it is a step")
+@primitive("pointwise", promote="same", inplace=True, out=True, nondifferentiable="it is a step")
 def heaviside(input: Tensor, values: Tensor) -> Tensor:
     """The step function: 0 below 0, 1 above, `values` at 0.
 
@@ -295,6 +297,14 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
     >>> tenfold.heaviside(tenfold.tensor([-1.0, 0.0, 2.0]), tenfold.tensor([0.5]))
     tensor([0.0000, 0.5000, 1.0000])
     """
+
+
+@heaviside.rule
+def _(input: Any, values: Any) -> Meta:
+    result = pointwise(input, values)
+    if result.dtype.kind == "c":
+        raise RuntimeError("heaviside is not implemented for complex tensors, which have no order")
+    return result
 
 
 @primitive("pointwise", promote="common", out=True)

@@ -216,4 +216,8 @@ def polar(abs: Tensor, angle: Tensor) -> Tensor:
     >>> tenfold.polar(tenfold.tensor([2.0]), tenfold.tensor([0.0]))
     tensor([2.+0.j])
     """
+    if abs.dtype.category != 2 or angle.dtype.category != 2:
+        raise RuntimeError(
+            f"polar: Expected both inputs to be Half, Float or Double tensors but got {abs.dtype} and {angle.dtype}"
+        )
     return complex(abs * angle.cos(), abs * angle.sin())

@@ -26,6 +26,13 @@ def _ordered(*arrays: Any) -> Meta:
     return result
 
 
+def _limited(*arrays: Any) -> Meta:
+    result = pointwise(*arrays)
+    if result.dtype.kind == "c":
+        raise NotImplementedError("clamp is not supported for complex tensors, which have no order")
+    return result
+
+
 @primitive("pointwise", inplace=True, out=True, rule=_whole)
 def floor(input: Tensor) -> Tensor:
     """The largest whole number that is not above input.
@@ -83,7 +90,7 @@ def frac(input: Tensor) -> Tensor:
     tensor([ 0.5000, -0.2500])
     """
     if not input.dtype.is_floating_point:
-        raise RuntimeError(f"frac is only implemented for floating point tensors, got {input.dtype}")
+        raise NotImplementedError(f"frac is only implemented for floating point tensors, got {input.dtype}")
     return input - trunc(input)
 
 
@@ -127,7 +134,7 @@ def fmin(input: Tensor, other: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", rule=_ordered, inplace=True, **_EXTREME)
+@primitive("pointwise", rule=_limited, inplace=True, **_EXTREME)
 def clamp_min(input: Tensor, min: Tensor | Number) -> Tensor:
     """Raised to a lower limit: max(input, min).
 
@@ -137,7 +144,7 @@ def clamp_min(input: Tensor, min: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", rule=_ordered, inplace=True, **_EXTREME)
+@primitive("pointwise", rule=_limited, inplace=True, **_EXTREME)
 def clamp_max(input: Tensor, max: Tensor | Number) -> Tensor:
     """Cut to an upper limit: min(input, max).
 

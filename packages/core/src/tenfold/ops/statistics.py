@@ -15,7 +15,7 @@ from tenfold.operators import composite, op, primitive
 from tenfold.ops.ordering import sort
 from tenfold.ops.pointwise import where
 from tenfold.ops.reduction import count_over, located_rule, mean, reduced, require_real, sum
-from tenfold.ops.rules import wrap_dims
+from tenfold.ops.rules import require_floating, wrap_dims
 from tenfold.tensor import Tensor
 
 
@@ -173,7 +173,7 @@ def _median_value(input: Tensor, skip_nan: bool) -> Tensor:
 
 @_median_value.rule
 def _(input: Any, skip_nan: bool) -> Meta:
-    require_real(input, "median")
+    require_real(input, "median", bools=False)
     return Meta((), input.dtype)
 
 
@@ -189,7 +189,7 @@ def _median_dim(input: Tensor, dim: int, keepdim: bool, skip_nan: bool) -> tuple
 
 @_median_dim.rule
 def _(input: Any, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Meta, Meta]:
-    return located_rule("median")(input, dim, keepdim)
+    return located_rule("median", bools=False)(input, dim, keepdim)
 
 
 @composite("reduction", out=True)
@@ -325,7 +325,9 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
 @bincount.rule
 def _(input: Any, weights: Any, minlength: int) -> Meta:
-    if len(input.shape) != 1 or input.dtype.kind not in "iu":
+    if input.dtype.kind not in "iu":
+        raise NotImplementedError(f"bincount is not implemented for {input.dtype}; it takes integer tensors")
+    if len(input.shape) != 1:
         raise RuntimeError(
             f"bincount only supports 1-d non-negative integral inputs, got {input.dtype} of shape {list(input.shape)}"
         )
@@ -348,7 +350,7 @@ def histc(input: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
 
 @histc.rule
 def _(input: Any, bins: int, min: Any, max: Any) -> Meta:
-    require_real(input, "histc")
+    require_floating(input, "histc")
     if bins <= 0:
         raise RuntimeError("bins must be > 0")
     if min > max:

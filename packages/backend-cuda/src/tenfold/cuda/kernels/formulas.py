@@ -97,7 +97,7 @@ FUNCTIONS = {
     "ceil": Formula("tl.ceil(x)", "x"),
     "trunc": Formula("math.trunc(x)", "x"),
     "round": Formula("math.rint(x)", "x"),
-    "bitwise_not": Formula(None, "~x", "x == 0"),
+    "bitwise_not": Formula(None, "-x - 1", "x == 0"),
     "conj_physical": _all("x"),
 }
 
@@ -120,7 +120,7 @@ TESTS = {
     # A shift by the width or more has no meaning to the hardware: all bits are gone, or copies of the sign.
     "bitwise_left_shift": Formula(None, f"tl.where({SHIFTABLE}, x << tl.where({SHIFTABLE}, y, 0), 0)", None, "xy"),
     "bitwise_right_shift": Formula(
-        None, f"tl.where({SHIFTABLE}, x >> tl.where({SHIFTABLE}, y, 0), tl.where(x < 0, -1, 0))", None, "xy"
+        None, f"tl.where({SHIFTABLE}, x >> tl.where({SHIFTABLE}, y, 0), tl.where(x < 0, x >> (x.dtype.primitive_bitwidth - 1), 0))", None, "xy"
     ),
 }
 

@@ -198,7 +198,7 @@ def flip(input: Any, dims: Any) -> Any:
     backwards = [slice(None)] * input.ndim
     for d in dims if input.ndim else ():
         backwards[d] = slice(None, None, -1)
-    return clone_contiguous(input[tuple(backwards)])
+    return clone_contiguous(input[tuple(backwards)] if input.ndim else input)
 
 
 @kernel(op.roll, device="cuda")
