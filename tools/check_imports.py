@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,8 +42,6 @@ def imports(tree: ast.AST, module: str, is_package: bool, in_function: bool = Fa
         elif isinstance(node, ast.ImportFrom):
             base = resolve(node, module, is_package)
             yield from (Import(f"{base}.{alias.name}", node.lineno, in_function) for alias in node.names)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "importlib.import_module":
-            yield from (Import(name.value, node.lineno, in_function) for name in node.args if isinstance(name, ast.Constant))
         else:
             inside = in_function or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
             yield from imports(node, module, is_package, inside)
@@ -75,10 +74,13 @@ def imports_of(path: Path, package: Package) -> list[Import]:
 
 def late_modules(package: Package) -> set[str]:
     """The package's modules that it imports inside functions only, so that `import` of the package does not need them."""
-    found = [one for path in package.source.rglob("*.py") for one in imports_of(path, package)]
+    paths = list(package.source.rglob("*.py"))
+    found = [one for path in paths for one in imports_of(path, package)]
     early = {one.name for one in found if not one.in_function}
     early |= {name.rpartition(".")[0] for name in early}  # `from module import name`
-    return {one.name for one in found if one.in_function} - early
+    late = {one.name for one in found if one.in_function}
+    late |= {name for path in paths for name in re.findall(r'importlib\.import_module\("([\w.]+)"\)', path.read_text(encoding="utf-8"))}
+    return late - early
 
 
 def check_file(path: Path, package: Package, among: list[Package], late: set[str]) -> Iterator[str]:
