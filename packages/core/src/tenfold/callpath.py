@@ -173,9 +173,7 @@ def _read(operator: Operator, table: str) -> list[str]:
         in_group = p in promoted
         if p.role == "number" and p is not first:
             lines += _read_number(n, dtype_of, operator) if in_group else _read_free_number(n)
-            if in_group and not dtype_of and len(promoted) > 1:  # as `where`'s input, the first whose dtype counts
-                lines.append(f"        d = getattr(a_{n}, 'dtype', None)")
-                dtype_of = "d"
+            dtype_of = "d" if in_group else dtype_of
             continue
         if p.role == "list":
             holes = "None" in str(operator.declared.__annotations__.get(n))
@@ -218,7 +216,9 @@ def _read_number(n: str, dtype_of: str, operator: Operator) -> list[str]:
     """A Python number is weak: with a float array it goes to the kernel as it is."""
     if not dtype_of:
         number_slow, dtype_test = "slow = True", ""
+        first = [f"        d = getattr(a_{n}, 'dtype', None)"]  # as of `where`'s input: the others' dtypes are to agree with it
     else:
+        first = []
         wide = "" if operator.promote == "float" else " and not (T is int and d is I64)"
         number_slow = f"if {dtype_of} is not F32 and {dtype_of} is not F64{wide}:\n                slow = True"
         dtype_test = f" or a_{n}.dtype is not {dtype_of}"
@@ -233,6 +233,7 @@ def _read_number(n: str, dtype_of: str, operator: Operator) -> list[str]:
         f"            n_{n} = {n}._node",
         f"            if {n}._key is not key_{dtype_test}:",
         "                slow = True",
+        *first,
     ]
 
 
