@@ -135,7 +135,8 @@ def each(session: nox.Session, commands: dict[str, list[str]], good: Iterable[in
 def demo(session: nox.Session) -> None:
     """Train a convolutional network on handwritten digits; write a checkpoint, a loss curve and a picture of predictions."""
     install(session, named(*DEMO_PACKAGES), *DEMO_TOOLS)
-    session.run("python", "examples/digits/train.py", *session.posargs)
+    # Its matrices are small: a second BLAS thread costs more than it brings, above all where other work runs beside.
+    session.run("python", "examples/digits/train.py", *session.posargs, env={"OMP_NUM_THREADS": "1"})
 
 
 @nox.session

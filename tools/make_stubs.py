@@ -1,14 +1,18 @@
-"""Writes the type declarations of the operators, which are declared by decorators and so invisible to type checkers.
+"""Writes the type declarations of what is declared by decorators or imported when first asked for.
 
     python tools/make_stubs.py [--check]
 
-`tenfold/operator_functions.pyi` has the public functions, `tenfold/operator_methods.pyi` Tensor's methods. With
---check nothing is written and the exit status says whether they are up to date.
+`tenfold/public_names.pyi` has the names that `tenfold` has beside those that its source imports: the operators' functions,
+the dtypes, and what comes from elsewhere on first use. `tenfold/operator_methods.pyi` has Tensor's methods, and
+`tenfold/linalg.pyi` the operators under that module's names. With --check nothing is written and the exit status says
+whether they are up to date.
 """
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import pkgutil
 import re
 import sys
 from pathlib import Path
@@ -17,24 +21,31 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "packages/core/src/tenfold"
 HEADER = '"""Made by tools/make_stubs.py from the operators\' declarations; do not edit."""\n\n'
-FUNCTIONS_HEAD = HEADER + "from collections.abc import Sequence\nfrom typing import Any\n\nfrom tenfold.tensor import Tensor\n\n"
+IMPORTS = """import builtins
+from collections.abc import Sequence
+from typing import Any
+
+from tenfold.operators import Number
+from tenfold.tensor import Tensor
+
+"""
+# Modules whose names are computed from the operators'.
+NAMESPACES = ("linalg",)
 # Types that the generated files can name; anything else is written as Any.
-NUMBER = "float | complex"
+NAMEABLE = re.compile(r"(?:Any|Tensor|Number|bool|int|float|complex|str|None|tuple|list|Sequence|[\[\]|,. ])+")
+BUILTINS = re.compile(r"\b(bool|int|float|complex|str|tuple|list)\b")  # some are operators' names, too
 
 
 def declared_type(annotation: Any) -> str:
     """An annotation's text in the words of the generated files."""
     text = str(annotation)
-    if text == "Ints":
-        return "int | Sequence[int]"
-    text = text.replace("Number", NUMBER)
-    return text if re.fullmatch(r"(?:Any|Tensor|bool|int|float|complex|str|None|tuple|list|Sequence|[\[\]|,. ])+", text) else "Any"
+    return BUILTINS.sub(r"builtins.\1", text) if NAMEABLE.fullmatch(text) else "Any"
 
 
-def parameters(operator: Any, method: bool) -> str:
-    """The parameter list of a function or method."""
+def parameters(signature: inspect.Signature, method: bool, out: bool = False) -> str:
+    """The parameter list of a function or method; with `out`, it takes `out=`, too."""
     parts, starred = [], False
-    for i, p in enumerate(operator.signature.parameters.values()):
+    for i, p in enumerate(signature.parameters.values()):
         if method and i == 0:
             parts.append("self")
             continue
@@ -52,47 +63,86 @@ def parameters(operator: Any, method: bool) -> str:
                 parts.append("*")
                 starred = True
             parts.append(f"{p.name}: {declared_type(p.annotation)}{default}")
-    if operator.out and operator.inplace_of is None and "out" not in operator.signature.parameters:
+    if out and "out" not in signature.parameters:
         parts += ([] if starred else ["*"]) + ["out: Any = ..."]
     return ", ".join(parts)
 
 
-def result_type(operator: Any) -> str:
-    text = str(operator.declared.__annotations__.get("return", "Any"))
-    return declared_type(text)
+def declaration(name: str, operator: Any, method: bool) -> str:
+    takes_out = operator.out and operator.inplace_of is None
+    result = declared_type(operator.declared.__annotations__.get("return", "Any"))
+    return f"def {name}({parameters(operator.signature, method, takes_out)}) -> {result}: ..."
 
 
-def function_stubs(operators: dict[str, Any]) -> str:
-    lines = [
-        f"def {name}({parameters(operator, False)}) -> {result_type(operator)}: ..."
-        for name, operator in sorted(operators.items())
-        if not name.startswith("_") and name.isidentifier()
-    ]
-    return FUNCTIONS_HEAD + "\n".join(lines) + "\n"
+def attribute(name: str, member: Any) -> list[str]:
+    """The declaration of what is on the Tensor class and not in its body: an operator, a function or a property."""
+    if hasattr(member, "op"):
+        return [declaration(name, member.op, True)]
+    function = member.fget if isinstance(member, property) else member
+    if not (getattr(function, "__module__", None) or "").startswith("tenfold.") or function.__module__ == "tenfold.tensor":
+        return []
+    if isinstance(member, property):
+        setter = [f"@{name}.setter", f"def {name}(self, value: Any) -> None: ..."] if member.fset else []
+        return ["@property", f"def {name}(self) -> Tensor: ...", *setter]
+    signature = inspect.signature(member)
+    return [f"def {name}({parameters(signature, True)}) -> {declared_type(signature.return_annotation)}: ..."]
+
+
+def public_stubs(tenfold: Any) -> str:
+    from tenfold.dtypes import ALIASES as DTYPE_ALIASES, BY_NAME
+    from tenfold.operators import ALIASES, OPERATORS
+    from tenfold.plugins import PACKAGES
+
+    public = {**OPERATORS, **{name: fn.op for name, fn in ALIASES.items()}}
+    functions = {
+        name: operator
+        for name, operator in sorted(public.items())
+        if vars(tenfold).get(name) is operator.fn and operator.declared.__module__.startswith("tenfold.ops.") and name[0] != "_"
+    }
+    modules = {module.name for module in pkgutil.iter_modules([str(TARGET)]) if not module.name.startswith("_")} | {*PACKAGES}
+    lazy = {name: module for name, module in tenfold._LAZY.items() if module.split(".")[1] in modules}
+    lines = ["from tenfold.dtypes import dtype as _dtype", *(f"{name}: _dtype" for name in sorted({*BY_NAME, *DTYPE_ALIASES}))]
+    lines += [f"from {module} import {name} as {name}" for name, module in sorted(lazy.items())]
+    others = {*functions, *lazy, *(name for name, value in vars(tenfold).items() if not inspect.ismodule(value))}
+    lines += [f"import tenfold.{name} as {name}" for name in sorted(modules - others)]
+    lines += [declaration(name, operator, False) for name, operator in functions.items()]
+    return HEADER + IMPORTS + "\n".join(lines) + "\n"
+
+
+def namespace_stubs(module: Any) -> str:
+    """A module that presents operators under names of its own, such as `tenfold.linalg`."""
+    lines = []
+    for name, member in sorted(vars(module).items()):
+        if hasattr(member, "op"):
+            lines.append(declaration(name, member.op, False))
+        elif inspect.isclass(member):
+            home = next(n for n, m in sys.modules.items() if n.startswith("tenfold.ops.") and vars(m).get(name) is member)
+            lines.append(f"from {home} import {name} as {name}")
+    return HEADER + IMPORTS + "".join(f"{line}\n" for line in lines)
 
 
 def method_stubs(tensor_class: Any) -> str:
-    lines = []
-    for name, member in sorted(vars(tensor_class).items()):
-        operator = getattr(member, "op", None)
-        if operator is not None:
-            lines.append(f"    def {name}({parameters(operator, True)}) -> {result_type(operator)}: ...")
-    return FUNCTIONS_HEAD + "class TensorMethods:\n" + "\n".join(lines + DUNDERS) + "\n"
+    members = [(name, member) for name, member in sorted(vars(tensor_class).items()) if not name.startswith("__")]
+    lines = [line for name, member in members if callable(member) or isinstance(member, property) for line in attribute(name, member)]
+    return HEADER + IMPORTS + "class TensorMethods:\n" + "".join(f"    {line}\n" for line in (*lines, *DUNDERS))
 
 
-_BINARY = "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul and or xor lshift rshift lt le gt ge"
-DUNDERS = [f"    def __{n}__(self, other: Any, /) -> Tensor: ..." for n in _BINARY.split()]
-DUNDERS += [f"    def __{n}__(self, other: object, /) -> Tensor: ...  # type: ignore[override]" for n in ("eq", "ne")]
-DUNDERS += ["    def __getitem__(self, index: Any, /) -> Tensor: ...", "    def __setitem__(self, index: Any, value: Any, /) -> None: ..."]
-DUNDERS += [f"    def __{n}__(self) -> Tensor: ..." for n in ("neg", "pos", "abs", "invert")]
+_REFLECTED = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
+_INPLACE = "add sub mul truediv floordiv mod pow and or xor".split()
+_BINARY = [*_REFLECTED, *(f"r{n}" for n in _REFLECTED), *(f"i{n}" for n in _INPLACE), "lt", "le", "gt", "ge"]
+DUNDERS = [f"def __{n}__(self, other: Any, /) -> Tensor: ..." for n in _BINARY]
+# Comparison with == is elementwise, unlike object's.
+DUNDERS += [f"def __{n}__(self, other: object, /) -> Tensor: ...  # type: ignore[override]" for n in ("eq", "ne")]
+DUNDERS += [f"def __{n}__(self) -> Tensor: ..." for n in ("neg", "pos", "abs", "invert")]
+DUNDERS += ["def __getitem__(self, index: Any, /) -> Tensor: ...", "def __setitem__(self, index: Any, value: Any, /) -> None: ..."]
 
 
 def main(arguments: list[str]) -> int:
     import tenfold
-    from tenfold.operators import OPERATORS
 
-    core = {n: o for n, o in OPERATORS.items() if o.declared.__module__.startswith("tenfold.ops.")}
-    texts = {"operator_functions.pyi": function_stubs(core), "operator_methods.pyi": method_stubs(tenfold.Tensor)}
+    texts = {"public_names.pyi": public_stubs(tenfold), "operator_methods.pyi": method_stubs(tenfold.Tensor)}
+    for name in NAMESPACES:
+        texts[f"{name}.pyi"] = namespace_stubs(importlib.import_module(f"tenfold.{name}"))
     stale = [name for name, text in texts.items() if not (TARGET / name).exists() or (TARGET / name).read_text() != text]
     if "--check" in arguments:
         for name in stale:

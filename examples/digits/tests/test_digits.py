@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 
 TRAIN = Path(__file__).parents[1] / "train.py"
 EPOCHS = 3
+ONE_THREAD = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # steady where other work runs beside
 
 
 def command(out: Path, *options: str) -> list[str]:
@@ -20,7 +22,7 @@ def command(out: Path, *options: str) -> list[str]:
 
 
 def run(out: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command(out, *options), capture_output=True, text=True, check=False)
+    return subprocess.run(command(out, *options), capture_output=True, text=True, check=False, env=ONE_THREAD)
 
 
 def accuracy(done: subprocess.CompletedProcess[str]) -> str:
@@ -47,7 +49,7 @@ def test_leaves_checkpoint_and_pictures(uninterrupted: tuple[Path, str]) -> None
 
 def test_resumes_to_the_same_numbers_after_an_interrupt(uninterrupted: tuple[Path, str], tmp_path: Path) -> None:
     whole, whole_accuracy = uninterrupted
-    process = subprocess.Popen(command(tmp_path, "--epochs", str(EPOCHS)), stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command(tmp_path, "--epochs", str(EPOCHS)), stderr=subprocess.PIPE, text=True, env=ONE_THREAD)
     while not (tmp_path / "checkpoint.safetensors").exists():
         assert process.poll() is None
         time.sleep(0.01)

@@ -79,3 +79,32 @@ def test_limits() -> None:
     assert (iinfo(tenfold.uint8).min, iinfo(tenfold.uint8).max) == (0, 255)
     with pytest.raises(TypeError):
         finfo(tenfold.int32)
+
+
+class Countdown:
+    """A sequence that is no list."""
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, i: int) -> float:
+        if i > 1:
+            raise IndexError(i)
+        return 1.5 - i
+
+
+def test_tensor_reads_every_kind_of_sequence() -> None:
+    for data, values in (([range(2), (3, 4)], [[0, 1], [3, 4]]), ([np.array([1, 2])], [[1, 2]]), (bytearray(b"ab"), [97, 98])):
+        made = tenfold.tensor(data)
+        assert made.tolist() == values
+        assert made.dtype is tenfold.int64
+    assert tenfold.tensor([Countdown(), [True, 2]]).tolist() == [[1.5, 0.5], [1, 2]]
+
+
+@pytest.mark.parametrize("dtype", [None, tenfold.float32])
+@pytest.mark.parametrize(
+    ("data", "error"), [([1, None], RuntimeError), ([1, "a"], TypeError), ({"a": 1}, RuntimeError), ([[1], [b"x"]], TypeError)]
+)
+def test_tensor_refuses_what_is_no_number(data: object, error: type[Exception], dtype: object) -> None:
+    with pytest.raises(error, match=r"Could not infer dtype of (NoneType|str|dict|bytes)"):
+        tenfold.tensor(data, dtype=dtype)

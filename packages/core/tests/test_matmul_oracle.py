@@ -122,3 +122,12 @@ def test_errors(call: Any) -> None:
         call(torch)
     with pytest.raises(RuntimeError):
         call(tenfold)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_addmm_of_half_precision_rounds_once(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    given = [[lib.tensor(a).to(getattr(lib, dtype)) for lib in (tenfold, torch)] for a in rng.normal(size=(3, 6, 6))]
+    ours, theirs = (lib.addmm(*(pair[i] for pair in given), beta=-4.775, alpha=2.0315) for i, lib in enumerate((tenfold, torch)))
+    assert str(ours.dtype).endswith(dtype)
+    np.testing.assert_array_equal(ours.float().numpy(), theirs.float().numpy())

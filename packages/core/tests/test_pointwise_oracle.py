@@ -137,3 +137,14 @@ def test_errors_have_pytorchs_type(what, call):
     with pytest.raises(Exception) as ours:
         call(tenfold)
     assert isinstance(ours.value, theirs.type), f"{what}: {ours.value!r} where PyTorch raises {theirs.value!r}"
+
+
+@pytest.mark.parametrize("narrow", ["float16", "bfloat16", "float32"])
+@pytest.mark.parametrize("name", ["add", "sub", "add_", "sub_"])
+def test_alpha_scales_in_the_promoted_type(name: str, narrow: str) -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 50))
+    ours, theirs = (
+        getattr(lib.tensor(a), name)(lib.tensor(b).to(getattr(lib, narrow)), alpha=-0.0123) for lib in (tenfold, torch)
+    )
+    np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=0, atol=1e-15)

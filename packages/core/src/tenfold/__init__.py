@@ -6,9 +6,10 @@ others are distributions of their own, imported when first used.
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import pkgutil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 __path__ = pkgutil.extend_path(__path__, __name__)
 __version__ = "0.1.0"
@@ -48,7 +49,7 @@ for _family in ("pointwise", "activation", "reduction", "matmul", "indexing", "v
 from tenfold.ops import dunders as _dunders  # noqa: E402
 
 # The public functions: one for each operator, and the dtypes under PyTorch's names.
-globals().update({name: operator.fn for name, operator in _OPERATORS.items()})
+globals().update({name: operator.fn for name, operator in _OPERATORS.items() if name not in ("cpu", "cuda")})  # these are packages
 globals().update(_ALIASES)
 globals().update(_dtypes.BY_NAME)
 globals().update(_dtypes.ALIASES)
@@ -60,11 +61,13 @@ _LAZY = {
     "set_rng_state": "tenfold.generator", "set_printoptions": "tenfold.printing", "finfo": "tenfold.numeric_limits",
     "iinfo": "tenfold.numeric_limits", "set_num_threads": "tenfold.threads", "get_num_threads": "tenfold.threads",
     "autocast": "tenfold.amp", "save": "tenfold.serialization", "load": "tenfold.serialization",
-    "vmap": "tenfold.func",
+    "vmap": "tenfold.func", "numel": "tenfold.queries", "is_floating_point": "tenfold.queries",
+    "is_complex": "tenfold.queries", "is_nonzero": "tenfold.queries", "is_storage": "tenfold.queries",
+    "typename": "tenfold.queries", "broadcast_shapes": "tenfold.queries",
 }  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
+def _found(name: str) -> Any:
     if name in _LAZY:
         value = getattr(_from_packages(_LAZY[name].removeprefix("tenfold.")), name)
     elif name.startswith("__"):
@@ -73,6 +76,12 @@ def __getattr__(name: str) -> Any:
         value = _from_packages(name)
     globals()[name] = value
     return value
+
+
+if TYPE_CHECKING:  # every name of the generated declarations is public, and is here at run time
+    from tenfold.public_names import *
+else:
+    __getattr__ = _found
 
 
 def _from_packages(name: str) -> Any:
@@ -94,6 +103,6 @@ def _from_packages(name: str) -> Any:
     raise AttributeError(f"module 'tenfold' has no attribute {name!r}")
 
 
-def is_tensor(obj: Any) -> bool:
+def is_tensor(obj: Any) -> builtins.bool:
     """Whether an object is a Tensor."""
     return isinstance(obj, Tensor)

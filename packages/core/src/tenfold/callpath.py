@@ -20,15 +20,22 @@ _lock = threading.RLock()
 # A tensor parameter that holds no tensor, an empty list, a device for which no kernel was looked up yet.
 _EXCEPT = "    except (AttributeError, IndexError, TypeError, KeyError):"
 _READABLE = (int, float, bool, str, type(None))
+# The names of the generated code, which no parameter may have; its locals end with an underscore.
+_LOCALS = frozenset("r_ t_ s_ d_ b_ x_ T_ key_ slow_ kernel_ error_".split())
+_GLOBALS = frozenset(
+    "ACTIVE TRANSFORMS GRAD_OFF grad_enabled dispatch dispatch_dunder explained has_gradient wrong_result new Tensor Storage "
+    "wrap_all wrap_views F32 F64 I64 DEFAULT type len int float NotImplemented Exception TypeError".split()
+)
 
 
 def specialise(operator: Operator) -> None:
     """Compile the operator's call path and put it into its public function, whose identity stays."""
     with _lock:
         name = operator.name
+        _check_names(operator)
         RUNTIME["OP_" + name] = operator
         RUNTIME["BODY_" + name] = operator.body
-        RUNTIME.setdefault("attach_" + name, _FirstAttach(operator))
+        RUNTIME.setdefault("attach_" + name, FirstAttach(operator))
         RUNTIME.setdefault("KERNELS_" + name, {})  # device: kernel, filled by dispatch.kernel_for
         text = source(operator)
         filename = f"<tenfold {name}>"
@@ -44,7 +51,18 @@ def specialise(operator: Operator) -> None:
         fn.__code__ = call.__code__
 
 
-class _FirstAttach:
+def _check_names(operator: Operator) -> None:
+    """Refuse parameters whose names mean something else in the generated code."""
+    taken = {prefix + p.name for p in operator.params if p.role in TENSOR_ROLES for prefix in ("a_", "n_")} | _LOCALS | _GLOBALS
+    taken |= {p.name + "_" for p in operator.params if p.role == "ints"}
+    if takes_out(operator):
+        taken.add("out")
+    for p in operator.params:
+        if p.name in taken or (p.role == "ints" and p.name + "_" in _LOCALS):
+            raise TypeError(f"operator {operator.name}: no parameter may be named {p.name!r}, generated code uses it; rename it")
+
+
+class FirstAttach:
     """Stands for `attach_NAME` until the first recorded call: finds the gradient rule and makes the real one."""
 
     def __init__(self, operator: Operator) -> None:
@@ -164,8 +182,8 @@ def _read(operator: Operator, table: str) -> list[str]:
     first = next((p for p in params if p.role in ("tensor", "list")), params[0])
     lead = f"{first.name}[0]" if first.role == "list" else first.name
     lines = [f"        key_ = {lead}._key"]
-    lines.append(f"        kernel = KERNELS_{table}[key_]")
-    lines.append("        slow = False")
+    lines.append(f"        kernel_ = KERNELS_{table}[key_]")
+    lines.append("        slow_ = False")
     params.sort(key=lambda p: p is not first)
     dtype_of = ""
     for p in params:
@@ -173,25 +191,28 @@ def _read(operator: Operator, table: str) -> list[str]:
         in_group = p in promoted
         if p.role == "number" and p is not first:
             lines += _read_number(n, dtype_of, operator) if in_group else _read_free_number(n)
+            if in_group and not dtype_of and len(promoted) > 1:  # as `where`'s input, the first whose dtype counts
+                lines.append(f"        d = getattr(a_{n}, 'dtype', None)")
+                dtype_of = "d"
             continue
         if p.role == "list":
             holes = "None" in str(operator.declared.__annotations__.get(n))
-            lines.append(f"        a_{n} = [{'None if x is None else ' if holes else ''}x._array for x in {n}]")
+            lines.append(f"        a_{n} = [{'None if x_ is None else ' if holes else ''}x_._array for x_ in {n}]")
             lines.append(f"        n_{n} = None")
-            lines.append(f"        for x in {n}:")
+            lines.append(f"        for x_ in {n}:")
             if holes:
-                lines += ["            if x is None:", "                continue"]
-            lines.append("            if x._key is not key_:")
-            lines.append("                slow = True")
-            lines.append("            if x._node is not None:")
-            lines.append(f"                n_{n} = x._node")
+                lines += ["            if x_ is None:", "                continue"]
+            lines.append("            if x_._key is not key_:")
+            lines.append("                slow_ = True")
+            lines.append("            if x_._node is not None:")
+            lines.append(f"                n_{n} = x_._node")
             if in_group:
                 if not dtype_of:
-                    dtype_of = "d"
-                    lines.append(f"        d = a_{n}[0].dtype")
-                lines.append(f"        for x in a_{n}:")
-                lines.append(f"            if x.dtype is not {dtype_of}:")
-                lines.append("                slow = True")
+                    dtype_of = "d_"
+                    lines.append(f"        d_ = a_{n}[0].dtype")
+                lines.append(f"        for x_ in a_{n}:")
+                lines.append(f"            if x_.dtype is not {dtype_of}:")
+                lines.append("                slow_ = True")
             continue
         indent = "        "
         if p.role == "optional":
@@ -202,26 +223,26 @@ def _read(operator: Operator, table: str) -> list[str]:
         if in_group and dtype_of:
             tests.append(f"a_{n}.dtype is not {dtype_of}")
         elif in_group and (len(promoted) > 1 or operator.promote == "float"):
-            lines.append(f"{indent}d = a_{n}.dtype")
-            dtype_of = "d"
+            lines.append(f"{indent}d_ = a_{n}.dtype")
+            dtype_of = "d_"
             if operator.promote == "float":
-                tests.append("d is not F32 and d is not F64")
+                tests.append("d_ is not F32 and d_ is not F64")
         if tests:
-            lines += [f"{indent}if {' or '.join(tests)}:", f"{indent}    slow = True"]
+            lines += [f"{indent}if {' or '.join(tests)}:", f"{indent}    slow_ = True"]
     return lines
 
 
 def _read_number(n: str, dtype_of: str, operator: Operator) -> list[str]:
     """A Python number is weak: with a float array it goes to the kernel as it is."""
     if not dtype_of:
-        number_slow, dtype_test = "slow = True", ""
+        number_slow, dtype_test = "slow_ = True", ""
     else:
-        wide = "" if operator.promote == "float" else " and not (T is int and d is I64)"
-        number_slow = f"if {dtype_of} is not F32 and {dtype_of} is not F64{wide}:\n                slow = True"
+        wide = "" if operator.promote == "float" else " and not (T_ is int and d_ is I64)"
+        number_slow = f"if {dtype_of} is not F32 and {dtype_of} is not F64{wide}:\n                slow_ = True"
         dtype_test = f" or a_{n}.dtype is not {dtype_of}"
     return [
-        f"        T = type({n})",
-        "        if T is float or T is int:",
+        f"        T_ = type({n})",
+        "        if T_ is float or T_ is int:",
         f"            a_{n} = {n}",
         f"            n_{n} = None",
         f"            {number_slow}",
@@ -229,22 +250,22 @@ def _read_number(n: str, dtype_of: str, operator: Operator) -> list[str]:
         f"            a_{n} = {n}._array",
         f"            n_{n} = {n}._node",
         f"            if {n}._key is not key_{dtype_test}:",
-        "                slow = True",
+        "                slow_ = True",
     ]
 
 
 def _read_free_number(n: str) -> list[str]:
     """A number that takes no part in promotion goes to the kernel as it is."""
     return [
-        f"        T = type({n})",
-        "        if T is float or T is int:",
+        f"        T_ = type({n})",
+        "        if T_ is float or T_ is int:",
         f"            a_{n} = {n}",
         f"            n_{n} = None",
         "        else:",
         f"            a_{n} = {n}._array",
         f"            n_{n} = {n}._node",
         f"            if {n}._key is not key_:",
-        "                slow = True",
+        "                slow_ = True",
     ]
 
 
@@ -262,55 +283,55 @@ def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
     given = ", ".join(p.name for p in operator.kernel_params)
     lines = [
         "    try:",
-        f"        r = kernel({_call_arguments(operator)})",
-        "    except Exception as error:",
-        f"        raise explained(OP_{name}, key_, [{given}], error) from None",
+        f"        r_ = kernel_({_call_arguments(operator)})",
+        "    except Exception as error_:",
+        f"        raise explained(OP_{name}, key_, [{given}], error_) from None",
     ]
     if body_call:
-        lines += ["    if r is NotImplemented:", f"        return {body_call}"]
+        lines += ["    if r_ is NotImplemented:", f"        return {body_call}"]
     if operator.moves:
-        lines.append("    r, key_ = r")
+        lines.append("    r_, key_ = r_")
     record = _needs_gradient(operator)
     if operator.outputs != 1:
         if operator.view:
             first = operator.kernel_params[0].name
-            wrapped = f"wrap_views(r, key_, {first})"
+            wrapped = f"wrap_views(r_, key_, {first})"
         else:
-            wrapped = "wrap_all(r, key_)"
-        lines += ["    try:", f"        t = {wrapped}", *_refuse_result(name)]
+            wrapped = "wrap_all(r_, key_)"
+        lines += ["    try:", f"        t_ = {wrapped}", *_refuse_result(name)]
         if record:
-            lines += [f"    if {record}:", f"        attach_{name}(t, {given})"]
-        return [*lines, "    return t"]
+            lines += [f"    if {record}:", f"        attach_{name}(t_, {given})"]
+        return [*lines, "    return t_"]
     lines += [
-        "    if type(r) is not key_.array_type:",
+        "    if type(r_) is not key_.array_type:",
         "        try:",
-        "            r = key_.coerce(r)",
+        "            r_ = key_.coerce(r_)",
         *["    " + line for line in _refuse_result(name)],
-        "    t = new(Tensor)",
-        "    t._array = r",
-        "    t._key = key_",
+        "    t_ = new(Tensor)",
+        "    t_._array = r_",
+        "    t_._key = key_",
     ]
     if operator.view:
         first = operator.kernel_params[0].name
         lines += [
-            f"    s = {first}._storage",
-            "    if s is None:",
-            f"        s = {first}._storage = Storage({first}._array, key_)",
-            "    t._storage = s",
+            f"    s_ = {first}._storage",
+            "    if s_ is None:",
+            f"        s_ = {first}._storage = Storage({first}._array, key_)",
+            "    t_._storage = s_",
         ]
         if operator.nondifferentiable:  # detach: the same memory, but in-place writes to it are not the base's affair
-            lines.append("    t._base = None")
+            lines.append("    t_._base = None")
         else:
-            lines += [f"    b = {first}._base", f"    t._base = {first} if b is None else b"]
+            lines += [f"    b_ = {first}._base", f"    t_._base = {first} if b_ is None else b_"]
     else:
-        lines.append("    t._storage = t._base = None")
+        lines.append("    t_._storage = t_._base = None")
     if record:
-        lines += [f"    if {record}:", f"        attach_{name}(t, {given})", "        return t"]
-    return [*lines, "    t._node = None", "    return t"]
+        lines += [f"    if {record}:", f"        attach_{name}(t_, {given})", "        return t_"]
+    return [*lines, "    t_._node = None", "    return t_"]
 
 
 def _refuse_result(name: str) -> list[str]:
-    return ["    except TypeError as error:", f"        raise wrong_result(OP_{name}, key_, r, error) from None"]
+    return ["    except TypeError as error_:", f"        raise wrong_result(OP_{name}, key_, r_, error_) from None"]
 
 
 def _primitive(operator: Operator, slow: str = "") -> list[str]:
@@ -320,8 +341,8 @@ def _primitive(operator: Operator, slow: str = "") -> list[str]:
     lines += [f"        return {slow}"]
     if not _tensor_params(operator):
         return [*lines, f"    return {slow}"]
-    lines += ["    try:", *_read(operator, operator.name), _EXCEPT, "        slow = True"]
-    lines += ["    if slow:", f"        return {slow}"]
+    lines += ["    try:", *_read(operator, operator.name), _EXCEPT, "        slow_ = True"]
+    lines += ["    if slow_:", f"        return {slow}"]
     return lines + _run_and_wrap(operator)
 
 
@@ -335,9 +356,9 @@ def _composite(operator: Operator, slow: str = "") -> list[str]:
     lines += [f"        return {slow}"]
     if not _tensor_params(operator):
         return [*lines, f"    return {body}"]
-    lines += ["    try:", *_read(operator, operator.name), _EXCEPT, "        slow = True"]
-    lines += ["    if slow:", f"        return {slow}"]
-    lines += ["    if kernel is None:", f"        return {body}"]
+    lines += ["    try:", *_read(operator, operator.name), _EXCEPT, "        slow_ = True"]
+    lines += ["    if slow_:", f"        return {slow}"]
+    lines += ["    if kernel_ is None:", f"        return {body}"]
     record = _needs_gradient(operator)
     if record:
         lines += [f"    if {record} and not has_gradient(OP_{operator.name}):", f"        return {body}"]
@@ -356,22 +377,22 @@ def _inplace(operator: Operator) -> list[str]:
         lines += [f"        if not ACTIVE and {base.params[0].name}._key in KERNELS_{operator.name}:"]
         lines += [f"            return LOWER_{operator.name}({given})"]
     lines += [f"        return {slow}"]
-    lines += ["    try:", *_read(base, operator.name), _EXCEPT, "        slow = True"]
+    lines += ["    try:", *_read(base, operator.name), _EXCEPT, "        slow_ = True"]
     nodes = " or ".join(f"n_{p.name} is not None" for p in _tensor_params(base))
-    lines += [f"    if slow or ({nodes}) and (not GRAD_OFF or grad_enabled()):", f"        return {slow}"]
+    lines += [f"    if slow_ or ({nodes}) and (not GRAD_OFF or grad_enabled()):", f"        return {slow}"]
     first = base.kernel_params[0].name
     given = ", ".join(p.name for p in base.kernel_params)
     lines += [
         "    try:",
-        f"        r = kernel({_call_arguments(base)}, out=a_{first})",
-        "    except Exception as error:",
-        f"        raise explained(OP_{operator.name}, key_, [{given}], error) from None",
-        "    if r is NotImplemented:",
+        f"        r_ = kernel_({_call_arguments(base)}, out=a_{first})",
+        "    except Exception as error_:",
+        f"        raise explained(OP_{operator.name}, key_, [{given}], error_) from None",
+        "    if r_ is NotImplemented:",
         f"        return {slow}",
-        f"    s = {first}._storage",
-        "    if s is None:",
-        f"        s = {first}._storage = Storage(a_{first}, key_)",
-        "    s.version += 1",
+        f"    s_ = {first}._storage",
+        "    if s_ is None:",
+        f"        s_ = {first}._storage = Storage(a_{first}, key_)",
+        "    s_.version += 1",
         f"    return {first}",
     ]
     return lines

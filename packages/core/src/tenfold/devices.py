@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, ClassVar, Self
 
 class Backend:
     """What a device must provide beside kernels; third-party packages subclass it (guide: docs/guide/backend.md).
@@ -101,10 +101,19 @@ class device:
     """
 
     __slots__ = ("_backend", "_kernels", "array_type", "coerce", "device", "index", "level", "override", "type")
-    _interned: dict[tuple[str, int | None], device] = {}
+    type: str
+    index: int | None
+    device: Any  # itself: what a tensor's key answers, be it a device or not
+    level: int | None
+    override: bool
+    array_type: Any
+    coerce: Any
+    _backend: Backend
+    _kernels: Any
+    _interned: ClassVar[dict[tuple[str, int | None], Any]] = {}
 
-    def __new__(cls, type: Any, index: int | None = None) -> device:
-        if isinstance(type, device):
+    def __new__(cls, type: Any, index: int | None = None) -> Self:
+        if isinstance(type, cls):
             return type
         if isinstance(type, int):  # a bare index means the accelerator, as in PyTorch
             type, index = accelerator_type(), type
@@ -119,12 +128,12 @@ class device:
             index = int(number)
         if not name.isidentifier():
             raise RuntimeError(f"Invalid device string: '{type}'")
-        found = cls._interned.get((name, index))
+        found: Self | None = cls._interned.get((name, index))
         if found is None:
-            found = object.__new__(cls)
-            found.type, found.index = name, index
-            found.device, found.override, found.level = found, False, None
-            found = cls._interned.setdefault((name, index), found)
+            made = object.__new__(cls)
+            made.type, made.index = name, index
+            made.device, made.override, made.level = made, False, None
+            found = cls._interned.setdefault((name, index), made)
         return found
 
     def _load(self) -> None:
@@ -184,7 +193,16 @@ class OverrideKey:
     """The key of a tensor whose class overrides operators (`__torch_function__`), on a given device."""
 
     __slots__ = ("array_type", "backend", "coerce", "device", "index", "kernels", "level", "override", "type")
-    _interned: dict[device, OverrideKey] = {}
+    array_type: Any
+    backend: Backend
+    coerce: Any
+    device: Any
+    index: int | None
+    kernels: Any
+    level: int | None
+    override: bool
+    type: str
+    _interned: ClassVar[dict[Any, OverrideKey]] = {}
 
     def __new__(cls, device: device) -> OverrideKey:
         found = cls._interned.get(device)

@@ -110,8 +110,7 @@ def _check_arguments(operator: Operator, values: dict[str, Any]) -> list[Any]:
         else:
             expected = {"list": "tuple of Tensors", "number": "Tensor or number"}.get(p.role, "Tensor")
             raise TypeError(
-                f"{operator.name}(): argument '{p.name}' (position {position + 1}) must be {expected}, "
-                f"not {type(value).__name__}"
+                f"{operator.name}(): argument '{p.name}' (position {position + 1}) must be {expected}, not {type(value).__name__}"
             )
     out = values.get("out")
     if out is not None:
@@ -271,7 +270,8 @@ def wrong_result(operator: Operator, key: Any, result: Any, error: TypeError) ->
 def no_kernel(operator: Operator, key: Any) -> Exception:
     """The error for a primitive that no kernel serves, which names the broken plugin if one should have."""
     from tenfold import kernels
-    from tenfold.plugins import PluginError, broken_plugin, devices_with_kernel
+    from tenfold.discovery import PluginError
+    from tenfold.plugins import broken_plugin, devices_with_kernel
 
     device = str(key.device.type)
     missing = f"operator {operator.name} has no kernel for device {device!r}"
@@ -325,11 +325,26 @@ def _inside_layers(body: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         STATE.layers, STATE.reentering = layers, reentering
 
 
-def has_gradient(operator: Operator) -> bool:
-    """Whether a gradient rule is attached."""
-    from tenfold.plugins import autograd
+_has_gradient: dict[str, bool] = {}
 
-    return bool(autograd().has_gradient(operator))
+
+def has_gradient(operator: Operator) -> bool:
+    """Whether a gradient rule is attached; asked of the autograd package once for each operator."""
+    known = _has_gradient.get(operator.name)
+    if known is None:
+        from tenfold.plugins import autograd
+
+        known = _has_gradient[operator.name] = bool(autograd().has_gradient(operator))
+    return known
+
+
+def forget_gradient(operator: Operator) -> None:
+    """Ask the autograd package anew: a rule was attached to the operator, or taken back."""
+    from tenfold.callpath import FirstAttach
+
+    _has_gradient.pop(operator.name, None)
+    if "attach_" + operator.name in RUNTIME:
+        RUNTIME["attach_" + operator.name] = FirstAttach(operator)
 
 
 def attach(operator: Operator, result: Any, values: dict[str, Any]) -> None:
@@ -359,11 +374,19 @@ def explained(operator: Operator, key: Any, given: list[Any], error: Exception) 
     try:
         _refused_by_rule(operator.inplace_of or operator, given)
     except DataDependent:
-        return error
+        return _prefixed(operator, error)
     except (RuntimeError, TypeError, ValueError, IndexError) as better:
         return _named(operator, better)
     if isinstance(error, (ValueError, TypeError)) and operator.inplace_of is not None:
         return RuntimeError(f"{operator.name}: {error}")
+    return _prefixed(operator, error)
+
+
+def _prefixed(operator: Operator, error: Exception) -> Exception:
+    """A kernel's own error, whose traceback stays, with the operator's name in its message."""
+    plain = type(error) in (RuntimeError, TypeError, ValueError, IndexError) and len(error.args) == 1
+    if plain and operator.name.rstrip("_") not in str(error):
+        error.args = (f"{operator.name}: {error}",)
     return error
 
 
@@ -380,7 +403,7 @@ def _refused_by_rule(operator: Operator, given: list[Any]) -> None:
 
 def _as_meta_tensor(value: Any) -> Any:
     if hasattr(value, "_array"):
-        return RUNTIME["wrap"](_as_meta(value), devices.META)
+        return RUNTIME["wrap"](_as_meta(value), devices.located(devices.META))
     return type(value)(map(_as_meta_tensor, value)) if type(value) in (list, tuple) else value
 
 
@@ -416,4 +439,6 @@ def _with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     return write_out(outs[0], result)
 
 
-RUNTIME.update(dispatch=dispatch, dispatch_dunder=dispatch_dunder, explained=explained, has_gradient=has_gradient, wrong_result=wrong_result)
+RUNTIME.update(
+    dispatch=dispatch, dispatch_dunder=dispatch_dunder, explained=explained, has_gradient=has_gradient, wrong_result=wrong_result
+)

@@ -92,7 +92,7 @@ def get_default_dtype() -> dtype:
     return _default
 
 
-def set_default_dtype(d: dtype) -> None:
+def set_default_dtype(d: Any) -> None:
     """Set the default floating type: float16, bfloat16, float32 or float64."""
     global _default
     if not isinstance(d, dtype) or not d.is_floating_point or d.itemsize < 2:

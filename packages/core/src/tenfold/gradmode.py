@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
 
 from tenfold.runtime import RUNTIME, STATE, set_grad_enabled_here
 
 new = object.__new__
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _GradMode:
     """A context manager that is also a decorator, for functions and generator functions."""
 
     enabled = False
+    mode: Any
     _previous: Any = None  # the mode before; pairs (mode, those before) when the object is entered again inside itself
 
     def __enter__(self) -> None:
@@ -35,9 +38,11 @@ class _GradMode:
     def clone(self) -> _GradMode:
         return type(self)()
 
-    def __call__(self, function: Any) -> Any:
-        if inspect.isclass(function):
-            function.__init__ = self(function.__init__)
+    def __call__(self, function: F) -> F:
+        decorated: Any = function
+        if inspect.isclass(decorated):
+            initialise: Any = decorated.__init__
+            setattr(decorated, "__init__", self(initialise))  # noqa: B010 - a class's own
             return function
         if inspect.isgeneratorfunction(function):
             return self._wrap_generator(function)

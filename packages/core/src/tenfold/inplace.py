@@ -143,4 +143,4 @@ def type_name(d: Any) -> str:
     names = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long",
              "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
              "complex64": "ComplexFloat", "complex128": "ComplexDouble"}  # fmt: skip
-    return names.get(d.name, d.name)
+    return names.get(d.name, str(d.name))

@@ -18,12 +18,12 @@ class finfo:  # noqa: N801 - PyTorch's name
     1.1920928955078125e-07
     """
 
-    def __init__(self, type: dtype | None = None) -> None:
+    def __init__(self, type: Any = None) -> None:
         kind = get_default_dtype() if type is None else type
         if not isinstance(kind, dtype) or kind.category < 2:
             raise TypeError(f"finfo() requires a floating point input type. Use iinfo to handle '{kind!r}'")
         kind = kind.to_real()
-        info: Any = ml_dtypes.finfo(kind.numpy)
+        info: Any = ml_dtypes.finfo(kind.numpy)  # type: ignore[no-untyped-call] # ml_dtypes does not annotate it
         self.dtype, self.bits = kind.name, int(info.bits)
         self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
         self.tiny = self.smallest_normal = float(info.smallest_normal)
@@ -50,7 +50,7 @@ class iinfo:  # noqa: N801 - PyTorch's name
     -128
     """
 
-    def __init__(self, type: dtype) -> None:
+    def __init__(self, type: Any) -> None:
         if not isinstance(type, dtype) or type.category != 1:
             raise TypeError(f"iinfo() requires an integer input type. Use finfo to handle '{type!r}'")
         info = np.iinfo(type.numpy)

@@ -12,10 +12,30 @@ import re
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tenfold.runtime import RUNTIME
 
+if TYPE_CHECKING:  # a protocol costs time to make, and only type checkers read this one
+    from typing import Protocol, TypeVar
+
+    Result = TypeVar("Result", covariant=True)
+    Function = TypeVar("Function", bound=Callable[..., Any])
+
+    class PublicFunction(Protocol[Result]):
+        """An operator's function: its parameters are checked by the call path, its result is as declared."""
+
+        op: Operator
+        source: str
+        __name__: str
+
+        def rule(self, function: Function, /) -> Function: ...
+        def lower(self, **neutral: Any) -> Callable[[Function], Function]: ...
+        def overload(self, function: Function, /) -> Function: ...
+        def __call__(self, *args: Any, **kwargs: Any) -> Result: ...
+
+
+Number = int | float | complex
 OPERATORS: dict[str, Operator] = {}
 # Further public names: the same function as the operator's own.
 ALIASES: dict[str, Any] = {}
@@ -80,18 +100,18 @@ class Operator:
 
     # Declaring more about the operator
 
-    def rule(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def rule(self, function: Function) -> Function:
         """Decorator: the shape and dtype rule, `Meta` arrays in and out; raises PyTorch's errors for bad input."""
         self.shape_rule = function
         return function
 
-    def lower(self, **neutral: Any) -> Callable[[Any], Any]:
+    def lower(self, **neutral: Any) -> Callable[[Function], Function]:
         """Decorator: rewrites a call in which one of these parameters differs from its neutral value.
 
         Kernels and gradients never see these parameters: `add(alpha=2)` becomes `add(input, mul(other, 2))`.
         """
 
-        def register(function: Any) -> Any:
+        def register(function: Function) -> Function:
             for operator in (self, OPERATORS.get(self.name + "_")):
                 if operator is not None and operator.declared is self.declared:
                     operator.neutral, operator.lower_body = neutral, function
@@ -99,7 +119,7 @@ class Operator:
 
         return register
 
-    def overload(self, function: Any) -> Any:
+    def overload(self, function: Function) -> Function:
         """Decorator: another form of call, asked before arguments are checked; returns NotImplemented for the usual form."""
         self.overload_body = function
         return function
@@ -186,12 +206,13 @@ def _declare(declared: Any, family: str, options: dict[str, Any], body: Any = No
         other = OPERATORS[operator.name].declared
         raise RuntimeError(f"operator {operator.name!r} is declared twice: in {other.__module__} and in {declared.__module__}")
     OPERATORS[operator.name] = operator
-    fn = operator.fn = types.FunctionType(_STUB, RUNTIME, operator.name)
+    fn: Any = types.FunctionType(_STUB, RUNTIME, operator.name)
+    operator.fn = fn
     reset_code(operator)
     fn.__doc__, fn.__module__, fn.__qualname__ = declared.__doc__, declared.__module__, operator.name
     fn.__wrapped__ = declared  # inspect.signature shows the declared one
-    fn.op, fn.rule, fn.lower = operator, operator.rule, operator.lower  # type: ignore[attr-defined]
-    fn.overload = operator.overload  # type: ignore[attr-defined]
+    fn.op, fn.rule, fn.lower = operator, operator.rule, operator.lower
+    fn.overload = operator.overload
     if method:
         _install_method(operator.name if method is True else method, fn)
     if inplace:
@@ -223,15 +244,16 @@ def _declare_inplace(base: Operator, method: bool) -> None:
     operator.neutral, operator.lower_body = base.neutral, base.lower_body
     operator.mixed = base.mixed
     OPERATORS[name] = operator
-    fn = operator.fn = types.FunctionType(_STUB, RUNTIME, name)
+    fn: Any = types.FunctionType(_STUB, RUNTIME, name)
+    operator.fn = fn
     reset_code(operator)
     fn.__doc__, fn.__module__, fn.__qualname__ = doc, base.declared.__module__, name
-    fn.op = operator  # type: ignore[attr-defined]
+    fn.op = operator
     if method:
         _install_method(name, fn)
 
 
-def primitive(family: str, **options: Any) -> Callable[[Any], Any]:
+def primitive(family: str, **options: Any) -> Callable[[Callable[..., Result]], PublicFunction[Result]]:
     """Declare an operator that has a kernel per device and a shape rule (`@fn.rule`).
 
     Options: `method` (also a Tensor method; a string names it), `aliases` (further names), `inplace` (also `name_`;
@@ -244,7 +266,7 @@ def primitive(family: str, **options: Any) -> Callable[[Any], Any]:
     return lambda declared: _declare(declared, family, options)
 
 
-def composite(family: str, **options: Any) -> Callable[[Any], Any]:
+def composite(family: str, **options: Any) -> Callable[[Callable[..., Result]], PublicFunction[Result]]:
     """Declare an operator by its Python body in other operators; kernels attached to it are accelerations."""
     options.setdefault("method", True)
     return lambda declared: _declare(declared, family, options, body=declared)

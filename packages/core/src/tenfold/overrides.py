@@ -39,7 +39,7 @@ def call_overrides(operator: Operator, tensors: list[Any], args: tuple[Any, ...]
         place = next((i for i, known in enumerate(types) if issubclass(cls, known)), len(types))
         types.insert(place, cls)
     for cls in types:
-        result = cls.__torch_function__(operator.fn, tuple(types), args, kwargs)  # type: ignore[attr-defined]
+        result = cls.__torch_function__(operator.fn, tuple(types), args, kwargs)
         if result is not NotImplemented:
             return result
     names = ", ".join(cls.__name__ for cls in types)
@@ -108,7 +108,7 @@ def handle_torch_function(public_api: Any, relevant_args: Any, *args: Any, **kwa
     """Dispatch a Python function of a user's to the overriding types among its arguments."""
     types = tuple({type(a) for a in relevant_args if _overrides(a)})
     for cls in types:
-        result = cls.__torch_function__(public_api, types, args, kwargs)  # type: ignore[attr-defined]
+        result = cls.__torch_function__(public_api, types, args, kwargs)
         if result is not NotImplemented:
             return result
     name = f"{public_api.__module__}.{public_api.__name__}"

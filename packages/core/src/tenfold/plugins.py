@@ -151,7 +151,7 @@ def current_owner(function: Any) -> str:
     return str(getattr(function, "__module__", None) or type(function).__name__)
 
 
-def on_failure(undo: Callable[[], None]) -> None:
+def on_failure(undo: Callable[[], object]) -> None:
     """Take a registration back if the plugin that is being loaded fails later."""
     if _state["undo"] is not None:
         _state["undo"].append(undo)

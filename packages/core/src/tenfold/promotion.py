@@ -89,7 +89,9 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
 
 def of_values(values: Iterable[Any]) -> dtype:
     """The promoted dtype of tensors and Python numbers."""
-    dimensioned, zero_dim, numbers = [], [], []
+    dimensioned: list[dtype] = []
+    zero_dim: list[dtype] = []
+    numbers: list[dtype] = []
     for value in values:
         if hasattr(value, "_array"):
             (dimensioned if value._array.shape else zero_dim).append(value.dtype)

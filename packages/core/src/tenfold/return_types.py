@@ -22,7 +22,7 @@ def __getattr__(name: str) -> Any:
     fields = FIELDS.get(name)
     if fields is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    made: Any = namedtuple(name, fields, module=__name__)  # noqa: PYI024 - its fields are data
+    made: Any = namedtuple(name, fields, module=__name__)  # type: ignore[misc] # noqa: PYI024 - its fields are data
     made.__doc__ = f"The result of `tenfold.{name.replace('linalg_', 'linalg.')}`: ({fields.replace(' ', ', ')})."
     globals()[name] = made
     return made

@@ -27,7 +27,7 @@ class Size(tuple[int, ...]):
         item = tuple.__getitem__(self, index)
         return Size(item) if type(index) is slice else item
 
-    def __add__(self, other: Any) -> Size:  # type: ignore[override]
+    def __add__(self, other: Any) -> Size:
         return Size(tuple.__add__(self, tuple(other)))
 
     def __radd__(self, other: Any) -> Size:

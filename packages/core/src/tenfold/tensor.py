@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,10 +22,15 @@ from tenfold.runtime import RUNTIME
 from tenfold.size import Size
 from tenfold.storage import Storage
 
+if TYPE_CHECKING:  # operators install themselves as methods, which no type checker sees; these are their declarations
+    from tenfold.operator_methods import TensorMethods
+else:
+    TensorMethods = object
+
 new = object.__new__
 
 
-class Tensor:
+class Tensor(TensorMethods):
     """A multi-dimensional array of one dtype on one device; `tenfold.tensor(data)` makes one from data.
 
     >>> import tenfold
@@ -37,6 +42,12 @@ class Tensor:
     # that made it, or for a leaf that requires gradients its accumulator. _storage: shared memory and version, once
     # someone asked. The rest is unset until used.
     __slots__ = ("__dict__", "__weakref__", "_array", "_base", "_grad", "_key", "_node", "_storage")
+    _array: Any
+    _base: Tensor | None
+    _grad: Tensor | None
+    _key: Any
+    _node: Any
+    _storage: Storage | None
 
     __torch_function__ = classmethod(default_torch_function)
     __array_priority__ = 1000  # NumPy arrays leave `array * tensor` to the tensor
@@ -57,7 +68,7 @@ class Tensor:
     @staticmethod
     def _make_subclass(cls: type, data: Tensor, require_grad: bool = False, **_: Any) -> Any:
         """A tensor of class `cls` on the memory of `data`, outside the gradient graph."""
-        made = new(cls)
+        made: Any = new(cls)
         made._array, made._storage, made._node, made._base = data._array, data._storage, None, None
         key = data._key
         made._key = key.device if is_plain(cls) or key.level is not None else OverrideKey(key.device)
@@ -145,7 +156,7 @@ class Tensor:
         if memory_format is not None and memory_format.order:
             return memory_format.holds(self)  # type: ignore[no-any-return]
         if type(self._array) is np.ndarray:
-            return self._array.flags.c_contiguous  # type: ignore[no-any-return]
+            return bool(self._array.flags.c_contiguous)
         step = self._array.dtype.itemsize
         if 0 in self._array.shape:
             return True
@@ -176,7 +187,7 @@ class Tensor:
 
     @property
     def is_cuda(self) -> bool:
-        return self._key.device.type == "cuda"
+        return self.device.type == "cuda"
 
     @property
     def is_cpu(self) -> bool:
@@ -184,7 +195,7 @@ class Tensor:
 
     @property
     def is_meta(self) -> bool:
-        return self._key.device.type == "meta"
+        return self.device.type == "meta"
 
     def get_device(self) -> int:
         """The device's index, -1 on the CPU."""
@@ -284,7 +295,7 @@ class Tensor:
     def grad(self) -> Tensor | None:
         """The gradient that `backward` accumulated."""
         try:
-            return self._grad  # type: ignore[no-any-return]
+            return self._grad
         except AttributeError:
             return None
 
@@ -294,11 +305,15 @@ class Tensor:
             if not isinstance(value, Tensor):
                 raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
             if value.shape != self.shape:
-                raise RuntimeError(f"assigned grad has data of a different size: {list(value.shape)}, expected {list(self.shape)}")
+                raise RuntimeError(
+                    f"assigned grad has data of a different size: {list(value.shape)}, expected {list(self.shape)}"
+                )
             if value.dtype is not self.dtype:
                 raise RuntimeError(f"assigned grad has data of a different type: {value.dtype}, expected {self.dtype}")
             if value._key.device is not self._key.device:
-                raise RuntimeError(f"assigned grad has data located on a different device: {value.device}, expected {self.device}")
+                raise RuntimeError(
+                    f"assigned grad has data located on a different device: {value.device}, expected {self.device}"
+                )
         self._grad = value
 
     @grad.deleter
@@ -439,16 +454,16 @@ def host(tensor: Tensor) -> Any:
     return key.backend.to_numpy(tensor._array)
 
 
-def wrap(array: Any, key: Any) -> Any:
+def wrap(array: Any, key: Any) -> Tensor:
     """A new plain tensor around a backend's array."""
     if type(array) is not key.array_type:
         array = key.coerce(array)
-    t: Any = new(Tensor)
+    t: Tensor = new(Tensor)
     t._array, t._key, t._node, t._storage, t._base = array, key, None, None, None
     return t
 
 
-def wrap_all(arrays: Any, key: Any) -> tuple[Any, ...]:
+def wrap_all(arrays: Any, key: Any) -> tuple[Tensor, ...]:
     return tuple([wrap(a, key) for a in arrays])
 
 
@@ -462,7 +477,7 @@ def share(view: Any, source: Any, differentiable: bool = True) -> None:
         view._base = source if source._base is None else source._base
 
 
-def wrap_views(arrays: Any, key: Any, source: Any) -> tuple[Any, ...]:
+def wrap_views(arrays: Any, key: Any, source: Any) -> tuple[Tensor, ...]:
     views = wrap_all(arrays, key)
     for view in views:
         share(view, source)
@@ -473,5 +488,3 @@ RUNTIME.update(
     Tensor=Tensor, Storage=Storage, wrap=wrap, wrap_all=wrap_all, wrap_views=wrap_views, share=share,
     F32=dtypes.float32.numpy, F64=dtypes.float64.numpy, I64=dtypes.int64.numpy,
 )  # fmt: skip
-
-

@@ -148,9 +148,9 @@ class BatchLevel(Transform):
 def move(value: Tensor, dim: int | None, to: int, size: int) -> Tensor:
     """The value with its batch dimension at `to`; one without gets it by repetition, without memory."""
     if dim is None:
-        return expand(unsqueeze(value, to), (*value._array.shape[:to], size, *value._array.shape[to:]))  # type: ignore[no-any-return]
+        return expand(unsqueeze(value, to), (*value._array.shape[:to], size, *value._array.shape[to:]))
     if dim == to:
         return value
     order = [i for i in range(value.dim()) if i != dim]
     order.insert(to, dim)
-    return permute(value, order)  # type: ignore[no-any-return]
+    return permute(value, order)

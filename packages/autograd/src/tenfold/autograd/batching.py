@@ -160,4 +160,4 @@ def stack(tensors: list[Tensor]) -> Tensor:
             f"vmap: the examples give results of different shapes ({', '.join(str(list(t.shape)) for t in tensors)}), "
             f"which cannot be one tensor"
         )
-    return join(tensors)  # type: ignore[no-any-return]
+    return join(tensors)

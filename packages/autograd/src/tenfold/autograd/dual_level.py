@@ -171,10 +171,10 @@ def _batches(t: Any) -> set[Transform]:
     return found
 
 
-def _of_dtype(tangent: Any, result: Tensor) -> Tensor | None:
+def _of_dtype(tangent: Any, result: Tensor) -> Any:
     """The tangent in its result's shape and dtype; integer results have none."""
     if tangent is None or result.dtype.category < 2:
         return None
     if tangent.dtype is not result.dtype:
         tangent = tangent.to(result.dtype)
-    return tangent if tangent.shape == result.shape else tangent.expand(result.shape)  # type: ignore[no-any-return]
+    return tangent if tangent.shape == result.shape else tangent.expand(result.shape)

@@ -116,7 +116,8 @@ class FunctionNode(Node):
         if not self.materialize_grads:
             return gs
         made = []
-        for g, described in zip(gs, self.shape):
+        shapes: Any = self.shape  # of several outputs: (shape, dtype, device) for each tensor
+        for g, described in zip(gs, shapes):
             if g is None and described is not None:
                 shape, dtype, device = described
                 g = zeros(shape, dtype=dtype, device=device)
@@ -277,7 +278,8 @@ def _attach(ctx: FunctionNode, args: tuple[Any, ...], outputs: tuple[Any, ...]) 
         differentiable[0]._node = ctx
     else:
         ctx.is_multiple = True
-        ctx.shape = tuple((t._array.shape, t.dtype, t.device) if isinstance(t, Tensor) else None for t in made)
+        described: Any = tuple((t._array.shape, t.dtype, t.device) if isinstance(t, Tensor) else None for t in made)
+        ctx.shape = described
         for i, t in enumerate(made):
             if any(t is d for d in differentiable):
                 t._node = Output(ctx, i, t._array.shape)

@@ -179,9 +179,9 @@ def _stacked(tensors: list[Tensor]) -> Any:
 def _block(rows: Any, k: int, x: Tensor, out: Tensor, start: int) -> Tensor:
     shape = (*out.shape, *x.shape)
     if rows is None:
-        return zeros(shape, dtype=x.dtype, device=x.device)  # type: ignore[no-any-return]
+        return zeros(shape, dtype=x.dtype, device=x.device)
     part = rows[k] if out.numel() == rows[k].shape[0] else rows[k][start : start + out.numel()]
-    return reshape(part, shape)  # type: ignore[no-any-return]
+    return reshape(part, shape)
 
 
 def _forward_jacobian(

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tenfold import plugins
+from tenfold.dispatch import forget_gradient
 from tenfold.operators import TENSOR_ROLES, Operator, as_operator
 
 
@@ -112,7 +113,13 @@ def _register(operator: Operator, rule: GradientRule) -> None:
             f"uninstall one of the packages"
         )
     GRADIENTS[operator.name] = rule
-    plugins.on_failure(lambda: GRADIENTS.pop(operator.name, None) and None)
+    forget_gradient(operator)
+
+    def take_back() -> None:
+        GRADIENTS.pop(operator.name, None)
+        forget_gradient(operator)
+
+    plugins.on_failure(take_back)
 
 
 def find(operator: Operator) -> GradientRule | None:

@@ -21,6 +21,8 @@ class CopySlices(Node):
     """A base tensor after an in-place write to a view of it."""
 
     __slots__ = ("base_geometry", "geometry")
+    base_geometry: Any  # shape, strides and offset, as those of the view
+    geometry: Any
 
     def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
         (shape, strides, start), (size, steps, offset) = self.base_geometry, self.geometry
@@ -40,6 +42,8 @@ class AsStridedBackward0(Node):
     """A view of a base, read back from the base's present value."""
 
     __slots__ = ("base_geometry", "geometry")
+    base_geometry: Any
+    geometry: Any
 
     def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
         return (through_memory(g, self.base_geometry, *self.geometry),)

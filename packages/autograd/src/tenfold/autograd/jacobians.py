@@ -75,11 +75,11 @@ def _mapped(function: Function, basis: list[Tensor], chunk_size: int | None = No
 def _rows(rows: Any, k: int, x: Tensor, out: Tensor, start: int) -> Tensor:
     shape = (*out.shape, *x.shape)
     if rows is None:
-        return zeros(shape, dtype=x.dtype, device=x.device)  # type: ignore[no-any-return]
-    return reshape(_part(rows[k], start, out.numel()), shape)  # type: ignore[no-any-return]
+        return zeros(shape, dtype=x.dtype, device=x.device)
+    return reshape(_part(rows[k], start, out.numel()), shape)
 
 
-def _part(rows: Any, start: int, count: int) -> Any:
+def _part(rows: Tensor, start: int, count: int) -> Tensor:
     return rows if count == rows.shape[0] else rows[start : start + count]
 
 

@@ -48,7 +48,7 @@ def _roots(tensors: tuple[Tensor, ...], grads: tuple[Any, ...], what: str) -> li
 
 
 def _root_gradient(t: Tensor, g: Any) -> Any:
-    from tenfold.ops.creation import ones_like
+    from tenfold.ops.creation_like import ones_like
 
     if g is None:
         if t.numel() != 1:
@@ -139,7 +139,7 @@ def _found(t: Tensor, g: Any, allow_unused: bool | None, materialize: bool) -> A
     if g is not None:
         return g
     if materialize:
-        from tenfold.ops.creation import zeros_like
+        from tenfold.ops.creation_like import zeros_like
 
         return zeros_like(t)
     if not allow_unused:

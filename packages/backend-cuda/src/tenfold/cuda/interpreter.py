@@ -117,17 +117,20 @@ def _elementwise(function: Any) -> Any:
         from triton import language as tl
         from triton.runtime.interpreter import TensorHandle
 
-        like = next(x for x in operands if isinstance(x, tl.tensor))
+        tensors = [x for x in operands if isinstance(x, tl.tensor)]
+        like = next((x for x in tensors if x.type.is_block()), tensors[0])
+        scalar = tensors[0].dtype
         data = [x.handle.data if isinstance(x, tl.tensor) else x for x in operands]
-        result = np.asarray(function(*data)).astype(like.handle.data.dtype)
-        return tl.tensor(TensorHandle(result, like.dtype), like.type)
+        result = np.asarray(function(*data)).astype(tensors[0].handle.data.dtype)
+        found = tl.block_type(scalar, list(like.shape)) if like.type.is_block() else scalar
+        return tl.tensor(TensorHandle(result, scalar), found)
 
     return call
 
 
 _FUNCTIONS = {
     "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10,
-    "log1p": np.log1p, "sqrt_rn": np.sqrt, "div_rn": np.true_divide, "sin": np.sin, "cos": np.cos, "tan": np.tan,
+    "log1p": np.log1p, "sqrt_rn": np.sqrt, "rcp_rn": np.reciprocal, "div_rn": np.true_divide, "sin": np.sin, "cos": np.cos, "tan": np.tan,
     "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
     "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "erf": error_functions.erf,
     "erfc": error_functions.erfc, "erfinv": error_functions.erfinv, "trunc": np.trunc, "rint": np.rint, "pow": np.power,
@@ -137,7 +140,7 @@ LIBDEVICE = SimpleNamespace(**{name: _elementwise(function) for name, function i
 
 
 # bfloat16: Triton's interpreter keeps it as bits in uint16, computes with the bits, and rounds towards zero. Here it is a
-# NumPy dtype, with arithmetic and rounding of its own; only the interpreter's C code, for loads and stores, sees the bits.
+# NumPy dtype, with arithmetic and rounding of its own; only the interpreter's C code, for loads and stores, sees the bits. The rest of the patch is explained where it is.
 
 
 @lru_cache(maxsize=1)
@@ -147,7 +150,8 @@ def _prepare() -> None:
     builder = interpreter.InterpreterBuilder
     numpy_type = interpreter._get_np_dtype
     load, store = builder.create_masked_load, builder.create_masked_store
-    handle = interpreter.TensorHandle
+    compute, convert = builder.binary_op, builder.create_fp_to_fp
+    handle, int1 = interpreter.TensorHandle, interpreter.tl.int1
 
     def with_bfloat16(triton_type: Any) -> Any:
         return BFLOAT16 if triton_type.scalar.name == "bf16" else numpy_type(triton_type)
@@ -164,13 +168,17 @@ def _prepare() -> None:
             value = handle(np.ascontiguousarray(value.data).view(np.uint16), value.dtype)
         return store(self, pointers, value, mask, *options)
 
+    def binary_op(self: Any, left: Any, right: Any, operation: Any) -> Any:
+        # A comparison's result would pass for a number of the operands' type, and become one when it is broadcast.
+        result = compute(self, left, right, operation)
+        return handle(result.data, int1) if result.data.dtype == np.bool_ else result
+
     def cast(self: Any, source: Any, target: Any, *rounding: Any) -> Any:
         return handle(source.data.astype(with_bfloat16(target)), target.scalar)
 
     def from_float(self: Any, source: Any, target: Any, *rounding: Any) -> Any:
         return (cast if "bf16" in (source.dtype.scalar.name, target.scalar.name) else convert)(self, source, target, *rounding)
 
-    convert = builder.create_fp_to_fp
     interpreter._get_np_dtype = with_bfloat16
     builder.create_masked_load, builder.create_masked_store = masked_load, masked_store
-    builder.cast_impl, builder.create_fp_to_fp = cast, from_float
+    builder.cast_impl, builder.create_fp_to_fp, builder.binary_op = cast, from_float, binary_op

@@ -45,13 +45,13 @@ class Loaded:
     def buffers(self) -> tuple[Any, int]:
         """(this thread's buffer of arguments, the address of the table of their addresses)."""
         try:
-            return self.local.buffers  # type: ignore[no-any-return]
+            return self.local.buffers
         except AttributeError:
             values = np.zeros(self.slots, np.uint64)
             table = values.ctypes.data + 8 * np.arange(self.slots, dtype=np.uint64)
             self.local.keep = table
             self.local.buffers = values.view(np.uint8).data, int(table.ctypes.data)
-            return self.local.buffers  # type: ignore[no-any-return]
+            return self.local.buffers
 
 
 def launch(cupy: Any, kernel: Generated, signature: tuple[str, ...], arguments: Sequence[Any], count: int, index: int) -> None:

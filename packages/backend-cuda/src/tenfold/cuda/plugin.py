@@ -6,7 +6,7 @@ from tenfold.devices import Backend
 from tenfold.plugins import hookimpl
 
 TENFOLD_PLUGIN_API = 1
-FAMILIES = ("pointwise", "activation", "reduction", "matmul", "indexing", "conversion")
+FAMILIES = ("pointwise", "activation", "reduction", "matmul", "indexing", "view", "conversion")
 
 
 @hookimpl()  # type: ignore[untyped-decorator]

@@ -28,7 +28,7 @@ def relu(input: Array, out: Any = None) -> Array:
     if zero is None:
         if input.dtype.kind != "V":
             raise TypeError(f"relu of {input.dtype}")
-        zero = 0
+        return np.maximum(input, 0, out=out)
     return np.maximum(input, zero, out=out)
 
 

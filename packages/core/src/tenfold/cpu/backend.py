@@ -26,7 +26,7 @@ def extent(array: Any) -> int:
     """Bytes from the first element to the end of the last."""
     if array.size == 0:
         return 0
-    return sum((n - 1) * abs(s) for n, s in zip(array.shape, array.strides)) + array.itemsize
+    return int(sum((n - 1) * abs(s) for n, s in zip(array.shape, array.strides)) + array.itemsize)
 
 
 def bytes_of(array: Any) -> Any:
@@ -39,7 +39,8 @@ def bytes_of(array: Any) -> Any:
     ordered = owner.transpose(sorted(range(owner.ndim), key=lambda d: -owner.strides[d]))
     if ordered.flags.c_contiguous:  # dense, in another order of dimensions
         return ordered.reshape(-1).view(np.uint8)
-    return as_strided(owner.view(np.uint8) if owner.itemsize == 1 else owner, (extent(owner),), (1,)).view(np.uint8)
+    first = as_strided(owner, (1,), (owner.itemsize,)).view(np.uint8)  # scattered memory cannot be viewed as bytes at once
+    return as_strided(first, (extent(owner),), (1,))
 
 
 def strided(array: Any, shape: Sequence[int], byte_strides: Sequence[int], byte_offset: int) -> Any:

@@ -23,7 +23,7 @@ def checked(function: Any, name: str) -> Callable[..., Any]:
     """
 
     @functools.wraps(function)
-    def kernel(A: Any, *rest: Any) -> Any:
+    def guarded(A: Any, *rest: Any) -> Any:
         if A.dtype.kind not in "fc" or A.dtype.itemsize == 2:
             raise TypeError(f"{name}: got {A.dtype}")
         try:
@@ -35,10 +35,10 @@ def checked(function: Any, name: str) -> Callable[..., Any]:
                 ) from None
             raise LinAlgError(f"linalg.{name}: {error}") from None
 
-    return kernel
+    return guarded
 
 
-def _qr(A: Any, mode: str) -> Any:
+def _qr(A: Any, mode: Any) -> Any:
     if mode == "r":
         return np.empty(0, A.dtype), linalg.qr(A, "r")
     if 0 in A.shape:
@@ -54,7 +54,7 @@ def _svd(A: Any, full_matrices: bool) -> Any:
     return tuple(linalg.svd(A, full_matrices))
 
 
-def _eigh(A: Any, UPLO: str) -> Any:
+def _eigh(A: Any, UPLO: Any) -> Any:
     return tuple(linalg.eigh(A, UPLO.upper()))
 
 
@@ -80,7 +80,7 @@ def linalg_svdvals(A: Any, driver: Any) -> Any:
 
 
 @kernel(op.linalg_eigvalsh, device="cpu")
-def linalg_eigvalsh(A: Any, UPLO: str) -> Any:
+def linalg_eigvalsh(A: Any, UPLO: Any) -> Any:
     if A.ndim < 2 or A.shape[-1] != A.shape[-2] or A.dtype.kind not in "fc" or A.dtype.itemsize == 2:
         return NotImplemented
     return checked(lambda a: linalg.eigvalsh(a, UPLO.upper()), "eigvalsh")(A)
@@ -158,10 +158,11 @@ def _substituted(U: Any, B: Any) -> Any:
     return X
 
 
-for _operator, _function, _name in (
+_CHECKED: tuple[tuple[Any, Any, str], ...] = (
     (op.inverse_pair, _inverse, "inv"), (op.solve_pair, _solve, "solve"),
     (op.triangular_solution, _triangular, "solve_triangular"),
-):  # fmt: skip
+)  # fmt: skip
+for _operator, _function, _name in _CHECKED:
     kernel(_operator, device="cpu")(checked(_function, _name))
 
 
@@ -192,6 +193,22 @@ def _one_cholesky(a: Any) -> tuple[Any, int]:
         order += 1
 
 
+def _cholesky_inverted(L: Any, upper: bool) -> Any:
+    L = L if upper else L.conj().swapaxes(-1, -2)
+    one = np.broadcast_to(np.eye(L.shape[-1], dtype=L.dtype), L.shape)
+    half = _triangular(L, one, True, False)
+    return half @ half.conj().swapaxes(-1, -2)
+
+
+kernel(op.cholesky_inverted, device="cpu")(checked(_cholesky_inverted, "cholesky_inverse"))
+
+
+def _cholesky_solution(A: Any, B: Any, upper: bool) -> Any:
+    L = A.conj().swapaxes(-1, -2) if upper else A
+    return _triangular(L.conj().swapaxes(-1, -2), _triangular(L, B, False, False), True, False)
+
+
+kernel(op.cholesky_solution, device="cpu")(checked(_cholesky_solution, "cholesky_solve"))
 kernel(op.cholesky_pair, device="cpu")(checked(_cholesky, "cholesky"))
 kernel(op.determinant, device="cpu")(checked(quiet(lambda A: linalg.det(A)), "det"))
 kernel(op.log_determinant, device="cpu")(checked(quiet(lambda A: tuple(linalg.slogdet(A))), "slogdet"))
@@ -210,3 +227,6 @@ def _pinv(A: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
 
 
 kernel(op.pseudo_inverse, device="cpu")(checked(_pinv, "pinv"))
+
+# The rest of the family's kernels.
+from tenfold.cpu import linalg_lu as _lu  # noqa: E402, F401

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -32,7 +32,7 @@ def sort(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
 def topk(input: Any, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Any, Any]:
     if not input.ndim:
         return (input.copy(), np.zeros((), np.int64)) if k == 1 else (input.reshape(1)[:0], np.zeros(0, np.int64))
-    x = real_or_float32(input, "topk")
+    x = real_or_float32(input, "topk", bools=False)
     if not 0 <= k <= x.shape[dim]:
         raise ValueError("k is out of range")
     positions = refine_leading(x, np.take(order(x, dim, largest), np.arange(k), dim), k, dim, largest, sorted)
@@ -47,7 +47,7 @@ def kthvalue(input: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
         return input.copy(), np.zeros((), np.int64)
     if not 1 <= k <= input.shape[dim]:
         raise ValueError("k is out of range")
-    x = real_or_float32(input, "kthvalue")
+    x = real_or_float32(input, "kthvalue", bools=False)
     positions = refine(x, np.take(np.argsort(x, dim, "stable"), [k - 1], dim), k - 1, dim)
     return taken(input, positions, dim, keepdim)
 
@@ -81,7 +81,9 @@ def _consecutive(input: Any, dim: int | None) -> tuple[Any, Any, Any]:
 
 @kernel(op.search_positions, device="cpu")
 def search(sorted_sequence: Any, input: Any, right: bool, out_int32: bool) -> Any:
-    side = "right" if right else "left"
+    if sorted_sequence.dtype.kind == "b" or input.dtype.kind == "b":
+        raise TypeError("searchsorted: bool has no order")
+    side: Literal["left", "right"] = "right" if right else "left"
     rows = real_or_float32(sorted_sequence, "searchsorted")
     x = real_or_float32(input, "searchsorted")
     if rows.ndim == 1:

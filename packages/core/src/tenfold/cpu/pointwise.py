@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy._core.umath import clip
+from numpy._core.umath import clip  # type: ignore[attr-defined] # a ufunc, unlike np.clip; NumPy's declarations lack it
 
 from tenfold.cpu.backend import address, bytes_of, owner_of
 from tenfold.cpu.erf import erf, erfc, erfinv
@@ -103,8 +103,8 @@ def _rounding(ufunc: Any) -> Any:
 
     def rounded(input: Any, out: Any = None) -> Any:
         kind = input.dtype.kind
-        if kind == "b":
-            raise TypeError("bool is not rounded")
+        if kind in "bc":
+            raise TypeError(f"rounding of {input.dtype}")
         return np.positive(input, out) if kind in "iu" else run(input, out)
 
     return rounded
@@ -264,6 +264,7 @@ def remainder(input: Any, other: Any) -> Any:
 @kernel(op.truncated_quotient, device="cpu")
 @quiet
 def truncated_quotient(input: Any, other: Any) -> Any:
+    _refuse_bool(input, other)
     if not (_is_whole(input) and _is_whole(other)):
         return np.trunc(np.true_divide(input, other))
     _refuse_zero(other)
@@ -289,7 +290,9 @@ def pow(input: Any, exponent: Any, out: Any = None) -> Any:
 
 def _whole_power(input: Any, exponent: Any, out: Any) -> Any:
     if np.result_type(input, exponent) == np.bool_:
-        raise TypeError("power of bool")
+        if np.ndim(exponent):
+            raise TypeError("power of bool")
+        return np.logical_or(input, np.logical_not(exponent), out)
     negative = np.less(exponent, 0)
     if not np.any(negative):
         return np.power(input, exponent, out)
@@ -302,6 +305,8 @@ def _whole_power(input: Any, exponent: Any, out: Any) -> Any:
 
 @kernel(op.heaviside, device="cpu")
 def heaviside(input: Any, values: Any) -> Any:
+    if input.dtype.kind == "c":
+        raise TypeError("complex numbers have no order")
     return np.where(input == 0, values, (input > 0).astype(input.dtype))
 
 

@@ -103,12 +103,14 @@ def prod(input: Any, dim: Any, keepdim: bool) -> Any:
     return _multiply(input, axes(dim, input.ndim), np.int64 if dtype.kind in "biu" else None, None, keepdim)
 
 
-def real_or_float32(input: Any, name: str) -> Any:
-    """The array where NumPy orders its elements as PyTorch does; ml_dtypes as float32; complex is refused."""
+def real_or_float32(input: Any, name: str, bools: bool = True) -> Any:
+    """The array where NumPy orders its elements as PyTorch does; ml_dtypes as float32; complex (and bool) is refused."""
     if input.dtype.kind == "V":
         return input.astype(np.float32)
     if input.dtype.kind == "c":
         raise TypeError(f"{name}: complex numbers have no order")
+    if input.dtype.kind == "b" and not bools:
+        raise TypeError(f"{name} of bool")
     return input
 
 
@@ -153,8 +155,8 @@ kernel(op.min_dim, device="cpu")(located(np.argmin, "min"))
 
 def _position(choose: Any, name: str) -> Any:
     def run(input: Any, dim: Any, keepdim: bool) -> Any:
-        if input.dtype.kind in "Vc":
-            input = real_or_float32(input, name)
+        if input.dtype.kind in "Vcb":
+            input = real_or_float32(input, name, bools=False)
         return choose(input, axes(dim, input.ndim), None, keepdims=keepdim)
 
     return run
@@ -187,8 +189,9 @@ def logsumexp(input: Any, dim: Any, keepdim: bool) -> Any:
     if input.dtype.kind != "f" or input.dtype.itemsize == 2 or not input.size:
         return NotImplemented
     axis = axes(dim, input.ndim)
-    greatest = np.maximum.reduce(input, axis, None, None, True)
+    greatest = np.maximum.reduce(input, axis, None, None, True)  # type: ignore[call-overload] # by position, which is faster
     with np.errstate(all="ignore"):
         shift = np.where(np.isfinite(greatest), greatest, greatest.dtype.type(0))
-        result = np.log(np.add.reduce(np.exp(input - shift), axis, None, None, True)) + shift
+        total = np.add.reduce(np.exp(input - shift), axis, None, None, True)  # type: ignore[call-overload] # by position, too
+        result = np.log(total) + shift
     return result if keepdim else result.squeeze(axis)

@@ -19,6 +19,7 @@ from numpy.typing import DTypeLike, NDArray
 from tenfold.cpu.boxmuller import cos_sin, fma64, libm, pairs32, pairs64
 from tenfold.cpu.sampling_checks import (
     check_interval,
+    check_multinomial,
     check_range,
     check_weights,
     floating,
@@ -283,7 +284,8 @@ def multinomial(generator: Generator, weights: Array, num_samples: int, replacem
     >>> multinomial(Generator().manual_seed(0), np.array([0.1, 0.2, 0.7]), 4, replacement=True).tolist()
     [2, 2, 2, 2]
     """
-    check_weights(weights, num_samples, replacement)
+    check_multinomial(weights.shape, weights.dtype, num_samples, replacement)
+    check_weights(weights)
     if num_samples == 1 or not replacement:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             keys = weights / exponential(generator, weights.shape, weights.dtype)

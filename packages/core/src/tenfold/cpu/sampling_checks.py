@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import ml_dtypes
@@ -63,14 +64,21 @@ def check_range(first: int, last: int, dtype: np.dtype[Any]) -> None:
         raise RuntimeError(f"random integers from {first} to {last} are out of bounds for {dtype}; pass a wider dtype")
 
 
-def check_weights(weights: Array, num_samples: int, replacement: bool) -> None:
-    if floating("multinomial", weights.dtype).kind == "c" or weights.ndim not in (1, 2):
-        raise RuntimeError(f"multinomial: got {weights.ndim} dimensions of {weights.dtype}, accepted are 1 or 2 of floats")
+def check_multinomial(shape: Sequence[int], dtype: np.dtype[Any], num_samples: int, replacement: bool) -> None:
+    """Refuse what no weights of this shape and dtype allow."""
+    if dtype.kind not in "fV" or len(shape) not in (1, 2):
+        raise RuntimeError(f"multinomial: got {len(shape)} dimensions of {dtype}, accepted are 1 or 2 of floats")
     if num_samples <= 0:
-        raise RuntimeError("cannot sample n_sample <= 0 samples")
-    if not replacement and num_samples > weights.shape[-1]:
-        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+        raise RuntimeError(f"multinomial: cannot sample n_sample <= 0 samples, got {num_samples}")
+    if not replacement and num_samples > shape[-1]:
+        raise RuntimeError(
+            f"multinomial: cannot sample n_sample > prob_dist.size(-1) samples without replacement, got {num_samples} of "
+            f"{shape[-1]}"
+        )
+
+
+def check_weights(weights: Array) -> None:
     if not ((weights >= 0) & (weights < np.inf)).all():
-        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+        raise RuntimeError("multinomial: probability tensor contains either `inf`, `nan` or element < 0")
     if (weights.sum(axis=-1, dtype=np.float64) == 0).any():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")

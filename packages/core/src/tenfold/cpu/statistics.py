@@ -59,7 +59,7 @@ def _power_sum(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
     if p == 1:
         return total(x, axis, keepdim)
     if p in (inf, -inf):
-        return (np.maximum if p > 0 else np.minimum).reduce(x, axis, None, None, keepdim)
+        return (np.maximum if p > 0 else np.minimum).reduce(x, axis, None, None, keepdim)  # type: ignore[call-overload] # by position, which is faster
     if p == 0:
         return add_reduce(x != 0, axis, x.dtype, None, keepdim)
     return np.power(total(np.power(x, p), axis, keepdim), 1.0 / p)
@@ -70,7 +70,7 @@ def _power_sum(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
 
 @kernel(op.median_value, device="cpu")
 def median_value(input: Any, skip_nan: bool) -> Any:
-    x = real_or_float32(input, "median").reshape(-1)
+    x = real_or_float32(input, "median", bools=False).reshape(-1)
     if not x.size:
         return np.asarray(np.nan if input.dtype.kind in "fV" else np.iinfo(input.dtype).min).astype(input.dtype)
     missing = int(np.isnan(x).sum()) if x.dtype.kind == "f" else 0
@@ -82,7 +82,7 @@ def median_value(input: Any, skip_nan: bool) -> Any:
 
 @kernel(op.median_dim, device="cpu")
 def median_dim(input: Any, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Any, Any]:
-    x = real_or_float32(input, "median")
+    x = real_or_float32(input, "median", bools=False)
     if not x.ndim:
         return input.copy(), np.zeros((), np.int64)
     positions = order(x, dim, False)
@@ -134,6 +134,8 @@ def bincount(input: Any, weights: Any, minlength: int) -> Any:
 
 @kernel(op.histc, device="cpu")
 def histc(input: Any, bins: int, min: Any, max: Any) -> Any:
+    if input.dtype.kind in "biu":
+        raise TypeError(f"histc of {input.dtype}")
     x = real_or_float32(input, "histc").reshape(-1)
     if bins <= 0 or min > max:
         raise ValueError("no bins")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from numbers import Number
 from typing import Any
 
 from tenfold import dtypes
 from tenfold.meta import Meta
-from tenfold.operators import composite, primitive
+from tenfold.operators import Number, composite, primitive
 from tenfold.ops.creation import full
 from tenfold.ops.indexing import at_dim, getitem, index_put, index_put_
 from tenfold.ops.indexing import index as indexed
@@ -67,7 +66,12 @@ def _(input: Any, dim: int, index: Any, sparse_grad: bool) -> Meta:
 
 @primitive("indexing", method=None)
 def scatter_set(input: Tensor, dim: int, index: Tensor, src: Tensor | Number) -> Tensor:
-    """What `scatter` without `reduce` runs."""
+    """What `scatter` without `reduce` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.scatter_set(tenfold.zeros(3), 0, tenfold.tensor([1]), tenfold.tensor([5.0]))
+    tensor([0., 5., 0.])
+    """
 
 
 @scatter_set.rule
@@ -285,7 +289,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     rest = [[1 if d == dim else n for d, n in enumerate(x.shape)] for x in (input, indices)]
     common = broadcast_shapes("take_along_dim", rest)
     sizes = [tuple(x.size(dim) if d == dim else n for d, n in enumerate(common)) for x in (input, indices)]
-    counted = where(indices > -1, indices, indices + input.size(dim))  # type: ignore[operator]
+    counted = where(indices > -1, indices, indices + input.size(dim))
     return gather(expand(input, sizes[0]), dim, expand(counted, sizes[1]))
 
 

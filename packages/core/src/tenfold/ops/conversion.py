@@ -40,7 +40,12 @@ def _(input: Any, memory_format: Any) -> Meta:
 
 @primitive("conversion", method=None, name="to_dtype")
 def _to_dtype(input: Tensor, dtype: Any) -> Tensor:
-    """The elements converted to a dtype, in new memory: what `Tensor.to(dtype)` runs."""
+    """The elements converted to a dtype, in new memory: what `Tensor.to(dtype)` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.to_dtype(tenfold.tensor([1.5]), tenfold.int64)
+    tensor([1])
+    """
 
 
 @_to_dtype.rule
@@ -51,7 +56,12 @@ def _(input: Any, dtype: Any) -> Meta:
 
 @primitive("conversion", method=None, name="to_device", moves=True)
 def _to_device(input: Tensor, device: Any) -> Tensor:
-    """A copy on another device: what `Tensor.to(device)` runs."""
+    """A copy on another device: what `Tensor.to(device)` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.to_device(tenfold.ones(2), tenfold.device("cpu"))
+    tensor([1., 1.])
+    """
 
 
 @_to_device.rule
@@ -156,7 +166,17 @@ for _name, _target in {
 
 @composite("conversion")
 def cuda(input: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = preserve_format) -> Tensor:
-    """On a CUDA device, the current one when none is named."""
+    """On a CUDA device, the current one when none is named.
+
+    >>> import tenfold
+    >>> tenfold.ones(1).cuda("cpu")
+    Traceback (most recent call last):
+    RuntimeError: cuda: Invalid device, must be cuda device, got cpu
+    """
+    if isinstance(device, int):
+        device = f"cuda:{device}"
+    if device is not None and str(device).partition(":")[0] != "cuda":
+        raise RuntimeError(f"cuda: Invalid device, must be cuda device, got {device}")
     return to(input, "cuda" if device is None else device, memory_format=memory_format)
 
 
@@ -175,11 +195,11 @@ def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         return f"torch.{place}{TYPE_NAMES.get(self.dtype.name, self.dtype.name)}Tensor"
     if not isinstance(dtype, str):
         return to(self, dtype)
-    *place, kind = dtype.removeprefix("torch.").removeprefix("tenfold.").split(".")
+    *prefix, kind = dtype.removeprefix("torch.").removeprefix("tenfold.").split(".")
     for name, title in TYPE_NAMES.items():
         if kind == title + "Tensor":
-            return to(self, place[0] if place else "cpu", dtypes.BY_NAME[name])
+            return to(self, prefix[0] if prefix else "cpu", dtypes.BY_NAME[name])
     raise ValueError(f"type(): invalid type: {dtype!r}; expected a dtype or one of {', '.join(TYPE_NAMES.values())} + 'Tensor'")
 
 
-Tensor.type = _type  # type: ignore[attr-defined]
+Tensor.type = _type  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi

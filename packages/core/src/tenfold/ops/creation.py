@@ -31,22 +31,22 @@ def empty_on(shape: Sequence[int], dtype: Any, device: Any, requires_grad: bool 
     """An uninitialised tensor."""
     key = devices.located(device)
     numpy_dtype = (dtype or get_default_dtype()).numpy
-    result = wrap(key.backend.empty(checked_size(shape), numpy_dtype, key.index), key)
+    result = wrap(key.backend.empty(checked_size(shape, "empty"), numpy_dtype, key.index), key)
     if requires_grad:
         result.requires_grad_(True)
     return result
 
 
-def checked_size(size: Any) -> tuple[int, ...]:
+def checked_size(size: Any, name: str = "size") -> tuple[int, ...]:
     """A size given as ints or one sequence, as a tuple; errors for negative and non-integer entries."""
     if isinstance(size, (int, np.integer)):
         size = (size,)
     try:
         shape = tuple(map(index, size))
     except (AttributeError, TypeError):
-        raise TypeError(f"size: expected a sequence of ints, got {size!r}") from None
+        raise TypeError(f"{name}: expected a sequence of ints, got {size!r}") from None
     if shape and min(shape) < 0:
-        raise RuntimeError(f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}")
+        raise RuntimeError(f"{name}: Trying to create tensor with negative dimension {min(shape)}: {list(shape)}")
     return shape
 
 
@@ -169,14 +169,14 @@ def from_numpy(ndarray: Any) -> Tensor:
     [5.0, 0.0]
     """
     if not isinstance(ndarray, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+        raise TypeError(f"from_numpy: expected np.ndarray (got {type(ndarray).__name__})")
     if ndarray.dtype not in FROM_NUMPY:
         dtype_of(ndarray.dtype)  # says which dtypes there are
         raise ValueError("from_numpy: given numpy array has byte order different from the native byte order")
     if any(s < 0 for s in ndarray.strides):
         raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
-            "supported. (You can probably work around this by making a copy of your array with array.copy().)"
+            "from_numpy: at least one stride in the given numpy array is negative, and tensors with negative strides are not "
+            "currently supported; make a copy of your array with array.copy()."
         )
     if ndarray.base is not None and ndarray.flags.c_contiguous and ndarray.dtype.kind != "V":
         # The tensor's storage starts where the given array does, as in PyTorch.
@@ -193,7 +193,7 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
     tensor([1, 2])
     """
     if copy:
-        return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)  # type: ignore[no-any-return]
+        return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)
     made = as_tensor(obj, dtype, device)
     if (
         copy is False
@@ -201,7 +201,7 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
         and not np.shares_memory(host(made), host(obj) if isinstance(obj, Tensor) else obj)
     ):
         raise ValueError("asarray: cannot alias the data with the dtype and device asked for; leave out copy=False")
-    return made.detach().requires_grad_(True) if requires_grad and not made.requires_grad else made  # type: ignore[no-any-return]
+    return made.detach().requires_grad_(True) if requires_grad and not made.requires_grad else made
 
 
 @composite("creation", method=None)
@@ -230,7 +230,7 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
             f"buffer length ({size} bytes)"
         )
     result = wrap(np.frombuffer(buffer, dtype.numpy, count, offset), devices.located(devices.CPU))
-    return result.requires_grad_(True) if requires_grad else result  # type: ignore[no-any-return]
+    return result.requires_grad_(True) if requires_grad else result
 
 
 @composite("creation", method=None)
@@ -265,7 +265,7 @@ def empty(
             raise RuntimeError(f"empty: required rank {len(order)} tensor to use this memory format, got size {list(size)}")
         inverse = [order.index(d) for d in range(len(order))]
         base = empty_on([size[d] for d in order], dtype, device).permute(inverse)
-        return base.requires_grad_(requires_grad)  # type: ignore[no-any-return]
+        return base.requires_grad_(requires_grad)
     return empty_on(size, dtype, device, requires_grad)
 
 
@@ -280,12 +280,12 @@ def empty_strided(
     >>> tenfold.empty_strided((2, 3), (1, 2)).stride()
     (1, 2)
     """
-    size = checked_size(size)
+    size = checked_size(size, "empty_strided")
     if len(size) != len(stride):
         raise RuntimeError(f"empty_strided: mismatch in length of strides {list(stride)} and shape {list(size)}")
     extent = 1 + sum((n - 1) * s for n, s in zip(size, stride)) if 0 not in size else 0
     made = empty_on((extent,), dtype, device).as_strided(size, tuple(stride))
-    return made.requires_grad_(True) if requires_grad else made  # type: ignore[no-any-return]
+    return made.requires_grad_(True) if requires_grad else made
 
 
 @composite("creation", method=None, out=True)
@@ -303,7 +303,7 @@ def full(
         fill_value = fill_value.item()
     dtype = dtype or number_dtype(fill_value)
     with np.errstate(all="ignore"):
-        return place(np.full(checked_size(size), fill_value, dtype.numpy), device, requires_grad)
+        return place(np.full(checked_size(size, "full"), fill_value, dtype.numpy), device, requires_grad)
 
 
 @composite("creation", method=None, out=True)
@@ -317,7 +317,7 @@ def zeros(
     >>> tenfold.zeros(2)
     tensor([0., 0.])
     """
-    return place(np.zeros(checked_size(size), (dtype or get_default_dtype()).numpy), device, requires_grad)
+    return place(np.zeros(checked_size(size, "zeros"), (dtype or get_default_dtype()).numpy), device, requires_grad)
 
 
 @composite("creation", method=None, out=True)
@@ -331,7 +331,7 @@ def ones(
     >>> tenfold.ones(2)
     tensor([1., 1.])
     """
-    return place(np.ones(checked_size(size), (dtype or get_default_dtype()).numpy), device, requires_grad)
+    return place(np.ones(checked_size(size, "ones"), (dtype or get_default_dtype()).numpy), device, requires_grad)
 
 
 # The rest of the family.

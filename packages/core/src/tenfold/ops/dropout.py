@@ -17,11 +17,11 @@ _SATURATION = 1.7580993408473766
 def _mask(input: Tensor, p: float, whole_features: bool) -> Tensor:
     """Ones with probability 1 - p: for every element, or one for each feature map."""
     if not whole_features:
-        return bernoulli(empty_like(input), 1 - p)  # type: ignore[no-any-return]
+        return bernoulli(empty_like(input), 1 - p)
     if input.dim() < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     shape = (*input.shape[:2], *[1] * (input.dim() - 2))
-    return bernoulli(empty_on(shape, input.dtype, input.device), 1 - p)  # type: ignore[no-any-return]
+    return bernoulli(empty_on(shape, input.dtype, input.device), 1 - p)
 
 
 def _idle(input: Tensor, p: float, train: bool) -> bool:

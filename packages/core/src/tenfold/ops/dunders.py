@@ -59,7 +59,7 @@ def _divides(self: Tensor, other: Any) -> Any:
     return OPERATORS["reciprocal"].fn(self) * other
 
 
-Tensor.__rtruediv__ = _divides  # type: ignore[attr-defined]
+Tensor.__rtruediv__ = _divides  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
 _STUB = compile("def stub(*args):\n    return first_dunder('?', args)", "<tenfold>", "exec").co_consts[0]
 for _method, _name in BINARY.items():
     if _name in OPERATORS:

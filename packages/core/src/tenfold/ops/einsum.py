@@ -26,7 +26,8 @@ def einsum(equation: Any, operands: Ints) -> Tensor:
     tensor([3., 3.])
     """
     if isinstance(equation, str):
-        tensors: Any = (operands,) if isinstance(operands, Tensor) else tuple(operands)
+        tensors: Any = operands
+        tensors = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
         inputs, output = _parsed(equation)
     else:
         given: Any = (equation, operands) if type(operands) is not tuple else (equation, *operands)

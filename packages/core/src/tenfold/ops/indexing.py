@@ -85,6 +85,10 @@ def index(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     """The elements at integer positions (or where masks hold) of the dimensions whose entry is not None.
 
     Shape: the indices' broadcast shape stands where they stand, or in front when they are not neighbours.
+
+    >>> import tenfold
+    >>> tenfold.op.index(tenfold.tensor([1, 5, 2]), [tenfold.tensor([2, 0])])
+    tensor([2, 1])
     """
 
 
@@ -254,19 +258,19 @@ def _read(self: Tensor, given: Any) -> Tensor:
     """`x[...]`: a view for ints, slices, None and ...; a copy when tensors, lists, arrays or masks take part."""
     kind = type(given)
     if kind is int or kind is slice:
-        return getitem(self, given)  # type: ignore[no-any-return]
+        return getitem(self, given)
     if kind is tuple:
         for item in given:
             if type(item) not in BASIC:
                 break
         else:
-            return getitem(self, given)  # type: ignore[no-any-return]
+            return getitem(self, given)
     elif kind is Tensor:
         a = given._array
         if a.shape and (a.dtype is _INT64 or a.dtype is _BOOL):
-            return index(self, [given])  # type: ignore[no-any-return]
+            return index(self, [given])
     elif kind in BASIC:
-        return getitem(self, given)  # type: ignore[no-any-return]
+        return getitem(self, given)
     if self._key.override:
         from tenfold.dispatch import dispatch
 
@@ -277,7 +281,12 @@ def _read(self: Tensor, given: Any) -> Tensor:
 
 @composite("indexing", method=None, name="index_any")
 def _index_any(input: Tensor, index: Any) -> Tensor:
-    """`input[index]` with any index."""
+    """`input[index]` with any index.
+
+    >>> import tenfold
+    >>> tenfold.op.index_any(tenfold.tensor([1, 5, 2]), [2, 0])
+    tensor([2, 1])
+    """
     return _read(input, index)
 
 
@@ -328,9 +337,9 @@ def _write_at_once(self: Tensor, given: Any, value: Any) -> bool:
 
 
 INDEX_ANY: Any = _index_any
-index_put_: Any = index_put.op and Tensor.index_put_  # type: ignore[attr-defined]
-Tensor.__getitem__ = _read  # type: ignore[attr-defined]
-Tensor.__setitem__ = _write  # type: ignore[attr-defined]
+index_put_: Any = Tensor.index_put_
+Tensor.__getitem__ = _read  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+Tensor.__setitem__ = _write  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
 
 
 def at_dim(input: Tensor, dim: int, place: Tensor, name: str) -> list[Any]:

@@ -221,7 +221,7 @@ def fliplr(input: Tensor) -> Tensor:
     tensor([[2, 1]])
     """
     if input.dim() < 2:
-        raise RuntimeError("Input must be >= 2-d.")
+        raise RuntimeError(f"fliplr: Input must be >= 2-d, got {input.dim()} dimensions")
     return flip(input, (1,))
 
 
@@ -234,7 +234,7 @@ def flipud(input: Tensor) -> Tensor:
     tensor([2, 1])
     """
     if input.dim() < 1:
-        raise RuntimeError("Input must be >= 1-d.")
+        raise RuntimeError("flipud: Input must be >= 1-d, got 0 dimensions")
     return flip(input, (0,))
 
 
@@ -253,9 +253,9 @@ def _(input: Any, shifts: Any, dims: Any) -> Meta:
     steps = (shifts,) if isinstance(shifts, int) else tuple(shifts)
     along = (dims,) if isinstance(dims, int) else tuple(dims or ())
     if not steps:
-        raise RuntimeError("`shifts` required")
+        raise RuntimeError("roll: `shifts` required")
     if (along and len(along) != len(steps)) or (not along and len(steps) != 1):
-        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(steps)}, dims:{len(along)}")
+        raise RuntimeError(f"roll: shifts and dimensions must align. shifts: {len(steps)}, dims:{len(along)}")
     wrap_dims(along, len(input.shape), "roll")
     return Meta(input.shape, input.dtype)
 
@@ -271,13 +271,13 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     """
     n = input.dim()
     if len(dims) != 2 or n < 2:
-        raise RuntimeError(f"expected total rotation dims == 2 and total dims >= 2, but got {len(dims)} and {n}")
+        raise RuntimeError(f"rot90: expected total rotation dims == 2 and total dims >= 2, but got {len(dims)} and {n}")
     a, b = (wrap_dim(d, n, "rot90") for d in dims)
     if a == b:
-        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
+        raise RuntimeError(f"rot90: expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
     turns = k % 4
     if turns == 0:
-        return input.clone(memory_format=contiguous_format)  # type: ignore[attr-defined, no-any-return]
+        return input.clone(memory_format=contiguous_format)
     if turns == 2:
         return flip(input, (a, b))
     if turns == 1:
@@ -297,7 +297,7 @@ def repeat(input: Tensor, repeats: Ints) -> Tensor:
     times = [int(n) for n in repeats]
     lead = len(times) - input.dim()
     if lead < 0:
-        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+        raise RuntimeError("repeat: Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     if any(n < 0 for n in times):
         raise RuntimeError(f"repeat: Trying to create tensor with negative dimension: repeats {times}")
     shape = (1,) * lead + tuple(input.shape)
@@ -320,7 +320,12 @@ def tile(input: Tensor, dims: Ints) -> Tensor:
 
 @primitive("indexing", method=None, nondifferentiable="its result is integer")
 def repeat_places(repeats: Tensor) -> Tensor:
-    """For each position i of a vector of counts, i as many times as its count says."""
+    """For each position i of a vector of counts, i as many times as its count says.
+
+    >>> import tenfold
+    >>> tenfold.op.repeat_places(tenfold.tensor([2, 0, 1]))
+    tensor([0, 0, 2])
+    """
 
 
 @repeat_places.rule
@@ -347,10 +352,10 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
         repeats = int(repeats)
     if isinstance(repeats, int):
         if repeats < 0:
-            raise RuntimeError("Repeats must be non-negative")
+            raise RuntimeError(f"repeat_interleave: Repeats must be non-negative, got {repeats}")
         shape = input.shape
         spread = expand(unsqueeze(input, dim + 1), (*shape[: dim + 1], repeats, *shape[dim + 1 :]))
         return view(spread.clone(memory_format=contiguous_format), (*shape[:dim], shape[dim] * repeats, *shape[dim + 1 :]))
     if repeats.size(0) != input.size(dim):
-        raise RuntimeError("repeats must have the same size as input along dim")
+        raise RuntimeError("repeat_interleave: repeats must have the same size as input along dim")
     return index(input, at_dim(input, dim, repeat_places(repeats), "repeat_interleave"))

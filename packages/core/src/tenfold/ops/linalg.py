@@ -36,7 +36,7 @@ def linalg_matrix_norm(A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim
         raise RuntimeError(f"linalg.matrix_norm: Expected a floating point or complex tensor as input. Got {A.dtype.name}")
     A = A if dtype is None else A.to(dtype)
     if ord == "fro":
-        return op.vector_norm(A, 2, (rows, columns), keepdim)  # type: ignore[no-any-return]
+        return op.vector_norm(A, 2, (rows, columns), keepdim)
     if ord in ("nuc", 2, -2):
         return _spectral_norm(A, ord, rows, columns, keepdim)
     if not isinstance(ord, str) and abs(ord) in (1, inf):
@@ -48,7 +48,10 @@ def _spectral_norm(A: Any, ord: Any, rows: int, columns: int, keepdim: bool) -> 
     require_floating("linalg.matrix_norm", A)
     rest = [d for d in range(A.dim()) if d not in (rows, columns)]
     values = op.linalg_svdvals(A.permute([*rest, rows, columns]))
-    result = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord > 0 else values.amin(-1)
+    if ord == "nuc" or (ord > 0 and not values.shape[-1]):  # of no values the largest is 0, as their sum
+        result = values.sum(-1)
+    else:
+        result = values.amax(-1) if ord > 0 else values.amin(-1)
     return _restored(result, rows, columns) if keepdim else result
 
 
@@ -61,7 +64,10 @@ def _restored(x: Any, *dims: int) -> Any:
 def _sum_norm(A: Any, ord: float, rows: int, columns: int, keepdim: bool) -> Any:
     added, compared = (rows, columns) if abs(ord) == 1 else (columns, rows)
     sums = op.vector_norm(A, 1, added, True)
-    result = sums.amax(compared, True) if ord > 0 else sums.amin(compared, True)
+    if ord > 0:  # the largest of no sums is 0
+        result = sums.amax(compared, True) if sums.shape[compared] else sums.sum(compared, True)
+    else:
+        result = sums.amin(compared, True)
     return result if keepdim else result.squeeze((rows, columns))
 
 
@@ -80,10 +86,10 @@ def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = Fal
     elif ord is not None and A.dim() not in (1, 2):
         raise RuntimeError(f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A.dim()}D.")
     if ord is not None and (len(dim) if dim is not None else A.dim()) == 2:
-        return linalg_matrix_norm(A, ord, (0, 1) if dim is None else dim, keepdim, dtype=dtype)  # type: ignore[no-any-return]
+        return linalg_matrix_norm(A, ord, (0, 1) if dim is None else dim, keepdim, dtype=dtype)
     if isinstance(ord, str):
         raise RuntimeError(f"linalg.norm: Order {ord!r} is one of matrices, and the input is a vector")
-    return op.vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)  # type: ignore[no-any-return]
+    return op.vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 
 @composite("linalg", method=None, out=True)
@@ -102,10 +108,10 @@ def linalg_cond(A: Tensor, p: Any = None) -> Tensor:
             raise RuntimeError(f"linalg.cond: not defined for empty matrices, got shape {list(A.shape)}")
         values = op.linalg_svdvals(A)
         largest, smallest = values.select(-1, 0), values.select(-1, -1)
-        return smallest / largest if p == -2 else largest / smallest  # type: ignore[no-any-return]
+        return smallest / largest if p == -2 else largest / smallest
     require_square("linalg.cond", A)
     if A.numel() == 0:
-        return A.new_zeros(A.shape[:-2]).abs()  # type: ignore[no-any-return]
+        return A.new_zeros(A.shape[:-2]).abs()
     inverse, info = op.linalg_inv_ex(A)
     singular = (info != 0).unsqueeze(-1).unsqueeze(-1)
     inverse = inverse.masked_fill(singular, inf)
@@ -113,4 +119,4 @@ def linalg_cond(A: Tensor, p: Any = None) -> Tensor:
 
 
 # The rest of the family.
-from tenfold.ops import linalg_factor as _factor, linalg_products as _products, linalg_solve as _solve  # noqa: E402, F401
+from tenfold.ops import linalg_factor as _factor, linalg_lu as _lu, linalg_products as _products, linalg_solve as _solve  # noqa: E402, F401

@@ -7,7 +7,8 @@ from typing import Any
 from tenfold import return_types
 from tenfold.meta import Meta
 from tenfold.operators import composite, op, primitive
-from tenfold.ops.linalg_checks import raise_if_failed, real_dtype, require_matrix, require_square
+from tenfold.ops.linalg_checks import raise_if_failed, real_dtype, require_matrix, require_square, same_dtype
+from tenfold.ops.rules import broadcast_shapes
 from tenfold.tensor import Tensor
 
 # QR
@@ -97,7 +98,7 @@ def linalg_svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     >>> tenfold.linalg.svdvals(tenfold.tensor([[0.0, 2.0], [1.0, 0.0]]))
     tensor([2., 1.])
     """
-    return linalg_svd(A, False, driver=driver).S  # type: ignore[no-any-return]
+    return linalg_svd(A, False, driver=driver).S
 
 
 @composite("linalg", out=True)
@@ -153,7 +154,7 @@ def linalg_eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     >>> tenfold.linalg.eigvalsh(tenfold.tensor([[2.0, 1.0], [1.0, 2.0]]))
     tensor([1., 3.])
     """
-    return _eigh_pair(A, UPLO)[0]  # type: ignore[no-any-return]
+    return _eigh_pair(A, UPLO)[0]
 
 
 @primitive("linalg", method=None, name="eig_pair")
@@ -189,7 +190,7 @@ def linalg_eigvals(A: Tensor) -> Tensor:
     >>> tenfold.linalg.eigvals(tenfold.tensor([[0.0, 1.0], [-1.0, 0.0]])).imag.abs()
     tensor([1., 1.])
     """
-    return _eig_pair(A)[0]  # type: ignore[no-any-return]
+    return _eig_pair(A)[0]
 
 
 # Cholesky
@@ -241,7 +242,7 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """
     L, info = _cholesky_pair(A, upper)
     _require_positive("linalg.cholesky", info)
-    return L  # type: ignore[no-any-return]
+    return L
 
 
 @composite("linalg", out=True)
@@ -252,7 +253,18 @@ def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     >>> tenfold.cholesky(tenfold.tensor([[9.0]]))
     tensor([[3.]])
     """
-    return linalg_cholesky(input, upper=upper)  # type: ignore[no-any-return]
+    return linalg_cholesky(input, upper=upper)
+
+
+@primitive("linalg", method=None, name="cholesky_inverted")
+def _cholesky_inverted(L: Tensor, upper: bool) -> Tensor:
+    """The inverse of the matrix that has this triangular factor: what `cholesky_inverse` runs."""
+
+
+@_cholesky_inverted.rule
+def _(L: Any, upper: bool) -> Meta:
+    require_square("cholesky_inverse", L)
+    return Meta(L.shape, L.dtype)
 
 
 @composite("linalg", out=True)
@@ -263,9 +275,21 @@ def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
     >>> tenfold.cholesky_inverse(tenfold.tensor([[2.0]]))
     tensor([[0.2500]])
     """
-    require_square("cholesky_inverse", input)
-    one = op.eye(input.shape[-1], dtype=input.dtype, device=input.device).expand(input.shape)
-    return cholesky_solve(one, input, upper)  # type: ignore[no-any-return]
+    return _cholesky_inverted(input, upper)
+
+
+@primitive("linalg", method=None, name="cholesky_solution")
+def _cholesky_solution(A: Tensor, B: Tensor, upper: bool) -> Tensor:
+    """The solution of a system whose matrix has the triangular factor A: what `cholesky_solve` runs."""
+
+
+@_cholesky_solution.rule
+def _(A: Any, B: Any, upper: bool) -> Meta:
+    require_square("cholesky_solve", A)
+    same_dtype("cholesky_solve", A, B)
+    if B.shape[-2] != A.shape[-1]:
+        raise RuntimeError(f"cholesky_solve: shapes do not fit, got {list(B.shape)} and a factor {list(A.shape)}")
+    return Meta(B.shape, B.dtype)
 
 
 @composite("linalg", out=True)
@@ -280,7 +304,6 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
     """
     require_matrix("cholesky_solve", input, "B")
     require_square("cholesky_solve", input2)
-    L = input2.mH if upper else input2
-    L = L.tril()
-    half = op.linalg_solve_triangular(L, input, upper=False)
-    return op.linalg_solve_triangular(L.mH, half, upper=True)  # type: ignore[no-any-return]
+    batch = broadcast_shapes("cholesky_solve", [input.shape[:-2], input2.shape[:-2]])
+    B, L = input.expand([*batch, *input.shape[-2:]]), input2.expand([*batch, *input2.shape[-2:]])
+    return _cholesky_solution(L, B, upper)

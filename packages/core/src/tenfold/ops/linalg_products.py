@@ -24,7 +24,8 @@ def linalg_matrix_power(A: Tensor, n: int) -> Tensor:
     if A.dim() < 2 or A.shape[-1] != A.shape[-2]:
         raise RuntimeError(f"linalg.matrix_power: A must be batches of square matrices, got shape {list(A.shape)}")
     if n == 0:
-        return op.eye(A.shape[-1], dtype=A.dtype, device=A.device).expand(A.shape).clone()  # type: ignore[no-any-return]
+        # Filling keeps A in the graph, with a gradient of zero.
+        return op.fill(A, 0) + op.eye(A.shape[-1], dtype=A.dtype, device=A.device)
     base = op.linalg_inv(A) if n < 0 else A
     result, n = None, abs(n)
     while n:
@@ -33,7 +34,7 @@ def linalg_matrix_power(A: Tensor, n: int) -> Tensor:
         n >>= 1
         if n:
             base = base.matmul(base)
-    return result.clone() if result is A else result  # type: ignore[union-attr, return-value]
+    return result.clone() if result is A else result  # type: ignore[return-value]
 
 
 @composite("linalg", out=True)
@@ -44,7 +45,7 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
     >>> tenfold.matrix_power(tenfold.tensor([[2.0]]), 3)
     tensor([[8.]])
     """
-    return linalg_matrix_power(input, n)  # type: ignore[no-any-return]
+    return linalg_matrix_power(input, n)
 
 
 @composite("linalg", method=None, out=True)
@@ -74,7 +75,7 @@ def linalg_multi_dot(tensors: Any) -> Tensor:
             raise RuntimeError(f"multi_dot(): tensors cannot be multiplied, got {list(a.shape)} and {list(b.shape)}")
     result = op.chain_matmul(chain)
     result = result.squeeze(-1) if right else result
-    return result.squeeze(0) if left else result  # type: ignore[no-any-return]
+    return result.squeeze(0) if left else result
 
 
 @composite("linalg", method=None, out=True)
@@ -94,7 +95,7 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
         )
     broadcast_shapes("linalg.cross", [input.shape, other.shape])
     a, b = input.unbind(d), other.unbind(d)
-    return op.stack([a[i] * b[j] - a[j] * b[i] for i, j in ((1, 2), (2, 0), (0, 1))], d)  # type: ignore[no-any-return]
+    return op.stack([a[i] * b[j] - a[j] * b[i] for i, j in ((1, 2), (2, 0), (0, 1))], d)
 
 
 @composite("linalg", out=True)
@@ -109,7 +110,7 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
         dim = next((d for d, size in enumerate(input.shape) if size == 3), None)
         if dim is None:
             raise RuntimeError(f"cross: no dimension of size 3 in input, got shape {list(input.shape)}")
-    return linalg_cross(input, other, dim=dim)  # type: ignore[no-any-return]
+    return linalg_cross(input, other, dim=dim)
 
 
 @composite("linalg", method=None, out=True)
@@ -122,7 +123,7 @@ def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """
     if x.dtype is not y.dtype:
         raise RuntimeError(f"linalg.vecdot: Expected vectors of the same dtype, got {x.dtype.name} and {y.dtype.name}")
-    return ((x.conj() if x.dtype.is_complex else x) * y).sum(dim).to(x.dtype)  # type: ignore[no-any-return]
+    return ((x.conj() if x.dtype.is_complex else x) * y).sum(dim).to(x.dtype)
 
 
 @composite("linalg", method=None)
@@ -133,7 +134,7 @@ def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -
     >>> tenfold.linalg.diagonal(tenfold.tensor([[1, 2], [3, 4]]))
     tensor([1, 4])
     """
-    return A.diagonal(offset, dim1, dim2)  # type: ignore[attr-defined, no-any-return]
+    return A.diagonal(offset, dim1, dim2)
 
 
 @composite("linalg", method=None)
@@ -145,8 +146,7 @@ def linalg_vander(x: Tensor, N: int | None = None) -> Tensor:
     tensor([[1, 1, 1],
             [1, 2, 4]])
     """
-    if x.dim() == 0:
-        raise RuntimeError("linalg.vander: Expected dim to be greater than 0")
+    x = x.unsqueeze(0) if x.dim() == 0 else x
     if x.dtype is dtypes.BY_NAME["bool"]:
         raise RuntimeError("linalg.vander: bool tensors have no powers; convert with .int()")
     count = x.shape[-1] if N is None else N
@@ -155,7 +155,7 @@ def linalg_vander(x: Tensor, N: int | None = None) -> Tensor:
     x = x.to(dtypes.int64) if x.dtype.category < 2 else x
     column = x.unsqueeze(-1)
     repeated = column.expand(*x.shape, max(count - 1, 0))
-    return op.cat([op.ones_like(column), repeated], -1).cumprod(-1)  # type: ignore[no-any-return]
+    return op.cat([op.ones_like(column), repeated], -1).cumprod(-1)
 
 
 @composite("linalg", method=None, out=True)
@@ -175,7 +175,7 @@ def linalg_tensorinv(A: Tensor, ind: int = 2) -> Tensor:
             f"but got {prod(last)} != {prod(first)}"
         )
     inverse, info = op.linalg_inv_ex(A.reshape(prod(first), prod(last)))
-    return _checked(inverse, info, "linalg.tensorinv").reshape([*last, *first])  # type: ignore[no-any-return]
+    return _checked(inverse, info, "linalg.tensorinv").reshape([*last, *first])
 
 
 def _checked(result: Any, info: Any, name: str) -> Any:
@@ -192,7 +192,7 @@ def linalg_tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
     tensor([1., 1., 1., 1.])
     """
     if dims is not None:
-        A = A.movedim(list(dims), list(range(A.dim() - len(dims), A.dim())))  # type: ignore[attr-defined]
+        A = A.movedim(list(dims), list(range(A.dim() - len(dims), A.dim())))
     rest = A.shape[B.dim() :]
     if prod(rest) != prod(A.shape[: B.dim()]):
         raise RuntimeError(
@@ -200,7 +200,7 @@ def linalg_tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
             f"prod(self.shape[:other.ndim]), but got {prod(rest)} != {prod(A.shape[: B.dim()])}"
         )
     flat = A.reshape(B.numel(), prod(rest))
-    return op.linalg_solve(flat, B.reshape(-1)).reshape(rest)  # type: ignore[no-any-return]
+    return op.linalg_solve(flat, B.reshape(-1)).reshape(rest)
 
 
 # Pade approximant of degree 13 and the norm up to which it is exact to double precision.
@@ -225,6 +225,8 @@ def linalg_matrix_exp(A: Tensor) -> Tensor:
     require_square("linalg.matrix_exp", A)
     if A.numel() == 0:
         return A.clone()
+    if A.dtype.itemsize == (8 if A.dtype.is_complex else 4):  # the approximant's terms cancel: single precision is not enough
+        return linalg_matrix_exp(A.to(dtypes.complex128 if A.dtype.is_complex else dtypes.float64)).to(A.dtype)
     size = op.linalg_matrix_norm(A.detach(), 1)
     halvings = (size / _REACH).log2().ceil().clamp(0, 1000).nan_to_num(0)
     most = int(halvings.max())
@@ -233,7 +235,7 @@ def linalg_matrix_exp(A: Tensor) -> Tensor:
     for i in range(most):
         again = (halvings > i).unsqueeze(-1).unsqueeze(-1)
         result = op.where(again, result.matmul(result), result)
-    return result  # type: ignore[no-any-return]
+    return result
 
 
 def _pade(x: Any) -> Any:

@@ -65,7 +65,7 @@ def linalg_inv(A: Tensor) -> Tensor:
     """
     inverse, info = _inverse_pair(A)
     _require_invertible("linalg.inv", info)
-    return inverse  # type: ignore[no-any-return]
+    return inverse
 
 
 @composite("linalg", out=True)
@@ -76,7 +76,7 @@ def inverse(input: Tensor) -> Tensor:
     >>> tenfold.inverse(tenfold.tensor([[2.0]]))
     tensor([[0.5000]])
     """
-    return linalg_inv(input)  # type: ignore[no-any-return]
+    return linalg_inv(input)
 
 
 # Systems
@@ -120,7 +120,7 @@ def _solved(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Any, Any]:
         return X.squeeze(-1), info
     require_matrix(name, B, "B")
     if left:
-        return _solve_pair(*same_batch(name, A, B))  # type: ignore[no-any-return]
+        return _solve_pair(*same_batch(name, A, B))
     X, info = _solve_pair(*same_batch(name, A.mT, B.mT))
     return X.mT, info
 
@@ -155,7 +155,7 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """
     X, info = _solved("linalg.solve", A, B, left)
     raise_if_failed("linalg.solve", info, _singular)
-    return X  # type: ignore[no-any-return]
+    return X
 
 
 @primitive("linalg", method=None, name="triangular_solution")
@@ -191,8 +191,8 @@ def linalg_solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = T
     require_square(name, A)
     require_matrix(name, B, "B")
     if left:
-        return _triangular_solution(*same_batch(name, A, B), upper, unitriangular)  # type: ignore[no-any-return]
-    return _triangular_solution(*same_batch(name, A.mT, B.mT), not upper, unitriangular).mT  # type: ignore[no-any-return]
+        return _triangular_solution(*same_batch(name, A, B), upper, unitriangular)
+    return _triangular_solution(*same_batch(name, A.mT, B.mT), not upper, unitriangular).mT
 
 
 @composite("linalg")
@@ -233,7 +233,7 @@ def linalg_det(A: Tensor) -> Tensor:
     >>> tenfold.linalg.det(tenfold.tensor([[2.0, 1.0], [0.0, 3.0]]))
     tensor(6.)
     """
-    return _determinant(A)  # type: ignore[no-any-return]
+    return _determinant(A)
 
 
 @composite("linalg")
@@ -244,7 +244,7 @@ def det(input: Tensor) -> Tensor:
     >>> tenfold.det(tenfold.tensor([[2.0]]))
     tensor(2.)
     """
-    return _determinant(input)  # type: ignore[no-any-return]
+    return _determinant(input)
 
 
 @primitive("linalg", method=None, name="log_determinant")
@@ -290,7 +290,7 @@ def logdet(input: Tensor) -> Tensor:
     """
     sign, size = _log_determinant(input)
     if input.dtype.is_complex:
-        return size + sign.log()  # type: ignore[no-any-return]
+        return size + sign.log()
     return where(sign == -1, float("nan"), size)
 
 
@@ -340,9 +340,9 @@ def linalg_pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: 
     (require_square if hermitian else require_matrix)("linalg.pinv", A)
     *batch, M, N = A.shape
     if A.numel() == 0:
-        return A.new_zeros(*batch, N, M) + A.sum() * 0  # type: ignore[no-any-return]
+        return A.new_zeros(*batch, N, M) + A.sum() * 0
     atol, rtol = _tolerances(A, atol, rcond if rtol is None else rtol)
-    return _pseudo_inverse(A, atol, rtol, hermitian)  # type: ignore[no-any-return]
+    return _pseudo_inverse(A, atol, rtol, hermitian)
 
 
 @composite("linalg")
@@ -353,7 +353,7 @@ def pinverse(input: Tensor, rcond: Any = 1e-15) -> Tensor:
     >>> tenfold.pinverse(tenfold.tensor([[2.0]]))
     tensor([[0.5000]])
     """
-    return linalg_pinv(input, rcond)  # type: ignore[no-any-return]
+    return linalg_pinv(input, rcond)
 
 
 @composite("linalg", method=None, out=True)
@@ -367,13 +367,13 @@ def linalg_matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, a
     (require_square if hermitian else require_matrix)("linalg.matrix_rank", A)
     A = A.detach()
     if A.numel() == 0:
-        return A.new_zeros(A.shape[:-2], dtype=op.count_nonzero(A).dtype)  # type: ignore[no-any-return]
+        return A.new_zeros(A.shape[:-2], dtype=op.count_nonzero(A).dtype)
     if tol is not None:
         atol, rtol = tol, 0.0
     atol, rtol = _tolerances(A, atol, rtol)
     values = op.linalg_eigvalsh(A).abs() if hermitian else op.linalg_svdvals(A)
     limit = op.maximum(atol, rtol * values.amax(-1))
-    return (values > limit.unsqueeze(-1)).sum(-1)  # type: ignore[no-any-return]
+    return (values > limit.unsqueeze(-1)).sum(-1)
 
 
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
@@ -403,9 +403,11 @@ def linalg_lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: str | None 
         raise RuntimeError(f"{name}: input.size(-2) should match other.size(-2), got {list(A.shape)} and {list(B.shape)}")
     A, columns = same_batch(name, A, columns)
     solution = linalg_pinv(A, rtol=rcond).matmul(columns)
-    rank, values, residuals = _rank_and_values(A, rcond, driver)[:2] + (A.new_zeros(0).real.detach(),)
+    rank, values, residuals = _rank_and_values(A, rcond, driver)[:2] + (
+        (solution.real if A.dtype.is_complex else solution).reshape(-1).narrow(0, 0, 0),
+    )
     M, N = A.shape[-2:]
-    if M > N and (driver == "gels" or bool((linalg_matrix_rank(A, rtol=rcond) == N).all())):
+    if M > N and (driver == "gels" or driver != "gelsy" and bool((linalg_matrix_rank(A, rtol=rcond) == N).all())):
         residuals = (A.matmul(solution) - columns).abs().square().sum(-2)
     return return_types.linalg_lstsq(solution.squeeze(-1) if vector else solution, residuals, rank, values)
 

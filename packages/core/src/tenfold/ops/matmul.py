@@ -16,7 +16,7 @@ Ints = Sequence[int]
 
 def _no_bool(name: str, dtype: Any) -> None:
     if dtype.kind == "b":
-        raise RuntimeError(f"\"{name}\" not implemented for 'Bool': got bool matrices, convert with .float() or .int()")
+        raise NotImplementedError(f"\"{name}\" not implemented for 'Bool': got bool matrices, convert with .float() or .int()")
 
 
 @primitive("matmul", promote="same", out=True, aliases=("spmm",))
@@ -51,7 +51,7 @@ def spmm(input: Tensor, mat2: Tensor) -> Tensor:
     >>> tenfold.spmm(tenfold.ones(1, 2), tenfold.ones(2, 1))
     tensor([[2.]])
     """
-    return mm(input, mat2)  # type: ignore[no-any-return]
+    return mm(input, mat2)
 
 
 @primitive("matmul", promote="same", out=True)
@@ -127,7 +127,7 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """
     _check_vectors("dot", input, tensor)
     _no_bool("dot", input.dtype.numpy)
-    return (input * tensor).sum().to(input.dtype)  # type: ignore[no-any-return]
+    return (input * tensor).sum().to(input.dtype)
 
 
 @composite("matmul", promote="same", out=True)
@@ -139,7 +139,7 @@ def vdot(input: Tensor, other: Tensor) -> Tensor:
     tensor(11.)
     """
     _check_vectors("vdot", input, other)
-    return dot(input.conj() if input.dtype.is_complex else input, other)  # type: ignore[no-any-return]
+    return dot(input.conj() if input.dtype.is_complex else input, other)
 
 
 @composite("matmul", promote="same", out=True)
@@ -154,7 +154,7 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
         raise RuntimeError(f"mv: vector + matrix @ vector expected, got {input.dim()}D, {vec.dim()}D")
     if input.shape[1] != vec.shape[0]:
         raise RuntimeError(f"mv: size mismatch, got input ({input.shape[0]}x{input.shape[1]}), vec ({vec.shape[0]})")
-    return matmul(input, vec)  # type: ignore[no-any-return]
+    return matmul(input, vec)
 
 
 @composite("matmul", out=True)
@@ -172,7 +172,7 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
             f"inner() the last dimension must match on both input tensors but got shapes "
             f"{list(input.shape)} and {list(other.shape)}"
         )
-    return tensordot(input, other, ([-1], [-1]))  # type: ignore[no-any-return]
+    return tensordot(input, other, ([-1], [-1]))
 
 
 @composite("matmul", out=True)
@@ -197,7 +197,7 @@ def ger(input: Tensor, vec2: Tensor) -> Tensor:
     >>> tenfold.ger(tenfold.tensor([1, 2]), tenfold.tensor([3])).shape
     tenfold.Size([2, 1])
     """
-    return outer(input, vec2)  # type: ignore[no-any-return]
+    return outer(input, vec2)
 
 
 # Products that are added to something
@@ -252,7 +252,7 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any
     product = outer(vec1, vec2)
     if product.dtype.category == 0 and input.dtype.category == 0:
         product = product if alpha else op.zeros_like(product)
-        return product if not beta else product.logical_or(input)  # type: ignore[no-any-return]
+        return product if not beta else product.logical_or(input)
     if product.dtype.category < 2 and input.dtype.category < 2 and not (isinstance(beta, int) and isinstance(alpha, int)):
         raise RuntimeError("addr: For integral input tensors, argument beta and alpha must not be floating point numbers.")
     return blend("addr", input, product, beta, alpha)
@@ -308,7 +308,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     K = prod(a.shape[i] for i in left)
     rows = a.permute([*kept_a, *left]).reshape(prod(a.shape[i] for i in kept_a), K)
     columns = b.permute([*right, *kept_b]).reshape(K, prod(b.shape[j] for j in kept_b))
-    return mm(rows, columns).reshape([a.shape[i] for i in kept_a] + [b.shape[j] for j in kept_b])  # type: ignore[no-any-return]
+    return mm(rows, columns).reshape([a.shape[i] for i in kept_a] + [b.shape[j] for j in kept_b])
 
 
 def _paired_dims(a: Tensor, b: Tensor, dims: Any) -> tuple[list[int], list[int]]:
@@ -352,7 +352,8 @@ def chain_matmul(matrices: Ints) -> Tensor:
     >>> tenfold.chain_matmul(tenfold.ones(1, 2), tenfold.ones(2, 3), tenfold.ones(3, 1))
     tensor([[6.]])
     """
-    chain: Any = [matrices] if isinstance(matrices, Tensor) else list(matrices)
+    given: Any = matrices
+    chain = [given] if isinstance(given, Tensor) else list(given)
     sizes = [m.shape[0] for m in chain] + [chain[-1].shape[1]]
     best: dict[tuple[int, int], tuple[int, int]] = {(i, i): (0, i) for i in range(len(chain))}
     for length in range(1, len(chain)):
@@ -364,7 +365,7 @@ def chain_matmul(matrices: Ints) -> Tensor:
     def multiply(i: int, j: int) -> Any:
         return chain[i] if i == j else mm(multiply(i, best[i, j][1]), multiply(best[i, j][1] + 1, j))
 
-    return multiply(0, len(chain) - 1)  # type: ignore[no-any-return]
+    return multiply(0, len(chain) - 1)
 
 
 # The rest of the family.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Number
 from typing import Any
 
 import numpy as np
 
 from tenfold import return_types
 from tenfold.meta import DataDependent, Meta
-from tenfold.operators import composite, op, primitive
+from tenfold.operators import Number, composite, op, primitive
 from tenfold.ops.reduction import check_nonempty, located_rule, reduced, require_real
 from tenfold.ops.rules import wrap_dim
 from tenfold.tensor import Tensor
@@ -39,7 +38,7 @@ def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
 
 def _position_rule(name: str) -> Any:
     def rule(input: Any, dim: int | None, keepdim: bool) -> Meta:
-        require_real(input, name)
+        require_real(input, name, bools=False)
         check_nonempty(input, dim, name)
         return reduced(input, dim, keepdim, name, np.int64)
 
@@ -52,7 +51,12 @@ argmin.rule(_position_rule("argmin"))
 
 @primitive("reduction", method=None, name="sort_pair")
 def _sort(input: Tensor, dim: int, descending: bool) -> tuple[Tensor, Tensor]:
-    """Sorted elements and their positions, equal elements in their order: what `sort` runs."""
+    """Sorted elements and their positions, equal elements in their order: what `sort` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.sort_pair(tenfold.tensor([3, 9, 2]), 0, False)
+    (tensor([2, 3, 9]), tensor([2, 0, 1]))
+    """
 
 
 @_sort.rule
@@ -63,7 +67,7 @@ def _(input: Any, dim: int, descending: bool) -> tuple[Meta, Meta]:
 
 
 @composite("reduction", out=True)
-def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
+def sort(input: Tensor, dim: Any = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
     """Elements in order along a dimension, as (values, indices); NaN is greater than all, equals keep their order.
 
     >>> import tenfold
@@ -83,7 +87,7 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: b
     >>> tenfold.argsort(tenfold.tensor([3, 1, 2]))
     tensor([1, 2, 0])
     """
-    return _sort(input.detach(), dim, descending)[1]  # type: ignore[no-any-return]
+    return _sort(input.detach(), dim, descending)[1]
 
 
 @composite("reduction", out=True)
@@ -94,17 +98,22 @@ def msort(input: Tensor) -> Tensor:
     >>> tenfold.msort(tenfold.tensor([2, 1]))
     tensor([1, 2])
     """
-    return _sort(input, 0, False)[0]  # type: ignore[no-any-return]
+    return _sort(input, 0, False)[0]
 
 
 @primitive("reduction", method=None, name="topk_pair")
 def _topk(input: Tensor, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Tensor, Tensor]:
-    """The k greatest (or least) elements and their positions: what `topk` runs."""
+    """The k greatest (or least) elements and their positions: what `topk` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.topk_pair(tenfold.tensor([3, 9, 2]), 2, 0, True, True)
+    (tensor([9, 3]), tensor([1, 0]))
+    """
 
 
 @_topk.rule
 def _(input: Any, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Meta, Meta]:
-    require_real(input, "topk")
+    require_real(input, "topk", bools=False)
     d = wrap_dim(dim, len(input.shape), "topk")
     if not 0 <= k <= (input.shape[d] if input.shape else 1):
         raise RuntimeError(f"topk: selected index k out of range, got k={k} for dimension {d} of shape {list(input.shape)}")
@@ -125,7 +134,12 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
 
 @primitive("reduction", method=None, name="kthvalue_pair")
 def _kthvalue(input: Tensor, k: int, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
-    """The k-th least element along a dimension and its position: what `kthvalue` runs."""
+    """The k-th least element along a dimension and its position: what `kthvalue` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.kthvalue_pair(tenfold.tensor([3, 9, 2]), 2, 0, False)
+    (tensor(3), tensor(0))
+    """
 
 
 @_kthvalue.rule
@@ -136,7 +150,7 @@ def _(input: Any, k: int, dim: int, keepdim: bool) -> tuple[Meta, Meta]:
         raise IndexError(f"kthvalue(): Expected reduction dim {d} to have non-zero size.")
     if not 1 <= k <= size:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {d}: got k={k}, accepted are 1 to {size}")
-    return located_rule("kthvalue")(input, dim, keepdim)  # type: ignore[no-any-return]
+    return located_rule("kthvalue", bools=False)(input, dim, keepdim)
 
 
 @composite("reduction", out=True)
@@ -155,11 +169,18 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any
 
 @primitive("reduction", method=None, name="unique_parts", nondifferentiable="distinct values have no derivative in PyTorch")
 def _unique(input: Tensor, dim: int | None, consecutive: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """Distinct elements (or slices), which of them each element is, and how often each occurs."""
+    """Distinct elements (or slices), which of them each element is, and how often each occurs.
+
+    >>> import tenfold
+    >>> tenfold.op.unique_parts(tenfold.tensor([3, 1, 3]), None, False)
+    (tensor([1, 3]), tensor([1, 0, 1]), tensor([1, 2]))
+    """
 
 
 @_unique.rule
 def _(input: Any, dim: int | None, consecutive: bool) -> tuple[Meta, Meta, Meta]:
+    if dim is not None:
+        wrap_dim(dim, len(input.shape), "unique")
     raise DataDependent("unique: the result's shape depends on the data, which a meta tensor does not have")
 
 
@@ -197,11 +218,20 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
 
 @primitive("reduction", method=None, name="search_positions", nondifferentiable=_POSITION)
 def _search(sorted_sequence: Tensor, input: Tensor, right: bool, out_int32: bool) -> Tensor:
-    """Insertion points of the values into sorted rows: what `searchsorted` and `bucketize` run."""
+    """Insertion points of the values into sorted rows: what `searchsorted` and `bucketize` run.
+
+    >>> import tenfold
+    >>> tenfold.op.search_positions(tenfold.tensor([1, 3, 5]), tenfold.tensor([0, 4]), False, False)
+    tensor([0, 2])
+    """
 
 
 @_search.rule
 def _(sorted_sequence: Any, input: Any, right: bool, out_int32: bool) -> Meta:
+    if sorted_sequence.dtype.kind in "bc" or input.dtype.kind in "bc":
+        raise NotImplementedError(
+            f"searchsorted is not implemented for {sorted_sequence.dtype} and {input.dtype}; it takes integer and float tensors"
+        )
     rows = tuple(sorted_sequence.shape[:-1])
     if not sorted_sequence.shape:
         raise RuntimeError("searchsorted: boundaries tensor should have at least one dimension, but got a 0-d tensor")
@@ -235,7 +265,7 @@ def searchsorted(
         sorted_sequence = sorted_sequence.gather(-1, sorter)
     if not isinstance(input, Tensor):
         input = op.scalar_tensor(input, device=sorted_sequence.device)
-    return _search(sorted_sequence, input, right, out_int32)  # type: ignore[no-any-return]
+    return _search(sorted_sequence, input, right, out_int32)
 
 
 @composite("reduction", method=None, out=True)
@@ -248,4 +278,4 @@ def bucketize(input: Tensor | Number, boundaries: Tensor, *, out_int32: bool = F
     """
     if boundaries.dim() != 1:
         raise RuntimeError(f"bucketize: boundaries tensor must be 1 dimension, but got dim({boundaries.dim()})")
-    return searchsorted(boundaries, input, out_int32=out_int32, right=right)  # type: ignore[no-any-return]
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)

@@ -3,14 +3,13 @@ rounding, complex parts and filling are in the modules `pointwise_*`, which this
 
 from __future__ import annotations
 
-from numbers import Number
 from typing import Any
 
 import numpy as np
 
 from tenfold.dtypes import bool_, complex128, float64, uint8
 from tenfold.meta import Meta
-from tenfold.operators import OPERATORS, composite, primitive
+from tenfold.operators import OPERATORS, Number, composite, primitive
 from tenfold.ops import pointwise_complex, pointwise_logic, pointwise_math, pointwise_range, pointwise_write
 from tenfold.ops.rules import broadcast, pointwise, pointwise_floating, pointwise_not_complex, pointwise_real, require_floating
 from tenfold.promotion import of_values
@@ -135,7 +134,12 @@ def floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
 
 @primitive("pointwise", promote="common", name="truncated_quotient", method=None, rule=pointwise_real)
 def _truncated_quotient(input: Tensor, other: Tensor | Number) -> Tensor:
-    """Quotient rounded towards zero: div with rounding_mode="trunc"."""
+    """Quotient rounded towards zero: div with rounding_mode="trunc".
+
+    >>> import tenfold
+    >>> tenfold.op.truncated_quotient(tenfold.tensor([-7, 7]), 2)
+    tensor([-3,  3])
+    """
 
 
 @primitive("pointwise", **_BINARY)
@@ -151,7 +155,7 @@ def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
 @pow.rule
 def _(input: Any, exponent: Any) -> Meta:
     result = pointwise(input, exponent)
-    if result.dtype.kind == "b":
+    if result.dtype.kind == "b" and getattr(exponent, "shape", ()):  # x ** True and x ** False need no power
         raise NotImplementedError("pow is not implemented for bool; convert to an integer dtype")
     if result.dtype.kind in "iu" and not isinstance(exponent, Meta) and exponent < 0:
         raise RuntimeError("pow: Integers to negative integer powers are not allowed.")
@@ -193,7 +197,7 @@ def _where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
     return where(condition, self, other)
 
 
-Tensor.where = _where_method  # type: ignore[attr-defined]
+Tensor.where = _where_method  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
 
 
 @composite("pointwise", promote="common")
@@ -204,6 +208,8 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
     >>> tenfold.rsub(tenfold.tensor([1.0]), 3)
     tensor([2.])
     """
+    if input.dtype.category == 0 and getattr(other, "dtype", input.dtype).category == 0:
+        raise RuntimeError("rsub: Subtraction, the `-` operator, with two bool tensors is not supported; use logical_xor()")
     return add(mul(input, -alpha), other)
 
 
@@ -283,7 +289,7 @@ def nextafter(input: Tensor, other: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", promote="same", inplace=True, out=True, rule=pointwise, nondifferentiable="it is a step")
+@primitive("pointwise", promote="same", inplace=True, out=True, nondifferentiable="it is a step")
 def heaviside(input: Tensor, values: Tensor) -> Tensor:
     """The step function: 0 below 0, 1 above, `values` at 0.
 
@@ -291,6 +297,14 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
     >>> tenfold.heaviside(tenfold.tensor([-1.0, 0.0, 2.0]), tenfold.tensor([0.5]))
     tensor([0.0000, 0.5000, 1.0000])
     """
+
+
+@heaviside.rule
+def _(input: Any, values: Any) -> Meta:
+    result = pointwise(input, values)
+    if result.dtype.kind == "c":
+        raise RuntimeError("heaviside is not implemented for complex tensors, which have no order")
+    return result
 
 
 @primitive("pointwise", promote="common", out=True)

@@ -24,7 +24,12 @@ def _counterpart(dtype: Any) -> Any:
 
 @primitive("pointwise", view=True, method=None, name="real_part")
 def _real_part(input: Tensor) -> Tensor:
-    """The real parts of a complex tensor, in its memory: what `real` runs."""
+    """The real parts of a complex tensor, in its memory: what `real` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.real_part(tenfold.tensor([1 + 2j]))
+    tensor([1.])
+    """
 
 
 @_real_part.rule
@@ -34,7 +39,12 @@ def _(input: Any) -> Meta:
 
 @primitive("pointwise", view=True, method=None, name="imag_part")
 def _imag_part(input: Tensor) -> Tensor:
-    """The imaginary parts of a complex tensor, in its memory: what `imag` runs."""
+    """The imaginary parts of a complex tensor, in its memory: what `imag` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.imag_part(tenfold.tensor([1 + 2j]))
+    tensor([2.])
+    """
 
 
 @_imag_part.rule
@@ -71,8 +81,8 @@ def _property(function: Any) -> property:
     return property(function, lambda self, value: function(self).copy_(value), doc=function.__doc__)
 
 
-Tensor.real = _property(real)  # type: ignore[attr-defined]
-Tensor.imag = _property(imag)  # type: ignore[attr-defined]
+Tensor.real = _property(real)  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+Tensor.imag = _property(imag)  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
 
 
 @primitive("pointwise", view=True, method=None)
@@ -106,6 +116,8 @@ def view_as_complex(input: Tensor) -> Tensor:
 @view_as_complex.rule
 def _(input: Any) -> Meta:
     size = input.dtype.itemsize
+    if input.dtype.kind != "f":
+        raise RuntimeError(f"view_as_complex is only supported for floating point tensors, got {input.dtype}")
     if not input.shape or input.shape[-1] != 2:
         raise RuntimeError(f"view_as_complex: Tensor must have a last dimension of size 2, got shape {list(input.shape)}")
     if 0 in input.shape:
@@ -204,4 +216,8 @@ def polar(abs: Tensor, angle: Tensor) -> Tensor:
     >>> tenfold.polar(tenfold.tensor([2.0]), tenfold.tensor([0.0]))
     tensor([2.+0.j])
     """
+    if abs.dtype.category != 2 or angle.dtype.category != 2:
+        raise RuntimeError(
+            f"polar: Expected both inputs to be Half, Float or Double tensors but got {abs.dtype} and {angle.dtype}"
+        )
     return complex(abs * angle.cos(), abs * angle.sin())

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Number
 from typing import Any
 
 import numpy as np
 
 from tenfold.meta import Meta
-from tenfold.operators import composite, primitive
+from tenfold.operators import Number, composite, primitive
 from tenfold.ops.rules import pointwise, pointwise_bool
 from tenfold.tensor import Tensor
 

@@ -392,9 +392,16 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
     >>> tenfold.logit(tenfold.tensor([0.5, 0.75]))
     tensor([0.0000, 1.0986])
     """
+    if input.dtype.is_complex:
+        raise NotImplementedError("logit is not implemented for complex tensors; it takes real ones")
     if eps is not None:
         input = input.clamp(eps, 1 - eps)
     return log(input / (1 - input))
+
+
+def _refuse_complex(input: Tensor, name: str) -> None:
+    if input.dtype.is_complex:
+        raise RuntimeError(f"{name} is not supported for complex tensors")
 
 
 @composite("pointwise", inplace=True, out=True)
@@ -405,6 +412,7 @@ def deg2rad(input: Tensor) -> Tensor:
     >>> tenfold.deg2rad(tenfold.tensor([180.0]))
     tensor([3.1416])
     """
+    _refuse_complex(input, "deg2rad")
     return input * (np.pi / 180)
 
 
@@ -416,4 +424,5 @@ def rad2deg(input: Tensor) -> Tensor:
     >>> tenfold.rad2deg(tenfold.tensor([1.0]))
     tensor([57.2958])
     """
+    _refuse_complex(input, "rad2deg")
     return input * (180 / np.pi)

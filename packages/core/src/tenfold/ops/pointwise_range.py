@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from numbers import Number
 from typing import Any
 
-from ml_dtypes import finfo
-
 from tenfold.meta import Meta
-from tenfold.operators import composite, primitive
+from tenfold.numeric_limits import finfo
+from tenfold.operators import Number, composite, primitive
 from tenfold.ops.rules import pointwise
 from tenfold.tensor import Tensor
 
@@ -25,6 +23,13 @@ def _ordered(*arrays: Any) -> Meta:
     result = pointwise(*arrays)
     if result.dtype.kind == "c":
         raise RuntimeError("this operator is not supported for complex tensors, which have no order")
+    return result
+
+
+def _limited(*arrays: Any) -> Meta:
+    result = pointwise(*arrays)
+    if result.dtype.kind == "c":
+        raise NotImplementedError("clamp is not supported for complex tensors, which have no order")
     return result
 
 
@@ -85,7 +90,7 @@ def frac(input: Tensor) -> Tensor:
     tensor([ 0.5000, -0.2500])
     """
     if not input.dtype.is_floating_point:
-        raise RuntimeError(f"frac is only implemented for floating point tensors, got {input.dtype}")
+        raise NotImplementedError(f"frac is only implemented for floating point tensors, got {input.dtype}")
     return input - trunc(input)
 
 
@@ -129,7 +134,7 @@ def fmin(input: Tensor, other: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", rule=_ordered, inplace=True, **_EXTREME)
+@primitive("pointwise", rule=_limited, inplace=True, **_EXTREME)
 def clamp_min(input: Tensor, min: Tensor | Number) -> Tensor:
     """Raised to a lower limit: max(input, min).
 
@@ -139,7 +144,7 @@ def clamp_min(input: Tensor, min: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", rule=_ordered, inplace=True, **_EXTREME)
+@primitive("pointwise", rule=_limited, inplace=True, **_EXTREME)
 def clamp_max(input: Tensor, max: Tensor | Number) -> Tensor:
     """Cut to an upper limit: min(input, max).
 
@@ -179,7 +184,7 @@ def nan_to_num(input: Tensor, nan: float | None = 0.0, posinf: float | None = No
         return parts[0] + parts[1] * 1j
     if not input.dtype.is_floating_point:
         return input.clone()
-    limits = finfo(input.dtype.numpy)
+    limits = finfo(input.dtype)
     high = float(limits.max) if posinf is None else posinf
     low = float(limits.min) if neginf is None else neginf
     result = input.masked_fill(input.isnan(), 0.0 if nan is None else nan)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from math import prod
-from numbers import Number
 from typing import Any
 
 from tenfold.meta import Meta
-from tenfold.operators import composite
+from tenfold.operators import Number, composite
 from tenfold.ops.creation import full
 from tenfold.ops.rules import broadcast
 from tenfold.tensor import Tensor

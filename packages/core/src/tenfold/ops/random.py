@@ -43,14 +43,21 @@ def source(generator: Any) -> Generator:
     return generator
 
 
+@cache
+def _unused() -> Generator:
+    """The generator of draws of no elements, which only check their arguments."""
+    return Generator()
+
+
 def drawn(draw: str, generator: Any, shape: Any, dtype: Any, device: Any, requires_grad: bool, *parameters: Any) -> Tensor:
     """A new tensor of samples."""
     shape, key = checked_size(shape), devices.located(device)
     if key is META:
+        getattr(_sampling(), draw)(_unused(), (0,), dtype.numpy, *parameters)  # refuses what it refuses elsewhere
         return empty_on(shape, dtype, device, requires_grad)
     array = getattr(_sampling(), draw)(source(generator), shape, dtype.numpy, *parameters)
     result = wrap(key.backend.from_numpy(array, key.index), key)
-    return result.requires_grad_(True) if requires_grad else result  # type: ignore[no-any-return]
+    return result.requires_grad_(True) if requires_grad else result
 
 
 def fill(name: str, target: Tensor, draw: Callable[..., Any]) -> Tensor:
@@ -65,7 +72,7 @@ def fill(name: str, target: Tensor, draw: Callable[..., Any]) -> Tensor:
     else:
         order = sorted(range(len(shape)), key=lambda d: -target._array.strides[d])
         array = draw([shape[d] for d in order], dtype).transpose([order.index(d) for d in range(len(shape))])
-    return write_back(name, target, wrap(key.backend.from_numpy(array, key.index), key.device))  # type: ignore[no-any-return]
+    return write_back(name, target, wrap(key.backend.from_numpy(array, key.index), key.device))
 
 
 # Factories
@@ -110,6 +117,7 @@ def _integers(low: int, high: int, shape: Any, generator: Any, dtype: Any, devic
     if not low < high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     if devices.located(device) is META:
+        _sampling().randint(_unused(), low, high, (0,), dtype.numpy)
         return empty_on(shape, dtype, device, requires_grad)
     return place(_sampling().randint(source(generator), low, high, shape, dtype.numpy), device, requires_grad)
 
@@ -169,7 +177,7 @@ def rand_like(
     """
     if not input.is_contiguous():
         made = uniform_(empty_like(input, dtype=dtype, device=device, memory_format=memory_format), generator=generator)
-        return made.requires_grad_(requires_grad)  # type: ignore[no-any-return]
+        return made.requires_grad_(requires_grad)
     return drawn("uniform", generator, input.shape, *_kind(input, dtype, device), requires_grad)
 
 
@@ -186,7 +194,7 @@ def randn_like(
     """
     if not input.is_contiguous():
         made = normal_(empty_like(input, dtype=dtype, device=device, memory_format=memory_format), generator=generator)
-        return made.requires_grad_(requires_grad)  # type: ignore[no-any-return]
+        return made.requires_grad_(requires_grad)
     return drawn("normal", generator, input.shape, *_kind(input, dtype, device), requires_grad)
 
 
@@ -255,7 +263,7 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None) -> Tensor:
     if input.dtype.category != 2 and p is None:
         raise RuntimeError(f"bernoulli: expected probabilities of a floating point dtype, got {input.dtype.name}")
     if p is not None:
-        return bernoulli_(empty_on(input.shape, input.dtype, input.device), p, generator=generator)  # type: ignore[no-any-return]
+        return bernoulli_(empty_on(input.shape, input.dtype, input.device), p, generator=generator)
     if input.device is META:
         return empty_on(input.shape, input.dtype, META)
     return place(_sampling().bernoulli(source(generator), host(input.detach())), input.device)
@@ -269,6 +277,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     >>> tenfold.multinomial(tenfold.tensor([0.0, 1.0]), 1)
     tensor([1])
     """
+    _sampling().check_multinomial(input.shape, input.dtype.numpy, num_samples, replacement)
     if input.device is META:
         return empty_on((*input.shape[:-1], num_samples), dtypes.int64, META)
     return place(_sampling().multinomial(source(generator), host(input.detach()), num_samples, replacement), input.device)
@@ -377,7 +386,7 @@ def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
         return input
     probabilities = np.broadcast_to(host(p.detach()), input._array.shape)
     array = _sampling().bernoulli(source(generator), probabilities, None, input._array.dtype)
-    return write_back("bernoulli_", input, place(array, input.device))  # type: ignore[no-any-return]
+    return write_back("bernoulli_", input, place(array, input.device))
 
 
 # The rest of the family.

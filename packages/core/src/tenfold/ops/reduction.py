@@ -40,10 +40,17 @@ def check_nonempty(input: Any, dim: Any, name: str) -> None:
             raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
 
 
-def require_real(input: Any, name: str) -> None:
-    """Refuse complex numbers, which have no order."""
+# Operators whose refusals of complex numbers are RuntimeErrors in PyTorch; the others' are NotImplementedErrors.
+_RUNTIME_ERRORS = ("max", "min", "argmax", "argmin", "sort", "topk")
+
+
+def require_real(input: Any, name: str, *, bools: bool = True) -> None:
+    """Refuse complex numbers, which have no order, and on demand bool."""
+    kind: Any = RuntimeError if name in _RUNTIME_ERRORS else NotImplementedError
     if input.dtype.kind == "c":
-        raise RuntimeError(f"{name}: complex numbers have no order; got dtype {input.dtype}, pass a real tensor")
+        raise kind(f"{name}: complex numbers have no order; got dtype {input.dtype}, pass a real tensor")
+    if input.dtype.kind == "b" and not bools:
+        raise kind(f"{name} does not support bool input; convert to an integer dtype")
 
 
 @primitive("reduction", out=True)
@@ -198,19 +205,29 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
 
 @primitive("reduction", method=None, name="max_dim")
 def _max_dim(input: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    """Maximum over one dimension and where it is: what `max(input, dim)` runs."""
+    """Maximum over one dimension and where it is: what `max(input, dim)` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.max_dim(tenfold.tensor([[1, 5], [7, 2]]), 1)
+    (tensor([5, 7]), tensor([1, 0]))
+    """
 
 
 @primitive("reduction", method=None, name="min_dim")
 def _min_dim(input: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    """Minimum over one dimension and where it is: what `min(input, dim)` runs."""
+    """Minimum over one dimension and where it is: what `min(input, dim)` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.min_dim(tenfold.tensor([[1, 5], [7, 2]]), 1)
+    (tensor([1, 2]), tensor([0, 1]))
+    """
 
 
-def located_rule(name: str) -> Any:
+def located_rule(name: str, bools: bool = True) -> Any:
     """The shape rule of operators that return (values, indices) over one dimension."""
 
     def rule(input: Any, dim: int, keepdim: bool) -> tuple[Meta, Meta]:
-        require_real(input, name)
+        require_real(input, name, bools=bools)
         check_nonempty(input, dim, name)
         values = reduced(input, wrap_dim(dim, len(input.shape), name), keepdim, name)
         return values, Meta(values.shape, np.int64)
@@ -318,7 +335,7 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     tensor(1000.6932)
     """
     parts = input.detach()
-    greatest = amax(parts.real if input.dtype.is_complex else parts, dim, True) if input.numel() else 0
+    greatest: Any = amax(parts.real if input.dtype.is_complex else parts, dim, True) if input.numel() else 0
     if input.numel():
         greatest = where(greatest.isinf(), 0, greatest)
     total = sum((input - greatest).exp(), dim, keepdim).log()

@@ -91,7 +91,9 @@ def wrap_dims(dims: int | Sequence[int] | None, ndim: int, name: str = "") -> tu
         dims = (dims,)
     wrapped = tuple(wrap_dim(d, ndim, name) for d in dims)
     if len(set(wrapped)) != len(wrapped):
-        raise RuntimeError(f"{name}: dim {next(d for d in wrapped if wrapped.count(d) > 1)} appears multiple times in the list of dims")
+        raise RuntimeError(
+            f"{name}: dim {next(d for d in wrapped if wrapped.count(d) > 1)} appears multiple times in the list of dims"
+        )
     return wrapped or tuple(range(ndim))
 
 

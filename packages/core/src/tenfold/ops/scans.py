@@ -71,12 +71,22 @@ def _(input: Any, dim: int) -> Meta:
 
 @primitive("reduction", method=None, name="cummax_pair")
 def _cummax(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    """Running maximum along a dimension and where it is: what `cummax` runs."""
+    """Running maximum along a dimension and where it is: what `cummax` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.cummax_pair(tenfold.tensor([1, 5, 2]), 0)
+    (tensor([1, 5, 5]), tensor([0, 1, 1]))
+    """
 
 
 @primitive("reduction", method=None, name="cummin_pair")
 def _cummin(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    """Running minimum along a dimension and where it is: what `cummin` runs."""
+    """Running minimum along a dimension and where it is: what `cummin` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.cummin_pair(tenfold.tensor([4, 5, 2]), 0)
+    (tensor([4, 4, 2]), tensor([0, 0, 2]))
+    """
 
 
 @_cummax.rule
@@ -123,7 +133,7 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
         raise RuntimeError(f"order must be non-negative but got {n}")
     d = wrap_dim(dim, input.dim(), "diff")
     if n == 0:
-        return input.clone()  # type: ignore[no-any-return]
+        return input.clone()
     parts = [p for p in (prepend, input, append) if p is not None]
     if len(parts) > 1:
         input = op.cat(parts, d)

@@ -15,7 +15,7 @@ from tenfold.operators import composite, op, primitive
 from tenfold.ops.ordering import sort
 from tenfold.ops.pointwise import where
 from tenfold.ops.reduction import count_over, located_rule, mean, reduced, require_real, sum
-from tenfold.ops.rules import wrap_dims
+from tenfold.ops.rules import require_floating, wrap_dims
 from tenfold.tensor import Tensor
 
 
@@ -113,7 +113,7 @@ def _vector_norm(input: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = F
 
 @_vector_norm.lower(dtype=None)
 def _(input: Tensor, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Tensor:
-    return _vector_norm(input.to(dtype), ord, dim, keepdim)  # type: ignore[no-any-return]
+    return _vector_norm(input.to(dtype), ord, dim, keepdim)
 
 
 @_vector_norm.rule
@@ -141,10 +141,10 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
     if p == "nuc":
         from tenfold import linalg
 
-        return linalg.matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)  # type: ignore[no-any-return]
+        return linalg.matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     if isinstance(p, str) and p != "fro":
         raise RuntimeError(f"norm: only valid string values are 'fro' and 'nuc', found: {p}")
-    return _vector_norm(input, 2 if p is None or p == "fro" else p, dim, keepdim, dtype=dtype)  # type: ignore[no-any-return]
+    return _vector_norm(input, 2 if p is None or p == "fro" else p, dim, keepdim, dtype=dtype)
 
 
 @composite("reduction")
@@ -155,7 +155,7 @@ def dist(input: Tensor, other: Tensor, p: Any = 2) -> Tensor:
     >>> tenfold.dist(tenfold.tensor([3.0, 4.0]), tenfold.zeros(2))
     tensor(5.)
     """
-    return _vector_norm(input - other, p)  # type: ignore[no-any-return]
+    return _vector_norm(input - other, p)
 
 
 # Medians and modes
@@ -163,23 +163,33 @@ def dist(input: Tensor, other: Tensor, p: Any = 2) -> Tensor:
 
 @primitive("reduction", method=None, name="median_value")
 def _median_value(input: Tensor, skip_nan: bool) -> Tensor:
-    """The lower median of all elements: what `median(input)` and `nanmedian(input)` run."""
+    """The lower median of all elements: what `median(input)` and `nanmedian(input)` run.
+
+    >>> import tenfold
+    >>> tenfold.op.median_value(tenfold.tensor([3.0, 1.0, 2.0, 4.0]), False)
+    tensor(2.)
+    """
 
 
 @_median_value.rule
 def _(input: Any, skip_nan: bool) -> Meta:
-    require_real(input, "median")
+    require_real(input, "median", bools=False)
     return Meta((), input.dtype)
 
 
 @primitive("reduction", method=None, name="median_dim")
 def _median_dim(input: Tensor, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Tensor, Tensor]:
-    """The lower median over a dimension and where it is: what `median(input, dim)` runs."""
+    """The lower median over a dimension and where it is: what `median(input, dim)` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.median_dim(tenfold.tensor([[3.0, 1.0, 2.0]]), 1, False, False)
+    (tensor([2.]), tensor([2]))
+    """
 
 
 @_median_dim.rule
 def _(input: Any, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Meta, Meta]:
-    return located_rule("median")(input, dim, keepdim)  # type: ignore[no-any-return]
+    return located_rule("median", bools=False)(input, dim, keepdim)
 
 
 @composite("reduction", out=True)
@@ -210,7 +220,12 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
 
 @primitive("reduction", method=None, name="mode_pair")
 def _mode(input: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
-    """The most frequent element over a dimension and its last position: what `mode` runs."""
+    """The most frequent element over a dimension and its last position: what `mode` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.mode_pair(tenfold.tensor([3, 1, 3]), 0, False)
+    (tensor(3), tensor(2))
+    """
 
 
 _mode.rule(located_rule("mode"))
@@ -310,7 +325,9 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
 @bincount.rule
 def _(input: Any, weights: Any, minlength: int) -> Meta:
-    if len(input.shape) != 1 or input.dtype.kind not in "iu":
+    if input.dtype.kind not in "iu":
+        raise NotImplementedError(f"bincount is not implemented for {input.dtype}; it takes integer tensors")
+    if len(input.shape) != 1:
         raise RuntimeError(
             f"bincount only supports 1-d non-negative integral inputs, got {input.dtype} of shape {list(input.shape)}"
         )
@@ -333,7 +350,7 @@ def histc(input: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
 
 @histc.rule
 def _(input: Any, bins: int, min: Any, max: Any) -> Meta:
-    require_real(input, "histc")
+    require_floating(input, "histc")
     if bins <= 0:
         raise RuntimeError("bins must be > 0")
     if min > max:

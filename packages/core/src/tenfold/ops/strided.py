@@ -13,7 +13,12 @@ from tenfold.tensor import Tensor
 
 @primitive("indexing", method=None)
 def strided_sum(input: Tensor, shape: Any, size: Any, stride: Any, storage_offset: int) -> Tensor:
-    """Zeros of a shape, with `input` added to the region (size, stride, offset) of them: the adjoint of a view."""
+    """Zeros of a shape, with `input` added to the region (size, stride, offset) of them: the adjoint of a view.
+
+    >>> import tenfold
+    >>> tenfold.op.strided_sum(tenfold.tensor([5.0, 7.0]), (4,), (2,), (2,), 1)
+    tensor([0., 5., 0., 7.])
+    """
 
 
 @strided_sum.rule
@@ -128,7 +133,7 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """
     if input.dim() not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.dim()}D")
-    return diag_embed(input, diagonal) if input.dim() == 1 else input.diagonal(diagonal).clone()  # type: ignore[attr-defined]
+    return diag_embed(input, diagonal) if input.dim() == 1 else input.diagonal(diagonal).clone()
 
 
 @composite("indexing")
@@ -140,7 +145,7 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     tensor([[1, 0],
             [0, 2]])
     """
-    return diag_embed(input.reshape(-1), offset)  # type: ignore[attr-defined]
+    return diag_embed(input.reshape(-1), offset)
 
 
 @composite("indexing")
@@ -153,4 +158,4 @@ def trace(input: Tensor) -> Tensor:
     """
     if input.dim() != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.dim()}")
-    return diagonal(input).sum()  # type: ignore[no-any-return]
+    return diagonal(input).sum()

@@ -204,7 +204,7 @@ def _(input: Any, size: Any) -> Meta:
             want = have
         if have != want and have != 1:
             raise RuntimeError(
-                f"The expanded size of the tensor ({want}) must match the existing size ({have}) at non-singleton "
+                f"expand: The expanded size of the tensor ({want}) must match the existing size ({have}) at non-singleton "
                 f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(input.shape)}"
             )
         shape.append(want)

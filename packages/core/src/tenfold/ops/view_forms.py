@@ -100,7 +100,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         try:
             return view(input, (-1,))
         except RuntimeError:  # its memory does not allow a view
-            return view(input.contiguous(), (-1,))  # type: ignore[attr-defined]
+            return view(input.contiguous(), (-1,))
     shape = input.shape
     n = len(shape)
     if not n:
@@ -318,10 +318,10 @@ def _batch_adjoint(self: Tensor) -> Tensor:
     return adjoint(self)
 
 
-Tensor.T = property(_reversed)  # type: ignore[attr-defined]
-Tensor.mT = property(_matrix_transposed)  # type: ignore[attr-defined]
-Tensor.H = property(_conjugate_transposed)  # type: ignore[attr-defined]
-Tensor.mH = property(_batch_adjoint)  # type: ignore[attr-defined]
+Tensor.T = property(_reversed)  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+Tensor.mT = property(_matrix_transposed)  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+Tensor.H = property(_conjugate_transposed)  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+Tensor.mH = property(_batch_adjoint)  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
 
 
 # The in-place forms change a tensor's own geometry; its memory and other tensors on it stay as they are.
@@ -339,49 +339,90 @@ def _become(tensor: Tensor, changed: Tensor) -> Tensor:
 
 @composite("view")
 def unsqueeze_(input: Tensor, dim: int) -> Tensor:
-    """In-place version of `unsqueeze`."""
+    """In-place version of `unsqueeze`.
+
+    >>> import tenfold
+    >>> tenfold.ones(2).unsqueeze_(0).shape
+    tenfold.Size([1, 2])
+    """
     return _become(input, unsqueeze(input, dim))
 
 
 @composite("view")
 def squeeze_(input: Tensor, dim: Any = None) -> Tensor:
-    """In-place version of `squeeze`."""
+    """In-place version of `squeeze`.
+
+    >>> import tenfold
+    >>> tenfold.ones(1, 2).squeeze_().shape
+    tenfold.Size([2])
+    """
     return _become(input, squeeze(input, dim))
 
 
 @composite("view")
 def transpose_(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """In-place version of `transpose`."""
+    """In-place version of `transpose`.
+
+    >>> import tenfold
+    >>> tenfold.ones(2, 3).transpose_(0, 1).shape
+    tenfold.Size([3, 2])
+    """
     return _become(input, transpose(input, dim0, dim1))
 
 
 @composite("view")
 def swapaxes_(input: Tensor, axis0: int, axis1: int) -> Tensor:
-    """In-place version of `swapaxes`."""
+    """In-place version of `swapaxes`.
+
+    >>> import tenfold
+    >>> tenfold.ones(2, 3).swapaxes_(0, 1).shape
+    tenfold.Size([3, 2])
+    """
     return _become(input, transpose(input, axis0, axis1))
 
 
 @composite("view")
 def swapdims_(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """In-place version of `swapdims`."""
+    """In-place version of `swapdims`.
+
+    >>> import tenfold
+    >>> tenfold.ones(2, 3).swapdims_(0, 1).shape
+    tenfold.Size([3, 2])
+    """
     return _become(input, transpose(input, dim0, dim1))
 
 
 @composite("view")
 def t_(input: Tensor) -> Tensor:
-    """In-place version of `t`."""
+    """In-place version of `t`.
+
+    >>> import tenfold
+    >>> tenfold.ones(2, 3).t_().shape
+    tenfold.Size([3, 2])
+    """
     return _become(input, t(input))
 
 
 @composite("view")
 def as_strided_(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """In-place version of `as_strided`."""
+    """In-place version of `as_strided`.
+
+    >>> import tenfold
+    >>> tenfold.arange(5).as_strided_((2, 2), (1, 2))
+    tensor([[0, 2],
+            [1, 3]])
+    """
     return _become(input, as_strided(input, size, stride, storage_offset))
 
 
 @composite("view")
 def detach_(input: Tensor) -> Tensor:
-    """Cut this tensor off the gradient graph; views of it cannot be detached in place."""
+    """Cut this tensor off the gradient graph; views of it cannot be detached in place.
+
+    >>> import tenfold
+    >>> tenfold.ones(2).detach_()
+    tensor([1., 1.])
+    """
     if input._base is not None and input._node is not None:
         raise RuntimeError("Can't detach views in-place. Use detach() instead")
     input._node = None

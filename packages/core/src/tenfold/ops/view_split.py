@@ -85,10 +85,10 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
 
 def _split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Parts of a dimension: see `tenfold.split`."""
-    return split(self, split_size, dim)  # type: ignore[no-any-return]
+    return split(self, split_size, dim)
 
 
-Tensor.split = _split_method  # type: ignore[attr-defined]
+Tensor.split = _split_method  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
 
 
 @composite("view")
@@ -125,7 +125,7 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
     if not isinstance(where, int):
         return _cut_at(input, where, dim)
     if where <= 0:
-        raise RuntimeError(f"number of sections must be larger than 0, got {where}")
+        raise RuntimeError(f"tensor_split: number of sections must be larger than 0, got {where}")
     small, extra = divmod(n, where)
     return split_with_sizes(input, [small + 1] * extra + [small] * (where - extra), dim)
 
@@ -149,7 +149,7 @@ def _sections(input: Tensor, where: Any, dim: int, name: str, minimum: int) -> t
             f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {input.size(dim)} is not "
             f"divisible by the split_size {where}!"
         )
-    return tensor_split(input, where, dim)  # type: ignore[no-any-return]
+    return tensor_split(input, where, dim)
 
 
 @composite("view")

@@ -17,7 +17,7 @@ from tenfold.autograd import Function
 __all__: list[str] = []
 
 
-class BackwardHookFunction(Function):  # type: ignore[misc]
+class BackwardHookFunction(Function):
     """Passes tensors through and lets `arrived` look at, and replace, their gradients on the way back."""
 
     @staticmethod
@@ -97,13 +97,13 @@ class Taps:
     def _replaced(self, current: tuple[Any, ...], answer: Any, what: str) -> tuple[Any, ...]:
         if answer is None:
             return current
-        answer = answer if isinstance(answer, tuple) else (answer,)
-        if len(answer) != len(current):
+        answers: tuple[Any, ...] = answer if isinstance(answer, tuple) else (answer,)
+        if len(answers) != len(current):
             raise RuntimeError(
                 f"{type(self.module).__name__}: Backward hook returned an invalid number of {what}, "
-                f"got {len(answer)}, but expected {len(current)}."
+                f"got {len(answers)}, but expected {len(current)}."
             )
-        return answer
+        return answers
 
 
 def _tap(values: tuple[Any, ...], arrived: Any) -> tuple[tuple[Any, ...], list[int] | None]:

@@ -87,7 +87,7 @@ class Sequential(_Numbered):
 
     def __getitem__(self, idx: Any) -> Any:
         if isinstance(idx, slice):  # names are kept
-            return type(self)(dict(list(self._modules.items())[idx]))  # type: ignore[call-arg]
+            return type(self)(dict(list(self._modules.items())[idx]))
         return super().__getitem__(idx)
 
     def __delitem__(self, idx: Any) -> None:

@@ -94,7 +94,10 @@ class Conversion:
 
     def share_memory(self) -> Self:
         """Moves the storage of parameters and buffers to shared memory, where other processes can see it."""
-        return self._apply(lambda tensor: tensor.share_memory_())
+        def shared(tensor: Any) -> Any:
+            return tensor.share_memory_()
+
+        return self._apply(shared)
 
 
 def _converted(parameter: Parameter, fn: Callable[[Tensor], Tensor]) -> Parameter:

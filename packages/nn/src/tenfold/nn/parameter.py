@@ -44,7 +44,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         if data is None:
             data = tenfold.empty(0)
-        plain = data if type(data) is Tensor else data.detach()
+        plain: Any = data if type(data) is Tensor else data.detach()
         if type(plain) is Tensor:
             return Tensor._make_subclass(cls, plain, requires_grad)
         marked = plain.requires_grad_(requires_grad)
@@ -57,7 +57,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             memo[id(self)] = type(self)(copied, self.requires_grad)
         return memo[id(self)]
 
-    def __repr__(self, *args: Any, **kwargs: Any) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
         return "Parameter containing:\n" + repr(self.detach().requires_grad_(self.requires_grad))
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
@@ -66,7 +66,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Parameter:
     """What a pickled Parameter calls to come back."""
-    return Parameter(data, requires_grad)
+    made: Parameter = Parameter(data, requires_grad)
+    return made
 
 
 class Buffer(Tensor):
@@ -88,7 +89,7 @@ class Buffer(Tensor):
         buffer.persistent = persistent
         return buffer
 
-    def __repr__(self, *args: Any, **kwargs: Any) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
         return repr(self.detach())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
@@ -104,7 +105,9 @@ class Buffer(Tensor):
 def _rebuild_buffer(data: Tensor, requires_grad: bool, persistent: bool) -> Buffer:
     """What a pickled Buffer calls to come back."""
     buffer: Buffer = Buffer(data, persistent=persistent)
-    return buffer.requires_grad_(requires_grad) if requires_grad else buffer
+    if requires_grad:
+        buffer.requires_grad_(True)
+    return buffer
 
 
 # What may be done with a tensor that has no shape yet: change where and as what it will be made, nothing that reads it.
@@ -123,7 +126,7 @@ class UninitializedTensorMixin:
         """Allocates the tensor with `shape` and turns it into an ordinary parameter or buffer in place."""
         this: Any = self
         data = tenfold.empty(shape, device=device or this.device, dtype=dtype or this.dtype)
-        self.__class__ = self.cls_to_become  # type: ignore[assignment]
+        self.__class__ = self.cls_to_become
         this.data = data  # as the new class, which overrides no operators
 
     @property
@@ -138,7 +141,7 @@ class UninitializedTensorMixin:
         """Refused: there is no memory yet to share."""
         raise RuntimeError(f"{type(self).__name__}: run a forward before share_memory(), it has no memory yet.")
 
-    def __repr__(self, *args: Any, **kwargs: Any) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
         return f"<{type(self).__name__}>"
 
     @classmethod

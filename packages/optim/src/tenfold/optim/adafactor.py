@@ -13,9 +13,10 @@ from tenfold.optim.rule import RuleOptimizer, plain_number
 def second_moment(grad: Tensor, state: State, weight: float, eps1: float) -> Tensor:
     """The estimate of E[g^2] after this step: Shazeer and Stern 2018, algorithm 4 for matrices, 5 for vectors."""
     if grad.dim() < 2:
-        return state["variance"].lerp_(grad.mul(grad), weight).clone()
+        variance: Tensor = state["variance"]
+        return variance.lerp_(grad.mul(grad), weight).clone()
     squares = grad.mul(grad)
-    row = state["row_var"].lerp_(squares.mean(-1, keepdim=True), weight)  # (..., M, 1)
+    row: Tensor = state["row_var"].lerp_(squares.mean(-1, keepdim=True), weight)  # (..., M, 1)
     col = state["col_var"].lerp_(squares.mean(-2, keepdim=True), weight)  # (..., 1, N)
     return row.mul(col).div(row.mean(-2, keepdim=True).clamp(min=eps1))
 
@@ -42,7 +43,7 @@ def update(
 
 
 def _rms(tensor: Tensor) -> float:
-    return tensor.norm().item() / sqrt(tensor.numel())
+    return float(tensor.norm().item()) / sqrt(tensor.numel())
 
 
 class Adafactor(RuleOptimizer):

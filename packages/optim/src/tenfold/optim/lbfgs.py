@@ -94,7 +94,8 @@ class LBFGS(Optimizer):
 
     @property
     def _params(self) -> list[Tensor]:
-        return self.param_groups[0]["params"]
+        params: list[Tensor] = self.param_groups[0]["params"]
+        return params
 
     def _flat_grad(self) -> Tensor:
         return tenfold.cat([_flat(_gradient(param)) for param in self._params])
@@ -186,9 +187,11 @@ def _number(loss: Any) -> float:
 
 
 def _gradient(param: Tensor) -> Tensor:
-    if param.grad is None:
+    grad: Any = param.grad
+    if grad is None:
         return tenfold.zeros_like(param)
-    return param.grad.to_dense() if param.grad.is_sparse else param.grad
+    dense: Tensor = grad.to_dense() if grad.is_sparse else grad
+    return dense
 
 
 def _flat(tensor: Tensor) -> Tensor:
@@ -196,4 +199,4 @@ def _flat(tensor: Tensor) -> Tensor:
 
 
 def _largest(tensor: Tensor) -> float:
-    return tensor.abs().max().item()
+    return float(tensor.abs().max().item())

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tenfold import devices, kernels, plugins
+from tenfold.dispatch import forget_gradient
 from tenfold.operators import OPERATORS, reset_code
 from tenfold.runtime import RUNTIME
 from tenfold.tensor import Tensor
@@ -101,14 +102,8 @@ def _forget(names: Any) -> None:
         if key.startswith("KERNELS_"):
             RUNTIME[key].clear()
         if key.startswith("attach_") and stem in OPERATORS:
-            _reset_attach(stem)
+            forget_gradient(OPERATORS[stem])
         elif stem in names and key.partition("_")[0] in ("attach", "KERNELS", "OP", "BODY", "bind"):
             del RUNTIME[key]
     methods_of.cache_clear()
     case_of.cache_clear()
-
-
-def _reset_attach(name: str) -> None:
-    from tenfold.callpath import _FirstAttach
-
-    RUNTIME["attach_" + name] = _FirstAttach(OPERATORS[name])

@@ -16,5 +16,8 @@ def two_in_front(batch: Batch) -> Result:
     return batch.call(A=batch.front("A"), B=batch.front("B")), 0
 
 
-batching_by_name("qr_pair svd_triple eigh_pair eig_pair cholesky_pair inverse_pair determinant log_determinant", in_front)
-batching_by_name("solve_pair triangular_solution", two_in_front)
+batching_by_name(
+    "qr_pair svd_triple eigh_pair eig_pair cholesky_pair inverse_pair determinant log_determinant lu_packed pivot_order geqrf_pair ldl_packed cholesky_inverted",
+    in_front,
+)
+batching_by_name("solve_pair triangular_solution cholesky_solution", two_in_front)

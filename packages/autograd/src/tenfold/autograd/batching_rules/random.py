@@ -55,6 +55,11 @@ def rows(batch: Batch) -> Result:
     return (batch.call(input=batch.front("input")), 0) if batch.ndim("input") == 1 else one_by_one(batch)
 
 
+def bernoulli(batch: Batch) -> Result:
+    """With a probability for all examples, the tensor only gives the shape."""
+    return drawing(shaped, by_shape=batch.values["p"] is not None and "p" not in batch.names)(batch)
+
+
 def in_place(batch: Batch) -> Result:
     """Draws that overwrite their tensor."""
     name, target = batch.operator.name, batch.values["input"]
@@ -84,7 +89,7 @@ def in_place(batch: Batch) -> Result:
 
 batching_by_name("rand randn randint", drawing(sized))
 batching_by_name("rand_like randn_like randint_like", drawing(shaped))
-batching_by_name("bernoulli", drawing(shaped, by_shape=False))
+batching_by_name("bernoulli", bernoulli)
 batching_by_name("multinomial", drawing(rows, by_shape=False))
 batching_by_name("randperm", drawing(one_by_one))
 batching_by_name("uniform_ normal_ random_ exponential_ geometric_ cauchy_ log_normal_ bernoulli_", in_place)

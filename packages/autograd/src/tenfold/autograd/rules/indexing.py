@@ -7,7 +7,8 @@ from typing import Any
 from tenfold import op
 from tenfold.autograd.gradients import gradient, gradients
 from tenfold.ops.along import gather, scatter_add, scatter_reduce, scatter_set
-from tenfold.ops.creation import ones_like, zeros, zeros_like
+from tenfold.ops.creation import zeros
+from tenfold.ops.creation_like import ones_like, zeros_like
 from tenfold.ops.indexing import index, index_put, index_put_
 from tenfold.ops.joining import roll
 from tenfold.ops.pointwise import where

@@ -123,6 +123,22 @@ def _(g: Any, needs: Any, A: Any, out0: Any) -> Any:
     return (weight.unsqueeze(-1).unsqueeze(-1) * H(op.linalg_inv_ex(A)[0]),)
 
 
+@gradients(op.cholesky_inverted, "L")
+def _(g: Any, needs: Any, L: Any, out: Any, upper: bool) -> Any:
+    both = out.matmul(g + H(g)).matmul(out)
+    return (-L.matmul(both) if upper else -both.matmul(L),)
+
+
+@gradients(op.cholesky_solution, "A", "B")
+def _(g: Any, needs: Any, A: Any, out: Any, upper: bool) -> Any:
+    to_B = op.cholesky_solve(g, A, upper)
+    if not needs[0]:
+        return None, to_B
+    both = to_B.matmul(H(out))
+    both = both + H(both)
+    return -A.matmul(both) if upper else -both.matmul(A), to_B
+
+
 # Cholesky: Murray 2016, equation 10
 
 
@@ -213,7 +229,8 @@ def _square_differences(S: Any) -> Any:
 def _(g: Any, needs: Any, out0: Any, out1: Any) -> Any:
     V = out1
     inner = without_diagonal(H(V).matmul(g[1]) / differences(out0).to(V.dtype)) + embedded(g[0], V)
-    return (V.matmul(inner).matmul(H(V)),)
+    result = V.matmul(inner).matmul(H(V))
+    return ((result + H(result)) * 0.5,)
 
 
 @gradients(op.eig_pair, "A")
@@ -225,3 +242,33 @@ def _(g: Any, needs: Any, A_dtype: Any, out0: Any, out1: Any) -> Any:
     inner = without_diagonal((projected - lengths) / conj(differences(values))) + embedded(g[0], V)
     result = solve(VH, inner.matmul(VH))
     return (result if A_dtype.is_complex else result.real,)
+
+
+# LU: the part of each factor's gradient that its triangle lets through
+
+
+@gradients(op.lu_packed, "A", results=(0,))
+def _(g: Any, needs: Any, out0: Any, out1: Any, pivot: bool) -> Any:
+    M, N = out0.shape[-2:]
+    K = min(M, N)
+    one = op.eye(K, dtype=out0.dtype, device=out0.device)
+    L, U = out0.narrow(-1, 0, K), out0.narrow(-2, 0, K)
+    L1, U1 = L.narrow(-2, 0, K).tril(-1) + one, U.narrow(-1, 0, K).triu()
+    gL, gU = g[0].narrow(-1, 0, K).tril(-1), g[0].narrow(-2, 0, K).triu()
+    below, above = H(L1).matmul(gL.narrow(-2, 0, K)), gU.narrow(-1, 0, K).matmul(H(U1))
+    if N > K:
+        below = below - gU.narrow(-1, K, N - K).matmul(H(U.narrow(-1, K, N - K)))
+    if M > K:
+        above = above - H(L.narrow(-2, K, M - K)).matmul(gL.narrow(-2, K, M - K))
+    inner = below.tril(-1) + above.triu()
+    triangular = op.linalg_solve_triangular
+    result = triangular(H(U1), inner, upper=False, left=False)
+    if N > K:
+        result = op.cat([result, gU.narrow(-1, K, N - K)], -1)
+    result = triangular(H(L1), result, upper=True, unitriangular=True)
+    if M > K:
+        result = op.cat([result, triangular(H(U1), gL.narrow(-2, K, M - K), upper=False, left=False)], -2)
+    if not pivot:
+        return (result,)
+    order = op.pivot_order(out1, M).unsqueeze(-1).expand(result.shape)
+    return (op.zeros_like(result).scatter(-2, order, result),)

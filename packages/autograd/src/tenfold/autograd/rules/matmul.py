@@ -34,9 +34,9 @@ def _(g: Any, needs: Any, input: Any, other: Any) -> Any:
         g = g.unsqueeze(-2)
     to_input = g.matmul(adjoint(b)) if needs[0] else None
     to_other = _to_right(g, a, b) if needs[1] else None
-    if needs[0] and input.dim() == 1:
+    if to_input is not None and input.dim() == 1:
         to_input = to_input.squeeze(-2)
-    if needs[1] and other.dim() == 1:
+    if to_other is not None and other.dim() == 1:
         to_other = to_other.squeeze(-1)
     return to_input, to_other
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from tenfold import op
 from tenfold.autograd.gradients import gradient
-from tenfold.ops.creation import zeros_like
+from tenfold.ops.creation_like import zeros_like
 from tenfold.ops.pointwise import where
 from tenfold.ops.pointwise_complex import complex, real, view_as_complex, view_as_real
 

@@ -21,6 +21,8 @@ def is_half(array: Any) -> bool:
 
 def cast(array: Any, dtype: Any) -> Any:
     """The array in another dtype; the array itself when it has it already."""
+    if isinstance(array, np.generic):  # NumPy gives scalars where CuPy gives 0-d arrays
+        array = xp.asarray(array)
     if array.dtype == dtype:
         return array
     result = run("cast", array, dtype=np.dtype(dtype)) if np.dtype(dtype).kind != "c" else NotImplemented

@@ -48,7 +48,7 @@ def run(name: str, *operands: Any, out: Any = None, dtype: Any = None) -> Any:
         leader = next(x for x, letter in zip(operands, formula.operands) if letter not in "cab" and type(x) not in NUMBERS)
         out = allocate(shape, dtype or (BOOL if formula.result == "bool" else leader.dtype), leader)
     elif out.shape != shape and broadcast([shape, out.shape]) != out.shape:
-        raise ValueError(f"{name}: a result of shape {shape} does not fit into {out.shape}")
+        raise ValueError(f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(shape)}")
     if out.size:
         _launch(name, kind, out, operands)
     return out

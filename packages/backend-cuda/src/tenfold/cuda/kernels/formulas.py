@@ -38,7 +38,7 @@ def _floating(text: str, operands: str = "x", **options: tuple[str, ...]) -> For
 LARGER = "tl.where((x > y) | (x != x), x, y)"
 SMALLER = "tl.where((x < y) | (x != x), x, y)"
 SIGN = "(x > 0).to(tl.int8) - (x < 0).to(tl.int8)"
-SIGMOID = "math.div_rn(1.0, 1.0 + math.exp(-x))"
+SIGMOID = "math.rcp_rn(1.0 + math.exp(-x))"
 SHIFTABLE = "(y >= 0) & (y < x.dtype.primitive_bitwidth)"
 GELU_TANH = f"math.tanh((x + 0.044715 * x * x * x) * {sqrt(2 / pi)!r})"
 SOFTPLUS = "math.log1p(math.exp(-tl.abs(x))) + tl.where((x > 0) | (x != x), x, 0.0)"
@@ -87,8 +87,8 @@ FUNCTIONS = {
     "abs": Formula("tl.abs(x)", "tl.abs(x)"),
     "square": Formula("x * x", "x * x"),
     "sqrt": _floating("math.sqrt_rn(x)"),
-    "rsqrt": _floating("math.div_rn(1.0, math.sqrt_rn(x))"),
-    "reciprocal": _floating("math.div_rn(1.0, x)"),
+    "rsqrt": _floating("math.rcp_rn(math.sqrt_rn(x))"),
+    "reciprocal": _floating("math.rcp_rn(x)"),
     "sigmoid": _floating(SIGMOID),
     "sinc": _floating(f"tl.where(x == 0, 1.0, math.div_rn(math.sin(x * {pi!r}), x * {pi!r}))"),
     "sign": Formula(SIGN, SIGN, "x"),
@@ -97,7 +97,7 @@ FUNCTIONS = {
     "ceil": Formula("tl.ceil(x)", "x"),
     "trunc": Formula("math.trunc(x)", "x"),
     "round": Formula("math.rint(x)", "x"),
-    "bitwise_not": Formula(None, "~x", "x == 0"),
+    "bitwise_not": Formula(None, "-x - 1", "x == 0"),
     "conj_physical": _all("x"),
 }
 
@@ -113,14 +113,14 @@ TESTS = {
     "isnan": Formula("x != x", "x != x", "x != x", result="bool"),
     "isinf": Formula('tl.abs(x) == float("inf")', "x != x", "x != x", result="bool"),
     "isfinite": Formula('tl.abs(x) < float("inf")', "x == x", "x == x", result="bool"),
-    "signbit": Formula("math.copysign(1.0, x) < 0", "x < 0", "x < 0", result="bool"),
+    "signbit": Formula("math.copysign((x == x).to(x.dtype) + 1.0, x) < 0", "x < 0", "x < 0", result="bool"),
     "bitwise_and": Formula(None, "x & y", "x & y", "xy"),
     "bitwise_or": Formula(None, "x | y", "x | y", "xy"),
     "bitwise_xor": Formula(None, "x ^ y", "x ^ y", "xy"),
     # A shift by the width or more has no meaning to the hardware: all bits are gone, or copies of the sign.
     "bitwise_left_shift": Formula(None, f"tl.where({SHIFTABLE}, x << tl.where({SHIFTABLE}, y, 0), 0)", None, "xy"),
     "bitwise_right_shift": Formula(
-        None, f"tl.where({SHIFTABLE}, x >> tl.where({SHIFTABLE}, y, 0), tl.where(x < 0, -1, 0))", None, "xy"
+        None, f"tl.where({SHIFTABLE}, x >> tl.where({SHIFTABLE}, y, 0), tl.where(x < 0, x >> (x.dtype.primitive_bitwidth - 1), 0))", None, "xy"
     ),
 }
 

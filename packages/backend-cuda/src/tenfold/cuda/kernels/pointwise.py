@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.cuda.kernels import conversion, formulas
+from tenfold.cuda.kernels import conversion, formulas, view
 from tenfold.cuda.kernels.array_kernels import of_array_module
 from tenfold.cuda.kernels.elementwise import NUMBERS, elementwise, run
 from tenfold.cuda.kernels.host import through_host
@@ -26,7 +26,6 @@ ARRAY_FUNCTIONS = {
     "acosh": "arccosh", "atanh": "arctanh", "eq": "equal", "ne": "not_equal", "isnan": "isnan", "isinf": "isinf",
     "isfinite": "isfinite", "logical_and": "logical_and", "logical_or": "logical_or", "logical_xor": "logical_xor",
     "logical_not": "logical_not", "conj_physical": "conjugate", "nextafter": "nextafter", "gcd": "gcd", "lcm": "lcm",
-    "fmod": "fmod", "remainder": "remainder",
 }  # fmt: skip
 # Rare operands of these are computed on the host: a number for each kind of which a formula would be longer than it is used.
 ON_HOST = ("sgn", "square", "sigmoid", "sinc", "rsqrt", "pow", "xlogy", "logaddexp", "lerp", "addcmul", "addcdiv", "add_scaled",

@@ -225,7 +225,7 @@ def fused_batch_norm(
     return out.reshape(input.shape), mean, variance, rstd
 
 
-def _small_batch_norm(x: Array, weight: Array | None, bias: Array | None, eps: float, shape: Sizes) -> tuple[Array, ...]:
+def _small_batch_norm(x: Array, weight: Array | None, bias: Array | None, eps: float, shape: Sizes) -> tuple[Array, Array, Array, Array]:
     """Training in as few array operations as possible."""
     count = x.shape[0] * x.shape[2]
     mean = np.add.reduce(x, (0, 2))

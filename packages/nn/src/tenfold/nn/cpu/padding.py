@@ -18,7 +18,8 @@ def constant_pad(input: Array, pad: tuple[int, ...], value: Any) -> Array:
     """A border of `value`; negative widths crop."""
     shape = padded_shape(input.shape, pad)
     out = np.zeros(shape, input.dtype) if value == 0 else np.full(shape, value, input.dtype)
-    source, target = [], []
+    source: list[Any] = []
+    target: list[Any] = []
     for i in range(len(pad) // 2 - 1, -1, -1):
         before, after = pair_of(pad, i)
         n = input.shape[-1 - i]

@@ -66,7 +66,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def reset_parameters(self) -> None:
         """Draws all weights anew."""
         self.head.reset_parameters()
-        for down, out in self.tail:  # type: ignore[misc,attr-defined]
+        for down, out in self.tail:  # type: ignore[attr-defined]
             down.reset_parameters()
             out.reset_parameters()
 
@@ -120,7 +120,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         """The most probable class of each row, looking into clusters only where the head points to one. Shape: (N,
         in_features) -> (N).
         """
-        head_output = self.head(input)
+        head_output: Tensor = self.head(input)
         best = head_output.argmax(dim=1)
         rows = (best >= self.shortlist_size).nonzero().squeeze(1)
         if rows.numel() == 0:

@@ -55,7 +55,8 @@ class _LazyNorm(LazyModuleMixin, normalization._NormBase):
         if not self.has_uninitialized_params():
             return
         self.num_features = input.shape[1]
-        for tensor in (self.weight, self.bias, self.running_mean, self.running_var):
+        waiting: tuple[Any, ...] = (self.weight, self.bias, self.running_mean, self.running_var)
+        for tensor in waiting:
             if tensor is not None:
                 tensor.materialize((self.num_features,))
         self.reset_parameters()

@@ -123,8 +123,8 @@ class RNNBase(Module):
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         if isinstance(input, PackedSequence):
-            output, last = self._run_packed(input, hx)
-            return output, self._unwrapped(last)
+            packed, last = self._run_packed(input, hx)
+            return packed, self._unwrapped(last)
         if input.dim() not in (2, 3):
             raise ValueError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D instead")
         batched = input.dim() == 3

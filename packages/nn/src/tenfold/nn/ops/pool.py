@@ -142,7 +142,7 @@ def _averaging(
     return window, tf.tensor(factors.tolist(), dtype=x.dtype, device=x.device)
 
 
-def _steps(name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> tuple[Sizes, ...]:
+def _steps(name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> tuple[Sizes, Sizes, Sizes, Sizes]:
     """Kernel size, stride, padding and dilation, one for each dimension, checked against the input."""
     kernel = per_dim(kernel_size, n, f"{name}: kernel_size")
     steps = kernel if stride is None or stride == [] or stride == () else per_dim(stride, n, f"{name}: stride")

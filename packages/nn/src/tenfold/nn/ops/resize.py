@@ -98,7 +98,7 @@ def _resample(x: Tensor, dim: int, table: Table) -> Tensor:
         factors = tf.tensor(weights.tolist(), dtype=x.dtype, device=x.device).view(shape)
         term = tf.index_select(x, dim, index) * factors
         total = term if total is None else total + term
-    return total  # type: ignore[no-any-return]
+    return total
 
 
 MODES = {

@@ -81,7 +81,7 @@ def grid_sample(
         for _, weight in chosen:
             value = value if weight is None else value * weight.unsqueeze(1)
         total = value if total is None else total + value
-    return total  # type: ignore[no-any-return]
+    return total
 
 
 def _check(n: int, input: Tensor, grid: Tensor, mode: str, padding_mode: str) -> None:

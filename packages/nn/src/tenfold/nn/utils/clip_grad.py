@@ -75,7 +75,7 @@ def clip_grad_norm_(
     kept = _listed(parameters)
     if not kept:
         warnings.warn("clip_grad_norm_: `parameters` is empty, there is nothing to clip.", stacklevel=2)
-    total = get_total_norm(_grads(kept), norm_type, error_if_nonfinite, foreach)
+    total: Tensor = get_total_norm(_grads(kept), norm_type, error_if_nonfinite, foreach)
     clip_grads_with_norm_(kept, max_norm, total, foreach)
     return total
 

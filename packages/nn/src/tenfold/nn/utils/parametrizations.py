@@ -16,7 +16,7 @@ __all__ = ["spectral_norm", "weight_norm"]
 def _norm_except(v: Tensor, dim: int) -> Tensor:
     """The 2-norm over all dimensions but `dim` (-1: over all), dimensions kept."""
     if dim == -1:
-        return tenfold.norm(v)  # type: ignore[no-any-return]
+        return tenfold.norm(v)
     others = [d for d in range(v.dim()) if d != dim % v.dim()]
     return tenfold.norm(v, dim=others, keepdim=True) if others else v.abs()
 
@@ -51,6 +51,9 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
 
 class _SpectralNorm(Module):
     """weight / sigma, sigma its largest singular value, followed by power iteration in training."""
+
+    _u: Tensor
+    _v: Tensor
 
     def __init__(self, weight: Tensor, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
         super().__init__()

@@ -60,7 +60,7 @@ class ParametrizationList(ModuleList):
         self.unsafe = unsafe
         new: Any = original
         with tenfold.no_grad():
-            for module in reversed(self):  # type: ignore[call-overload]
+            for module in reversed(self):
                 if hasattr(module, "right_inverse"):
                     new = module.right_inverse(new)
         self.is_tensor = isinstance(new, Tensor)
@@ -82,7 +82,7 @@ class ParametrizationList(ModuleList):
         """
         new: Any = value
         with tenfold.no_grad():
-            for module in reversed(self):  # type: ignore[call-overload]
+            for module in reversed(self):
                 if not hasattr(module, "right_inverse"):
                     raise RuntimeError(
                         f"parametrization {type(module).__name__} does not implement right_inverse, so it cannot be assigned to."

@@ -44,7 +44,7 @@ class PackedSequence(_PackedFields):
         batch_sizes: Tensor | None = None,
         sorted_indices: Tensor | None = None,
         unsorted_indices: Tensor | None = None,
-    ) -> Any:
+    ) -> Self:
         if batch_sizes is None:
             raise ValueError("PackedSequence: batch_sizes is missing; make one with pack_padded_sequence or pack_sequence.")
         if batch_sizes.device.type != "cpu":
@@ -71,8 +71,9 @@ class PackedSequence(_PackedFields):
 
     def pin_memory(self) -> PackedSequence:
         """In memory that a GPU reads directly."""
-        pinned = [None if t is None else t.pin_memory() for t in (self.sorted_indices, self.unsorted_indices)]
-        return type(self)(self.data.pin_memory(), self.batch_sizes, *pinned)
+        held: tuple[Any, ...] = (self.data, self.sorted_indices, self.unsorted_indices)
+        data, *pinned = [None if t is None else t.pin_memory() for t in held]
+        return type(self)(data, self.batch_sizes, *pinned)
 
     def double(self) -> PackedSequence:
         """As float64."""
@@ -113,7 +114,8 @@ class PackedSequence(_PackedFields):
 
     def is_pinned(self) -> bool:
         """Whether the data is in pinned memory."""
-        return bool(self.data.is_pinned())
+        data: Any = self.data
+        return bool(data.is_pinned())
 
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:

@@ -102,7 +102,7 @@ class CyclicLR(LRScheduler):
     def scale_fn(self, x: float) -> float:
         """Return the height of the cycle at cycle or iteration `x`, 1 for the full one."""
         if self._scale_fn_custom is not None:
-            return self._scale_fn_custom(x)
+            return float(self._scale_fn_custom(x))
         if self.mode == "triangular":
             return 1.0
         return 1 / 2.0 ** (x - 1) if self.mode == "triangular2" else self.gamma**x

@@ -87,6 +87,17 @@ def _cpu(make: Make) -> Iterator[Sample]:
         yield Sample(make(*shape))
 
 
+@samples("cuda", data_dependent="the meta device holds no data to copy")
+def _cuda(make: Make) -> Iterator[Sample]:
+    if make.device.type == "cuda":  # elsewhere there may be no CUDA device to copy to
+        yield from _cpu(make)
+
+
+@error_samples("cuda")
+def _no_cuda_device(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample(make(2), "cpu", error=RuntimeError, match="must be cuda device")
+
+
 def no_tensor(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample([1.0], error=TypeError, match="must be Tensor")
 

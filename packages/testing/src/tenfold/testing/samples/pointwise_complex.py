@@ -81,6 +81,16 @@ def _fill(make: Make) -> Iterator[Sample]:
 
 error_samples("fill")(lambda make: [ErrorSample(make(2), make(3), error=RuntimeError, match="0-dimension")])
 samples("zero")(unary(ANY))
+
+
+@samples("fill_diagonal")
+def _fill_diagonal(make: Make) -> Iterator[Sample]:
+    for shape in ((3, 3), (2, 4), (5, 2), (2, 2, 2), (0, 2)):
+        yield Sample(make(*shape), 2)
+    yield Sample(make(7, 3), 2, wrap=True, note="starts again below the end")
+
+
+error_samples("fill_diagonal")(lambda make: [ErrorSample(make(2), 1, error=RuntimeError, match="dimensions")])
 error_samples("zero")(no_tensor)
 
 

@@ -1,0 +1,136 @@
+"""GPUs as objects of inquiry: how many, which is current, their names and properties (PyTorch's `torch.cuda`)."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tenfold.cuda import availability, runtime
+from tenfold.devices import device as device_type
+
+
+def is_available() -> bool:
+    """Whether tensors can live on a CUDA device here. `unavailable_reason()` says why not.
+
+    >>> isinstance(is_available(), bool)
+    True
+    """
+    return runtime.is_replaced() or availability.probe()[0] > 0
+
+
+def unavailable_reason() -> str:
+    """What is missing, and what to do about it; "" when the device can be used."""
+    return "" if is_available() else availability.probe()[1]
+
+
+def device_count() -> int:
+    """The number of GPUs that can be used; 0 where there is none.
+
+    >>> device_count() >= 0
+    True
+    """
+    return int(runtime.current().device_count()) if is_available() else 0
+
+
+def index_of(device: Any) -> int:
+    """The number of a GPU given as None (the current one), a number, a string or a device.
+
+    Raises: ValueError for a device of another type, AssertionError for a number that no GPU has, RuntimeError without a GPU.
+    """
+    if device is None:
+        return current_device()
+    if not isinstance(device, int):
+        found = device_type(device)
+        if found.type != "cuda":
+            raise ValueError(f"Expected a cuda device, but got: {found}")
+        device = current_device() if found.index is None else found.index
+    now = runtime.current()
+    if not 0 <= device < now.device_count():
+        raise AssertionError(f"Invalid device id: {device}; there are {now.device_count()} CUDA device(s)")
+    return int(device)
+
+
+def current_device() -> int:
+    """The number of the GPU on which new tensors are made."""
+    return int(runtime.current().current_index())
+
+
+def set_device(device: Any) -> None:
+    """Make a GPU the current one; a negative number leaves everything as it is."""
+    if isinstance(device, int) and device < 0:
+        return
+    runtime.current().set_current(index_of(device))
+
+
+@contextlib.contextmanager
+def device(device: Any) -> Iterator[None]:
+    """Run a block with another current GPU."""
+    before = current_device()
+    set_device(device)
+    try:
+        yield
+    finally:
+        runtime.current().set_current(before)
+
+
+def synchronize(device: Any = None) -> None:
+    """Wait until a GPU has done all work given to it."""
+    runtime.current().synchronize(index_of(device))
+
+
+@dataclass(frozen=True)
+class DeviceProperties:
+    """What is known about a GPU."""
+
+    name: str
+    major: int
+    minor: int
+    total_memory: int  # bytes
+    multi_processor_count: int
+    max_threads_per_multi_processor: int
+    warp_size: int
+    L2_cache_size: int
+    is_integrated: bool
+    is_multi_gpu_board: bool
+
+
+INTERPRETED = DeviceProperties("Triton interpreter", 0, 0, 0, 1, 1, 32, 0, True, False)
+
+
+def get_device_properties(device: Any = None) -> DeviceProperties:
+    """Name, compute capability, memory and multiprocessors of a GPU."""
+    index = index_of(device)
+    if runtime.is_replaced():
+        return INTERPRETED
+    found = runtime.current().module.cuda.runtime.getDeviceProperties(index)
+    name = found["name"]
+    return DeviceProperties(
+        name.decode() if isinstance(name, bytes) else name,
+        int(found["major"]),
+        int(found["minor"]),
+        int(found["totalGlobalMem"]),
+        int(found["multiProcessorCount"]),
+        int(found["maxThreadsPerMultiProcessor"]),
+        int(found["warpSize"]),
+        int(found["l2CacheSize"]),
+        bool(found["integrated"]),
+        bool(found["isMultiGpuBoard"]),
+    )
+
+
+def get_device_name(device: Any = None) -> str:
+    """A GPU's name, e.g. "NVIDIA H200"."""
+    return get_device_properties(device).name
+
+
+def get_device_capability(device: Any = None) -> tuple[int, int]:
+    """A GPU's compute capability, e.g. (9, 0)."""
+    found = get_device_properties(device)
+    return found.major, found.minor
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """Whether bfloat16 can be used: every GPU can hold it, from compute capability 8.0 on it has units for it."""
+    return including_emulation or get_device_capability() >= (8, 0)

@@ -1,0 +1,102 @@
+"""GPU memory as CuPy's pool has it: what tensors hold, what the pool keeps, giving back."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from tenfold.cuda import runtime
+from tenfold.cuda.devices import index_of
+
+_lock = threading.Lock()
+_watch: dict[str, Any] = {"hook": None}
+_peaks: dict[int, int] = {}
+
+
+def _pool(device: Any) -> Any:
+    """(the pool, a context in which the device is current); None in the interpreter, which has no pool."""
+    index = index_of(device)
+    if runtime.is_replaced():
+        return None
+    cupy = runtime.current().module
+    with cupy.cuda.Device(index):
+        return cupy.get_default_memory_pool()
+
+
+def _ask(device: Any, question: str) -> int:
+    pool = _pool(device)
+    if pool is None:
+        return 0
+    with runtime.current().module.cuda.Device(index_of(device)):
+        return int(getattr(pool, question)())
+
+
+def memory_allocated(device: Any = None) -> int:
+    """Bytes that tensors on a GPU hold now."""
+    return _ask(device, "used_bytes")
+
+
+def memory_reserved(device: Any = None) -> int:
+    """Bytes that the pool has taken from a GPU, used or kept for later."""
+    return _ask(device, "total_bytes")
+
+
+def max_memory_allocated(device: Any = None) -> int:
+    """The most bytes that tensors have held since the start, or since `reset_peak_memory_stats`.
+
+    Watching starts with the first call of this or of `reset_peak_memory_stats`: it costs every allocation a Python call.
+    """
+    index = index_of(device)
+    used = memory_allocated(index)
+    _start_watching(index)
+    with _lock:
+        _peaks[index] = max(_peaks.get(index, 0), used)
+        return _peaks[index]
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Let `max_memory_allocated` begin anew from what is held now."""
+    index = index_of(device)
+    _start_watching(index)
+    with _lock:
+        _peaks[index] = memory_allocated(index)
+
+
+def _start_watching(index: int) -> None:
+    if runtime.is_replaced() or _watch["hook"] is not None:
+        return
+    cupy = runtime.current().module
+
+    class Peak(cupy.cuda.memory_hook.MemoryHook):  # type: ignore[misc, name-defined, unused-ignore]
+        """Looks at the pool after each allocation."""
+
+        name = "tenfold peak"
+
+        def malloc_postprocess(self, **kwargs: Any) -> None:
+            used = int(cupy.get_default_memory_pool().used_bytes())
+            place = int(kwargs["device_id"])
+            with _lock:
+                _peaks[place] = max(_peaks.get(place, 0), used)
+
+    hook = Peak()
+    _watch["hook"] = hook
+    hook.__enter__()
+
+
+def empty_cache() -> None:
+    """Give back to the GPU what the pool keeps and no tensor uses; nothing happens without a GPU."""
+    from tenfold.cuda.devices import is_available
+
+    if is_available() and not runtime.is_replaced():
+        runtime.current().module.get_default_memory_pool().free_all_blocks()
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """(free, total) bytes of a GPU, as the driver has it."""
+    index = index_of(device)
+    if runtime.is_replaced():
+        return 0, 0
+    cupy = runtime.current().module
+    with cupy.cuda.Device(index):
+        free, total = cupy.cuda.runtime.memGetInfo()
+    return int(free), int(total)

@@ -1,0 +1,30 @@
+"""Where there is no GPU, the device "cuda" runs in Triton's interpreter: the tests of operators are the same."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+
+import pytest
+
+from tenfold.cuda import availability, runtime
+
+HAS_GPU = availability.probe()[0] > 0
+if not HAS_GPU:
+    os.environ["TRITON_INTERPRET"] = "1"  # before anything imports Triton
+    if importlib.util.find_spec("triton") is None:  # it has wheels for Linux only
+        collect_ignore = ["test_operators.py", "test_pointwise.py", "test_training.py", "test_aot.py", "test_interpreter.py"]
+    from tenfold.cuda import interpreter
+
+    interpreter.use()
+
+
+@pytest.fixture
+def no_runtime():
+    """The device as it is on a machine that nobody asked yet: neither CuPy nor the interpreter in use."""
+    before = runtime._state["runtime"]
+    runtime.replace(None)
+    availability.forget()
+    yield
+    runtime.replace(before)
+    availability.forget()

@@ -1,0 +1,109 @@
+"""tenfold.cuda's functions, memory and transfer; in the interpreter where there is no GPU."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+import tenfold
+from tenfold import cuda
+
+
+def test_devices():
+    assert cuda.is_available()
+    assert cuda.device_count() >= 1
+    assert cuda.current_device() == 0
+    cuda.set_device(0)
+    cuda.set_device("cuda:0")
+    cuda.set_device(-1)
+    with cuda.device(0):
+        assert tenfold.zeros(2, device="cuda").device == tenfold.device("cuda:0")
+    assert isinstance(cuda.get_device_name(), str)
+    assert cuda.get_device_capability() == (cuda.get_device_properties().major, cuda.get_device_properties().minor)
+    assert cuda.is_bf16_supported()
+    cuda.synchronize()
+
+
+def test_devices_that_are_not_there():
+    with pytest.raises(AssertionError, match="Invalid device id: 99"):
+        cuda.get_device_properties(99)
+    with pytest.raises(ValueError, match="Expected a cuda device, but got: cpu"):
+        cuda.set_device("cpu")
+    with pytest.raises(RuntimeError, match="cuda:99: invalid index"):
+        tenfold.zeros(2, device="cuda:99")
+
+
+def test_memory_is_counted():
+    cuda.reset_peak_memory_stats()
+    assert cuda.max_memory_allocated() >= 0
+    assert cuda.memory_reserved() >= cuda.memory_allocated() >= 0
+    free, total = cuda.mem_get_info()
+    assert free <= total
+    cuda.empty_cache()
+
+
+def test_streams_and_events():
+    side, start, end = cuda.Stream(), cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
+    start.record()
+    with cuda.stream(side):
+        x = tenfold.ones(4, device="cuda") + 1
+    end.record(side)
+    cuda.current_stream().wait_stream(side)
+    side.synchronize()
+    end.synchronize()
+    assert x.tolist() == [2.0] * 4
+    assert end.query()
+    assert side.query()
+    assert start.elapsed_time(end) >= 0
+    assert side.device == tenfold.device("cuda:0")
+    assert cuda.current_stream() == cuda.default_stream()
+    with pytest.raises(RuntimeError, match="enable_timing=True"):
+        cuda.Event().elapsed_time(end)
+    with pytest.raises(ValueError, match="several processes"):
+        cuda.Event(interprocess=True)
+
+
+def test_seeds_reach_the_default_generator():
+    cuda.manual_seed(3)
+    first = tenfold.rand(3, device="cuda").tolist()
+    cuda.manual_seed_all(3)
+    assert tenfold.rand(3).tolist() == first
+    assert cuda.initial_seed() == 3
+
+
+@pytest.mark.parametrize("name", ["float32", "bfloat16", "float16", "int64", "bool", "complex64"])
+def test_transfer_keeps_every_bit(name):
+    dtype = getattr(tenfold, name)
+    x = (tenfold.arange(12).reshape(3, 4) % 5).to(dtype)
+    assert x.cuda().cpu().equal(x)
+    assert x.t().cuda().cpu().equal(x.t())
+    assert x[:, ::2].cuda().cuda().cpu().equal(x[:, ::2])
+    assert x[0, 0].cuda().item() == x[0, 0].item()
+
+
+def test_views_share_memory_and_copies_do_not():
+    x = tenfold.arange(12.0, device="cuda").reshape(3, 4)
+    for view in (x.t(), x[1:, ::2], x.view(4, 3), x.unsqueeze(0).expand(2, 3, 4), x.diagonal(), x.view(tenfold.int32)):
+        assert view.untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
+    y = x.clone()
+    y.fill_(0)
+    assert x.sum().item() == 66
+    assert x.view(tenfold.int32).tolist() == np.arange(12, dtype=np.float32).reshape(3, 4).view(np.int32).tolist()
+
+
+def test_as_strided_stays_inside_the_memory():
+    x = tenfold.zeros(6, device="cuda")
+    assert x.as_strided((2, 3), (3, 1), 0).shape == (2, 3)
+    with pytest.raises(RuntimeError, match="out of bounds for storage of size"):
+        x.as_strided((4, 3), (3, 1), 0)
+
+
+def test_storage_and_deep_copies():
+    x = tenfold.arange(4, device="cuda")
+    assert x.untyped_storage().nbytes() >= 32
+    twin = copy.deepcopy(x)
+    twin.add_(1)
+    assert twin.device == x.device
+    assert (x.tolist(), twin.tolist()) == ([0, 1, 2, 3], [1, 2, 3, 4])

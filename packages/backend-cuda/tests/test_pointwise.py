@@ -1,0 +1,194 @@
+"""What samples do not reach: special values, layouts, in-place forms, numbers of every kind, activations' kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tenfold
+from tenfold.cuda import runtime
+from tenfold.cuda.kernels.elementwise import run
+from tenfold.testing.tolerances import implementation
+
+inf, nan = float("inf"), float("nan")
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.5, 1e-3, -1e-3, 40.0, -40.0, inf, -inf, nan]
+UNARY = ("neg abs square exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh "
+         "tanh asinh acosh atanh sinc erf erfc sigmoid sign floor ceil trunc round isnan isinf isfinite signbit relu").split()  # fmt: skip
+BINARY = ("add sub mul div fmod remainder floor_divide pow atan2 hypot copysign maximum minimum fmax fmin eq lt ge "
+          "logical_and logical_xor heaviside xlogy logaddexp logaddexp2").split()  # fmt: skip
+
+
+def same(got, expected, words="", signs=True):
+    assert got.dtype is expected.dtype, words
+    assert got.shape == expected.shape, words
+    rtol, atol = implementation(expected.dtype)
+    a, b = (t.cpu().double().numpy() for t in (got, expected))
+    np.testing.assert_allclose(a, b, rtol=rtol, atol=atol, err_msg=words)
+    number = ~np.isnan(b) & signs
+    np.testing.assert_array_equal(np.signbit(a[number]), np.signbit(b[number]), err_msg=f"{words}: signs")
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.bfloat16, tenfold.float64], ids=str)
+@pytest.mark.parametrize("name", UNARY)
+def test_special_values(name, dtype):
+    x = tenfold.tensor(SPECIAL, dtype=dtype)
+    with np.errstate(all="ignore"):
+        expected = getattr(x, name)()
+    same(getattr(x.cuda(), name)(), expected, name)
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_pairs_of_special_values(name):
+    x = tenfold.tensor(SPECIAL)
+    if name == "heaviside":
+        x = x[~x.isnan()]
+    got = getattr(x.cuda()[:, None], name)(x.cuda())
+    # A remainder of zero has the dividend's sign here and in PyTorch, the divisor's in NumPy.
+    same(got, getattr(x[:, None], name)(x), name, signs=name != "remainder")
+
+
+ACTIVATIONS = {
+    "silu": lambda t: tenfold.op.silu(t), "gelu": lambda t: tenfold.op.gelu(t),
+    "gelu_tanh": lambda t: tenfold.op.gelu(t, "tanh"), "leaky_relu": lambda t: tenfold.op.leaky_relu(t, 0.2),
+    "elu": lambda t: tenfold.op.elu(t, 1.5), "celu": lambda t: tenfold.op.celu(t, 1.5),
+    "mish": lambda t: tenfold.op.mish(t), "softplus": lambda t: tenfold.op.softplus(t, 2.0, 10.0),
+    "softsign": lambda t: tenfold.op.softsign(t), "tanhshrink": lambda t: tenfold.op.tanhshrink(t),
+    "logsigmoid": lambda t: tenfold.op.logsigmoid(t), "silu_backward": lambda t: tenfold.op.silu_backward(t * 2, t),
+    "gelu_backward": lambda t: tenfold.op.gelu_backward(t * 2, t),
+    "gelu_tanh_backward": lambda t: tenfold.op.gelu_backward(t * 2, t, "tanh"),
+    "threshold_backward": lambda t: tenfold.op.threshold_backward(t * 2, t, 0.5),
+    "add_scaled": lambda t: tenfold.op.add_scaled(t, t * 2, 0.5), "clamp": lambda t: t.clamp(-1, 2.5),
+    "clamp_min": lambda t: t.clamp_min(0.5), "masked_fill": lambda t: t.masked_fill(t > 1, 7.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.float16, tenfold.bfloat16], ids=str)
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_activations(name, dtype):
+    x = tenfold.linspace(-6, 6, 49).to(dtype)
+    got, expected = ACTIVATIONS[name](x.cuda()), ACTIVATIONS[name](x)
+    assert got.dtype is expected.dtype
+    rtol, atol = implementation(dtype)
+    np.testing.assert_allclose(got.cpu().double().numpy(), expected.double().numpy(), rtol=rtol, atol=atol)
+
+
+LAYOUTS = {
+    "contiguous": lambda x: x,
+    "transposed": lambda x: x.transpose(0, 2),
+    "permuted": lambda x: x.permute(1, 0, 2),
+    "sliced": lambda x: x[:, ::2, 1:],
+    "expanded": lambda x: x[:, :1, :].expand(4, 6, 5),
+    "one element": lambda x: x[0, 0, 0].expand(3, 2),
+    "0-d": lambda x: x[1, 2, 3],
+    "empty": lambda x: x[:, :0],
+}
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.float16, tenfold.bfloat16, tenfold.int64, tenfold.bool], ids=str)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts(layout, dtype):
+    base = (tenfold.arange(120).reshape(4, 6, 5) % 7 - 3).to(dtype)
+    x, y = LAYOUTS[layout](base), LAYOUTS[layout](base.cuda())
+    same((y == y.max()) if x.numel() else y.logical_not(), (x == x.max()) if x.numel() else x.logical_not())
+    same(y + y, x + x)
+    same(y.maximum(y.flip(0)) if x.dim() else y, x.maximum(x.flip(0)) if x.dim() else x)
+    if layout in ("contiguous", "transposed", "permuted"):
+        assert (y + y).stride() == (x + x).stride()
+
+
+def test_bfloat16_is_rounded_once():
+    # 1 + 2^-8 lies between two bfloat16 numbers: rounding to even gives 1, and 1 + 3 * 2^-8 gives 1 + 2^-6.
+    x = tenfold.tensor([1.0, 1.0], dtype=tenfold.bfloat16, device="cuda")
+    y = tenfold.tensor([2**-8, 3 * 2**-8], dtype=tenfold.bfloat16, device="cuda")
+    assert (x + y).float().tolist() == [1.0, 1.015625]
+
+
+def test_integers_wrap_and_divide_as_on_the_cpu():
+    x = tenfold.tensor([7, -7, 2**62, -(2**63)])
+    for y in (2, -3):
+        for f in (lambda a, b: a * b, lambda a, b: a // b, lambda a, b: a % b, lambda a, b: a.fmod(b), lambda a, b: a + b):
+            assert f(x.cuda(), y).tolist() == f(x, y).tolist()
+    assert tenfold.div(x.cuda(), -2, rounding_mode="trunc").tolist() == [-3, 3, -(2**61), 2**62]
+
+
+def test_shifts_beyond_the_width():
+    x = tenfold.tensor([-8, 8], dtype=tenfold.int32, device="cuda")
+    assert (x << 40).tolist() == [0, 0]
+    assert (x >> 40).tolist() == [-1, 0]
+
+
+def test_in_place_writes_into_the_same_memory():
+    base = tenfold.zeros(4, 6, device="cuda")
+    view = base.t()[1:3]
+    address = view.data_ptr()
+    view.add_(tenfold.arange(4.0, device="cuda")).mul_(2).clamp_(max=4)
+    assert view.data_ptr() == address
+    assert base.tolist()[3] == [0, 4, 4, 0, 0, 0]
+    base.zero_()
+    assert base.sum().item() == 0
+
+
+def test_copies_within_one_memory():
+    x = tenfold.arange(6.0, device="cuda")
+    x[1:] = x[:-1]
+    assert x.tolist() == [0, 0, 1, 2, 3, 4]
+    x.copy_(tenfold.arange(6))
+    assert x.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_out_is_checked():
+    x = tenfold.zeros(2, 3, device="cuda")
+    with pytest.raises(RuntimeError, match="doesn't match the broadcast shape"):
+        x[0].add_(x)
+    out = tenfold.empty(2, 3, device="cuda")
+    assert tenfold.add(x, 1, out=out) is out
+    assert out.tolist() == [[1.0] * 3] * 2
+
+
+@pytest.mark.parametrize("value", [2, -1, 0.5, 1, 3, 2.5, -0.5])
+def test_powers(value):
+    x = tenfold.tensor([0.5, 2.0, -3.0, 0.0])
+    same(x.cuda() ** value, x**value)
+    same(value ** x.cuda(), value**x)
+
+
+def test_whole_powers():
+    x = tenfold.tensor([2, -3, 0])
+    assert (x.cuda() ** 5).tolist() == [32, -243, 0]
+    with pytest.raises(RuntimeError, match="negative integer powers"):
+        x.cuda() ** -1
+
+
+def test_complex_goes_through_the_array_module():
+    x = tenfold.tensor([1 + 2j, -1j])
+    for f in (lambda a: a * a, lambda a: a + 1j, lambda a: a.exp(), lambda a: a.abs(), lambda a: a / 2, lambda a: a.conj()):
+        np.testing.assert_allclose(f(x.cuda()).cpu().numpy(), f(x).numpy(), rtol=1e-6)
+
+
+def test_several_programs():
+    x = tenfold.arange(200_003, dtype=tenfold.float32)
+    assert (x.cuda() + 1).cpu().equal(x + 1)
+    y = x[: 2 * 100_001].reshape(100_001, 2)
+    assert (y.cuda().t() * y.cuda().t().flip(1)).cpu().equal(y.t() * y.t().flip(1))
+
+
+def test_operands_without_a_formula_are_declined():
+    now = runtime.current()
+    assert run("exp", now.from_host(np.zeros(2, np.complex64), 0)) is NotImplemented
+    with pytest.raises(ValueError, match="do not broadcast"):
+        run("add", now.from_host(np.zeros(2), 0), now.from_host(np.zeros(3), 0))
+
+
+def test_two_devices_are_not_mixed():
+    with pytest.raises(RuntimeError, match="at least two devices, cuda:0 and cpu"):
+        tenfold.zeros(2, device="cuda") + tenfold.zeros(2)
+
+
+def test_errors_are_those_of_the_operator():
+    x = tenfold.zeros(2, 3, device="cuda")
+    with pytest.raises(RuntimeError, match="must match the size of tensor b"):
+        x + tenfold.zeros(4, device="cuda")
+    with pytest.raises(RuntimeError, match="cannot be multiplied"):
+        x @ x
+    with pytest.raises(TypeError, match="no dtype float8_e5m2; it has bool"):
+        tenfold.zeros(2, dtype=tenfold.float8_e5m2, device="cuda")
