@@ -52,7 +52,7 @@ _REBUILD_META = Global("torch._utils", "_rebuild_meta_tensor_no_storage")
 _REBUILD_PARAMETER = Global("torch._utils", "_rebuild_parameter")
 _REBUILD_SUBCLASS = Global("torch._tensor", "_rebuild_from_type_v2")
 _OWN: dict[Any, Global] = {device: Global("torch", "device"), Size: Global("torch", "Size")}
-_TYPED = {name: Global("torch", name) for name in (*_DTYPES, _UNTYPED)}
+_TYPED = {name: Global("torch", name) for name in _DTYPES} | {_UNTYPED: Global("torch.storage", _UNTYPED)}
 _BY_DTYPE = {dtype: Global("torch", dtype.name) for dtype in dtypes.ALL}
 
 
@@ -70,6 +70,7 @@ class TensorPickler(_Pickler):  # type: ignore[misc] # see above
         super().__init__(file, protocol)
         self.storages: list[Storage] = []
         self.keys: dict[Any, str] = {}
+        self.typed: dict[Any, str] = {}
 
     def save(self, obj: Any, save_persistent_id: bool = True) -> None:
         """One object; names are written as they are."""
@@ -91,6 +92,10 @@ class TensorPickler(_Pickler):  # type: ignore[misc] # see above
         storage = obj.storage
         size = storage.nbytes()
         key = (storage.device, storage.data_ptr(), size) if size else id(storage)
+        if self.typed.setdefault(key, obj.typed) != obj.typed:
+            raise RuntimeError(
+                "save: cannot save multiple tensors or storages that view the same data as different types; clone one of them"
+            )
         if key not in self.keys:
             self.keys[key] = str(len(self.storages))
             self.storages.append(storage)

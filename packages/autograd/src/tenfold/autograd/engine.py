@@ -140,7 +140,8 @@ def _deposit(node: Any, g: Any, grads: dict[Node, Any]) -> None:
         slots = grads.get(node.parent)
         if slots is None:
             slots = grads[node.parent] = [None] * len(node.parent.shape)
-        slots[node.index] = g
+        known = slots[node.index]  # a result that its own rule used comes with a second node of its place
+        slots[node.index] = g if known is None else known + g
 
 
 def _accumulate(node: AccumulateGrad | Any, g: Any, create_graph: bool) -> None:
