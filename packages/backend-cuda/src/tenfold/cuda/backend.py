@@ -24,7 +24,7 @@ class CudaBackend(Backend):
 
     @property
     def array_type(self) -> type:  # type: ignore[override]
-        return runtime.current().array_type if self.is_available() else type(None)  # type: ignore[no-any-return]
+        return runtime.current().array_type if self.is_available() else type(None)
 
     def is_available(self) -> bool:
         return runtime.is_replaced() or availability.probe()[0] > 0

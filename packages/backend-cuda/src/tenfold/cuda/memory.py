@@ -78,8 +78,9 @@ def _start_watching(index: int) -> None:
             with _lock:
                 _peaks[place] = max(_peaks.get(place, 0), used)
 
-    _watch["hook"] = Peak()
-    _watch["hook"].__enter__()
+    hook: Any = Peak()
+    hook.__enter__()
+    _watch["hook"] = hook
 
 
 def empty_cache() -> None:

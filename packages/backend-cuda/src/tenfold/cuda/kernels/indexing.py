@@ -62,7 +62,7 @@ def _with_sums(rows: Any, where: Any, values: Any) -> Any:
     """A copy of `rows` with the values added, in a dtype for which the hardware has atomic additions."""
     dtype = rows.dtype
     if is_half(rows):
-        accumulator = np.dtype(np.float32)
+        accumulator: Any = np.dtype(np.float32)
     elif dtype.kind in "fc":
         accumulator = dtype
     elif dtype.itemsize == 8:
