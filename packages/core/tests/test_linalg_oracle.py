@@ -90,3 +90,10 @@ def test_determinant_of_singular_matrices(rank: int) -> None:
         library.linalg.det(x).backward()
         results.append(x.grad.numpy())
     np.testing.assert_allclose(*results, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["svdvals", "eigvalsh", "eigvals"])
+def test_equal_values_have_a_gradient(name: str) -> None:
+    x = tenfold.eye(3, dtype=tenfold.float64).requires_grad_()
+    getattr(tenfold.linalg, name)(x).sum().real.backward()
+    assert x.grad.tolist() == np.eye(3).tolist()

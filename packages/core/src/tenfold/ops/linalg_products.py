@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -70,7 +71,7 @@ def linalg_multi_dot(tensors: Any) -> Tensor:
     left, right = chain[0].dim() == 1, chain[-1].dim() == 1
     chain[0] = chain[0].unsqueeze(0) if left else chain[0]
     chain[-1] = chain[-1].unsqueeze(-1) if right else chain[-1]
-    for a, b in zip(chain, chain[1:]):
+    for a, b in pairwise(chain):
         if a.shape[1] != b.shape[0]:
             raise RuntimeError(f"multi_dot(): tensors cannot be multiplied, got {list(a.shape)} and {list(b.shape)}")
     result = op.chain_matmul(chain)
