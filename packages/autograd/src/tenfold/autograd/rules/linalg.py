@@ -193,7 +193,7 @@ def _(g: Any, needs: Any, full_matrices: bool, out0: Any, out1: Any, out2: Any) 
     M, N, K = out0.shape[-2], out2.shape[-1], out1.shape[-1]
     if full_matrices and M != N and _uses_hidden(g, K):
         raise RuntimeError(
-            f"svd_backward: the vectors beyond the first {K} are not unique, so their gradient is not defined; use full_matrices=False"
+            f"svd_backward: the vectors beyond the first {K} are not unique, so they have no gradient; use full_matrices=False"
         )
     U, S, Vh = out0.narrow(-1, 0, K), out1, out2.narrow(-2, 0, K)
     gU, gS, gVh = g[0].narrow(-1, 0, K), g[1], g[2].narrow(-2, 0, K)
