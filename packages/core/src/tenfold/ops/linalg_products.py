@@ -8,7 +8,7 @@ from typing import Any
 
 from tenfold import dtypes
 from tenfold.operators import composite, op
-from tenfold.ops.linalg_checks import raise_if_failed, require_square
+from tenfold.ops.linalg_checks import numbers, raise_if_failed, require_square
 from tenfold.ops.rules import broadcast_shapes, wrap_dim
 from tenfold.tensor import Tensor
 
@@ -230,7 +230,7 @@ def linalg_matrix_exp(A: Tensor) -> Tensor:
         return linalg_matrix_exp(A.to(dtypes.complex128 if A.dtype.is_complex else dtypes.float64)).to(A.dtype)  # type: ignore[no-any-return]
     size = op.linalg_matrix_norm(A.detach(), 1)
     halvings = (size / _REACH).log2().ceil().clamp(0, 1000).nan_to_num(0)
-    most = int(halvings.max())
+    most = int(numbers(halvings).max())
     x = A / (2.0**halvings).unsqueeze(-1).unsqueeze(-1)
     result = _pade(x)
     for i in range(most):

@@ -16,6 +16,7 @@ from typing import Any
 from tenfold import op
 from tenfold.autograd.gradients import gradient, gradients
 from tenfold.autograd.rules.matmul import adjoint as H
+from tenfold.ops.linalg_checks import numbers
 from tenfold.ops.pointwise import where
 
 
@@ -112,7 +113,7 @@ def _product_without(S: Any, i: int) -> Any:
 def _det(g: Any, A: Any, out: Any) -> Any:
     if A.shape[-1] == 0:
         return op.zeros_like(A)
-    if bool((out == 0).any()):
+    if (numbers(out) == 0).any():
         return g.unsqueeze(-1).unsqueeze(-1) * _cofactors(A)
     return (g * conj(out)).unsqueeze(-1).unsqueeze(-1) * H(op.linalg_inv_ex(A)[0])
 
