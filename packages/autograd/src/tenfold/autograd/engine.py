@@ -135,12 +135,16 @@ def _add(grads: dict[Node, Any], n: Node, known: Any, r: Any, owned: set[Node], 
 
 
 def _deposit(node: Any, g: Any, grads: dict[Node, Any]) -> None:
-    """Put the gradient of one of several results into its place in the list that their node gets."""
+    """Put the gradient of one of several results into its place in the list that their node gets.
+
+    One result may have several of these nodes: a rule that saved it gets it with a node of its own, so terms add up.
+    """
     if g is not None:
         slots = grads.get(node.parent)
         if slots is None:
             slots = grads[node.parent] = [None] * len(node.parent.shape)
-        slots[node.index] = g
+        known = slots[node.index]
+        slots[node.index] = g if known is None else known + g
 
 
 def _accumulate(node: AccumulateGrad | Any, g: Any, create_graph: bool) -> None:
