@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import builtins
+import dis
 import re
 
 import pytest
 
 import tenfold
 from tenfold import from_numpy, ones, op, tensor, zeros
+from tenfold.callpath import specialise
 from tenfold.kernels import kernel
-from tenfold.operators import composite, primitive
+from tenfold.operators import OPERATORS, composite, primitive
+from tenfold.runtime import RUNTIME
 
 WRONG = [
     (lambda: ones(2, 3).mean(2), IndexError, r"Dimension out of range \(expected to be in range of \[-2, 1\], but got 2\)"),
@@ -44,6 +48,17 @@ def test_an_error_of_a_kernel_keeps_where_it_came_from():
     with pytest.raises(IndexError, match="index_put: index 3") as caught:
         zeros(3).index_put((tensor([3]),), ones(1))
     assert caught.traceback[-1].path.name == "indexing.py"
+
+
+def test_generated_code_knows_its_names_and_sets_none_that_a_parameter_may_have():
+    for operator in list(OPERATORS.values()):
+        if not operator.declared.__module__.startswith("tenfold."):
+            continue
+        specialise(operator)
+        code, parameters = operator.fn.__code__, {p.name for p in operator.params}
+        read = {i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL"}
+        assert read <= RUNTIME.keys() | vars(builtins).keys(), operator.name
+        assert all(n.endswith("_") or n[:2] in ("a_", "n_") for n in set(code.co_varnames) - parameters - {"out"}), operator.name
 
 
 @pytest.mark.parametrize("name", ["key_", "slow_", "type", "dispatch", "a_input"])

@@ -63,3 +63,14 @@ def test_meta_tensors_have_the_shape() -> None:
     assert x.sum(1).shape == (2,)
     assert x.max(0).indices.dtype is tenfold.int64
     assert x.std(0, keepdim=True).shape == (1, 3)
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "prod", "amax", "var", "std", "all", "argmax", "nansum", "nanmean", "norm"])
+def test_numpy_names_of_dimensions(name):
+    x = tenfold.arange(6.0).view(2, 3)
+    function = getattr(tenfold, name)
+    for call in (function, lambda x, **names: getattr(x, name)(**names)):
+        assert call(x, axis=1).tolist() == call(x, dim=1).tolist()
+        assert call(x, axis=0, keepdims=True).shape == (1, 3)
+    with pytest.raises(TypeError, match=rf"{name}\(\) got an unexpected keyword argument 'axes'"):
+        function(x, axes=0)

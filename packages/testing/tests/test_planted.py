@@ -214,20 +214,21 @@ def test_an_error_of_another_type() -> None:
 
 
 def test_an_error_that_does_not_name_the_operator() -> None:
-    def rule(input: Any) -> Meta:
-        if len(input.shape) == 3:
-            raise RuntimeError("too many dimensions")
-        return pointwise(input)
+    # In a body: the words of a kernel's error get the operator's name from the dispatch.
+    @composite("pointwise", name="planted", method=None)
+    def declared(input: Tensor) -> Tensor:
+        """The square of each element.
 
-    def compute(input: Any) -> Any:
-        if input.ndim == 3:
+        >>> 3 * 3
+        9
+        """
+        if input.dim() == 3:
             raise RuntimeError("too many dimensions")
         return input * input
 
-    operator = plant(compute, rule=None, samples_from=lambda make: [Sample(make(3))])
-    error_samples(operator)(lambda make: [ErrorSample(make(1, 1, 1), error=RuntimeError, match="too many")])
-    assert "errors" in failing(operator)
-    assert rule(Meta((), np.float32)).shape == ()
+    samples(declared, dtypes=(tenfold.float32, tenfold.float64))(lambda make: [Sample(make(3))])
+    error_samples(declared)(lambda make: [ErrorSample(make(1, 1, 1), error=RuntimeError, match="too many")])
+    assert "errors" in failing(declared.op)
 
 
 def test_a_call_that_is_not_refused() -> None:

@@ -21,7 +21,7 @@ _lock = threading.RLock()
 _EXCEPT = "    except (AttributeError, IndexError, TypeError, KeyError):"
 _READABLE = (int, float, bool, str, type(None))
 # The names of the generated code, which no parameter may have; its locals end with an underscore.
-_LOCALS = frozenset("r_ t_ s_ d_ b_ x_ T_ key_ slow_ kernel_ error_".split())
+_LOCALS = frozenset("r_ t_ s_ d_ b_ x_ T_ key_ slow_ kernel_ error_ rest_".split())
 _GLOBALS = frozenset(
     "ACTIVE TRANSFORMS GRAD_OFF grad_enabled dispatch dispatch_dunder explained has_gradient wrong_result new Tensor Storage "
     "wrap_all wrap_views F32 F64 I64 DEFAULT type len int float NotImplemented Exception TypeError".split()
@@ -45,6 +45,7 @@ def specialise(operator: Operator) -> None:
         exec(compile(text, filename, "exec"), RUNTIME, made)
         call: Any = made[name]
         RUNTIME["bind_" + name] = made["bind_" + name]
+        made["bind_" + name].__qualname__ = name  # for Python's errors about wrong calls
         fn = operator.fn
         fn.__defaults__, fn.__kwdefaults__ = call.__defaults__, call.__kwdefaults__
         fn.source = text
@@ -83,9 +84,13 @@ def source(operator: Operator) -> str:
         lines = _composite(operator)
     else:
         lines = _primitive(operator)
-    signature = _signature(operator)
-    binder = [f"def bind_{operator.name}({signature}):", *_normalise_ints(operator), f"    return {{{_by_name(operator)}}}"]
-    return "\n".join([f"def {operator.name}({signature}):", *lines, "", *binder]) + "\n"
+    names = numpy_names(operator)
+    complete = ", ".join([_signature(operator), *(f"{name}=None" for name in names)])
+    binder = [f"def bind_{operator.name}({complete}):", *_normalise_ints(operator)]
+    for name, ours in names.items():
+        binder += [f"    if {name} is not None:", f"        {ours} = {name}"]
+    binder += [f"    return {{{_by_name(operator)}}}"]
+    return "\n".join([f"def {operator.name}({_signature(operator, bool(names))}):", *lines, "", *binder]) + "\n"
 
 
 # The pieces of the text
@@ -96,9 +101,30 @@ def takes_out(operator: Operator) -> bool:
     return operator.out and operator.inplace_of is None
 
 
-def _signature(operator: Operator) -> str:
+def numpy_names(operator: Operator) -> dict[str, str]:
+    """NumPy's names of a reduction's parameters, which its calls accept too, with ours.
+
+    They and the parameters that the short path never has (`dtype=`, `out=`) come as `**rest_`: looking at one dictionary
+    takes less time than filling in a default for each. Where there is nothing to gather it would cost, so there are none.
+    """
+    gathered = takes_out(operator) or any(_in_rest(operator, p) for p in operator.params)
+    if operator.family != "reduction" or operator.inplace_of is not None or not gathered:
+        return {}
+    names = [p.name for p in operator.params if p.default is not inspect.Parameter.empty]
+    return {theirs: ours for theirs, ours in (("axis", "dim"), ("keepdims", "keepdim")) if ours in names}
+
+
+def _in_rest(operator: Operator, p: Param) -> bool:
+    """Whether a parameter is one of those that the short path never has."""
+    return p.keyword_only and p.name in operator.neutral
+
+
+def _signature(operator: Operator, rest: bool = False) -> str:
+    """The parameters as text; with `rest` those in `**rest_` are left out."""
     parts, starred = [], False
     for p in operator.params:
+        if rest and _in_rest(operator, p):
+            continue
         if p.role == "ints":
             parts.append(f"*{p.name}_")
             parts.append(f"{p.name}=None")
@@ -112,7 +138,9 @@ def _signature(operator: Operator) -> str:
             parts.append("*")
             starred = True
         parts.append(p.name + _default(p))
-    if takes_out(operator):
+    if rest:
+        parts.append("**rest_")
+    elif takes_out(operator):
         parts.extend(["out=None"] if starred else ["*", "out=None"])
     return ", ".join(parts)
 
@@ -139,9 +167,11 @@ def _by_name(operator: Operator) -> str:
 
 def _full_dispatch(operator: Operator) -> str:
     """The call of `dispatch` with the arguments as (positional, keyword)."""
-    keyword = [p.name for p in operator.params if p.keyword_only] + (["out"] if takes_out(operator) else [])
+    rest = bool(numpy_names(operator))
+    keyword = [p.name for p in operator.params if p.keyword_only and not (rest and _in_rest(operator, p))]
+    keyword += ["out"] if takes_out(operator) and not rest else []
     positional = "".join(_passed(p) + ", " for p in operator.params if not p.keyword_only)
-    named = ", ".join(f"{n!r}: {n}" for n in keyword)
+    named = ", ".join(["**rest_"] * rest + [f"{n!r}: {n}" for n in keyword])
     return f"dispatch(OP_{operator.name}, ({positional}), {{{named}}})"
 
 
@@ -152,9 +182,15 @@ def _passed(p: Param) -> str:
 def _uncommon(operator: Operator) -> str:
     """The test for arguments that the short path does not handle."""
     tests = ["ACTIVE", "TRANSFORMS"] if operator.random else ["ACTIVE"]
+    rest = bool(numpy_names(operator))
+    by_name = {p.name: p for p in operator.params}
     for name, neutral in operator.neutral.items():
+        if rest and _in_rest(operator, by_name[name]):
+            continue
         tests.append(f"{name} is not {neutral!r}" if neutral is None or isinstance(neutral, bool) else f"{name} != {neutral!r}")
-    if takes_out(operator):
+    if rest:
+        tests.append("rest_")
+    elif takes_out(operator):
         tests.append("out is not None")
     return " or ".join(tests)
 
@@ -192,8 +228,8 @@ def _read(operator: Operator, table: str) -> list[str]:
         if p.role == "number" and p is not first:
             lines += _read_number(n, dtype_of, operator) if in_group else _read_free_number(n)
             if in_group and not dtype_of and len(promoted) > 1:  # as `where`'s input, the first whose dtype counts
-                lines.append(f"        d = getattr(a_{n}, 'dtype', None)")
-                dtype_of = "d"
+                lines.append(f"        d_ = getattr(a_{n}, 'dtype', None)")
+                dtype_of = "d_"
             continue
         if p.role == "list":
             holes = "None" in str(operator.declared.__annotations__.get(n))
@@ -348,7 +384,8 @@ def _primitive(operator: Operator, slow: str = "") -> list[str]:
 
 def _composite(operator: Operator, slow: str = "") -> list[str]:
     lines = list(_normalise_ints(operator))
-    given = [p for p in operator.params if not slow or not p.keyword_only]
+    rest = bool(numpy_names(operator))
+    given = [p for p in operator.params if not p.keyword_only or not (slow or (rest and _in_rest(operator, p)))]
     passed = [_passed(p) if not p.keyword_only else f"{p.name}={p.name}" for p in given]
     body = f"BODY_{operator.name}({', '.join(passed)})"
     lines += [f"    if {'ACTIVE' if slow else _uncommon(operator)}:"]

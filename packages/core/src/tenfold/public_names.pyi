@@ -37,19 +37,26 @@ uint64: _dtype
 uint8: _dtype
 from tenfold.generator import Generator as Generator
 from tenfold.amp import autocast as autocast
+from tenfold.queries import broadcast_shapes as broadcast_shapes
 from tenfold.generator import default_generator as default_generator
 from tenfold.numeric_limits import finfo as finfo
 from tenfold.threads import get_num_threads as get_num_threads
 from tenfold.generator import get_rng_state as get_rng_state
 from tenfold.numeric_limits import iinfo as iinfo
 from tenfold.generator import initial_seed as initial_seed
+from tenfold.queries import is_complex as is_complex
+from tenfold.queries import is_floating_point as is_floating_point
+from tenfold.queries import is_nonzero as is_nonzero
+from tenfold.queries import is_storage as is_storage
 from tenfold.serialization import load as load
 from tenfold.generator import manual_seed as manual_seed
+from tenfold.queries import numel as numel
 from tenfold.serialization import save as save
 from tenfold.generator import seed as seed
 from tenfold.threads import set_num_threads as set_num_threads
 from tenfold.printing import set_printoptions as set_printoptions
 from tenfold.generator import set_rng_state as set_rng_state
+from tenfold.queries import typename as typename
 from tenfold.func import vmap as vmap
 import tenfold.amp as amp
 import tenfold.autograd as autograd
@@ -85,11 +92,14 @@ import tenfold.overrides as overrides
 import tenfold.plugins as plugins
 import tenfold.printing as printing
 import tenfold.promotion as promotion
+import tenfold.queries as queries
 import tenfold.random as random
 import tenfold.return_types as return_types
 import tenfold.runtime as runtime
 import tenfold.safetensors as safetensors
 import tenfold.serialization as serialization
+import tenfold.serialization_pickle as serialization_pickle
+import tenfold.serialization_zip as serialization_zip
 import tenfold.size as size
 import tenfold.storage as storage
 import tenfold.testing as testing

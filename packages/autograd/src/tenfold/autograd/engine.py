@@ -135,15 +135,12 @@ def _add(grads: dict[Node, Any], n: Node, known: Any, r: Any, owned: set[Node], 
 
 
 def _deposit(node: Any, g: Any, grads: dict[Node, Any]) -> None:
-    """Put the gradient of one of several results into its place in the list that their node gets.
-
-    One result may have several of these nodes: a rule that saved it gets it with a node of its own, so terms add up.
-    """
+    """Put the gradient of one of several results into its place in the list that their node gets."""
     if g is not None:
         slots = grads.get(node.parent)
         if slots is None:
             slots = grads[node.parent] = [None] * len(node.parent.shape)
-        known = slots[node.index]
+        known = slots[node.index]  # a result that its own rule used comes with a second node of its place
         slots[node.index] = g if known is None else known + g
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -84,7 +84,7 @@ class InterpretedRuntime:
             function[(-(-count // block),)](*values, BLOCK=block)
 
 
-@lru_cache(maxsize=None)
+@cache
 def interpreted(kernel: Any) -> Any:
     """The generated kernel as Triton's interpreter runs it."""
     import triton

@@ -86,20 +86,6 @@ def _take(make: Make) -> Iterator[Sample]:
     yield Sample(make(3, 4, layout="transposed"), make.ints(5, low=-12, high=12), note="transposed")
 
 
-@samples("fill_diagonal")
-def _fill_diagonal(make: Make) -> Iterator[Sample]:
-    for shape in ((3, 3), (2, 4), (4, 2), (7, 2), (2, 2, 2), (0, 0)):
-        for wrap in (False, True):
-            yield Sample(make(*shape), 1, wrap, note="wrapped" if wrap else "")
-    yield Sample(make(3, 2, layout="transposed"), 1, note="transposed")
-
-
-@error_samples("fill_diagonal")
-def _fill_diagonal_errors(make: Make) -> Iterator[ErrorSample]:
-    yield ErrorSample(make(3), 1, error=RuntimeError, match="dimensions must larger than 1")
-    yield ErrorSample(make(2, 2, 3), 1, error=RuntimeError, match="of equal length")
-
-
 @samples("masked_fill")
 def _masked_fill(make: Make) -> Iterator[Sample]:
     for shape, mask in (((3,), (3,)), ((2, 3), (3,)), ((2, 3), (2, 1)), ((), ()), ((0, 3), (3,))):

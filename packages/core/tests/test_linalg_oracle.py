@@ -1,0 +1,92 @@
+"""Linear algebra against PyTorch: gradients to second order, real and complex."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tenfold
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("tenfold.autograd")
+
+
+def spd(x: Any) -> Any:
+    return x @ x.mH + x.new_tensor(np.eye(x.shape[-1]).tolist())
+
+
+def absolutes(parts: Any) -> Any:
+    """What does not depend on the sign or phase of vectors."""
+    return [(p * p.conj()).real if p.is_complex() else p * p for p in parts]
+
+
+CASES: dict[str, Any] = {
+    "inv": ((3, 3), lambda lib, x: [lib.linalg.inv(x)]),
+    "solve": ((3, 3), lambda lib, x: [lib.linalg.solve(x, x.mT[..., :2] * 2)]),
+    "solve_right": ((3, 3), lambda lib, x: [lib.linalg.solve(x, x.mH, left=False)]),
+    "triangular": ((3, 3), lambda lib, x: [lib.linalg.solve_triangular(x, x.mT, upper=True)]),
+    "unitriangular": ((3, 3), lambda lib, x: [lib.linalg.solve_triangular(x, x.mT, upper=False, unitriangular=True)]),
+    "det": ((3, 3), lambda lib, x: [lib.linalg.det(x)]),
+    "slogdet": ((3, 3), lambda lib, x: list(lib.linalg.slogdet(x))),
+    "cholesky": ((3, 3), lambda lib, x: [lib.linalg.cholesky(spd(x))]),
+    "cholesky_upper": ((3, 3), lambda lib, x: [lib.linalg.cholesky(spd(x), upper=True)]),
+    "cholesky_inverse": ((3, 3), lambda lib, x: [lib.cholesky_inverse(lib.linalg.cholesky(spd(x)))]),
+    "cholesky_solve": ((3, 3), lambda lib, x: [lib.cholesky_solve(x, lib.linalg.cholesky(spd(x)))]),
+    "qr": ((4, 3), lambda lib, x: absolutes(lib.linalg.qr(x))),
+    "qr_wide": ((3, 4), lambda lib, x: absolutes(lib.linalg.qr(x))),
+    "svd": ((4, 3), lambda lib, x: absolutes(lib.linalg.svd(x, full_matrices=False))),
+    "svd_wide": ((3, 4), lambda lib, x: absolutes(lib.linalg.svd(x, full_matrices=False))),
+    "svdvals": ((4, 3), lambda lib, x: [lib.linalg.svdvals(x)]),
+    "eigh": ((3, 3), lambda lib, x: absolutes(lib.linalg.eigh(spd(x)))),
+    "eigvalsh": ((3, 3), lambda lib, x: [lib.linalg.eigvalsh(spd(x))]),
+    "eig": ((3, 3), lambda lib, x: absolutes(lib.linalg.eig(x))[1:]),
+    "pinv": ((4, 3), lambda lib, x: [lib.linalg.pinv(x)]),
+    "lu": ((3, 3), lambda lib, x: list(lib.linalg.lu(x))[1:]),
+    "lu_wide": ((3, 5), lambda lib, x: list(lib.linalg.lu(x))[1:]),
+    "lu_tall": ((5, 3), lambda lib, x: list(lib.linalg.lu(x))[1:]),
+    "lu_solve": ((3, 3), lambda lib, x: [lib.linalg.lu_solve(*lib.linalg.lu_factor(x), x.mT)]),
+    "matrix_exp": ((3, 3), lambda lib, x: [lib.linalg.matrix_exp(x)]),
+    "matrix_power": ((3, 3), lambda lib, x: [lib.linalg.matrix_power(x, -3)]),
+    "householder": ((4, 3), lambda lib, x: [lib.linalg.householder_product(x, x[..., 0, :])]),
+    "nuclear": ((4, 3), lambda lib, x: [lib.linalg.matrix_norm(x, "nuc")]),
+    "spectral": ((4, 3), lambda lib, x: [lib.linalg.matrix_norm(x, 2)]),
+    "cond": ((3, 3), lambda lib, x: [lib.linalg.cond(x)]),
+    "cross": ((4, 3), lambda lib, x: [lib.linalg.cross(x, x.flip(0))]),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("name", CASES)
+def test_values_and_gradients_to_second_order(name: str, dtype: str) -> None:
+    shape, function = CASES[name]
+    rng = np.random.default_rng(3)
+    a = rng.standard_normal((2, *shape))
+    if dtype == "complex128":
+        a = a + 1j * rng.standard_normal(a.shape)
+    results = []
+    for library in (tenfold, torch):
+        x = library.from_numpy(a.copy()).requires_grad_()
+        parts = function(library, x)
+        total = sum((p * p.conj()).real.sum() if p.is_complex() else (p * p * 0.5).sum() for p in parts)
+        (g,) = library.autograd.grad(total, x, create_graph=True)
+        (h,) = library.autograd.grad((g * g.conj()).real.sum() if g.is_complex() else (g * g).sum(), x)
+        results.append([*parts, g, h])
+    for ours, theirs in zip(*results, strict=True):
+        expected = theirs.detach().resolve_conj().numpy()
+        scale = max(np.abs(expected).max(), 1.0)
+        np.testing.assert_allclose(ours.detach().numpy() / scale, expected / scale, rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2])
+def test_determinant_of_singular_matrices(rank: int) -> None:
+    rng = np.random.default_rng(1)
+    a = np.zeros((3, 3)) if rank == 0 else rng.integers(-3, 4, (3, rank)) @ rng.integers(-3, 4, (rank, 3)) * 1.0
+    a[2] = a[1]
+    results = []
+    for library in (tenfold, torch):
+        x = library.from_numpy(a.copy()).requires_grad_()
+        library.linalg.det(x).backward()
+        results.append(x.grad.numpy())
+    np.testing.assert_allclose(*results, atol=1e-9)
