@@ -3,7 +3,8 @@
     python tools/check_imports.py
 
 - `tenfold.x` may be imported where the package's dependencies name the distribution of `tenfold.x`, directly or through
-  one another. A distribution named only in an extra may be imported inside functions (`optim` reaches `autograd` so).
+  one another. A distribution named only in an extra may be imported inside functions (`optim` reaches `autograd` so), and
+  by a module that its own package imports inside functions only (`optim.swa_utils`, which is about modules of `nn`).
 - PyTorch is an oracle for tests and a peer for benchmarks: no file under src/ imports it.
 - `tenfold/__init__.py` exists once, in core: two distributions that ship it overwrite each other.
 - No folder named `tenfold` stands outside a src/ folder, where it would be imported in place of the installed package.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -60,20 +62,38 @@ def owner(name: str, among: list[Package]) -> Package | None:
     return max(holders, key=lambda holder: holder[0], default=(0, None))[1]
 
 
-def check_file(path: Path, package: Package, among: list[Package]) -> Iterator[str]:
+def module_name(path: Path, package: Package) -> str:
+    parts = path.relative_to(package.source).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports_of(path: Path, package: Package) -> list[Import]:
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    return list(imports(tree, module_name(path, package), path.name == "__init__.py"))
+
+
+def late_modules(package: Package) -> set[str]:
+    """The package's modules that it imports inside functions only, so that `import` of the package does not need them."""
+    paths = list(package.source.rglob("*.py"))
+    found = [one for path in paths for one in imports_of(path, package)]
+    early = {one.name for one in found if not one.in_function}
+    early |= {name.rpartition(".")[0] for name in early}  # `from module import name`
+    late = {one.name for one in found if one.in_function}
+    late |= {name for path in paths for name in re.findall(r'importlib\.import_module\("([\w.]+)"\)', path.read_text(encoding="utf-8"))}
+    return late - early
+
+
+def check_file(path: Path, package: Package, among: list[Package], late: set[str]) -> Iterator[str]:
     """The imports of one file that its package has not declared."""
-    relative = path.relative_to(package.source)
-    parts = relative.with_suffix("").parts
-    is_package = parts[-1] == "__init__"
-    module = ".".join(parts[:-1] if is_package else parts)
     allowed = siblings([package.name], among)
     lazily = siblings([package.name, *(need for needs in package.extras.values() for need in needs)], among)
-    for found in imports(ast.parse(path.read_text(encoding="utf-8"), str(path)), module, is_package):
+    is_late = module_name(path, package) in late
+    for found in imports_of(path, package):
         where = f"{path}:{found.line}"
         if found.name.split(".")[0] == "torch":
             yield f"{where}: imports PyTorch; product code never does, only tests and benchmarks may"
         target = owner(found.name, among)
-        if target is None or target in allowed or (found.in_function and target in lazily):
+        if target is None or target in allowed or ((found.in_function or is_late) and target in lazily):
             continue
         yield (
             f"{where}: {package.name} imports {found.name}, which is in {target.name}; it declares "
@@ -102,8 +122,9 @@ def check(root: Path = ROOT) -> list[str]:
     found = list(check_layout(root))
     among = list(packages(root).values())
     for package in among:
+        late = late_modules(package)
         for path in sorted(package.source.rglob("*.py")):
-            found += check_file(path, package, among)
+            found += check_file(path, package, among, late)
     return found
 
 

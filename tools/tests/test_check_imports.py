@@ -54,6 +54,18 @@ def test_allowed(root: Path, package: str, text: str) -> None:
     assert check_imports.check(root) == []
 
 
+LATE = "import importlib\n\ndef __getattr__(name):\n    return importlib.import_module(\"tenfold.optim.planted\")\n"
+
+
+def test_module_that_its_package_imports_late_may_import_an_extra(root: Path) -> None:
+    write(root, "optim", "tenfold/optim/planted.py", "from tenfold.nn import Linear")
+    write(root, "optim", "tenfold/optim/__init__.py", LATE)
+    assert check_imports.check(root) == []
+    write(root, "optim", "tenfold/optim/other.py", "from .planted import Linear")
+    (found,) = check_imports.check(root)
+    assert "inside a function only" in found
+
+
 @pytest.mark.parametrize(("package", "text", "message"), FORBIDDEN)
 def test_forbidden(root: Path, package: str, text: str, message: str) -> None:
     write(root, package, module(package), text)

@@ -28,7 +28,9 @@ def test_a_handful_compiles_for_ampere_and_hopper(tmp_path):
 
 
 def test_wider_and_narrower_types_compile(tmp_path):
-    done = compiled(tmp_path, "mul", "reciprocal", "remainder", "sign", "cast", "--sm", "90", "--dtypes", "float64", "int64", "bool")
+    done = compiled(
+        tmp_path, "mul", "reciprocal", "remainder", "sign", "cast", "--sm", "90", "--dtypes", "float64", "int64", "bool"
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -25,13 +25,13 @@ class Driver:
     def __init__(self):
         self.launched, self.compiled, self.attributes = [], [], []
 
-    def launchKernel(self, function, *given):  # noqa: N802 - the driver's name
+    def launchKernel(self, function, *given):
         grid, block, shared, stream, table = given[:3], given[3:6], given[6], given[7], given[8]
         slots = [struct.pack("<Q", ctypes.c_uint64.from_address(ctypes.c_uint64.from_address(table + 8 * i).value).value)
                  for i in range(self.slots)]  # fmt: skip
         self.launched.append((function, grid, block, shared, stream, slots))
 
-    def funcSetAttribute(self, function, attribute, value):  # noqa: N802 - the driver's name
+    def funcSetAttribute(self, function, attribute, value):
         self.attributes.append((function, attribute, value))
 
 
@@ -142,7 +142,7 @@ def test_half_products_by_a_model_of_cublas(monkeypatch):
         block = np.lib.stride_tricks.as_strided(memory[i * batch :], shape, [2 * s for s in steps])
         return (block if op == cublas.NOT_TRANSPOSED else block.T).astype(np.float32)
 
-    def gemm(handle, opa, opb, m, n, k, alpha, A, ta, lda, sa, B, tb, ldb, sb, beta, C, tc, ldc, sc, count, compute, algo):  # noqa: PLR0913
+    def gemm(handle, opa, opb, m, n, k, alpha, A, ta, lda, sa, B, tb, ldb, sb, beta, C, tc, ldc, sc, count, compute, algo):
         assert (ta, tb, tc, compute, algo) == (2, 2, 2, 68, -1)
         for i in range(count):
             product = read(A, opa, m, k, lda, sa, i) @ read(B, opb, k, n, ldb, sb, i)
@@ -161,7 +161,8 @@ def test_half_products_by_a_model_of_cublas(monkeypatch):
     handles = SimpleNamespace(get_cublas_handle=lambda: 1)
     for name, module in {
         "cupy": SimpleNamespace(cuda=handles), "cupy.cuda": handles, "cupy_backends": SimpleNamespace(),
-        "cupy_backends.cuda": SimpleNamespace(), "cupy_backends.cuda.libs": SimpleNamespace(cublas=SimpleNamespace(gemmStridedBatchedEx=gemm)),
+        "cupy_backends.cuda": SimpleNamespace(),
+        "cupy_backends.cuda.libs": SimpleNamespace(cublas=SimpleNamespace(gemmStridedBatchedEx=gemm)),
     }.items():  # fmt: skip
         monkeypatch.setitem(sys.modules, name, module)
     module = SimpleNamespace(cuda=SimpleNamespace(Device=contextlib.nullcontext))

@@ -28,9 +28,18 @@ REFUSED = {
     "bool": ("ceil", "floor", "fmod", "relu", "remainder", "trunc"),
     "complex64": ("erf", "erfc", "erfinv", "fmod", "gelu", "relu", "remainder"),
 }
-DTYPES = (tenfold.float32, tenfold.bfloat16, tenfold.float16, tenfold.float64, tenfold.int64, tenfold.uint8, tenfold.bool, tenfold.complex64)
+DTYPES = (
+    tenfold.float32,
+    tenfold.bfloat16,
+    tenfold.float16,
+    tenfold.float64,
+    tenfold.int64,
+    tenfold.uint8,
+    tenfold.bool,
+    tenfold.complex64,
+)
 # Of each operator and dtype: the interpreter takes some milliseconds a call.
-MOST = 5
+MOST = 4
 
 
 def tried(name, dtype):
@@ -74,9 +83,8 @@ def test_as_on_the_cpu(name):
         for sample, moved in tried(name, dtype):
             inputs = [t.clone() for t in moved.tensors]
             expected, got = outcome(name, sample), outcome(name, moved)
-            if name in REFUSED.get(dtype.name, ()):
-                if isinstance(got, TypeError):
-                    continue
+            if name in REFUSED.get(dtype.name, ()) and isinstance(got, TypeError):
+                continue
             assert_same(name, sample, expected, got)
             assert all(raw(a) == raw(b) for a, b in zip(inputs, moved.tensors)), f"{name} wrote its input"
             compared += not isinstance(expected, Exception)

@@ -182,3 +182,12 @@ def test_equality():
     assert tenfold.allclose(t([1.0, np.inf]), t([1.0 + 1e-9, np.inf]))
     assert not tenfold.allclose(t([np.nan]), t([np.nan]))
     assert tenfold.allclose(t([np.nan]), t([np.nan]), equal_nan=True)
+
+
+def test_where_promotes_on_every_call():
+    condition, whole, real = tenfold.tensor([True, False]), tenfold.tensor([1, 2]), tenfold.tensor([0.5, 1.5])
+    for _ in range(2):  # the second call takes the short path
+        assert tenfold.where(condition, whole, real).dtype is tenfold.float32
+        assert tenfold.where(condition, whole.to(tenfold.int8), 1).dtype is tenfold.int8
+        assert tenfold.where(condition, 1.0, real.half()).dtype is tenfold.float16
+        assert tenfold.where(condition, real, 0.0).tolist() == [0.5, 0.0]

@@ -49,7 +49,8 @@ for _family in ("pointwise", "activation", "reduction", "matmul", "indexing", "v
 from tenfold.ops import dunders as _dunders  # noqa: E402
 
 # The public functions: one for each operator, and the dtypes under PyTorch's names.
-globals().update({name: operator.fn for name, operator in _OPERATORS.items() if name not in ("cpu", "cuda")})  # these are packages
+# `cpu` and `cuda` are methods; as names they are modules.
+globals().update({name: operator.fn for name, operator in _OPERATORS.items() if name not in ("cpu", "cuda")})
 globals().update(_ALIASES)
 globals().update(_dtypes.BY_NAME)
 globals().update(_dtypes.ALIASES)

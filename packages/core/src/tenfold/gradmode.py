@@ -45,14 +45,15 @@ class _GradMode:
             setattr(decorated, "__init__", self(initialise))  # noqa: B010 - a class's own
             return function
         if inspect.isgeneratorfunction(function):
-            return self._wrap_generator(function)
+            made: F = self._wrap_generator(function)
+            return made
 
         @functools.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             with self.clone():
                 return function(*args, **kwargs)
 
-        return wrapped
+        return wrapped  # type: ignore[return-value] # the signature is the function's
 
     def _wrap_generator(self, function: Any) -> Any:
         @functools.wraps(function)
@@ -84,8 +85,9 @@ class no_grad(_GradMode):
     False
     """
 
-    def __new__(cls, function: Any = None) -> Any:
-        return new(cls) if function is None else new(cls)(function)  # @no_grad without parentheses
+    def __new__(cls, function: Any = None) -> Self:
+        made = new(cls)
+        return made if function is None else made(function)  # @no_grad without parentheses
 
 
 class enable_grad(_GradMode):
@@ -93,8 +95,9 @@ class enable_grad(_GradMode):
 
     enabled = True
 
-    def __new__(cls, function: Any = None) -> Any:
-        return new(cls) if function is None else new(cls)(function)
+    def __new__(cls, function: Any = None) -> Self:
+        made = new(cls)
+        return made if function is None else made(function)  # @no_grad without parentheses
 
 
 class set_grad_enabled(_GradMode):

@@ -19,6 +19,11 @@ from tenfold.size import Size
 from tenfold.storage import Storage
 from tenfold.tensor import Tensor, is_plain
 
+# Python's own classes in Python, which typeshed does not describe: the pickler in C insists on importing every name that it
+# writes, and the unpickler in C cannot refuse a call.
+_Pickler: Any = pickle._Pickler
+_Unpickler: Any = pickle._Unpickler
+
 # PyTorch's names of typed storages; other dtypes are saved with an untyped storage and the dtype beside it.
 _STORAGES = {
     "float64": "DoubleStorage", "float32": "FloatStorage", "float16": "HalfStorage", "bfloat16": "BFloat16Storage",
@@ -58,14 +63,14 @@ class _Reference:
         self.storage, self.typed, self.itemsize = storage, typed, itemsize
 
 
-# Python's own pickler in Python, since the one in C insists on importing every name that it writes.
-class TensorPickler(pickle._Pickler):  # type: ignore[name-defined, misc]
+class TensorPickler(_Pickler):  # type: ignore[misc] # see above
     """Pickles tensors as PyTorch does; `storages` are the memory that they share, in the order of their keys."""
 
     def __init__(self, file: Any, protocol: int) -> None:
         super().__init__(file, protocol)
         self.storages: list[Storage] = []
         self.keys: dict[Any, str] = {}
+        self.typed: dict[Any, str] = {}
 
     def save(self, obj: Any, save_persistent_id: bool = True) -> None:
         """One object; names are written as they are."""
@@ -87,6 +92,10 @@ class TensorPickler(pickle._Pickler):  # type: ignore[name-defined, misc]
         storage = obj.storage
         size = storage.nbytes()
         key = (storage.device, storage.data_ptr(), size) if size else id(storage)
+        if self.typed.setdefault(key, obj.typed) != obj.typed:
+            raise RuntimeError(
+                "save: cannot save multiple tensors or storages that view the same data as different types; clone one of them"
+            )
         if key not in self.keys:
             self.keys[key] = str(len(self.storages))
             self.storages.append(storage)
@@ -180,10 +189,10 @@ def _with_grad(tensor: Any, requires_grad: bool) -> Any:
 
 def _rebuild_parameter(data: Any, requires_grad: bool, hooks: Any, state: Any = None) -> Any:
     try:
-        from tenfold.nn import Parameter
+        parameter = importlib.import_module("tenfold.nn").Parameter
     except ModuleNotFoundError:  # core alone: a leaf tensor is as much of it as there is
         return data.detach().requires_grad_(requires_grad)
-    made = Parameter(data, requires_grad)
+    made = parameter(data, requires_grad)
     made.__dict__.update(state or {})
     return made
 
@@ -238,7 +247,7 @@ def _persistent(name: str, storage: Callable[..., Stored], saved: Any) -> Any:
     return storage(str(key), str(location), int(numel) * dtype.itemsize), dtype
 
 
-class SafeUnpickler(pickle._Unpickler):  # type: ignore[name-defined, misc]
+class SafeUnpickler(_Unpickler):  # type: ignore[misc] # see above
     """Reads tensors, plain containers and what the user allowed; every call and every state is checked first."""
 
     def __init__(self, file: Any, storage: Callable[..., Stored], name: str, **options: Any) -> None:
@@ -262,9 +271,7 @@ class SafeUnpickler(pickle._Unpickler):  # type: ignore[name-defined, misc]
         if full in _TABLE:
             return _TABLE[full]
         if full == "torch.nn.parameter.Parameter":
-            from tenfold.nn import Parameter
-
-            return Parameter
+            return importlib.import_module("tenfold.nn").Parameter
         raise pickle.UnpicklingError(
             f"{self.name}: Weights only load failed: the file asks for {full}, which is not on the list of what is loaded "
             f"without running code. If you trust where it came from, allow it with "
@@ -316,7 +323,7 @@ class SafeUnpickler(pickle._Unpickler):  # type: ignore[name-defined, misc]
         super().load_build()
 
     dispatch = {  # noqa: RUF012 - the base class reads it so
-        **pickle._Unpickler.dispatch,  # type: ignore[attr-defined]
+        **_Unpickler.dispatch,
         pickle.REDUCE[0]: load_reduce, pickle.NEWOBJ[0]: load_newobj, pickle.NEWOBJ_EX[0]: load_newobj_ex,
         pickle.BUILD[0]: load_build,
     }  # fmt: skip

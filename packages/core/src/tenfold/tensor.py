@@ -423,7 +423,7 @@ class Tensor(TensorMethods):
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if self.dim() == 0 and spec else str(self)
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, tensor_contents: Any = None) -> str:
         if self._key.level is not None:
             return self._key.transform.repr_of(self)  # type: ignore[no-any-return]
         from tenfold.printing import repr_of

@@ -70,19 +70,19 @@ def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
     return _calculate_fan_in_and_fan_out(tensor)[mode.lower() == "fan_out"]
 
 
-@tenfold.no_grad()  # type: ignore[untyped-decorator]
+@tenfold.no_grad()
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
     """Fills with U(a, b)."""
     return tensor.uniform_(a, b, generator=generator)
 
 
-@tenfold.no_grad()  # type: ignore[untyped-decorator]
+@tenfold.no_grad()
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
     """Fills with N(mean, std^2)."""
     return tensor.normal_(mean, std, generator=generator)
 
 
-@tenfold.no_grad()  # type: ignore[untyped-decorator]
+@tenfold.no_grad()
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
 ) -> Tensor:
@@ -110,7 +110,7 @@ def trunc_normal_(
     return tensor
 
 
-@tenfold.no_grad()  # type: ignore[untyped-decorator]
+@tenfold.no_grad()
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """Fills with one value."""
     return tensor.fill_(val)
@@ -126,7 +126,7 @@ def zeros_(tensor: Tensor) -> Tensor:
     return constant_(tensor, 0.0)
 
 
-@tenfold.no_grad()  # type: ignore[untyped-decorator]
+@tenfold.no_grad()
 def eye_(tensor: Tensor) -> Tensor:
     """Fills a matrix with the identity; raises ValueError unless 2-d."""
     if tensor.dim() != 2:
@@ -134,7 +134,7 @@ def eye_(tensor: Tensor) -> Tensor:
     return tensor.copy_(tenfold.eye(*tensor.shape, dtype=tensor.dtype, device=tensor.device))
 
 
-@tenfold.no_grad()  # type: ignore[untyped-decorator]
+@tenfold.no_grad()
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """Fills a convolution's weight so that it passes as many channels as it can through unchanged, in each group.
 
@@ -188,7 +188,7 @@ def kaiming_normal_(
     return tensor if std is None else normal_(tensor, 0.0, std, generator)
 
 
-@tenfold.no_grad()  # type: ignore[untyped-decorator]
+@tenfold.no_grad()
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
     """Fills with a (semi-)orthogonal matrix, dimensions after the first taken as one. Source: Saxe et al. 2013.
 
@@ -205,7 +205,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
     return tensor.copy_((q.T if rows < columns else q).reshape(tensor.shape)).mul_(gain)
 
 
-@tenfold.no_grad()  # type: ignore[untyped-decorator]
+@tenfold.no_grad()
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
     """Fills a matrix with N(0, std^2) and then zeroes the fraction `sparsity` of every column. Source: Martens 2010.
 

@@ -57,7 +57,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             memo[id(self)] = type(self)(copied, self.requires_grad)
         return memo[id(self)]
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, tensor_contents: Any = None) -> str:
         return "Parameter containing:\n" + repr(self.detach().requires_grad_(self.requires_grad))
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
@@ -89,7 +89,7 @@ class Buffer(Tensor):
         buffer.persistent = persistent
         return buffer
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, tensor_contents: Any = None) -> str:
         return repr(self.detach())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
@@ -141,7 +141,7 @@ class UninitializedTensorMixin:
         """Refused: there is no memory yet to share."""
         raise RuntimeError(f"{type(self).__name__}: run a forward before share_memory(), it has no memory yet.")
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, tensor_contents: Any = None) -> str:
         return f"<{type(self).__name__}>"
 
     @classmethod

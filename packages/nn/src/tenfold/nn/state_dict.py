@@ -288,12 +288,12 @@ def _load_tensor(module: Any, name: str, current: Tensor, key: str, value: Any, 
         )
 
 
-@tenfold.no_grad()  # type: ignore[untyped-decorator]
+@tenfold.no_grad()
 def _copy(current: Tensor, value: Tensor) -> None:
     current.copy_(value)
 
 
-@tenfold.no_grad()  # type: ignore[untyped-decorator]
+@tenfold.no_grad()
 def _assign(module: Any, name: str, current: Tensor, value: Tensor) -> None:
     if isinstance(current, Parameter):
         if isinstance(value, Parameter):

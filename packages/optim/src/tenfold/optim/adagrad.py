@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import tenfold
 from tenfold import Tensor
 from tenfold.optim.optimizer import Group, Params, State
@@ -28,7 +30,7 @@ def update(
     param.addcdiv_(grad, denom, value=-lr / (1 + (step - 1) * lr_decay))
 
 
-def sparse_update(param: Tensor, grad: Tensor, total: Tensor, step: int, lr: float, lr_decay: float, eps: float) -> None:
+def sparse_update(param: Tensor, grad: Any, total: Tensor, step: int, lr: float, lr_decay: float, eps: float) -> None:
     """The same rule where a sparse gradient has values; everything else stays as it is."""
     grad = grad.coalesce()
     at, values = tuple(grad.indices()), grad.values()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
 import tenfold
 from tenfold import Tensor
@@ -12,7 +13,7 @@ from tenfold.optim.rule import RuleOptimizer, check_betas, plain_number
 
 def update(
     param: Tensor,
-    grad: Tensor,
+    grad: Any,  # sparse
     exp_avg: Tensor,
     exp_avg_sq: Tensor,
     step: int,
@@ -71,7 +72,8 @@ class SparseAdam(RuleOptimizer):
 
     def update_group(self, group: Group) -> None:
         lr, (beta1, beta2), eps = plain_number(group["lr"]), group["betas"], group["eps"]
-        for param, grad, state in self.ready(group):
+        for param, given, state in self.ready(group):
+            grad: Any = given
             if not grad.is_sparse:
                 raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
             exp_avg, exp_avg_sq, step = state["exp_avg"], state["exp_avg_sq"], state["step"]

@@ -33,7 +33,8 @@ def get_ema_avg_fn(decay: float = 0.999) -> AverageOne:
 
     def ema_update(ema_param: Tensor, current_param: Tensor, num_averaged: Any) -> Tensor:
         with tenfold.no_grad():
-            return decay * ema_param + (1 - decay) * current_param
+            mean: Tensor = decay * ema_param + (1 - decay) * current_param
+            return mean
 
     return ema_update
 
@@ -43,7 +44,8 @@ def get_swa_avg_fn() -> AverageOne:
 
     def swa_update(averaged_param: Tensor, current_param: Tensor, num_averaged: Any) -> Tensor:
         with tenfold.no_grad():
-            return averaged_param + (current_param - averaged_param) / (num_averaged + 1)
+            mean: Tensor = averaged_param + (current_param - averaged_param) / (num_averaged + 1)
+            return mean
 
     return swa_update
 

@@ -21,6 +21,16 @@ FAMILIES = (
     "creation",
     "creation_like",
     "random",
+    "linalg",
+    "nn_attention",
+    "nn_conv",
+    "nn_embedding",
+    "nn_linear",
+    "nn_loss",
+    "nn_norm",
+    "nn_pairwise_loss",
+    "nn_pool",
+    "nn_resize",
 )
 
 

@@ -110,10 +110,10 @@ def number_type(dtype: Any) -> str:
 
 def elementwise(name: str, otherwise: Callable[..., Any]) -> Callable[..., Any]:
     """A formula as a kernel; calls that it has no text for go to another function."""
+
     def kernel(*operands: Any, out: Any = None) -> Any:
         result = run(name, *operands, out=out)
         return otherwise(*operands, out=out) if result is NotImplemented else result
 
     kernel.__name__ = kernel.__qualname__ = name
     return kernel
-

@@ -8,7 +8,7 @@ for complex numbers, is left to CuPy. NaN propagates unless an operator says oth
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, log2, e, pi, sqrt
+from math import e, log, log2, pi, sqrt
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,10 @@ TESTS = {
     # A shift by the width or more has no meaning to the hardware: all bits are gone, or copies of the sign.
     "bitwise_left_shift": Formula(None, f"tl.where({SHIFTABLE}, x << tl.where({SHIFTABLE}, y, 0), 0)", None, "xy"),
     "bitwise_right_shift": Formula(
-        None, f"tl.where({SHIFTABLE}, x >> tl.where({SHIFTABLE}, y, 0), tl.where(x < 0, x >> (x.dtype.primitive_bitwidth - 1), 0))", None, "xy"
+        None,
+        f"tl.where({SHIFTABLE}, x >> tl.where({SHIFTABLE}, y, 0), tl.where(x < 0, x >> (x.dtype.primitive_bitwidth - 1), 0))",
+        None,
+        "xy",
     ),
 }
 

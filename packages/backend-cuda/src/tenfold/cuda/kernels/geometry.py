@@ -35,7 +35,9 @@ def dense_order(shape: tuple[int, ...], strides: Strides) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=4096)
-def merged(shape: tuple[int, ...], arrays: tuple[tuple[tuple[int, ...], Strides, int], ...]) -> tuple[Strides, tuple[Strides, ...]]:
+def merged(
+    shape: tuple[int, ...], arrays: tuple[tuple[tuple[int, ...], Strides, int], ...]
+) -> tuple[Strides, tuple[Strides, ...]]:
     """(sizes, strides of each array in elements) of an equal walk over all arrays in as few dimensions as possible.
 
     An array is (shape, strides in bytes, item size); the first one decides the order of the walk.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.cuda.kernels import conversion, formulas, view
+from tenfold.cuda.kernels import conversion, formulas, view  # noqa: F401 - these attach kernels of this family too
 from tenfold.cuda.kernels.array_kernels import of_array_module
 from tenfold.cuda.kernels.elementwise import NUMBERS, elementwise, run
 from tenfold.cuda.kernels.host import through_host

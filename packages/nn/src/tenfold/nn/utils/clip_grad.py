@@ -23,7 +23,7 @@ def _grads(parameters: Tensors) -> list[Tensor]:
     return [parameter.grad for parameter in _listed(parameters) if parameter.grad is not None]
 
 
-@tenfold.no_grad()  # type: ignore[untyped-decorator]
+@tenfold.no_grad()
 def get_total_norm(
     tensors: Tensors, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
 ) -> Tensor:
@@ -49,7 +49,7 @@ def get_total_norm(
     return total
 
 
-@tenfold.no_grad()  # type: ignore[untyped-decorator]
+@tenfold.no_grad()
 def clip_grads_with_norm_(parameters: Tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None) -> None:
     """Scales the gradients in place by min(1, max_norm / (total_norm + 1e-6))."""
     grads = _grads(parameters)
@@ -86,7 +86,7 @@ def clip_grad_norm(*args: Any, **kwargs: Any) -> Tensor:
     return clip_grad_norm_(*args, **kwargs)
 
 
-@tenfold.no_grad()  # type: ignore[untyped-decorator]
+@tenfold.no_grad()
 def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | None = None) -> None:
     """Limits every gradient value in place to [-clip_value, clip_value]."""
     limit = float(clip_value)

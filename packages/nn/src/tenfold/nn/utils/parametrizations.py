@@ -73,7 +73,7 @@ class _SpectralNorm(Module):
     def _as_matrix(self, weight: Tensor) -> Tensor:
         return weight.movedim(self.dim, 0).flatten(1)
 
-    @tenfold.no_grad()  # type: ignore[untyped-decorator]
+    @tenfold.no_grad()
     def _iterate(self, matrix: Tensor, times: int) -> None:
         for _ in range(times):
             self._u = F.normalize(matrix.mv(self._v), dim=0, eps=self.eps)

@@ -106,7 +106,8 @@ def _same_kind(part: Tensor, original: Tensor) -> Tensor:
     """`part` as a parameter where the original is one."""
     if not isinstance(original, Parameter):
         return part
-    return Parameter(part, requires_grad=original.requires_grad)
+    made: Parameter = Parameter(part, requires_grad=original.requires_grad)
+    return made
 
 
 def _register(module: Module, name: str, tensor: Tensor | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import tenfold
 from tenfold import Tensor
@@ -72,8 +72,8 @@ class PackedSequence(_PackedFields):
     def pin_memory(self) -> PackedSequence:
         """In memory that a GPU reads directly."""
         held: tuple[Any, ...] = (self.data, self.sorted_indices, self.unsorted_indices)
-        data, *pinned = [None if t is None else t.pin_memory() for t in held]
-        return type(self)(data, self.batch_sizes, *pinned)
+        pinned: list[Any] = [None if t is None else t.pin_memory() for t in held]
+        return type(self)(pinned[0], self.batch_sizes, *pinned[1:])
 
     def double(self) -> PackedSequence:
         """As float64."""

@@ -105,7 +105,7 @@ class CyclicLR(LRScheduler):
             return float(self._scale_fn_custom(x))
         if self.mode == "triangular":
             return 1.0
-        return 1 / 2.0 ** (x - 1) if self.mode == "triangular2" else self.gamma**x
+        return float(1 / 2.0 ** (x - 1) if self.mode == "triangular2" else self.gamma**x)
 
     def get_lr(self) -> list[Rate]:
         self._warn_outside_step()

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tenfold.operators import OPERATORS
+from tenfold.operators import OPERATORS, Operator
 from tenfold.testing import samples as registry
 from tenfold.testing.checks.case import Case, Result, demand
 from tenfold.testing.samples import ErrorSample
@@ -30,7 +30,7 @@ def _refused(case: Case, sample: ErrorSample) -> None:
         text = str(error)
         demand(type(error) is sample.error, f"{name} raised {type(error).__name__}, expected {sample.error.__name__}: {text}")
         demand(re.search(sample.match, text) is not None, f"{name}: the message does not match {sample.match!r}: {text}")
-        named = _names(name, text) or (case.operator.body is not None and _names_another(text))
+        named = _names(name, text) or _names_another(case.operator, text)
         demand(named, f"{name}: the message does not name the operator: {text}")
         return
     except Exception as error:
@@ -39,12 +39,17 @@ def _refused(case: Case, sample: ErrorSample) -> None:
 
 
 def _names(name: str, text: str) -> bool:
-    return name.strip("_").split(".")[-1] in text
+    bare = name.strip("_").split(".")[-1]
+    return bare in text or bare.replace("linalg_", "linalg.") in text
 
 
-def _names_another(text: str) -> bool:
-    """Whether a message begins with the name of an operator, one that a composite's body called."""
-    return re.split(r"\W", text, maxsplit=1)[0] in OPERATORS
+def _names_another(operator: Operator, text: str) -> bool:
+    """Whether a message begins with the name of another operator: one that a composite's body called, or the public one
+    that a primitive's docstring names as what it is for."""
+    label = re.split(r"[^\w.]", text, maxsplit=1)[0].rstrip(".")
+    if label.replace("linalg.", "linalg_") not in OPERATORS:
+        return False
+    return operator.body is not None or f"`{label}`" in operator.doc
 
 
 def refuses_wrong_types(case: Case) -> Iterator[Result]:

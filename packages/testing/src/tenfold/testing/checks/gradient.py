@@ -66,7 +66,13 @@ class _Problem:
             position = next(order)
             return t if position is None else leaves[position]
 
-        result = self.case.call(self.sample.map(put))
+        registered = self.case.registered
+        sample = self.sample.map(put)
+        if registered.before is not None:
+            sample = Sample(registered.before(sample.args[0]), *sample.args[1:], **sample.kwargs)
+        result = self.case.call(sample)
+        if registered.stable is not None:
+            result = registered.stable(result)
         return tuple(r for r in results_of(result) if isinstance(r, Tensor) and r.dtype.category >= 2)
 
     def outputs(self, results: tuple[Any, ...]) -> list[Any]:

@@ -199,7 +199,7 @@ def _rescale_integers(image: Tensor, dtype: tenfold.dtype) -> Tensor:
     return image.to(dtype) * ((after + 1) // (before + 1))
 
 
-def normalize(tensor: Tensor, mean: Sequence[float], std: Sequence[float], inplace: bool = False) -> Tensor:
+def normalize(tensor: Any, mean: Sequence[float], std: Sequence[float], inplace: bool = False) -> Tensor:
     """``(tensor - mean) / std`` for every channel of a floating point (..., C, H, W) tensor.
 
     Raises:
