@@ -39,7 +39,7 @@ DTYPES = (
     tenfold.complex64,
 )
 # Of each operator and dtype: the interpreter takes some milliseconds a call.
-MOST = 5
+MOST = 4
 
 
 def tried(name, dtype):
