@@ -66,7 +66,7 @@ class Tensor(TensorMethods):
         pass
 
     @staticmethod
-    def _make_subclass(cls: type, data: Tensor, require_grad: bool = False, **_: Any) -> Any:
+    def _make_subclass(cls: type, data: Tensor, require_grad: bool = False, **_: Any) -> Any:  # noqa: PLW0211 - PyTorch's name
         """A tensor of class `cls` on the memory of `data`, outside the gradient graph."""
         made: Any = new(cls)
         made._array, made._storage, made._node, made._base = data._array, data._storage, None, None
