@@ -16,8 +16,7 @@ __version__ = "0.1.0"
 
 from math import e, inf, nan, pi
 
-from tenfold import dispatch as _dispatch
-from tenfold import dtypes as _dtypes
+from tenfold import dispatch as _dispatch, dtypes as _dtypes
 from tenfold.devices import device, get_default_device, set_default_device
 from tenfold.dtypes import dtype, get_default_dtype, set_default_dtype
 from tenfold.gradmode import (
@@ -39,9 +38,7 @@ from tenfold.memory_format import (
     sparse_csr,
     strided,
 )
-from tenfold.operators import ALIASES as _ALIASES
-from tenfold.operators import OPERATORS as _OPERATORS
-from tenfold.operators import op
+from tenfold.operators import ALIASES as _ALIASES, OPERATORS as _OPERATORS, op
 from tenfold.promotion import can_cast, promote_types, result_type
 from tenfold.size import Size
 from tenfold.storage import Storage as UntypedStorage
