@@ -233,7 +233,7 @@ def types(session: nox.Session) -> None:
         optional = [need for needs in package.extras.values() for need in needs]
         # Core comes first: its tenfold/__init__.py is the one that counts.
         paths[name] = os.pathsep.join(str(other.source) for other in closure(package, extra=optional))
-        commands[name] = ["mypy", "--strict", str(package.source / package.import_name.replace(".", "/"))]
+        commands[name] = ["mypy", "--strict", *(str(package.folder / include) for include in package.includes)]
     if not session.posargs:
         paths["tools"] = "tools"
         commands["tools"] = ["mypy", "--strict", *(str(path) for path in sorted(ROOT.glob("tools/*.py")))]

@@ -383,6 +383,12 @@ class Tensor(TensorMethods):
             return np.array(array, dtype=dtype, copy=True)
         return array if dtype is None else array.astype(dtype, copy=False)
 
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """Results of NumPy's functions on tensors become tensors, as in PyTorch."""
+        from tenfold.ops.creation import from_numpy
+
+        return from_numpy(np.asarray(array)) if np.asarray(array).dtype in FROM_NUMPY else array
+
     def __len__(self) -> int:
         if not self._array.shape:
             raise TypeError("len() of a 0-d tensor")
