@@ -62,6 +62,8 @@ def dispatch_dunder(operator: Operator, input: Any, other: Any) -> Any:
     """A Python operator's call in full generality; NotImplemented lets Python ask the other operand."""
     if isinstance(other, (*NUMBERS, np.generic)) or hasattr(other, "_array") or hasattr(type(other), "__torch_function__"):
         return dispatch(operator, (input, other), {})
+    if isinstance(other, np.ndarray):
+        return dispatch(operator, (input, RUNTIME["wrap"](other, devices.located(devices.CPU))), {})
     return NotImplemented
 
 
