@@ -44,7 +44,18 @@ from tenfold.size import Size
 from tenfold.storage import Storage as UntypedStorage
 from tenfold.tensor import Tensor
 
-for _family in ("pointwise", "activation", "reduction", "matmul", "indexing", "view", "creation", "random", "conversion", "linalg"):
+for _family in (
+    "pointwise",
+    "activation",
+    "reduction",
+    "matmul",
+    "indexing",
+    "view",
+    "creation",
+    "random",
+    "conversion",
+    "linalg",
+):
     importlib.import_module(f"tenfold.ops.{_family}")
 from tenfold.ops import dunders as _dunders  # noqa: E402
 

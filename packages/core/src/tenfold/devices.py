@@ -273,6 +273,3 @@ def forget(device_type: str) -> None:
 def accelerator_type() -> str:
     """The device type that a bare index means."""
     return "cuda"
-
-
-
