@@ -89,8 +89,7 @@ def attribute(name: str, member: Any) -> list[str]:
 
 
 def public_stubs(tenfold: Any) -> str:
-    from tenfold.dtypes import ALIASES as DTYPE_ALIASES
-    from tenfold.dtypes import BY_NAME
+    from tenfold.dtypes import ALIASES as DTYPE_ALIASES, BY_NAME
     from tenfold.operators import ALIASES, OPERATORS
     from tenfold.plugins import PACKAGES
 
@@ -124,7 +123,9 @@ def namespace_stubs(module: Any) -> str:
 
 def method_stubs(tensor_class: Any) -> str:
     members = [(name, member) for name, member in sorted(vars(tensor_class).items()) if not name.startswith("__")]
-    lines = [line for name, member in members if callable(member) or isinstance(member, property) for line in attribute(name, member)]
+    lines = [
+        line for name, member in members if callable(member) or isinstance(member, property) for line in attribute(name, member)
+    ]
     return HEADER + IMPORTS + "class TensorMethods:\n" + "".join(f"    {line}\n" for line in (*lines, *DUNDERS))
 
 
@@ -135,7 +136,10 @@ DUNDERS = [f"def __{n}__(self, other: Any, /) -> Tensor: ..." for n in _BINARY]
 # Comparison with == is elementwise, unlike object's.
 DUNDERS += [f"def __{n}__(self, other: object, /) -> Tensor: ...  # type: ignore[override]" for n in ("eq", "ne")]
 DUNDERS += [f"def __{n}__(self) -> Tensor: ..." for n in ("neg", "pos", "abs", "invert")]
-DUNDERS += ["def __getitem__(self, index: Any, /) -> Tensor: ...", "def __setitem__(self, index: Any, value: Any, /) -> None: ..."]
+DUNDERS += [
+    "def __getitem__(self, index: Any, /) -> Tensor: ...",
+    "def __setitem__(self, index: Any, value: Any, /) -> None: ...",
+]
 
 
 def main(arguments: list[str]) -> int:

@@ -67,6 +67,7 @@ import tenfold.core_plugin as core_plugin
 import tenfold.cpu as cpu
 import tenfold.cuda as cuda
 import tenfold.data as data
+import tenfold.debug as debug
 import tenfold.devices as devices
 import tenfold.discovery as discovery
 import tenfold.dispatch as dispatch
