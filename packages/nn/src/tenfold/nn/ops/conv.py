@@ -37,7 +37,7 @@ def _plain(
         else:
             raise RuntimeError(f"{name}: Invalid padding string: {padding!r}; it must be 'same', 'valid', or ints")
     padding = per_dim(padding, n, f"{name}: padding")
-    check_steps(name, stride, padding, dilation)
+    check_steps(name, stride, padding, dilation, groups)
     return convolution(input, weight, bias, stride, padding, dilation, False, (0,) * n, groups)
 
 
@@ -59,7 +59,7 @@ def _transposed(
         )
     stride, dilation = per_dim(stride, n, f"{name}: stride"), per_dim(dilation, n, f"{name}: dilation")
     padding, more = per_dim(padding, n, f"{name}: padding"), per_dim(output_padding, n, f"{name}: output_padding")
-    check_steps(name, stride, padding, dilation)
+    check_steps(name, stride, padding, dilation, groups)
     return convolution(input, weight, bias, stride, padding, dilation, True, more, groups)
 
 
