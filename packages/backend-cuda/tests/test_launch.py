@@ -161,7 +161,8 @@ def test_half_products_by_a_model_of_cublas(monkeypatch):
     handles = SimpleNamespace(get_cublas_handle=lambda: 1)
     for name, module in {
         "cupy": SimpleNamespace(cuda=handles), "cupy.cuda": handles, "cupy_backends": SimpleNamespace(),
-        "cupy_backends.cuda": SimpleNamespace(), "cupy_backends.cuda.libs": SimpleNamespace(cublas=SimpleNamespace(gemmStridedBatchedEx=gemm)),
+        "cupy_backends.cuda": SimpleNamespace(),
+        "cupy_backends.cuda.libs": SimpleNamespace(cublas=SimpleNamespace(gemmStridedBatchedEx=gemm)),
     }.items():  # fmt: skip
         monkeypatch.setitem(sys.modules, name, module)
     module = SimpleNamespace(cuda=SimpleNamespace(Device=contextlib.nullcontext))

@@ -12,8 +12,10 @@ from tenfold.testing.tolerances import implementation
 
 inf, nan = float("inf"), float("nan")
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.5, 1e-3, -1e-3, 40.0, -40.0, inf, -inf, nan]
-UNARY = ("neg abs square exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh "
-         "tanh asinh acosh atanh sinc erf erfc sigmoid sign floor ceil trunc round isnan isinf isfinite signbit relu").split()  # fmt: skip
+UNARY = (
+    "neg abs square exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh "
+    "tanh asinh acosh atanh sinc erf erfc sigmoid sign floor ceil trunc round isnan isinf isfinite signbit relu"
+).split()
 BINARY = ("add sub mul div fmod remainder floor_divide pow atan2 hypot copysign maximum minimum fmax fmin eq lt ge "
           "logical_and logical_xor heaviside xlogy logaddexp logaddexp2").split()  # fmt: skip
 
@@ -94,6 +96,13 @@ def test_layouts(layout, dtype):
     same(y.maximum(y.flip(0)) if x.dim() else y, x.maximum(x.flip(0)) if x.dim() else x)
     if layout in ("contiguous", "transposed", "permuted"):
         assert (y + y).stride() == (x + x).stride()
+
+
+@pytest.mark.parametrize("name", ["float32", "bfloat16", "int64", "uint8", "bool", "complex64"])
+def test_conjugates(name):
+    x = tenfold.tensor([0, 1, 2]).to(getattr(tenfold, name))
+    same(tenfold.op.conj_physical(x.cuda()).abs() if name == "complex64" else tenfold.op.conj_physical(x.cuda()),
+         tenfold.op.conj_physical(x).abs() if name == "complex64" else tenfold.op.conj_physical(x))  # fmt: skip
 
 
 def test_bfloat16_is_rounded_once():

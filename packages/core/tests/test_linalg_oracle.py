@@ -90,3 +90,18 @@ def test_determinant_of_singular_matrices(rank: int) -> None:
         library.linalg.det(x).backward()
         results.append(x.grad.numpy())
     np.testing.assert_allclose(*results, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["svdvals", "eigvalsh", "eigvals"])
+def test_equal_values_have_a_gradient(name: str) -> None:
+    x = tenfold.eye(3, dtype=tenfold.float64).requires_grad_()
+    getattr(tenfold.linalg, name)(x).sum().real.backward()
+    assert x.grad.tolist() == np.eye(3).tolist()
+
+
+@pytest.mark.parametrize("name", ["inv", "det", "svdvals", "matrix_exp", "cholesky"])
+def test_vmap(name: str) -> None:
+    x = tenfold.from_numpy(np.random.default_rng(0).standard_normal((4, 3, 3)))
+    x = x @ x.mT
+    function = getattr(tenfold.linalg, name)
+    np.testing.assert_allclose(tenfold.vmap(function)(x).numpy(), function(x).numpy())

@@ -1,4 +1,4 @@
-"""Files that move between Tenfold and PyTorch, and back: what comes back is what was saved, memory shared as before, and code is refused."""
+"""Files that move between Tenfold and PyTorch: what was saved comes back, memory shared as before, and code is refused."""
 
 from __future__ import annotations
 

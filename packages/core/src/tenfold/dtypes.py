@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
 import numpy as np
 
 
-class dtype:
+class dtype:  # noqa: N801 - PyTorch's name
     """An element type, such as `tenfold.float32`; one object exists per type, so `is` compares them."""
 
     __slots__ = ("category", "is_complex", "is_floating_point", "is_signed", "itemsize", "name", "numpy")
 
+    numpy: Any
+
     def __init__(self, name: str, numpy_type: Any, category: int) -> None:
         self.name = name
-        self.numpy = np.dtype(numpy_type)
-        self.itemsize = self.numpy.itemsize
+        if isinstance(numpy_type, int):  # the size of a type that ml_dtypes defines, which is imported when first used
+            self.itemsize = numpy_type
+        else:
+            self.numpy = np.dtype(numpy_type)
+            self.itemsize = self.numpy.itemsize
         self.category = category  # 0 bool, 1 integer, 2 floating, 3 complex: the order of promotion
         self.is_floating_point = category == 2
         self.is_complex = category == 3
         self.is_signed = category >= 2 or (category == 1 and not name.startswith("u"))
+
+    if not TYPE_CHECKING:  # to type checkers it would mean that any attribute is there
+
+        def __getattr__(self, name: str) -> Any:
+            if name != "numpy":
+                raise AttributeError(f"'dtype' object has no attribute {name!r}")
+            import ml_dtypes
+
+            self.numpy = np.dtype(getattr(ml_dtypes, self.name))
+            FROM_NUMPY[self.numpy] = self
+            return self.numpy
 
     def __repr__(self) -> str:
         return f"tenfold.{self.name}"
@@ -47,13 +62,13 @@ uint16 = dtype("uint16", np.uint16, 1)
 uint32 = dtype("uint32", np.uint32, 1)
 uint64 = dtype("uint64", np.uint64, 1)
 float16 = dtype("float16", np.float16, 2)
-bfloat16 = dtype("bfloat16", ml_dtypes.bfloat16, 2)
+bfloat16 = dtype("bfloat16", 2, 2)
 float32 = dtype("float32", np.float32, 2)
 float64 = dtype("float64", np.float64, 2)
-float8_e4m3fn = dtype("float8_e4m3fn", ml_dtypes.float8_e4m3fn, 2)
-float8_e5m2 = dtype("float8_e5m2", ml_dtypes.float8_e5m2, 2)
-float8_e4m3fnuz = dtype("float8_e4m3fnuz", ml_dtypes.float8_e4m3fnuz, 2)
-float8_e5m2fnuz = dtype("float8_e5m2fnuz", ml_dtypes.float8_e5m2fnuz, 2)
+float8_e4m3fn = dtype("float8_e4m3fn", 1, 2)
+float8_e5m2 = dtype("float8_e5m2", 1, 2)
+float8_e4m3fnuz = dtype("float8_e4m3fnuz", 1, 2)
+float8_e5m2fnuz = dtype("float8_e5m2fnuz", 1, 2)
 complex64 = dtype("complex64", np.complex64, 3)
 complex128 = dtype("complex128", np.complex128, 3)
 
@@ -64,9 +79,21 @@ ALL = (
 BY_NAME = {d.name: d for d in ALL}
 ALIASES = {"half": float16, "float": float32, "double": float64, "short": int16, "int": int32, "long": int64,
            "cfloat": complex64, "cdouble": complex128}  # fmt: skip
-FROM_NUMPY: dict[Any, dtype] = {d.numpy: d for d in ALL}
-# The float types that arithmetic runs in directly: others are storage types or computed in float32.
-REDUCED = (float16.numpy, bfloat16.numpy)
+
+
+class _FromNumpy(dict[Any, dtype]):
+    """Tenfold's dtypes by NumPy's; those of ml_dtypes join when one is used or met."""
+
+    def __missing__(self, numpy_type: Any) -> dtype:
+        if np.dtype(numpy_type).type.__module__ == "ml_dtypes":
+            self.update({d.numpy: d for d in ALL})
+        if numpy_type not in self:
+            raise KeyError(numpy_type)
+        return self[numpy_type]
+
+
+_LATE = (bfloat16, float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz)
+FROM_NUMPY = _FromNumpy({d.numpy: d for d in ALL if d not in _LATE})
 
 _default = float32
 
@@ -74,12 +101,15 @@ _default = float32
 def from_numpy(numpy_type: Any) -> dtype:
     """The tenfold dtype held in memory as `numpy_type`; TypeError when Tenfold has none."""
     found = FROM_NUMPY.get(numpy_type)
-    if found is None:
-        found = FROM_NUMPY.get(np.dtype(numpy_type).newbyteorder("="))
-    if found is None:
+    if found is not None:
+        return found
+    try:
+        return FROM_NUMPY[np.dtype(numpy_type).newbyteorder("=")]
+    except KeyError:
         names = ", ".join(d.name for d in ALL)
-        raise TypeError(f"can't convert np.ndarray of type {np.dtype(numpy_type)}. The supported types are: {names}.")
-    return found
+        raise TypeError(
+            f"can't convert np.ndarray of type {np.dtype(numpy_type)}. The supported types are: {names}."
+        ) from None
 
 
 def get_default_dtype() -> dtype:

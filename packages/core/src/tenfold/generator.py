@@ -12,7 +12,6 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tenfold.devices import CPU, loaded_backends, located
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.random import MT19937
+    from numpy.typing import NDArray
 
     from tenfold.devices import device
 

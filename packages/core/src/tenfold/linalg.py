@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from tenfold.operators import OPERATORS
-from tenfold.ops.linalg_checks import LinAlgError as LinAlgError
+from tenfold.ops import linalg_checks
 
 _PREFIX = "linalg_"
 globals().update({name.removeprefix(_PREFIX): operator.fn for name, operator in OPERATORS.items() if name.startswith(_PREFIX)})
+LinAlgError = linalg_checks.LinAlgError
 vector_norm, matmul = OPERATORS["vector_norm"].fn, OPERATORS["matmul"].fn

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from tenfold.dtypes import dtype, get_default_dtype
+
+
+def _limits(numpy_type: Any) -> Any:
+    if numpy_type.kind == "f":
+        return np.finfo(numpy_type)
+    import ml_dtypes
+
+    return ml_dtypes.finfo(numpy_type)  # type: ignore[no-untyped-call] # ml_dtypes does not annotate it
 
 
 class finfo:  # noqa: N801 - PyTorch's name
@@ -23,7 +30,7 @@ class finfo:  # noqa: N801 - PyTorch's name
         if not isinstance(kind, dtype) or kind.category < 2:
             raise TypeError(f"finfo() requires a floating point input type. Use iinfo to handle '{kind!r}'")
         kind = kind.to_real()
-        info: Any = ml_dtypes.finfo(kind.numpy)  # type: ignore[no-untyped-call] # ml_dtypes does not annotate it
+        info: Any = _limits(kind.numpy)
         self.dtype, self.bits = kind.name, int(info.bits)
         self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
         self.tiny = self.smallest_normal = float(info.smallest_normal)

@@ -11,8 +11,7 @@ import inspect
 import re
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tenfold.runtime import RUNTIME
 
@@ -52,8 +51,7 @@ ROLES = {
 TENSOR_ROLES = ("tensor", "number", "optional", "list")
 
 
-@dataclass(frozen=True, slots=True)
-class Param:
+class Param(NamedTuple):
     """One parameter of an operator: how it is passed and what it holds."""
 
     name: str

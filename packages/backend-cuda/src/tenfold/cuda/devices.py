@@ -42,7 +42,7 @@ def index_of(device: Any) -> int:
     if device is None:
         return current_device()
     if not isinstance(device, int):
-        found = device_type(device)
+        found: Any = device_type(device)
         if found.type != "cuda":
             raise ValueError(f"Expected a cuda device, but got: {found}")
         device = current_device() if found.index is None else found.index

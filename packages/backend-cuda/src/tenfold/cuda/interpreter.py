@@ -130,7 +130,8 @@ def _elementwise(function: Any) -> Any:
 
 _FUNCTIONS = {
     "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10,
-    "log1p": np.log1p, "sqrt_rn": np.sqrt, "rcp_rn": np.reciprocal, "div_rn": np.true_divide, "sin": np.sin, "cos": np.cos, "tan": np.tan,
+    "log1p": np.log1p, "sqrt_rn": np.sqrt, "rcp_rn": np.reciprocal, "div_rn": np.true_divide,
+    "sin": np.sin, "cos": np.cos, "tan": np.tan,
     "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
     "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "erf": error_functions.erf,
     "erfc": error_functions.erfc, "erfinv": error_functions.erfinv, "trunc": np.trunc, "rint": np.rint, "pow": np.power,
@@ -140,7 +141,8 @@ LIBDEVICE = SimpleNamespace(**{name: _elementwise(function) for name, function i
 
 
 # bfloat16: Triton's interpreter keeps it as bits in uint16, computes with the bits, and rounds towards zero. Here it is a
-# NumPy dtype, with arithmetic and rounding of its own; only the interpreter's C code, for loads and stores, sees the bits. The rest of the patch is explained where it is.
+# NumPy dtype, with arithmetic and rounding of its own; only the interpreter's C code, for loads and stores, sees
+# the bits. The rest of the patch is explained where it is.
 
 
 @lru_cache(maxsize=1)

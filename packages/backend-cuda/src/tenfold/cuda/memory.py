@@ -78,9 +78,9 @@ def _start_watching(index: int) -> None:
             with _lock:
                 _peaks[place] = max(_peaks.get(place, 0), used)
 
-    hook = Peak()
-    _watch["hook"] = hook
+    hook: Any = Peak()
     hook.__enter__()
+    _watch["hook"] = hook
 
 
 def empty_cache() -> None:

@@ -214,7 +214,7 @@ def _cholesky_solution(A: Any, B: Any, upper: bool) -> Any:
 
 kernel(op.cholesky_solution, device="cpu")(checked(_cholesky_solution, "cholesky_solve"))
 kernel(op.cholesky_pair, device="cpu")(checked(_cholesky, "cholesky"))
-kernel(op.determinant, device="cpu")(checked(quiet(lambda A: linalg.det(A)), "det"))
+kernel(op.determinant, device="cpu")(checked(quiet(lambda A: linalg.det(A)), "det"))  # noqa: PLW0108 - the parameter's name is checked
 kernel(op.log_determinant, device="cpu")(checked(quiet(lambda A: tuple(linalg.slogdet(A))), "slogdet"))
 
 

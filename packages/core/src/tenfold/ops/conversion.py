@@ -146,11 +146,10 @@ def cpu(input: Tensor, memory_format: Any = preserve_format) -> Tensor:
 
 def _converter(name: str, target: dtype) -> Any:
     def convert(self: Tensor, memory_format: Any = preserve_format) -> Tensor:
-        if self._array.dtype is numpy_dtype and memory_format is preserve_format:
+        if self._array.dtype is target.numpy and memory_format is preserve_format:
             return self
         return to(self, target, memory_format=memory_format)
 
-    numpy_dtype = target.numpy
     convert.__name__, convert.__qualname__ = name, f"Tensor.{name}"
     convert.__doc__ = f"Converted to {target.name}: `to(tenfold.{target.name})`."
     return convert

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from tenfold import devices, dtypes
-from tenfold.dtypes import FROM_NUMPY, get_default_dtype
 from tenfold.dtypes import from_numpy as dtype_of
+from tenfold.dtypes import get_default_dtype
 from tenfold.operators import composite
 from tenfold.promotion import number_dtype
 from tenfold.tensor import Tensor, host, wrap
@@ -170,8 +170,7 @@ def from_numpy(ndarray: Any) -> Tensor:
     """
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"from_numpy: expected np.ndarray (got {type(ndarray).__name__})")
-    if ndarray.dtype not in FROM_NUMPY:
-        dtype_of(ndarray.dtype)  # says which dtypes there are
+    if dtype_of(ndarray.dtype).numpy != ndarray.dtype:
         raise ValueError("from_numpy: given numpy array has byte order different from the native byte order")
     if any(s < 0 for s in ndarray.strides):
         raise ValueError(

@@ -348,4 +348,4 @@ def at_dim(input: Tensor, dim: int, place: Tensor, name: str) -> list[Any]:
 
 
 # The family's other modules build on the operators above.
-from tenfold.ops import along, joining, masks, strided  # noqa: E402, F401
+from tenfold.ops import along, joining, masks, membership, strided  # noqa: E402, F401

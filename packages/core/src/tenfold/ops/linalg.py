@@ -119,4 +119,15 @@ def linalg_cond(A: Tensor, p: Any = None) -> Tensor:
 
 
 # The rest of the family.
-from tenfold.ops import linalg_factor as _factor, linalg_lu as _lu, linalg_products as _products, linalg_solve as _solve  # noqa: E402, F401
+from tenfold.ops import (  # noqa: E402
+    linalg_factor as _factor,  # noqa: F401
+)
+from tenfold.ops import (
+    linalg_least as _least,  # noqa: F401
+)
+from tenfold.ops import (
+    linalg_lu as _lu,  # noqa: F401
+)
+from tenfold.ops import (
+    linalg_products as _products,  # noqa: F401
+)

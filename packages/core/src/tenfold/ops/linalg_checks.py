@@ -55,11 +55,18 @@ def real_dtype(dtype: Any) -> Any:
     return np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
 
 
+def numbers(tensor: Any) -> Any:
+    """The elements as a NumPy array; inside vmap those of all examples, where one decision serves them all."""
+    while tensor._key.level is not None:
+        tensor = tensor._key.transform.unwrap(tensor)[0]
+    return host(tensor.detach())
+
+
 def raise_if_failed(name: str, info: Any, say: Callable[[int], str]) -> None:
     """Raise LinAlgError for the first matrix of the batch whose `info` is not zero; a meta tensor has nothing to read."""
     if info.is_meta:
         return
-    codes = host(info)
+    codes = numbers(info)
     failed = np.flatnonzero(codes)
     if failed.size:
         where = f"(Batch element {failed[0]}): " if codes.ndim else ""

@@ -6,7 +6,7 @@ from typing import Any
 
 from tenfold import return_types
 from tenfold.meta import Meta
-from tenfold.operators import composite, op, primitive
+from tenfold.operators import composite, primitive
 from tenfold.ops.linalg_checks import raise_if_failed, real_dtype, require_matrix, require_square, same_dtype
 from tenfold.ops.rules import broadcast_shapes
 from tenfold.tensor import Tensor

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import prod
 from typing import Any
 
 from tenfold import dtypes
 from tenfold.operators import composite, op
-from tenfold.ops.linalg_checks import raise_if_failed, require_square
+from tenfold.ops.linalg_checks import numbers, raise_if_failed, require_square
 from tenfold.ops.rules import broadcast_shapes, wrap_dim
 from tenfold.tensor import Tensor
 
@@ -70,7 +71,7 @@ def linalg_multi_dot(tensors: Any) -> Tensor:
     left, right = chain[0].dim() == 1, chain[-1].dim() == 1
     chain[0] = chain[0].unsqueeze(0) if left else chain[0]
     chain[-1] = chain[-1].unsqueeze(-1) if right else chain[-1]
-    for a, b in zip(chain, chain[1:]):
+    for a, b in pairwise(chain):
         if a.shape[1] != b.shape[0]:
             raise RuntimeError(f"linalg.multi_dot: tensors cannot be multiplied, got {list(a.shape)} and {list(b.shape)}")
     result = op.chain_matmul(chain)
@@ -229,7 +230,7 @@ def linalg_matrix_exp(A: Tensor) -> Tensor:
         return linalg_matrix_exp(A.to(dtypes.complex128 if A.dtype.is_complex else dtypes.float64)).to(A.dtype)
     size = op.linalg_matrix_norm(A.detach(), 1)
     halvings = (size / _REACH).log2().ceil().clamp(0, 1000).nan_to_num(0)
-    most = 0 if A.is_meta else int(halvings.max())
+    most = 0 if A.is_meta else int(numbers(halvings).max())
     x = A / (2.0**halvings).unsqueeze(-1).unsqueeze(-1)
     result = _pade(x)
     for i in range(most):

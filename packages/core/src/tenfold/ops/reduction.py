@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+from collections.abc import Sequence
 from math import prod as product
 from typing import Any
 
@@ -13,6 +15,8 @@ from tenfold.operators import composite, op, primitive
 from tenfold.ops.pointwise import where
 from tenfold.ops.rules import reduced_shape, wrap_dim, wrap_dims
 from tenfold.tensor import Tensor
+
+Ints = Sequence[int]
 
 
 def reduced(input: Any, dim: Any, keepdim: bool, name: str, dtype: Any = None) -> Meta:
@@ -324,6 +328,21 @@ def _(input: Any, dim: Any) -> Meta:
     return reduced(input, dim, False, "count_nonzero", np.int64)
 
 
+@composite("reduction")
+def sum_to_size(input: Tensor, size: Ints) -> Tensor:
+    """Summed to a shape that broadcasts to the tensor's: what undoes an expansion.
+
+    >>> import tenfold
+    >>> tenfold.ones(2, 3).sum_to_size(1, 3)
+    tensor([[2., 2., 2.]])
+    """
+    lead = input.dim() - len(size)
+    if lead < 0 or not builtins.all(want in (1, have) for want, have in zip(size, input.shape[lead:])):
+        raise RuntimeError(f"sum_to_size: size {list(size)} is not expandable to size {list(input.shape)}.")
+    dims = [*range(lead), *(lead + i for i, want in enumerate(size) if want == 1 != input.shape[lead + i])]
+    return sum(input, dims, True).reshape(tuple(size)) if dims or not size else input
+
+
 @composite("reduction", promote="float", out=True)
 def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     """Logarithm of the sum of exponentials over dimensions, without overflow.
@@ -345,4 +364,4 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
 
 
 # The rest of the family.
-from tenfold.ops import ordering, scans, statistics  # noqa: E402, F401
+from tenfold.ops import distances, integrals, ordering, scans, statistics  # noqa: E402, F401

@@ -17,7 +17,8 @@ def two_in_front(batch: Batch) -> Result:
 
 
 batching_by_name(
-    "qr_pair svd_triple eigh_pair eig_pair cholesky_pair inverse_pair determinant log_determinant lu_packed pivot_order geqrf_pair ldl_packed cholesky_inverted",
+    "qr_pair svd_triple eigh_pair eig_pair cholesky_pair inverse_pair determinant log_determinant "
+    "lu_packed pivot_order geqrf_pair ldl_packed cholesky_inverted",
     in_front,
 )
 batching_by_name("solve_pair triangular_solution cholesky_solution", two_in_front)

@@ -16,6 +16,7 @@ from typing import Any
 from tenfold import op
 from tenfold.autograd.gradients import gradient, gradients
 from tenfold.autograd.rules.matmul import adjoint as H
+from tenfold.ops.linalg_checks import numbers
 from tenfold.ops.pointwise import where
 
 
@@ -48,6 +49,11 @@ def differences(values: Any) -> Any:
     """values_j - values_i at (i, j), 1 on the diagonal, to divide by."""
     E = values.unsqueeze(-2) - values.unsqueeze(-1)
     return E + embedded(op.ones_like(values), E)
+
+
+def quotient(x: Any, E: Any) -> Any:
+    """x / E, 0 where both are: equal values have a gradient as long as their vectors get none."""
+    return x / where((x == 0) & (E == 0), 1, E)
 
 
 def solve(A: Any, B: Any) -> Any:
@@ -107,7 +113,7 @@ def _product_without(S: Any, i: int) -> Any:
 def _det(g: Any, A: Any, out: Any) -> Any:
     if A.shape[-1] == 0:
         return op.zeros_like(A)
-    if bool((out == 0).any()):
+    if (numbers(out) == 0).any():
         return g.unsqueeze(-1).unsqueeze(-1) * _cofactors(A)
     return (g * conj(out)).unsqueeze(-1).unsqueeze(-1) * H(op.linalg_inv_ex(A)[0])
 
@@ -188,7 +194,7 @@ def _(g: Any, needs: Any, full_matrices: bool, out0: Any, out1: Any, out2: Any) 
     M, N, K = out0.shape[-2], out2.shape[-1], out1.shape[-1]
     if full_matrices and M != N and _uses_hidden(g, K):
         raise RuntimeError(
-            f"svd_backward: the vectors beyond the first {K} are not unique, so their gradient is not defined; use full_matrices=False"
+            f"svd_backward: the vectors beyond the first {K} are not unique, so they have no gradient; use full_matrices=False"
         )
     U, S, Vh = out0.narrow(-1, 0, K), out1, out2.narrow(-2, 0, K)
     gU, gS, gVh = g[0].narrow(-1, 0, K), g[1], g[2].narrow(-2, 0, K)
@@ -196,16 +202,16 @@ def _(g: Any, needs: Any, full_matrices: bool, out0: Any, out1: Any, out2: Any) 
     left, right = H(U).matmul(gU), H(V).matmul(gV)
     left, right = left - H(left), right - H(right)
     E = _square_differences(S).to(U.dtype)
-    inner = (left / E) * wide.unsqueeze(-2) + wide.unsqueeze(-1) * (right / E)
+    inner = quotient(left, E) * wide.unsqueeze(-2) + wide.unsqueeze(-1) * quotient(right, E)
     inner = without_diagonal(inner) + embedded(gS, U)
     if is_complex(U):
-        inner = inner + embedded(diagonal(left) / (2 * wide), U)
+        inner = inner + embedded(quotient(diagonal(left), 2 * wide), U)
     result = U.matmul(inner).matmul(Vh)
     if M > K:
-        outside = gU / wide.unsqueeze(-2)
+        outside = quotient(gU, wide.unsqueeze(-2))
         result = result + (outside - U.matmul(H(U).matmul(outside))).matmul(Vh)
     if N > K:
-        outside = H(gV / wide.unsqueeze(-2))
+        outside = H(quotient(gV, wide.unsqueeze(-2)))
         result = result + U.matmul(outside - outside.matmul(V).matmul(Vh))
     return (result,)
 
@@ -228,7 +234,7 @@ def _square_differences(S: Any) -> Any:
 @gradients(op.eigh_pair, "A")
 def _(g: Any, needs: Any, out0: Any, out1: Any) -> Any:
     V = out1
-    inner = without_diagonal(H(V).matmul(g[1]) / differences(out0).to(V.dtype)) + embedded(g[0], V)
+    inner = without_diagonal(quotient(H(V).matmul(g[1]), differences(out0).to(V.dtype))) + embedded(g[0], V)
     result = V.matmul(inner).matmul(H(V))
     return ((result + H(result)) * 0.5,)
 
@@ -239,7 +245,7 @@ def _(g: Any, needs: Any, A_dtype: Any, out0: Any, out1: Any) -> Any:
     VH = H(V)
     projected = VH.matmul(g[1])
     lengths = VH.matmul(V) * diagonal(projected).real.to(V.dtype).unsqueeze(-2)
-    inner = without_diagonal((projected - lengths) / conj(differences(values))) + embedded(g[0], V)
+    inner = without_diagonal(quotient(projected - lengths, conj(differences(values)))) + embedded(g[0], V)
     result = solve(VH, inner.matmul(VH))
     return (result if A_dtype.is_complex else result.real,)
 

@@ -9,7 +9,16 @@ from tenfold.linalg import LinAlgError
 from tenfold.operators import op
 from tenfold.testing.samples import ErrorSample, Make, Sample, error_samples, samples
 from tenfold.testing.samples.linalg import (
-    ANY_SHAPE, SQUARE, SYSTEMS, WIDE, error_samples_for, no_factors, not_square, of_matrices, regular, symmetric,
+    ANY_SHAPE,
+    SQUARE,
+    SYSTEMS,
+    WIDE,
+    error_samples_for,
+    no_factors,
+    not_square,
+    of_matrices,
+    regular,
+    symmetric,
 )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ FAMILIES = (
     "reduction",
     "ordering",
     "statistics",
+    "composed",
     "matmul",
     "view",
     "indexing",
