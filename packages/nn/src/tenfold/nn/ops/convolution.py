@@ -208,15 +208,20 @@ def _check_kernel_fits(name: str, shape: list[int], kernel: list[int], padding: 
         )
 
 
-def _check_transposed(
-    name: str, shape: list[int], kernel: list[int], stride: Sizes, padding: Sizes, dilation: Sizes, output_padding: Sizes
-) -> None:
-    n = len(padding)
+def check_output_padding(name: str, output_padding: Sizes, stride: Sizes, dilation: Sizes) -> None:
+    """Refuse what reaches beyond the windows of a transposed convolution."""
     if any(o < 0 or o >= max(s, d) for o, s, d in zip(output_padding, stride, dilation, strict=True)):
         raise RuntimeError(
             f"{name}: output padding must be smaller than either stride or dilation, but got output_padding: "
             f"{tuple(output_padding)}, stride: {tuple(stride)}, dilation: {tuple(dilation)}"
         )
+
+
+def _check_transposed(
+    name: str, shape: list[int], kernel: list[int], stride: Sizes, padding: Sizes, dilation: Sizes, output_padding: Sizes
+) -> None:
+    n = len(padding)
+    check_output_padding(name, output_padding, stride, dilation)
     sizes = output_sizes(tuple(shape[-n:]), tuple(kernel[2:]), stride, padding, dilation, True, output_padding)
     if min(sizes) < 1:
         raise RuntimeError(f"{name}: Given input size {shape}, the calculated output size {list(sizes)} is too small")
