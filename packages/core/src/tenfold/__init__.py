@@ -18,6 +18,7 @@ from math import e, inf, nan, pi
 
 from tenfold import dispatch as _dispatch
 from tenfold import dtypes as _dtypes
+from tenfold import environment as _environment
 from tenfold.devices import device, get_default_device, set_default_device
 from tenfold.dtypes import dtype, get_default_dtype, set_default_dtype
 from tenfold.gradmode import (
@@ -110,3 +111,10 @@ def _from_packages(name: str) -> Any:
 def is_tensor(obj: Any) -> builtins.bool:
     """Whether an object is a Tensor."""
     return isinstance(obj, Tensor)
+
+
+if _environment.DEBUG.read() not in ("", "0", "1"):
+    from tenfold import debug as _debug
+
+    if _debug.level() >= 2:
+        _debug.DebugLayer(_debug.level()).__enter__()

@@ -21,7 +21,11 @@ class Variable:
 DISABLE_PLUGINS = Variable(
     "TENFOLD_DISABLE_PLUGINS", "", "names of plugins not to load, separated by commas; 1 means all installed plugins"
 )
-DEBUG = Variable("TENFOLD_DEBUG", "0", "1: say which plugins load, and from where")
+DEBUG = Variable(
+    "TENFOLD_DEBUG",
+    "0",
+    "1: say which plugins load; 2: also every operator with shapes and ms; 3: and its kernel; 4: also check results",
+)
 HOME = Variable("TENFOLD_HOME", "~/.cache/tenfold", "folder of what is fetched once, such as checkpoints")
 OFFLINE_FOLDER = Variable("TENFOLD_OFFLINE_FOLDER", "", "folder of files that stand in for every download")
 

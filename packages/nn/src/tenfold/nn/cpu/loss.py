@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.blocks import row_blocks
+from tenfold.cpu.rows import row_sums, subtract_maximum
 from tenfold.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
-from tenfold.nn.cpu.softmax import row_sums, subtract_maximum
 from tenfold.nn.ops import loss as ops
 
 Array = np.ndarray[Any, Any]
