@@ -201,15 +201,23 @@ def needs_oracle(path: Path) -> bool:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check formatting, lint, the import direction between packages, and the repository's own tools."""
-    session.install("--quiet", "ruff==0.17.*", *TEST_TOOLS)
+    """Check formatting, lint, the operators' declarations, the packages' import direction, and the repository's own tools."""
+    install(session, named("core"), "ruff==0.17.*", *TEST_TOOLS)
     commands = {
         "format": ["ruff", "format", "--check", "."],
         "lint": ["ruff", "check", "."],
         "imports": ["python", "tools/check_imports.py"],
+        "declarations": ["python", "tools/make_stubs.py", "--check"],
         "tools": ["pytest", "tools/tests"],
     }
     each(session, commands)
+
+
+@nox.session
+def declarations(session: nox.Session) -> None:
+    """Write the .pyi files that tell type checkers about the operators, from the operators' declarations."""
+    install(session, named("core"))
+    session.run("python", "tools/make_stubs.py", *session.posargs)
 
 
 @nox.session
@@ -225,7 +233,7 @@ def types(session: nox.Session) -> None:
         optional = [need for needs in package.extras.values() for need in needs]
         # Core comes first: its tenfold/__init__.py is the one that counts.
         paths[name] = os.pathsep.join(str(other.source) for other in closure(package, extra=optional))
-        commands[name] = ["mypy", "--strict", str(package.source / package.import_name.replace(".", "/"))]
+        commands[name] = ["mypy", "--strict", *(str(package.folder / include) for include in package.includes)]
     if not session.posargs:
         paths["tools"] = "tools"
         commands["tools"] = ["mypy", "--strict", *(str(path) for path in sorted(ROOT.glob("tools/*.py")))]

@@ -93,7 +93,8 @@ def attribute(name: str, member: Any) -> list[str]:
 
 
 def public_stubs(tenfold: Any) -> str:
-    from tenfold.dtypes import ALIASES as DTYPE_ALIASES, BY_NAME
+    from tenfold.dtypes import ALIASES as DTYPE_ALIASES
+    from tenfold.dtypes import BY_NAME
     from tenfold.operators import ALIASES, OPERATORS
     from tenfold.plugins import PACKAGES
 

@@ -55,7 +55,7 @@ def test_every_package_of_this_repository_is_complete() -> None:
         assert (package.folder / "LICENSE").read_bytes() == (workspace.ROOT / "LICENSE").read_bytes()
         assert (package.folder / package.includes[0] / "py.typed").is_file()
         for name, target in package.entry_points.items():
-            assert target == f"{package.import_name}.plugin", f"{package.name}: the entry point {name} is {target}"
+            assert target == f"{package.import_name}_plugin", f"{package.name}: the entry point {name} is {target}"
 
 
 def test_siblings_are_required_with_compatible_ranges() -> None:

@@ -8,6 +8,7 @@ import weakref
 
 import numpy as np
 import pytest
+
 import tenfold
 from tenfold.autograd import grad
 
@@ -58,7 +59,7 @@ def test_backward_twice_needs_retain_graph():
     y.backward(retain_graph=True)
     y.backward()
     assert x.grad.tolist() == pytest.approx([2 * np.e], rel=1e-6)
-    with pytest.raises(RuntimeError, match="ExpBackward0.*second time.*retain_graph=True"):
+    with pytest.raises(RuntimeError, match=r"ExpBackward0.*second time.*retain_graph=True"):
         y.backward()
 
 
@@ -107,7 +108,7 @@ def test_modification_in_place_of_a_needed_tensor_is_an_error():
     y = x * 1
     z = y * y
     y.add_(1)
-    with pytest.raises(RuntimeError, match="modified by an inplace operation.*MulBackward0.*version 1; expected version 0"):
+    with pytest.raises(RuntimeError, match=r"modified by an inplace operation.*MulBackward0.*version 1; expected version 0"):
         z.backward()
     out = x.exp()
     out.mul_(2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 import tenfold
 from tenfold.autograd import Function, grad
 from tenfold.autograd.function import once_differentiable
@@ -61,7 +62,7 @@ def test_setup_context_form_and_needs_input_grad():
 
         @staticmethod
         def backward(ctx, g):
-            x, y = ctx.saved_tensors
+            _, y = ctx.saved_tensors
             assert ctx.needs == (True, False)
             return g * y, None
 
@@ -170,5 +171,5 @@ def test_save_for_backward_takes_tensors_only():
         def backward(ctx, g):
             return g
 
-    with pytest.raises(TypeError, match="save_for_backward can only save variables.*int"):
+    with pytest.raises(TypeError, match=r"save_for_backward can only save variables.*int"):
         Bad.apply(tenfold.tensor([1.0], requires_grad=True))

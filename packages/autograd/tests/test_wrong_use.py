@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 import tenfold
 
 
@@ -12,9 +13,9 @@ def ones(*shape: int, **options: object) -> tenfold.Tensor:
 
 def test_in_place_on_a_leaf():
     w = ones(2, requires_grad=True)
-    with pytest.raises(RuntimeError, match="add_.*leaf Variable that requires grad"):
+    with pytest.raises(RuntimeError, match=r"add_.*leaf Variable that requires grad"):
         w.add_(1)
-    with pytest.raises(RuntimeError, match="mul_.*view of a leaf"):
+    with pytest.raises(RuntimeError, match=r"mul_.*view of a leaf"):
         w.view(2).mul_(2)
     with tenfold.no_grad():
         w.add_(1)
@@ -23,7 +24,7 @@ def test_in_place_on_a_leaf():
 
 def test_out_refuses_gradients():
     x = ones(2, requires_grad=True)
-    with pytest.raises(RuntimeError, match="out=... arguments don't support automatic differentiation"):
+    with pytest.raises(RuntimeError, match=r"out=... arguments don't support automatic differentiation"):
         tenfold.add(x, 1, out=tenfold.empty(2))
 
 

@@ -103,7 +103,7 @@ def test_devices_are_counted(cupy_is):
 
 def test_importing_the_package_and_its_plugin_imports_neither_triton_nor_cupy():
     code = (
-        "import sys, tenfold, tenfold.cuda, tenfold.cuda.plugin, tenfold.cuda.backend\n"
+        "import sys, tenfold, tenfold.cuda, tenfold.cuda_plugin, tenfold.cuda.backend\n"
         "print([m for m in ('cupy', 'triton', 'torch') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

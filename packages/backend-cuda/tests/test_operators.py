@@ -9,7 +9,7 @@ import pytest
 
 import tenfold
 from tenfold import kernels, plugins
-from tenfold.cuda.plugin import FAMILIES
+from tenfold.cuda_plugin import FAMILIES
 from tenfold.operators import OPERATORS
 from tenfold.testing import samples as registry
 from tenfold.testing.tolerances import implementation

@@ -98,6 +98,13 @@ def test_layouts(layout, dtype):
         assert (y + y).stride() == (x + x).stride()
 
 
+@pytest.mark.parametrize("name", ["float32", "bfloat16", "int64", "uint8", "bool", "complex64"])
+def test_conjugates(name):
+    x = tenfold.tensor([0, 1, 2]).to(getattr(tenfold, name))
+    same(tenfold.op.conj_physical(x.cuda()).abs() if name == "complex64" else tenfold.op.conj_physical(x.cuda()),
+         tenfold.op.conj_physical(x).abs() if name == "complex64" else tenfold.op.conj_physical(x))  # fmt: skip
+
+
 def test_bfloat16_is_rounded_once():
     # 1 + 2^-8 lies between two bfloat16 numbers: rounding to even gives 1, and 1 + 3 * 2^-8 gives 1 + 2^-6.
     x = tenfold.tensor([1.0, 1.0], dtype=tenfold.bfloat16, device="cuda")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 import tenfold
 from tenfold.kernels import kernel
 from tenfold.operators import op, primitive
@@ -48,7 +49,7 @@ def test_wrong_use_is_explained(call, error, match):
 
 
 def test_out_refuses_narrower_kinds_and_is_resized():
-    with pytest.raises(RuntimeError, match="Float can't be cast.*Long"):
+    with pytest.raises(RuntimeError, match=r"Float can't be cast.*Long"):
         tenfold.add(ones(2), 1, out=tenfold.empty(2, dtype=tenfold.int64))
     out = tenfold.empty(0)
     assert tenfold.add(ones(2), 1, out=out) is out

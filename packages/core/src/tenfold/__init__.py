@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any
 __path__ = pkgutil.extend_path(__path__, __name__)
 __version__ = "0.1.0"
 
-from tenfold import dispatch as _dispatch, dtypes as _dtypes  # noqa: E402
-from tenfold.devices import device, get_default_device, set_default_device  # noqa: E402
-from tenfold.dtypes import dtype, get_default_dtype, set_default_dtype  # noqa: E402
-from tenfold.gradmode import (  # noqa: E402
+from math import e, inf, nan, pi
+
+from tenfold import dispatch as _dispatch
+from tenfold import dtypes as _dtypes
+from tenfold.devices import device, get_default_device, set_default_device
+from tenfold.dtypes import dtype, get_default_dtype, set_default_dtype
+from tenfold.gradmode import (
     enable_grad,
     inference_mode,
     is_grad_enabled,
@@ -25,7 +28,7 @@ from tenfold.gradmode import (  # noqa: E402
     no_grad,
     set_grad_enabled,
 )
-from tenfold.memory_format import (  # noqa: E402
+from tenfold.memory_format import (
     channels_last,
     channels_last_3d,
     contiguous_format,
@@ -36,13 +39,13 @@ from tenfold.memory_format import (  # noqa: E402
     sparse_csr,
     strided,
 )
-from tenfold.operators import ALIASES as _ALIASES, OPERATORS as _OPERATORS, op  # noqa: E402
-from tenfold.promotion import can_cast, promote_types, result_type  # noqa: E402
-from math import e, inf, nan, pi  # noqa: E402
-
-from tenfold.size import Size  # noqa: E402
-from tenfold.storage import Storage as UntypedStorage  # noqa: E402
-from tenfold.tensor import Tensor  # noqa: E402
+from tenfold.operators import ALIASES as _ALIASES
+from tenfold.operators import OPERATORS as _OPERATORS
+from tenfold.operators import op
+from tenfold.promotion import can_cast, promote_types, result_type
+from tenfold.size import Size
+from tenfold.storage import Storage as UntypedStorage
+from tenfold.tensor import Tensor
 
 for _family in ("pointwise", "activation", "reduction", "matmul", "indexing", "view", "creation", "random", "conversion", "linalg"):
     importlib.import_module(f"tenfold.ops.{_family}")
@@ -80,7 +83,7 @@ def _found(name: str) -> Any:
 
 
 if TYPE_CHECKING:  # every name of the generated declarations is public, and is here at run time
-    from tenfold.public_names import *
+    from tenfold.public_names import *  # noqa: F403 - that is what the file is for
 else:
     __getattr__ = _found
 

@@ -11,6 +11,7 @@ import contextlib
 from collections.abc import Collection, Sequence
 from typing import Any, ClassVar, Self
 
+
 class Backend:
     """What a device must provide beside kernels; third-party packages subclass it (guide: docs/guide/backend.md).
 
@@ -92,7 +93,7 @@ class Backend:
         """Restart the device's own random streams, if it has any: `tenfold.manual_seed` calls it on loaded backends."""
 
 
-class device:
+class device:  # noqa: N801 - PyTorch's name
     """Where a tensor lives, e.g. `device("cpu")`, `device("cuda", 1)`; as a context manager, the factories' default.
 
     >>> import tenfold
@@ -170,7 +171,7 @@ class device:
     def __reduce__(self) -> Any:
         return device, (self.type, self.index)
 
-    def __enter__(self) -> device:
+    def __enter__(self) -> Self:
         _default_stack.append(get_default_device())
         set_default_device(self)
         return self
@@ -202,10 +203,10 @@ class OverrideKey:
     level: int | None
     override: bool
     type: str
-    _interned: ClassVar[dict[Any, OverrideKey]] = {}
+    _interned: ClassVar[dict[Any, Any]] = {}
 
-    def __new__(cls, device: device) -> OverrideKey:
-        found = cls._interned.get(device)
+    def __new__(cls, device: Any) -> Self:
+        found: Any = cls._interned.get(device)
         if found is None:
             found = object.__new__(cls)
             found.device, found.override, found.kernels, found.level = device, True, NO_KERNELS, None

@@ -22,7 +22,7 @@ NUMBERS = (int, float, complex)
 _NUMPY_NUMBERS = (dtypes.float32, dtypes.float64, dtypes.int64, dtypes.complex64, dtypes.complex128)
 
 
-def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: C901 - the whole of the path, case by case
     """Carry a call out in full generality."""
     if STATE.layers:
         return through_layers(operator, *as_called(operator, args, kwargs))
@@ -62,6 +62,8 @@ def dispatch_dunder(operator: Operator, input: Any, other: Any) -> Any:
     """A Python operator's call in full generality; NotImplemented lets Python ask the other operand."""
     if isinstance(other, (*NUMBERS, np.generic)) or hasattr(other, "_array") or hasattr(type(other), "__torch_function__"):
         return dispatch(operator, (input, other), {})
+    if isinstance(other, np.ndarray):
+        return dispatch(operator, (input, RUNTIME["wrap"](other, devices.located(devices.CPU))), {})
     return NotImplemented
 
 
@@ -81,7 +83,7 @@ def _is_default(value: Any, default: Any) -> bool:
     return value is default or (type(value) is type(default) and type(value) in (int, float, str, tuple) and value == default)
 
 
-def _check_arguments(operator: Operator, values: dict[str, Any]) -> list[Any]:
+def _check_arguments(operator: Operator, values: dict[str, Any]) -> list[Any]:  # noqa: C901 - the whole of the path, case by case
     """All tensors among the arguments (and objects that override); refuses what a tensor parameter cannot take."""
     tensors = []
     for position, p in enumerate(operator.params):
@@ -235,7 +237,7 @@ def execute(operator: Operator, key: Any, values: dict[str, Any]) -> Any:
         return run_body(operator, values, key)
     try:
         result = function(*[_array(v) for v in given])
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever a kernel raises is told in the operator's words
         raise explained(operator, key, given, error) from None
     if result is NotImplemented:
         return run_body(operator, values, key)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 
-class dtype:
+class dtype:  # noqa: N801 - PyTorch's name
     """An element type, such as `tenfold.float32`; one object exists per type, so `is` compares them."""
 
     __slots__ = ("category", "is_complex", "is_floating_point", "is_signed", "itemsize", "name", "numpy")

@@ -76,7 +76,7 @@ class _GradMode:
         return wrapped
 
 
-class no_grad(_GradMode):
+class no_grad(_GradMode):  # noqa: N801 - PyTorch's name
     """Do not record gradients inside.
 
     >>> import tenfold
@@ -90,7 +90,7 @@ class no_grad(_GradMode):
         return made if function is None else made(function)  # @no_grad without parentheses
 
 
-class enable_grad(_GradMode):
+class enable_grad(_GradMode):  # noqa: N801 - PyTorch's name
     """Record gradients inside, also within `no_grad`."""
 
     enabled = True
@@ -100,7 +100,7 @@ class enable_grad(_GradMode):
         return made if function is None else made(function)  # @no_grad without parentheses
 
 
-class set_grad_enabled(_GradMode):
+class set_grad_enabled(_GradMode):  # noqa: N801 - PyTorch's name
     """Switch recording on or off, at once when called and until the end of the block when used as a context."""
 
     def __init__(self, mode: bool) -> None:
@@ -120,7 +120,7 @@ class set_grad_enabled(_GradMode):
         return set_grad_enabled(self.mode)
 
 
-class inference_mode(_GradMode):
+class inference_mode(_GradMode):  # noqa: N801 - PyTorch's name
     """Like `no_grad`, for code whose results never meet autograd; `is_inference_mode_enabled` tells."""
 
     def __new__(cls, mode: Any = True) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tenfold.devices import Backend
 
-
 # A module by name, or several.
 Modules = str | tuple[str, ...]
 

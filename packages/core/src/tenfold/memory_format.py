@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-class memory_format:
+class memory_format:  # noqa: N801 - PyTorch's name
     """A memory format, such as `tenfold.channels_last`."""
 
     __slots__ = ("name", "order")
@@ -63,7 +63,7 @@ channels_last = memory_format("channels_last", (0, 2, 3, 1))
 channels_last_3d = memory_format("channels_last_3d", (0, 2, 3, 4, 1))
 
 
-class layout:
+class layout:  # noqa: N801 - PyTorch's name
     """How a tensor's elements are arranged; every tensor here is `tenfold.strided`."""
 
     __slots__ = ("name",)

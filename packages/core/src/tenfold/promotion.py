@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from tenfold import dtypes
@@ -13,7 +13,7 @@ from tenfold.dtypes import dtype
 _WIDE_UNSIGNED = (dtypes.uint16, dtypes.uint32, dtypes.uint64)
 
 
-@lru_cache(maxsize=None)
+@cache
 def promote_types(type1: dtype, type2: dtype) -> dtype:
     """The smallest type that holds both, in PyTorch's lattice.
 
@@ -28,7 +28,7 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     low, high = sorted((type1, type2), key=lambda d: d.category)
     if high.category == 1 and (low in _WIDE_UNSIGNED or high in _WIDE_UNSIGNED):
         raise RuntimeError(f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote {low} and {high}")
-    if low.category == 2 and low.itemsize == 1 or high.category == 2 and high.itemsize == 1:
+    if (low.category == 2 and low.itemsize == 1) or (high.category == 2 and high.itemsize == 1):
         raise RuntimeError(f"Promotion for Float8 Types is not supported, attempted to promote {type1} and {type2}")
     if low.category != high.category:
         if high.category == 3 and low.category == 2:

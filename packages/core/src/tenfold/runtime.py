@@ -120,7 +120,7 @@ def call_inside(layer: Layer, operator: Any, args: tuple[Any, ...], kwargs: dict
         STATE.reentering = previous
 
 
-class suspended_layers:
+class suspended_layers:  # noqa: N801 - PyTorch's name
     """Run a block with none of this thread's layers (an implementation's own bookkeeping)."""
 
     def __enter__(self) -> None:

@@ -66,7 +66,7 @@ class Tensor(TensorMethods):
         pass
 
     @staticmethod
-    def _make_subclass(cls: type, data: Tensor, require_grad: bool = False, **_: Any) -> Any:
+    def _make_subclass(cls: type, data: Tensor, require_grad: bool = False, **_: Any) -> Any:  # noqa: PLW0211 - PyTorch's name
         """A tensor of class `cls` on the memory of `data`, outside the gradient graph."""
         made: Any = new(cls)
         made._array, made._storage, made._node, made._base = data._array, data._storage, None, None
@@ -382,6 +382,12 @@ class Tensor(TensorMethods):
         if copy:
             return np.array(array, dtype=dtype, copy=True)
         return array if dtype is None else array.astype(dtype, copy=False)
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """Results of NumPy's functions on tensors become tensors, as in PyTorch."""
+        from tenfold.ops.creation import from_numpy
+
+        return from_numpy(np.asarray(array)) if np.asarray(array).dtype in FROM_NUMPY else array
 
     def __len__(self) -> int:
         if not self._array.shape:

@@ -27,7 +27,7 @@ def is_autocast_available(device_type: str) -> bool:
     return device_type in backends()
 
 
-class autocast(Layer):
+class autocast(Layer):  # noqa: N801 - PyTorch's name
     """Run operators inside in the dtype that suits them: products in `dtype`, losses (and off the CPU sums) in float32.
 
     Only float32 and half tensors on devices of the given type are cast. The gradient graph holds the casts, so

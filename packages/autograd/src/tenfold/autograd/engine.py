@@ -66,7 +66,7 @@ def _leading_to(pending: dict[Node, int], targets: set[Node]) -> set[Node]:
     return useful
 
 
-def _walk(
+def _walk(  # noqa: C901 - the whole of the path, case by case
     roots: list[tuple[Node, Any]], pending: dict[Node, int], useful: set[Node] | None, keep_graph: bool,
     create_graph: bool, captures: dict[Node, Any] | None, accumulate: bool,
 ) -> None:  # fmt: skip

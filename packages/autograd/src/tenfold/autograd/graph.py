@@ -11,6 +11,8 @@ from tenfold.tensor import Tensor
 class GradientEdge(tuple[Any, int]):
     """(node, output number): where a gradient enters the graph."""
 
+    __slots__ = ()
+
     @property
     def node(self) -> Any:
         return self[0]

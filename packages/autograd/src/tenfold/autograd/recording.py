@@ -31,7 +31,7 @@ def make_attach(operator: Operator) -> Any:
     text, namespace = _Source(operator, rule).build()
     filename = f"<tenfold gradient of {operator.name}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-    exec(compile(text, filename, "exec"), namespace)
+    exec(compile(text, filename, "exec"), namespace)  # noqa: S102 - its own text
     namespace["attach"].source = text
     return namespace["attach"]
 
@@ -262,16 +262,15 @@ class _Source:
         if self.rule.joint:
             names = ", ".join({"g": "g", "needs": "[n is not None for n in wanted]"}.get(n, n) for n in self.needs["joint"])
             return [*lines, f"        return rule_joint({names})"]
-        results, position = [], 0
         listed = [p for p in self.diff if p.role == "list"]
         if listed:
             assert len(self.diff) == 1, "a list parameter is differentiated alone, or by a joint rule"
             call = ", ".join(self.needs[self.diff[0].name])
             return [*lines, f"        return rule_{self.diff[0].name}({call})"]
-        for p in self.diff:
+        results = []
+        for position, p in enumerate(self.diff):
             call = f"rule_{p.name}({', '.join(self.needs[p.name])})"
             results.append(f"None if wanted[{position}] is None else {call}")
-            position += 1
         return [*lines, f"        return ({', '.join(results)},)"]
 
     def _load(self, name: str) -> list[str]:

@@ -9,7 +9,7 @@ import os
 import threading
 import time
 import traceback
-from typing import Any
+from typing import Any, Self
 
 from tenfold.operators import Operator
 from tenfold.profiler.events import Event, EventList, averages
@@ -24,7 +24,7 @@ class ProfilerActivity(enum.Enum):
     CUDA = 1
 
 
-class profile(Layer):
+class profile(Layer):  # noqa: N801 - PyTorch's name
     """Record every operator call inside, forward and backward, with its time.
 
     A composite's inner calls appear inside it. Times are those of this process's clock around each call; the profiler's
@@ -76,7 +76,7 @@ class profile(Layer):
         finally:
             self.end(event)
 
-    def __enter__(self) -> profile:
+    def __enter__(self) -> Self:
         self._origin = time.perf_counter()
         _active.append(self)
         super().__enter__()
@@ -128,13 +128,13 @@ class profile(Layer):
 _active: list[profile] = []
 
 
-class record_function:
+class record_function:  # noqa: N801 - PyTorch's name
     """Name a stretch of code in the profile: a context manager and a decorator."""
 
     def __init__(self, name: str, args: str | None = None) -> None:
         self.name = name
 
-    def __enter__(self) -> record_function:
+    def __enter__(self) -> Self:
         self._events = [(p, p.begin(self.name)) for p in _active]
         return self
 

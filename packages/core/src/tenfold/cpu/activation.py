@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from math import pi, prod, sqrt
+from math import pi, sqrt
 from typing import Any
 
 import numpy as np
 
-from tenfold.cpu.blocks import BLOCK_BYTES, blockwise, row_blocks
+from tenfold.cpu.blocks import blockwise
 from tenfold.cpu.erf import erf, erf_single
 from tenfold.cpu.half import widened
 from tenfold.cpu.pointwise import ONE
 from tenfold.cpu.quiet import quiet
+from tenfold.cpu.rows import by_rows, row_dots, row_sums, subtract_maximum
 from tenfold.kernels import kernel
 from tenfold.operators import op
 
@@ -149,49 +150,12 @@ def _silu_gradient(out: Array, g: Array, x: Array) -> None:
     out *= g
 
 
-def _by_rows(body: Any, dim: int, *arrays: Array) -> Array:
-    """A new array filled by `body(out, *rows)` on blocks (A, D, B) of arrays, D being the dimension `dim`."""
-    shape = arrays[0].shape
-    if not -max(len(shape), 1) <= dim < max(len(shape), 1):
-        raise IndexError(f"dimension {dim}")
-    out = np.empty(shape, arrays[0].dtype)
-    if out.size == 0:
-        return out
-    dim = dim % len(shape) if shape else 0
-    inner = prod(shape[dim + 1 :])
-    rows = (-1, shape[dim] if shape else 1) if inner == 1 else (-1, shape[dim], inner)
-    results, views = out.reshape(rows), [a.reshape(rows) for a in arrays]
-    if out.nbytes <= BLOCK_BYTES:
-        body(results, *views)
-        return out
-    for part in row_blocks(len(results), results[0].nbytes):
-        body(results[part], *[v[part] for v in views])
-    return out
-
-
-def _row_sums(x: Array) -> Array:
-    """Sum (A, D) or (A, D, B) over D, keeping the dimension; a product with ones is the fastest for large blocks."""
-    if x.ndim == 2 and x.size > 1024:
-        return (x @ np.ones(x.shape[1], x.dtype))[:, None]
-    return np.add.reduce(x, 1, keepdims=True)
-
-
-def _row_dots(x: Array, y: Array) -> Array:
-    if x.ndim == 2:
-        return np.einsum("ad,ad->a", x, y)[:, None]
-    return np.einsum("adb,adb->ab", x, y)[:, None]
-
-
-def _less_maximum(out: Array, x: Array) -> None:
-    np.subtract(x, np.maximum.reduce(x, 1, keepdims=True), out=out)
-
-
 @kernel(op.softmax, device="cpu")
 @widened
 @quiet
 def softmax(input: Array, dim: int) -> Array:
     _only_floats(input)
-    return _by_rows(_softmax, dim, input)
+    return by_rows(_softmax, dim, input)
 
 
 def _only_floats(input: Array) -> None:
@@ -200,9 +164,9 @@ def _only_floats(input: Array) -> None:
 
 
 def _softmax(out: Array, x: Array) -> None:
-    _less_maximum(out, x)
+    subtract_maximum(out, x)
     np.exp(out, out)
-    out /= _row_sums(out)
+    out /= row_sums(out)
 
 
 @kernel(op.log_softmax, device="cpu")
@@ -210,23 +174,23 @@ def _softmax(out: Array, x: Array) -> None:
 @quiet
 def log_softmax(input: Array, dim: int) -> Array:
     _only_floats(input)
-    return _by_rows(_log_softmax, dim, input)
+    return by_rows(_log_softmax, dim, input)
 
 
 def _log_softmax(out: Array, x: Array) -> None:
-    _less_maximum(out, x)
-    out -= np.log(_row_sums(np.exp(out)))
+    subtract_maximum(out, x)
+    out -= np.log(row_sums(np.exp(out)))
 
 
 @kernel(op.softmax_backward, device="cpu")
 @widened
 @quiet
 def softmax_backward(grad_output: Array, output: Array, dim: int) -> Array:
-    return _by_rows(_softmax_gradient, dim, grad_output, output)
+    return by_rows(_softmax_gradient, dim, grad_output, output)
 
 
 def _softmax_gradient(result: Array, g: Array, out: Array) -> None:
-    np.subtract(g, _row_dots(g, out), out=result)
+    np.subtract(g, row_dots(g, out), out=result)
     result *= out
 
 
@@ -234,10 +198,10 @@ def _softmax_gradient(result: Array, g: Array, out: Array) -> None:
 @widened
 @quiet
 def log_softmax_backward(grad_output: Array, output: Array, dim: int) -> Array:
-    return _by_rows(_log_softmax_gradient, dim, grad_output, output)
+    return by_rows(_log_softmax_gradient, dim, grad_output, output)
 
 
 def _log_softmax_gradient(result: Array, g: Array, out: Array) -> None:
     np.exp(out, out=result)
-    result *= _row_sums(g)
+    result *= row_sums(g)
     np.subtract(g, result, out=result)

@@ -167,6 +167,8 @@ for _operator, _function, _name in _CHECKED:
 
 
 def _cholesky(A: Any, upper: bool) -> Any:
+    if A.shape[-1] != A.shape[-2]:
+        raise ValueError("no square matrix")
     given = A.conj().swapaxes(-1, -2) if upper else A
     info = _info(A)
     try:

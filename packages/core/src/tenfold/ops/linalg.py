@@ -121,7 +121,13 @@ def linalg_cond(A: Tensor, p: Any = None) -> Tensor:
 # The rest of the family.
 from tenfold.ops import (  # noqa: E402
     linalg_factor as _factor,  # noqa: F401
+)
+from tenfold.ops import (
     linalg_least as _least,  # noqa: F401
+)
+from tenfold.ops import (
     linalg_lu as _lu,  # noqa: F401
+)
+from tenfold.ops import (
     linalg_products as _products,  # noqa: F401
 )

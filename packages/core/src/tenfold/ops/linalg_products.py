@@ -61,19 +61,19 @@ def linalg_multi_dot(tensors: Any) -> Tensor:
     """
     chain = list(tensors)
     if len(chain) < 2:
-        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(chain)}")
+        raise RuntimeError(f"linalg.multi_dot: expected at least 2 tensors but got {len(chain)}")
     if not 1 <= chain[0].dim() <= 2 or not 1 <= chain[-1].dim() <= 2 or any(t.dim() != 2 for t in chain[1:-1]):
         raise RuntimeError(
-            f"multi_dot(): the first and last tensors must be 1D or 2D and the others 2D, got {[list(t.shape) for t in chain]}"
+            f"linalg.multi_dot: the first and last tensors must be 1D or 2D and the others 2D, got {[list(t.shape) for t in chain]}"
         )
     if any(t.dtype is not chain[0].dtype for t in chain):
-        raise RuntimeError(f"multi_dot(): all tensors must have be the same dtype, got {[t.dtype.name for t in chain]}")
+        raise RuntimeError(f"linalg.multi_dot: all tensors must have be the same dtype, got {[t.dtype.name for t in chain]}")
     left, right = chain[0].dim() == 1, chain[-1].dim() == 1
     chain[0] = chain[0].unsqueeze(0) if left else chain[0]
     chain[-1] = chain[-1].unsqueeze(-1) if right else chain[-1]
     for a, b in pairwise(chain):
         if a.shape[1] != b.shape[0]:
-            raise RuntimeError(f"multi_dot(): tensors cannot be multiplied, got {list(a.shape)} and {list(b.shape)}")
+            raise RuntimeError(f"linalg.multi_dot: tensors cannot be multiplied, got {list(a.shape)} and {list(b.shape)}")
     result = op.chain_matmul(chain)
     result = result.squeeze(-1) if right else result
     return result.squeeze(0) if left else result
@@ -230,7 +230,7 @@ def linalg_matrix_exp(A: Tensor) -> Tensor:
         return linalg_matrix_exp(A.to(dtypes.complex128 if A.dtype.is_complex else dtypes.float64)).to(A.dtype)
     size = op.linalg_matrix_norm(A.detach(), 1)
     halvings = (size / _REACH).log2().ceil().clamp(0, 1000).nan_to_num(0)
-    most = int(numbers(halvings).max())
+    most = 0 if A.is_meta else int(numbers(halvings).max())
     x = A / (2.0**halvings).unsqueeze(-1).unsqueeze(-1)
     result = _pade(x)
     for i in range(most):

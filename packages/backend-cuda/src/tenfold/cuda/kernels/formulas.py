@@ -48,7 +48,7 @@ ARITHMETIC = {
     "sub": Formula("x - y", "x - y", None, "xy"),
     "mul": Formula("x * y", "x * y", "x & y", "xy"),
     "div": _floating("math.div_rn(x, y)", "xy"),
-    "add_scaled": Formula("x + y * a", "x + y * a", None, "xya"),
+    "add_scaled": _floating("x + y * a", "xya"),
     "addcmul": Formula("x + (y * z) * a", "x + (y * z) * a", None, "xyza"),
     "addcdiv": _floating("x + math.div_rn(y, z) * a", "xyza"),
     "lerp": _floating("tl.where(tl.abs(z) < 0.5, x + (y - x) * z, y - (y - x) * (1.0 - z))", "xyz"),
@@ -136,7 +136,7 @@ SELECTION = {
     "fmin": _all("tl.where((x < y) | (y != y), x, y)", "xy"),
     "clamp": _floating("m = tl.where((x > a) | (x != x), x, a)\ntl.where((m < b) | (m != m), m, b)", "xab"),
     "where": _all("tl.where(c != 0, x, y)", "cxy"),
-    "masked_fill": _all("tl.where(c != 0, a, x)", "xca"),
+    "masked_fill": _floating("tl.where(c != 0, a, x)", "xca"),
 }
 
 ACTIVATIONS = {

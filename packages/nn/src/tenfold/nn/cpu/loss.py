@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.blocks import row_blocks
+from tenfold.cpu.rows import row_sums, subtract_maximum
 from tenfold.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
-from tenfold.nn.cpu.softmax import row_sums, subtract_maximum
 from tenfold.nn.ops import loss as ops
 
 Array = np.ndarray[Any, Any]
@@ -25,14 +25,18 @@ class Targets:
 
     __slots__ = ("classes", "index", "weights")
 
-    def __init__(self, target: Array, shape: tuple[int, ...], weight: Array | None, ignore_index: int, dtype: Any) -> None:
+    def __init__(
+        self, target: Array, shape: tuple[int, ...], weight: Array | None, ignore_index: int, dtype: Any, name: str
+    ) -> None:
         A, C = (shape[0], shape[1]) if len(shape) > 1 else (1, shape[0])
         flat = target.reshape(A, prod(shape[2:]))
         kept = flat != ignore_index
         self.classes = np.where(kept, flat, 0)
         if self.classes.size and (self.classes.min() < 0 or self.classes.max() >= C):
             wrong = self.classes[(self.classes < 0) | (self.classes >= C)][0]
-            raise IndexError(f"Target {wrong} is out of bounds: classes are 0 to {C - 1}, or ignore_index {ignore_index}.")
+            raise IndexError(
+                f"{name}: Target {wrong} is out of bounds: classes are 0 to {C - 1}, or ignore_index {ignore_index}."
+            )
         self.weights = kept.astype(dtype)
         if weight is not None:
             self.weights *= weight.astype(dtype, copy=False)[self.classes] if C else 0
@@ -62,7 +66,7 @@ def _per_element(grad: Array, targets: Targets, total: Array, reduction: str) ->
 @array_kernel()
 def fused_nll_loss(input: Array, target: Array, weight: Array | None, ignore_index: int, reduction: str) -> tuple[Array, Array]:
     """-weight[target] input[target], reduced; also the sum of the targets' weights (0-d)."""
-    targets = Targets(target, input.shape, weight, ignore_index, input.dtype)
+    targets = Targets(target, input.shape, weight, ignore_index, input.dtype, "nll_loss")
     total = np.asarray(targets.weights.sum(), input.dtype)
     picked = _as_classes(input)[targets.index] if input.size else targets.weights
     losses = np.where(targets.weights == 0, 0, -picked * targets.weights)
@@ -80,7 +84,7 @@ def fused_nll_loss_grad(
     total_weight: Array,
 ) -> Array:
     """The gradient of `fused_nll_loss` with respect to input."""
-    targets = Targets(target, input.shape, weight, ignore_index, grad.dtype)
+    targets = Targets(target, input.shape, weight, ignore_index, grad.dtype, "nll_loss")
     out = np.zeros(input.shape, grad.dtype)
     values = -_per_element(grad, targets, total_weight, reduction) * targets.weights
     if out.size:
@@ -155,7 +159,7 @@ def fused_cross_entropy(
         if plain is not None:
             return plain
     x = _as_classes(input)
-    targets = Targets(target, input.shape, weight, ignore_index, input.dtype)
+    targets = Targets(target, input.shape, weight, ignore_index, input.dtype, "cross_entropy")
     sums = _log_sum_exp(x)  # (A, B)
     losses = sums - x[targets.index] if x.size else sums
     losses = losses * targets.weights
@@ -202,7 +206,7 @@ def fused_cross_entropy_grad(
     """The gradient of `fused_cross_entropy` with respect to its input: softmax times the target's weight, less the target."""
     if _is_plain(input, target, weight, ignore_index, label_smoothing, reduction) and _all_classes(input, target):
         return _plain_gradient(grad, input, target, reduction, log_sum_exp)
-    targets = Targets(target, input.shape, weight, ignore_index, grad.dtype)
+    targets = Targets(target, input.shape, weight, ignore_index, grad.dtype, "cross_entropy")
     x = _as_classes(input)
     out = np.empty(x.shape, x.dtype)
     if not out.size:

@@ -100,7 +100,7 @@ def fused_layer_norm_grad(
     centers, scales = mean.reshape(rows, 1), rstd.reshape(rows, 1)
     factors = None if weight is None else weight.reshape(D)
     out = np.empty((rows, D), grad.dtype)
-    g_weight, g_bias = np.zeros((2, D), grad.dtype)
+    g_weight, g_bias = np.zeros(D, grad.dtype), np.zeros(D, grad.dtype)
     for part in row_blocks(rows, D * grad.itemsize):
         y = x2[part] - centers[part]
         y *= scales[part]
@@ -225,7 +225,9 @@ def fused_batch_norm(
     return out.reshape(input.shape), mean, variance, rstd
 
 
-def _small_batch_norm(x: Array, weight: Array | None, bias: Array | None, eps: float, shape: Sizes) -> tuple[Array, Array, Array, Array]:
+def _small_batch_norm(
+    x: Array, weight: Array | None, bias: Array | None, eps: float, shape: Sizes
+) -> tuple[Array, Array, Array, Array]:
     """Training in as few array operations as possible."""
     count = x.shape[0] * x.shape[2]
     mean = np.add.reduce(x, (0, 2))

@@ -6,6 +6,7 @@ from math import prod, sqrt
 from typing import Any
 
 import tenfold as tf
+from tenfold.nn.ops.sizes import widened
 from tenfold.operators import composite
 from tenfold.ops.rules import broadcast_shapes
 from tenfold.tensor import Tensor
@@ -35,9 +36,15 @@ def attention_weights(scores: Tensor) -> Tensor:
 def fused_attention(
     query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, is_causal: bool, scale: float | None
 ) -> tuple[Tensor, Tensor]:
-    """softmax(query key^T scale + mask) value for equal leading sizes, and the log-sum-exp of the scores (*, T)."""
-    scores = attention_scores(query, key, attn_mask, is_causal, scale)
-    return tf.matmul(attention_weights(scores), value), tf.logsumexp(scores, -1)
+    """softmax(query key^T scale + mask) value for equal leading sizes, and the log-sum-exp of the scores (*, T).
+
+    >>> import tenfold
+    >>> q, k, v = tenfold.zeros(1, 2), tenfold.ones(2, 2), tenfold.tensor([[1.0], [3.0]])
+    >>> tenfold.op.fused_attention(q, k, v, None, False, None)
+    (tensor([[2.]]), tensor([0.6931]))
+    """
+    scores = attention_scores(widened(query), widened(key), attn_mask, is_causal, scale)
+    return tf.matmul(attention_weights(scores), widened(value)).to(query.dtype), tf.logsumexp(scores, -1)
 
 
 @composite("attention", method=None)
@@ -52,12 +59,22 @@ def fused_attention_grad(
     is_causal: bool,
     scale: float | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The gradients of `fused_attention` for query, key and value; the body computes the probabilities again."""
+    """The gradients of `fused_attention` for query, key and value; the body computes the probabilities again.
+
+    >>> import tenfold
+    >>> q, k, v = tenfold.zeros(1, 2), tenfold.ones(2, 2), tenfold.tensor([[1.0], [3.0]])
+    >>> out, sums = tenfold.op.fused_attention(q, k, v, None, False, None)
+    >>> tenfold.op.fused_attention_grad(tenfold.ones(1, 1), q, k, v, out, sums, None, False, None)[2]
+    tensor([[0.5000],
+            [0.5000]])
+    """
     factor = 1 / sqrt(max(1, query.shape[-1])) if scale is None else scale
-    p = attention_weights(attention_scores(query, key, attn_mask, is_causal, scale))
-    change = tf.matmul(grad, value.transpose(-2, -1))
+    q, k, v, g = (widened(x) for x in (query, key, value, grad))
+    p = attention_weights(attention_scores(q, k, attn_mask, is_causal, scale))
+    change = tf.matmul(g, v.transpose(-2, -1))
     change = (change - (change * p).sum(-1, True)) * p * factor
-    return tf.matmul(change, key), tf.matmul(change.transpose(-2, -1), query), tf.matmul(p.transpose(-2, -1), grad)
+    grads = tf.matmul(change, k), tf.matmul(change.transpose(-2, -1), q), tf.matmul(p.transpose(-2, -1), g)
+    return grads[0].to(grad.dtype), grads[1].to(grad.dtype), grads[2].to(grad.dtype)
 
 
 @composite("attention", method=None)

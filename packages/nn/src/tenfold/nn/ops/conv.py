@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.nn.ops.convolution import Sizes, convolution
+from tenfold.nn.ops.convolution import Sizes, check_steps, convolution
 from tenfold.nn.ops.padding import constant_pad
 from tenfold.nn.ops.sizes import per_dim
 from tenfold.operators import composite
@@ -37,6 +37,7 @@ def _plain(
         else:
             raise RuntimeError(f"{name}: Invalid padding string: {padding!r}; it must be 'same', 'valid', or ints")
     padding = per_dim(padding, n, f"{name}: padding")
+    check_steps(name, stride, padding, dilation)
     return convolution(input, weight, bias, stride, padding, dilation, False, (0,) * n, groups)
 
 
@@ -58,6 +59,7 @@ def _transposed(
         )
     stride, dilation = per_dim(stride, n, f"{name}: stride"), per_dim(dilation, n, f"{name}: dilation")
     padding, more = per_dim(padding, n, f"{name}: padding"), per_dim(output_padding, n, f"{name}: output_padding")
+    check_steps(name, stride, padding, dilation)
     return convolution(input, weight, bias, stride, padding, dilation, True, more, groups)
 
 

@@ -120,7 +120,7 @@ def _correlate(x: Tensor, weight: Tensor, stride: Sizes, dilation: Sizes, groups
     N, O, kernel = x.shape[0], weight.shape[0], tuple(weight.shape[2:])
     none = (0,) * len(stride)
     outputs = output_sizes(tuple(x.shape[2:]), kernel, stride, none, dilation, False, none)
-    columns = patches(x, kernel, stride, dilation, outputs).reshape(N, groups, -1, prod(outputs))
+    columns = patches(x, kernel, stride, dilation, outputs).reshape(N, groups, prod(weight.shape[1:]), prod(outputs))
     kernels = weight.reshape(groups, O // groups, prod(weight.shape[1:]))
     return tf.matmul(kernels, columns).reshape(N, O, *outputs)
 
@@ -166,9 +166,7 @@ def check_convolution(
         )
     if groups <= 0:
         raise RuntimeError(f"{name}: non-positive groups is not supported, got {groups}")
-    for what, values, least in (("stride", stride, 1), ("dilation", dilation, 1), ("padding", padding, 0)):
-        if min(values) < least:
-            raise RuntimeError(f"{name}: {what} should be at least {least}, got {tuple(values)}")
+    check_steps(name, stride, padding, dilation)
     channels = shape[-n - 1]
     expected = kernel[0] if transposed else kernel[1] * groups
     if channels != expected:
@@ -190,6 +188,13 @@ def check_convolution(
         _check_transposed(name, shape, kernel, stride, padding, dilation, output_padding)
     else:
         _check_kernel_fits(name, shape, kernel, padding, dilation)
+
+
+def check_steps(name: str, stride: Sizes, padding: Sizes, dilation: Sizes) -> None:
+    """Refuse steps with which a kernel would compute something else than a convolution."""
+    for what, values, least in (("stride", stride, 1), ("dilation", dilation, 1), ("padding", padding, 0)):
+        if min(values) < least:
+            raise RuntimeError(f"{name}: {what} should be at least {least}, got {tuple(values)}")
 
 
 def _check_kernel_fits(name: str, shape: list[int], kernel: list[int], padding: Sizes, dilation: Sizes) -> None:
@@ -275,6 +280,7 @@ def convolution_weight_grad(
     # Where the output padding exceeds the stride, the windows end before the plane does.
     x = _padded(wide, [(p, p) for p in padding])
     N, L = narrow.shape[0], prod(outputs)
-    columns = patches(x, tuple(weight_shape[2:]), stride, dilation, outputs).reshape(N, groups, -1, L)
-    rows = narrow.reshape(N, groups, -1, L)
+    columns = patches(x, tuple(weight_shape[2:]), stride, dilation, outputs)
+    columns = columns.reshape(N, groups, wide.shape[1] // groups * prod(weight_shape[2:]), L)
+    rows = narrow.reshape(N, groups, narrow.shape[1] // groups, L)
     return tf.matmul(rows, columns.transpose(2, 3)).sum(0).reshape(weight_shape)

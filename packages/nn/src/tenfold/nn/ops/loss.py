@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import tenfold as tf
+from tenfold.nn.ops.sizes import widened
 from tenfold.operators import composite
 from tenfold.tensor import Tensor
 
@@ -63,9 +64,14 @@ def _check_index(name: str, target: Tensor) -> None:
 def fused_nll_loss(
     input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str
 ) -> tuple[Tensor, Tensor]:
-    """-weight[target] input[target], reduced, and the sum of the targets' weights."""
-    losses, weights = _picked_losses(input, target, weight, ignore_index)
-    return _weighted(losses, weights.sum(), reduction), weights.sum()
+    """-weight[target] input[target], reduced, and the sum of the targets' weights.
+
+    >>> import tenfold
+    >>> tenfold.op.fused_nll_loss(tenfold.tensor([[-1.0, -2.0]]), tenfold.tensor([1]), None, -100, "sum")
+    (tensor(2.), tensor(1.))
+    """
+    losses, weights = _picked_losses(widened(input), target, weight, ignore_index)
+    return _weighted(losses, weights.sum(), reduction).to(input.dtype), weights.sum()
 
 
 def _picked_losses(log_probs: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int) -> tuple[Tensor, Tensor]:
@@ -74,9 +80,13 @@ def _picked_losses(log_probs: Tensor, target: Tensor, weight: Tensor | None, ign
     classes = tf.where(kept, target, 0).to(tf.int64)
     weights = kept.to(log_probs.dtype)
     if weight is not None:
-        weights = weights * weight[classes].to(log_probs.dtype)
+        weights = weights * _looked_up(weight, classes).to(log_probs.dtype)
     picked = log_probs.gather(dim, classes.unsqueeze(dim)).squeeze(dim)
     return tf.where(weights == 0, tf.zeros_like(picked), -picked * weights), weights
+
+
+def _looked_up(weight: Tensor, classes: Tensor) -> Tensor:
+    return tf.index_select(weight, 0, classes.reshape(-1)).view(classes.shape)
 
 
 def _weighted(losses: Tensor, total: Tensor, reduction: str) -> Tensor:
@@ -95,13 +105,19 @@ def fused_nll_loss_grad(
     reduction: str,
     total_weight: Tensor,
 ) -> Tensor:
-    """The gradient of `fused_nll_loss` for its input; linear in `grad`."""
+    """The gradient of `fused_nll_loss` for its input; linear in `grad`.
+
+    >>> import tenfold
+    >>> x, one = tenfold.tensor([[-1.0, -2.0]]), tenfold.tensor(1.0)
+    >>> tenfold.op.fused_nll_loss_grad(one, x, tenfold.tensor([1]), None, -100, "sum", one)
+    tensor([[ 0., -1.]])
+    """
     dim = _class_dim(input)
     kept = tf.ne(target, ignore_index)
     weights = kept.to(grad.dtype)
     classes = tf.where(kept, target, 0).to(tf.int64)
     if weight is not None:
-        weights = weights * weight[classes].to(grad.dtype)
+        weights = weights * _looked_up(weight, classes).to(grad.dtype)
     share = grad / total_weight if reduction == "mean" else grad
     values = tf.where(weights == 0, tf.zeros_like(weights), -share * weights)
     return tf.zeros_like(input).scatter(dim, classes.unsqueeze(dim), values.unsqueeze(dim).to(input.dtype))
@@ -136,16 +152,21 @@ def nll_loss(
 def fused_cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, label_smoothing: float, reduction: str
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Cross entropy with class indices; also the sum of the targets' weights and log(sum(exp(input)))."""
-    dim = _class_dim(input)
-    sums = tf.logsumexp(input, dim)
-    log_probs = tf.log_softmax(input, dim)
+    """Cross entropy with class indices; also the sum of the targets' weights and log(sum(exp(input))).
+
+    >>> import tenfold
+    >>> tenfold.op.fused_cross_entropy(tenfold.zeros(1, 2), tenfold.tensor([1]), None, -100, 0.0, "sum")[0]
+    tensor(0.6931)
+    """
+    dim, x = _class_dim(input), widened(input)
+    sums = tf.logsumexp(x, dim)
+    log_probs = tf.log_softmax(x, dim)
     losses, weights = _picked_losses(log_probs, target, weight, ignore_index)
     if label_smoothing > 0:
         factors = 1 if weight is None else weight.view(-1, *[1] * (input.dim() - dim - 1))
         smooth = -(log_probs * factors).sum(dim) * (label_smoothing / input.shape[dim])
         losses = losses * (1 - label_smoothing) + tf.where(tf.ne(target, ignore_index), smooth, 0.0)
-    return _weighted(losses, weights.sum(), reduction), weights.sum(), sums
+    return _weighted(losses, weights.sum(), reduction).to(input.dtype), weights.sum(), sums
 
 
 @composite("loss", method=None)
@@ -163,6 +184,12 @@ def fused_cross_entropy_grad(
     """The gradient of `fused_cross_entropy` for its input; the body computes the softmax again.
 
     It is softmax(input) sum(q) - q, where q is each target's weighted distribution times its share of `grad`.
+
+    >>> import tenfold
+    >>> x, target = tenfold.zeros(1, 2), tenfold.tensor([1])
+    >>> loss, total, sums = tenfold.op.fused_cross_entropy(x, target, None, -100, 0.0, "sum")
+    >>> tenfold.op.fused_cross_entropy_grad(tenfold.tensor(1.0), x, target, None, -100, 0.0, "sum", total, sums)
+    tensor([[ 0.5000, -0.5000]])
     """
     dim = _class_dim(input)
     kept = tf.ne(target, ignore_index)
@@ -174,7 +201,7 @@ def fused_cross_entropy_grad(
         q = q * weight.to(input.dtype).view(-1, *[1] * (input.dim() - dim - 1))
     q = q * share
     probabilities = tf.where(share == 0, tf.zeros_like(input), tf.softmax(input, dim))
-    return probabilities * q.sum(dim, True) - q
+    return (probabilities * q.sum(dim, True) - q).to(input.dtype)
 
 
 @composite("loss", method=None)

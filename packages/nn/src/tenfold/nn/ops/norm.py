@@ -59,6 +59,12 @@ def fused_layer_norm_grad(
     """The gradients of `fused_layer_norm` for input, weight and bias.
 
     The body computes the statistics again, so that they take part when it is differentiated itself.
+
+    >>> import tenfold
+    >>> x = tenfold.tensor([1.0, 3.0])
+    >>> _, mean, rstd = tenfold.op.fused_layer_norm(x, 1, None, None, 0.0)
+    >>> tenfold.op.fused_layer_norm_grad(tenfold.tensor([1.0, 0.0]), x, mean, rstd, 1, None, 0.0)[2]
+    tensor([1., 0.])
     """
     dims = _last(normalized_ndim)
     y, _, rstd = _normalized(widened(input), dims, eps)
@@ -116,7 +122,12 @@ def _check_normalized_shape(name: str, input: Tensor, normalized_shape: Any, wei
 
 @composite("norm", method=None)
 def fused_rms_norm(input: Tensor, normalized_ndim: int, weight: Tensor | None, eps: float) -> tuple[Tensor, Tensor]:
-    """Root-mean-square norm over the last dimensions, with the 1 / sqrt(mean(x^2) + eps) that it used."""
+    """Root-mean-square norm over the last dimensions, with the 1 / sqrt(mean(x^2) + eps) that it used.
+
+    >>> import tenfold
+    >>> tenfold.op.fused_rms_norm(tenfold.tensor([1.0, 7.0]), 1, None, 0.0)[1]
+    tensor([0.2000])
+    """
     x = widened(input)
     rstd = _inverse_rms(x, normalized_ndim, eps)
     return _affine(x * rstd, weight, None, input.dtype), rstd
@@ -130,7 +141,14 @@ def _inverse_rms(x: Tensor, normalized_ndim: int, eps: float) -> Tensor:
 def fused_rms_norm_grad(
     grad: Tensor, input: Tensor, rstd: Tensor, normalized_ndim: int, weight: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor]:
-    """The gradients of `fused_rms_norm` for input and weight; the body computes `rstd` again."""
+    """The gradients of `fused_rms_norm` for input and weight; the body computes `rstd` again.
+
+    >>> import tenfold
+    >>> x = tenfold.tensor([1.0, 7.0])
+    >>> _, rstd = tenfold.op.fused_rms_norm(x, 1, None, 0.0)
+    >>> tenfold.op.fused_rms_norm_grad(tenfold.tensor([1.0, 1.0]), x, rstd, 1, None, 0.0)[1]
+    tensor([0.2000, 1.4000])
+    """
     x, g, dims = widened(input), widened(grad), _last(normalized_ndim)
     rstd = _inverse_rms(x, normalized_ndim, eps)
     y = x * rstd
@@ -169,7 +187,12 @@ def fused_batch_norm(
     training: bool,
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Batch norm of (N, C, *S), with the mean, the biased variance and 1 / sqrt(var + eps) that it used."""
+    """Batch norm of (N, C, *S), with the mean, the biased variance and 1 / sqrt(var + eps) that it used.
+
+    >>> import tenfold
+    >>> tenfold.op.fused_batch_norm(tenfold.tensor([[1.0], [3.0]]), None, None, None, None, True, 0.0)[1]
+    tensor([2.])
+    """
     x = widened(input)
     if training or running_mean is None or running_var is None:
         mean, var = _channel_statistics(x)
@@ -199,7 +222,14 @@ def _along_channels(v: Tensor, x: Tensor) -> Tensor:
 def fused_batch_norm_grad(
     grad: Tensor, input: Tensor, weight: Tensor | None, mean: Tensor, rstd: Tensor, training: bool, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The gradients of `fused_batch_norm` for input, weight and bias; in training the body computes mean and rstd again."""
+    """The gradients of `fused_batch_norm` for input, weight and bias; in training the body computes mean and rstd again.
+
+    >>> import tenfold
+    >>> x = tenfold.tensor([[1.0], [3.0]])
+    >>> _, mean, _, rstd = tenfold.op.fused_batch_norm(x, None, None, None, None, True, 0.0)
+    >>> tenfold.op.fused_batch_norm_grad(tenfold.ones(2, 1), x, None, mean, rstd, True, 0.0)[2]
+    tensor([2.])
+    """
     x, g = widened(input), widened(grad)
     if training:
         mean, var = _channel_statistics(x)
@@ -311,7 +341,12 @@ def instance_norm(
 def fused_group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Group norm of (N, C, *S), with the mean and 1 / sqrt(var + eps) of each group (N, G)."""
+    """Group norm of (N, C, *S), with the mean and 1 / sqrt(var + eps) of each group (N, G).
+
+    >>> import tenfold
+    >>> tenfold.op.fused_group_norm(tenfold.tensor([[1.0, 3.0]]), 1, None, None, 0.0)[1]
+    tensor([[2.]])
+    """
     x = widened(input)
     groups = x.reshape(*x.shape[:1], num_groups, -1) if x.numel() else x.reshape(x.shape[0], num_groups, 0)
     y, mean, rstd = _normalized(groups, [2], eps)
@@ -324,7 +359,14 @@ def fused_group_norm(
 def fused_group_norm_grad(
     grad: Tensor, input: Tensor, mean: Tensor, rstd: Tensor, num_groups: int, weight: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The gradients of `fused_group_norm` for input, weight and bias; the body computes the statistics again."""
+    """The gradients of `fused_group_norm` for input, weight and bias; the body computes the statistics again.
+
+    >>> import tenfold
+    >>> x = tenfold.tensor([[1.0, 3.0]])
+    >>> _, mean, rstd = tenfold.op.fused_group_norm(x, 1, None, None, 0.0)
+    >>> tenfold.op.fused_group_norm_grad(tenfold.ones(1, 2), x, mean, rstd, 1, None, 0.0)[2]
+    tensor([1., 1.])
+    """
     x, g = widened(input), widened(grad)
     rows = (x.shape[0], num_groups, prod(x.shape[1:]) // num_groups)
     y, _, rstd = _normalized(x.reshape(rows), [2], eps)

@@ -85,9 +85,9 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     if mode == "constant":
         return constant_pad(input, widths, 0 if value is None else value)
     if mode not in ("reflect", "replicate", "circular"):
-        raise NotImplementedError(f"Unrecognised padding mode {mode}; it must be constant, reflect, replicate or circular")
+        raise NotImplementedError(f"pad: Unrecognised padding mode {mode}; it must be constant, reflect, replicate or circular")
     if value is not None and value != 0:
-        raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
+        raise ValueError(f'pad: Padding mode "{mode}" doesn\'t take in value argument')
     count = len(widths) // 2
     if len(widths) % 2 or count > 3 or input.dim() not in (count + 1, count + 2):
         raise NotImplementedError(

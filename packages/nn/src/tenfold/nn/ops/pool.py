@@ -142,7 +142,9 @@ def _averaging(
     return window, tf.tensor(factors.tolist(), dtype=x.dtype, device=x.device)
 
 
-def _steps(name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> tuple[Sizes, Sizes, Sizes, Sizes]:
+def _steps(
+    name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any
+) -> tuple[Sizes, Sizes, Sizes, Sizes]:
     """Kernel size, stride, padding and dilation, one for each dimension, checked against the input."""
     kernel = per_dim(kernel_size, n, f"{name}: kernel_size")
     steps = kernel if stride is None or stride == [] or stride == () else per_dim(stride, n, f"{name}: stride")
@@ -334,17 +336,32 @@ def avg_pool3d(
 
 @composite("pool", method=None)
 def lp_pool1d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """The p-norm of each window: (sum of x^p)^(1/p), p being `norm_type`. Shape: (N, C, L) or (C, L)."""
+    """The p-norm of each window: (sum of x^p)^(1/p), p being `norm_type`. Shape: (N, C, L) or (C, L).
+
+    >>> import tenfold
+    >>> tenfold.op.lp_pool1d(tenfold.tensor([[3.0, 4.0]]), 2, 2)
+    tensor([[5.]])
+    """
     return _power_mean(1, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 @composite("pool", method=None)
 def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """The p-norm of each window: (sum of x^p)^(1/p), p being `norm_type`. Shape: (N, C, H, W) or (C, H, W)."""
+    """The p-norm of each window: (sum of x^p)^(1/p), p being `norm_type`. Shape: (N, C, H, W) or (C, H, W).
+
+    >>> import tenfold
+    >>> tenfold.op.lp_pool2d(tenfold.tensor([[[3.0, 4.0], [0.0, 0.0]]]), 2, 2)
+    tensor([[[5.]]])
+    """
     return _power_mean(2, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 @composite("pool", method=None)
 def lp_pool3d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """The p-norm of each window: (sum of x^p)^(1/p), p being `norm_type`. Shape: (N, C, D, H, W) or (C, D, H, W)."""
+    """The p-norm of each window: (sum of x^p)^(1/p), p being `norm_type`. Shape: (N, C, D, H, W) or (C, D, H, W).
+
+    >>> import tenfold
+    >>> tenfold.op.lp_pool3d(tenfold.tensor([[[[3.0, 4.0]]]]), 2, (1, 1, 2))
+    tensor([[[[5.]]]])
+    """
     return _power_mean(3, input, norm_type, kernel_size, stride, ceil_mode)

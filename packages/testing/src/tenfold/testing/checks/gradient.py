@@ -45,8 +45,9 @@ class _Problem:
         self.case, self.sample = case, sample
         self.leaves: list[Any] = []
         self.positions: list[int | None] = []
+        constants = self._constants()
         for t in sample.tensors:
-            wanted = t.dtype.category >= 2
+            wanted = t.dtype.category >= 2 and id(t) not in constants
             self.positions.append(len(self.leaves) if wanted else None)
             if wanted:
                 self.leaves.append(t.detach().requires_grad_(True))
@@ -74,6 +75,11 @@ class _Problem:
         if registered.stable is not None:
             result = registered.stable(result)
         return tuple(r for r in results_of(result) if isinstance(r, Tensor) and r.dtype.category >= 2)
+
+    def _constants(self) -> set[int]:
+        names = [p.name for p in self.case.operator.params if not p.keyword_only]
+        given = [*zip(names, self.sample.args), *self.sample.kwargs.items()]
+        return {id(value) for name, value in given if name in self.case.registered.constants}
 
     def outputs(self, results: tuple[Any, ...]) -> list[Any]:
         return [r for r in results if r.requires_grad]

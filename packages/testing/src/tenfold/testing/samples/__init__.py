@@ -105,6 +105,7 @@ class Samples:
     no_gradient: str = ""  # why derivatives are not compared with differences
     no_value: str = ""  # why values are not compared at all
     no_second_gradient: str = ""
+    constants: tuple[str, ...] = ()  # parameters that have no derivative by the operator's definition
     before: Callable[[Any], Any] | None = None  # puts the first tensor where derivatives are taken: among symmetric matrices
     stable: Callable[[Any], Any] | None = None  # what of the result has derivatives: eigenvectors without their phase
     mutates: bool = False  # the operator writes its first argument: it is tried on copies

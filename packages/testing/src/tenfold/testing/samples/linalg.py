@@ -24,7 +24,9 @@ def regular(make: Make, *shape: int) -> Any:
     steps = op.arange(1, min(M, N) + 1, device=make.device).to(make.dtype) * 3
     diagonal = op.diag_embed(steps) if M and N else op.zeros(min(M, N), min(M, N), dtype=make.dtype, device=make.device)
     padded = op.zeros(M, N, dtype=make.dtype, device=make.device)
-    padded = padded + op.cat([op.cat([diagonal, padded[: diagonal.shape[0], diagonal.shape[0] :]], 1), padded[diagonal.shape[0] :]], 0)
+    padded = padded + op.cat(
+        [op.cat([diagonal, padded[: diagonal.shape[0], diagonal.shape[0] :]], 1), padded[diagonal.shape[0] :]], 0
+    )
     return make(*shape, low=-0.9, high=0.9) + padded
 
 
@@ -165,7 +167,7 @@ samples("svd", dtypes=WIDE, stable=_older_svd_stable)(of_matrices(regular, ANY_S
 samples("linalg_svdvals", dtypes=WIDE)(of_matrices(regular, ANY_SHAPE))
 
 
-@samples("eigh_pair", dtypes=WIDE, stable=_vectors_stable)
+@samples("eigh_pair", dtypes=WIDE, stable=_vectors_stable, before=lambda A: (A + A.mH) * 0.5)
 def _eigh_pair(make: Make) -> Iterator[Sample]:
     for shape in SQUARE:
         for side in "LU":

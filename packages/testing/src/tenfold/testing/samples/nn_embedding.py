@@ -24,7 +24,6 @@ def _embedding(make: Make) -> Iterator[Sample]:
     yield Sample(make.ints(4, low=0, high=V, dtype=tenfold.int32), make(V, D), note="int32")
 
 
-
 @samples("embedding_rows", dtypes=FLOATS)
 def _embedding_rows(make: Make) -> Iterator[Sample]:
     for shape in ((4,), (2, 3), (), (0,)):
@@ -38,9 +37,7 @@ def _embedding_weight_grad(make: Make) -> Iterator[Sample]:
         for shape in ((6,), (2, 3), ()):
             yield Sample(make(*shape, D), _index(make, *shape), V, padding, by_frequency, note=f"{padding}, {by_frequency}")
     yield Sample(make(0, D), _index(make, 0), V, -1, False, note="empty")
-    yield Sample(
-        make(2, 3, D, layout="transposed"), _index(make, 2, 3, layout="strided"), V, -1, False, note="strided memory"
-    )
+    yield Sample(make(2, 3, D, layout="transposed"), _index(make, 2, 3, layout="strided"), V, -1, False, note="strided memory")
 
 
 @error_samples("embedding")

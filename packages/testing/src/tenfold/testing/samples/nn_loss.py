@@ -47,10 +47,10 @@ def _by_index(make: Make) -> Iterator[Sample]:
     yield Sample(make(4, 3, layout="transposed"), make.ints(4, low=0, high=3, layout="strided"), note="strided memory")
 
 
-samples("nll_loss", dtypes=FLOATS)(_by_index)
+samples("nll_loss", dtypes=FLOATS, constants=("weight",))(_by_index)
 
 
-@samples("cross_entropy", dtypes=FLOATS)
+@samples("cross_entropy", dtypes=FLOATS, constants=("weight",))
 def _cross_entropy(make: Make) -> Iterator[Sample]:
     yield from _by_index(make)
     for shape in SHAPES[:2]:
@@ -97,7 +97,7 @@ def _fused(make: Make) -> Iterator[tuple[Any, Any, Any, int, str]]:
     yield make(4, 3, layout="transposed"), make.ints(4, low=0, high=3, layout="strided"), None, -100, "mean"
 
 
-@samples("fused_nll_loss", dtypes=FLOATS)
+@samples("fused_nll_loss", dtypes=FLOATS, constants=("weight",))
 def _fused_nll_loss(make: Make) -> Iterator[Sample]:
     for x, target, weight, ignored, reduction in _fused(make):
         yield Sample(x, target, weight, ignored, reduction, note=reduction)
@@ -110,7 +110,7 @@ def _fused_nll_loss_grad(make: Make) -> Iterator[Sample]:
         yield Sample(make(*out.shape), x, target, weight, ignored, reduction, total, note=reduction)
 
 
-@samples("fused_cross_entropy", dtypes=FLOATS)
+@samples("fused_cross_entropy", dtypes=FLOATS, constants=("weight",))
 def _fused_cross_entropy(make: Make) -> Iterator[Sample]:
     for x, target, weight, ignored, reduction in _fused(make):
         for smoothing in (0.0, 0.3):

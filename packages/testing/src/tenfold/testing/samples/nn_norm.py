@@ -27,7 +27,9 @@ def _layer_norm(make: Make) -> Iterator[Sample]:
         yield Sample(make(*shape), last, eps=0.1, note=f"{_note(shape)}, plain")
         yield Sample(make(*shape), last, weight=make(*last), note=f"{_note(shape)}, weight")
     yield Sample(make(2, 5), (5,), bias=make(5), note="bias")
-    yield Sample(make(3, 4, layout="transposed"), (4,), make(4, layout="strided"), make(4, layout="flipped"), note="strided memory")
+    yield Sample(
+        make(3, 4, layout="transposed"), (4,), make(4, layout="strided"), make(4, layout="flipped"), note="strided memory"
+    )
 
 
 @samples("fused_layer_norm", dtypes=FLOATS)
@@ -84,7 +86,7 @@ def _row_errors(make: Make) -> Iterator[ErrorSample]:
 PLANES: list[tuple[int, ...]] = [(3, 2), (2, 2, 3), (2, 3, 2, 2), (2, 2, 1, 2, 2)]
 
 
-@samples("batch_norm", dtypes=FLOATS, mutates=True)
+@samples("batch_norm", dtypes=FLOATS, mutates=True, constants=("running_mean", "running_var"))
 def _batch_norm(make: Make) -> Iterator[Sample]:
     for shape in PLANES:
         C = shape[1]
@@ -98,7 +100,7 @@ def _batch_norm(make: Make) -> Iterator[Sample]:
     yield Sample(make(3, 2, 2, layout="transposed"), None, None, make(2, layout="strided"), None, True, note="strided memory")
 
 
-@samples("fused_batch_norm", dtypes=FLOATS)
+@samples("fused_batch_norm", dtypes=FLOATS, constants=("running_mean", "running_var"))
 def _fused_batch_norm(make: Make) -> Iterator[Sample]:
     for shape in PLANES:
         C = shape[1]
@@ -128,7 +130,7 @@ def _batch_norm_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(3), None, None, training=True, error=RuntimeError, match="at least 2 dimensions")
 
 
-@samples("instance_norm", dtypes=FLOATS, mutates=True)
+@samples("instance_norm", dtypes=FLOATS, mutates=True, constants=("running_mean", "running_var"))
 def _instance_norm(make: Make) -> Iterator[Sample]:
     for shape in PLANES[1:]:
         C = shape[1]
@@ -147,7 +149,7 @@ def _instance_norm_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(2, 2, 3), weight=make(3), error=RuntimeError, match="2 elements not 3")
 
 
-GROUPS: list[tuple[tuple[int, ...], int]] = [((3, 4), 2), ((2, 4, 3), 4), ((1, 2, 2, 2), 1), ((2, 3, 1, 2, 2), 3)]
+GROUPS: list[tuple[tuple[int, ...], int]] = [((3, 6), 2), ((2, 4, 3), 4), ((1, 2, 2, 2), 1), ((2, 3, 1, 2, 2), 3)]
 
 
 @samples("group_norm", dtypes=FLOATS)

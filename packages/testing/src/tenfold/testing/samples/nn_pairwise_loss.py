@@ -114,9 +114,7 @@ def _gaussian_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(3, 4), make(3, 4), make(4), error=ValueError, match="incorrect size")
     yield ErrorSample(make(3, 4), make(3, 4), make(3, 4, low=-2, high=-1), error=ValueError, match="negative")
     yield ErrorSample(make(3, 4), make(3, 4), -1.0, error=ValueError, match="negative")
-    yield ErrorSample(
-        make(3, 4), make(3, 4), make(3, 4, domain=POSITIVE), reduction="product", error=ValueError, match="product"
-    )
+    yield ErrorSample(make(3, 4), make(3, 4), make(3, 4, domain=POSITIVE), reduction="product", error=ValueError, match="product")
 
 
 # Of scores and vectors

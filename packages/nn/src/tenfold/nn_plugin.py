@@ -26,3 +26,11 @@ def tenfold_kernels(device: str) -> dict[str, str]:
 @hookimpl()  # type: ignore[untyped-decorator]
 def tenfold_gradients() -> dict[str, str]:
     return {family: f"tenfold.nn.rules.{family}" for family in WITH_KERNELS}
+
+
+@hookimpl()  # type: ignore[untyped-decorator]
+def tenfold_modules() -> dict[str, str]:
+    from tenfold import nn
+
+    public = {name: getattr(nn, name) for name in nn.__all__}
+    return {name: f"tenfold.nn:{name}" for name, item in public.items() if isinstance(item, type) and issubclass(item, nn.Module)}
