@@ -16,9 +16,7 @@ __version__ = "0.1.0"
 
 from math import e, inf, nan, pi
 
-from tenfold import dispatch as _dispatch
-from tenfold import dtypes as _dtypes
-from tenfold import environment as _environment
+from tenfold import dispatch as _dispatch, dtypes as _dtypes, environment as _environment
 from tenfold.devices import device, get_default_device, set_default_device
 from tenfold.dtypes import dtype, get_default_dtype, set_default_dtype
 from tenfold.gradmode import (
