@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+
 import tenfold
 from tenfold import debug
 from tenfold.kernels import KERNELS, kernel
