@@ -15,6 +15,7 @@ import inspect
 import pkgutil
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,8 @@ def declared_type(annotation: Any) -> str:
     return BUILTINS.sub(r"builtins.\1", text) if NAMEABLE.fullmatch(text) else "Any"
 
 
-def parameters(signature: inspect.Signature, method: bool, out: bool = False) -> str:
-    """The parameter list of a function or method; with `out`, it takes `out=`, too."""
+def parameters(signature: inspect.Signature, method: bool, further: Sequence[str] = ()) -> str:
+    """The parameter list of a function or method, which takes these further keywords, too."""
     parts, starred = [], False
     for i, p in enumerate(signature.parameters.values()):
         if method and i == 0:
@@ -63,15 +64,18 @@ def parameters(signature: inspect.Signature, method: bool, out: bool = False) ->
                 parts.append("*")
                 starred = True
             parts.append(f"{p.name}: {declared_type(p.annotation)}{default}")
-    if out and "out" not in signature.parameters:
-        parts += ([] if starred else ["*"]) + ["out: Any = ..."]
+    further = [name for name in further if name not in signature.parameters]
+    if further:
+        parts += ([] if starred else ["*"]) + [f"{name}: Any = ..." for name in further]
     return ", ".join(parts)
 
 
 def declaration(name: str, operator: Any, method: bool) -> str:
-    takes_out = operator.out and operator.inplace_of is None
+    from tenfold.callpath import numpy_names, takes_out
+
+    further = [*numpy_names(operator), *(["out"] if takes_out(operator) else [])]
     result = declared_type(operator.declared.__annotations__.get("return", "Any"))
-    return f"def {name}({parameters(operator.signature, method, takes_out)}) -> {result}: ..."
+    return f"def {name}({parameters(operator.signature, method, further)}) -> {result}: ..."
 
 
 def attribute(name: str, member: Any) -> list[str]:

@@ -8,7 +8,7 @@ from tenfold.operators import OPERATORS, Operator
 from tenfold.testing import completeness_tests, conformance_tests
 from tenfold.testing.samples import load, samples_of
 
-FAMILIES = ("pointwise", "activation", "reduction", "matmul", "view", "indexing", "conversion", "creation", "random")
+FAMILIES = ("pointwise", "activation", "reduction", "matmul", "view", "indexing", "conversion", "creation", "random", "linalg")
 
 load()
 

@@ -43,7 +43,7 @@ def specialise(operator: Operator) -> None:
         linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
         made: dict[str, Any] = {"DEFAULT": {p.name: p.default for p in operator.params}}
         exec(compile(text, filename, "exec"), RUNTIME, made)  # noqa: S102 - its own text
-        call: Any = made[name]
+        call = made[name]
         RUNTIME["bind_" + name] = made["bind_" + name]
         made["bind_" + name].__qualname__ = name  # for Python's errors about wrong calls
         fn = operator.fn

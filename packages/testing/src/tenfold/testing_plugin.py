@@ -22,6 +22,7 @@ FAMILIES = (
     "creation_like",
     "random",
     "linalg",
+    "linalg_lu",
     "nn_attention",
     "nn_conv",
     "nn_embedding",

@@ -94,6 +94,8 @@ def _info(A: Any) -> Any:
 
 
 def _inverse(A: Any) -> Any:
+    if A.shape[-1] != A.shape[-2]:
+        raise ValueError("no square matrix")
     try:
         return linalg.inv(A), _info(A)
     except linalg.LinAlgError:
@@ -116,7 +118,7 @@ def _zero_pivot(a: Any) -> int:
 
 
 def _solve(A: Any, B: Any) -> Any:
-    if A.dtype != B.dtype or A.shape[-1] != B.shape[-2]:
+    if A.dtype != B.dtype or not A.shape[-2] == A.shape[-1] == B.shape[-2]:
         raise ValueError("operands do not fit")
     try:
         return linalg.solve(A, B), _info(A)

@@ -167,6 +167,8 @@ def ldl_packed(A: Any, hermitian: bool) -> Any:
 @kernel(op.linalg_ldl_solve, device="cpu")
 def linalg_ldl_solve(LD: Any, pivots: Any, B: Any, hermitian: bool) -> Any:
     _require(LD)
+    if LD.dtype != B.dtype or B.ndim < 2 or not LD.shape[-2] == LD.shape[-1] == B.shape[-2]:
+        raise ValueError("operands do not fit")  # the rule says why
     hermitian = hermitian and LD.dtype.kind == "c"
     batch = np.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
     LD, pivots = np.broadcast_to(LD, (*batch, *LD.shape[-2:])), np.broadcast_to(pivots, (*batch, pivots.shape[-1]))

@@ -16,7 +16,13 @@ from tenfold.tensor import Tensor
 
 @primitive("linalg", method=None, name="qr_pair")
 def _qr_pair(A: Tensor, mode: str) -> tuple[Tensor, Tensor]:
-    """Orthogonal and upper triangular factor: what `linalg.qr` and `qr` run."""
+    """Orthogonal and upper triangular factor: what `linalg.qr` and `qr` run.
+
+    >>> import tenfold
+    >>> tenfold.op.qr_pair(tenfold.eye(2), "reduced")[1].abs()
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
 
 
 @_qr_pair.rule
@@ -61,7 +67,12 @@ def qr(input: Tensor, some: bool = True) -> Any:
 
 @primitive("linalg", method=None, name="svd_triple")
 def _svd_triple(A: Tensor, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """Singular vectors and values: what `linalg.svd` and `svd` run."""
+    """Singular vectors and values: what `linalg.svd` and `svd` run.
+
+    >>> import tenfold
+    >>> tenfold.op.svd_triple(tenfold.tensor([[0.0, 2.0], [1.0, 0.0]]), False)[1]
+    tensor([2., 1.])
+    """
 
 
 @_svd_triple.rule
@@ -122,7 +133,12 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
 
 @primitive("linalg", method=None, name="eigh_pair")
 def _eigh_pair(A: Tensor, UPLO: str) -> tuple[Tensor, Tensor]:
-    """Eigenvalues and eigenvectors of a symmetric matrix: what `linalg.eigh` runs."""
+    """Eigenvalues and eigenvectors of a symmetric matrix: what `linalg.eigh` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.eigh_pair(tenfold.tensor([[2.0, 0.0], [0.0, 1.0]]), "L")[0]
+    tensor([1., 2.])
+    """
 
 
 @_eigh_pair.rule
@@ -159,7 +175,12 @@ def linalg_eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
 
 @primitive("linalg", method=None, name="eig_pair")
 def _eig_pair(A: Tensor) -> tuple[Tensor, Tensor]:
-    """Eigenvalues and eigenvectors of a square matrix: what `linalg.eig` runs."""
+    """Eigenvalues and eigenvectors of a square matrix: what `linalg.eig` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.eig_pair(tenfold.tensor([[2.0]]))[0]
+    tensor([2.+0.j])
+    """
 
 
 @_eig_pair.rule
@@ -198,7 +219,12 @@ def linalg_eigvals(A: Tensor) -> Tensor:
 
 @primitive("linalg", method=None, name="cholesky_pair")
 def _cholesky_pair(A: Tensor, upper: bool) -> tuple[Tensor, Tensor]:
-    """The triangular factor and where it failed: what `linalg.cholesky_ex` runs."""
+    """The triangular factor and where it failed: what `linalg.cholesky_ex` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.cholesky_pair(tenfold.tensor([[9.0]]), False)
+    (tensor([[3.]]), tensor(0, dtype=tenfold.int32))
+    """
 
 
 @_cholesky_pair.rule
@@ -258,7 +284,12 @@ def cholesky(input: Tensor, upper: bool = False) -> Tensor:
 
 @primitive("linalg", method=None, name="cholesky_inverted")
 def _cholesky_inverted(L: Tensor, upper: bool) -> Tensor:
-    """The inverse of the matrix that has this triangular factor: what `cholesky_inverse` runs."""
+    """The inverse of the matrix that has this triangular factor: what `cholesky_inverse` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.cholesky_inverted(tenfold.tensor([[2.0]]), False)
+    tensor([[0.2500]])
+    """
 
 
 @_cholesky_inverted.rule
@@ -280,7 +311,12 @@ def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
 
 @primitive("linalg", method=None, name="cholesky_solution")
 def _cholesky_solution(A: Tensor, B: Tensor, upper: bool) -> Tensor:
-    """The solution of a system whose matrix has the triangular factor A: what `cholesky_solve` runs."""
+    """The solution of a system whose matrix has the triangular factor A: what `cholesky_solve` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.cholesky_solution(tenfold.tensor([[2.0]]), tenfold.tensor([[4.0]]), False)
+    tensor([[1.]])
+    """
 
 
 @_cholesky_solution.rule

@@ -15,7 +15,13 @@ from tenfold.tensor import Tensor
 
 @primitive("linalg", method=None, name="pseudo_inverse")
 def _pseudo_inverse(A: Tensor, atol: Tensor, rtol: Tensor, hermitian: bool) -> Tensor:
-    """The pseudo-inverse without singular values up to max(atol, rtol * largest): what `linalg.pinv` runs."""
+    """The pseudo-inverse without singular values up to max(atol, rtol * largest): what `linalg.pinv` runs.
+
+    >>> import tenfold
+    >>> zero = tenfold.tensor(0.0)
+    >>> tenfold.op.pseudo_inverse(tenfold.tensor([[2.0]]), zero, zero, False)
+    tensor([[0.5000]])
+    """
 
 
 @_pseudo_inverse.rule

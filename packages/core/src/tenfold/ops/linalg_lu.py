@@ -14,7 +14,12 @@ from tenfold.tensor import Tensor
 
 @primitive("linalg", method=None, name="lu_packed")
 def _lu_packed(A: Tensor, pivot: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """Both factors in one matrix, the (1-based) row exchanges, and where it failed: what the LU operators run."""
+    """Both factors in one matrix, the (1-based) row exchanges, and where it failed: what the LU operators run.
+
+    >>> import tenfold
+    >>> tenfold.op.lu_packed(tenfold.tensor([[1.0, 0.0], [2.0, 1.0]]), True)[1]
+    tensor([2, 2], dtype=tenfold.int32)
+    """
 
 
 @_lu_packed.rule
@@ -74,7 +79,12 @@ def linalg_lu(A: Tensor, *, pivot: bool = True) -> Any:
 
 @primitive("linalg", method=None, name="pivot_order", nondifferentiable="its result is integers")
 def _pivot_order(pivots: Tensor, rows: int) -> Tensor:
-    """The order of rows that the exchanges make: row i of the exchanged matrix was row order[i]."""
+    """The order of rows that the exchanges make: row i of the exchanged matrix was row order[i].
+
+    >>> import tenfold
+    >>> tenfold.op.pivot_order(tenfold.tensor([2, 2], dtype=tenfold.int32), 2)
+    tensor([1, 0])
+    """
 
 
 @_pivot_order.rule
@@ -207,7 +217,12 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
 
 @primitive("linalg", method=None, name="geqrf_pair", nondifferentiable="PyTorch has no derivative of it either; use linalg.qr")
 def _geqrf_pair(A: Tensor) -> tuple[Tensor, Tensor]:
-    """R with the reflections below it, and their factors: what `geqrf` runs."""
+    """R with the reflections below it, and their factors: what `geqrf` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.geqrf_pair(tenfold.tensor([[3.0], [4.0]]))[0].abs()[0]
+    tensor([5.])
+    """
 
 
 @_geqrf_pair.rule
@@ -232,7 +247,13 @@ def geqrf(input: Tensor) -> Any:
 
 @primitive("linalg", method=None, name="ldl_packed", nondifferentiable="PyTorch has no derivative of it either")
 def _ldl_packed(A: Tensor, hermitian: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """Factor and blocks in one matrix, LAPACK's pivots, and where it failed: what `linalg.ldl_factor_ex` runs."""
+    """Factor and blocks in one matrix, LAPACK's pivots, and where it failed: what `linalg.ldl_factor_ex` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.ldl_packed(tenfold.tensor([[4.0, 2.0], [2.0, 3.0]]), False)[0]
+    tensor([[4.0000, 0.0000],
+            [0.5000, 2.0000]])
+    """
 
 
 @_ldl_packed.rule

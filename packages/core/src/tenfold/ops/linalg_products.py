@@ -152,11 +152,11 @@ def linalg_vander(x: Tensor, N: int | None = None) -> Tensor:
     if x.dtype is dtypes.BY_NAME["bool"]:
         raise RuntimeError("linalg.vander: bool tensors have no powers; convert with .int()")
     count = x.shape[-1] if N is None else N
-    if N is not None and N <= 1:
-        raise RuntimeError(f"linalg.vander: N must be greater than 1, got {N}")
+    if count <= 1:
+        raise RuntimeError(f"linalg.vander: N must be greater than 1, got {count}")
     x = x.to(dtypes.int64) if x.dtype.category < 2 else x
     column = x.unsqueeze(-1)
-    repeated = column.expand(*x.shape, max(count - 1, 0))
+    repeated = column.expand(*x.shape, count - 1)
     return op.cat([op.ones_like(column), repeated], -1).cumprod(-1)
 
 

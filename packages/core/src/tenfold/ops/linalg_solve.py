@@ -23,7 +23,12 @@ from tenfold.tensor import Tensor
 
 @primitive("linalg", method=None, name="inverse_pair")
 def _inverse_pair(A: Tensor) -> tuple[Tensor, Tensor]:
-    """The inverse and where it failed: what `linalg.inv_ex` runs."""
+    """The inverse and where it failed: what `linalg.inv_ex` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.inverse_pair(tenfold.tensor([[2.0]]))
+    (tensor([[0.5000]]), tensor(0, dtype=tenfold.int32))
+    """
 
 
 @_inverse_pair.rule
@@ -83,7 +88,12 @@ def inverse(input: Tensor) -> Tensor:
 
 @primitive("linalg", method=None, name="solve_pair")
 def _solve_pair(A: Tensor, B: Tensor) -> tuple[Tensor, Tensor]:
-    """X with A X = B for batches of one shape, and where it failed: what `linalg.solve_ex` runs."""
+    """X with A X = B for batches of one shape, and where it failed: what `linalg.solve_ex` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.solve_pair(tenfold.tensor([[2.0]]), tenfold.tensor([[4.0]]))[0]
+    tensor([[2.]])
+    """
 
 
 @_solve_pair.rule
@@ -159,7 +169,12 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
 
 @primitive("linalg", method=None, name="triangular_solution")
 def _triangular_solution(A: Tensor, B: Tensor, upper: bool, unitriangular: bool) -> Tensor:
-    """X with A X = B, reading one triangle of A, for batches of one shape: what `linalg.solve_triangular` runs."""
+    """X with A X = B, reading one triangle of A, for batches of one shape: what `linalg.solve_triangular` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.triangular_solution(tenfold.tensor([[2.0]]), tenfold.tensor([[4.0]]), True, False)
+    tensor([[2.]])
+    """
 
 
 @_triangular_solution.rule
@@ -215,7 +230,12 @@ def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bo
 
 @primitive("linalg", method=None, name="determinant", rule=None)
 def _determinant(A: Tensor) -> Tensor:
-    """The determinant: what `linalg.det` runs."""
+    """The determinant: what `linalg.det` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.determinant(tenfold.tensor([[2.0, 1.0], [0.0, 3.0]]))
+    tensor(6.)
+    """
 
 
 @_determinant.rule
@@ -248,7 +268,12 @@ def det(input: Tensor) -> Tensor:
 
 @primitive("linalg", method=None, name="log_determinant")
 def _log_determinant(A: Tensor) -> tuple[Tensor, Tensor]:
-    """Sign and logarithm of the determinant's size: what `linalg.slogdet` runs."""
+    """Sign and logarithm of the determinant's size: what `linalg.slogdet` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.log_determinant(tenfold.tensor([[-1.0]]))
+    (tensor(-1.), tensor(0.))
+    """
 
 
 @_log_determinant.rule

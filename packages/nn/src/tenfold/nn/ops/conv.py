@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.nn.ops.convolution import Sizes, check_steps, convolution
+from tenfold.nn.ops.convolution import Sizes, check_output_padding, check_steps, convolution
 from tenfold.nn.ops.padding import constant_pad
 from tenfold.nn.ops.sizes import per_dim
 from tenfold.operators import composite
@@ -37,7 +37,7 @@ def _plain(
         else:
             raise RuntimeError(f"{name}: Invalid padding string: {padding!r}; it must be 'same', 'valid', or ints")
     padding = per_dim(padding, n, f"{name}: padding")
-    check_steps(name, stride, padding, dilation)
+    check_steps(name, stride, padding, dilation, groups)
     return convolution(input, weight, bias, stride, padding, dilation, False, (0,) * n, groups)
 
 
@@ -59,7 +59,8 @@ def _transposed(
         )
     stride, dilation = per_dim(stride, n, f"{name}: stride"), per_dim(dilation, n, f"{name}: dilation")
     padding, more = per_dim(padding, n, f"{name}: padding"), per_dim(output_padding, n, f"{name}: output_padding")
-    check_steps(name, stride, padding, dilation)
+    check_steps(name, stride, padding, dilation, groups)
+    check_output_padding(name, more, stride, dilation)
     return convolution(input, weight, bias, stride, padding, dilation, True, more, groups)
 
 

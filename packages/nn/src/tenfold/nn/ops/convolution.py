@@ -164,9 +164,7 @@ def check_convolution(
         raise RuntimeError(
             f"{name}: Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input of size: {shape}"
         )
-    if groups <= 0:
-        raise RuntimeError(f"{name}: non-positive groups is not supported, got {groups}")
-    check_steps(name, stride, padding, dilation)
+    check_steps(name, stride, padding, dilation, groups)
     channels = shape[-n - 1]
     expected = kernel[0] if transposed else kernel[1] * groups
     if channels != expected:
@@ -190,8 +188,10 @@ def check_convolution(
         _check_kernel_fits(name, shape, kernel, padding, dilation)
 
 
-def check_steps(name: str, stride: Sizes, padding: Sizes, dilation: Sizes) -> None:
+def check_steps(name: str, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int) -> None:
     """Refuse steps with which a kernel would compute something else than a convolution."""
+    if groups <= 0:
+        raise RuntimeError(f"{name}: non-positive groups is not supported, got {groups}")
     for what, values, least in (("stride", stride, 1), ("dilation", dilation, 1), ("padding", padding, 0)):
         if min(values) < least:
             raise RuntimeError(f"{name}: {what} should be at least {least}, got {tuple(values)}")
@@ -208,15 +208,20 @@ def _check_kernel_fits(name: str, shape: list[int], kernel: list[int], padding: 
         )
 
 
-def _check_transposed(
-    name: str, shape: list[int], kernel: list[int], stride: Sizes, padding: Sizes, dilation: Sizes, output_padding: Sizes
-) -> None:
-    n = len(padding)
+def check_output_padding(name: str, output_padding: Sizes, stride: Sizes, dilation: Sizes) -> None:
+    """Refuse what reaches beyond the windows of a transposed convolution."""
     if any(o < 0 or o >= max(s, d) for o, s, d in zip(output_padding, stride, dilation, strict=True)):
         raise RuntimeError(
             f"{name}: output padding must be smaller than either stride or dilation, but got output_padding: "
             f"{tuple(output_padding)}, stride: {tuple(stride)}, dilation: {tuple(dilation)}"
         )
+
+
+def _check_transposed(
+    name: str, shape: list[int], kernel: list[int], stride: Sizes, padding: Sizes, dilation: Sizes, output_padding: Sizes
+) -> None:
+    n = len(padding)
+    check_output_padding(name, output_padding, stride, dilation)
     sizes = output_sizes(tuple(shape[-n:]), tuple(kernel[2:]), stride, padding, dilation, True, output_padding)
     if min(sizes) < 1:
         raise RuntimeError(f"{name}: Given input size {shape}, the calculated output size {list(sizes)} is too small")

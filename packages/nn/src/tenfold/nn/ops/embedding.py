@@ -139,7 +139,10 @@ def embedding_bag(
         flat, bags = flat[kept], bags[kept]
     else:
         kept = None
-    rows = embedding_rows(weight, flat, -1, scale_grad_by_freq)
+    try:
+        rows = embedding_rows(weight, flat, -1, scale_grad_by_freq)
+    except IndexError as error:  # PyTorch's two lookups refuse an index with errors of two types
+        raise RuntimeError(f"embedding_bag: {error}") from None
     if per_sample_weights is not None:
         factors = per_sample_weights.reshape(-1)
         rows = rows * (factors if kept is None else factors[kept]).unsqueeze(1)

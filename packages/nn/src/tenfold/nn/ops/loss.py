@@ -55,6 +55,15 @@ def _check_classes(name: str, input: Tensor, target: Tensor, weight: Tensor | No
         )
 
 
+def refuse_gradients(name: str, **constants: Tensor | None) -> None:
+    """RuntimeError, as PyTorch's, for a constant of the operator that asks for a gradient: there is none."""
+    for what, value in constants.items():
+        if value is not None and value.requires_grad and tf.is_grad_enabled():
+            raise RuntimeError(
+                f"{name}: not differentiable with respect to {what!r}, which requires a gradient; detach() it first"
+            )
+
+
 def _check_index(name: str, target: Tensor) -> None:
     if target._array.dtype.kind not in "iu":
         raise RuntimeError(f"{name}: expected scalar type Long for the target's class indices but found {target.dtype.name}")
@@ -145,6 +154,8 @@ def nll_loss(
     reduction = reduction_of("nll_loss", size_average, reduce, reduction)
     _check_classes("nll_loss", input, target, weight)
     _check_index("nll_loss", target)
+    if weight is not None:
+        refuse_gradients("nll_loss", weight=weight)
     return fused_nll_loss(input, target, weight, ignore_index, reduction)[0]
 
 
@@ -230,6 +241,8 @@ def cross_entropy(
         raise RuntimeError(f"cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     if target._array.dtype.kind in "iu":
         _check_classes("cross_entropy", input, target, weight)
+        if weight is not None:
+            refuse_gradients("cross_entropy", weight=weight)
         return fused_cross_entropy(input, target, weight, ignore_index, label_smoothing, reduction)[0]
     return _with_probabilities(input, target, weight, ignore_index, reduction, label_smoothing)
 

@@ -6,6 +6,7 @@ from math import prod
 from typing import Any
 
 import tenfold as tf
+from tenfold.nn.ops.loss import refuse_gradients
 from tenfold.nn.ops.padding import constant_pad
 from tenfold.nn.ops.sizes import widened
 from tenfold.numeric_limits import finfo
@@ -272,6 +273,8 @@ def batch_norm(
         values_per_channel("batch_norm", shape)
     elif running_mean is None or running_var is None:
         raise RuntimeError("batch_norm: Expected running_mean and running_var to be defined when training=False")
+    if running_mean is not None or running_var is not None:
+        refuse_gradients("batch_norm", running_mean=running_mean, running_var=running_var)
     out, mean, var, _ = fused_batch_norm(input, weight, bias, running_mean, running_var, training, eps)
     if training and (running_mean is not None or running_var is not None):
         update_statistics(running_mean, running_var, mean, var, momentum, prod(shape) // max(1, shape[1]))
@@ -328,6 +331,8 @@ def instance_norm(
         raise ValueError(f"instance_norm: Expected more than 1 spatial element when training, got input size {list(shape)}")
     if not use_input_stats and (running_mean is None or running_var is None):
         raise RuntimeError("instance_norm: Expected running_mean and running_var to be defined when use_input_stats is false")
+    if running_mean is not None or running_var is not None:
+        refuse_gradients("instance_norm", running_mean=running_mean, running_var=running_var)
     N, C = shape[:2]
     given = [None if v is None else v.expand(N, C).reshape(N * C) for v in (weight, bias, running_mean, running_var)]
     out, mean, var, _ = fused_batch_norm(input.reshape(1, N * C, *shape[2:]), *given, use_input_stats, eps)

@@ -75,7 +75,8 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     """A border of a constant, or of the input's own values: "reflect", "replicate" or "circular".
 
     `pad` has a pair of widths (before, after) for each padded dimension, the last one first; negative widths crop.
-    Raises: RuntimeError for widths that do not fit, ValueError for an unknown mode.
+    Raises: RuntimeError for widths that do not fit, or a value for another mode than "constant"; NotImplementedError for an
+    unknown mode.
 
     >>> import tenfold
     >>> tenfold.op.pad(tenfold.tensor([[1.0, 2.0, 3.0]]), (2, 1), mode="reflect")
@@ -87,7 +88,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     if mode not in ("reflect", "replicate", "circular"):
         raise NotImplementedError(f"pad: Unrecognised padding mode {mode}; it must be constant, reflect, replicate or circular")
     if value is not None and value != 0:
-        raise ValueError(f'pad: Padding mode "{mode}" doesn\'t take in value argument')
+        raise RuntimeError(f'pad: Padding mode "{mode}" doesn\'t take in value argument')
     count = len(widths) // 2
     if len(widths) % 2 or count > 3 or input.dim() not in (count + 1, count + 2):
         raise NotImplementedError(

@@ -70,7 +70,7 @@ class _Problem:
         registered = self.case.registered
         sample = self.sample.map(put)
         if registered.before is not None:
-            sample = Sample(registered.before(sample.args[0]), *sample.args[1:], **sample.kwargs)
+            sample = Sample(*registered.before(*sample.args), **sample.kwargs)
         result = self.case.call(sample)
         if registered.stable is not None:
             result = registered.stable(result)

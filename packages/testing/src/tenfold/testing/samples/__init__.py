@@ -106,7 +106,7 @@ class Samples:
     no_value: str = ""  # why values are not compared at all
     no_second_gradient: str = ""
     constants: tuple[str, ...] = ()  # parameters that have no derivative by the operator's definition
-    before: Callable[[Any], Any] | None = None  # puts the first tensor where derivatives are taken: among symmetric matrices
+    before: Callable[..., Any] | None = None  # arguments to those that derivatives are taken at: symmetric matrices
     stable: Callable[[Any], Any] | None = None  # what of the result has derivatives: eigenvectors without their phase
     mutates: bool = False  # the operator writes its first argument: it is tried on copies
     errors: list[Generator] = field(default_factory=list)

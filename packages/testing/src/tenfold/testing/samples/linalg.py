@@ -107,6 +107,19 @@ def _older_svd_stable(result: Any) -> Any:
     return _times(U, V.mH), S
 
 
+def _symmetric_part(A: Any, *rest: Any) -> Any:
+    """Operators that read one triangle have the gradient of a symmetric matrix."""
+    return (A + A.mH) * 0.5, *rest
+
+
+def _lower_part(L: Any, *rest: Any) -> Any:
+    return L.tril(), *rest
+
+
+def _one_part(B: Any, L: Any, upper: bool = False) -> Any:
+    return B, L.triu() if upper else L.tril(), upper
+
+
 def _vectors_stable(result: Any) -> Any:
     values, vectors = result
     return values, vectors.abs()
@@ -167,7 +180,7 @@ samples("svd", dtypes=WIDE, stable=_older_svd_stable)(of_matrices(regular, ANY_S
 samples("linalg_svdvals", dtypes=WIDE)(of_matrices(regular, ANY_SHAPE))
 
 
-@samples("eigh_pair", dtypes=WIDE, stable=_vectors_stable, before=lambda A: (A + A.mH) * 0.5)
+@samples("eigh_pair", dtypes=WIDE, stable=_vectors_stable, before=_symmetric_part)
 def _eigh_pair(make: Make) -> Iterator[Sample]:
     for shape in SQUARE:
         for side in "LU":
@@ -176,7 +189,7 @@ def _eigh_pair(make: Make) -> Iterator[Sample]:
 
 for _name in ("linalg_eigh", "linalg_eigvalsh"):
     _stable = {"stable": _vectors_stable} if _name == "linalg_eigh" else {}
-    samples(_name, dtypes=WIDE, before=lambda A: (A + A.mH) * 0.5, **_stable)(of_matrices(symmetric, SQUARE, {"UPLO": "U"}))
+    samples(_name, dtypes=WIDE, before=_symmetric_part, **_stable)(of_matrices(symmetric, SQUARE, {"UPLO": "U"}))
     error_samples(_name)(not_square)
 
 
@@ -198,7 +211,7 @@ samples("linalg_eigvals", dtypes=WIDE)(of_matrices(regular, SQUARE))
 error_samples_for("eig_pair linalg_eig linalg_eigvals", not_square)
 
 
-@samples("cholesky_pair", dtypes=WIDE, before=lambda A: (A + A.mH) * 0.5)
+@samples("cholesky_pair", dtypes=WIDE, before=_symmetric_part)
 def _cholesky_pair(make: Make) -> Iterator[Sample]:
     for shape in SQUARE:
         for upper in (False, True):
@@ -206,7 +219,7 @@ def _cholesky_pair(make: Make) -> Iterator[Sample]:
 
 
 for _name in ("linalg_cholesky_ex", "linalg_cholesky", "cholesky"):
-    samples(_name, dtypes=WIDE, before=lambda A: (A + A.mH) * 0.5)(of_matrices(positive, SQUARE, {"upper": True}))
+    samples(_name, dtypes=WIDE, before=_symmetric_part)(of_matrices(positive, SQUARE, {"upper": True}))
     error_samples(_name)(not_square)
 
 
@@ -226,7 +239,7 @@ def _checked(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make.of([[1, 0], [0, -1]]), check_errors=True, error=LinAlgError, match="order 2")
 
 
-samples("cholesky_inverse", dtypes=WIDE)(of_matrices(lower, SQUARE))
+samples("cholesky_inverse", dtypes=WIDE, before=_lower_part)(of_matrices(lower, SQUARE))
 error_samples("cholesky_inverse")(not_square)
 
 # Right-hand sides: shapes of B and A.
@@ -239,11 +252,34 @@ SYSTEMS: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
 ]
 
 
-@samples("cholesky_solve", dtypes=WIDE)
+@samples("cholesky_solve", dtypes=WIDE, before=_one_part)
 def _cholesky_solve(make: Make) -> Iterator[Sample]:
     for right, left in SYSTEMS:
         yield Sample(make(*right), lower(make, *left), note=_note(right))
     yield Sample(make(3, 2), lower(make, 3, 3).mT, True, note="upper")
+
+
+@samples("cholesky_inverted", dtypes=WIDE, before=_lower_part)
+def _cholesky_inverted(make: Make) -> Iterator[Sample]:
+    for shape in SQUARE:
+        yield Sample(lower(make, *shape), False, note=_note(shape))
+
+
+@samples("cholesky_solution", dtypes=WIDE, before=_lower_part)
+def _cholesky_solution(make: Make) -> Iterator[Sample]:
+    for right, left in SYSTEMS[:2] + SYSTEMS[3:]:
+        yield Sample(lower(make, *left), make(*right), False, note=_note(right))
+
+
+@error_samples("cholesky_inverted")
+def _cholesky_inverted_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample(make(2, 3), False, error=RuntimeError, match="square")
+
+
+@error_samples("cholesky_solution")
+def _cholesky_solution_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample(make(3, 3), make(2, 2), False, error=RuntimeError, match="do not fit")
+    yield ErrorSample(make(2, 3), make(2, 2), False, error=RuntimeError, match="square")
 
 
 @error_samples("cholesky_solve")
@@ -538,7 +574,8 @@ def _vander(make: Make) -> Iterator[Sample]:
 
 @error_samples("linalg_vander")
 def _vander_errors(make: Make) -> Iterator[ErrorSample]:
-    yield ErrorSample(make(), error=RuntimeError, match="greater than 0")
+    yield ErrorSample(make(), error=RuntimeError, match="N must be greater")
+    yield ErrorSample(make(1), error=RuntimeError, match="N must be greater")
     yield ErrorSample(make(3), 1, error=RuntimeError, match="N must be greater")
 
 
@@ -552,7 +589,7 @@ def _tensorinv(make: Make) -> Iterator[Sample]:
 def _tensorinv_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(2, 2, 3), error=RuntimeError, match="requirement")
     yield ErrorSample(make(2, 2), ind=0, error=RuntimeError, match="positive")
-    yield ErrorSample(make.of([[1, 2], [2, 4]]), ind=1, error=RuntimeError, match="singular")
+    yield ErrorSample(make.of([[1, 2], [2, 4]]), ind=1, error=LinAlgError, match="singular")
 
 
 @samples("linalg_tensorsolve", dtypes=WIDE)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import tenfold
+from tenfold import plugins
 from tenfold.operators import op
 from tenfold.testing.samples import PROBABILITY, ErrorSample, Make, Sample, error_samples, samples
 
@@ -77,6 +78,8 @@ def _class_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(4, 3), target - 3, error=IndexError, match="out of bounds")
     yield ErrorSample(make(4, 3), make(4), error=RuntimeError, match="Long")
     yield ErrorSample(make(4, 3), target, reduction="product", error=ValueError, match="product")
+    if plugins.layer("autograd") is not None:
+        yield ErrorSample(make(4, 3), target, make(3).requires_grad_(), error=RuntimeError, match="not differentiable")
 
 
 @error_samples("cross_entropy")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import tenfold
+from tenfold import plugins
 from tenfold.operators import op
 from tenfold.testing.samples import NONZERO, POSITIVE, ErrorSample, Make, Sample, error_samples, samples
 
@@ -127,6 +128,8 @@ def _batch_norm_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(3, 2), None, None, error=RuntimeError, match="running_mean")
     yield ErrorSample(make(3, 2), make(3), make(3), error=RuntimeError, match="2 elements not 3")
     yield ErrorSample(make(3, 2), None, None, make(1), training=True, error=RuntimeError, match="2 elements not 1")
+    if plugins.layer("autograd") is not None:
+        yield ErrorSample(make(3, 2), make(2).requires_grad_(), make(2), error=RuntimeError, match="not differentiable")
     yield ErrorSample(make(3), None, None, training=True, error=RuntimeError, match="at least 2 dimensions")
 
 
