@@ -43,7 +43,7 @@ def test_level_4_refuses_what_disagrees_with_the_rule_and_new_nan():
             pytest.raises(RuntimeError, match=r"wrong_dtype_probe: the kernel gave float64\[2\].*float32\[2\]"),
         ):
             probe(tenfold.ones(2))
-        with debug.DebugLayer(4), pytest.raises(RuntimeError, match="log: the result .* has NaN, the arguments have none"):
+        with debug.DebugLayer(4), pytest.raises(RuntimeError, match=r"log: the result .* has NaN, the arguments have none"):
             tenfold.log(tenfold.tensor([-1.0]))
     finally:
         KERNELS.pop(("wrong_dtype_probe", "cpu"))
