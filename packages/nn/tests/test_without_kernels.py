@@ -10,7 +10,7 @@ import pytest
 import tenfold as tf
 import tenfold.nn.functional as F
 from tenfold import kernels
-from tenfold.nn import plugin
+from tenfold import nn_plugin as plugin
 from tenfold.operators import OPERATORS
 from tenfold.runtime import RUNTIME
 
