@@ -235,7 +235,7 @@ def types(session: nox.Session) -> None:
         paths[name] = os.pathsep.join(str(other.source) for other in closure(package, extra=optional))
         commands[name] = ["mypy", "--strict", *(str(package.folder / include) for include in package.includes)]
     if not session.posargs:
-        paths["tools"] = "tools"
+        paths["tools"] = os.pathsep.join(["tools", str(PACKAGES["core"].source)])
         commands["tools"] = ["mypy", "--strict", *(str(path) for path in sorted(ROOT.glob("tools/*.py")))]
     each(session, commands, MYPYPATH=paths)
 

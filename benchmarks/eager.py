@@ -143,7 +143,9 @@ def layer_cost(turns: int) -> list[dict[str, Any]]:
 
 
 def machine() -> dict[str, str]:
-    cpu = next((line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")), platform.processor())
+    cpu = next(
+        (line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")), platform.processor()
+    )
     return {"cpu": cpu, "python": platform.python_version(), "numpy": np.__version__, "torch": torch.__version__,
             "tenfold": tenfold.__version__, "threads": "1"}  # fmt: skip
 
@@ -171,14 +173,19 @@ def main() -> int:
             row = compare(name, ours[name], theirs[name], options.turns)
             rows.append(row)
             low, high = row["spread"]
-            print(f"{name:36s} {row['tenfold_us']:11.2f} {row['torch_us']:9.2f} {row['ratio']:6.2f}   {low:.2f}-{high:.2f}", flush=True)
+            print(
+                f"{name:36s} {row['tenfold_us']:11.2f} {row['torch_us']:9.2f} {row['ratio']:6.2f}   {low:.2f}-{high:.2f}",
+                flush=True,
+            )
     mean = math.exp(statistics.fmean(math.log(r["ratio"]) for r in rows))
     worst = max(r["ratio"] for r in rows)
     print(f"geometric mean {mean:.2f} (bar {BAR_MEAN}), worst {worst:.2f} (bar {BAR_EACH})")
     for row in layers:
         print(f"{row['case']}: {row['before_us']:.3f} -> {row['after_us']:.3f} us")
     if options.json:
-        options.json.write_text(json.dumps({"machine": machine(), "rows": rows, "geometric_mean": mean, "layers": layers}, indent=1) + "\n")
+        options.json.write_text(
+            json.dumps({"machine": machine(), "rows": rows, "geometric_mean": mean, "layers": layers}, indent=1) + "\n"
+        )
     return 0
 
 

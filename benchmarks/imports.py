@@ -68,7 +68,7 @@ def main() -> int:
     names = [name for name in DISTRIBUTIONS if installed(name)]
     rows = measure(names, options.turns)
     for row in rows:
-        print(f"import {row['name']:12s} {row['cpu_ms']:8.1f} ms processor {row['wall_ms']:8.1f} ms wall {row['ratio']:6.2f} x numpy")
+        print(f"import {row['name']:12s} {row['cpu_ms']:8.1f} ms processor {row['wall_ms']:8.1f} ms wall {row['ratio']:6.2f} x")
     ratio = next(row["ratio"] for row in rows if row["name"] == "tenfold")
     print(f"import tenfold costs {ratio:.2f} x import numpy (bar {BAR})")
     if options.json:

@@ -79,7 +79,9 @@ def late_modules(package: Package) -> set[str]:
     early = {one.name for one in found if not one.in_function}
     early |= {name.rpartition(".")[0] for name in early}  # `from module import name`
     late = {one.name for one in found if one.in_function}
-    late |= {name for path in paths for name in re.findall(r'importlib\.import_module\("([\w.]+)"\)', path.read_text(encoding="utf-8"))}
+    late |= {
+        name for path in paths for name in re.findall(r'importlib\.import_module\("([\w.]+)"\)', path.read_text(encoding="utf-8"))
+    }
     return late - early
 
 

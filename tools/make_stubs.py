@@ -15,6 +15,7 @@ import inspect
 import pkgutil
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,8 @@ def declared_type(annotation: Any) -> str:
     return BUILTINS.sub(r"builtins.\1", text) if NAMEABLE.fullmatch(text) else "Any"
 
 
-def parameters(signature: inspect.Signature, method: bool, out: bool = False) -> str:
-    """The parameter list of a function or method; with `out`, it takes `out=`, too."""
+def parameters(signature: inspect.Signature, method: bool, further: Sequence[str] = ()) -> str:
+    """The parameter list of a function or method, which takes these further keywords, too."""
     parts, starred = [], False
     for i, p in enumerate(signature.parameters.values()):
         if method and i == 0:
@@ -63,15 +64,18 @@ def parameters(signature: inspect.Signature, method: bool, out: bool = False) ->
                 parts.append("*")
                 starred = True
             parts.append(f"{p.name}: {declared_type(p.annotation)}{default}")
-    if out and "out" not in signature.parameters:
-        parts += ([] if starred else ["*"]) + ["out: Any = ..."]
+    further = [name for name in further if name not in signature.parameters]
+    if further:
+        parts += ([] if starred else ["*"]) + [f"{name}: Any = ..." for name in further]
     return ", ".join(parts)
 
 
 def declaration(name: str, operator: Any, method: bool) -> str:
-    takes_out = operator.out and operator.inplace_of is None
+    from tenfold.callpath import numpy_names, takes_out
+
+    further = [*numpy_names(operator), *(["out"] if takes_out(operator) else [])]
     result = declared_type(operator.declared.__annotations__.get("return", "Any"))
-    return f"def {name}({parameters(operator.signature, method, takes_out)}) -> {result}: ..."
+    return f"def {name}({parameters(operator.signature, method, further)}) -> {result}: ..."
 
 
 def attribute(name: str, member: Any) -> list[str]:
@@ -89,8 +93,7 @@ def attribute(name: str, member: Any) -> list[str]:
 
 
 def public_stubs(tenfold: Any) -> str:
-    from tenfold.dtypes import ALIASES as DTYPE_ALIASES
-    from tenfold.dtypes import BY_NAME
+    from tenfold.dtypes import ALIASES as DTYPE_ALIASES, BY_NAME
     from tenfold.operators import ALIASES, OPERATORS
     from tenfold.plugins import PACKAGES
 
@@ -124,7 +127,9 @@ def namespace_stubs(module: Any) -> str:
 
 def method_stubs(tensor_class: Any) -> str:
     members = [(name, member) for name, member in sorted(vars(tensor_class).items()) if not name.startswith("__")]
-    lines = [line for name, member in members if callable(member) or isinstance(member, property) for line in attribute(name, member)]
+    lines = [
+        line for name, member in members if callable(member) or isinstance(member, property) for line in attribute(name, member)
+    ]
     return HEADER + IMPORTS + "class TensorMethods:\n" + "".join(f"    {line}\n" for line in (*lines, *DUNDERS))
 
 
@@ -135,7 +140,10 @@ DUNDERS = [f"def __{n}__(self, other: Any, /) -> Tensor: ..." for n in _BINARY]
 # Comparison with == is elementwise, unlike object's.
 DUNDERS += [f"def __{n}__(self, other: object, /) -> Tensor: ...  # type: ignore[override]" for n in ("eq", "ne")]
 DUNDERS += [f"def __{n}__(self) -> Tensor: ..." for n in ("neg", "pos", "abs", "invert")]
-DUNDERS += ["def __getitem__(self, index: Any, /) -> Tensor: ...", "def __setitem__(self, index: Any, value: Any, /) -> None: ..."]
+DUNDERS += [
+    "def __getitem__(self, index: Any, /) -> Tensor: ...",
+    "def __setitem__(self, index: Any, value: Any, /) -> None: ...",
+]
 
 
 def main(arguments: list[str]) -> int:

@@ -47,7 +47,9 @@ class Package:
     def import_names(self) -> tuple[str, ...]:
         """The dotted names that the wheel provides, its own package first: "src/tenfold/cuda" is "tenfold.cuda"."""
         if not self.includes or not all(include.startswith("src/") for include in self.includes):
-            raise ValueError(f"{self.folder / 'pyproject.toml'}: the wheel target's only-include must be folders and modules under src/")
+            raise ValueError(
+                f"{self.folder / 'pyproject.toml'}: the wheel target's only-include must be folders and modules under src/"
+            )
         return tuple(include.removeprefix("src/").removesuffix(".py").replace("/", ".") for include in self.includes)
 
     @property

@@ -54,7 +54,7 @@ def test_allowed(root: Path, package: str, text: str) -> None:
     assert check_imports.check(root) == []
 
 
-LATE = "import importlib\n\ndef __getattr__(name):\n    return importlib.import_module(\"tenfold.optim.planted\")\n"
+LATE = 'import importlib\n\ndef __getattr__(name):\n    return importlib.import_module("tenfold.optim.planted")\n'
 
 
 def test_module_that_its_package_imports_late_may_import_an_extra(root: Path) -> None:

@@ -47,9 +47,16 @@ def test_leaves_checkpoint_and_pictures(uninterrupted: tuple[Path, str]) -> None
         assert (out / name).read_bytes().startswith(b"\x89PNG")
 
 
+def heed_interrupts() -> None:
+    """In the child: a test run that itself goes in the background is started with Ctrl-C ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_resumes_to_the_same_numbers_after_an_interrupt(uninterrupted: tuple[Path, str], tmp_path: Path) -> None:
     whole, whole_accuracy = uninterrupted
-    process = subprocess.Popen(command(tmp_path, "--epochs", str(EPOCHS)), stderr=subprocess.PIPE, text=True, env=ONE_THREAD)
+    process = subprocess.Popen(
+        command(tmp_path, "--epochs", str(EPOCHS)), stderr=subprocess.PIPE, text=True, env=ONE_THREAD, preexec_fn=heed_interrupts
+    )
     while not (tmp_path / "checkpoint.safetensors").exists():
         assert process.poll() is None
         time.sleep(0.01)

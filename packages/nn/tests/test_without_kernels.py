@@ -9,8 +9,7 @@ import pytest
 
 import tenfold as tf
 import tenfold.nn.functional as F
-from tenfold import kernels
-from tenfold import nn_plugin as plugin
+from tenfold import kernels, nn_plugin
 from tenfold.operators import OPERATORS
 from tenfold.runtime import RUNTIME
 
@@ -19,7 +18,7 @@ from tenfold.runtime import RUNTIME
 def no_kernels() -> Any:
     """Take every kernel of this package's operators away for a while."""
     table = kernels.table("cpu")
-    names = [name for name, operator in OPERATORS.items() if operator.family in plugin.WITH_KERNELS]
+    names = [name for name, operator in OPERATORS.items() if operator.family in nn_plugin.WITH_KERNELS]
     before = {name: getattr(table, name) for name in names}
 
     def put(found: dict[str, Any]) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import tenfold
-from tenfold.optim import SGD, Adam, AdamW, Optimizer, rule
-from tenfold.optim import optimizer as optimizer_module
+from tenfold.optim import SGD, Adam, AdamW, Optimizer, optimizer as optimizer_module, rule
 
 EVERY = ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adamax", "NAdam", "RAdam", "Adadelta", "Rprop", "ASGD", "Adafactor"]
 

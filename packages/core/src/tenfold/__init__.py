@@ -40,15 +40,24 @@ from tenfold.memory_format import (
     sparse_csr,
     strided,
 )
-from tenfold.operators import ALIASES as _ALIASES
-from tenfold.operators import OPERATORS as _OPERATORS
-from tenfold.operators import op
+from tenfold.operators import ALIASES as _ALIASES, OPERATORS as _OPERATORS, op
 from tenfold.promotion import can_cast, promote_types, result_type
 from tenfold.size import Size
 from tenfold.storage import Storage as UntypedStorage
 from tenfold.tensor import Tensor
 
-for _family in ("pointwise", "activation", "reduction", "matmul", "indexing", "view", "creation", "random", "conversion", "linalg"):
+for _family in (
+    "pointwise",
+    "activation",
+    "reduction",
+    "matmul",
+    "indexing",
+    "view",
+    "creation",
+    "random",
+    "conversion",
+    "linalg",
+):
     importlib.import_module(f"tenfold.ops.{_family}")
 from tenfold.ops import dunders as _dunders  # noqa: E402
 

@@ -41,9 +41,9 @@ def specialise(operator: Operator) -> None:
         filename = f"<tenfold {name}>"
         # So that debuggers and tracebacks show the generated lines.
         linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-        made = {"DEFAULT": {p.name: p.default for p in operator.params}}
+        made: dict[str, Any] = {"DEFAULT": {p.name: p.default for p in operator.params}}
         exec(compile(text, filename, "exec"), RUNTIME, made)  # noqa: S102 - its own text
-        call: Any = made[name]
+        call = made[name]
         RUNTIME["bind_" + name] = made["bind_" + name]
         made["bind_" + name].__qualname__ = name  # for Python's errors about wrong calls
         fn = operator.fn

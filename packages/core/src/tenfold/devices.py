@@ -206,7 +206,7 @@ class OverrideKey:
     _interned: ClassVar[dict[Any, Any]] = {}
 
     def __new__(cls, device: Any) -> Self:
-        found: Any = cls._interned.get(device)
+        found: Self | None = cls._interned.get(device)
         if found is None:
             found = object.__new__(cls)
             found.device, found.override, found.kernels, found.level = device, True, NO_KERNELS, None
@@ -273,6 +273,3 @@ def forget(device_type: str) -> None:
 def accelerator_type() -> str:
     """The device type that a bare index means."""
     return "cuda"
-
-
-

@@ -107,9 +107,7 @@ def from_numpy(numpy_type: Any) -> dtype:
         return FROM_NUMPY[np.dtype(numpy_type).newbyteorder("=")]
     except KeyError:
         names = ", ".join(d.name for d in ALL)
-        raise TypeError(
-            f"can't convert np.ndarray of type {np.dtype(numpy_type)}. The supported types are: {names}."
-        ) from None
+        raise TypeError(f"can't convert np.ndarray of type {np.dtype(numpy_type)}. The supported types are: {names}.") from None
 
 
 def get_default_dtype() -> dtype:

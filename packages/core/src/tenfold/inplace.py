@@ -120,7 +120,9 @@ def write_out(out: Any, result: Any) -> Any:
     if out._key.level is not None or result._key.level is not None:
         raise RuntimeError("out=... is not possible with tensors inside vmap or jvp; use the result instead")
     if result.dtype is not out.dtype and not promotion.can_cast(result.dtype, out.dtype):
-        raise RuntimeError(f"result type {type_name(result.dtype)} can't be cast to the desired output type {type_name(out.dtype)}")
+        raise RuntimeError(
+            f"result type {type_name(result.dtype)} can't be cast to the desired output type {type_name(out.dtype)}"
+        )
     if result._key.device is not out._key.device:
         raise RuntimeError(f"Expected out tensor to be on {result._key.device}, but it is on {out._key.device}")
     if out._array.shape != result._array.shape:

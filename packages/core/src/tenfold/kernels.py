@@ -186,4 +186,3 @@ def table(device: str) -> KernelTable:
     if found is None:
         found = TABLES[device] = KernelTable(device)
     return found
-

@@ -25,9 +25,7 @@ class Meta:
 
     __slots__ = ("dtype", "offset", "shape", "strides")
 
-    def __init__(
-        self, shape: Sequence[int], dtype: Any, strides: Sequence[int] | None = None, offset: int = 0
-    ) -> None:
+    def __init__(self, shape: Sequence[int], dtype: Any, strides: Sequence[int] | None = None, offset: int = 0) -> None:
         self.shape = tuple(shape)
         self.dtype = dtype if type(dtype) is np.dtype else np.dtype(dtype)
         self.strides = contiguous_strides(self.shape, self.dtype.itemsize) if strides is None else tuple(strides)

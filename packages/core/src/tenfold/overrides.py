@@ -43,7 +43,9 @@ def call_overrides(operator: Operator, tensors: list[Any], args: tuple[Any, ...]
         if result is not NotImplemented:
             return result
     names = ", ".join(cls.__name__ for cls in types)
-    raise TypeError(f"no implementation found for 'tenfold.{operator.name}' on types that implement __torch_function__: [{names}]")
+    raise TypeError(
+        f"no implementation found for 'tenfold.{operator.name}' on types that implement __torch_function__: [{names}]"
+    )
 
 
 def _overrides(value: Any) -> bool:

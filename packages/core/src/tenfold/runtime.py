@@ -129,4 +129,3 @@ class suspended_layers:  # noqa: N801 - PyTorch's name
 
     def __exit__(self, *exc: object) -> None:
         STATE.layers = self.layers
-

@@ -9,7 +9,12 @@ from functools import cache
 from typing import Any
 
 # OpenBLAS in NumPy's wheels, the same with a suffix for 64-bit integers, and as Linux distributions name it.
-_NAMES = ("scipy_openblas_{}_num_threads64_", "scipy_openblas_{}_num_threads", "openblas_{}_num_threads64_", "openblas_{}_num_threads")
+_NAMES = (
+    "scipy_openblas_{}_num_threads64_",
+    "scipy_openblas_{}_num_threads",
+    "openblas_{}_num_threads64_",
+    "openblas_{}_num_threads",
+)
 _requested: list[int] = []
 
 

@@ -20,4 +20,8 @@ def tenfold_optimizers() -> dict[str, str]:
 def tenfold_schedulers() -> dict[str, str]:
     from tenfold.optim import lr_scheduler
 
-    return {name: f"tenfold.optim.lr_scheduler:{name}" for name in lr_scheduler.__all__ if name.endswith(("LR", "Restarts", "Plateau"))}
+    return {
+        name: f"tenfold.optim.lr_scheduler:{name}"
+        for name in lr_scheduler.__all__
+        if name.endswith(("LR", "Restarts", "Plateau"))
+    }

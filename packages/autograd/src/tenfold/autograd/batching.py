@@ -14,8 +14,7 @@ from typing import Any
 
 from tenfold import plugins
 from tenfold.autograd.batch_level import move
-from tenfold.operators import Operator, as_operator
-from tenfold.operators import find as find_operator
+from tenfold.operators import Operator, as_operator, find as find_operator
 from tenfold.ops import rules
 from tenfold.ops.joining import stack as join
 from tenfold.tensor import Tensor

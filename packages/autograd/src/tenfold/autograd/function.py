@@ -90,11 +90,14 @@ class FunctionNode(Node):
             results = results[:expected]
         if len(results) != expected:
             raise RuntimeError(
-                f"function {type(self).__name__} returned an incorrect number of gradients (expected {expected}, got {len(results)})"
+                f"function {type(self).__name__} returned an incorrect number of gradients "
+                f"(expected {expected}, got {len(results)})"
             )
         for i, (n, r) in enumerate(zip(self.next, results)):
             if r is not None and not isinstance(r, Tensor):
-                raise TypeError(f"function {type(self).__name__} returned {type(r).__name__} as gradient {i}, expected a Tensor or None")
+                raise TypeError(
+                    f"function {type(self).__name__} returned {type(r).__name__} as gradient {i}, expected a Tensor or None"
+                )
             if r is not None and n is not None:
                 self._check_shape(i, n, r)
         return results
@@ -216,12 +219,16 @@ class Function(metaclass=_FunctionMeta):
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """Return the tangents of the results (forward mode)."""
-        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
         """Return (results, their batch dimensions) for batched arguments."""
-        raise NotImplementedError("To use autograd.Function with vmap, you must either override vmap or set generate_vmap_rule=True.")
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override vmap or set generate_vmap_rule=True."
+        )
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:

@@ -158,7 +158,8 @@ class _Source:
         self.needs = {name: list(inspect.signature(f).parameters) for name, f in functions.items()}
         self.namespace: dict[str, Any] = {
             "new": new, "Node": Node, "RELEASED": RELEASED, "Tensor": Tensor, "second_time": second_time,
-            "modified": modified, "alias": alias, "restore": restore, "restore_output": restore_output, "attach_outputs": attach_outputs, "filled": filled,
+            "modified": modified, "alias": alias, "restore": restore, "restore_output": restore_output,
+            "attach_outputs": attach_outputs, "filled": filled,
             "__name__": "tenfold.calls", **{f"rule_{n}": f for n, f in functions.items()},
         }  # fmt: skip
 
@@ -282,7 +283,10 @@ class _Source:
             if name == "out" and self.multiple:
                 return [*lines, "        out = [x if x.dtype.category < 2 else x for x in out]"]
             source = f"result[{name[3:]}]" if name != "out" else "result"
-            lines += [f"        if {name}._storage.version != self.v_{name}:", f"            raise modified(self, {name!r}, {name}, self.v_{name})"]
+            lines += [
+                f"        if {name}._storage.version != self.v_{name}:",
+                f"            raise modified(self, {name!r}, {name}, self.v_{name})",
+            ]
             if source == "result":
                 return [*lines, f"        {name} = restore({name}, self)"]
             return [*lines, f"        {name} = restore_output({name}, self, {name[3:]})"]

@@ -15,12 +15,10 @@ from typing import Any
 from tenfold import plugins
 from tenfold.autograd import engine
 from tenfold.autograd.batching import is_elementwise
-from tenfold.autograd.gradients import GradientRule
-from tenfold.autograd.gradients import find as find_gradient
+from tenfold.autograd.gradients import GradientRule, find as find_gradient
 from tenfold.autograd.levels import highest, tensors_in
 from tenfold.autograd.scopes import Scope
-from tenfold.operators import Operator, as_operator
-from tenfold.operators import find as find_operator
+from tenfold.operators import Operator, as_operator, find as find_operator
 from tenfold.ops.creation_like import ones_like, zeros_like
 from tenfold.tensor import Tensor
 

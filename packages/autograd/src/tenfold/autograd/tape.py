@@ -126,7 +126,9 @@ def grad(
 
         return tuple(vmap(one)(*_as_tuple(grad_outputs)))
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
     nodes = [_node_of(t, "grad") for t in ins]
     captures: dict[Node, Any] = dict.fromkeys(nodes)
     roots = _roots(outs, _as_tuple(grad_outputs) or (None,) * len(outs), "grad")

@@ -47,7 +47,9 @@ class EventAverage:
 class EventList(list[EventAverage]):
     """Averages, as `profile.key_averages()` returns them."""
 
-    def table(self, sort_by: str | None = None, row_limit: int = 100, max_name_column_width: int = 55, header: str | None = None) -> str:
+    def table(
+        self, sort_by: str | None = None, row_limit: int = 100, max_name_column_width: int = 55, header: str | None = None
+    ) -> str:
         """A text table, sorted by one of the averages' attributes, largest first."""
         rows = list(self)
         if sort_by is not None:

@@ -149,5 +149,3 @@ class record_function:  # noqa: N801 - PyTorch's name
                 return function(*args, **kwargs)
 
         return wrapped
-
-

@@ -8,8 +8,7 @@ from tenfold import dtypes
 from tenfold.meta import Meta
 from tenfold.operators import Number, composite, primitive
 from tenfold.ops.creation import full
-from tenfold.ops.indexing import at_dim, getitem, index_put, index_put_
-from tenfold.ops.indexing import index as indexed
+from tenfold.ops.indexing import at_dim, getitem, index as indexed, index_put, index_put_
 from tenfold.ops.masks import nonzero
 from tenfold.ops.pointwise import where
 from tenfold.ops.rules import broadcast_shapes, wrap_dim

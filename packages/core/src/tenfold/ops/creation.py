@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from tenfold import devices, dtypes
-from tenfold.dtypes import from_numpy as dtype_of
-from tenfold.dtypes import get_default_dtype
+from tenfold.dtypes import from_numpy as dtype_of, get_default_dtype
 from tenfold.operators import composite
 from tenfold.promotion import number_dtype
 from tenfold.tensor import Tensor, host, wrap

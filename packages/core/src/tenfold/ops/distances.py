@@ -28,10 +28,10 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = Non
         raise RuntimeError(f"cdist: X1 and X2 must have the same number of columns. X1: {x1.size(-1)} X2: {x2.size(-1)}")
     if p < 0:
         raise RuntimeError(f"cdist only supports non-negative p values, got {p}")
-    difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)  # type: ignore[attr-defined]
+    difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
     if not x1.size(-1):
-        return difference.sum(-1)  # type: ignore[no-any-return]
-    return op.vector_norm(difference, p, -1)  # type: ignore[no-any-return]
+        return difference.sum(-1)
+    return op.vector_norm(difference, p, -1)
 
 
 @composite("reduction", inplace=True, out=True)

@@ -15,7 +15,7 @@ def _strips(name: str, y: Tensor, x: Tensor | None, dx: Any, dim: int) -> tuple[
     if y.dtype.category == 0 or (x is not None and x.dtype.category == 0):
         raise RuntimeError(f"{name}: received a bool input for `x` or `y`, but bool is not supported")
     count = y.size(dim)
-    pairs = y.narrow(dim, 0, max(count - 1, 0)) + y.narrow(dim, min(1, count), max(count - 1, 0))  # type: ignore[attr-defined]
+    pairs = y.narrow(dim, 0, max(count - 1, 0)) + y.narrow(dim, min(1, count), max(count - 1, 0))
     if x is None:
         return pairs * (dx / 2), dim
     return pairs * _widths(name, y, x, dim) / 2, dim
@@ -26,8 +26,8 @@ def _widths(name: str, y: Tensor, x: Tensor, dim: int) -> Any:
     if x.dim() == 1:
         if x.size(0) != y.size(dim):
             raise RuntimeError(f"{name}: There must be one `x` value for each sample point, got {x.size(0)} for {y.size(dim)}")
-        return x.diff().reshape([-1 if i == dim else 1 for i in range(y.dim())])  # type: ignore[attr-defined]
-    return x.diff(dim=dim - y.dim())  # type: ignore[attr-defined]
+        return x.diff().reshape([-1 if i == dim else 1 for i in range(y.dim())])
+    return x.diff(dim=dim - y.dim())
 
 
 @composite("reduction", method=None, aliases=("trapz",))
@@ -41,7 +41,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1)
     tensor(10.5000)
     """
     strips, dim = _strips("trapezoid", y, x, dx, dim)
-    return strips.sum(dim)  # type: ignore[no-any-return]
+    return strips.sum(dim)
 
 
 @composite("reduction", method=None)
@@ -53,4 +53,4 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim
     tensor([ 3.0000, 10.5000])
     """
     strips, dim = _strips("cumulative_trapezoid", y, x, dx, dim)
-    return strips.cumsum(dim)  # type: ignore[no-any-return]
+    return strips.cumsum(dim)

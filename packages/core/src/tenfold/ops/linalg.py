@@ -118,16 +118,7 @@ def linalg_cond(A: Tensor, p: Any = None) -> Tensor:
     return linalg_matrix_norm(A, p) * linalg_matrix_norm(inverse, p)
 
 
-# The rest of the family.
-from tenfold.ops import (  # noqa: E402
-    linalg_factor as _factor,  # noqa: F401
-)
-from tenfold.ops import (
-    linalg_least as _least,  # noqa: F401
-)
-from tenfold.ops import (
-    linalg_lu as _lu,  # noqa: F401
-)
-from tenfold.ops import (
-    linalg_products as _products,  # noqa: F401
-)
+# The rest of the family, which uses what is above.
+from tenfold.ops import linalg_factor, linalg_least, linalg_lu, linalg_products, linalg_solve  # noqa: E402
+
+PARTS = (linalg_factor, linalg_least, linalg_lu, linalg_products, linalg_solve)

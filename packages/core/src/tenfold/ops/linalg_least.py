@@ -62,9 +62,9 @@ def linalg_pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: 
     (require_square if hermitian else require_matrix)("linalg.pinv", A)
     *batch, M, N = A.shape
     if A.numel() == 0:
-        return A.new_zeros(*batch, N, M) + A.sum() * 0  # type: ignore[no-any-return]
+        return A.new_zeros(*batch, N, M) + A.sum() * 0
     atol, rtol = _tolerances(A, atol, rcond if rtol is None else rtol)
-    return _pseudo_inverse(A, atol, rtol, hermitian)  # type: ignore[no-any-return]
+    return _pseudo_inverse(A, atol, rtol, hermitian)
 
 
 @composite("linalg")
@@ -75,7 +75,7 @@ def pinverse(input: Tensor, rcond: Any = 1e-15) -> Tensor:
     >>> tenfold.pinverse(tenfold.tensor([[2.0]]))
     tensor([[0.5000]])
     """
-    return linalg_pinv(input, rcond)  # type: ignore[no-any-return]
+    return linalg_pinv(input, rcond)
 
 
 @composite("linalg", method=None, out=True)
@@ -89,13 +89,13 @@ def linalg_matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, a
     (require_square if hermitian else require_matrix)("linalg.matrix_rank", A)
     A = A.detach()
     if A.numel() == 0:
-        return A.new_zeros(A.shape[:-2], dtype=op.count_nonzero(A).dtype)  # type: ignore[no-any-return]
+        return A.new_zeros(A.shape[:-2], dtype=op.count_nonzero(A).dtype)
     if tol is not None:
         atol, rtol = tol, 0.0
     atol, rtol = _tolerances(A, atol, rtol)
     values = op.linalg_eigvalsh(A).abs() if hermitian else op.linalg_svdvals(A)
     limit = op.maximum(atol, rtol * values.amax(-1))
-    return (values > limit.unsqueeze(-1)).sum(-1)  # type: ignore[no-any-return]
+    return (values > limit.unsqueeze(-1)).sum(-1)
 
 
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")

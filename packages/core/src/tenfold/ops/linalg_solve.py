@@ -69,7 +69,7 @@ def linalg_inv(A: Tensor) -> Tensor:
     """
     inverse, info = _inverse_pair(A)
     _require_invertible("linalg.inv", info)
-    return inverse  # type: ignore[no-any-return]
+    return inverse
 
 
 @composite("linalg", out=True)
@@ -80,7 +80,7 @@ def inverse(input: Tensor) -> Tensor:
     >>> tenfold.inverse(tenfold.tensor([[2.0]]))
     tensor([[0.5000]])
     """
-    return linalg_inv(input)  # type: ignore[no-any-return]
+    return linalg_inv(input)
 
 
 # Systems
@@ -129,7 +129,7 @@ def _solved(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Any, Any]:
         return X.squeeze(-1), info
     require_matrix(name, B, "B")
     if left:
-        return _solve_pair(*same_batch(name, A, B))  # type: ignore[no-any-return]
+        return _solve_pair(*same_batch(name, A, B))
     X, info = _solve_pair(*same_batch(name, A.mT, B.mT))
     return X.mT, info
 
@@ -164,7 +164,7 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """
     X, info = _solved("linalg.solve", A, B, left)
     raise_if_failed("linalg.solve", info, _singular)
-    return X  # type: ignore[no-any-return]
+    return X
 
 
 @primitive("linalg", method=None, name="triangular_solution")
@@ -205,8 +205,8 @@ def linalg_solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = T
     require_square(name, A)
     require_matrix(name, B, "B")
     if left:
-        return _triangular_solution(*same_batch(name, A, B), upper, unitriangular)  # type: ignore[no-any-return]
-    return _triangular_solution(*same_batch(name, A.mT, B.mT), not upper, unitriangular).mT  # type: ignore[no-any-return]
+        return _triangular_solution(*same_batch(name, A, B), upper, unitriangular)
+    return _triangular_solution(*same_batch(name, A.mT, B.mT), not upper, unitriangular).mT
 
 
 @composite("linalg")
@@ -252,7 +252,7 @@ def linalg_det(A: Tensor) -> Tensor:
     >>> tenfold.linalg.det(tenfold.tensor([[2.0, 1.0], [0.0, 3.0]]))
     tensor(6.)
     """
-    return _determinant(A)  # type: ignore[no-any-return]
+    return _determinant(A)
 
 
 @composite("linalg")
@@ -263,7 +263,7 @@ def det(input: Tensor) -> Tensor:
     >>> tenfold.det(tenfold.tensor([[2.0]]))
     tensor(2.)
     """
-    return _determinant(input)  # type: ignore[no-any-return]
+    return _determinant(input)
 
 
 @primitive("linalg", method=None, name="log_determinant")
@@ -314,5 +314,5 @@ def logdet(input: Tensor) -> Tensor:
     """
     sign, size = _log_determinant(input)
     if input.dtype.is_complex:
-        return size + sign.log()  # type: ignore[no-any-return]
+        return size + sign.log()
     return where(sign == -1, float("nan"), size)

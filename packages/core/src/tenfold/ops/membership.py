@@ -30,12 +30,12 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
     common = promote_types(x.dtype, known.dtype)
     if common.category in (0, 3):
         raise RuntimeError(f"isin: Unsupported input type encountered for isin(): {common.name}")
-    x, known = x.to(common), known.to(common).reshape(-1).sort().values  # type: ignore[attr-defined]
+    x, known = x.to(common), known.to(common).reshape(-1).sort().values
     if not known.numel():
-        return op.full(x.shape, invert, device=x.device)  # type: ignore[no-any-return]
+        return op.full(x.shape, invert, device=x.device)
     places = op.searchsorted(known, x).clamp_max(known.numel() - 1)
     found: Any = eq(op.index(known, [places]), x)
-    return found.logical_not() if invert else found  # type: ignore[no-any-return]
+    return found.logical_not() if invert else found
 
 
 @composite("indexing")
@@ -53,10 +53,10 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     if r < 0:
         raise RuntimeError(f"combinations: Expect a non-negative number, but got {r}")
     if r == 0:
-        return input.new_empty(0)  # type: ignore[attr-defined, no-any-return]
+        return input.new_empty(0)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     chosen = np.array(list(choose(range(input.size(0)), r)), np.int64).reshape(-1, r)
-    return op.index(input, [place(chosen, input.device)])  # type: ignore[no-any-return]
+    return op.index(input, [place(chosen, input.device)])
 
 
 @composite("indexing", method=None, nondifferentiable="its result is a position")
@@ -73,4 +73,4 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     if any(n < 0 for n in sizes):
         raise ValueError(f"unravel_index: 'shape' cannot have negative values, got {sizes}")
     steps = [prod(sizes[i + 1 :]) for i in range(len(sizes))]
-    return tuple(indices.floor_divide(step).remainder(n) for step, n in zip(steps, sizes))  # type: ignore[attr-defined]
+    return tuple(indices.floor_divide(step).remainder(n) for step, n in zip(steps, sizes))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
-from math import prod as product
+from math import inf, prod as product
 from typing import Any
 
 import numpy as np

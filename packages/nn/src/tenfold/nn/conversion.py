@@ -94,6 +94,7 @@ class Conversion:
 
     def share_memory(self) -> Self:
         """Moves the storage of parameters and buffers to shared memory, where other processes can see it."""
+
         def shared(tensor: Any) -> Any:
             return tensor.share_memory_()
 

@@ -6,8 +6,7 @@ from tenfold.autograd.batch_level import move
 from tenfold.autograd.batching import Batch, Result, batching
 from tenfold.autograd.tangents import MULTILINEAR, jvp_by_name
 from tenfold.operators import op
-from tenfold.ops.matmul import bmm as bmm_
-from tenfold.ops.matmul import mm as mm_
+from tenfold.ops.matmul import bmm as bmm_, mm as mm_
 from tenfold.ops.view import reshape
 
 

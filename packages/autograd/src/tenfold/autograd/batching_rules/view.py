@@ -9,8 +9,7 @@ from tenfold.autograd.batching_rules.kinds import keep, shifted, shifting
 from tenfold.autograd.tangents import LINEAR, jvp_by_name
 from tenfold.dtypes import dtype
 from tenfold.operators import op
-from tenfold.ops.view import infer_size
-from tenfold.ops.view import unsqueeze as unsqueeze_
+from tenfold.ops.view import infer_size, unsqueeze as unsqueeze_
 
 batching(op.detach)(keep)
 batching_by_name("select split_with_sizes unbind", shifting("dim"))

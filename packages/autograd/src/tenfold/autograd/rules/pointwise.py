@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import builtins
 import cmath
-from math import log as ln
-from math import pi, sqrt
+from math import log as ln, pi, sqrt
 from typing import Any
 
 from tenfold import op

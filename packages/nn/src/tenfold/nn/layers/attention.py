@@ -6,8 +6,7 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-from tenfold.nn import functional as F
-from tenfold.nn import init
+from tenfold.nn import functional as F, init
 from tenfold.nn.layers.linear import NonDynamicallyQuantizableLinear
 from tenfold.nn.module import Module
 from tenfold.nn.parameter import Parameter

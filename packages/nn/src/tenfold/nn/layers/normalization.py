@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 import tenfold
 from tenfold import Tensor
-from tenfold.nn import functional as F
-from tenfold.nn import init
+from tenfold.nn import functional as F, init
 from tenfold.nn.layers.sizes import as_tuple
 from tenfold.nn.module import Module
 from tenfold.nn.parameter import Parameter

@@ -8,8 +8,7 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-from tenfold.nn import functional as F
-from tenfold.nn import init
+from tenfold.nn import functional as F, init
 from tenfold.nn.container import ModuleList
 from tenfold.nn.layers.attention import MultiheadAttention
 from tenfold.nn.layers.dropout import Dropout

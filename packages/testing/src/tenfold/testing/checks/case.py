@@ -17,8 +17,7 @@ from tenfold import devices
 from tenfold.generator import manual_seed
 from tenfold.operators import Operator
 from tenfold.tensor import Tensor, host
-from tenfold.testing import samples as registry
-from tenfold.testing import tolerances
+from tenfold.testing import samples as registry, tolerances
 from tenfold.testing.comparison import assert_close
 from tenfold.testing.samples import Sample, Samples
 

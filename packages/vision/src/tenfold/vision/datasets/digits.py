@@ -59,7 +59,7 @@ class Digits(VisionDataset):
 
 def _load() -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     try:
-        from sklearn.datasets import load_digits  # type: ignore[import-untyped]
+        from sklearn.datasets import load_digits
     except ImportError as error:
         raise ImportError("Digits reads the images inside scikit-learn's wheel: pip install scikit-learn") from error
     bunch = load_digits()
