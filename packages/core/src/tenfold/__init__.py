@@ -14,35 +14,38 @@ from typing import TYPE_CHECKING, Any
 __path__ = pkgutil.extend_path(__path__, __name__)
 __version__ = "0.1.0"
 
-from math import e, inf, nan, pi
+# `x as x` makes a name public to type checkers.
+from math import e as e, inf as inf, nan as nan, pi as pi
 
 from tenfold import dispatch as _dispatch, dtypes as _dtypes, environment as _environment
-from tenfold.devices import device, get_default_device, set_default_device
-from tenfold.dtypes import dtype, get_default_dtype, set_default_dtype
+from tenfold.devices import device as device, get_default_device as get_default_device, set_default_device as set_default_device
+from tenfold.dtypes import dtype as dtype, get_default_dtype as get_default_dtype, set_default_dtype as set_default_dtype
 from tenfold.gradmode import (
-    enable_grad,
-    inference_mode,
-    is_grad_enabled,
-    is_inference_mode_enabled,
-    no_grad,
-    set_grad_enabled,
+    enable_grad as enable_grad,
+    inference_mode as inference_mode,
+    is_grad_enabled as is_grad_enabled,
+    is_inference_mode_enabled as is_inference_mode_enabled,
+    no_grad as no_grad,
+    set_grad_enabled as set_grad_enabled,
 )
 from tenfold.memory_format import (
-    channels_last,
-    channels_last_3d,
-    contiguous_format,
-    layout,
-    memory_format,
-    preserve_format,
-    sparse_coo,
-    sparse_csr,
-    strided,
+    channels_last as channels_last,
+    channels_last_3d as channels_last_3d,
+    contiguous_format as contiguous_format,
+    layout as layout,
+    memory_format as memory_format,
+    preserve_format as preserve_format,
+    sparse_coo as sparse_coo,
+    sparse_csr as sparse_csr,
+    strided as strided,
 )
-from tenfold.operators import ALIASES as _ALIASES, OPERATORS as _OPERATORS, op
-from tenfold.promotion import can_cast, promote_types, result_type
-from tenfold.size import Size
-from tenfold.storage import Storage as UntypedStorage
-from tenfold.tensor import Tensor
+from tenfold.operators import ALIASES as _ALIASES, OPERATORS as _OPERATORS, op as op
+from tenfold.promotion import can_cast as can_cast, promote_types as promote_types, result_type as result_type
+from tenfold.size import Size as Size
+from tenfold.storage import Storage as _Storage
+from tenfold.tensor import Tensor as Tensor
+
+UntypedStorage = _Storage
 
 for _family in (
     "pointwise",
