@@ -262,3 +262,10 @@ def test_backward_in_two_threads_over_one_graph():
     for t in threads:
         t.join()
     assert x.grad.tolist() == pytest.approx([3 * np.e], rel=1e-6)
+
+
+def test_names_that_depend_on_the_call():
+    x = tenfold.ones(2, 3, requires_grad=True)
+    names = [y.grad_fn.name() for y in (x[0], x[0:1], x[:, None], x.sum(), x.sum(0), x.mean(1))]
+    assert names == ["SelectBackward0", "SliceBackward0", "UnsqueezeBackward0", "SumBackward0", "SumBackward1", "MeanBackward1"]
+    assert repr(x[0].grad_fn).startswith("<SelectBackward0 object at")

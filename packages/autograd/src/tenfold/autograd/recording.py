@@ -32,6 +32,8 @@ def make_attach(operator: Operator) -> Any:
     filename = f"<tenfold gradient of {operator.name}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     exec(compile(text, filename, "exec"), namespace)  # noqa: S102 - its own text
+    if rule.label is not None:
+        namespace[rule.node_name].label = staticmethod(rule.label)
     namespace["attach"].source = text
     return namespace["attach"]
 

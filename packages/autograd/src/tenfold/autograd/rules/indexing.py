@@ -16,7 +16,21 @@ from tenfold.ops.strided import as_strided_scatter, placed
 from tenfold.ops.view import as_strided
 from tenfold.ops.view_split import split_with_sizes, unbind
 
-gradient(op.getitem, input=lambda g, input_shape, index: placed(g, input_shape, op.getitem.shape_rule, index))
+
+def _index_label(node: Any) -> str:
+    """PyTorch's name: it takes an index apart and names the last step."""
+    index = node.s_index
+    steps = [i for i in (index if isinstance(index, tuple) else (index,)) if i is not Ellipsis and i != slice(None)]
+    if not steps:
+        return "AliasBackward0"
+    return "UnsqueezeBackward0" if steps[-1] is None else "SliceBackward0" if isinstance(steps[-1], slice) else "SelectBackward0"
+
+
+gradient(
+    op.getitem,
+    input=lambda g, input_shape, index: placed(g, input_shape, op.getitem.shape_rule, index),
+    label=_index_label,
+)
 
 
 def _zero(g: Any) -> Any:

@@ -37,8 +37,12 @@ def _mean(g: Any, input_shape: Any, dim: Any, keepdim: bool) -> Any:
     return restore_dims(g, input_shape, dim, keepdim).expand(input_shape)
 
 
-gradient(op.sum, input=lambda g, input_shape, dim, keepdim: restore_dims(g, input_shape, dim, keepdim).expand(input_shape))
-gradient(op.mean, input=_mean)
+gradient(
+    op.sum,
+    input=lambda g, input_shape, dim, keepdim: restore_dims(g, input_shape, dim, keepdim).expand(input_shape),
+    label=lambda node: "SumBackward0" if node.s_dim is None else "SumBackward1",
+)
+gradient(op.mean, input=_mean, label=lambda node: "MeanBackward0" if node.s_dim is None else "MeanBackward1")
 
 
 def _product_of_others(x: Any, dim: int) -> Any:
