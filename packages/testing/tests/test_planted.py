@@ -97,6 +97,35 @@ def test_a_missing_gradient_of_one_argument() -> None:
     assert "first_gradient" in failing(declared.op)
 
 
+@pytest.mark.parametrize(("constants", "expected"), [(("scale",), set()), ((), {"first_gradient"})])
+def test_only_what_is_named_a_constant_goes_without_a_gradient(constants: tuple[str, ...], expected: set[str]) -> None:
+    @primitive("pointwise", name="planted")
+    def declared(input: Tensor, scale: Tensor) -> Tensor:
+        """A product."""
+
+    declared.rule(pointwise)
+    kernel(declared, device="cpu")(lambda input, scale: input * scale)
+    gradient(declared, input=lambda g, scale: g * scale)
+    samples(declared, dtypes=(tenfold.float64,), constants=constants)(lambda make: [Sample(make(3), make(3))])
+    assert {f.check for f in check_operator(declared.op, checks=["first_gradient"]).failures} == expected
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.0005])
+def test_a_gradient_is_compared_where_before_puts_the_arguments_for_what_stable_keeps(factor: float) -> None:
+    @primitive("linalg", name="planted", method=None)
+    def declared(A: Tensor) -> Tensor:
+        """The square of the lower triangle, with a sign that depends on nothing that has derivatives."""
+
+    declared.rule(lambda A: Meta(A.shape, A.dtype))
+    kernel(declared, device="cpu")(lambda A: np.tril(A) ** 2 * (1 if A.sum() > 0 else -1))
+    gradient(declared, A=lambda g, A, out: g * 2 * A * factor * out.sum().sign())  # right for triangular matrices only
+    samples(declared, dtypes=(tenfold.float64,), before=lambda A: (A.tril(),), stable=lambda result: result.abs())(
+        lambda make: [Sample(make(2, 2)), Sample(-make(2, 2))]
+    )
+    found = {f.check for f in check_operator(declared.op, checks=["first_gradient"]).failures}
+    assert found == (set() if factor == 1.0 else {"first_gradient"})
+
+
 def test_a_gradient_that_cannot_be_differentiated_again() -> None:
     found = failing(plant(slope=lambda g, input: g * 2 * input.detach()))
     assert "second_gradient" in found

@@ -79,6 +79,7 @@ _LAZY = {
     "vmap": "tenfold.func", "numel": "tenfold.queries", "is_floating_point": "tenfold.queries",
     "is_complex": "tenfold.queries", "is_nonzero": "tenfold.queries", "is_storage": "tenfold.queries",
     "typename": "tenfold.queries", "broadcast_shapes": "tenfold.queries",
+    "use_deterministic_algorithms": "tenfold.determinism", "are_deterministic_algorithms_enabled": "tenfold.determinism",
 }  # fmt: skip
 
 
@@ -108,6 +109,8 @@ def _from_packages(name: str) -> Any:
             raise
     from tenfold.plugins import PACKAGES, load_operators
 
+    if name == "cuda":  # programs ask whether there is a device before anything else
+        return importlib.import_module("tenfold.no_cuda")
     if name in PACKAGES:
         raise ModuleNotFoundError(
             f"tenfold.{name} is in the package {PACKAGES[name]}: pip install {PACKAGES[name]}", name=f"tenfold.{name}"

@@ -36,6 +36,7 @@ uint32: _dtype
 uint64: _dtype
 uint8: _dtype
 from tenfold.generator import Generator as Generator
+from tenfold.determinism import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
 from tenfold.amp import autocast as autocast
 from tenfold.queries import broadcast_shapes as broadcast_shapes
 from tenfold.generator import default_generator as default_generator
@@ -57,9 +58,11 @@ from tenfold.threads import set_num_threads as set_num_threads
 from tenfold.printing import set_printoptions as set_printoptions
 from tenfold.generator import set_rng_state as set_rng_state
 from tenfold.queries import typename as typename
+from tenfold.determinism import use_deterministic_algorithms as use_deterministic_algorithms
 from tenfold.func import vmap as vmap
 import tenfold.amp as amp
 import tenfold.autograd as autograd
+import tenfold.backends as backends
 import tenfold.callpath as callpath
 import tenfold.cards as cards
 import tenfold.copying as copying
@@ -68,6 +71,7 @@ import tenfold.cpu as cpu
 import tenfold.cuda as cuda
 import tenfold.data as data
 import tenfold.debug as debug
+import tenfold.determinism as determinism
 import tenfold.devices as devices
 import tenfold.discovery as discovery
 import tenfold.dispatch as dispatch
@@ -85,6 +89,7 @@ import tenfold.kernels as kernels
 import tenfold.linalg as linalg
 import tenfold.meta as meta
 import tenfold.nn as nn
+import tenfold.no_cuda as no_cuda
 import tenfold.numeric_limits as numeric_limits
 import tenfold.operators as operators
 import tenfold.ops as ops

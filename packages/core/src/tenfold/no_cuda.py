@@ -1,0 +1,48 @@
+"""What `tenfold.cuda` is while tenfold-backend-cuda is not installed: it says that there is no device.
+
+Programs ask `cuda.is_available()` first; everything else names the package to install.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+
+def is_available() -> bool:
+    """False: the package for CUDA devices is not installed.
+
+    >>> from tenfold import no_cuda
+    >>> no_cuda.is_available()
+    False
+    """
+    return False
+
+
+def is_initialized() -> bool:
+    """False, as nothing can be initialised."""
+    return False
+
+
+def device_count() -> int:
+    """The number of devices: 0."""
+    return 0
+
+
+def manual_seed(seed: int) -> None:
+    """Seed the devices' generators; there are none."""
+
+
+def manual_seed_all(seed: int) -> None:
+    """Seed the devices' generators; there are none."""
+
+
+def empty_cache() -> None:
+    """Free cached memory; there is none."""
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module 'tenfold.cuda' has no attribute {name!r}")
+        raise RuntimeError(f"tenfold.cuda.{name} is in the package tenfold-backend-cuda: pip install tenfold-backend-cuda")

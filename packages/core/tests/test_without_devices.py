@@ -1,0 +1,38 @@
+"""The questions and switches that PyTorch programs begin with, on a machine and in an environment without CUDA."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import tenfold
+from tenfold import no_cuda
+
+
+def test_the_first_line_of_many_programs():
+    mps = tenfold.backends.mps.is_available()
+    device = tenfold.device("cuda" if no_cuda.is_available() else "mps" if mps else "cpu")
+    assert device.type == "cpu"
+    tenfold.backends.cudnn.benchmark = True
+    tenfold.backends.cuda.matmul.allow_tf32 = True
+
+
+def test_everything_else_names_the_package():
+    assert no_cuda.device_count() == 0
+    no_cuda.manual_seed_all(0)
+    with pytest.raises(RuntimeError, match=r"tenfold.cuda.Stream is in the package tenfold-backend-cuda: pip install"):
+        _ = no_cuda.Stream
+
+
+def test_tenfold_cuda_answers_in_every_environment():
+    code = "import tenfold; assert tenfold.cuda.is_available() in (True, False); print(tenfold.cuda.device_count())"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip().isdigit()
+
+
+def test_the_switch_for_deterministic_algorithms():
+    tenfold.use_deterministic_algorithms(True)
+    assert tenfold.are_deterministic_algorithms_enabled()
+    tenfold.use_deterministic_algorithms(False)
