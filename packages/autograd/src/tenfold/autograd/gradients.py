@@ -29,6 +29,7 @@ class GradientRule:
     joint: Any  # one function of (g, needs, ...) that returns a gradient for each of `rules`' parameters
     node_name: str
     owner: str
+    label: Any = None  # function of a node: its name, where that depends on the call
     results: tuple[int, ...] | None = None  # which of several results have a gradient; None: all floating ones
 
     @property
@@ -46,7 +47,7 @@ def node_name(operator: Operator) -> str:
     return "".join(part[:1].upper() + part[1:] for part in operator.name.split("_")) + "Backward0"
 
 
-def gradient(target: Any, *, node: str | None = None, **rules: Callable[..., Any]) -> None:
+def gradient(target: Any, *, node: str | None = None, label: Any = None, **rules: Callable[..., Any]) -> None:
     """Attach gradient rules, one for each differentiable parameter.
 
     Formula: the rule of parameter p returns g @ d(result)/d(p), conjugated for complex numbers as PyTorch does.
@@ -61,7 +62,9 @@ def gradient(target: Any, *, node: str | None = None, **rules: Callable[..., Any
     for name, rule in rules.items():
         _check_parameter(operator, name)
         _check_rule(operator, rule, ("g",))
-    _register(operator, GradientRule(operator, rules, None, node or node_name(operator), plugins.current_owner(_first(rules))))
+    _register(
+        operator, GradientRule(operator, rules, None, node or node_name(operator), plugins.current_owner(_first(rules)), label)
+    )
 
 
 def _first(rules: dict[str, Any]) -> Any:
@@ -81,7 +84,9 @@ def gradients(target: Any, *names: str, node: str | None = None, results: tuple[
             _check_parameter(operator, name)
         _check_rule(operator, rule, ("g", "needs"))
         owner = plugins.current_owner(rule)
-        _register(operator, GradientRule(operator, dict.fromkeys(names), rule, node or node_name(operator), owner, results))
+        _register(
+            operator, GradientRule(operator, dict.fromkeys(names), rule, node or node_name(operator), owner, results=results)
+        )
         return rule
 
     return register

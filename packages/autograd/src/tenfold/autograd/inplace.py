@@ -6,6 +6,7 @@ region and to the product inside. Every view of b, v too, then reads its gradien
 
 from __future__ import annotations
 
+from sys import getrefcount
 from typing import Any
 
 from tenfold.autograd.geometry import extent, through_memory
@@ -100,14 +101,21 @@ def _reattach(view: Any, base: Any, origin: int) -> None:
 
 def _reattach_others(target: Any, base: Any) -> None:
     """The other live views of the base see the write too; detached tensors on the memory stay outside the graph."""
-    from sys import getrefcount
-
     storage = base._storage
-    # Each tensor on the memory holds one reference; besides there are `storage` here and getrefcount's argument.
+    # Each tensor on the memory holds one reference; what this function itself holds differs between interpreters.
     known = 2 if target is not base else 1
-    if storage is None or getrefcount(storage) - 2 <= known:
+    if storage is None or getrefcount(storage) - _OWN_REFERENCES <= known:
         return
     origin = base.storage_offset()
     for view in storage.sharers():
         if view is not target and view is not base and view._base is base and (view._node is None or not view._node.is_leaf):
             _reattach(view, base, origin)
+
+
+def _own_references() -> int:
+    """What getrefcount says of an object that only one local variable holds."""
+    storage = object()
+    return getrefcount(storage)
+
+
+_OWN_REFERENCES = _own_references()

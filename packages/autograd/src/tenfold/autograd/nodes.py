@@ -26,6 +26,7 @@ class Node:
     n_outputs = 1
     output_nr = 0
     fields: tuple[str, ...] = ()
+    label: Any = None  # a function of the node that gives its name, where that depends on the call
 
     next: tuple[Any, ...]  # for each differentiable input the node that takes its gradient, or None
     shape: tuple[int, ...]  # of the result, and so of the gradient that arrives
@@ -43,7 +44,8 @@ class Node:
         return self
 
     def name(self) -> str:
-        return type(self).__name__
+        label = type(self).label
+        return type(self).__name__ if label is None else str(label(self))
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
@@ -51,7 +53,7 @@ class Node:
         return tuple((None, 0) if n is None else (n.shown, n.output_nr) for n in self.next)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} object at {id(self):#x}>"
+        return f"<{self.name()} object at {id(self):#x}>"
 
     @property
     def metadata(self) -> dict[str, Any]:

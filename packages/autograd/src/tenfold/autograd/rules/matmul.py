@@ -23,7 +23,7 @@ gradient(op.bmm, input=lambda g, mat2: g.bmm(adjoint(mat2)), mat2=lambda g, inpu
 gradient(op.dot, input=lambda g, tensor: g * _conj(tensor), tensor=lambda g, input: g * _conj(input))
 
 
-@gradients(op.matmul, "input", "other")
+@gradients(op.matmul, "input", "other", node="MmBackward0")
 def _(g: Any, needs: Any, input: Any, other: Any) -> Any:
     """Vectors become matrices of one row or column; the engine sums over broadcast batches."""
     a = input.unsqueeze(0) if input.dim() == 1 else input

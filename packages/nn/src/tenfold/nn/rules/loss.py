@@ -13,7 +13,7 @@ def _nll_loss(g: Any, input: Any, target: Any, weight: Any, ignore_index: int, r
     return (ops.fused_nll_loss_grad(g[0], input, target, weight, ignore_index, reduction, out1),)
 
 
-@gradients(ops.fused_cross_entropy, "input", results=(0,))
+@gradients(ops.fused_cross_entropy, "input", node="NllLossBackward0", results=(0,))
 def _cross_entropy(
     g: Any, input: Any, target: Any, weight: Any, ignore_index: int, label_smoothing: float, reduction: str, out1: Any, out2: Any
 ) -> Any:

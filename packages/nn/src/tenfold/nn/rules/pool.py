@@ -8,7 +8,7 @@ from tenfold.autograd.gradients import gradient, gradients
 from tenfold.nn.ops import pool as ops
 
 
-@gradients(ops.max_pool, "input")
+@gradients(ops.max_pool, "input", node="MaxPool2DWithIndicesBackward0")
 def _max_pool(g: Any, input_shape: Any, out1: Any, kernel_size: Any) -> Any:
     return (ops.max_pool_grad(g[0], out1, input_shape, len(kernel_size)),)
 
