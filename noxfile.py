@@ -237,6 +237,9 @@ def types(session: nox.Session) -> None:
     if not session.posargs:
         paths["tools"] = os.pathsep.join(["tools", str(PACKAGES["core"].source)])
         commands["tools"] = ["mypy", "--strict", *(str(path) for path in sorted(ROOT.glob("tools/*.py")))]
+        # What a user's own mypy sees: no configuration of ours, and no errors about our files.
+        paths["use"] = os.pathsep.join(str(package.source) for package in PACKAGES.values())
+        commands["use"] = ["mypy", "--strict", "--config-file=", "--follow-imports=silent", "tools/tests/typed_program.py"]
     each(session, commands, MYPYPATH=paths)
 
 
