@@ -43,6 +43,4 @@ def empty_cache() -> None:
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(f"module 'tenfold.cuda' has no attribute {name!r}")
-        raise RuntimeError(f"tenfold.cuda.{name} is in the package tenfold-backend-cuda: pip install tenfold-backend-cuda")
+        raise AttributeError(f"tenfold.cuda.{name} is in the package tenfold-backend-cuda: pip install tenfold-backend-cuda")
