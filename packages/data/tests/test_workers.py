@@ -379,6 +379,7 @@ def test_leaving_python_in_mid_epoch_is_quiet():
 def test_keyboard_interrupt_ends_all_quickly():
     program = """
         import os, signal, threading
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a test run in the background ignores Ctrl-C
         loader = DataLoader(cases.Failing(cases.sleep_long, at=2), None, num_workers=2)
         threading.Timer(1.0, os.killpg, (0, signal.SIGINT)).start()
         try:
