@@ -309,6 +309,6 @@ def test_importing_vision_is_light():
 
 
 def test_the_plugin_says_which_api_it_was_written_for():
-    from tenfold.vision import plugin
+    from tenfold import vision_plugin as plugin
 
     assert plugin.TENFOLD_PLUGIN_API == 1

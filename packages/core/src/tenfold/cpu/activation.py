@@ -83,6 +83,7 @@ def _exp_argument(out: Array, x: Array) -> None:
 @widened
 @quiet
 def gelu_backward(grad_output: Array, input: Array, approximate: str) -> Array:
+    _only_floats(input)
     if grad_output.dtype is not input.dtype or grad_output.shape != input.shape:
         return NotImplemented
     return blockwise(_gelu_tanh_gradient if approximate == "tanh" else _gelu_gradient, grad_output, input)
@@ -160,7 +161,7 @@ def softmax(input: Array, dim: int) -> Array:
 
 def _only_floats(input: Array) -> None:
     if input.dtype.kind != "f":
-        raise TypeError(f"softmax: {input.dtype}")
+        raise TypeError(f"not for {input.dtype}")
 
 
 def _softmax(out: Array, x: Array) -> None:

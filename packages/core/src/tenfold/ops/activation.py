@@ -9,7 +9,7 @@ from tenfold.meta import Meta
 from tenfold.operators import OPERATORS, composite, primitive
 from tenfold.ops import softmax as softmax_family
 from tenfold.ops.pointwise import where
-from tenfold.ops.rules import pointwise, require_floating, wrap_dim
+from tenfold.ops.rules import pointwise, pointwise_floating, require_floating, wrap_dim
 from tenfold.tensor import Tensor
 
 PARTS = (softmax_family,)
@@ -222,7 +222,7 @@ def _gelu_argument(x: Tensor) -> Tensor:
     return (x + 0.044715 * x * x * x) * sqrt(2 / pi)
 
 
-@composite("activation", method=None)
+@composite("activation", method=None, rule=pointwise_floating)
 def gelu_backward(grad_output: Tensor, input: Tensor, approximate: str = "none") -> Tensor:
     """The gradient of `gelu`: grad_output * (Phi(input) + input * phi(input)), or that of the approximation.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tenfold.cuda.kernels.array_kernels import cast, wide
+from tenfold.cuda.kernels.array_kernels import cast, refusing, wide
 from tenfold.cuda.kernels.elementwise import run
 from tenfold.cuda.kernels.pointwise import refuses
 from tenfold.cuda.runtime import xp
@@ -50,6 +51,7 @@ def gelu(input: Any, approximate: str) -> Any:
 
 
 @kernel(op.gelu_backward, device="cuda")
+@partial(refusing, op.gelu_backward)
 def gelu_backward(grad_output: Any, input: Any, approximate: str) -> Any:
     name = {"none": "gelu_backward", "tanh": "gelu_tanh_backward"}.get(approximate)
     return NotImplemented if name is None else run(name, grad_output, input)

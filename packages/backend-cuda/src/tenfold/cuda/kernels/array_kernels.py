@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
 from tenfold.cuda.kernels.elementwise import run
 from tenfold.cuda.runtime import xp
+from tenfold.meta import Meta
+from tenfold.operators import Operator
 
 F32 = np.dtype(np.float32)
 
@@ -50,3 +53,14 @@ def of_array_module(name: str) -> Callable[..., Any]:
 
     call.__name__ = call.__qualname__ = name
     return call
+
+
+def refusing(operator: Operator, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel, after the shape rule has refused what PyTorch refuses and NumPy's functions would compute somehow."""
+
+    @wraps(function)
+    def checked(*arguments: Any) -> Any:
+        operator.shape_rule(*[Meta(a.shape, a.dtype) if hasattr(a, "shape") else a for a in arguments])
+        return function(*arguments)
+
+    return checked

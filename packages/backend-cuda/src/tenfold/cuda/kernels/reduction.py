@@ -6,11 +6,12 @@ What is rare, or has no counterpart in CuPy, runs on the host: the table at the 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tenfold.cuda.kernels.array_kernels import cast, wide
+from tenfold.cuda.kernels.array_kernels import cast, refusing, wide
 from tenfold.cuda.kernels.host import through_host
 from tenfold.cuda.runtime import xp
 from tenfold.kernels import kernel
@@ -74,8 +75,8 @@ def _position(name: str) -> Callable[..., Any]:
     return run
 
 
-kernel(op.argmax, device="cuda")(_position("argmax"))
-kernel(op.argmin, device="cuda")(_position("argmin"))
+kernel(op.argmax, device="cuda")(refusing(op.argmax, _position("argmax")))
+kernel(op.argmin, device="cuda")(refusing(op.argmin, _position("argmin")))
 
 
 def _scalar_with_position(input: Any, dim: int) -> tuple[Any, Any]:
@@ -101,8 +102,8 @@ def _located(name: str) -> Callable[..., Any]:
     return run
 
 
-kernel(op.max_dim, device="cuda")(_located("argmax"))
-kernel(op.min_dim, device="cuda")(_located("argmin"))
+kernel(op.max_dim, device="cuda")(refusing(op.max_dim, _located("argmax")))
+kernel(op.min_dim, device="cuda")(refusing(op.min_dim, _located("argmin")))
 
 
 def _logical(name: str) -> Callable[..., Any]:
@@ -186,6 +187,7 @@ def sort_pair(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
 
 
 @kernel(op.topk_pair, device="cuda")
+@partial(refusing, op.topk_pair)
 def topk_pair(input: Any, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Any, Any]:
     if not input.ndim:
         if k == 1:
@@ -198,6 +200,7 @@ def topk_pair(input: Any, k: int, dim: int, largest: bool, sorted: bool) -> tupl
 
 
 @kernel(op.kthvalue_pair, device="cuda")
+@partial(refusing, op.kthvalue_pair)
 def kthvalue_pair(input: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
     if not input.ndim:
         if k != 1:
