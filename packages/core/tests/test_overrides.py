@@ -173,3 +173,17 @@ def test_a_mode_without_the_method():
     x = tenfold.ones(1)
     with TorchFunctionMode(), pytest.raises(TypeError, match="TorchFunctionMode defines no __torch_function__"):
         x + 1
+
+
+def test_another_library_that_asks_a_tensor_gets_no_endless_answer():
+    class Foreign:
+        """Stands for a function of another library that asks its arguments' classes, as PyTorch's do."""
+
+        def __call__(self, x):
+            answer = type(x).__torch_function__(self, (type(x),), (x,), {})
+            if answer is NotImplemented:
+                raise TypeError("no implementation found")
+            return answer
+
+    with pytest.raises(TypeError, match="no implementation found"):
+        Foreign()(tenfold.ones(2))

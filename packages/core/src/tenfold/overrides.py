@@ -55,7 +55,8 @@ def _overrides(value: Any) -> bool:
 
 def default_torch_function(cls: Any, func: Any, types: tuple[type, ...], args: Any = (), kwargs: Any = None) -> Any:
     """Tensor's own `__torch_function__`: compute as plain tensors, give results the subclass."""
-    if not all(issubclass(cls, t) for t in types):
+    # While overrides are off Tenfold asks nobody: a library that asks all the same cannot use this tensor.
+    if STATE.overrides_off or not all(issubclass(cls, t) for t in types):
         return NotImplemented
     with DisableTorchFunctionSubclass():
         result = func(*args, **(kwargs or {}))
