@@ -50,11 +50,6 @@ def test_shared_memory_stays_shared():
     assert back[2].stride() == (1, 3)
 
 
-def test_requires_grad_is_kept():
-    assert again(tenfold.ones(2, requires_grad=True)).requires_grad
-    assert not again(tenfold.ones(2)).requires_grad
-
-
 def test_two_dtypes_of_one_memory_are_refused():
     x = tenfold.ones(2)
     with pytest.raises(RuntimeError, match="different types"):
