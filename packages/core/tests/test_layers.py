@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import ClassVar
 
 import pytest
 
@@ -149,3 +150,35 @@ def test_in_place_and_out_forms_are_seen():
         tenfold.mul(x, 2, out=out)
     assert [name for _, name in log] == ["add_", "mul"]
     assert out.item() == 4.0
+
+
+def test_layers_and_overriding_classes_see_writes_of_parts():
+    x = tenfold.zeros(2, 3)
+    log = []
+    with Log("layer", log):
+        x[0] = 1.0
+        x[1, tenfold.tensor([0, 2])] = 2.0
+    assert x.tolist() == [[1, 1, 1], [2, 0, 2]]
+    assert {("layer", "copy_"), ("layer", "index_put_")} <= set(log)
+
+    graph = tenfold.tracing.trace(assigned, tenfold.zeros(3))
+    assert graph(tenfold.ones(3)).tolist() == [1.0, 5.0, 1.0]
+
+    class Seen(tenfold.Tensor):
+        names: ClassVar[list[str]] = []
+
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            cls.names.append(func.__name__)
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    y = tenfold.zeros(3).as_subclass(Seen)
+    y[1] = 4.0
+    assert "copy_" in Seen.names
+    assert y.tolist() == [0.0, 4.0, 0.0]
+
+
+def assigned(x):
+    y = x * 1
+    y[1] = 5.0
+    return y

@@ -305,7 +305,11 @@ def _write(self: Tensor, given: Any, value: Any) -> None:
         return
     while value.dim() > part.dim() and value.size(0) == 1:
         value = view(value, tuple(value.shape[1:])) if value.is_contiguous() else reshape(value, tuple(value.shape[1:]))
-    write_back("__setitem__", part, value if value.shape == part.shape else expand(value, tuple(part.shape)))
+    value = value if value.shape == part.shape else expand(value, tuple(part.shape))
+    if RUNTIME["ACTIVE"] or part._key.override or value._key.override:
+        copy_(part, value)  # an operator: layers and overriding classes see the write
+    else:
+        write_back("__setitem__", part, value)
 
 
 def _write_at_once(self: Tensor, given: Any, value: Any) -> bool:
@@ -338,6 +342,7 @@ def _write_at_once(self: Tensor, given: Any, value: Any) -> bool:
 
 INDEX_ANY: Any = _index_any
 index_put_: Any = Tensor.index_put_
+copy_: Any = Tensor.copy_
 Tensor.__getitem__ = _read  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
 Tensor.__setitem__ = _write  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
 
