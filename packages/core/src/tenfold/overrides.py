@@ -24,11 +24,6 @@ class DisableTorchFunctionSubclass:
         STATE.overrides_off = self._previous
 
 
-def overrides_operators(cls: type) -> bool:
-    """Whether calls with arguments of this Tensor subclass go to its `__torch_function__`."""
-    return getattr(cls, "__torch_function__", None) is not disabled_torch_function
-
-
 def call_overrides(operator: Operator, tensors: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Ask each overriding class among the arguments, subclasses first, until one answers."""
     types: list[type] = []

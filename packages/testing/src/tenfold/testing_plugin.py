@@ -23,6 +23,7 @@ FAMILIES = (
     "random",
     "linalg",
     "linalg_lu",
+    "linalg_values",
     "nn_attention",
     "nn_conv",
     "nn_embedding",

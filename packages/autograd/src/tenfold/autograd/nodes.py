@@ -23,7 +23,6 @@ class Node:
     is_leaf = False
     is_output = False
     is_multiple = False  # its gradient is a list, one entry for each result
-    n_outputs = 1
     output_nr = 0
     fields: tuple[str, ...] = ()
     label: Any = None  # a function of the node that gives its name, where that depends on the call
