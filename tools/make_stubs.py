@@ -26,8 +26,8 @@ IMPORTS = """import builtins
 from collections.abc import Sequence
 from typing import Any
 
-from tenfold.operators import Number
-from tenfold.tensor import Tensor
+from tenfold.dispatch.operators import Number
+from tenfold.tensor.tensor import Tensor
 
 """
 # Modules whose names are computed from the operators'.
@@ -71,7 +71,7 @@ def parameters(signature: inspect.Signature, method: bool, further: Sequence[str
 
 
 def declaration(name: str, operator: Any, method: bool) -> str:
-    from tenfold.callpath import numpy_names, takes_out
+    from tenfold.dispatch.callpath import numpy_names, takes_out
 
     further = [*numpy_names(operator), *(["out"] if takes_out(operator) else [])]
     result = declared_type(operator.declared.__annotations__.get("return", "Any"))
@@ -83,7 +83,7 @@ def attribute(name: str, member: Any) -> list[str]:
     if hasattr(member, "op"):
         return [declaration(name, member.op, True)]
     function = member.fget if isinstance(member, property) else member
-    if not (getattr(function, "__module__", None) or "").startswith("tenfold.") or function.__module__ == "tenfold.tensor":
+    if not (getattr(function, "__module__", None) or "").startswith("tenfold.") or function.__module__ == "tenfold.tensor.tensor":
         return []
     if isinstance(member, property):
         setter = [f"@{name}.setter", f"def {name}(self, value: Any) -> None: ..."] if member.fset else []
@@ -93,9 +93,9 @@ def attribute(name: str, member: Any) -> list[str]:
 
 
 def public_stubs(tenfold: Any) -> str:
-    from tenfold.dtypes import ALIASES as DTYPE_ALIASES, BY_NAME
-    from tenfold.operators import ALIASES, OPERATORS
+    from tenfold.dispatch.operators import ALIASES, OPERATORS
     from tenfold.plugins import PACKAGES
+    from tenfold.types.dtypes import ALIASES as DTYPE_ALIASES, BY_NAME
 
     public = {**OPERATORS, **{name: fn.op for name, fn in ALIASES.items()}}
     functions = {
@@ -105,7 +105,10 @@ def public_stubs(tenfold: Any) -> str:
     }
     modules = {module.name for module in pkgutil.iter_modules([str(TARGET)]) if not module.name.startswith("_")} | {*PACKAGES}
     lazy = {name: module for name, module in tenfold._LAZY.items() if module.split(".")[1] in modules}
-    lines = ["from tenfold.dtypes import dtype as _dtype", *(f"{name}: _dtype" for name in sorted({*BY_NAME, *DTYPE_ALIASES}))]
+    lines = [
+        "from tenfold.types.dtypes import dtype as _dtype",
+        *(f"{name}: _dtype" for name in sorted({*BY_NAME, *DTYPE_ALIASES})),
+    ]
     lines += [f"from {module} import {name} as {name}" for name, module in sorted(lazy.items())]
     others = {*functions, *lazy, *(name for name, value in vars(tenfold).items() if not inspect.ismodule(value))}
     lines += [f"import tenfold.{name} as {name}" for name in sorted(modules - others)]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from model import CharGPT, Config
 
-from tenfold.safetensors import load_file, load_metadata, save_file
+from tenfold.checkpoint.safetensors import load_file, load_metadata, save_file
 from tenfold.text import Vocab
 
 ENTRY = "tenfold-char-gpt-1"

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import tenfold
-from tenfold.kernels import KERNELS
+from tenfold.dispatch.kernels import KERNELS
 
 SIZES = (65_536, 1_048_576)
 CALLS: dict[str, tuple[Any, ...]] = {

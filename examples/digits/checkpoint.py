@@ -13,7 +13,7 @@ from typing import Any
 
 import tenfold
 from tenfold import nn, optim
-from tenfold.safetensors import load_file, load_metadata, save_file
+from tenfold.checkpoint.safetensors import load_file, load_metadata, save_file
 
 ENTRY = "tenfold-digits-1"  # the metadata's one entry, whose name says what the file is
 

@@ -7,7 +7,7 @@ import pytest
 from tenfold_cpu_accelerator import compiler, functions, loops
 
 import tenfold
-from tenfold.kernels import KERNELS
+from tenfold.dispatch.kernels import KERNELS
 
 CALLS = {
     "exp": [()],

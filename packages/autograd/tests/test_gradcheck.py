@@ -9,10 +9,10 @@ import pytest
 import tenfold
 from tenfold.autograd import gradcheck, gradgradcheck, gradient
 from tenfold.autograd.gradients import GRADIENTS
-from tenfold.kernels import KERNELS, kernel
-from tenfold.operators import OPERATORS, primitive
-from tenfold.ops.rules import pointwise
-from tenfold.tensor import Tensor
+from tenfold.dispatch.kernels import KERNELS, kernel
+from tenfold.dispatch.operators import OPERATORS, primitive
+from tenfold.dispatch.shape_rules import pointwise
+from tenfold.tensor.tensor import Tensor
 
 
 def leaf(*values: Any) -> Tensor:

@@ -207,4 +207,4 @@ def test_operators_cost_nothing_when_no_transform_is_active():
     assert tenfold.add.source == before
     for word in ("level", "transform", "TRANSFORMS"):
         assert word not in before
-    assert tenfold.runtime.RUNTIME["TRANSFORMS"] == 0
+    assert tenfold.dispatch.runtime.RUNTIME["TRANSFORMS"] == 0

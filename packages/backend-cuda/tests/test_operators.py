@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold import kernels, plugins
+from tenfold import plugins
 from tenfold.cuda_plugin import FAMILIES
-from tenfold.operators import OPERATORS
+from tenfold.dispatch import kernels
+from tenfold.dispatch.operators import OPERATORS
 from tenfold.testing import samples as registry
 from tenfold.testing.tolerances import implementation
 

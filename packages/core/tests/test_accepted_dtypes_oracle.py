@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold.ops import activation
+from tenfold.ops.activation import functions as activation
 
 torch = pytest.importorskip("torch")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold.numeric_limits import finfo, iinfo
+from tenfold.types.numeric_limits import finfo, iinfo
 
 
 def test_ranges() -> None:

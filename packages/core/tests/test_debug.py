@@ -9,10 +9,10 @@ import sys
 import pytest
 
 import tenfold
-from tenfold import debug
-from tenfold.kernels import KERNELS, kernel
-from tenfold.operators import primitive
-from tenfold.ops.rules import pointwise
+from tenfold.dispatch.kernels import KERNELS, kernel
+from tenfold.dispatch.operators import primitive
+from tenfold.dispatch.shape_rules import pointwise
+from tenfold.layers import debug
 
 
 def test_level_2_prints_calls_with_shapes_and_bodies_indented(capsys):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from numbers import Number
 
 from tenfold import Tensor, tensor
-from tenfold.operators import annotation_text, composite
+from tenfold.dispatch.operators import annotation_text, composite
 
 
 @composite("pointwise", method=False)

@@ -13,9 +13,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tenfold import generator as module
-from tenfold.cpu import boxmuller, sampling
-from tenfold.generator import Generator
+from tenfold.cpu.random import boxmuller, sampling
+from tenfold.random import generator as module
+from tenfold.random.generator import Generator
 
 # With seed 5489: the first word of the authors' program, and the 10000th as the C++ standard (rand.predef) states it.
 FIRST_WORD, WORD_10000 = 3499211612, 4123659995
@@ -114,7 +114,7 @@ def test_the_default_generator() -> None:
 
 
 def test_processes_start_from_different_seeds_and_without_numpy_random() -> None:
-    code = "import sys; from tenfold.generator import initial_seed; print(initial_seed(), 'numpy.random' in sys.modules)"
+    code = "import sys; from tenfold.random.generator import initial_seed; print(initial_seed(), 'numpy.random' in sys.modules)"
     runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split() for _ in "12"]
     assert runs[0][0] != runs[1][0]
     assert runs[0][1] == "False"

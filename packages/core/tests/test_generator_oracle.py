@@ -11,8 +11,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tenfold.cpu import sampling
-from tenfold.generator import Generator
+from tenfold.cpu.random import sampling
+from tenfold.random.generator import Generator
 
 torch = pytest.importorskip("torch")
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import pytest
 
 import tenfold
-from tenfold.runtime import RUNTIME, STATE, Layer, call_inside, suspended_layers
+from tenfold.dispatch.runtime import RUNTIME, STATE, Layer, call_inside, suspended_layers
 
 
 class Log(Layer):
@@ -161,7 +161,7 @@ def test_layers_and_overriding_classes_see_writes_of_parts():
     assert x.tolist() == [[1, 1, 1], [2, 0, 2]]
     assert {("layer", "copy_"), ("layer", "index_put_")} <= set(log)
 
-    graph = tenfold.tracing.trace(assigned, tenfold.zeros(3))
+    graph = tenfold.layers.tracing.trace(assigned, tenfold.zeros(3))
     assert graph(tenfold.ones(3)).tolist() == [1.0, 5.0, 1.0]
 
     class Seen(tenfold.Tensor):

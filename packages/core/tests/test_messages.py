@@ -10,10 +10,10 @@ import pytest
 
 import tenfold
 from tenfold import from_numpy, ones, op, tensor, zeros
-from tenfold.callpath import specialise
-from tenfold.kernels import kernel
-from tenfold.operators import OPERATORS, composite, primitive
-from tenfold.runtime import RUNTIME
+from tenfold.dispatch.callpath import specialise
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import OPERATORS, composite, primitive
+from tenfold.dispatch.runtime import RUNTIME
 
 WRONG = [
     (lambda: ones(2, 3).mean(2), IndexError, r"Dimension out of range \(expected to be in range of \[-2, 1\], but got 2\)"),

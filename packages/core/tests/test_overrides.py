@@ -7,7 +7,13 @@ from typing import ClassVar
 import pytest
 
 import tenfold
-from tenfold.overrides import TorchFunctionMode, disabled_torch_function, has_torch_function, is_tensor_like, resolve_name
+from tenfold.dispatch.overrides import (
+    TorchFunctionMode,
+    disabled_torch_function,
+    has_torch_function,
+    is_tensor_like,
+    resolve_name,
+)
 
 
 class Meters(tenfold.Tensor):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 import tenfold
-from tenfold import doctor, plugins
-from tenfold.devices import Backend
+from tenfold import plugins
+from tenfold.dispatch.devices import Backend
+from tenfold.plugins import doctor
 
 GOOD = """
     import numpy as np
@@ -141,8 +142,8 @@ def with_kernels(site, device, kernels, **options):
 
 
 HALF_WAY = """
-    from tenfold.kernels import kernel
-    from tenfold.operators import op
+    from tenfold.dispatch.kernels import kernel
+    from tenfold.dispatch.operators import op
 
     kernel(op.add, device="DEVICE", when=lambda input, other: True)(lambda input, other: input * 0)
     kernel(op.no_such_operator, device="DEVICE")(abs)
@@ -228,8 +229,8 @@ WRONG_KERNELS = {
 def test_a_wrong_registration(site, case):
     line, message = WRONG_KERNELS[case]
     source = f"""
-    from tenfold.kernels import kernel
-    from tenfold.operators import op
+    from tenfold.dispatch.kernels import kernel
+    from tenfold.dispatch.operators import op
     {line}
     """
     with_kernels(site, "cpu", source)
@@ -243,8 +244,8 @@ def test_a_wrong_registration(site, case):
 
 def test_a_kernel_that_returns_the_wrong_type(site):
     source = """
-    from tenfold.kernels import kernel
-    from tenfold.operators import op
+    from tenfold.dispatch.kernels import kernel
+    from tenfold.dispatch.operators import op
     kernel(op.add, device="npu")(lambda input, other: [1, 2])
     """
     with_kernels(site, "npu", source)
@@ -326,7 +327,7 @@ class Toy:
 
     @plugins.hookimpl()
     def tenfold_backends(self):
-        from tenfold.meta import MetaBackend
+        from tenfold.dispatch.meta import MetaBackend
 
         class ToyBackend(MetaBackend):
             name = "toy"
@@ -347,8 +348,8 @@ def test_a_plugin_object_comes_and_goes():
 
 
 def test_a_device_registered_again_has_no_old_kernels():
-    from tenfold.kernels import kernel
-    from tenfold.operators import op
+    from tenfold.dispatch.kernels import kernel
+    from tenfold.dispatch.operators import op
 
     for _ in range(2):
         plugins.register(Toy(), "toy")

@@ -10,7 +10,7 @@ import pytest
 
 import tenfold
 from tenfold.cpu.quiet import quiet
-from tenfold.ops import activation
+from tenfold.ops.activation import functions as activation
 
 X = np.array([[-2.5, -1.0, -0.0], [0.5, 1.0, 3.0]], np.float32)
 

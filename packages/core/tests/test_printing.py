@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold import printing
-from tenfold.printing import format_array, get_printoptions, printoptions, set_printoptions, tensor_repr
+from tenfold.tensor import printing
+from tenfold.tensor.printing import format_array, get_printoptions, printoptions, set_printoptions, tensor_repr
 
 
 @pytest.fixture(autouse=True)

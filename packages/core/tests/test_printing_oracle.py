@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tenfold.printing import get_printoptions, set_printoptions, tensor_repr
+from tenfold.tensor.printing import get_printoptions, set_printoptions, tensor_repr
 
 torch = pytest.importorskip("torch")
 hypothesis = pytest.importorskip("hypothesis")

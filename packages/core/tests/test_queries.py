@@ -23,7 +23,7 @@ def test_of_tensors():
 def test_typename():
     assert tenfold.typename(tenfold.ones(1)) == "torch.FloatTensor"
     assert tenfold.typename(3) == "int"
-    assert tenfold.typename(tenfold.Size) == "tenfold.size.Size"
+    assert tenfold.typename(tenfold.Size) == "tenfold.types.size.Size"
 
 
 def test_broadcast_shapes():

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold import dtypes, serialization
+from tenfold.checkpoint import serialization
+from tenfold.types import dtypes
 
 
 def copied(obj: Any, **options: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold import serialization
+from tenfold.checkpoint import serialization
 
 
 def again(obj, **options):

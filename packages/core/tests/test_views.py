@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import tenfold
-from tenfold.ops.view import view_strides
+from tenfold.ops.view.shapes import view_strides
 
 SHAPES = st.lists(st.integers(1, 4), min_size=0, max_size=4)
 FAST = settings(max_examples=150, deadline=None)
@@ -159,7 +159,8 @@ def test_meta_tensors_have_the_same_geometry(name: str) -> None:
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_the_generic_kernels_give_the_same_views(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tenfold import devices, kernels, plugins
+    from tenfold import plugins
+    from tenfold.dispatch import devices, kernels
 
     expected = VIEWS[name](tenfold.arange(6).view(2, 3)).tolist()
     plugins.load_kernels("cpu", "view"), plugins.load_kernels("cpu", "indexing")
@@ -170,7 +171,7 @@ def test_the_generic_kernels_give_the_same_views(name: str, monkeypatch: pytest.
     monkeypatch.setattr(kernels, "KERNELS", only_generic)
     table = kernels.KernelTable("cpu")
     monkeypatch.setattr(devices.CPU, "_kernels", table)
-    from tenfold.runtime import RUNTIME
+    from tenfold.dispatch.runtime import RUNTIME
 
     tables = {k: v for k, v in RUNTIME.items() if k.startswith("KERNELS_")}
     saved = {k: dict(v) for k, v in tables.items()}

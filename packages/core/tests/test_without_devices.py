@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import tenfold
-from tenfold import no_cuda
+from tenfold.plugins import no_cuda
 
 
 def test_the_first_line_of_many_programs():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import tenfold
-from tenfold.kernels import kernel
-from tenfold.operators import op, primitive
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op, primitive
 
 
 def ones(*shape: int, **options: object) -> tenfold.Tensor:

@@ -9,9 +9,10 @@ import pytest
 
 import tenfold as tf
 import tenfold.nn.functional as F
-from tenfold import kernels, nn_plugin
-from tenfold.operators import OPERATORS
-from tenfold.runtime import RUNTIME
+from tenfold import nn_plugin
+from tenfold.dispatch import kernels
+from tenfold.dispatch.operators import OPERATORS
+from tenfold.dispatch.runtime import RUNTIME
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tenfold.operators import OPERATORS, Operator
+from tenfold.dispatch.operators import OPERATORS, Operator
 from tenfold.testing import completeness_tests, conformance_tests
 from tenfold.testing.samples import load, samples_of
 

@@ -10,11 +10,11 @@ import pytest
 
 import tenfold
 from tenfold.autograd import engine, gradient
-from tenfold.kernels import KERNELS, kernel
-from tenfold.meta import Meta
-from tenfold.operators import OPERATORS, composite, primitive
-from tenfold.ops.rules import pointwise
-from tenfold.tensor import Tensor
+from tenfold.dispatch.kernels import KERNELS, kernel
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import OPERATORS, composite, primitive
+from tenfold.dispatch.shape_rules import pointwise
+from tenfold.tensor.tensor import Tensor
 from tenfold.testing import ErrorSample, Make, Sample, check_operator, completeness, temporary_registrations
 from tenfold.testing.checks import CHECKS
 from tenfold.testing.registries import refresh

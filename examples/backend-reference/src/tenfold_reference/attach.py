@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tenfold.kernels import kernel
-from tenfold.operators import Operator, op
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import Operator, op
 from tenfold_reference.block import Block
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.devices import Backend
+from tenfold.dispatch.devices import Backend
 from tenfold_reference.block import FORMATS, Block, converted, expanded, new_block
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenfold.operators import op
+from tenfold.dispatch.operators import op
 from tenfold_reference.kernels import activation, indexing, matmul, pointwise, reduction
 
 TABLES = (

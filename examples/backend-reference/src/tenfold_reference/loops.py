@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.meta import Meta
-from tenfold.operators import Operator
-from tenfold.ops.rules import wrap_dims
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import Operator
+from tenfold.dispatch.shape_rules import wrap_dims
 from tenfold_reference.block import Block, expanded, new_block, walk
 
 

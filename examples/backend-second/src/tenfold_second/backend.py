@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.devices import Backend
-from tenfold.meta import contiguous_strides
+from tenfold.dispatch.devices import Backend
+from tenfold.dispatch.meta import contiguous_strides
 
 ELEMENTS: dict[str, Any] = {"float64": ctypes.c_double, "bool": ctypes.c_bool, "uint8": ctypes.c_uint8}
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.kernels import kernel
-from tenfold.meta import Meta
-from tenfold.operators import Operator, op
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import Operator, op
 from tenfold_second.backend import Buffer, allocate
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from tenfold import environment
+from tenfold.settings import environment
 from tenfold_cpu_accelerator.expressions import Value, function_text
 from tenfold_cpu_accelerator.loops import DECLARATIONS
 

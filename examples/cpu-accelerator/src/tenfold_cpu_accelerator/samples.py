@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import tenfold
-from tenfold.operators import op
+from tenfold.dispatch.operators import op
 from tenfold.testing.samples import Make, Sample, more_samples
 
 

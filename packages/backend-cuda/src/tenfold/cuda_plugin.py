@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenfold.devices import Backend
+from tenfold.dispatch.devices import Backend
 from tenfold.plugins import hookimpl
 
 TENFOLD_PLUGIN_API = 1

@@ -17,10 +17,14 @@ __version__ = "0.1.0"
 # `x as x` makes a name public to type checkers.
 from math import e as e, inf as inf, nan as nan, pi as pi
 
-from tenfold import dispatch as _dispatch, dtypes as _dtypes, environment as _environment
-from tenfold.devices import device as device, get_default_device as get_default_device, set_default_device as set_default_device
-from tenfold.dtypes import dtype as dtype, get_default_dtype as get_default_dtype, set_default_dtype as set_default_dtype
-from tenfold.gradmode import (
+from tenfold.dispatch import full as _dispatch
+from tenfold.dispatch.devices import (
+    device as device,
+    get_default_device as get_default_device,
+    set_default_device as set_default_device,
+)
+from tenfold.dispatch.families import families as _families
+from tenfold.dispatch.gradmode import (
     enable_grad as enable_grad,
     inference_mode as inference_mode,
     is_grad_enabled as is_grad_enabled,
@@ -28,7 +32,13 @@ from tenfold.gradmode import (
     no_grad as no_grad,
     set_grad_enabled as set_grad_enabled,
 )
-from tenfold.memory_format import (
+from tenfold.dispatch.operators import ALIASES as _ALIASES, OPERATORS as _OPERATORS, op as op
+from tenfold.settings import environment as _environment
+from tenfold.tensor.storage import Storage as _Storage
+from tenfold.tensor.tensor import Tensor as Tensor
+from tenfold.types import dtypes as _dtypes
+from tenfold.types.dtypes import dtype as dtype, get_default_dtype as get_default_dtype, set_default_dtype as set_default_dtype
+from tenfold.types.memory_format import (
     channels_last as channels_last,
     channels_last_3d as channels_last_3d,
     contiguous_format as contiguous_format,
@@ -39,28 +49,15 @@ from tenfold.memory_format import (
     sparse_csr as sparse_csr,
     strided as strided,
 )
-from tenfold.operators import ALIASES as _ALIASES, OPERATORS as _OPERATORS, op as op
-from tenfold.promotion import can_cast as can_cast, promote_types as promote_types, result_type as result_type
-from tenfold.size import Size as Size
-from tenfold.storage import Storage as _Storage
-from tenfold.tensor import Tensor as Tensor
+from tenfold.types.promotion import can_cast as can_cast, promote_types as promote_types, result_type as result_type
+from tenfold.types.size import Size as Size
 
 UntypedStorage = _Storage
 
-for _family in (
-    "pointwise",
-    "activation",
-    "reduction",
-    "matmul",
-    "indexing",
-    "view",
-    "creation",
-    "random",
-    "conversion",
-    "linalg",
-):
-    importlib.import_module(f"tenfold.ops.{_family}")
-from tenfold.ops import dunders as _dunders  # noqa: E402
+for _modules in _families("tenfold.ops").values():
+    for _module in _modules:
+        importlib.import_module(_module)
+from tenfold.ops import _dunders  # noqa: E402
 
 # The public functions: one for each operator, and the dtypes under PyTorch's names.
 # `cpu` and `cuda` are methods; as names they are modules.
@@ -71,16 +68,20 @@ globals().update(_dtypes.ALIASES)
 
 # Names that are imported when first asked for: from core's own rarely used modules, then from the sibling packages.
 _LAZY = {
-    "Generator": "tenfold.generator", "default_generator": "tenfold.generator", "manual_seed": "tenfold.generator",
-    "initial_seed": "tenfold.generator", "seed": "tenfold.generator", "get_rng_state": "tenfold.generator",
-    "set_rng_state": "tenfold.generator", "set_printoptions": "tenfold.printing", "finfo": "tenfold.numeric_limits",
-    "iinfo": "tenfold.numeric_limits", "set_num_threads": "tenfold.threads", "get_num_threads": "tenfold.threads",
-    "autocast": "tenfold.amp", "save": "tenfold.serialization", "load": "tenfold.serialization",
-    "vmap": "tenfold.func", "numel": "tenfold.queries", "is_floating_point": "tenfold.queries",
-    "is_complex": "tenfold.queries", "is_nonzero": "tenfold.queries", "is_storage": "tenfold.queries",
-    "typename": "tenfold.queries", "broadcast_shapes": "tenfold.queries",
-    "use_deterministic_algorithms": "tenfold.determinism", "are_deterministic_algorithms_enabled": "tenfold.determinism",
-}  # fmt: skip
+    name: f"tenfold.{module}"
+    for module, names in {
+        "amp": "autocast",
+        "checkpoint.serialization": "save load",
+        "func": "vmap",
+        "random.generator": "Generator default_generator manual_seed initial_seed seed get_rng_state set_rng_state",
+        "settings.determinism": "use_deterministic_algorithms are_deterministic_algorithms_enabled",
+        "settings.threads": "set_num_threads get_num_threads",
+        "tensor.printing": "set_printoptions",
+        "tensor.queries": "numel is_floating_point is_complex is_nonzero is_storage typename broadcast_shapes",
+        "types.numeric_limits": "finfo iinfo",
+    }.items()
+    for name in names.split()
+}
 
 
 def _found(name: str) -> Any:
@@ -110,7 +111,7 @@ def _from_packages(name: str) -> Any:
     from tenfold.plugins import PACKAGES, load_operators
 
     if name == "cuda":  # programs ask whether there is a device before anything else
-        return importlib.import_module("tenfold.no_cuda")
+        return importlib.import_module("tenfold.plugins.no_cuda")
     if name in PACKAGES:
         raise ModuleNotFoundError(
             f"tenfold.{name} is in the package {PACKAGES[name]}: pip install {PACKAGES[name]}", name=f"tenfold.{name}"
@@ -127,7 +128,7 @@ def is_tensor(obj: Any) -> builtins.bool:
 
 
 if _environment.DEBUG.read() not in ("", "0", "1"):
-    from tenfold import debug as _debug
+    from tenfold.layers import debug as _debug
 
     if _debug.level() >= 2:
         _debug.DebugLayer(_debug.level()).__enter__()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tenfold.operators import OPERATORS
-from tenfold.ops import linalg_checks
+from tenfold.dispatch.operators import OPERATORS
+from tenfold.ops.linalg import checks as linalg_checks
 
 _PREFIX = "linalg_"
 globals().update({name.removeprefix(_PREFIX): operator.fn for name, operator in OPERATORS.items() if name.startswith(_PREFIX)})

@@ -4,10 +4,10 @@ import builtins
 from collections.abc import Sequence
 from typing import Any
 
-from tenfold.operators import Number
-from tenfold.tensor import Tensor
+from tenfold.dispatch.operators import Number
+from tenfold.tensor.tensor import Tensor
 
-from tenfold.ops.linalg_checks import LinAlgError as LinAlgError
+from tenfold.ops.linalg.checks import LinAlgError as LinAlgError
 def cholesky(A: Tensor, *, upper: builtins.bool = ..., out: Any = ...) -> Tensor: ...
 def cholesky_ex(A: Tensor, *, upper: builtins.bool = ..., check_errors: builtins.bool = ..., out: Any = ...) -> Any: ...
 def cond(A: Tensor, p: Any = ..., *, out: Any = ...) -> Tensor: ...

@@ -4,8 +4,8 @@ import builtins
 from collections.abc import Sequence
 from typing import Any
 
-from tenfold.operators import Number
-from tenfold.tensor import Tensor
+from tenfold.dispatch.operators import Number
+from tenfold.tensor.tensor import Tensor
 
 class TensorMethods:
     @property

@@ -1,119 +1,15 @@
-"""User tensor types and modes that see every operator call: PyTorch's `__torch_function__` protocol."""
+"""`tenfold.overrides`: tensor types and modes that see every call, under PyTorch's module name."""
 
-from __future__ import annotations
+from tenfold.dispatch.overrides import (
+    DisableTorchFunctionSubclass,
+    TorchFunctionMode,
+    handle_torch_function,
+    has_torch_function,
+    is_tensor_like,
+    resolve_name,
+)
 
-from typing import Any
-
-from tenfold.operators import Operator
-from tenfold.runtime import STATE, Layer
-
-
-def disabled_torch_function(*args: Any, **kwargs: Any) -> Any:
-    """As a class's `__torch_function__`: this Tensor subclass does not override (as `Parameter`)."""
-    return NotImplemented
-
-
-class DisableTorchFunctionSubclass:
-    """Treat subclasses as plain tensors inside."""
-
-    def __enter__(self) -> None:
-        self._previous = STATE.overrides_off
-        STATE.overrides_off = True
-
-    def __exit__(self, *exc: object) -> None:
-        STATE.overrides_off = self._previous
-
-
-def call_overrides(operator: Operator, tensors: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Ask each overriding class among the arguments, subclasses first, until one answers."""
-    types: list[type] = []
-    for t in tensors:
-        cls = type(t)
-        if cls in types or not _overrides(t):
-            continue
-        place = next((i for i, known in enumerate(types) if issubclass(cls, known)), len(types))
-        types.insert(place, cls)
-    for cls in types:
-        result = cls.__torch_function__(operator.fn, tuple(types), args, kwargs)
-        if result is not NotImplemented:
-            return result
-    names = ", ".join(cls.__name__ for cls in types)
-    raise TypeError(
-        f"no implementation found for 'tenfold.{operator.name}' on types that implement __torch_function__: [{names}]"
-    )
-
-
-def _overrides(value: Any) -> bool:
-    key = getattr(value, "_key", None)
-    return hasattr(type(value), "__torch_function__") if key is None else bool(key.override)
-
-
-def default_torch_function(cls: Any, func: Any, types: tuple[type, ...], args: Any = (), kwargs: Any = None) -> Any:
-    """Tensor's own `__torch_function__`: compute as plain tensors, give results the subclass."""
-    # While overrides are off Tenfold asks nobody: a library that asks all the same cannot use this tensor.
-    if STATE.overrides_off or not all(issubclass(cls, t) for t in types):
-        return NotImplemented
-    with DisableTorchFunctionSubclass():
-        result = func(*args, **(kwargs or {}))
-    return _as_class(result, cls)
-
-
-def _as_class(result: Any, cls: type) -> Any:
-    from tenfold.tensor import Tensor
-
-    if type(result) is Tensor:
-        return result.as_subclass(cls)
-    if isinstance(result, tuple) and any(type(r) is Tensor for r in result):
-        made = [_as_class(r, cls) for r in result]
-        return type(result)(*made) if hasattr(result, "_fields") else tuple(made)
-    return result
-
-
-class TorchFunctionMode(Layer):
-    """A mode that sees every operator call while entered; subclasses define `__torch_function__`.
-
-    >>> import tenfold
-    >>> from tenfold.overrides import TorchFunctionMode
-    >>> class Doubled(TorchFunctionMode):
-    ...     def __torch_function__(self, func, types, args=(), kwargs=None):
-    ...         result = func(*args, **(kwargs or {}))
-    ...         return result * 2 if func is tenfold.add else result
-    >>> x = tenfold.tensor([1.0])
-    >>> with Doubled():
-    ...     x + x
-    tensor([4.])
-    """
-
-    def handle(self, operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        types = tuple({type(a) for a in (*args, *kwargs.values()) if _overrides(a)})
-        return self.__torch_function__(operator.fn, types, args, kwargs)
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        raise TypeError(f"{type(self).__name__} defines no __torch_function__(self, func, types, args, kwargs)")
-
-
-def has_torch_function(relevant_args: Any) -> bool:
-    """Whether any of the arguments overrides operators."""
-    return any(_overrides(a) for a in relevant_args)
-
-
-def is_tensor_like(value: Any) -> bool:
-    """Whether a value is a tensor or implements `__torch_function__`."""
-    return hasattr(value, "_array") or hasattr(type(value), "__torch_function__")
-
-
-def handle_torch_function(public_api: Any, relevant_args: Any, *args: Any, **kwargs: Any) -> Any:
-    """Dispatch a Python function of a user's to the overriding types among its arguments."""
-    types = tuple({type(a) for a in relevant_args if _overrides(a)})
-    for cls in types:
-        result = cls.__torch_function__(public_api, types, args, kwargs)
-        if result is not NotImplemented:
-            return result
-    name = f"{public_api.__module__}.{public_api.__name__}"
-    raise TypeError(f"no implementation found for '{name}' on types that implement __torch_function__: {list(types)}")
-
-
-def resolve_name(f: Any) -> str | None:
-    """The public name of an operator's function."""
-    operator = getattr(f, "op", None)
-    return f"tenfold.{operator.name}" if operator is not None else None
+__all__ = [
+    "DisableTorchFunctionSubclass", "TorchFunctionMode", "handle_torch_function", "has_torch_function", "is_tensor_like",
+    "resolve_name",
+]  # fmt: skip

@@ -4,10 +4,10 @@ import builtins
 from collections.abc import Sequence
 from typing import Any
 
-from tenfold.operators import Number
-from tenfold.tensor import Tensor
+from tenfold.dispatch.operators import Number
+from tenfold.tensor.tensor import Tensor
 
-from tenfold.dtypes import dtype as _dtype
+from tenfold.types.dtypes import dtype as _dtype
 bfloat16: _dtype
 bool: _dtype
 cdouble: _dtype
@@ -35,83 +35,57 @@ uint16: _dtype
 uint32: _dtype
 uint64: _dtype
 uint8: _dtype
-from tenfold.generator import Generator as Generator
-from tenfold.determinism import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
+from tenfold.random.generator import Generator as Generator
+from tenfold.settings.determinism import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
 from tenfold.amp import autocast as autocast
-from tenfold.queries import broadcast_shapes as broadcast_shapes
-from tenfold.generator import default_generator as default_generator
-from tenfold.numeric_limits import finfo as finfo
-from tenfold.threads import get_num_threads as get_num_threads
-from tenfold.generator import get_rng_state as get_rng_state
-from tenfold.numeric_limits import iinfo as iinfo
-from tenfold.generator import initial_seed as initial_seed
-from tenfold.queries import is_complex as is_complex
-from tenfold.queries import is_floating_point as is_floating_point
-from tenfold.queries import is_nonzero as is_nonzero
-from tenfold.queries import is_storage as is_storage
-from tenfold.serialization import load as load
-from tenfold.generator import manual_seed as manual_seed
-from tenfold.queries import numel as numel
-from tenfold.serialization import save as save
-from tenfold.generator import seed as seed
-from tenfold.threads import set_num_threads as set_num_threads
-from tenfold.printing import set_printoptions as set_printoptions
-from tenfold.generator import set_rng_state as set_rng_state
-from tenfold.queries import typename as typename
-from tenfold.determinism import use_deterministic_algorithms as use_deterministic_algorithms
+from tenfold.tensor.queries import broadcast_shapes as broadcast_shapes
+from tenfold.random.generator import default_generator as default_generator
+from tenfold.types.numeric_limits import finfo as finfo
+from tenfold.settings.threads import get_num_threads as get_num_threads
+from tenfold.random.generator import get_rng_state as get_rng_state
+from tenfold.types.numeric_limits import iinfo as iinfo
+from tenfold.random.generator import initial_seed as initial_seed
+from tenfold.tensor.queries import is_complex as is_complex
+from tenfold.tensor.queries import is_floating_point as is_floating_point
+from tenfold.tensor.queries import is_nonzero as is_nonzero
+from tenfold.tensor.queries import is_storage as is_storage
+from tenfold.checkpoint.serialization import load as load
+from tenfold.random.generator import manual_seed as manual_seed
+from tenfold.tensor.queries import numel as numel
+from tenfold.checkpoint.serialization import save as save
+from tenfold.random.generator import seed as seed
+from tenfold.settings.threads import set_num_threads as set_num_threads
+from tenfold.tensor.printing import set_printoptions as set_printoptions
+from tenfold.random.generator import set_rng_state as set_rng_state
+from tenfold.tensor.queries import typename as typename
+from tenfold.settings.determinism import use_deterministic_algorithms as use_deterministic_algorithms
 from tenfold.func import vmap as vmap
 import tenfold.amp as amp
 import tenfold.autograd as autograd
 import tenfold.backends as backends
-import tenfold.callpath as callpath
-import tenfold.cards as cards
-import tenfold.copying as copying
-import tenfold.core_plugin as core_plugin
+import tenfold.checkpoint as checkpoint
 import tenfold.cpu as cpu
 import tenfold.cuda as cuda
 import tenfold.data as data
-import tenfold.debug as debug
-import tenfold.determinism as determinism
-import tenfold.devices as devices
-import tenfold.discovery as discovery
 import tenfold.dispatch as dispatch
-import tenfold.doctor as doctor
-import tenfold.dtypes as dtypes
-import tenfold.environment as environment
 import tenfold.func as func
 import tenfold.functional as functional
-import tenfold.generator as generator
 import tenfold.generic as generic
-import tenfold.gradmode as gradmode
-import tenfold.hookspecs as hookspecs
-import tenfold.inplace as inplace
-import tenfold.kernels as kernels
+import tenfold.layers as layers
 import tenfold.linalg as linalg
-import tenfold.meta as meta
 import tenfold.nn as nn
-import tenfold.no_cuda as no_cuda
-import tenfold.numeric_limits as numeric_limits
-import tenfold.operators as operators
 import tenfold.ops as ops
 import tenfold.optim as optim
 import tenfold.overrides as overrides
 import tenfold.plugins as plugins
-import tenfold.printing as printing
-import tenfold.promotion as promotion
-import tenfold.queries as queries
 import tenfold.random as random
 import tenfold.return_types as return_types
-import tenfold.runtime as runtime
-import tenfold.safetensors as safetensors
 import tenfold.serialization as serialization
-import tenfold.serialization_pickle as serialization_pickle
-import tenfold.serialization_zip as serialization_zip
-import tenfold.size as size
+import tenfold.settings as settings
 import tenfold.storage as storage
 import tenfold.testing as testing
 import tenfold.text as text
-import tenfold.threads as threads
-import tenfold.tracing as tracing
+import tenfold.types as types
 import tenfold.utils as utils
 import tenfold.vision as vision
 def abs(input: Tensor, *, out: Any = ...) -> Tensor: ...

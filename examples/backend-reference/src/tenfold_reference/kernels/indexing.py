@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tenfold.kernels import kernel
-from tenfold.operators import op
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
 from tenfold_reference.block import Block, new_block
 from tenfold_reference.loops import geometry
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tenfold.operators import Operator
+from tenfold.dispatch.operators import Operator
 from tenfold_reference.attach import attach
 from tenfold_reference.block import Block
 from tenfold_reference.loops import matmul

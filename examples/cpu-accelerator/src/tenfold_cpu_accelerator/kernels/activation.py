@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tenfold.kernels import kernel
-from tenfold.operators import op
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
 from tenfold_cpu_accelerator import functions, loops
 from tenfold_cpu_accelerator.arrays import Array, Least, by_row, elementwise
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tenfold.kernels import kernel
-from tenfold.operators import op
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
 from tenfold_cpu_accelerator import functions
 from tenfold_cpu_accelerator.arrays import Array, Least, elementwise
 from tenfold_cpu_accelerator.expressions import Value

@@ -8,11 +8,11 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from tenfold import dtypes
 from tenfold.amp import lists
-from tenfold.operators import Operator
-from tenfold.runtime import STATE, Layer, call_inside
-from tenfold.tensor import Tensor
+from tenfold.dispatch.operators import Operator
+from tenfold.dispatch.runtime import STATE, Layer, call_inside
+from tenfold.tensor.tensor import Tensor
+from tenfold.types import dtypes
 
 
 def is_autocast_available(device_type: str) -> bool:

@@ -10,8 +10,8 @@ from tenfold.autograd.gradcheck import gradcheck, gradgradcheck
 from tenfold.autograd.gradients import gradient, gradients
 from tenfold.autograd.nodes import Node
 from tenfold.autograd.tape import backward, grad
-from tenfold.gradmode import enable_grad, inference_mode, no_grad, set_grad_enabled
-from tenfold.tensor import Tensor as Variable
+from tenfold.dispatch.gradmode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from tenfold.tensor.tensor import Tensor as Variable
 
 __all__ = [
     "Function", "Node", "Variable", "backward", "enable_grad", "grad", "gradcheck", "gradgradcheck", "gradient", "gradients",

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from tenfold.autograd.levels import Below, Transform
-from tenfold.dispatch import explained
-from tenfold.meta import Meta
-from tenfold.operators import Operator
-from tenfold.ops.view import expand, permute, unsqueeze
-from tenfold.runtime import RUNTIME
-from tenfold.tensor import Tensor
+from tenfold.dispatch.full import explained
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import Operator
+from tenfold.dispatch.runtime import RUNTIME
+from tenfold.ops.view.shapes import expand, permute, unsqueeze
+from tenfold.tensor.tensor import Tensor
 
 new = object.__new__
 
@@ -112,7 +112,7 @@ class BatchLevel(Transform):
         return wrapped
 
     def write(self, name: str, target: Tensor, result: Tensor) -> None:
-        from tenfold.inplace import check_writable, write_back
+        from tenfold.dispatch.inplace import check_writable, write_back
 
         value, dim = self.unwrap(result)
         place, place_dim = self.unwrap(target)

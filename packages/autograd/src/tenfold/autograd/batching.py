@@ -14,10 +14,10 @@ from typing import Any
 
 from tenfold import plugins
 from tenfold.autograd.batch_level import move
-from tenfold.operators import Operator, as_operator, find as find_operator
-from tenfold.ops import rules
-from tenfold.ops.joining import stack as join
-from tenfold.tensor import Tensor
+from tenfold.dispatch import shape_rules as rules
+from tenfold.dispatch.operators import Operator, as_operator, find as find_operator
+from tenfold.ops.indexing.joining import stack as join
+from tenfold.tensor.tensor import Tensor
 
 Result = tuple[Any, Any]
 Rule = Callable[["Batch"], Result]

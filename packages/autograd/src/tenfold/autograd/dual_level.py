@@ -7,13 +7,13 @@ from typing import Any
 
 from tenfold.autograd.geometry import extent
 from tenfold.autograd.levels import Below, Transform
-from tenfold.inplace import check_writable, write_back
-from tenfold.meta import Meta
-from tenfold.operators import Operator
-from tenfold.ops.creation import zeros
-from tenfold.ops.creation_like import zeros_like
-from tenfold.runtime import RUNTIME
-from tenfold.tensor import Tensor
+from tenfold.dispatch.inplace import check_writable, write_back
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import Operator
+from tenfold.dispatch.runtime import RUNTIME
+from tenfold.ops.creation.factories import zeros
+from tenfold.ops.creation.like import zeros_like
+from tenfold.tensor.tensor import Tensor
 
 new = object.__new__
 

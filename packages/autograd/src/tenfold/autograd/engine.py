@@ -7,7 +7,7 @@ from typing import Any
 
 from tenfold.autograd import hooks
 from tenfold.autograd.nodes import AccumulateGrad, Node
-from tenfold.runtime import STATE, set_grad_enabled_here
+from tenfold.dispatch.runtime import STATE, set_grad_enabled_here
 
 
 def run(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tenfold.autograd.dual_level import DualLevel
-from tenfold.runtime import STATE
-from tenfold.tensor import Tensor
+from tenfold.dispatch.runtime import STATE
+from tenfold.tensor.tensor import Tensor
 
 
 class UnpackedDualTensor(NamedTuple):

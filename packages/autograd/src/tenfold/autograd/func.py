@@ -16,8 +16,8 @@ from tenfold.autograd.pytree import Spec, flatten, tree_map, unflatten
 from tenfold.autograd.scopes import Scope, pull
 from tenfold.autograd.stateless import functional_call, stack_module_state
 from tenfold.autograd.vmap import vmap
-from tenfold.ops.creation_like import ones_like, zeros_like
-from tenfold.tensor import Tensor
+from tenfold.ops.creation.like import ones_like, zeros_like
+from tenfold.tensor.tensor import Tensor
 
 __all__ = [
     "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "stack_module_state",

@@ -8,10 +8,10 @@ from typing import Any
 
 from tenfold.autograd.nodes import RELEASED, Node, Output
 from tenfold.autograd.recording import alias, modified, restore, second_time
-from tenfold.gradmode import no_grad
-from tenfold.inplace import bump_version
-from tenfold.runtime import STATE
-from tenfold.tensor import Tensor
+from tenfold.dispatch.gradmode import no_grad
+from tenfold.dispatch.inplace import bump_version
+from tenfold.dispatch.runtime import STATE
+from tenfold.tensor.tensor import Tensor
 
 
 class FunctionNode(Node):
@@ -105,7 +105,7 @@ class FunctionNode(Node):
     def _check_shape(self, i: int, n: Any, r: Any) -> None:
         if n.is_multiple or tuple(r.shape) == tuple(n.shape):
             return
-        from tenfold.inplace import _broadcasts_to
+        from tenfold.dispatch.inplace import _broadcasts_to
 
         if not _broadcasts_to(tuple(n.shape), tuple(r.shape)):
             raise RuntimeError(
@@ -114,7 +114,7 @@ class FunctionNode(Node):
             )
 
     def _materialized(self, gs: list[Any]) -> list[Any]:
-        from tenfold.ops.creation import zeros
+        from tenfold.ops.creation.factories import zeros
 
         if not self.materialize_grads:
             return gs

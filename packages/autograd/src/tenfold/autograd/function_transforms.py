@@ -13,10 +13,10 @@ from tenfold.autograd.dual_level import DualLevel
 from tenfold.autograd.function import Function, FunctionNode, _attach, apply_recorded
 from tenfold.autograd.levels import Below, Transform, highest
 from tenfold.autograd.pytree import broadcast_prefix, flatten, unflatten
-from tenfold.gradmode import no_grad
-from tenfold.ops.creation_like import zeros_like
-from tenfold.runtime import STATE
-from tenfold.tensor import Tensor
+from tenfold.dispatch.gradmode import no_grad
+from tenfold.dispatch.runtime import STATE
+from tenfold.ops.creation.like import zeros_like
+from tenfold.tensor.tensor import Tensor
 
 
 class VmapInfo(NamedTuple):

@@ -8,11 +8,11 @@ from typing import Any
 from tenfold.autograd.jacobians import unit_vectors
 from tenfold.autograd.tape import grad
 from tenfold.autograd.vmap import vmap
-from tenfold.gradmode import enable_grad
-from tenfold.ops.creation import zeros
-from tenfold.ops.creation_like import ones_like, zeros_like
-from tenfold.ops.view import expand, reshape
-from tenfold.tensor import Tensor
+from tenfold.dispatch.gradmode import enable_grad
+from tenfold.ops.creation.factories import zeros
+from tenfold.ops.creation.like import ones_like, zeros_like
+from tenfold.ops.view.shapes import expand, reshape
+from tenfold.tensor.tensor import Tensor
 
 Function = Callable[..., Any]
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]

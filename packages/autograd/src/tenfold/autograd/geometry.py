@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.ops.strided import strided_sum
-from tenfold.ops.view import as_strided
+from tenfold.ops.indexing.strided import strided_sum
+from tenfold.ops.view.shapes import as_strided
 
 
 def extent(shape: Any, strides: Any) -> int:

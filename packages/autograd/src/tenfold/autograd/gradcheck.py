@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.autograd.tape import grad
-from tenfold.tensor import Tensor, host, wrap
+from tenfold.tensor.tensor import Tensor, host, wrap
 
 
 class GradcheckError(RuntimeError):

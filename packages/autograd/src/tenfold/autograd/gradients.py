@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tenfold import plugins
-from tenfold.dispatch import forget_gradient
-from tenfold.operators import TENSOR_ROLES, Operator, as_operator
+from tenfold.dispatch.full import forget_gradient
+from tenfold.dispatch.operators import TENSOR_ROLES, Operator, as_operator
 
 
 @dataclass(frozen=True, slots=True)

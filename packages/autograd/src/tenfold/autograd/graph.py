@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.autograd.nodes import Node, Output
-from tenfold.tensor import Tensor
+from tenfold.tensor.tensor import Tensor
 
 
 class GradientEdge(tuple[Any, int]):

@@ -11,9 +11,9 @@ from typing import Any
 
 from tenfold.autograd.geometry import extent, through_memory
 from tenfold.autograd.nodes import Node
-from tenfold.ops.creation import zeros
-from tenfold.ops.strided import as_strided_scatter, strided_sum
-from tenfold.ops.view import as_strided
+from tenfold.ops.creation.factories import zeros
+from tenfold.ops.indexing.strided import as_strided_scatter, strided_sum
+from tenfold.ops.view.shapes import as_strided
 
 new = object.__new__
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from tenfold.autograd.pytree import flatten, unflatten
 from tenfold.autograd.vmap import vmap
-from tenfold.ops.creation import place, zeros
-from tenfold.ops.view import permute, reshape
-from tenfold.tensor import Tensor
+from tenfold.ops.creation.factories import place, zeros
+from tenfold.ops.view.shapes import permute, reshape
+from tenfold.tensor.tensor import Tensor
 
 Function = Callable[..., Any]
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tenfold.devices import NO_KERNELS
-from tenfold.meta import Meta, MetaBackend
-from tenfold.operators import Operator
-from tenfold.runtime import STATE, set_transforms
-from tenfold.tensor import Tensor
+from tenfold.dispatch.devices import NO_KERNELS
+from tenfold.dispatch.meta import Meta, MetaBackend
+from tenfold.dispatch.operators import Operator
+from tenfold.dispatch.runtime import STATE, set_transforms
+from tenfold.tensor.tensor import Tensor
 
 new = object.__new__
 

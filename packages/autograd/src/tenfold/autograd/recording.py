@@ -11,11 +11,11 @@ import linecache
 import re
 from typing import Any
 
-from tenfold import runtime
 from tenfold.autograd.gradients import GradientRule, find
 from tenfold.autograd.nodes import RELEASED, Node, Output
-from tenfold.operators import TENSOR_ROLES, Operator, Param
-from tenfold.tensor import Tensor
+from tenfold.dispatch import runtime
+from tenfold.dispatch.operators import TENSOR_ROLES, Operator, Param
+from tenfold.tensor.tensor import Tensor
 
 new = object.__new__
 
@@ -140,7 +140,7 @@ def filled(node: Any, gs: Any) -> list[Any]:
     made = []
     for g, described in zip(gs, node.shape):
         if g is None and described is not None:
-            from tenfold.ops.creation import zeros
+            from tenfold.ops.creation.factories import zeros
 
             shape, dtype, device = described
             g = zeros(shape, dtype=dtype, device=device)

@@ -14,11 +14,11 @@ from typing import Any
 from tenfold.autograd import engine
 from tenfold.autograd.levels import Transform, bare, recorded_below
 from tenfold.autograd.nodes import AccumulateGrad, Node
-from tenfold.gradmode import enable_grad
-from tenfold.ops.creation_like import zeros_like
-from tenfold.ops.view import expand
-from tenfold.runtime import STATE
-from tenfold.tensor import Tensor
+from tenfold.dispatch.gradmode import enable_grad
+from tenfold.dispatch.runtime import STATE
+from tenfold.ops.creation.like import zeros_like
+from tenfold.ops.view.shapes import expand
+from tenfold.tensor.tensor import Tensor
 
 
 class ScopeLeaf(AccumulateGrad):

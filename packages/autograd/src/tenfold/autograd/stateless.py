@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tenfold.tensor import Tensor
+from tenfold.tensor.tensor import Tensor
 
 
 def functional_call(
@@ -125,7 +125,7 @@ def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor
 
     Raises RuntimeError when the list is empty, or when classes or training modes differ.
     """
-    from tenfold.ops.joining import stack
+    from tenfold.ops.indexing.joining import stack
 
     models = list(models)
     if not models:

@@ -18,9 +18,9 @@ from tenfold.autograd.batching import is_elementwise
 from tenfold.autograd.gradients import GradientRule, find as find_gradient
 from tenfold.autograd.levels import highest, tensors_in
 from tenfold.autograd.scopes import Scope
-from tenfold.operators import Operator, as_operator, find as find_operator
-from tenfold.ops.creation_like import ones_like, zeros_like
-from tenfold.tensor import Tensor
+from tenfold.dispatch.operators import Operator, as_operator, find as find_operator
+from tenfold.ops.creation.like import ones_like, zeros_like
+from tenfold.tensor.tensor import Tensor
 
 Values = dict[str, Any]
 Rule = Callable[[Operator, Values, Values], tuple[Any, Any]]

@@ -10,8 +10,8 @@ from tenfold.autograd.hooks import register_post_accumulate_hook, register_tenso
 from tenfold.autograd.inplace import rebase
 from tenfold.autograd.nodes import AccumulateGrad, Node
 from tenfold.autograd.recording import make_attach
-from tenfold.operators import Operator
-from tenfold.tensor import Tensor
+from tenfold.dispatch.operators import Operator
+from tenfold.tensor.tensor import Tensor
 
 __all__ = [
     "backward", "grad", "has_gradient", "leaf", "make_attach", "rebase", "register_post_accumulate_hook",
@@ -47,7 +47,7 @@ def _roots(tensors: tuple[Tensor, ...], grads: tuple[Any, ...], what: str) -> li
 
 
 def _root_gradient(t: Tensor, g: Any) -> Any:
-    from tenfold.ops.creation_like import ones_like
+    from tenfold.ops.creation.like import ones_like
 
     if g is None:
         if t.numel() != 1:
@@ -140,7 +140,7 @@ def _found(t: Tensor, g: Any, allow_unused: bool | None, materialize: bool) -> A
     if g is not None:
         return g
     if materialize:
-        from tenfold.ops.creation_like import zeros_like
+        from tenfold.ops.creation.like import zeros_like
 
         return zeros_like(t)
     if not allow_unused:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tenfold.autograd.batch_level import BatchLevel, move
 from tenfold.autograd.pytree import Spec, broadcast_prefix, flatten, unflatten
-from tenfold.tensor import Tensor
+from tenfold.tensor.tensor import Tensor
 
 
 def vmap(
@@ -142,7 +142,7 @@ def _run_chunks(
     func: Any, size: int, chunk: int, leaves: list[Any], dims: list[int | None], spec: Spec, out_dims: Any, randomness: str,
     kwargs: dict[str, Any],
 ) -> Any:  # fmt: skip
-    from tenfold.ops.joining import cat
+    from tenfold.ops.indexing.joining import cat
 
     parts, out_spec = [], None
     for start in range(0, size, chunk):

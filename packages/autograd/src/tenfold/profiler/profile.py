@@ -11,10 +11,10 @@ import time
 import traceback
 from typing import Any, Self
 
-from tenfold.operators import Operator
+from tenfold.dispatch.operators import Operator
+from tenfold.dispatch.runtime import Layer, call_inside
 from tenfold.profiler.events import Event, EventList, averages
-from tenfold.runtime import Layer, call_inside
-from tenfold.tensor import Tensor
+from tenfold.tensor.tensor import Tensor
 
 
 class ProfilerActivity(enum.Enum):

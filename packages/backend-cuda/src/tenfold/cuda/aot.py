@@ -19,7 +19,7 @@ from tenfold.cuda.compilation import compile_for
 from tenfold.cuda.kernels.elementwise import number_type
 from tenfold.cuda.kernels.formulas import FORMULAS
 from tenfold.cuda.kernels.generation import HALVES, TRITON_TYPES, Generated
-from tenfold.dtypes import BY_NAME
+from tenfold.types.dtypes import BY_NAME
 
 CAPABILITIES = (80, 90)
 DTYPES = ("float32", "float16", "bfloat16", "float64", "int64", "int32", "uint8", "bool")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda import availability, runtime
-from tenfold.devices import Backend
+from tenfold.dispatch.devices import Backend
 
 DTYPES = (
     "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tenfold.cuda import availability, runtime
-from tenfold.devices import device as device_type
+from tenfold.dispatch.devices import device as device_type
 
 
 def is_available() -> bool:

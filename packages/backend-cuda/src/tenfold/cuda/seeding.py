@@ -3,8 +3,8 @@ device; these functions seed that generator, and do nothing on a machine without
 
 from __future__ import annotations
 
-from tenfold import generator
 from tenfold.cuda.devices import is_available
+from tenfold.random import generator
 
 
 def manual_seed(seed: int) -> None:

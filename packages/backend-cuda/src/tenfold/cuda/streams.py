@@ -79,7 +79,7 @@ class Stream:
     @property
     def device(self) -> Any:
         """The device whose work it queues."""
-        from tenfold.devices import device
+        from tenfold.dispatch.devices import device
 
         return device("cuda", self.device_index)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from tenfold.devices import Backend
+from tenfold.dispatch.devices import Backend
 
 
 def owner_of(array: Any) -> Any:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.kernels import kernel
-from tenfold.memory_format import is_dense
-from tenfold.operators import op
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
+from tenfold.types.memory_format import is_dense
 
 
 @kernel(op.clone, device="cpu")

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.kernels import kernel
-from tenfold.operators import op
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
 
 
 @kernel(op.getitem, device="cpu")

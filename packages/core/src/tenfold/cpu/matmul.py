@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.quiet import quiet
-from tenfold.kernels import kernel
-from tenfold.operators import op
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 # For two small matrices np.dot takes half of np.matmul's time.

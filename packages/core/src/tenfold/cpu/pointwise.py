@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy._core.umath import clip  # type: ignore[attr-defined] # a ufunc, unlike np.clip; NumPy's declarations lack it
 
+from tenfold.cpu.activation.erf import erf, erfc, erfinv
 from tenfold.cpu.backend import address, bytes_of, owner_of
-from tenfold.cpu.erf import erf, erfc, erfinv
 from tenfold.cpu.half import widened
 from tenfold.cpu.quiet import quiet
-from tenfold.kernels import kernel
-from tenfold.operators import op
-from tenfold.promotion import number_dtype
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
+from tenfold.types.promotion import number_dtype
 
 NUMBERS = (int, float, bool, complex)
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.backend import address, owner_of, strided
-from tenfold.dtypes import dtype
-from tenfold.kernels import kernel
-from tenfold.meta import Meta
-from tenfold.operators import op
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import op
+from tenfold.types.dtypes import dtype
 
 # (:, :, ..., :) of each length: what stands before the dimension that a kernel works on.
 LEAD = tuple((slice(None),) * n for n in range(66))

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tenfold import devices
-from tenfold.kernels import ANY_DEVICE, kernel
-from tenfold.operators import op
+from tenfold.dispatch import devices
+from tenfold.dispatch.kernels import ANY_DEVICE, kernel
+from tenfold.dispatch.operators import op
 
 
 @kernel(op.to_device, device=ANY_DEVICE)

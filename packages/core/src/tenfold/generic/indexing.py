@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.indexing import independent
+from tenfold.dispatch.kernels import ANY_DEVICE, kernel, table
+from tenfold.dispatch.meta import Meta, contiguous_strides
+from tenfold.dispatch.operators import op
 from tenfold.generic import view
-from tenfold.kernels import ANY_DEVICE, kernel, table
-from tenfold.meta import Meta, contiguous_strides
-from tenfold.operators import op
 
 restride = view.restride
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.kernels import ANY_DEVICE, kernel
-from tenfold.meta import Meta
-from tenfold.operators import OPERATORS, Operator
+from tenfold.dispatch.kernels import ANY_DEVICE, kernel
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import OPERATORS, Operator
 
 
 def restride(backend: Any, array: Any, geometry: Meta) -> Any:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tenfold import devices, dtypes
-from tenfold.devices import device
-from tenfold.dtypes import dtype
-from tenfold.memory_format import contiguous_format, memory_format, preserve_format
-from tenfold.meta import Meta
-from tenfold.operators import composite, primitive
-from tenfold.tensor import Tensor
+from tenfold.dispatch import devices
+from tenfold.dispatch.devices import device
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import composite, primitive
+from tenfold.tensor.tensor import Tensor
+from tenfold.types import dtypes
+from tenfold.types.dtypes import dtype
+from tenfold.types.memory_format import contiguous_format, memory_format, preserve_format
 
 Ints = Sequence[Any]  # here: any positional arguments
 

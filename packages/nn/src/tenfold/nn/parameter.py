@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import tenfold
 from tenfold import Tensor
-from tenfold.overrides import DisableTorchFunctionSubclass, disabled_torch_function
+from tenfold.dispatch.overrides import DisableTorchFunctionSubclass, disabled_torch_function
 
 __all__ = [
     "Buffer",

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import tenfold
-from tenfold.ops.creation import tensor
-from tenfold.tensor import Tensor, host
+from tenfold.ops.creation.factories import tensor
+from tenfold.tensor.tensor import Tensor, host
 from tenfold.testing import tolerances
 
 Message = str | Callable[[str], str] | None

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tenfold import plugins
-from tenfold.operators import Operator, as_operator
+from tenfold.dispatch.operators import Operator, as_operator
 from tenfold.testing import samples as registry
 from tenfold.testing.checks import CHECKS, Case, Result
 from tenfold.testing.inventory import completeness

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tenfold.operators import TENSOR_ROLES, Operator, as_operator
+from tenfold.dispatch.operators import TENSOR_ROLES, Operator, as_operator
 from tenfold.testing import samples as registry
 
 
@@ -45,7 +45,7 @@ def _rule_and_kernel(operator: Operator) -> Iterator[str]:
         return
     if operator.shape_rule is None:
         yield "a shape rule (@fn.rule)"
-    from tenfold.kernels import table
+    from tenfold.dispatch.kernels import table
 
     if getattr(table("cpu"), operator.name) is None:
         yield "a kernel for the CPU"

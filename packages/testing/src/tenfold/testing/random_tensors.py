@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tenfold import devices
-from tenfold.generator import default_generator
+from tenfold.dispatch import devices
+from tenfold.random.generator import default_generator
 from tenfold.testing.samples.make import Make
 
 

@@ -6,11 +6,12 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from tenfold import devices, kernels, plugins
-from tenfold.dispatch import forget_gradient
-from tenfold.operators import OPERATORS, reset_code
-from tenfold.runtime import RUNTIME
-from tenfold.tensor import Tensor
+from tenfold import plugins
+from tenfold.dispatch import devices, kernels
+from tenfold.dispatch.full import forget_gradient
+from tenfold.dispatch.operators import OPERATORS, reset_code
+from tenfold.dispatch.runtime import RUNTIME
+from tenfold.tensor.tensor import Tensor
 from tenfold.testing import samples as registry
 from tenfold.testing.checks.forms import methods_of
 from tenfold.testing.checks.gradient import has_autograd
@@ -23,7 +24,7 @@ def temporary_registrations() -> Iterator[None]:
 
     Entries may also be taken out inside the block, for example the kernel that another one stands in for.
 
-    >>> from tenfold.operators import composite, OPERATORS
+    >>> from tenfold.dispatch.operators import composite, OPERATORS
     >>> from tenfold.testing import temporary_registrations
     >>> with temporary_registrations():
     ...     @composite("pointwise")

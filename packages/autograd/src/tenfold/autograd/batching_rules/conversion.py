@@ -5,7 +5,7 @@ from __future__ import annotations
 from tenfold.autograd.batching import Batch, Result, batching
 from tenfold.autograd.batching_rules.kinds import keep
 from tenfold.autograd.tangents import LINEAR, jvp_rule
-from tenfold.operators import op
+from tenfold.dispatch.operators import op
 
 batching(op.to_dtype, op.to_device)(keep)
 

@@ -8,9 +8,9 @@ from tenfold.autograd.batch_level import move
 from tenfold.autograd.batching import Batch, Result, batching, batching_by_name, loop
 from tenfold.autograd.batching_rules.kinds import along, joined, padded, shifted, shifting
 from tenfold.autograd.tangents import LINEAR, jvp_by_name
-from tenfold.operators import op
-from tenfold.ops.sequences import arange
-from tenfold.ops.view import expand, permute, reshape
+from tenfold.dispatch.operators import op
+from tenfold.ops.creation.sequences import arange
+from tenfold.ops.view.shapes import expand, permute, reshape
 
 batching(op.gather)(along("index"))
 batching_by_name("scatter_set scatter_add scatter_reduce", along("index", "src"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.autograd.batching import Batch, Result, Rule, loop
-from tenfold.ops.rules import wrap_dim, wrap_dims
-from tenfold.ops.view import reshape, unsqueeze
-from tenfold.tensor import Tensor
+from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
+from tenfold.ops.view.shapes import reshape, unsqueeze
+from tenfold.tensor.tensor import Tensor
 
 
 def keep(batch: Batch) -> Result:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from tenfold.autograd.batch_level import move
 from tenfold.autograd.batching import Batch, Result, batching
 from tenfold.autograd.tangents import MULTILINEAR, jvp_by_name
-from tenfold.operators import op
-from tenfold.ops.matmul import bmm as bmm_, mm as mm_
-from tenfold.ops.view import reshape
+from tenfold.dispatch.operators import op
+from tenfold.ops.matmul.products import bmm as bmm_, mm as mm_
+from tenfold.ops.view.shapes import reshape
 
 
 @batching(op.mm)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tenfold.autograd.batching import Batch, Result, batching, batching_by_name
 from tenfold.autograd.batching_rules.kinds import reduction
 from tenfold.autograd.tangents import LINEAR, jvp_by_name
-from tenfold.operators import op
-from tenfold.ops.view import reshape
+from tenfold.dispatch.operators import op
+from tenfold.ops.view.shapes import reshape
 
 batching_by_name(
     "sum prod amax amin max_dim min_dim all any count_nonzero argmax argmin sort_pair topk_pair kthvalue_pair cumsum cumprod "

@@ -7,9 +7,9 @@ from typing import Any
 from tenfold.autograd.batching import Batch, Result, batching, batching_by_name
 from tenfold.autograd.batching_rules.kinds import keep, shifted, shifting
 from tenfold.autograd.tangents import LINEAR, jvp_by_name
-from tenfold.dtypes import dtype
-from tenfold.operators import op
-from tenfold.ops.view import infer_size, unsqueeze as unsqueeze_
+from tenfold.dispatch.operators import op
+from tenfold.ops.view.shapes import infer_size, unsqueeze as unsqueeze_
+from tenfold.types.dtypes import dtype
 
 batching(op.detach)(keep)
 batching_by_name("select split_with_sizes unbind", shifting("dim"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from tenfold import op
 from tenfold.autograd.gradients import gradient
-from tenfold.ops.activation import gelu_backward, silu_backward, threshold_backward
-from tenfold.ops.creation_like import zeros_like
-from tenfold.ops.softmax import log_softmax_backward, softmax_backward
+from tenfold.ops.activation.functions import gelu_backward, silu_backward, threshold_backward
+from tenfold.ops.activation.softmax import log_softmax_backward, softmax_backward
+from tenfold.ops.creation.like import zeros_like
 
 gradient(op.relu, input=lambda g, out: threshold_backward(g, out, 0))
 gradient(

@@ -6,15 +6,15 @@ from typing import Any
 
 from tenfold import op
 from tenfold.autograd.gradients import gradient, gradients
-from tenfold.ops.along import gather, scatter_add, scatter_reduce, scatter_set
-from tenfold.ops.creation import zeros
-from tenfold.ops.creation_like import ones_like, zeros_like
-from tenfold.ops.indexing import index, index_put, index_put_
-from tenfold.ops.joining import roll
-from tenfold.ops.pointwise import where
-from tenfold.ops.strided import as_strided_scatter, placed
-from tenfold.ops.view import as_strided
-from tenfold.ops.view_split import split_with_sizes, unbind
+from tenfold.ops.creation.factories import zeros
+from tenfold.ops.creation.like import ones_like, zeros_like
+from tenfold.ops.indexing.along import gather, scatter_add, scatter_reduce, scatter_set
+from tenfold.ops.indexing.joining import roll
+from tenfold.ops.indexing.strided import as_strided_scatter, placed
+from tenfold.ops.indexing.subscripts import index, index_put, index_put_
+from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.view.parts import split_with_sizes, unbind
+from tenfold.ops.view.shapes import as_strided
 
 
 def _index_label(node: Any) -> str:

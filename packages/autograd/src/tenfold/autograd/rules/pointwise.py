@@ -10,9 +10,9 @@ from typing import Any
 
 from tenfold import op
 from tenfold.autograd.gradients import gradient
-from tenfold.ops.creation_like import zeros_like
-from tenfold.ops.pointwise import where
-from tenfold.ops.pointwise_complex import complex, real, view_as_complex, view_as_real
+from tenfold.ops.creation.like import zeros_like
+from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.pointwise.complex_numbers import complex, real, view_as_complex, view_as_real
 
 
 def conj(x: Any) -> Any:

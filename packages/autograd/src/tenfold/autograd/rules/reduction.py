@@ -7,10 +7,10 @@ from typing import Any
 
 from tenfold import op
 from tenfold.autograd.gradients import gradient
-from tenfold.ops.pointwise import where
-from tenfold.ops.reduction import count_over
-from tenfold.ops.rules import wrap_dim, wrap_dims
-from tenfold.ops.statistics import spread_arguments
+from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
+from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.reduction.reductions import count_over
+from tenfold.ops.reduction.statistics import spread_arguments
 
 
 def restore_dims(g: Any, shape: Any, dim: Any, keepdim: bool) -> Any:

@@ -12,8 +12,8 @@ from tenfold.cuda.kernels.array_kernels import cast, refusing, wide
 from tenfold.cuda.kernels.elementwise import run
 from tenfold.cuda.kernels.pointwise import refuses
 from tenfold.cuda.runtime import xp
-from tenfold.kernels import kernel
-from tenfold.operators import op
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
 
 for _name in ("leaky_relu", "celu", "mish", "silu", "silu_backward", "softsign", "tanhshrink", "logsigmoid", "elu"):
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from tenfold.cuda.kernels.elementwise import run
 from tenfold.cuda.runtime import xp
-from tenfold.meta import Meta
-from tenfold.operators import Operator
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import Operator
 
 F32 = np.dtype(np.float32)
 

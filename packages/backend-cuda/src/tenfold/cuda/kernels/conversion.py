@@ -9,8 +9,8 @@ import numpy as np
 from tenfold.cuda import runtime
 from tenfold.cuda.kernels.array_kernels import cast
 from tenfold.cuda.kernels.elementwise import run
-from tenfold.kernels import kernel
-from tenfold.operators import op
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
 
 
 def write(destination: Any, source: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda import runtime
-from tenfold.kernels import table
+from tenfold.dispatch.kernels import table
 
 
 def through_host(name: str) -> Callable[..., Any]:

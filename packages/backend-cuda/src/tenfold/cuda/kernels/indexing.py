@@ -14,8 +14,8 @@ from tenfold.cuda.kernels.array_kernels import cast, is_half, wide
 from tenfold.cuda.kernels.conversion import clone_contiguous, write
 from tenfold.cuda.kernels.host import through_host
 from tenfold.cuda.runtime import xp
-from tenfold.kernels import kernel
-from tenfold.operators import op
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
 
 INT16 = np.dtype(np.int16)
 

@@ -9,8 +9,8 @@ import numpy as np
 from tenfold.cuda import cublas, runtime
 from tenfold.cuda.kernels.array_kernels import cast, is_half, wide
 from tenfold.cuda.runtime import xp
-from tenfold.kernels import kernel
-from tenfold.operators import op
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
 
 
 def product(a: Any, b: Any) -> Any:

@@ -13,9 +13,9 @@ from tenfold.cuda.kernels.array_kernels import of_array_module
 from tenfold.cuda.kernels.elementwise import NUMBERS, elementwise, run
 from tenfold.cuda.kernels.host import through_host
 from tenfold.cuda.runtime import xp
-from tenfold.kernels import kernel
-from tenfold.operators import op
-from tenfold.promotion import number_dtype
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
+from tenfold.types.promotion import number_dtype
 
 # The array module's function for what has no formula: complex numbers, and bool in some places.
 ARRAY_FUNCTIONS = {

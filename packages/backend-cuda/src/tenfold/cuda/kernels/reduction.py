@@ -14,9 +14,9 @@ import numpy as np
 from tenfold.cuda.kernels.array_kernels import cast, refusing, wide
 from tenfold.cuda.kernels.host import through_host
 from tenfold.cuda.runtime import xp
-from tenfold.kernels import kernel
-from tenfold.operators import op
-from tenfold.ops.statistics import spread_arguments
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
+from tenfold.ops.reduction.statistics import spread_arguments
 
 
 def axes(dim: Any, ndim: int) -> Any:

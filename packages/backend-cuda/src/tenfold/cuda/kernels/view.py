@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from tenfold.cuda import runtime
-from tenfold.kernels import kernel
-from tenfold.meta import Meta
-from tenfold.operators import Operator, op
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import Operator, op
 
 
 def _by_rule(operator: Operator) -> Callable[..., Any]:

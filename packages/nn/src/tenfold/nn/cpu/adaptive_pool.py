@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.blocks import row_blocks
-from tenfold.kernels import kernel
+from tenfold.dispatch.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
 from tenfold.nn.cpu.pool import PLANE_BYTES, as_planes, avg_pool, max_pool
 from tenfold.nn.ops import adaptive_pool as ops

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.kernels import kernel
+from tenfold.dispatch.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
 from tenfold.nn.ops import attention as ops
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from tenfold.cpu.blocks import row_blocks
-from tenfold.kernels import kernel
+from tenfold.dispatch.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
 from tenfold.nn.ops import convolution as ops
 from tenfold.nn.window import Sizes, Window, window_over

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.quiet import quiet
-from tenfold.kernels import kernel
+from tenfold.dispatch.kernels import kernel
 from tenfold.nn.cpu.array_kernel import is_half
 from tenfold.nn.ops import linear as ops
 

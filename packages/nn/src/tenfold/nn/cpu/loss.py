@@ -13,7 +13,7 @@ import numpy as np
 
 from tenfold.cpu.blocks import row_blocks
 from tenfold.cpu.rows import row_sums, subtract_maximum
-from tenfold.kernels import kernel
+from tenfold.dispatch.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
 from tenfold.nn.ops import loss as ops
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.blocks import row_blocks
-from tenfold.kernels import kernel
+from tenfold.dispatch.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
 from tenfold.nn.ops import norm as ops
 from tenfold.nn.window import Sizes

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.kernels import kernel
+from tenfold.dispatch.kernels import kernel
 from tenfold.nn.ops import padding as ops
 from tenfold.nn.ops.padding import padded_shape, pair_of
 

@@ -38,7 +38,7 @@ from tenfold import (
     threshold,
     threshold_,
 )
-from tenfold.tensor import Tensor
+from tenfold.tensor.tensor import Tensor
 
 __all__ = [
     "celu", "celu_", "elu", "elu_", "gelu", "glu", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",

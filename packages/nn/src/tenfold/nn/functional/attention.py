@@ -9,7 +9,7 @@ import tenfold as tf
 from tenfold.nn.ops.attention import scaled_dot_product_attention
 from tenfold.nn.ops.linear import linear
 from tenfold.nn.ops.padding import constant_pad
-from tenfold.tensor import Tensor
+from tenfold.tensor.tensor import Tensor
 
 __all__ = ["multi_head_attention_forward", "scaled_dot_product_attention"]
 

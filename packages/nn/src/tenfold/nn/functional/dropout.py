@@ -9,7 +9,7 @@ import warnings
 from typing import Any
 
 import tenfold as tf
-from tenfold.tensor import Tensor
+from tenfold.tensor.tensor import Tensor
 
 __all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
 

@@ -7,7 +7,7 @@ from typing import Any
 from tenfold.nn.ops.adaptive_pool import adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d
 from tenfold.nn.ops.fractional_pool import fractional_max_pool2d, fractional_max_pool3d
 from tenfold.nn.ops.pool import max_pool1d, max_pool2d, max_pool3d
-from tenfold.tensor import Tensor
+from tenfold.tensor.tensor import Tensor
 
 
 def max_pool1d_with_indices(

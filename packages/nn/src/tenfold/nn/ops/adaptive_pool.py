@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import tenfold as tf
+from tenfold.dispatch.operators import composite
 from tenfold.nn.ops.pool import table_max
-from tenfold.operators import composite
-from tenfold.tensor import Tensor
+from tenfold.tensor.tensor import Tensor
 
 Sizes = tuple[int, ...]
 

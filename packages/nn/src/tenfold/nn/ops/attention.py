@@ -6,10 +6,10 @@ from math import prod, sqrt
 from typing import Any
 
 import tenfold as tf
+from tenfold.dispatch.operators import composite
+from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.nn.ops.sizes import widened
-from tenfold.operators import composite
-from tenfold.ops.rules import broadcast_shapes
-from tenfold.tensor import Tensor
+from tenfold.tensor.tensor import Tensor
 
 
 def attention_scores(query: Tensor, key: Tensor, attn_mask: Tensor | None, is_causal: bool, scale: float | None) -> Tensor:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenfold.dispatch.operators import composite
 from tenfold.nn.ops.convolution import Sizes, check_output_padding, check_steps, convolution
 from tenfold.nn.ops.padding import constant_pad
 from tenfold.nn.ops.sizes import per_dim
-from tenfold.operators import composite
-from tenfold.tensor import Tensor
+from tenfold.tensor.tensor import Tensor
 
 
 def _same_padding(name: str, input: Tensor, weight: Tensor, stride: Sizes, dilation: Sizes) -> tuple[Tensor, Sizes]:

@@ -7,10 +7,10 @@ from math import prod
 from typing import Any
 
 import tenfold as tf
-from tenfold.meta import Meta
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import composite
 from tenfold.nn.ops.padding import constant_pad
-from tenfold.operators import composite
-from tenfold.tensor import Tensor
+from tenfold.tensor.tensor import Tensor
 
 Sizes = tuple[int, ...]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import tenfold as tf
+from tenfold.dispatch.operators import composite
 from tenfold.nn.ops.loss import reduction_of
-from tenfold.operators import composite
-from tenfold.tensor import Tensor
+from tenfold.tensor.tensor import Tensor
 
 
 @composite("ctc", method=None)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import tenfold as tf
-from tenfold.operators import composite
-from tenfold.ops.rules import broadcast_shapes
-from tenfold.tensor import Tensor
+from tenfold.dispatch.operators import composite
+from tenfold.dispatch.shape_rules import broadcast_shapes
+from tenfold.tensor.tensor import Tensor
 
 
 @composite("distance", method=None)

@@ -7,10 +7,10 @@ import warnings
 from typing import Any
 
 import tenfold as tf
+from tenfold.dispatch.operators import composite
+from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.nn.ops.loss import reduced, reduction_of
-from tenfold.operators import composite
-from tenfold.ops.rules import broadcast_shapes
-from tenfold.tensor import Tensor
+from tenfold.tensor.tensor import Tensor
 
 
 def _together(name: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import tenfold as tf
-from tenfold.meta import Meta
-from tenfold.operators import composite
-from tenfold.tensor import Tensor
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import composite
+from tenfold.tensor.tensor import Tensor
 
 
 @composite("embedding", method=None)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from tenfold.dispatch.operators import composite
 from tenfold.nn.ops.convolution import patches, spread_patches
 from tenfold.nn.ops.padding import constant_pad
 from tenfold.nn.ops.sizes import per_dim
 from tenfold.nn.window import Sizes, window_over
-from tenfold.operators import composite
-from tenfold.tensor import Tensor
+from tenfold.tensor.tensor import Tensor
 
 
 @composite("fold", method=None)

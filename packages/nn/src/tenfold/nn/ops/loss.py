@@ -6,9 +6,9 @@ import warnings
 from typing import Any
 
 import tenfold as tf
+from tenfold.dispatch.operators import composite
 from tenfold.nn.ops.sizes import widened
-from tenfold.operators import composite
-from tenfold.tensor import Tensor
+from tenfold.tensor.tensor import Tensor
 
 REDUCTIONS = ("none", "mean", "sum")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import tenfold as tf
+from tenfold.dispatch.operators import composite
 from tenfold.nn.ops.distance import pairwise_distance
 from tenfold.nn.ops.loss import reduced, reduction_of
-from tenfold.operators import composite
-from tenfold.tensor import Tensor
+from tenfold.tensor.tensor import Tensor
 
 
 @composite("margin_loss", method=None)

@@ -6,12 +6,12 @@ from math import prod
 from typing import Any
 
 import tenfold as tf
+from tenfold.dispatch.operators import composite
 from tenfold.nn.ops.loss import refuse_gradients
 from tenfold.nn.ops.padding import constant_pad
 from tenfold.nn.ops.sizes import widened
-from tenfold.numeric_limits import finfo
-from tenfold.operators import composite
-from tenfold.tensor import Tensor
+from tenfold.tensor.tensor import Tensor
+from tenfold.types.numeric_limits import finfo
 
 
 def _normalized(x: Tensor, dims: Any, eps: float) -> tuple[Tensor, Tensor, Tensor]:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import tenfold as tf
-from tenfold.meta import Meta
-from tenfold.operators import composite
-from tenfold.tensor import Tensor
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import composite
+from tenfold.tensor.tensor import Tensor
 
 Sizes = tuple[int, ...]
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 import tenfold as tf
+from tenfold.dispatch.operators import composite
 from tenfold.nn.ops.convolution import patches, spread_patches
 from tenfold.nn.ops.padding import constant_pad
 from tenfold.nn.ops.sizes import per_dim
 from tenfold.nn.window import Sizes, Window, mean_factors, window_over
-from tenfold.operators import composite
-from tenfold.tensor import Tensor
+from tenfold.tensor.tensor import Tensor
 
 
 def as_planes(x: Tensor, ndim: int) -> Tensor:

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 import tenfold as tf
+from tenfold.dispatch.operators import composite
 from tenfold.nn.ops.adaptive_pool import adaptive_avg_pool
-from tenfold.operators import composite
-from tenfold.tensor import Tensor
+from tenfold.tensor.tensor import Tensor
 
 Table = tuple[Any, Any]  # places and weights, (taps, outputs)
 

@@ -7,8 +7,8 @@ from math import prod
 from typing import Any
 
 import tenfold as tf
-from tenfold.operators import composite
-from tenfold.tensor import Tensor
+from tenfold.dispatch.operators import composite
+from tenfold.tensor.tensor import Tensor
 
 
 @composite("sampling_grid", method=None)

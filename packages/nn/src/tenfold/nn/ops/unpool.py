@@ -6,9 +6,9 @@ from math import prod
 from typing import Any
 
 import tenfold as tf
+from tenfold.dispatch.operators import composite
 from tenfold.nn.ops.sizes import per_dim
-from tenfold.operators import composite
-from tenfold.tensor import Tensor
+from tenfold.tensor.tensor import Tensor
 
 Sizes = tuple[int, ...]
 

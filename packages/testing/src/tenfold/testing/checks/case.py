@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 
 import tenfold
-from tenfold import devices
-from tenfold.generator import manual_seed
-from tenfold.operators import Operator
-from tenfold.tensor import Tensor, host
+from tenfold.dispatch import devices
+from tenfold.dispatch.operators import Operator
+from tenfold.random.generator import manual_seed
+from tenfold.tensor.tensor import Tensor, host
 from tenfold.testing import samples as registry, tolerances
 from tenfold.testing.comparison import assert_close
 from tenfold.testing.samples import Sample, Samples
 
 DTYPES = tuple(
-    tenfold.dtypes.BY_NAME[name]
+    tenfold.types.dtypes.BY_NAME[name]
     for name in (
         "float32",
         "float64",

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tenfold.operators import OPERATORS, Operator
+from tenfold.dispatch.operators import OPERATORS, Operator
 from tenfold.testing import samples as registry
 from tenfold.testing.checks.case import Case, Result, demand
 from tenfold.testing.samples import ErrorSample

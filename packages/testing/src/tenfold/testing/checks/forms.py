@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.callpath import takes_out
-from tenfold.operators import OPERATORS, Operator
-from tenfold.ops import dunders
-from tenfold.ops.creation import empty
-from tenfold.promotion import can_cast
-from tenfold.tensor import Tensor
+from tenfold.dispatch.callpath import takes_out
+from tenfold.dispatch.operators import OPERATORS, Operator
+from tenfold.ops import _dunders as dunders
+from tenfold.ops.creation.factories import empty
+from tenfold.tensor.tensor import Tensor
 from tenfold.testing import samples as registry
 from tenfold.testing.checks.case import Case, Result, Skip, assert_same, copied, demand, results_of, to_host
 from tenfold.testing.samples import Sample
+from tenfold.types.promotion import can_cast
 
 
 @functools.cache

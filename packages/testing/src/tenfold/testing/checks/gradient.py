@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import tenfold
-from tenfold.ops.creation_like import ones_like
-from tenfold.tensor import Tensor
+from tenfold.ops.creation.like import ones_like
+from tenfold.tensor.tensor import Tensor
 from tenfold.testing import tolerances
 from tenfold.testing.checks.case import Case, Result, Skip, missing_reason, results_of, to_host
 from tenfold.testing.samples import Sample

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
-from tenfold.devices import CPU
-from tenfold.tensor import Tensor
+from tenfold.dispatch.devices import CPU
+from tenfold.tensor.tensor import Tensor
 from tenfold.testing.checks.case import Case, Result, Skip, demand, missing_reason, results_of
 from tenfold.testing.samples import Sample
 

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from tenfold import kernels
-from tenfold.devices import CPU
-from tenfold.dispatch import run_body
-from tenfold.memory_format import contiguous_format
-from tenfold.operators import Operator
-from tenfold.runtime import RUNTIME
-from tenfold.tensor import wrap, wrap_all
+from tenfold.dispatch import kernels
+from tenfold.dispatch.devices import CPU
+from tenfold.dispatch.full import run_body
+from tenfold.dispatch.operators import Operator
+from tenfold.dispatch.runtime import RUNTIME
+from tenfold.tensor.tensor import wrap, wrap_all
 from tenfold.testing.checks.case import Case, Result, Skip, assert_same, results_of, to_host
 from tenfold.testing.samples import Sample
+from tenfold.types.memory_format import contiguous_format
 
 
 @contextlib.contextmanager

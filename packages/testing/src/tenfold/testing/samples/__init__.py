@@ -17,8 +17,8 @@ from typing import Any
 
 import tenfold
 from tenfold import plugins
-from tenfold.operators import OPERATORS, Operator, as_operator
-from tenfold.tensor import Tensor
+from tenfold.dispatch.operators import OPERATORS, Operator, as_operator
+from tenfold.tensor.tensor import Tensor
 from tenfold.testing.samples.make import ANY, LAYOUTS, NONZERO, POSITIVE, PROBABILITY, UNIT, Domain, Make
 
 __all__ = [

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import tenfold
-from tenfold.memory_format import channels_last, contiguous_format
 from tenfold.testing.samples import Domain, ErrorSample, Make, Sample, error_samples, samples
 from tenfold.testing.samples.families import unary_tensors
+from tenfold.types.memory_format import channels_last, contiguous_format
 
 POSITIVE = Domain(0.0, 5.0)  # a negative number has no unsigned integer
 
@@ -38,7 +38,7 @@ def _targets(make: Make) -> tuple[Any, ...]:
         tenfold.float64,
         tenfold.float16,
         tenfold.int64,
-        tenfold.bool_ if hasattr(tenfold, "bool_") else tenfold.dtypes.bool_,
+        tenfold.bool_ if hasattr(tenfold, "bool_") else tenfold.types.dtypes.bool_,
     )
 
 

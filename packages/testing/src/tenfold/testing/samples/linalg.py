@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import tenfold
+from tenfold.dispatch.operators import op
 from tenfold.linalg import LinAlgError
-from tenfold.operators import op
 from tenfold.testing.samples import ErrorSample, Make, Sample, error_samples, samples
 
-WIDE = tuple(tenfold.dtypes.BY_NAME[n] for n in ("float32", "float64", "complex64", "complex128"))
+WIDE = tuple(tenfold.types.dtypes.BY_NAME[n] for n in ("float32", "float64", "complex64", "complex128"))
 REAL = WIDE[:2]
 SQUARE: list[tuple[int, ...]] = [(3, 3), (1, 1), (2, 2, 2), (0, 0), (0, 2, 2), (2, 1, 3, 3)]
 ANY_SHAPE: list[tuple[int, ...]] = [(3, 3), (4, 2), (2, 4), (2, 3, 2), (1, 1), (0, 3), (3, 0), (0, 2, 3)]

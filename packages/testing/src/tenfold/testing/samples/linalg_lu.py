@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import tenfold
+from tenfold.dispatch.operators import op
 from tenfold.linalg import LinAlgError
-from tenfold.operators import op
 from tenfold.testing.samples import ErrorSample, Make, Sample, error_samples, samples
 from tenfold.testing.samples.linalg import (
     ANY_SHAPE,

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 import tenfold
-from tenfold import devices
-from tenfold.meta import contiguous_strides
-from tenfold.ops.creation import tensor
-from tenfold.tensor import wrap
+from tenfold.dispatch import devices
+from tenfold.dispatch.meta import contiguous_strides
+from tenfold.ops.creation.factories import tensor
+from tenfold.tensor.tensor import wrap
 
 LAYOUTS = ("contiguous", "transposed", "strided", "expanded", "flipped")
 
@@ -138,7 +138,7 @@ class Make:
         if layout == "flipped":
             reverse = tuple(slice(None, None, -1) for _ in shape)
             source = np.ascontiguousarray(array[reverse]).reshape(shape)[reverse]
-            return tensor(source, dtype=tenfold.dtypes.FROM_NUMPY[array.dtype], device=self.key)
+            return tensor(source, dtype=tenfold.types.dtypes.FROM_NUMPY[array.dtype], device=self.key)
         raise ValueError(f"Make: layout is one of {', '.join(LAYOUTS)}, got {layout!r}")
 
     def _view(self, array: Any, shape: Any = None, strides: Any = None, offset: int = 0) -> Any:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import tenfold
-from tenfold.operators import op
+from tenfold.dispatch.operators import op
 from tenfold.testing.samples import ErrorSample, Make, Sample, error_samples, samples
 
-FLOATS = tuple(tenfold.dtypes.BY_NAME[n] for n in ("float32", "float64", "float16", "bfloat16"))
+FLOATS = tuple(tenfold.types.dtypes.BY_NAME[n] for n in ("float32", "float64", "float16", "bfloat16"))
 SAVED = "its results of the forward pass are functions of its arguments, so differences in one argument alone mean nothing"
 
 # Leading sizes, queries T, keys S, size of queries and keys E, of values V.

@@ -9,7 +9,7 @@ import tenfold
 from tenfold.testing.samples import ErrorSample, Make, Sample, error_samples, samples
 
 DTYPES = tuple(
-    tenfold.dtypes.BY_NAME[n] for n in ("float32", "float64", "float16", "bfloat16", "complex64", "complex128", "int64")
+    tenfold.types.dtypes.BY_NAME[n] for n in ("float32", "float64", "float16", "bfloat16", "complex64", "complex128", "int64")
 )
 # The larger of the sizes of one, two and three dimensions: S spatial, K kernel.
 S, K = (7, 5, 4), (3, 2, 2)

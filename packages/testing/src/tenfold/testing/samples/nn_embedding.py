@@ -8,7 +8,7 @@ from typing import Any
 import tenfold
 from tenfold.testing.samples import POSITIVE, ErrorSample, Make, Sample, error_samples, samples
 
-FLOATS = tuple(tenfold.dtypes.BY_NAME[n] for n in ("float32", "float64", "float16", "bfloat16"))
+FLOATS = tuple(tenfold.types.dtypes.BY_NAME[n] for n in ("float32", "float64", "float16", "bfloat16"))
 V, D = 5, 3  # rows and columns of the tables
 
 

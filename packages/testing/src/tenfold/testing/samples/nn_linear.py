@@ -10,8 +10,8 @@ import numpy as np
 import tenfold
 from tenfold.testing.samples import ErrorSample, Make, Sample, error_samples, samples
 
-FLOATS = tuple(tenfold.dtypes.BY_NAME[n] for n in ("float32", "float64", "float16", "bfloat16"))
-INEXACT = (*FLOATS, *(tenfold.dtypes.BY_NAME[n] for n in ("complex64", "complex128")))
+FLOATS = tuple(tenfold.types.dtypes.BY_NAME[n] for n in ("float32", "float64", "float16", "bfloat16"))
+INEXACT = (*FLOATS, *(tenfold.types.dtypes.BY_NAME[n] for n in ("complex64", "complex128")))
 
 
 def _affine(input: Any, weight: Any, bias: Any = None) -> Any:

@@ -7,10 +7,10 @@ from typing import Any
 
 import tenfold
 from tenfold import plugins
-from tenfold.operators import op
+from tenfold.dispatch.operators import op
 from tenfold.testing.samples import PROBABILITY, ErrorSample, Make, Sample, error_samples, samples
 
-FLOATS = tuple(tenfold.dtypes.BY_NAME[n] for n in ("float32", "float64", "float16", "bfloat16"))
+FLOATS = tuple(tenfold.types.dtypes.BY_NAME[n] for n in ("float32", "float64", "float16", "bfloat16"))
 REDUCTIONS = ("mean", "sum", "none")
 SHAPES: list[tuple[int, ...]] = [(4, 3), (2, 3, 2), (2, 3, 1, 2), (3,)]
 IGNORED = 1  # the class that samples with `ignore_index` leave out

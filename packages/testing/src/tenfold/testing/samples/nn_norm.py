@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import tenfold
 from tenfold import plugins
-from tenfold.operators import op
+from tenfold.dispatch.operators import op
 from tenfold.testing.samples import NONZERO, POSITIVE, ErrorSample, Make, Sample, error_samples, samples
 
-FLOATS = tuple(tenfold.dtypes.BY_NAME[n] for n in ("float32", "float64", "float16", "bfloat16"))
-COMPLEX = tuple(tenfold.dtypes.BY_NAME[n] for n in ("complex64", "complex128"))
+FLOATS = tuple(tenfold.types.dtypes.BY_NAME[n] for n in ("float32", "float64", "float16", "bfloat16"))
+COMPLEX = tuple(tenfold.types.dtypes.BY_NAME[n] for n in ("complex64", "complex128"))
 SAVED = "its statistics are functions of its input, so differences in one argument alone mean nothing"
 
 ROWS: list[tuple[tuple[int, ...], int]] = [((2, 5), 1), ((2, 3, 4), 2), ((6,), 1), ((1, 2, 3), 1), ((0, 4), 1)]

@@ -10,7 +10,7 @@ import numpy as np
 import tenfold
 from tenfold.testing.samples import ANY, POSITIVE, PROBABILITY, Domain, ErrorSample, Make, Sample, error_samples, samples
 
-FLOATS = tuple(tenfold.dtypes.BY_NAME[n] for n in ("float32", "float64", "float16", "bfloat16"))
+FLOATS = tuple(tenfold.types.dtypes.BY_NAME[n] for n in ("float32", "float64", "float16", "bfloat16"))
 REDUCTIONS = ("mean", "sum", "none")
 LEFT, RIGHT = Domain(-1.9, -0.1), Domain(0.1, 1.9)  # two intervals that do not meet, so that no difference is 0
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import tenfold
-from tenfold.operators import op
+from tenfold.dispatch.operators import op
 from tenfold.testing.samples import NONZERO, POSITIVE, ErrorSample, Make, Sample, error_samples, samples
 
-FLOATS = tuple(tenfold.dtypes.BY_NAME[n] for n in ("float32", "float64", "float16", "bfloat16"))
+FLOATS = tuple(tenfold.types.dtypes.BY_NAME[n] for n in ("float32", "float64", "float16", "bfloat16"))
 REAL = (*FLOATS, tenfold.int64)
 S = (3, 5, 6)  # the sizes of the last one, two or three dimensions
 

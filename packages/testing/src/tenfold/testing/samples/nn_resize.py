@@ -8,8 +8,8 @@ from typing import Any
 import tenfold
 from tenfold.testing.samples import ErrorSample, Make, Sample, error_samples, samples
 
-FLOATS = tuple(tenfold.dtypes.BY_NAME[n] for n in ("float32", "float64", "float16", "bfloat16"))
-ALL = (*FLOATS, *(tenfold.dtypes.BY_NAME[n] for n in ("complex64", "complex128", "int64", "bool")))
+FLOATS = tuple(tenfold.types.dtypes.BY_NAME[n] for n in ("float32", "float64", "float16", "bfloat16"))
+ALL = (*FLOATS, *(tenfold.types.dtypes.BY_NAME[n] for n in ("complex64", "complex128", "int64", "bool")))
 S = (3, 4, 5)
 
 # Padding

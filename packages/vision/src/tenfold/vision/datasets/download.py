@@ -14,7 +14,7 @@ import urllib.request
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
-from tenfold.environment import OFFLINE_FOLDER
+from tenfold.settings.environment import OFFLINE_FOLDER
 
 CHUNK_BYTES = 1 << 18
 ATTEMPTS = 3  # a dropped connection is resumed this often before the error is passed on

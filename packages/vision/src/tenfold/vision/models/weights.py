@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import tenfold
-from tenfold.environment import HOME
+from tenfold.settings.environment import HOME
 from tenfold.vision.datasets.download import download_url
 
 BASE_URL = "https://download.pytorch.org/models/"

@@ -1,0 +1,1 @@
+"""PyTorch's random streams in NumPy."""

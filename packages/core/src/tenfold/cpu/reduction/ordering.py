@@ -1,0 +1,96 @@
+"""NumPy kernels of sorting, selection, distinct values and binary search."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from tenfold.cpu.reduction.reductions import real_or_float32, taken
+from tenfold.cpu.selection import refine, refine_leading
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
+
+
+def order(x: Any, dim: int, descending: bool) -> Any:
+    """The positions that sort, equal elements in their order, NaN as the greatest."""
+    if not descending:
+        return np.argsort(x, dim, "stable")
+    backwards = np.argsort(np.flip(x, dim), dim, "stable")
+    return np.ascontiguousarray(np.flip(x.shape[dim] - 1 - backwards, dim))
+
+
+@kernel(op.sort_pair, device="cpu")
+def sort(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
+    if not input.ndim:
+        return input.copy(), np.zeros((), np.int64)
+    positions = order(real_or_float32(input, "sort"), dim, descending)
+    return np.take_along_axis(input, positions, dim), positions
+
+
+@kernel(op.topk_pair, device="cpu")
+def topk(input: Any, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Any, Any]:
+    if not input.ndim:
+        return (input.copy(), np.zeros((), np.int64)) if k == 1 else (input.reshape(1)[:0], np.zeros(0, np.int64))
+    x = real_or_float32(input, "topk", bools=False)
+    if not 0 <= k <= x.shape[dim]:
+        raise ValueError("k is out of range")
+    positions = refine_leading(x, np.take(order(x, dim, largest), np.arange(k), dim), k, dim, largest, sorted)
+    return np.take_along_axis(input, positions, dim), positions
+
+
+@kernel(op.kthvalue_pair, device="cpu")
+def kthvalue(input: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    if not input.ndim:
+        if k != 1:
+            raise ValueError("k is out of range")
+        return input.copy(), np.zeros((), np.int64)
+    if not 1 <= k <= input.shape[dim]:
+        raise ValueError("k is out of range")
+    x = real_or_float32(input, "kthvalue", bools=False)
+    positions = refine(x, np.take(np.argsort(x, dim, "stable"), [k - 1], dim), k - 1, dim)
+    return taken(input, positions, dim, keepdim)
+
+
+@kernel(op.unique_parts, device="cpu")
+def unique(input: Any, dim: int | None, consecutive: bool) -> tuple[Any, Any, Any]:
+    if input.dtype.kind == "V":
+        values, inverse, counts = unique(input.astype(np.float32), dim, consecutive)
+        return values.astype(input.dtype), inverse, counts
+    if consecutive:
+        return _consecutive(input, dim)
+    if dim is not None and 0 in input.shape and input.shape[dim] == 0:
+        return input.copy(), np.zeros(0, np.int64), np.zeros(0, np.int64)
+    values, inverse, counts = np.unique(input, return_inverse=True, return_counts=True, axis=dim, equal_nan=False)
+    shape = input.shape if dim is None else (input.shape[dim],)
+    return values, inverse.reshape(shape).astype(np.int64), counts.astype(np.int64)
+
+
+def _consecutive(input: Any, dim: int | None) -> tuple[Any, Any, Any]:
+    rows = input.reshape(-1) if dim is None else np.moveaxis(input, dim, 0)
+    count = rows.shape[0]
+    starts = np.ones(count, np.bool_)
+    if count:
+        starts[1:] = (rows[1:] != rows[:-1]).any(tuple(range(1, rows.ndim)))
+    first = np.flatnonzero(starts)
+    counts = np.diff(np.append(first, count))
+    inverse = np.cumsum(starts) - 1
+    values = rows[first] if dim is None else np.moveaxis(rows[first], 0, dim)
+    return np.ascontiguousarray(values), inverse.reshape(input.shape) if dim is None else inverse, counts
+
+
+@kernel(op.search_positions, device="cpu")
+def search(sorted_sequence: Any, input: Any, right: bool, out_int32: bool) -> Any:
+    if sorted_sequence.dtype.kind == "b" or input.dtype.kind == "b":
+        raise TypeError("searchsorted: bool has no order")
+    side: Literal["left", "right"] = "right" if right else "left"
+    rows = real_or_float32(sorted_sequence, "searchsorted")
+    x = real_or_float32(input, "searchsorted")
+    if rows.ndim == 1:
+        return np.asarray(np.searchsorted(rows, x, side)).astype(np.int32 if out_int32 else np.int64)
+    if rows.ndim == 0 or rows.shape[:-1] != x.shape[:-1]:
+        raise ValueError("rows do not match")
+    result = np.empty(x.shape, np.int32 if out_int32 else np.int64)
+    for i in np.ndindex(rows.shape[:-1]):
+        result[i] = np.searchsorted(rows[i], x[i], side)
+    return result

@@ -1,0 +1,75 @@
+"""NumPy kernels of the scans."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.cpu.reduction.reductions import real_or_float32
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
+
+
+def _scan(accumulate: Any) -> Any:
+    """Accumulation in float64 for floats, as PyTorch does, in int64 for integers."""
+
+    def run(input: Any, dim: int) -> Any:
+        kind = input.dtype.kind
+        wide = np.int64 if kind in "biu" else np.complex128 if kind == "c" else np.float64
+        if not input.ndim:
+            np.empty(1)[dim]  # IndexError beyond 0 and -1
+            return input.astype(wide if kind in "biu" else input.dtype)
+        with np.errstate(all="ignore"):
+            result = accumulate(input.astype(wide) if kind == "V" else input, dim, wide)
+            return result if kind in "biu" else result.astype(input.dtype, copy=False)
+
+    return run
+
+
+kernel(op.cumsum, device="cpu")(_scan(np.add.accumulate))
+kernel(op.cumprod, device="cpu")(_scan(np.multiply.accumulate))
+
+
+@kernel(op.logcumsumexp, device="cpu")
+def logcumsumexp(input: Any, dim: int) -> Any:
+    if input.dtype.kind in "biu":
+        raise TypeError("logcumsumexp of integers")
+    if not input.ndim:
+        return input.copy()
+    with np.errstate(all="ignore"):
+        if input.dtype.kind != "c":
+            return np.logaddexp.accumulate(input.astype(np.float64), dim).astype(input.dtype)
+        rows = np.moveaxis(input.astype(np.complex128), dim, 0)
+        result = rows.copy()
+        for i in range(1, rows.shape[0]):
+            result[i] = _log_add_exp(result[i - 1], rows[i])
+        return np.moveaxis(result, 0, dim).astype(input.dtype)
+
+
+def _log_add_exp(a: Any, b: Any) -> Any:
+    greater = np.where(a.real >= b.real, a, b)
+    less = np.where(a.real >= b.real, b, a)
+    none = np.isneginf(less.real)  # its phase does not matter
+    return np.where(none, greater, greater + np.log1p(np.exp(np.where(none, 0, less - greater))))
+
+
+def _running(accumulate: Any, name: str) -> Any:
+    def run(input: Any, dim: int) -> tuple[Any, Any]:
+        x = real_or_float32(input, name)
+        if not x.ndim:
+            return input.copy(), np.zeros((), np.int64)
+        values = accumulate(x, dim)
+        reached = x == values
+        if x.dtype.kind == "f":
+            reached |= np.isnan(x)
+        shape = [1] * x.ndim
+        shape[dim] = -1
+        position = np.arange(x.shape[dim]).reshape(shape)
+        return values.astype(input.dtype, copy=False), np.maximum.accumulate(np.where(reached, position, 0), dim)
+
+    return run
+
+
+kernel(op.cummax_pair, device="cpu")(_running(np.maximum.accumulate, "cummax"))
+kernel(op.cummin_pair, device="cpu")(_running(np.minimum.accumulate, "cummin"))

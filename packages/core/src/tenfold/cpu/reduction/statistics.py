@@ -1,0 +1,151 @@
+"""NumPy kernels of variance, norms, medians, modes and histograms."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from tenfold.cpu.reduction.ordering import order
+from tenfold.cpu.reduction.reductions import add_reduce, axes, mean, real_or_float32, taken, total, widened
+from tenfold.cpu.selection import LONGEST, sorted_positions
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
+from tenfold.ops.reduction.statistics import spread_arguments
+
+
+def _variance(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Any:
+    dim, correction = spread_arguments(dim, unbiased, correction)
+    if input.dtype.kind != "f" or input.dtype.itemsize == 2 or not input.size:
+        return NotImplemented
+    axis = axes(dim, input.ndim)
+    average = mean(input, axis, True)
+    deviation = input - average
+    deviation *= deviation
+    count = input.size // average.size - correction
+    if count <= 0:
+        return NotImplemented
+    result = total(deviation, axis, keepdim)
+    return result / result.dtype.type(count)
+
+
+@kernel(op.var, device="cpu")
+def var(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Any:
+    return _variance(input, dim, unbiased, keepdim, correction)
+
+
+@kernel(op.std, device="cpu")
+def std(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Any:
+    variance = _variance(input, dim, unbiased, keepdim, correction)
+    return variance if variance is NotImplemented else np.sqrt(variance)
+
+
+@kernel(op.vector_norm, device="cpu")
+def vector_norm(input: Any, ord: Any, dim: Any, keepdim: bool) -> Any:
+    kind = input.dtype.kind
+    if kind in "biu":
+        raise TypeError("integers have no norm")
+    axis = axes(dim, input.ndim)
+    with np.errstate(all="ignore"):
+        x = np.abs(widened(input))
+        result = _power_sum(x, ord, axis, keepdim)
+    return result if kind == "c" else np.asarray(result).astype(input.dtype, copy=False)
+
+
+def _power_sum(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
+    if p == 2:
+        return np.sqrt(total(x * x, axis, keepdim))
+    if p == 1:
+        return total(x, axis, keepdim)
+    if p in (inf, -inf):
+        return (np.maximum if p > 0 else np.minimum).reduce(x, axis, None, None, keepdim)  # type: ignore[call-overload] # by position, which is faster
+    if p == 0:
+        return add_reduce(x != 0, axis, x.dtype, None, keepdim)
+    return np.power(total(np.power(x, p), axis, keepdim), 1.0 / p)
+
+
+# Medians: PyTorch's is the lower of two; a NaN is the result unless NaNs are skipped
+
+
+@kernel(op.median_value, device="cpu")
+def median_value(input: Any, skip_nan: bool) -> Any:
+    x = real_or_float32(input, "median", bools=False).reshape(-1)
+    if not x.size:
+        return np.asarray(np.nan if input.dtype.kind in "fV" else np.iinfo(input.dtype).min).astype(input.dtype)
+    missing = int(np.isnan(x).sum()) if x.dtype.kind == "f" else 0
+    if (missing and not skip_nan) or missing == x.size:
+        return np.asarray(np.nan).astype(input.dtype)
+    middle = (x.size - missing - 1) // 2
+    return np.partition(x, middle)[middle].astype(input.dtype)
+
+
+@kernel(op.median_dim, device="cpu")
+def median_dim(input: Any, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Any, Any]:
+    x = real_or_float32(input, "median", bools=False)
+    if not x.ndim:
+        return input.copy(), np.zeros((), np.int64)
+    positions = order(x, dim, False)
+    size = x.shape[dim]
+    middle = np.full([1 if i == dim % x.ndim else n for i, n in enumerate(x.shape)], (size - 1) // 2)
+    if x.dtype.kind == "f":
+        missing = add_reduce(np.isnan(x), dim, np.int64, None, True)
+        if skip_nan:
+            middle = np.maximum(size - missing - 1, 0) // 2
+        else:
+            middle = np.where(missing > 0, size - missing, middle)  # the first NaN
+    return taken(input, np.take_along_axis(positions, middle, dim), dim, keepdim)
+
+
+@kernel(op.mode_pair, device="cpu")
+def mode(input: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    x = real_or_float32(input, "mode")
+    if not x.ndim:
+        return input.copy(), np.zeros((), np.int64)
+    if x.shape[dim] == 0:
+        raise ValueError("mode of no elements")
+    rows = np.moveaxis(x, dim, -1)
+    positions = np.empty((*rows.shape[:-1], 1), np.int64)
+    for i in np.ndindex(rows.shape[:-1]):
+        positions[i] = _most_frequent(rows[i])
+    return taken(input, np.moveaxis(positions, -1, dim), dim, keepdim)
+
+
+def _most_frequent(row: Any) -> int:
+    """The last position of the most frequent element, the least of several."""
+    by_value = np.asarray(sorted_positions(row.tolist())) if row.size <= LONGEST else np.argsort(row, kind="stable")
+    ends = np.flatnonzero(np.append(row[by_value][1:] != row[by_value][:-1], True))
+    counts = np.diff(np.concatenate([[-1], ends]))
+    return int(by_value[ends[int(np.argmax(counts))]])
+
+
+# Histograms
+
+
+@kernel(op.bincount, device="cpu")
+def bincount(input: Any, weights: Any, minlength: int) -> Any:
+    if input.dtype.kind not in "iu" or input.ndim != 1 or (input.size and input.min() < 0):
+        raise ValueError("bincount of what it cannot count")
+    if weights is None:
+        return np.bincount(input, minlength=minlength).astype(np.int64)
+    counts = np.bincount(input, weights, minlength)
+    return counts.astype(np.float32) if weights.dtype == np.float32 else counts
+
+
+@kernel(op.histc, device="cpu")
+def histc(input: Any, bins: int, min: Any, max: Any) -> Any:
+    if input.dtype.kind in "biu":
+        raise TypeError(f"histc of {input.dtype}")
+    x = real_or_float32(input, "histc").reshape(-1)
+    if bins <= 0 or min > max:
+        raise ValueError("no bins")
+    if min == max and x.size:
+        min, max = x.min().item(), x.max().item()
+    if min == max:
+        min, max = min - 1, max + 1
+    if not (np.isfinite(min) and np.isfinite(max)):
+        raise RuntimeError(f"histc: range of [{min}, {max}] is not finite")
+    x = x[(x >= min) & (x <= max)]
+    width = (max - min) / bins
+    place = ((x.astype(np.float64) - min) / width).astype(np.int64)
+    return np.bincount(np.minimum(place, bins - 1), minlength=bins).astype(input.dtype)

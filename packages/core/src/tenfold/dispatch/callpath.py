@@ -1,0 +1,453 @@
+"""Makes the code that runs when an operator is called, specialised for its signature.
+
+A call in the common case (plain tensors of one device and dtype, no layer entered) is: read the arrays, look the
+kernel up, call it, wrap the result, attach a gradient node if an input has one. Everything else goes to
+`dispatch.dispatch`, which does the same in full generality. `print(tenfold.add.source)` shows what was made for `add`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from tenfold.dispatch.operators import TENSOR_ROLES, Operator, Param
+from tenfold.dispatch.runtime import RUNTIME
+
+_lock = threading.RLock()
+# A tensor parameter that holds no tensor, an empty list, a device for which no kernel was looked up yet.
+_EXCEPT = "    except (AttributeError, IndexError, TypeError, KeyError):"
+_READABLE = (int, float, bool, str, type(None))
+# The names of the generated code, which no parameter may have; its locals end with an underscore.
+_LOCALS = frozenset("r_ t_ s_ d_ b_ x_ T_ key_ slow_ kernel_ error_ rest_".split())
+_GLOBALS = frozenset(
+    "ACTIVE TRANSFORMS GRAD_OFF grad_enabled dispatch dispatch_dunder explained has_gradient wrong_result new Tensor Storage "
+    "wrap_all wrap_views F32 F64 I64 DEFAULT type len int float NotImplemented Exception TypeError".split()
+)
+
+
+def specialise(operator: Operator) -> None:
+    """Compile the operator's call path and put it into its public function, whose identity stays."""
+    with _lock:
+        name = operator.name
+        _check_names(operator)
+        RUNTIME["OP_" + name] = operator
+        RUNTIME["BODY_" + name] = operator.body
+        RUNTIME.setdefault("attach_" + name, FirstAttach(operator))
+        RUNTIME.setdefault("KERNELS_" + name, {})  # device: kernel, filled by dispatch.kernel_for
+        text = source(operator)
+        filename = f"<tenfold {name}>"
+        # So that debuggers and tracebacks show the generated lines.
+        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+        made: dict[str, Any] = {"DEFAULT": {p.name: p.default for p in operator.params}}
+        exec(compile(text, filename, "exec"), RUNTIME, made)  # noqa: S102 - its own text
+        call = made[name]
+        RUNTIME["bind_" + name] = made["bind_" + name]
+        made["bind_" + name].__qualname__ = name  # for Python's errors about wrong calls
+        fn = operator.fn
+        fn.__defaults__, fn.__kwdefaults__ = call.__defaults__, call.__kwdefaults__
+        fn.source = text
+        fn.__code__ = call.__code__
+
+
+def _check_names(operator: Operator) -> None:
+    """Refuse parameters whose names mean something else in the generated code."""
+    taken = {prefix + p.name for p in operator.params if p.role in TENSOR_ROLES for prefix in ("a_", "n_")} | _LOCALS | _GLOBALS
+    taken |= {p.name + "_" for p in operator.params if p.role == "ints"}
+    if takes_out(operator):
+        taken.add("out")
+    for p in operator.params:
+        if p.name in taken or (p.role == "ints" and p.name + "_" in _LOCALS):
+            raise TypeError(f"operator {operator.name}: no parameter may be named {p.name!r}, generated code uses it; rename it")
+
+
+class FirstAttach:
+    """Stands for `attach_NAME` until the first recorded call: finds the gradient rule and makes the real one."""
+
+    def __init__(self, operator: Operator) -> None:
+        self.operator = operator
+
+    def __call__(self, result: Any, *arguments: Any) -> None:
+        from tenfold.plugins import autograd
+
+        attach = RUNTIME["attach_" + self.operator.name] = autograd().make_attach(self.operator)
+        attach(result, *arguments)
+
+
+def source(operator: Operator) -> str:
+    """The generated module text: the call path and the function that binds arguments."""
+    if operator.inplace_of is not None:
+        lines = _inplace(operator)
+    elif operator.body is not None:
+        lines = _composite(operator)
+    else:
+        lines = _primitive(operator)
+    names = numpy_names(operator)
+    complete = ", ".join([_signature(operator), *(f"{name}=None" for name in names)])
+    binder = [f"def bind_{operator.name}({complete}):", *_normalise_ints(operator)]
+    for name, ours in names.items():
+        binder += [f"    if {name} is not None:", f"        {ours} = {name}"]
+    binder += [f"    return {{{_by_name(operator)}}}"]
+    return "\n".join([f"def {operator.name}({_signature(operator, bool(names))}):", *lines, "", *binder]) + "\n"
+
+
+# The pieces of the text
+
+
+def takes_out(operator: Operator) -> bool:
+    """Whether calls accept `out=` beyond the declared parameters."""
+    return operator.out and operator.inplace_of is None
+
+
+def numpy_names(operator: Operator) -> dict[str, str]:
+    """NumPy's names of a reduction's parameters, which its calls accept too, with ours.
+
+    They and the parameters that the short path never has (`dtype=`, `out=`) come as `**rest_`: looking at one dictionary
+    takes less time than filling in a default for each. Where there is nothing to gather it would cost, so there are none.
+    """
+    gathered = takes_out(operator) or any(_in_rest(operator, p) for p in operator.params)
+    if operator.family != "reduction" or operator.inplace_of is not None or not gathered:
+        return {}
+    names = [p.name for p in operator.params if p.default is not inspect.Parameter.empty]
+    return {theirs: ours for theirs, ours in (("axis", "dim"), ("keepdims", "keepdim")) if ours in names}
+
+
+def _in_rest(operator: Operator, p: Param) -> bool:
+    """Whether a parameter is one of those that the short path never has."""
+    return p.keyword_only and p.name in operator.neutral
+
+
+def _signature(operator: Operator, rest: bool = False) -> str:
+    """The parameters as text; with `rest` those in `**rest_` are left out."""
+    parts, starred = [], False
+    for p in operator.params:
+        if rest and _in_rest(operator, p):
+            continue
+        if p.role == "ints":
+            parts.append(f"*{p.name}_")
+            parts.append(f"{p.name}=None")
+            starred = True
+            continue
+        if p.role == "args":
+            parts.append("*" + p.name)
+            starred = True
+            continue
+        if p.keyword_only and not starred:
+            parts.append("*")
+            starred = True
+        parts.append(p.name + _default(p))
+    if rest:
+        parts.append("**rest_")
+    elif takes_out(operator):
+        parts.extend(["out=None"] if starred else ["*", "out=None"])
+    return ", ".join(parts)
+
+
+def _default(p: Param) -> str:
+    if p.default is inspect.Parameter.empty:
+        return ""
+    return f"={p.default!r}" if type(p.default) in _READABLE else f"=DEFAULT[{p.name!r}]"
+
+
+def _normalise_ints(operator: Operator) -> Iterator[str]:
+    """`permute(x, 0, 1)`, `permute(x, (0, 1))` and `permute(x, dims=(0, 1))` are one call."""
+    for p in operator.params:
+        if p.role == "ints":
+            given = f"{p.name}_"
+            yield f"    if {p.name} is None:"
+            yield f"        {p.name} = {given}[0] if len({given}) == 1 and type({given}[0]) is not int else {given}"
+
+
+def _by_name(operator: Operator) -> str:
+    names = [p.name for p in operator.params] + (["out"] if takes_out(operator) else [])
+    return ", ".join(f"{n!r}: {n}" for n in names)
+
+
+def _full_dispatch(operator: Operator) -> str:
+    """The call of `dispatch` with the arguments as (positional, keyword)."""
+    rest = bool(numpy_names(operator))
+    keyword = [p.name for p in operator.params if p.keyword_only and not (rest and _in_rest(operator, p))]
+    keyword += ["out"] if takes_out(operator) and not rest else []
+    positional = "".join(_passed(p) + ", " for p in operator.params if not p.keyword_only)
+    named = ", ".join(["**rest_"] * rest + [f"{n!r}: {n}" for n in keyword])
+    return f"dispatch(OP_{operator.name}, ({positional}), {{{named}}})"
+
+
+def _passed(p: Param) -> str:
+    return "*" + p.name if p.role == "args" else p.name
+
+
+def _uncommon(operator: Operator) -> str:
+    """The test for arguments that the short path does not handle."""
+    tests = ["ACTIVE", "TRANSFORMS"] if operator.random else ["ACTIVE"]
+    rest = bool(numpy_names(operator))
+    by_name = {p.name: p for p in operator.params}
+    for name, neutral in operator.neutral.items():
+        if rest and _in_rest(operator, by_name[name]):
+            continue
+        tests.append(f"{name} is not {neutral!r}" if neutral is None or isinstance(neutral, bool) else f"{name} != {neutral!r}")
+    if rest:
+        tests.append("rest_")
+    elif takes_out(operator):
+        tests.append("out is not None")
+    return " or ".join(tests)
+
+
+def _call_arguments(operator: Operator) -> str:
+    """The arguments of the kernel: arrays for tensors, values for the rest."""
+    return ", ".join(f"a_{p.name}" if p.role in TENSOR_ROLES else p.name for p in operator.kernel_params)
+
+
+def _tensor_params(operator: Operator) -> list[Param]:
+    return [p for p in operator.kernel_params if p.role in TENSOR_ROLES]
+
+
+def _promoted(operator: Operator) -> list[Param]:
+    """The parameters whose dtypes must agree before the kernel runs."""
+    if operator.promote is None:
+        return []
+    return [p for p in _tensor_params(operator) if operator.promoted is None or p.name in operator.promoted]
+
+
+def _read(operator: Operator, table: str) -> list[str]:  # noqa: C901 - the whole of the path, case by case
+    """Lines that read key, arrays and nodes of all tensor parameters and set `slow` where the short path must not go."""
+    params = _tensor_params(operator)
+    promoted = _promoted(operator)
+    first = next((p for p in params if p.role in ("tensor", "list")), params[0])
+    lead = f"{first.name}[0]" if first.role == "list" else first.name
+    lines = [f"        key_ = {lead}._key"]
+    lines.append(f"        kernel_ = KERNELS_{table}[key_]")
+    lines.append("        slow_ = False")
+    params.sort(key=lambda p: p is not first)
+    dtype_of = ""
+    for p in params:
+        n = p.name
+        in_group = p in promoted
+        if p.role == "number" and p is not first:
+            lines += _read_number(n, dtype_of, operator) if in_group else _read_free_number(n)
+            if in_group and not dtype_of and len(promoted) > 1:  # as `where`'s input, the first whose dtype counts
+                lines.append(f"        d_ = getattr(a_{n}, 'dtype', None)")
+                dtype_of = "d_"
+            continue
+        if p.role == "list":
+            holes = "None" in str(operator.declared.__annotations__.get(n))
+            lines.append(f"        a_{n} = [{'None if x_ is None else ' if holes else ''}x_._array for x_ in {n}]")
+            lines.append(f"        n_{n} = None")
+            lines.append(f"        for x_ in {n}:")
+            if holes:
+                lines += ["            if x_ is None:", "                continue"]
+            lines.append("            if x_._key is not key_:")
+            lines.append("                slow_ = True")
+            lines.append("            if x_._node is not None:")
+            lines.append(f"                n_{n} = x_._node")
+            if in_group:
+                if not dtype_of:
+                    dtype_of = "d_"
+                    lines.append(f"        d_ = a_{n}[0].dtype")
+                lines.append(f"        for x_ in a_{n}:")
+                lines.append(f"            if x_.dtype is not {dtype_of}:")
+                lines.append("                slow_ = True")
+            continue
+        indent = "        "
+        if p.role == "optional":
+            lines += [f"        if {n} is None:", f"            a_{n} = n_{n} = None", "        else:"]
+            indent = "            "
+        lines += [f"{indent}a_{n} = {n}._array", f"{indent}n_{n} = {n}._node"]
+        tests = [] if p is first else [f"{n}._key is not key_"]
+        if in_group and dtype_of:
+            tests.append(f"a_{n}.dtype is not {dtype_of}")
+        elif in_group and (len(promoted) > 1 or operator.promote == "float"):
+            lines.append(f"{indent}d_ = a_{n}.dtype")
+            dtype_of = "d_"
+            if operator.promote == "float":
+                tests.append("d_ is not F32 and d_ is not F64")
+        if tests:
+            lines += [f"{indent}if {' or '.join(tests)}:", f"{indent}    slow_ = True"]
+    return lines
+
+
+def _read_number(n: str, dtype_of: str, operator: Operator) -> list[str]:
+    """A Python number is weak: with a float array it goes to the kernel as it is."""
+    if not dtype_of:
+        number_slow, dtype_test = "slow_ = True", ""
+    else:
+        wide = "" if operator.promote == "float" else " and not (T_ is int and d_ is I64)"
+        number_slow = f"if {dtype_of} is not F32 and {dtype_of} is not F64{wide}:\n                slow_ = True"
+        dtype_test = f" or a_{n}.dtype is not {dtype_of}"
+    return [
+        f"        T_ = type({n})",
+        "        if T_ is float or T_ is int:",
+        f"            a_{n} = {n}",
+        f"            n_{n} = None",
+        f"            {number_slow}",
+        "        else:",
+        f"            a_{n} = {n}._array",
+        f"            n_{n} = {n}._node",
+        f"            if {n}._key is not key_{dtype_test}:",
+        "                slow_ = True",
+    ]
+
+
+def _read_free_number(n: str) -> list[str]:
+    """A number that takes no part in promotion goes to the kernel as it is."""
+    return [
+        f"        T_ = type({n})",
+        "        if T_ is float or T_ is int:",
+        f"            a_{n} = {n}",
+        f"            n_{n} = None",
+        "        else:",
+        f"            a_{n} = {n}._array",
+        f"            n_{n} = {n}._node",
+        f"            if {n}._key is not key_:",
+        "                slow_ = True",
+    ]
+
+
+def _needs_gradient(operator: Operator) -> str:
+    """The test for recording; empty when the operator has no gradient."""
+    if operator.nondifferentiable:
+        return ""
+    nodes = " or ".join(f"n_{p.name} is not None" for p in _tensor_params(operator))
+    return f"({nodes}) and (not GRAD_OFF or grad_enabled())" if nodes else ""
+
+
+def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
+    """Lines that call the kernel and return the wrapped result."""
+    name = operator.name
+    given = ", ".join(p.name for p in operator.kernel_params)
+    lines = [
+        "    try:",
+        f"        r_ = kernel_({_call_arguments(operator)})",
+        "    except Exception as error_:",
+        f"        raise explained(OP_{name}, key_, [{given}], error_) from None",
+    ]
+    if body_call:
+        lines += ["    if r_ is NotImplemented:", f"        return {body_call}"]
+    if operator.moves:
+        lines.append("    r_, key_ = r_")
+    record = _needs_gradient(operator)
+    if operator.outputs != 1:
+        if operator.view:
+            first = operator.kernel_params[0].name
+            wrapped = f"wrap_views(r_, key_, {first})"
+        else:
+            wrapped = "wrap_all(r_, key_)"
+        lines += ["    try:", f"        t_ = {wrapped}", *_refuse_result(name)]
+        if record:
+            lines += [f"    if {record}:", f"        attach_{name}(t_, {given})"]
+        return [*lines, "    return t_"]
+    lines += [
+        "    if type(r_) is not key_.array_type:",
+        "        try:",
+        "            r_ = key_.coerce(r_)",
+        *["    " + line for line in _refuse_result(name)],
+        "    t_ = new(Tensor)",
+        "    t_._array = r_",
+        "    t_._key = key_",
+    ]
+    if operator.view:
+        first = operator.kernel_params[0].name
+        lines += [
+            f"    s_ = {first}._storage",
+            "    if s_ is None:",
+            f"        s_ = {first}._storage = Storage({first}._array, key_)",
+            "    t_._storage = s_",
+        ]
+        if operator.nondifferentiable:  # detach: the same memory, but in-place writes to it are not the base's affair
+            lines.append("    t_._base = None")
+        else:
+            lines += [f"    b_ = {first}._base", f"    t_._base = {first} if b_ is None else b_"]
+    else:
+        lines.append("    t_._storage = t_._base = None")
+    if record:
+        lines += [f"    if {record}:", f"        attach_{name}(t_, {given})", "        return t_"]
+    return [*lines, "    t_._node = None", "    return t_"]
+
+
+def _refuse_result(name: str) -> list[str]:
+    return ["    except TypeError as error_:", f"        raise wrong_result(OP_{name}, key_, r_, error_) from None"]
+
+
+def _primitive(operator: Operator, slow: str = "") -> list[str]:
+    lines = list(_normalise_ints(operator))
+    lines += [f"    if {'ACTIVE' if slow else _uncommon(operator)}:"]
+    slow = slow or _full_dispatch(operator)
+    lines += [f"        return {slow}"]
+    if not _tensor_params(operator):
+        return [*lines, f"    return {slow}"]
+    lines += ["    try:", *_read(operator, operator.name), _EXCEPT, "        slow_ = True"]
+    lines += ["    if slow_:", f"        return {slow}"]
+    return lines + _run_and_wrap(operator)
+
+
+def _composite(operator: Operator, slow: str = "") -> list[str]:
+    lines = list(_normalise_ints(operator))
+    rest = bool(numpy_names(operator))
+    given = [p for p in operator.params if not p.keyword_only or not (slow or (rest and _in_rest(operator, p)))]
+    passed = [_passed(p) if not p.keyword_only else f"{p.name}={p.name}" for p in given]
+    body = f"BODY_{operator.name}({', '.join(passed)})"
+    lines += [f"    if {'ACTIVE' if slow else _uncommon(operator)}:"]
+    slow = slow or _full_dispatch(operator)
+    lines += [f"        return {slow}"]
+    if not _tensor_params(operator):
+        return [*lines, f"    return {body}"]
+    lines += ["    try:", *_read(operator, operator.name), _EXCEPT, "        slow_ = True"]
+    lines += ["    if slow_:", f"        return {slow}"]
+    lines += ["    if kernel_ is None:", f"        return {body}"]
+    record = _needs_gradient(operator)
+    if record:
+        lines += [f"    if {record} and not has_gradient(OP_{operator.name}):", f"        return {body}"]
+    return lines + _run_and_wrap(operator, body)
+
+
+def _inplace(operator: Operator) -> list[str]:
+    base = operator.inplace_of
+    assert base is not None
+    lines = list(_normalise_ints(operator))
+    slow = _full_dispatch(operator)
+    lines += [f"    if {_uncommon(operator)}:"]
+    if base.lower_inplace is not None:
+        given = ", ".join(p.name for p in base.params)
+        RUNTIME["LOWER_" + operator.name] = base.lower_inplace
+        lines += [f"        if not ACTIVE and {base.params[0].name}._key in KERNELS_{operator.name}:"]
+        lines += [f"            return LOWER_{operator.name}({given})"]
+    lines += [f"        return {slow}"]
+    lines += ["    try:", *_read(base, operator.name), _EXCEPT, "        slow_ = True"]
+    nodes = " or ".join(f"n_{p.name} is not None" for p in _tensor_params(base))
+    lines += [f"    if slow_ or ({nodes}) and (not GRAD_OFF or grad_enabled()):", f"        return {slow}"]
+    first = base.kernel_params[0].name
+    given = ", ".join(p.name for p in base.kernel_params)
+    lines += [
+        "    try:",
+        f"        r_ = kernel_({_call_arguments(base)}, out=a_{first})",
+        "    except Exception as error_:",
+        f"        raise explained(OP_{operator.name}, key_, [{given}], error_) from None",
+        "    if r_ is NotImplemented:",
+        f"        return {slow}",
+        f"    s_ = {first}._storage",
+        "    if s_ is None:",
+        f"        s_ = {first}._storage = Storage(a_{first}, key_)",
+        "    s_.version += 1",
+        f"    return {first}",
+    ]
+    return lines
+
+
+def dunder(operator: Operator, method: str) -> Any:
+    """Make the call path of a Python operator: two operands, nothing else, NotImplemented for foreign types."""
+    first, second = operator.kernel_params[:2]
+    slow = f"dispatch_dunder(OP_{operator.name}, {first.name}, {second.name})"
+    with _lock:
+        if "OP_" + operator.name not in RUNTIME:
+            specialise(operator)
+        lines = _composite(operator, slow) if operator.body is not None else _primitive(operator, slow)
+        text = "\n".join([f"def {method}({first.name}, {second.name}):", *lines]) + "\n"
+        filename = f"<tenfold {method}>"
+        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+        made: dict[str, Any] = {}
+        exec(compile(text, filename, "exec"), RUNTIME, made)  # noqa: S102 - its own text
+    function = made[method]
+    function.__doc__, function.op = operator.doc, operator
+    return function

@@ -1,0 +1,275 @@
+"""Devices and the backends that serve them.
+
+`device("cuda:1")` is both the user's name of a device and the key by which operators find their kernels: a tensor
+carries its device, and `tensor._key.kernels.mul` is the kernel (see callpath.py). A backend is loaded when one of its
+attributes is first asked for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Sequence
+from typing import Any, ClassVar, Self
+
+
+class Backend:
+    """What a device must provide beside kernels; third-party packages subclass it (guide: docs/guide/backend.md).
+
+    A backend's array is any object with `shape` (tuple of int), `dtype` (numpy.dtype) and `strides` (in bytes).
+    Views share memory: `as_strided` is the one view function a backend writes, all view operators are built on it.
+    """
+
+    name: str = ""
+    array_type: type = object  # what kernels return
+    indexed = True  # whether tensors say "name:0" rather than "name"
+    dtypes: Collection[str] | None = None  # the names of the element types that the device has; None: all
+
+    def require_dtype(self, dtype: Any) -> None:
+        """Raise the TypeError for an element type (a numpy.dtype) that the device lacks."""
+        if self.dtypes is not None and dtype.name not in self.dtypes:
+            raise TypeError(
+                f"device {self.name!r} has no dtype {dtype.name}; it has {', '.join(self.dtypes)}. Convert with .to(dtype) first"
+            )
+
+    def is_available(self) -> bool:
+        return True
+
+    def unavailable_reason(self) -> str:
+        """Why `is_available` is false, and what the user can do."""
+        return ""
+
+    def device_count(self) -> int:
+        return 1
+
+    def current_index(self) -> int:
+        return 0
+
+    def empty(self, shape: Sequence[int], dtype: Any, index: int | None) -> Any:
+        """A new array with any content."""
+        raise TypeError(f"backend {self.name!r} defines no method empty(shape, dtype, index)")
+
+    def from_numpy(self, array: Any, index: int | None) -> Any:
+        """Copy a NumPy array to the device."""
+        raise TypeError(f"backend {self.name!r} defines no method from_numpy(array, index)")
+
+    def to_numpy(self, array: Any) -> Any:
+        """Copy to a NumPy array on the host."""
+        raise TypeError(f"backend {self.name!r} defines no method to_numpy(array)")
+
+    def as_strided(self, array: Any, shape: Sequence[int], strides: Sequence[int], offset: int) -> Any:
+        """A view of the memory of `array`; strides and offset count elements, offset from the memory's start."""
+        raise TypeError(f"backend {self.name!r} defines no method as_strided(array, shape, strides, offset)")
+
+    def write(self, destination: Any, source: Any) -> None:
+        """Copy `source` (broadcast, converted) into the memory of `destination`."""
+        raise TypeError(f"backend {self.name!r} defines no method write(destination, source)")
+
+    def memory(self, array: Any) -> tuple[Any, int, int]:
+        """(the memory object that views share, its size in bytes, the array's offset in it in bytes)."""
+        raise TypeError(f"backend {self.name!r} defines no method memory(array)")
+
+    def memory_bytes(self, array: Any) -> Any:
+        """The memory object behind the array as a flat uint8 array: what `untyped_storage()` and deep copies read."""
+        raise TypeError(f"backend {self.name!r} defines no method memory_bytes(array)")
+
+    def index_of(self, array: Any) -> int | None:
+        """Which of the device's units holds the array; a backend with several must say, so that copies stay there."""
+        return None
+
+    def data_ptr(self, array: Any) -> int:
+        """The address of the array's first element."""
+        return 0
+
+    def coerce(self, result: Any) -> Any:
+        """Turn a kernel's result that is not an `array_type` into one, or raise."""
+        raise TypeError(
+            f"a kernel of backend {self.name!r} returned {type(result).__name__}, expected {self.array_type.__name__}"
+        )
+
+    def synchronize(self, index: int | None = None) -> None:
+        """Wait until all work given to the device is done."""
+
+    def manual_seed(self, seed: int) -> None:
+        """Restart the device's own random streams, if it has any: `tenfold.manual_seed` calls it on loaded backends."""
+
+
+class device:  # noqa: N801 - PyTorch's name
+    """Where a tensor lives, e.g. `device("cpu")`, `device("cuda", 1)`; as a context manager, the factories' default.
+
+    >>> import tenfold
+    >>> tenfold.device("cuda:1")
+    device(type='cuda', index=1)
+    """
+
+    __slots__ = ("_backend", "_kernels", "array_type", "coerce", "device", "index", "level", "override", "type")
+    type: str
+    index: int | None
+    device: Any  # itself: what a tensor's key answers, be it a device or not
+    level: int | None
+    override: bool
+    array_type: Any
+    coerce: Any
+    _backend: Backend
+    _kernels: Any
+    _interned: ClassVar[dict[tuple[str, int | None], Any]] = {}
+
+    def __new__(cls, type: Any, index: int | None = None) -> Self:
+        if isinstance(type, cls):
+            return type
+        if isinstance(type, int):  # a bare index means the accelerator, as in PyTorch
+            type, index = accelerator_type(), type
+        if not isinstance(type, str):
+            raise TypeError(f"device(): argument 'type' must be str, int or device, not {type.__class__.__name__}")
+        name, _, number = type.partition(":")
+        if number:
+            if index is not None:
+                raise RuntimeError(f"type (string) must not include an index because index was passed explicitly: {type}")
+            if not number.isdigit():
+                raise RuntimeError(f"Invalid device string: '{type}'")
+            index = int(number)
+        if not name.isidentifier():
+            raise RuntimeError(f"Invalid device string: '{type}'")
+        found: Self | None = cls._interned.get((name, index))
+        if found is None:
+            made = object.__new__(cls)
+            made.type, made.index = name, index
+            made.device, made.override, made.level = made, False, None
+            found = cls._interned.setdefault((name, index), made)
+        return found
+
+    def _load(self) -> None:
+        from tenfold.plugins import backend_of, kernel_table
+
+        backend = backend_of(self.type)
+        self.array_type, self.coerce = backend.array_type, backend.coerce
+        self._kernels, self._backend = kernel_table(self.type), backend
+
+    @property
+    def backend(self) -> Backend:
+        """The backend that serves this device, loaded when first asked for."""
+        try:
+            return self._backend
+        except AttributeError:
+            self._load()
+            return self._backend
+
+    @property
+    def kernels(self) -> Any:
+        """The kernels of this device as attributes; None where there is none."""
+        try:
+            return self._kernels
+        except AttributeError:
+            self._load()
+            return self._kernels
+
+    def __repr__(self) -> str:
+        return f"device(type={self.type!r})" if self.index is None else f"device(type={self.type!r}, index={self.index})"
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __reduce__(self) -> Any:
+        return device, (self.type, self.index)
+
+    def __enter__(self) -> Self:
+        _default_stack.append(get_default_device())
+        set_default_device(self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        set_default_device(_default_stack.pop())
+
+
+class _NoKernels:
+    """The kernel table of keys that no kernel serves: every call takes the full dispatch."""
+
+    def __getattr__(self, name: str) -> None:
+        return None
+
+
+NO_KERNELS = _NoKernels()
+
+
+class OverrideKey:
+    """The key of a tensor whose class overrides operators (`__torch_function__`), on a given device."""
+
+    __slots__ = ("array_type", "backend", "coerce", "device", "index", "kernels", "level", "override", "type")
+    array_type: Any
+    backend: Backend
+    coerce: Any
+    device: Any
+    index: int | None
+    kernels: Any
+    level: int | None
+    override: bool
+    type: str
+    _interned: ClassVar[dict[Any, Any]] = {}
+
+    def __new__(cls, device: Any) -> Self:
+        found: Self | None = cls._interned.get(device)
+        if found is None:
+            found = object.__new__(cls)
+            found.device, found.override, found.kernels, found.level = device, True, NO_KERNELS, None
+            found.type, found.index = device.type, device.index
+            found.backend, found.array_type, found.coerce = device.backend, device.array_type, device.coerce
+            cls._interned[device] = found
+        return found
+
+
+CPU = device("cpu")
+META = device("meta")
+_default = CPU
+_default_stack: list[device] = []
+
+
+def get_default_device() -> device:
+    """The device that factories use when none is given."""
+    return _default
+
+
+def set_default_device(value: Any) -> None:
+    """Let factories create on this device (`None`: the CPU)."""
+    global _default
+    _default = CPU if value is None else located(value)
+
+
+def located(value: Any) -> device:
+    """The device that a tensor asked for on `value` really lives on: "cuda" becomes "cuda:0"."""
+    if value is None:
+        value = _default
+    found = value if type(value) is device else device(value)
+    backend = found.backend
+    if found is CPU or found is META:
+        return found
+    if not backend.is_available():
+        raise RuntimeError(f"device {found} is not available: {backend.unavailable_reason()}")
+    if not backend.indexed:
+        return device(found.type)
+    index = backend.current_index() if found.index is None else found.index
+    if index >= backend.device_count():
+        raise RuntimeError(f"device {found}: invalid index, {found.type} has {backend.device_count()} device(s)")
+    return device(found.type, index)
+
+
+def loaded_backends() -> list[Backend]:
+    """The backends that are in use, each once."""
+    found = [d._backend for d in list(device._interned.values()) if hasattr(d, "_backend")]
+    return list({id(backend): backend for backend in found}.values())
+
+
+def forget(device_type: str) -> None:
+    """Let a device type's devices look for their backend anew, with no kernels attached."""
+    from tenfold.dispatch import kernels
+
+    kernels.drop(device_type)
+    for (name, _), found in device._interned.items():
+        if name == device_type:
+            for slot in ("_backend", "_kernels", "array_type", "coerce"):
+                with contextlib.suppress(AttributeError):
+                    delattr(found, slot)
+            OverrideKey._interned.pop(found, None)
+
+
+def accelerator_type() -> str:
+    """The device type that a bare index means."""
+    return "cuda"

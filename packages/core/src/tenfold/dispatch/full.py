@@ -1,0 +1,447 @@
+"""The full dispatch of an operator: layers, overriding classes, transforms, promotion, devices, `out=`, in-place.
+
+The generated call paths (callpath.py) shortcut the plain case of what is written here; both mean the same.
+The order, outermost first: layers that the thread has entered; argument classes with `__torch_function__`; transforms
+(vmap, jvp), whose tensors carry a level; the gradient tape; the device's kernel, or the operator's body.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.dispatch import devices
+from tenfold.dispatch.meta import DataDependent
+from tenfold.dispatch.operators import Operator, Param
+from tenfold.dispatch.runtime import RUNTIME, STATE, through_layers
+from tenfold.types import dtypes, promotion
+
+NUMBERS = (int, float, complex)
+# Where NumPy takes a Python number as PyTorch does. It refuses numbers out of a small integer's range, which PyTorch
+# wraps around, and does not know the number's place among ml_dtypes' types.
+_NUMPY_NUMBERS = (dtypes.float32, dtypes.float64, dtypes.int64, dtypes.complex64, dtypes.complex128)
+
+
+def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: C901 - the whole of the path, case by case
+    """Carry a call out in full generality."""
+    if STATE.layers:
+        return through_layers(operator, *as_called(operator, args, kwargs))
+    values = operator.bind(args, kwargs)
+    if operator.overload_body is not None:
+        result = operator.overload_body(**values)
+        if result is not NotImplemented:
+            return result
+    tensors = _check_arguments(operator, values)
+    if _overriding(tensors):
+        from tenfold.dispatch.overrides import call_overrides
+
+        return call_overrides(operator, tensors, *as_called(operator, args, kwargs))
+    tensors = [t for t in tensors if hasattr(t, "_array")]
+    out = values.pop("out", None)
+    if out is not None:
+        return _with_out(operator, values, out)
+    if operator.inplace_of is not None:
+        from tenfold.dispatch.inplace import run_inplace
+
+        return run_inplace(operator, values)
+    for name, neutral in operator.neutral.items():
+        value = values[name]
+        if value is not neutral if neutral is None or isinstance(neutral, bool) else value != neutral:
+            return _inside_layers(operator.lower_body, (), values)
+    if operator.random and STATE.transforms:
+        # The innermost transform decides, also where no argument is of its level.
+        for transform in reversed(STATE.transforms):
+            if transform.handles(operator):
+                return transform.process(operator, values)
+    if any(t._key.level is not None for t in tensors):
+        return _through_transforms(operator, values, tensors)
+    return _plain(operator, values, tensors)
+
+
+def dispatch_dunder(operator: Operator, input: Any, other: Any) -> Any:
+    """A Python operator's call in full generality; NotImplemented lets Python ask the other operand."""
+    if isinstance(other, (*NUMBERS, np.generic)) or hasattr(other, "_array") or hasattr(type(other), "__torch_function__"):
+        return dispatch(operator, (input, other), {})
+    if isinstance(other, np.ndarray):
+        return dispatch(operator, (input, RUNTIME["wrap"](other, devices.located(devices.CPU))), {})
+    return NotImplemented
+
+
+def as_called(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments without those that are at their defaults, which the caller most likely did not write."""
+    defaults = {p.name: p.default for p in operator.params}
+    defaults["out"] = None
+    kwargs = {k: v for k, v in kwargs.items() if k not in defaults or not _is_default(v, defaults[k])}
+    names = [p.name for p in operator.params if not p.keyword_only]
+    keep = len(args)
+    while keep and keep <= len(names) and _is_default(args[keep - 1], defaults[names[keep - 1]]):
+        keep -= 1
+    return args[:keep], kwargs
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    return value is default or (type(value) is type(default) and type(value) in (int, float, str, tuple) and value == default)
+
+
+def _check_arguments(operator: Operator, values: dict[str, Any]) -> list[Any]:  # noqa: C901 - the whole of the path, case by case
+    """All tensors among the arguments (and objects that override); refuses what a tensor parameter cannot take."""
+    tensors = []
+    for position, p in enumerate(operator.params):
+        if p.role in ("value", "ints", "args"):
+            continue
+        value = values[p.name]
+        if hasattr(value, "_array"):
+            tensors.append(value)
+        elif value is None and p.role in ("optional", "list"):
+            continue
+        elif p.role == "list" and isinstance(value, (list, tuple)):
+            for item in value:
+                if hasattr(item, "_array") or hasattr(type(item), "__torch_function__"):
+                    tensors.append(item)
+                elif item is not None or "None" not in str(operator.declared.__annotations__[p.name]):
+                    raise TypeError(
+                        f"{operator.name}(): expected Tensor as element {len(tensors)} in argument {position}, "
+                        f"but got {type(item).__name__}"
+                    )
+        elif p.role == "number" and isinstance(value, NUMBERS):
+            continue
+        elif p.role == "number" and isinstance(value, np.generic):
+            values[p.name] = value.item()
+        elif hasattr(type(value), "__torch_function__"):
+            tensors.append(value)
+        else:
+            expected = {"list": "tuple of Tensors", "number": "Tensor or number"}.get(p.role, "Tensor")
+            raise TypeError(
+                f"{operator.name}(): argument '{p.name}' (position {position + 1}) must be {expected}, not {type(value).__name__}"
+            )
+    out = values.get("out")
+    if out is not None:
+        tensors += list(out) if isinstance(out, (tuple, list)) else [out]
+    return tensors
+
+
+def _overriding(tensors: list[Any]) -> bool:
+    for t in tensors:
+        key = getattr(t, "_key", None)
+        if key is None or (key.override and not STATE.overrides_off):
+            return True
+    return False
+
+
+def _through_transforms(operator: Operator, values: dict[str, Any], tensors: list[Any]) -> Any:
+    """Hand the call to the transform of the highest level among the arguments."""
+    transform = max((t._key for t in tensors if t._key.level is not None), key=lambda key: key.level).transform
+    # A tape on the wrappers of this level is younger than the level: it sees the call from outside.
+    recording = STATE.grad_enabled and operator.nondifferentiable is None
+    recording = recording and any(t._node is not None and transform.owns(t) for t in tensors)
+    if operator.body is not None and (not transform.handles(operator) or (recording and not has_gradient(operator))):
+        return run_body(operator, values)
+    if operator.promote is not None:
+        # Here, where 0-d tensors still are 0-d: a lower level sees them with the batch dimension.
+        _promote(operator, values, _common_device(operator, values, tensors))
+    result = transform.process(operator, values)
+    if recording:
+        attach(operator, result, {name: transform.lifted(value) for name, value in values.items()})
+    return result
+
+
+def _plain(operator: Operator, values: dict[str, Any], tensors: list[Any]) -> Any:
+    if operator.mixed and any(t._key is not tensors[0]._key for t in tensors):
+        return run_body(operator, values)
+    key = _common_device(operator, values, tensors)
+    if operator.promote is not None:
+        _promote(operator, values, key)
+    return execute(operator, key, values)
+
+
+def _common_device(operator: Operator, values: dict[str, Any], tensors: list[Any]) -> Any:
+    """The one device of all tensors; 0-d CPU tensors follow the others, as in PyTorch."""
+    if not tensors:
+        return devices.located(values.get("device"))
+    found = None
+    for t in tensors:
+        key = t._key.device
+        if found is None or (found is not key and found is devices.CPU and _scalars_only(tensors, key)):
+            found = key
+        elif key is not found and not (key is devices.CPU and not t._array.shape):
+            raise RuntimeError(
+                f"{operator.name}: Expected all tensors to be on the same device, but found at least two devices, "
+                f"{found} and {key}! Move one with .to()"
+            )
+    for p in operator.kernel_params:
+        value = values[p.name]
+        if hasattr(value, "_array") and value._key.device is not found:
+            values[p.name] = value.to(found)
+    return found
+
+
+def _scalars_only(tensors: list[Any], key: Any) -> bool:
+    return all(t._key.device is not devices.CPU or not t._array.shape for t in tensors)
+
+
+def _group(operator: Operator, values: dict[str, Any]) -> list[tuple[Param, Any]]:
+    """The promoted parameters with their values; list parameters give one entry for each tensor."""
+    group = []
+    for p in operator.kernel_params:
+        if p.role in ("value", "ints", "args") or (operator.promoted is not None and p.name not in operator.promoted):
+            continue
+        value = values[p.name]
+        if p.role == "list":
+            group += [(p, item) for item in value if item is not None]
+        elif value is not None:
+            group.append((p, value))
+    return group
+
+
+def _promote(operator: Operator, values: dict[str, Any], key: Any) -> None:
+    """Cast the promoted parameters to their common dtype, through `to`, so that gradients pass."""
+    group = _group(operator, values)
+    if not group:  # an empty list of tensors: the shape rule refuses it
+        return
+    if operator.promote == "same":
+        _require_same_dtype(operator, [v for _, v in group])
+        return
+    target = promotion.of_values(v for _, v in group)
+    if operator.promote == "float" and target.category < 2:
+        target = dtypes.get_default_dtype()
+    for p, value in group:
+        if p.role == "list":
+            values[p.name] = [v if v is None else _cast(v, target) for v in values[p.name]]
+        elif hasattr(value, "_array"):
+            values[p.name] = _cast(value, target)
+        elif target not in _NUMPY_NUMBERS:
+            array = np.asarray(value).astype(target.numpy)
+            values[p.name] = RUNTIME["wrap"](key.backend.from_numpy(array, key.index), key)
+
+
+def _cast(tensor: Any, target: dtypes.dtype) -> Any:
+    return tensor if tensor._array.dtype == target.numpy else tensor.to(target)
+
+
+def _require_same_dtype(operator: Operator, tensors: list[Any]) -> None:
+    first = tensors[0].dtype
+    for t in tensors[1:]:
+        if t.dtype is not first:
+            raise RuntimeError(
+                f"{operator.name}: expected all tensors to have the same dtype, but got: {first.name} and {t.dtype.name}"
+            )
+
+
+def execute(operator: Operator, key: Any, values: dict[str, Any]) -> Any:
+    """Run the device's kernel, or the body, on arguments that agree in device and dtype."""
+    params = operator.kernel_params
+    given = [values[p.name] for p in params]
+    function = kernel_for(operator, key)
+    recording = operator.nondifferentiable is None and STATE.grad_enabled and _any_node(given)
+    if function is None or (recording and operator.body is not None and not has_gradient(operator)):
+        return run_body(operator, values, key)
+    try:
+        result = function(*[_array(v) for v in given])
+    except Exception as error:  # noqa: BLE001 - whatever a kernel raises is told in the operator's words
+        raise explained(operator, key, given, error) from None
+    if result is NotImplemented:
+        return run_body(operator, values, key)
+    if operator.moves:
+        result, key = result
+    wrapped = _wrapped(operator, key, result, given)
+    if recording:
+        attach(operator, wrapped, values)
+    return wrapped
+
+
+def _wrapped(operator: Operator, key: Any, result: Any, given: list[Any]) -> Any:
+    """The kernel's arrays as tensors."""
+    try:
+        if operator.outputs != 1:
+            return RUNTIME["wrap_views"](result, key, given[0]) if operator.view else RUNTIME["wrap_all"](result, key)
+        wrapped = RUNTIME["wrap"](result, key)
+    except TypeError as error:
+        raise wrong_result(operator, key, result, error) from None
+    if operator.view:
+        RUNTIME["share"](wrapped, given[0], operator.nondifferentiable is None)
+    return wrapped
+
+
+def wrong_result(operator: Operator, key: Any, result: Any, error: TypeError) -> Exception:
+    """The error for a kernel that returned no arrays of its device."""
+    if result is NotImplemented:
+        return no_kernel(operator, key)
+    return TypeError(f"operator {operator.name} on device {str(key.device)!r}: {error}")
+
+
+def no_kernel(operator: Operator, key: Any) -> Exception:
+    """The error for a primitive that no kernel serves, which names the broken plugin if one should have."""
+    from tenfold.dispatch import kernels
+    from tenfold.plugins import broken_plugin, devices_with_kernel
+    from tenfold.plugins.discovery import PluginError
+
+    device = str(key.device.type)
+    missing = f"operator {operator.name} has no kernel for device {device!r}"
+    broken = broken_plugin(device)
+    if broken is not None:
+        error = PluginError(f"{missing}: plugin {broken} failed to load: {broken.failure}")
+        error.__cause__ = broken.error
+        return error
+    conditions = [k.note or k.location for k in kernels.KERNELS.get((operator.name, device), ())]
+    if conditions:
+        return NotImplementedError(f"{missing} and these arguments; it has kernels only for: {', '.join(conditions)}")
+    return NotImplementedError(
+        f"{missing}; devices that have one: {', '.join(devices_with_kernel(operator)) or 'none'}. A package attaches one "
+        f"with @kernel(op.{operator.name}, device={device!r})"
+    )
+
+
+def kernel_for(operator: Operator, key: Any) -> Any:
+    """The kernel of an operator on a device, remembered where the call paths look; None: the operator's body."""
+    table = RUNTIME["KERNELS_" + operator.name]
+    if key not in table:
+        function = getattr(key.kernels, operator.name)
+        if function is not None or operator.body is not None:
+            table[key] = function
+        return function
+    return table[key]
+
+
+def run_body(operator: Operator, values: dict[str, Any], key: Any = None) -> Any:
+    """Run a composite's body; a primitive without a kernel on this device is an error."""
+    if operator.body is None:
+        raise no_kernel(operator, key)
+    positional: list[Any] = []
+    for p in operator.params:
+        if p.role == "args":
+            positional += values[p.name]
+        elif not p.keyword_only:
+            positional.append(values[p.name])
+    return _inside_layers(operator.body, positional, {p.name: values.get(p.name) for p in operator.params if p.keyword_only})
+
+
+def _inside_layers(body: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Run a body with those layers on again that asked for it by `call_inside`."""
+    layers, reentering = STATE.layers, STATE.reentering
+    if not reentering:
+        return body(*args, **kwargs)
+    STATE.layers, STATE.reentering = reentering, ()
+    try:
+        return body(*args, **kwargs)
+    finally:
+        STATE.layers, STATE.reentering = layers, reentering
+
+
+_has_gradient: dict[str, bool] = {}
+
+
+def has_gradient(operator: Operator) -> bool:
+    """Whether a gradient rule is attached; asked of the autograd package once for each operator."""
+    known = _has_gradient.get(operator.name)
+    if known is None:
+        from tenfold.plugins import autograd
+
+        known = _has_gradient[operator.name] = bool(autograd().has_gradient(operator))
+    return known
+
+
+def forget_gradient(operator: Operator) -> None:
+    """Ask the autograd package anew: a rule was attached to the operator, or taken back."""
+    from tenfold.dispatch.callpath import FirstAttach
+
+    _has_gradient.pop(operator.name, None)
+    if "attach_" + operator.name in RUNTIME:
+        RUNTIME["attach_" + operator.name] = FirstAttach(operator)
+
+
+def attach(operator: Operator, result: Any, values: dict[str, Any]) -> None:
+    """Give the result its gradient node."""
+    RUNTIME["attach_" + operator.name](result, *[values[p.name] for p in operator.kernel_params])
+
+
+def _array(value: Any) -> Any:
+    if hasattr(value, "_array"):
+        return value._array
+    if type(value) in (list, tuple) and any(hasattr(v, "_array") for v in value):
+        return [_array(v) for v in value]
+    return value
+
+
+def _any_node(given: list[Any]) -> bool:
+    for v in given:
+        if getattr(v, "_node", None) is not None:
+            return True
+        if type(v) in (list, tuple) and any(getattr(x, "_node", None) is not None for x in v):
+            return True
+    return False
+
+
+def explained(operator: Operator, key: Any, given: list[Any], error: Exception) -> Exception:
+    """The error to raise for a kernel's failure: the shape rule's own words where it refuses the arguments."""
+    try:
+        _refused_by_rule(operator.inplace_of or operator, given)
+    except DataDependent:
+        return _prefixed(operator, error)
+    except (RuntimeError, TypeError, ValueError, IndexError) as better:
+        return _named(operator, better)
+    if isinstance(error, (ValueError, TypeError)) and operator.inplace_of is not None:
+        return RuntimeError(f"{operator.name}: {error}")
+    return _prefixed(operator, error)
+
+
+def _prefixed(operator: Operator, error: Exception) -> Exception:
+    """A kernel's own error, whose traceback stays, with the operator's name in its message."""
+    plain = type(error) in (RuntimeError, TypeError, ValueError, IndexError) and len(error.args) == 1
+    if plain and operator.name.rstrip("_") not in str(error):
+        error.args = (f"{operator.name}: {error}",)
+    return error
+
+
+def _refused_by_rule(operator: Operator, given: list[Any]) -> None:
+    """Run the shape rule, or a composite's body on meta tensors, for the error that it raises."""
+    if operator.shape_rule is not None:
+        operator.shape_rule(*[_as_meta(v) for v in given])
+    elif operator.body is not None:
+        values = {p.name: p.default for p in operator.params}
+        values.update(zip((p.name for p in operator.kernel_params), map(_as_meta_tensor, given)))
+        with RUNTIME["no_grad"]():
+            run_body(operator, values)
+
+
+def _as_meta_tensor(value: Any) -> Any:
+    if hasattr(value, "_array"):
+        return RUNTIME["wrap"](_as_meta(value), devices.located(devices.META))
+    return type(value)(map(_as_meta_tensor, value)) if type(value) in (list, tuple) else value
+
+
+def _named(operator: Operator, error: Exception) -> Exception:
+    text = str(error)
+    return error if operator.name.rstrip("_") in text else type(error)(f"{operator.name}: {text}")
+
+
+def _as_meta(value: Any) -> Any:
+    from tenfold.dispatch.meta import Meta
+
+    if hasattr(value, "_array"):
+        return Meta(value._array.shape, value._array.dtype, value._array.strides)
+    if type(value) in (list, tuple):
+        return type(value)([_as_meta(v) for v in value])
+    return value
+
+
+def _with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
+    """Compute, then write into `out`, which is resized when its shape is another."""
+    from tenfold.dispatch.inplace import write_out
+
+    outs = tuple(out) if isinstance(out, (tuple, list)) else (out,)
+    recording = STATE.grad_enabled
+    if recording and any(getattr(v, "_node", None) is not None for v in (*values.values(), *outs)):
+        raise RuntimeError(
+            f"{operator.name}(): functions with out=... arguments don't support automatic differentiation, "
+            f"but one of the arguments requires grad."
+        )
+    result = operator.fn(**values)
+    if isinstance(result, tuple):
+        return type(result)(*map(write_out, outs, result)) if hasattr(result, "_fields") else tuple(map(write_out, outs, result))
+    return write_out(outs[0], result)
+
+
+RUNTIME.update(
+    dispatch=dispatch, dispatch_dunder=dispatch_dunder, explained=explained, has_gradient=has_gradient, wrong_result=wrong_result
+)

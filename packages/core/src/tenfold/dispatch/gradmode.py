@@ -1,0 +1,160 @@
+"""Switches for recording gradients: `no_grad`, `enable_grad`, `set_grad_enabled`, `inference_mode`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
+
+from tenfold.dispatch.runtime import RUNTIME, STATE, set_grad_enabled_here
+
+new = object.__new__
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _GradMode:
+    """A context manager that is also a decorator, for functions and generator functions."""
+
+    enabled = False
+    mode: Any
+    _previous: Any = None  # the mode before; pairs (mode, those before) when the object is entered again inside itself
+
+    def __enter__(self) -> None:
+        previous = STATE.grad_enabled
+        self._previous = previous if self._previous is None else (previous, self._previous)
+        if previous is not self.enabled:
+            set_grad_enabled_here(self.enabled)
+
+    def __exit__(self, *exc: object) -> None:
+        previous = self._previous
+        if type(previous) is tuple:
+            previous, self._previous = previous
+        else:
+            self._previous = None
+        if previous is not self.enabled or STATE.grad_enabled is not previous:
+            set_grad_enabled_here(previous)
+
+    def clone(self) -> _GradMode:
+        return type(self)()
+
+    def __call__(self, function: F) -> F:
+        decorated: Any = function
+        if inspect.isclass(decorated):
+            initialise: Any = decorated.__init__
+            setattr(decorated, "__init__", self(initialise))  # noqa: B010 - a class's own
+            return function
+        if inspect.isgeneratorfunction(function):
+            made: F = self._wrap_generator(function)
+            return made
+
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            with self.clone():
+                return function(*args, **kwargs)
+
+        return wrapped  # type: ignore[return-value] # the signature is the function's
+
+    def _wrap_generator(self, function: Any) -> Any:
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            generator = function(*args, **kwargs)
+            request: Any = None
+            while True:
+                # The mode holds only while the generator's own code runs, not in its consumer.
+                with self.clone():
+                    try:
+                        value = generator.send(request)
+                    except StopIteration as stop:
+                        return stop.value
+                try:
+                    request = yield value
+                except GeneratorExit:
+                    generator.close()
+                    raise
+
+        return wrapped
+
+
+class no_grad(_GradMode):  # noqa: N801 - PyTorch's name
+    """Do not record gradients inside.
+
+    >>> import tenfold
+    >>> with tenfold.no_grad():
+    ...     tenfold.is_grad_enabled()
+    False
+    """
+
+    def __new__(cls, function: Any = None) -> Self:
+        made = new(cls)
+        return made if function is None else made(function)  # @no_grad without parentheses
+
+
+class enable_grad(_GradMode):  # noqa: N801 - PyTorch's name
+    """Record gradients inside, also within `no_grad`."""
+
+    enabled = True
+
+    def __new__(cls, function: Any = None) -> Self:
+        made = new(cls)
+        return made if function is None else made(function)  # @no_grad without parentheses
+
+
+class set_grad_enabled(_GradMode):  # noqa: N801 - PyTorch's name
+    """Switch recording on or off, at once when called and until the end of the block when used as a context."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = self.enabled = mode
+        self._called_from = STATE.grad_enabled
+        set_grad_enabled_here(mode)
+
+    def __enter__(self) -> None:
+        self._previous = self._called_from if self._previous is None else (self._called_from, self._previous)
+        set_grad_enabled_here(self.enabled)
+
+    def __call__(self, function: Any) -> Any:
+        set_grad_enabled_here(self._called_from)  # as a decorator it must not act on its surroundings
+        return super().__call__(function)
+
+    def clone(self) -> _GradMode:
+        return set_grad_enabled(self.mode)
+
+
+class inference_mode(_GradMode):  # noqa: N801 - PyTorch's name
+    """Like `no_grad`, for code whose results never meet autograd; `is_inference_mode_enabled` tells."""
+
+    def __new__(cls, mode: Any = True) -> Any:
+        self = super().__new__(cls)
+        if callable(mode):
+            self.mode = True
+            return self(mode)
+        self.mode = mode
+        return self
+
+    def __init__(self, mode: Any = True) -> None:
+        self.enabled = not self.mode
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self.__dict__.setdefault("_outer", []).append(STATE.inference)
+        STATE.inference = self.mode
+
+    def __exit__(self, *exc: object) -> None:
+        STATE.inference = self.__dict__["_outer"].pop()
+        super().__exit__(*exc)
+
+    def clone(self) -> _GradMode:
+        return inference_mode(self.mode)
+
+
+def is_grad_enabled() -> bool:
+    """Whether operators of this thread record gradients."""
+    return STATE.grad_enabled
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether this thread is inside `inference_mode`."""
+    return STATE.inference
+
+
+RUNTIME["no_grad"] = no_grad

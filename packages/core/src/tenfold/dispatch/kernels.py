@@ -1,0 +1,188 @@
+"""Kernels: the functions on a device's arrays that carry operators out.
+
+`@kernel(op.mm, device="cpu")` attaches one. With `when=condition` it serves only the calls whose arrays satisfy the
+condition (an acceleration); the others go to the unconditional kernel, or to the operator's body.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tenfold.dispatch.operators import Operator, as_operator, find
+from tenfold.dispatch.runtime import RUNTIME
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One attached kernel and who attached it."""
+
+    function: Any
+    when: Any
+    into: bool  # whether it can write into a given array: function(..., out=array)
+    owner: str
+    note: str
+    attached: str  # file:line where it was attached
+
+    @property
+    def location(self) -> str:
+        function = getattr(self.function, "__wrapped__", self.function)
+        code = getattr(function, "__code__", None)
+        return f"{code.co_filename}:{code.co_firstlineno}" if code else f"{self.attached} ({function!r})"
+
+
+_BUILT_IN = (np.ufunc, types.BuiltinFunctionType)
+ANY_DEVICE = "*"
+KERNELS: dict[tuple[str, str], list[Kernel]] = {}
+TABLES: dict[str, KernelTable] = {}
+
+
+def check_parameters(what: str, function: Any, operator: Operator, extra: tuple[str, ...] = ()) -> None:
+    """Refuse a function whose parameters are not the operator's; built-in functions and *args cannot be checked."""
+    if not hasattr(function, "__code__"):
+        return
+    if isinstance(getattr(function, "__wrapped__", None), _BUILT_IN):
+        return
+    params = inspect.signature(function).parameters.values()
+    if any(p.kind is p.VAR_POSITIONAL for p in params):
+        return
+    got = [p.name for p in params if p.name not in extra]
+    accepted = [p.name for p in operator.kernel_params]
+    if got != accepted:
+        raise TypeError(
+            f"{what} for operator {operator.name}: its parameters are ({', '.join(got)}), "
+            f"expected ({', '.join(accepted)}) as in {operator.name}{operator.signature}"
+        )
+
+
+def kernel(target: Any, *, device: str, when: Any = None, into: bool | None = None, note: str = "") -> Callable[[Any], Any]:
+    """Attach a function on arrays to an operator for a device type.
+
+    The function takes the operator's parameters by position, tensors as arrays of the device, and returns arrays; it
+    never writes its inputs. `into=True` says that it also takes `out=` (NumPy's ufuncs do). `when` gets the same
+    arguments and says whether this kernel serves the call; `note` explains it to readers of the operator's card.
+    With `device="*"` the function gets the backend as its first argument and serves devices without a kernel of their
+    own.
+    """
+    operator = as_operator(target)
+
+    def register(function: Any) -> Any:
+        from tenfold import plugins
+
+        can_write = isinstance(getattr(function, "__wrapped__", function), np.ufunc) if into is None else into
+        check_parameters("kernel", function, operator, ("backend",) if device == ANY_DEVICE else ("out",) if can_write else ())
+        if when is not None:
+            check_parameters("kernel condition", when, operator)
+        entries = KERNELS.setdefault((operator.name, device), [])
+        owner = plugins.current_owner(function)
+        if when is None:
+            for entry in entries:
+                if entry.when is None:
+                    raise RuntimeError(
+                        f"operator {operator.name} has two kernels for device {device!r}: from {entry.owner} "
+                        f"({entry.location}) and from {owner}; uninstall one, or attach the faster one with when="
+                    )
+        caller = sys._getframe(1)
+        entry = Kernel(function, when, can_write, owner, note, f"{caller.f_code.co_filename}:{caller.f_lineno}")
+        entries.append(entry)
+        plugins.on_failure(partial(_detach, operator, device, entry))
+        _forget(operator, device)
+        return function
+
+    return register
+
+
+def _detach(operator: Operator, device: str, entry: Kernel) -> None:
+    entries = KERNELS.get((operator.name, device), [])
+    if entry in entries:
+        entries.remove(entry)
+    _forget(operator, device)
+
+
+def drop(device: str) -> None:
+    """Detach every kernel of a device type."""
+    for name, attached_to in list(KERNELS):
+        if attached_to == device:
+            del KERNELS[name, device]
+    TABLES.pop(device, None)
+    for name, known in RUNTIME.items():
+        if name.startswith("KERNELS_"):
+            for key in [key for key in known if key.type == device]:
+                del known[key]
+
+
+def _forget(operator: Operator, device: str) -> None:
+    table = TABLES.get(device)
+    if table is not None:
+        table.__dict__.pop(operator.name, None)
+        table.__dict__.pop(operator.name + "__into", None)
+    for name in (operator.name, operator.name + "_"):
+        RUNTIME.get("KERNELS_" + name, {}).clear()
+
+
+class KernelTable:
+    """A device type's kernels as attributes, filled when an operator is first used on it; None: no kernel."""
+
+    def __init__(self, device: str) -> None:
+        self.device_type = device
+
+    def __getattr__(self, name: str) -> Any:
+        operator = find(name.removesuffix("__into"))
+        if operator is None:
+            return None
+        from tenfold import plugins
+
+        plugins.load_kernels(self.device_type, operator.family)
+        entries = KERNELS.get((operator.name, self.device_type), [])
+        if name.endswith("__into"):
+            function = _writing(entries)
+        else:
+            base = next((k.function for k in entries if k.when is None), None)
+            function = _chain(entries, base or _generic(operator, self.device_type))
+        setattr(self, name, function)
+        return function
+
+
+def _writing(entries: list[Kernel]) -> Any:
+    """The kernel to use with `out=`: the unconditional one, if it can."""
+    return next((k.function for k in entries if k.when is None and k.into), None)
+
+
+def _chain(entries: list[Kernel], base: Any) -> Any:
+    """One function that picks the last attached kernel whose condition holds, else the one without a condition."""
+    conditional = [(k.when, k.function) for k in reversed(entries) if k.when is not None]
+    if not conditional:
+        return base
+
+    def choose(*arguments: Any) -> Any:
+        for when, function in conditional:
+            if when(*arguments):
+                return function(*arguments)
+        # NotImplemented tells the call path to run the operator's body.
+        return NotImplemented if base is None else base(*arguments)
+
+    return choose
+
+
+def _generic(operator: Operator, device: str) -> Any:
+    """The kernel that works through any backend's own methods, given the backend as its first argument."""
+    from tenfold import plugins
+
+    plugins.load_kernels(ANY_DEVICE, operator.family)
+    entries = KERNELS.get((operator.name, ANY_DEVICE), [])
+    return partial(entries[0].function, plugins.backend_of(device)) if entries else None
+
+
+def table(device: str) -> KernelTable:
+    """The kernel table of a device type."""
+    found = TABLES.get(device)
+    if found is None:
+        found = TABLES[device] = KernelTable(device)
+    return found

@@ -1,0 +1,131 @@
+"""What every operator call reads: the globals of the generated call paths and the state of each thread.
+
+`RUNTIME` is the globals dictionary of all generated operator functions (callpath.py), so one store here is seen by
+all of them. `ACTIVE` counts the layers that any thread has entered and `GRAD_OFF` the threads that switched gradients
+off: an operator tests these two integers and looks at its own thread's state only when they are not zero.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+RUNTIME: dict[str, Any] = {
+    "__name__": "tenfold.calls",
+    "__builtins__": __builtins__,
+    "ACTIVE": 0,
+    "GRAD_OFF": 0,
+    "TRANSFORMS": 0,  # levels of vmap and jvp that any thread has entered; only random factories ask
+    "new": object.__new__,
+}
+
+
+class ThreadState(threading.local):
+    """The layers entered by this thread, innermost last, and its gradient modes."""
+
+    layers: tuple[Any, ...] = ()
+    transforms: tuple[Any, ...] = ()  # vmap and jvp, outermost first
+    reentering: tuple[Any, ...] = ()  # layers that want to be on again inside the body of the call under way
+    grad_enabled: bool = True
+    inference: bool = False
+    overrides_off: bool = False
+
+
+STATE = ThreadState()
+_lock = threading.Lock()
+
+
+def _count(name: str, step: int) -> None:
+    with _lock:
+        RUNTIME[name] += step
+
+
+def grad_enabled() -> bool:
+    """Whether this thread records gradients."""
+    return STATE.grad_enabled
+
+
+RUNTIME["grad_enabled"] = grad_enabled
+
+
+def set_transforms(transforms: tuple[Any, ...]) -> None:
+    """Replace this thread's stack of vmap and jvp levels."""
+    _count("TRANSFORMS", len(transforms) - len(STATE.transforms))
+    STATE.transforms = transforms
+
+
+def set_grad_enabled_here(enabled: bool) -> None:
+    """Switch gradients on or off for this thread."""
+    state = STATE
+    if state.grad_enabled != enabled:
+        state.grad_enabled = enabled
+        with _lock:
+            RUNTIME["GRAD_OFF"] += -1 if enabled else 1
+
+
+class Layer:
+    """Wraps the call of every operator while entered (`with layer:`), in this thread.
+
+    Subclasses define `handle(operator, args, kwargs)`. While it runs, the layer itself is off, so calling
+    `operator(*args, **kwargs)` reaches the next layer out, and in the end the kernel. A layer that also wants the
+    operators that a composite's body calls uses `call_inside(self, operator, args, kwargs)` instead. Arguments are
+    those of the caller, without defaults.
+
+    >>> import tenfold
+    >>> from tenfold.dispatch.runtime import Layer
+    >>> class Count(Layer):
+    ...     calls = 0
+    ...     def handle(self, operator, args, kwargs):
+    ...         self.calls += 1
+    ...         return operator(*args, **kwargs)
+    >>> with Count() as layer:
+    ...     y = tenfold.ones(2) + 1
+    >>> layer.calls
+    2
+    """
+
+    def handle(self, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        raise TypeError(f"{type(self).__name__} is a Layer without a method handle(operator, args, kwargs)")
+
+    def __enter__(self) -> Any:
+        STATE.layers = (*STATE.layers, self)
+        _count("ACTIVE", 1)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        layers = STATE.layers
+        if not layers or layers[-1] is not self:
+            raise RuntimeError(f"{type(self).__name__}: layers must be left in the reverse order of entering")
+        STATE.layers = layers[:-1]
+        _count("ACTIVE", -1)
+
+
+def through_layers(operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Hand a call to this thread's innermost layer, with that layer switched off meanwhile."""
+    layers = STATE.layers
+    STATE.layers = layers[:-1]
+    try:
+        return layers[-1].handle(operator, args, kwargs)
+    finally:
+        STATE.layers = layers
+
+
+def call_inside(layer: Layer, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """From a layer's `handle`: carry the call out with the layer on again for what the operator's body calls."""
+    previous = STATE.reentering
+    STATE.reentering = (layer, *previous)
+    try:
+        return operator.fn(*args, **kwargs)
+    finally:
+        STATE.reentering = previous
+
+
+class suspended_layers:  # noqa: N801 - PyTorch's name
+    """Run a block with none of this thread's layers (an implementation's own bookkeeping)."""
+
+    def __enter__(self) -> None:
+        self.layers = STATE.layers
+        STATE.layers = ()
+
+    def __exit__(self, *exc: object) -> None:
+        STATE.layers = self.layers

@@ -1,0 +1,1 @@
+"""Layers that core brings: what `TENFOLD_DEBUG` prints and checks, and traces."""

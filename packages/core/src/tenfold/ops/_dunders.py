@@ -1,0 +1,73 @@
+"""Python's operators on tensors: `x + y` is `tenfold.add` on a call path of its own, without keyword arguments."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from tenfold.dispatch.callpath import dunder
+from tenfold.dispatch.operators import OPERATORS
+from tenfold.dispatch.runtime import RUNTIME
+from tenfold.tensor.tensor import Tensor
+
+# Python's method: operator. A reflected method whose operator commutes is the same operator.
+BINARY = {
+    "__add__": "add", "__radd__": "add", "__sub__": "sub", "__rsub__": "rsub", "__mul__": "mul", "__rmul__": "mul",
+    "__truediv__": "div", "__floordiv__": "floor_divide", "__mod__": "remainder", "__pow__": "pow",
+    "__matmul__": "matmul", "__and__": "bitwise_and", "__rand__": "bitwise_and", "__or__": "bitwise_or",
+    "__ror__": "bitwise_or", "__xor__": "bitwise_xor", "__rxor__": "bitwise_xor", "__lshift__": "bitwise_left_shift",
+    "__rshift__": "bitwise_right_shift", "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt",
+    "__ge__": "ge",
+}  # fmt: skip
+UNARY = {"__neg__": "neg", "__abs__": "abs", "__invert__": "bitwise_not", "__pos__": "positive"}
+INPLACE = {
+    "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ifloordiv__": "floor_divide_",
+    "__imod__": "remainder_", "__ipow__": "pow_", "__iand__": "bitwise_and_", "__ior__": "bitwise_or_",
+    "__ixor__": "bitwise_xor_",
+}  # fmt: skip
+# Reflected methods whose operator takes the other operand first.
+SWAPPED = {
+    "__rfloordiv__": "floor_divide", "__rmod__": "remainder", "__rpow__": "pow",
+    "__rmatmul__": "matmul", "__rlshift__": "bitwise_left_shift", "__rrshift__": "bitwise_right_shift",
+}  # fmt: skip
+
+
+def _first_dunder(method: str, args: tuple[Any, ...]) -> Any:
+    made = dunder(OPERATORS[BINARY[method]], method)
+    setattr(Tensor, method, made)
+    return made(*args)
+
+
+RUNTIME["first_dunder"] = _first_dunder
+
+
+def _swapped(name: str) -> Any:
+    fn = OPERATORS[name].fn
+
+    def reflected(self: Tensor, other: Any) -> Any:
+        if not isinstance(other, (Tensor, int, float, complex)):
+            return NotImplemented
+        return fn(other, self)
+
+    return reflected
+
+
+def _divides(self: Tensor, other: Any) -> Any:
+    # As PyTorch: the reciprocal is rounded before it is multiplied.
+    if not isinstance(other, (Tensor, int, float, complex)):
+        return NotImplemented
+    return OPERATORS["reciprocal"].fn(self) * other
+
+
+Tensor.__rtruediv__ = _divides  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+_STUB = compile("def stub(*args):\n    return first_dunder('?', args)", "<tenfold>", "exec").co_consts[0]
+for _method, _name in BINARY.items():
+    if _name in OPERATORS:
+        _constants = tuple(_method if c == "?" else c for c in _STUB.co_consts)
+        setattr(Tensor, _method, types.FunctionType(_STUB.replace(co_consts=_constants, co_name=_method), RUNTIME, _method))
+for _method, _name in (*UNARY.items(), *INPLACE.items()):
+    if _name in OPERATORS:
+        setattr(Tensor, _method, OPERATORS[_name].fn)
+for _method, _name in SWAPPED.items():
+    if _name in OPERATORS:
+        setattr(Tensor, _method, _swapped(_name))

@@ -1,0 +1,413 @@
+"""Activation functions. Those that PyTorch has in `nn.functional` alone are no methods here."""
+
+from __future__ import annotations
+
+from math import pi, sqrt
+from typing import Any
+
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import OPERATORS, composite, primitive
+from tenfold.dispatch.shape_rules import pointwise, pointwise_floating, require_floating, wrap_dim
+from tenfold.ops.pointwise.arithmetic import where
+from tenfold.tensor.tensor import Tensor
+
+SELU_ALPHA = 1.6732632423543772848170429916717
+SELU_SCALE = 1.0507009873554804934193349852946
+_METHOD: dict[str, Any] = {"inplace": True}
+_FUNCTION: dict[str, Any] = {"method": None, "inplace": True}
+
+
+def _inplace_on_demand(fn: Any) -> Any:
+    """`inplace=True` calls the operator's in-place form."""
+    fn.lower(inplace=False)(lambda inplace, **values: OPERATORS[fn.op.name + "_"].fn(**values))
+    return fn
+
+
+def _not_complex(input: Any, *_: Any) -> Meta:
+    if input.dtype.kind == "c":
+        raise NotImplementedError(f"this operator is not implemented for {input.dtype}; it takes real tensors")
+    return Meta(input.shape, input.dtype)
+
+
+def _number(input: Any, *_: Any) -> Meta:
+    if input.dtype.kind == "b":
+        raise RuntimeError("relu: Boolean inputs not supported for relu; it takes integer and float tensors")
+    return _not_complex(input)
+
+
+@_inplace_on_demand
+@primitive("activation", rule=_number, **_METHOD)
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Rectifier: max(input, 0).
+
+    >>> import tenfold
+    >>> tenfold.relu(tenfold.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
+
+
+@primitive("activation", method=None, promote="common", promoted=("grad_output", "input"))
+def threshold_backward(grad_output: Tensor, input: Tensor, threshold: float) -> Tensor:
+    """The gradient of `threshold`: grad_output where input > threshold (or is nan), 0 elsewhere.
+
+    >>> import tenfold
+    >>> tenfold.threshold_backward(tenfold.tensor([5.0, 5.0]), tenfold.tensor([-1.0, 2.0]), 0)
+    tensor([0., 5.])
+    """
+
+
+@threshold_backward.rule
+def _(grad_output: Any, input: Any, threshold: float) -> Meta:
+    return pointwise(grad_output, input)
+
+
+@_inplace_on_demand
+@composite("activation", **_METHOD)
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """The input where it is above a threshold, `value` elsewhere.
+
+    >>> import tenfold
+    >>> tenfold.threshold(tenfold.tensor([0.5, 2.0]), 1, 9)
+    tensor([9., 2.])
+    """
+    if input.dtype.category in (0, 3):
+        raise NotImplementedError(f"threshold is not implemented for {input.dtype.name}; it takes integer and float tensors")
+    return input.masked_fill(input <= threshold, value)
+
+
+@_inplace_on_demand
+@composite("activation", **_FUNCTION)
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+    """Limited to a range: min(max(input, min_val), max_val).
+
+    >>> import tenfold
+    >>> from tenfold.ops.activation.functions import hardtanh
+    >>> hardtanh(tenfold.tensor([-2.0, 0.5]))
+    tensor([-1.0000,  0.5000])
+    """
+    if input.dtype.category < 1:
+        raise RuntimeError("hardtanh: Bool inputs not supported for hardtanh; it takes integer and float tensors")
+    if not input.dtype.is_signed and (min_val < 0 or max_val < 0):
+        raise RuntimeError(f"hardtanh: cannot do hardtanh on an unsigned type with negative limits, got {min_val} and {max_val}")
+    if min_val > max_val:
+        raise ValueError(f"hardtanh: min_val cannot be greater than max_val, got {min_val} and {max_val}")
+    kept = input.clamp(min_val, max_val).to(input.dtype)
+    # at the limits the gradient is 0, unlike clamp's
+    return where((input <= min_val) | (input >= max_val), kept.detach(), kept) if input.requires_grad else kept
+
+
+@_inplace_on_demand
+@composite("activation", **_FUNCTION)
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """Rectifier cut at 6: min(max(input, 0), 6).
+
+    >>> import tenfold
+    >>> from tenfold.ops.activation.functions import relu6
+    >>> relu6(tenfold.tensor([-1.0, 7.0]))
+    tensor([0., 6.])
+    """
+    return hardtanh(input, 0, 6)
+
+
+@_inplace_on_demand
+@composite("activation", **_FUNCTION)
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """The input above 0, negative_slope * input below.
+
+    Source: Maas, Hannun and Ng, "Rectifier nonlinearities improve neural network acoustic models", ICML 2013.
+
+    >>> import tenfold
+    >>> from tenfold.ops.activation.functions import leaky_relu
+    >>> leaky_relu(tenfold.tensor([-1.0, 2.0]), 0.5)
+    tensor([-0.5000,  2.0000])
+    """
+    require_floating(input._array, "leaky_relu")
+    return where(input > 0, input, input * negative_slope)
+
+
+@composite("activation")
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """The input above 0, weight * input below; one weight, or one for each channel (dimension 1).
+
+    Source: He et al., "Delving deep into rectifiers", 2015, https://arxiv.org/abs/1502.01852.
+
+    >>> import tenfold
+    >>> tenfold.prelu(tenfold.tensor([-1.0, 2.0]), tenfold.tensor([0.25]))
+    tensor([-0.2500,  2.0000])
+    """
+    require_floating(input._array, "prelu")
+    if weight.numel() != 1:
+        channels = input.shape[1] if input.dim() > 1 else 1
+        if weight.numel() != channels:
+            raise RuntimeError(
+                f"prelu: Mismatch of parameter numbers and input channel size. Found parameter numbers = {weight.numel()} "
+                f"and channel size = {channels}."
+            )
+    if weight.dim() > 1:
+        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.dim()}")
+    slopes = weight.reshape((-1,) + (1,) * (input.dim() - 2)) if input.dim() > 1 else weight.reshape(())
+    return where(input > 0, input, slopes * input)
+
+
+@_inplace_on_demand
+@composite("activation", **_FUNCTION)
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """Exponential linear unit: the input above 0, alpha * (exp(input) - 1) below.
+
+    Source: Clevert, Unterthiner and Hochreiter, 2015, https://arxiv.org/abs/1511.07289.
+
+    >>> import tenfold
+    >>> from tenfold.ops.activation.functions import elu
+    >>> elu(tenfold.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
+    require_floating(input._array, "elu")
+    return where(input > 0, input, input.clamp_max(0).expm1() * alpha)
+
+
+@_inplace_on_demand
+@composite("activation", **_FUNCTION)
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Self-normalising unit: scale * elu(input, alpha) with the constants that keep mean 0 and variance 1.
+
+    Source: Klambauer et al., 2017, https://arxiv.org/abs/1706.02515.
+
+    >>> import tenfold
+    >>> tenfold.selu(tenfold.tensor([-1.0, 1.0]))
+    tensor([-1.1113,  1.0507])
+    """
+    require_floating(input._array, "selu")
+    return elu(input, SELU_ALPHA) * SELU_SCALE
+
+
+@_inplace_on_demand
+@composite("activation", **_FUNCTION)
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """Smooth exponential linear unit: max(0, input) + min(0, alpha * (exp(input / alpha) - 1)).
+
+    Source: Barron, 2017, https://arxiv.org/abs/1704.07483.
+
+    >>> import tenfold
+    >>> tenfold.celu(tenfold.tensor([-1.0, 1.0]))
+    tensor([-0.6321,  1.0000])
+    """
+    require_floating(input._array, "celu")
+    if alpha == 0:
+        raise RuntimeError("celu: ZeroDivisionError: alpha cannot be 0 for CELU")
+    return where(input > 0, input, (input.clamp_max(0) / alpha).expm1() * alpha)
+
+
+@composite("activation", **_FUNCTION)
+def gelu(input: Tensor, approximate: str = "none") -> Tensor:
+    """Gaussian error linear unit: input * Phi(input); with "tanh" an approximation of it.
+
+    Source: Hendrycks and Gimpel, 2016, https://arxiv.org/abs/1606.08415.
+
+    >>> import tenfold
+    >>> from tenfold.ops.activation.functions import gelu
+    >>> gelu(tenfold.tensor([-1.0, 1.0]))
+    tensor([-0.1587,  0.8413])
+    """
+    require_floating(input._array, "gelu")
+    if approximate == "none":
+        return input * 0.5 * (1 + (input * sqrt(0.5)).erf())
+    if approximate == "tanh":
+        return input * 0.5 * (1 + _gelu_argument(input).tanh())
+    raise RuntimeError(f"gelu: approximate argument must be either none or tanh, got {approximate!r}")
+
+
+def _gelu_argument(x: Tensor) -> Tensor:
+    return (x + 0.044715 * x * x * x) * sqrt(2 / pi)
+
+
+@composite("activation", method=None, rule=pointwise_floating)
+def gelu_backward(grad_output: Tensor, input: Tensor, approximate: str = "none") -> Tensor:
+    """The gradient of `gelu`: grad_output * (Phi(input) + input * phi(input)), or that of the approximation.
+
+    >>> import tenfold
+    >>> tenfold.gelu_backward(tenfold.tensor([1.0]), tenfold.tensor([0.0]))
+    tensor([0.5000])
+    """
+    x = input
+    if approximate == "none":
+        density = (x * x * -0.5).exp() * (1 / sqrt(2 * pi))
+        return grad_output * (0.5 * (1 + (x * sqrt(0.5)).erf()) + x * density)
+    t = _gelu_argument(x).tanh()
+    slope = (1 + 3 * 0.044715 * x * x) * sqrt(2 / pi)
+    return grad_output * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope)
+
+
+@_inplace_on_demand
+@composite("activation", **_FUNCTION)
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Sigmoid linear unit, or swish: input * sigmoid(input).
+
+    Source: Elfwing, Uchibe and Doya, 2017, https://arxiv.org/abs/1702.03118.
+
+    >>> import tenfold
+    >>> from tenfold.ops.activation.functions import silu
+    >>> silu(tenfold.tensor([-1.0, 1.0]))
+    tensor([-0.2689,  0.7311])
+    """
+    require_floating(input._array, "silu", also="c")
+    return input * input.sigmoid()
+
+
+@composite("activation", method=None)
+def silu_backward(grad_output: Tensor, input: Tensor) -> Tensor:
+    """The gradient of `silu`: with s = sigmoid(input), grad_output * s * (1 + input * (1 - s)).
+
+    >>> import tenfold
+    >>> tenfold.silu_backward(tenfold.tensor([1.0]), tenfold.tensor([0.0]))
+    tensor([0.5000])
+    """
+    s = input.sigmoid()
+    return grad_output * (s * (1 + input * (1 - s)))
+
+
+@_inplace_on_demand
+@composite("activation", **_FUNCTION)
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """input * tanh(softplus(input)).
+
+    Source: Misra, 2019, https://arxiv.org/abs/1908.08681.
+
+    >>> import tenfold
+    >>> from tenfold.ops.activation.functions import mish
+    >>> mish(tenfold.tensor([1.0]))
+    tensor([0.8651])
+    """
+    require_floating(input._array, "mish")
+    return input * softplus(input).tanh()
+
+
+@composite("activation", method=None)
+def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    """Smooth rectifier: log(1 + exp(beta * input)) / beta, and the input itself where beta * input > threshold.
+
+    >>> import tenfold
+    >>> from tenfold.ops.activation.functions import softplus
+    >>> softplus(tenfold.tensor([0.0, 30.0]))
+    tensor([ 0.6931, 30.0000])
+    """
+    require_floating(input._array, "softplus")
+    scaled = input * beta
+    linear = scaled > threshold
+    return where(linear, input, scaled.masked_fill(linear, 0).exp().log1p() / beta)
+
+
+@composite("activation", method=None)
+def softsign(input: Tensor) -> Tensor:
+    """input / (1 + |input|).
+
+    >>> import tenfold
+    >>> from tenfold.ops.activation.functions import softsign
+    >>> softsign(tenfold.tensor([-1.0, 3.0]))
+    tensor([-0.5000,  0.7500])
+    """
+    return input / (input.abs() + 1)
+
+
+@composite("activation", method=None)
+def tanhshrink(input: Tensor) -> Tensor:
+    """input - tanh(input).
+
+    >>> import tenfold
+    >>> from tenfold.ops.activation.functions import tanhshrink
+    >>> tanhshrink(tenfold.tensor([1.0]))
+    tensor([0.2384])
+    """
+    return input - input.tanh()
+
+
+@composite("activation")
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """0 from -lambd to lambd, the input outside.
+
+    >>> import tenfold
+    >>> tenfold.hardshrink(tenfold.tensor([0.25, -1.0]))
+    tensor([ 0., -1.])
+    """
+    require_floating(input._array, "hardshrink")
+    return input.masked_fill((input >= -lambd) & (input <= lambd), 0)
+
+
+@composite("activation", method=None)
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """0 from -lambd to lambd, outside moved towards 0 by lambd.
+
+    >>> import tenfold
+    >>> from tenfold.ops.activation.functions import softshrink
+    >>> softshrink(tenfold.tensor([0.25, -1.0]))
+    tensor([ 0.0000, -0.5000])
+    """
+    require_floating(input._array, "softshrink")
+    if lambd < 0:
+        raise RuntimeError(f"softshrink: lambda must be greater or equal to 0, but found to be {lambd}.")
+    moved = where(input > lambd, input - lambd, input + lambd)
+    return moved.masked_fill((input >= -lambd) & (input <= lambd), 0)
+
+
+@_inplace_on_demand
+@composite("activation", **_FUNCTION)
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """A sigmoid of three straight pieces: min(max(input + 3, 0), 6) / 6.
+
+    >>> import tenfold
+    >>> from tenfold.ops.activation.functions import hardsigmoid
+    >>> hardsigmoid(tenfold.tensor([-4.0, 0.0]))
+    tensor([0.0000, 0.5000])
+    """
+    require_floating(input._array, "hardsigmoid")
+    return hardtanh(input + 3, 0, 6) / 6
+
+
+@_inplace_on_demand
+@composite("activation", **_FUNCTION)
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """input * hardsigmoid(input).
+
+    Source: Howard et al., "Searching for MobileNetV3", 2019, https://arxiv.org/abs/1905.02244.
+
+    >>> import tenfold
+    >>> from tenfold.ops.activation.functions import hardswish
+    >>> hardswish(tenfold.tensor([-4.0, 1.0]))
+    tensor([-0.0000,  0.6667])
+    """
+    require_floating(input._array, "hardswish")
+    return input * hardtanh(input + 3, 0, 6) / 6
+
+
+@composite("activation", method=None)
+def logsigmoid(input: Tensor) -> Tensor:
+    """Logarithm of the logistic function: min(input, 0) - log(1 + exp(-|input|)).
+
+    >>> import tenfold
+    >>> from tenfold.ops.activation.functions import logsigmoid
+    >>> logsigmoid(tenfold.tensor([0.0]))
+    tensor([-0.6931])
+    """
+    require_floating(input._array, "logsigmoid")
+    return input.clamp_max(0) - input.abs().neg().exp().log1p()
+
+
+@composite("activation", method=None)
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """Gated linear unit: the first half along `dim` times the sigmoid of the second.
+
+    Source: Dauphin et al., 2016, https://arxiv.org/abs/1612.08083.
+
+    >>> import tenfold
+    >>> from tenfold.ops.activation.functions import glu
+    >>> glu(tenfold.tensor([2.0, 0.0]))
+    tensor([1.])
+    """
+    require_floating(input._array, "glu")
+    if input.dim() == 0:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    dim = wrap_dim(dim, input.dim(), "glu")
+    size = input.shape[dim]
+    if size % 2:
+        raise RuntimeError(f"glu: Halving dimension must be even, but dimension {dim} is size {size}")
+    lead = (slice(None),) * dim
+    return input[(*lead, slice(0, size // 2))] * input[(*lead, slice(size // 2, size))].sigmoid()

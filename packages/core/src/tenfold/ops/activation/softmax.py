@@ -1,0 +1,82 @@
+"""Softmax and its relatives (family activation)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import composite, primitive
+from tenfold.dispatch.shape_rules import wrap_dim
+from tenfold.tensor.tensor import Tensor
+
+
+def _along(input: Any, dim: int) -> Meta:
+    if input.dtype.kind in "biuc":
+        raise NotImplementedError(f"this operator is not implemented for {input.dtype}; pass dtype= a floating point type")
+    wrap_dim(dim, len(input.shape))
+    return Meta(input.shape, input.dtype)
+
+
+@primitive("activation", rule=_along, out=True)
+def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    """exp(input) / sum(exp(input)) along a dimension; with `dtype` computed and returned in that type.
+
+    >>> import tenfold
+    >>> tenfold.softmax(tenfold.tensor([0.0, 0.0]), 0)
+    tensor([0.5000, 0.5000])
+    """
+
+
+@softmax.lower(dtype=None)
+def _(input: Tensor, dim: int, dtype: Any) -> Tensor:
+    return softmax(input.to(dtype), dim)
+
+
+@primitive("activation", rule=_along, out=True)
+def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    """Logarithm of the softmax: input - log(sum(exp(input))) along a dimension.
+
+    >>> import tenfold
+    >>> tenfold.log_softmax(tenfold.tensor([0.0, 0.0]), 0)
+    tensor([-0.6931, -0.6931])
+    """
+
+
+@log_softmax.lower(dtype=None)
+def _(input: Tensor, dim: int, dtype: Any) -> Tensor:
+    return log_softmax(input.to(dtype), dim)
+
+
+@composite("activation", method=None)
+def softmin(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    """Softmax of the negative: exp(-input) / sum(exp(-input)).
+
+    >>> import tenfold
+    >>> from tenfold.ops.activation.softmax import softmin
+    >>> softmin(tenfold.tensor([0.0, 0.0]), 0)
+    tensor([0.5000, 0.5000])
+    """
+    return softmax(-input, dim, dtype)
+
+
+@composite("activation", method=None)
+def softmax_backward(grad_output: Tensor, output: Tensor, dim: int) -> Tensor:
+    """The gradient of `softmax`: output * (grad_output - sum(grad_output * output)).
+
+    >>> import tenfold
+    >>> half = tenfold.tensor([0.5, 0.5])
+    >>> tenfold.softmax_backward(tenfold.tensor([1.0, 0.0]), half, 0)
+    tensor([ 0.2500, -0.2500])
+    """
+    return output * (grad_output - (grad_output * output).sum(dim, True))
+
+
+@composite("activation", method=None)
+def log_softmax_backward(grad_output: Tensor, output: Tensor, dim: int) -> Tensor:
+    """The gradient of `log_softmax`: grad_output - exp(output) * sum(grad_output).
+
+    >>> import tenfold
+    >>> tenfold.log_softmax_backward(tenfold.tensor([1.0, 0.0]), tenfold.tensor([0.5, 0.5]).log(), 0)
+    tensor([ 0.5000, -0.5000])
+    """
+    return grad_output - output.exp() * grad_output.sum(dim, True)

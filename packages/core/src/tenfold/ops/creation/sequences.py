@@ -1,0 +1,257 @@
+"""Factories of regular numbers: ranges, identities, index grids, products of sequences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tenfold.dispatch.operators import composite, op
+from tenfold.ops.creation.factories import place
+from tenfold.tensor.tensor import Tensor
+from tenfold.types import dtypes
+from tenfold.types.dtypes import get_default_dtype
+from tenfold.types.promotion import promote_types
+
+Ints = Sequence[int]
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        if value.dim():
+            raise RuntimeError(f"expected a number or a 0-d tensor, got a tensor of {value.dim()} dimensions")
+        return value.item()
+    return value.item() if isinstance(value, np.generic) else value
+
+
+@composite("creation", method=None, out=True)
+def arange(
+    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    layout: Any = None, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """Numbers from start (0) up to, not including, end: ints give int64, floats the default dtype.
+
+    >>> import tenfold
+    >>> tenfold.arange(1, 4)
+    tensor([1, 2, 3])
+    """
+    if end is None:
+        start, end = 0, start
+    start, end, step = _number(start), _number(end), _number(step)
+    if step == 0:
+        raise RuntimeError("arange: step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"arange: unsupported range: {start} -> {end}")
+    if (end - start) * (1 if step > 0 else -1) < 0:
+        raise RuntimeError(
+            f"arange: upper bound and lower bound inconsistent with step sign: start={start}, end={end}, step={step}"
+        )
+    if dtype is dtypes.int64:
+        start, end, step = int(start), int(end), int(step)
+    whole = type(start) is int and type(end) is int and type(step) is int
+    dtype = dtype or (dtypes.int64 if whole else get_default_dtype())
+    array: Any
+    if whole:
+        array = np.arange(start, end, step)
+    else:
+        count = math.ceil((end - start) / step)
+        if dtype.category < 2:
+            start, step = int(start), int(step)
+        array = start + np.arange(count, dtype=np.float64) * step
+    return place(array.astype(dtype.numpy, copy=False), device, requires_grad)
+
+
+@composite("creation", method=None, out=True)
+def linspace(
+    start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
+    pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """`steps` numbers at equal distances from start to end, both included.
+
+    >>> import tenfold
+    >>> tenfold.linspace(0, 1, 3)
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    start, end = _number(start), _number(end)
+    is_complex = isinstance(start, complex) or isinstance(end, complex)
+    dtype = dtype or (dtypes.default_complex() if is_complex else get_default_dtype())
+    return place(_spaced(start, end, steps, dtype).astype(dtype.numpy), device, requires_grad)
+
+
+def _spaced(start: Any, end: Any, steps: int, dtype: Any) -> Any:
+    """Equally spaced numbers, counted from the nearer end, so that both ends are exact."""
+    if steps < 0:
+        raise RuntimeError(f"number of steps must be non-negative, got {steps}")
+    wide = np.complex128 if dtype.is_complex else np.float64
+    if dtype.category < 2:
+        start, end = int(start), int(end)
+    if steps == 1:
+        return np.asarray([start], wide)
+    step = (end - start) / max(steps - 1, 1)
+    index = np.arange(steps)
+    return np.where(index < steps // 2, start + index * step, end - (steps - 1 - index) * step).astype(wide)
+
+
+@composite("creation", method=None, out=True)
+def logspace(
+    start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    layout: Any = None, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """`steps` numbers from base ** start to base ** end whose logarithms have equal distances.
+
+    >>> import tenfold
+    >>> tenfold.logspace(0, 2, 3)
+    tensor([  1.,  10., 100.])
+    """
+    start, end = _number(start), _number(end)
+    is_complex = isinstance(start, complex) or isinstance(end, complex)
+    dtype = dtype or (dtypes.default_complex() if is_complex else get_default_dtype())
+    with np.errstate(all="ignore"):
+        array = np.power(base, _spaced(start, end, steps, dtype))
+        return place(array.astype(dtype.numpy), device, requires_grad)
+
+
+@composite("creation", method=None, out=True)
+def eye(
+    n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
+    pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """Ones on the diagonal, zeros elsewhere. Shape: (n, m), m is n by default.
+
+    >>> import tenfold
+    >>> tenfold.eye(2)
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    if n < 0 or (m is not None and m < 0):
+        raise RuntimeError(f"eye: n and m must be greater or equal to 0, got {n} and {m}")
+    return place(np.eye(n, m, dtype=(dtype or get_default_dtype()).numpy), device, requires_grad)
+
+
+@composite("creation", method=None)
+def tril_indices(
+    row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None, pin_memory: bool = False
+) -> Tensor:
+    """Rows and columns of the lower triangle of a (row, col) matrix. Shape: (2, number of elements).
+
+    >>> import tenfold
+    >>> tenfold.tril_indices(2, 2)
+    tensor([[0, 1, 1],
+            [0, 0, 1]])
+    """
+    return place(np.stack(np.tril_indices(row, offset, col)).astype((dtype or dtypes.int64).numpy), device)
+
+
+@composite("creation", method=None)
+def triu_indices(
+    row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None, pin_memory: bool = False
+) -> Tensor:
+    """Rows and columns of the upper triangle of a (row, col) matrix. Shape: (2, number of elements).
+
+    >>> import tenfold
+    >>> tenfold.triu_indices(2, 2)
+    tensor([[0, 0, 1],
+            [0, 1, 1]])
+    """
+    return place(np.stack(np.triu_indices(row, offset, col)).astype((dtype or dtypes.int64).numpy), device)
+
+
+def tensors_of(given: Any) -> list[Tensor]:
+    """The tensors of a call f(a, b) or f([a, b])."""
+    return [given] if isinstance(given, Tensor) else list(given)
+
+
+@composite("creation", method=None)
+def meshgrid(tensors: Ints, indexing: str | None = None) -> tuple[Any, ...]:
+    """The coordinates of a grid over vectors: result i varies along dimension i ("ij"), or x and y swapped ("xy").
+
+    >>> import tenfold
+    >>> tenfold.meshgrid(tenfold.arange(2), tenfold.arange(3), indexing="ij")[0].shape
+    tenfold.Size([2, 3])
+    """
+    if indexing not in (None, "ij", "xy"):
+        raise RuntimeError(f'meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    axes = [t.reshape(-1) if t.dim() < 2 else t for t in tensors_of(tensors)]
+    if not axes:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    for t in axes:
+        if t.dim() > 1:
+            raise RuntimeError(
+                f"meshgrid: Expected 0D or 1D tensor in the tensor list but got: a tensor of shape {list(t.shape)}"
+            )
+        if t.dtype is not axes[0].dtype:
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    swap = indexing == "xy" and len(axes) > 1
+    if swap:
+        axes[0], axes[1] = axes[1], axes[0]
+    shape = [t.numel() for t in axes]
+    grids = [t.view([-1 if i == d else 1 for i in range(len(axes))]).expand(shape) for d, t in enumerate(axes)]
+    if swap:
+        grids[0], grids[1] = grids[1], grids[0]
+    return tuple(grids)
+
+
+@composite("creation", method=None)
+def cartesian_prod(tensors: Ints) -> Tensor:
+    """Every combination of elements of the vectors, one in a row.
+
+    >>> import tenfold
+    >>> tenfold.cartesian_prod(tenfold.arange(2), tenfold.arange(2)).shape
+    tenfold.Size([4, 2])
+    """
+    vectors = tensors_of(tensors)
+    for t in vectors:
+        if t.dim() != 1:
+            raise RuntimeError(f"cartesian_prod: Expect a 1D vector, but got shape {list(t.shape)}")
+    if len(vectors) == 1:
+        return vectors[0]
+    return op.stack([g.reshape(-1) for g in meshgrid(vectors, indexing="ij")], 1)
+
+
+@composite("creation", method=None)
+def block_diag(tensors: Ints) -> Tensor:
+    """Matrices (or vectors as rows, numbers) along the diagonal of one matrix, zeros elsewhere.
+
+    >>> import tenfold
+    >>> tenfold.block_diag(tenfold.ones(1, 2), tenfold.ones(1, 1)).shape
+    tenfold.Size([2, 3])
+    """
+    blocks = tensors_of(tensors)
+    for t in blocks:
+        if t.dim() > 2:
+            raise RuntimeError(f"block_diag: Input tensors must have 2 or fewer dimensions. Input has {t.dim()} dimensions")
+    if not blocks:
+        return op.zeros((1, 0))
+    dtype = blocks[0].dtype
+    for t in blocks[1:]:
+        dtype = promote_types(dtype, t.dtype)
+    matrices = [t.to(dtype).reshape([1] * (2 - t.dim()) + list(t.shape)) for t in blocks]
+    width = sum(m.shape[1] for m in matrices)
+    rows, done = [], 0
+    for m in matrices:
+        before, after = m.new_zeros(m.shape[0], done), m.new_zeros(m.shape[0], width - done - m.shape[1])
+        rows.append(op.cat([before, m, after], 1))
+        done += m.shape[1]
+    return op.cat(rows, 0)
+
+
+@composite("creation", method=None)
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
+    """Powers of a vector as columns, from N - 1 down to 0, or up when increasing. Shape: (M) -> (M, N).
+
+    >>> import tenfold
+    >>> tenfold.vander(tenfold.tensor([1, 2]), 3, increasing=True)
+    tensor([[1, 1, 1],
+            [1, 2, 4]])
+    """
+    if x.dim() != 1:
+        raise RuntimeError(f"vander: x must be a one-dimensional tensor, got {x.dim()} dimensions")
+    count = x.shape[0] if N is None else N
+    if count < 0:
+        raise RuntimeError(f"vander: N must be non-negative, got {count}")
+    first = op.ones_like(x).unsqueeze(-1).to(dtypes.int64 if x.dtype.category < 1 else x.dtype)
+    powers = op.cat([first, x.unsqueeze(-1).expand(x.shape[0], max(count - 1, 0)).to(first.dtype)], -1).cumprod(-1)
+    powers = powers.narrow(-1, 0, count)
+    return powers if increasing else powers.flip(-1)

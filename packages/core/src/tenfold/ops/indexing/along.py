@@ -1,0 +1,330 @@
+"""Reading and writing along one dimension by an index tensor: gather, scatter, index_add and their kin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import Number, composite, primitive
+from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
+from tenfold.ops.creation.factories import full
+from tenfold.ops.indexing.masks import nonzero
+from tenfold.ops.indexing.subscripts import at_dim, getitem, index as indexed, index_put, index_put_
+from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.view.shapes import expand, reshape, view
+from tenfold.tensor.tensor import Tensor
+from tenfold.types import dtypes
+
+
+def _check_index(name: str, input: Any, dim: int, index: Any, src: Any = None) -> int:
+    """Ranks and sizes of gather and scatter; the wrapped dimension."""
+    if index.dtype.kind != "i" or index.dtype.itemsize < 4:
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index, got {index.dtype}")
+    n = max(len(input.shape), 1)
+    dim = wrap_dim(dim, n, name)
+    size = 1
+    for m in index.shape:
+        size *= m
+    if not size:
+        return dim
+    for what, other in (("input", input), ("src", src)):
+        if not isinstance(other, Meta):
+            continue
+        if max(len(other.shape), 1) != max(len(index.shape), 1):
+            raise RuntimeError(f"{name}(): Index tensor must have the same number of dimensions as {what} tensor")
+        for d, (have, want) in enumerate(zip(other.shape, index.shape)):
+            if want > have and (what == "src" or d != dim):
+                raise RuntimeError(
+                    f"{name}(): Expected index {list(index.shape)} to be no larger than {what} {list(other.shape)} apart from "
+                    f"dimension {dim}"
+                )
+    if isinstance(src, Meta) and src.dtype != input.dtype:
+        raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype, got {input.dtype} and {src.dtype}")
+    return dim
+
+
+@primitive("indexing", out=True)
+def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
+    """Elements at given positions of one dimension: out[i, j] = input[index[i, j], j] for dim 0.
+
+    Shape: that of `index`, no larger than `input` in the other dimensions.
+
+    >>> import tenfold
+    >>> x = tenfold.tensor([[1, 2], [3, 4]])
+    >>> x.gather(1, tenfold.tensor([[0, 0], [1, 0]]))
+    tensor([[1, 1],
+            [4, 3]])
+    """
+
+
+@gather.rule
+def _(input: Any, dim: int, index: Any, sparse_grad: bool) -> Meta:
+    _check_index("gather", input, dim, index)
+    return Meta(index.shape, input.dtype)
+
+
+@primitive("indexing", method=None)
+def scatter_set(input: Tensor, dim: int, index: Tensor, src: Tensor | Number) -> Tensor:
+    """What `scatter` without `reduce` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.scatter_set(tenfold.zeros(3), 0, tenfold.tensor([1]), tenfold.tensor([5.0]))
+    tensor([0., 5., 0.])
+    """
+
+
+@scatter_set.rule
+def _(input: Any, dim: int, index: Any, src: Any) -> Meta:
+    _check_index("scatter", input, dim, index, src)
+    return Meta(input.shape, input.dtype)
+
+
+@primitive("indexing", inplace=True, out=True)
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """A copy with src[i, j] added to out[index[i, j], j] (for dim 0).
+
+    >>> import tenfold
+    >>> tenfold.zeros(2).scatter_add(0, tenfold.tensor([1, 1]), tenfold.ones(2))
+    tensor([0., 2.])
+    """
+
+
+@scatter_add.rule
+def _(input: Any, dim: int, index: Any, src: Any) -> Meta:
+    _check_index("scatter_add", input, dim, index, src)
+    return Meta(input.shape, input.dtype)
+
+
+REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
+
+
+@primitive("indexing", inplace=True, out=True)
+def scatter_reduce(
+    input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:  # fmt: skip
+    """A copy in which each place holds the sum, prod, mean, amax or amin of what `index` sends there (and of itself).
+
+    >>> import tenfold
+    >>> tenfold.zeros(2).scatter_reduce(0, tenfold.tensor([1, 1]), tenfold.tensor([2.0, 3.0]), "amax")
+    tensor([0., 3.])
+    """
+
+
+@scatter_reduce.rule
+def _(input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> Meta:
+    if reduce not in REDUCTIONS:
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}.")
+    _check_index("scatter_reduce", input, dim, index, src)
+    return Meta(input.shape, input.dtype)
+
+
+@composite("indexing", inplace=True, out=True)
+def scatter(
+    input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None
+) -> Tensor:  # fmt: skip
+    """A copy with src[i, j] (or one number) written to out[index[i, j], j] (for dim 0); reduce: "add" or "multiply".
+
+    >>> import tenfold
+    >>> tenfold.zeros(3).scatter(0, tenfold.tensor([2]), 5.0)
+    tensor([0., 0., 5.])
+    """
+    given = src if value is None else value
+    if reduce is None:
+        return scatter_set(input, dim, index, given)
+    kinds = {"add": "sum", "multiply": "prod"}
+    if reduce not in kinds:
+        raise RuntimeError(f"reduce argument must be either add or multiply, got {reduce}")
+    if not isinstance(given, Tensor):
+        given = expand(full((), given, dtype=input.dtype, device=input.device), tuple(index.shape))
+    return scatter_reduce(input, dim, index, given, kinds[reduce])
+
+
+def _vector(index: Tensor, name: str) -> Tensor:
+    """An index of one dimension; a 0-d one counts as such."""
+    if index.dtype.name not in ("int64", "int32"):
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index, got {index.dtype.name}")
+    if index.dim() > 1:
+        raise IndexError(f"{name}(): Index is supposed to be a vector, but got dim: {index.dim()}")
+    return index if index.dim() else view(index, (1,))
+
+
+@composite("indexing", out=True)
+def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
+    """The slices of a dimension at given positions.
+
+    >>> import tenfold
+    >>> tenfold.arange(6).view(3, 2).index_select(0, tenfold.tensor([2, 0]))
+    tensor([[4, 5],
+            [0, 1]])
+    """
+    place = _vector(index, "index_select")
+    if not input.dim():
+        return reshape(indexed(view(input, (1,)), [place]), ())
+    return indexed(input, at_dim(input, dim, place, "index_select"))
+
+
+def _put_slices(input: Tensor, dim: int, index: Tensor, source: Tensor, accumulate: bool, name: str) -> Tensor:
+    place = _vector(index, name)
+    dim = wrap_dim(dim, input.dim(), name)
+    if source.dtype is not input.dtype:
+        raise RuntimeError(
+            f"{name}(): self and source expected to have the same dtype, but got (self) {input.dtype} and (source) {source.dtype}"
+        )
+    if source.dim() and source.size(dim) != place.size(0):
+        raise (RuntimeError if accumulate else IndexError)(
+            f"{name}(): Number of indices ({place.size(0)}) should be equal to source.size(dim): ({source.size(dim)}), "
+            f"for dim: {dim}"
+        )
+    if not input.dim():
+        return reshape(index_put(view(input, (1,)), [place], reshape(source, (-1,)), accumulate), ())
+    if [*source.shape[:dim], *source.shape[dim + 1 :]] != [*input.shape[:dim], *input.shape[dim + 1 :]] and source.dim():
+        raise RuntimeError(
+            f"{name}(): Source/destination tensor must have same slice shapes. Destination: {list(input.shape)}, "
+            f"source: {list(source.shape)} at dimension {dim}"
+        )
+    return index_put(input, at_dim(input, dim, place, name), source, accumulate)
+
+
+@composite("indexing", inplace=True, out=True)
+def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+    """A copy with alpha times the slices of `source` added at given positions of a dimension.
+
+    >>> import tenfold
+    >>> tenfold.zeros(2).index_add(0, tenfold.tensor([1, 1]), tenfold.ones(2))
+    tensor([0., 2.])
+    """
+    if alpha != 1:
+        source = (source * alpha).to(source.dtype)
+    return _put_slices(input, dim, index, source, True, "index_add")
+
+
+@composite("indexing", inplace=True, out=True)
+def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """A copy with the slices of `source` at given positions of a dimension.
+
+    >>> import tenfold
+    >>> tenfold.zeros(2).index_copy(0, tenfold.tensor([1]), tenfold.ones(1))
+    tensor([0., 1.])
+    """
+    return _put_slices(input, dim, index, source, False, "index_copy")
+
+
+@composite("indexing", inplace=True)
+def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """A copy with one value in the slices at given positions of a dimension.
+
+    >>> import tenfold
+    >>> tenfold.zeros(2).index_fill(0, tenfold.tensor([1]), 3)
+    tensor([0., 3.])
+    """
+    place = _vector(index, "index_fill")
+    if isinstance(value, Tensor):
+        if value.dim():
+            raise RuntimeError(
+                f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s)."
+            )
+        value = value.to(input.device, input.dtype)
+    else:
+        value = full((), value, dtype=input.dtype, device=input.device)
+    dim = wrap_dim(dim, input.dim(), "index_fill")
+    length = input.size(dim) if input.dim() else 1
+    chosen = full((length,), False, dtype=dtypes.bool_, device=input.device)
+    index_put_(chosen, [place], full((), True, dtype=dtypes.bool_, device=input.device))
+    shape = [length if d == dim else 1 for d in range(input.dim())]
+    return where(view(chosen, tuple(shape)), value, input)
+
+
+@composite("indexing", inplace=True)
+def index_reduce(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:  # fmt: skip
+    """A copy with the slices of `source` reduced ("prod", "mean", "amax", "amin") into given positions of a dimension.
+
+    >>> import tenfold
+    >>> tenfold.ones(2).index_reduce(0, tenfold.tensor([1, 1]), tenfold.tensor([2.0, 3.0]), "prod")
+    tensor([1., 6.])
+    """
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    dim = wrap_dim(dim, input.dim(), "index_reduce")
+    place = _vector(index, "index_reduce")
+    shape = [1] * max(source.dim(), 1)
+    shape[dim] = -1
+    spread = expand(view(place, tuple(shape)), tuple(source.shape) or (1,))
+    return scatter_reduce(input, dim, spread if source.dim() else reshape(spread, ()), source, reduce, include_self=include_self)
+
+
+@composite("indexing", out=True)
+def take(input: Tensor, index: Tensor) -> Tensor:
+    """The elements at given positions of the flattened tensor.
+
+    >>> import tenfold
+    >>> tenfold.tensor([[1, 2], [3, 4]]).take(tenfold.tensor([0, 3]))
+    tensor([1, 4])
+    """
+    if index.dtype.name != "int64":
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype.name}")
+    return indexed(reshape(input, (-1,)), [index])
+
+
+@composite("indexing", out=True)
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+    """Elements at given positions of one dimension, the other sizes broadcast; without dim of the flattened tensor.
+
+    >>> import tenfold
+    >>> x = tenfold.tensor([[3, 1], [2, 4]])
+    >>> x.take_along_dim(tenfold.tensor([[1], [0]]), 1)
+    tensor([[1],
+            [2]])
+    """
+    if dim is None:
+        return take_along_dim(reshape(input, (-1,)), reshape(indices, (-1,)), 0)
+    if input.dim() != indices.dim():
+        raise RuntimeError(
+            f"torch.take_along_dim(): input and indices should have the same number of dimensions, but got {input.dim()} "
+            f"dimensions for input, and {indices.dim()} dimensions for indices"
+        )
+    dim = wrap_dim(dim, input.dim(), "take_along_dim")
+    rest = [[1 if d == dim else n for d, n in enumerate(x.shape)] for x in (input, indices)]
+    common = broadcast_shapes("take_along_dim", rest)
+    sizes = [tuple(x.size(dim) if d == dim else n for d, n in enumerate(common)) for x in (input, indices)]
+    counted = where(indices > -1, indices, indices + input.size(dim))
+    return gather(expand(input, sizes[0]), dim, expand(counted, sizes[1]))
+
+
+@composite("indexing", inplace=True)
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """A copy with the elements of `source` at given positions of the flattened tensor, or added there.
+
+    >>> import tenfold
+    >>> tenfold.zeros(3).put(tenfold.tensor([2]), tenfold.tensor([5.0]))
+    tensor([0., 0., 5.])
+    """
+    if input.dtype is not source.dtype:
+        raise RuntimeError(
+            f"put_(): self and source expected to have the same dtype, but got self.dtype = {input.dtype} and "
+            f"source.dtype = {source.dtype}"
+        )
+    if index.numel() != source.numel():
+        raise RuntimeError(
+            f"put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+            f"{source.numel()}, index.numel() = {index.numel()}"
+        )
+    flat = reshape(input, (-1,))
+    return view(index_put(flat, [reshape(index, (-1,))], reshape(source, (-1,)), accumulate), tuple(input.shape))
+
+
+@composite("indexing")
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+    """The first `size` positions of elements that are not zero, filled up with `fill_value`.
+
+    >>> import tenfold
+    >>> tenfold.nonzero_static(tenfold.tensor([0, 3]), size=2)
+    tensor([[ 1],
+            [-1]])
+    """
+    from tenfold.ops.indexing.joining import cat
+
+    found = getitem(nonzero(input), slice(0, size))
+    missing = full((size - found.size(0), input.dim()), fill_value, dtype=found.dtype, device=found.device)
+    return cat([found, missing])

@@ -1,0 +1,76 @@
+"""Membership and places: which elements are among others, all choices of elements, indices of flat positions."""
+
+from __future__ import annotations
+
+import itertools
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from tenfold.dispatch.operators import composite, op
+from tenfold.ops.creation.factories import place, tensor
+from tenfold.ops.pointwise.logic import eq
+from tenfold.tensor.tensor import Tensor
+from tenfold.types.promotion import promote_types
+
+
+@composite("indexing", method=None, nondifferentiable="its result is bool")
+def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
+    """Whether each element is among the test elements (with `invert`: is not).
+
+    >>> import tenfold
+    >>> tenfold.isin(tenfold.tensor([1, 2, 3]), tenfold.tensor([3, 1]))
+    tensor([ True, False,  True])
+    """
+    if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):
+        raise TypeError("isin: elements or test_elements must be a tensor, got two numbers")
+    device = next(x.device for x in (elements, test_elements) if isinstance(x, Tensor))
+    x, known = (a if isinstance(a, Tensor) else tensor(a, device=device) for a in (elements, test_elements))
+    common = promote_types(x.dtype, known.dtype)
+    if common.category in (0, 3):
+        raise RuntimeError(f"isin: Unsupported input type encountered for isin(): {common.name}")
+    x, known = x.to(common), known.to(common).reshape(-1).sort().values
+    if not known.numel():
+        return op.full(x.shape, invert, device=x.device)
+    places = op.searchsorted(known, x).clamp_max(known.numel() - 1)
+    found: Any = eq(op.index(known, [places]), x)
+    return found.logical_not() if invert else found
+
+
+@composite("indexing")
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """All choices of r elements of a vector, in the order of their positions. Shape: (N) -> (count, r).
+
+    >>> import tenfold
+    >>> tenfold.combinations(tenfold.tensor([1, 2, 3]))
+    tensor([[1, 2],
+            [1, 3],
+            [2, 3]])
+    """
+    if input.dim() != 1:
+        raise RuntimeError(f"combinations: Expect a 1D vector, but got shape {list(input.shape)}")
+    if r < 0:
+        raise RuntimeError(f"combinations: Expect a non-negative number, but got {r}")
+    if r == 0:
+        return input.new_empty(0)
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    chosen = np.array(list(choose(range(input.size(0)), r)), np.int64).reshape(-1, r)
+    return op.index(input, [place(chosen, input.device)])
+
+
+@composite("indexing", method=None, nondifferentiable="its result is a position")
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """The index in each dimension of a shape that flat positions stand for.
+
+    >>> import tenfold
+    >>> tenfold.unravel_index(tenfold.tensor([1, 5]), (2, 3))
+    (tensor([0, 1]), tensor([1, 2]))
+    """
+    if indices.dtype.category != 1:
+        raise ValueError(f"unravel_index: expected 'indices' to be an integer dtype, got {indices.dtype.name}")
+    sizes = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
+    if any(n < 0 for n in sizes):
+        raise ValueError(f"unravel_index: 'shape' cannot have negative values, got {sizes}")
+    steps = [prod(sizes[i + 1 :]) for i in range(len(sizes))]
+    return tuple(indices.floor_divide(step).remainder(n) for step, n in zip(steps, sizes))

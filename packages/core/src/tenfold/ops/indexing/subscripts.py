@@ -1,0 +1,353 @@
+"""Reading and writing parts of tensors by `x[...]`: views for ints and slices, gathers for tensors and masks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import tenfold.ops.pointwise.filling  # noqa: F401 - declares copy_
+from tenfold.dispatch.devices import CPU
+from tenfold.dispatch.inplace import bump_version, check_writable, write_back
+from tenfold.dispatch.meta import DataDependent, Meta
+from tenfold.dispatch.operators import composite, op, primitive
+from tenfold.dispatch.runtime import RUNTIME, STATE
+from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
+from tenfold.ops.creation.factories import as_tensor, tensor
+from tenfold.ops.view.shapes import expand, reshape, view
+from tenfold.tensor.tensor import Tensor
+from tenfold.types import dtypes
+
+BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
+_INT64, _BOOL = dtypes.int64.numpy, dtypes.bool_.numpy
+
+
+@primitive("indexing", view=True, method=None)
+def getitem(input: Tensor, index: Any) -> Tensor:
+    """The part that an index of ints, slices, None and ... selects, as a view.
+
+    >>> import tenfold
+    >>> tenfold.arange(6).view(2, 3)[1, ::2]
+    tensor([3, 5])
+    """
+
+
+@getitem.rule
+def _(input: Any, index: Any) -> Meta:
+    items = index if type(index) is tuple else (index,)
+    n = len(input.shape)
+    used = sum(item is not None and item is not Ellipsis for item in items)
+    if used > n:
+        if n == 0:
+            raise IndexError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python to convert a 0-dim tensor to a number"
+            )
+        raise IndexError(f"too many indices for tensor of dimension {n}")
+    if Ellipsis not in items:
+        items = (*items, Ellipsis)
+    shape, strides, offset, dim = [], [], input.offset, 0
+    for item in items:
+        if item is None:
+            shape.append(1)
+            strides.append(0)
+        elif item is Ellipsis:
+            shape += input.shape[dim : dim + n - used]
+            strides += input.strides[dim : dim + n - used]
+            dim += n - used
+        elif isinstance(item, slice):
+            start, stop, step = bounds(item, input.shape[dim])
+            shape.append(max(-((start - stop) // step), 0))
+            strides.append(input.strides[dim] * step)
+            offset += start * input.strides[dim] if shape[-1] else 0
+            dim += 1
+        else:
+            offset += position(item, input.shape[dim], dim) * input.strides[dim]
+            dim += 1
+    return Meta(shape, input.dtype, strides, offset)
+
+
+def bounds(item: slice, size: int) -> tuple[int, int, int]:
+    """A slice's start, stop and step on a dimension; ValueError for steps that are not positive."""
+    if item.step is not None and int(item.step) <= 0:
+        raise ValueError("step must be greater than zero")
+    return item.indices(size)
+
+
+def position(item: int, size: int, dim: int) -> int:
+    """An index counted from the front; IndexError outside the dimension."""
+    if not -size <= item < size:
+        raise IndexError(f"index {item} is out of bounds for dimension {dim} with size {size}")
+    return item % size
+
+
+@primitive("indexing", method=None)
+def index(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
+    """The elements at integer positions (or where masks hold) of the dimensions whose entry is not None.
+
+    Shape: the indices' broadcast shape stands where they stand, or in front when they are not neighbours.
+
+    >>> import tenfold
+    >>> tenfold.op.index(tenfold.tensor([1, 5, 2]), [tenfold.tensor([2, 0])])
+    tensor([2, 1])
+    """
+
+
+@index.rule
+def _(input: Any, indices: Any) -> Meta:
+    dim = 0
+    for i in indices:
+        masked = i is not None and i.dtype == np.bool_
+        covered = len(i.shape) if masked else 1
+        if dim + covered > len(input.shape):
+            raise IndexError(f"too many indices for tensor of dimension {len(input.shape)}")
+        if masked:
+            check_mask(i.shape, input.shape, dim)
+        dim += covered
+    if dim != len(indices) or any(i is not None and i.dtype == np.bool_ for i in indices):
+        raise DataDependent("index: the shape of a masked selection depends on data, which a meta tensor does not have")
+    return Meta(indexed_shape(input.shape, indices), input.dtype)
+
+
+def check_mask(mask: Sequence[int], shape: Sequence[int], dim: int) -> None:
+    """A mask has the sizes of the dimensions that it covers."""
+    for i, n in enumerate(mask):
+        if shape[dim + i] != n:
+            raise IndexError(
+                f"The shape of the mask {list(mask)} at index {i} does not match the shape of the indexed tensor "
+                f"{list(shape)} at index {dim + i}"
+            )
+
+
+def indexed_shape(shape: Sequence[int], indices: Sequence[Any]) -> tuple[int, ...]:
+    """The shape of an advanced gather with integer indices."""
+    places = [d for d, i in enumerate(indices) if i is not None]
+    if not places:
+        return tuple(shape)
+    try:
+        found = broadcast_shapes("index", [indices[d].shape for d in places])
+    except RuntimeError:
+        shapes = ", ".join(str(list(indices[d].shape)) for d in places)
+        raise IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}") from None
+    rest = [n for d, n in enumerate(shape) if d not in places]
+    at = places[0] if places[-1] - places[0] + 1 == len(places) else 0
+    return (*rest[:at], *found, *rest[at:])
+
+
+@primitive("indexing", inplace=True)
+def index_put(input: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:
+    """A copy with `values` (broadcast) at the indexed places, or added there.
+
+    Without `accumulate` it is undefined which of several values for one place is taken.
+
+    >>> import tenfold
+    >>> x, i = tenfold.zeros(3), tenfold.tensor([0, 0, 2])
+    >>> x.index_put((i,), tenfold.ones(3), accumulate=True)
+    tensor([2., 0., 1.])
+    """
+
+
+@index_put.rule
+def _(input: Any, indices: Any, values: Any, accumulate: bool) -> Meta:
+    if input.dtype != values.dtype:
+        raise RuntimeError(
+            f"index_put: Index put requires the source and destination dtypes match, got {input.dtype} for the destination "
+            f"and {values.dtype} for the source."
+        )
+    if all(i is None or i.dtype != np.bool_ for i in indices):
+        shape = indexed_shape(input.shape, indices)
+        if len(values.shape) > len(shape) or any(v not in (1, n) for v, n in zip(values.shape[::-1], shape[::-1])):
+            raise RuntimeError(
+                f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
+                f"shape {list(shape)}"
+            )
+    return Meta(input.shape, input.dtype)
+
+
+# Reading an index that has more in it than ints, slices, None and ...
+
+
+def split_index(input: Tensor, given: Any) -> tuple[Tensor, list[Any] | None]:
+    """The view that the basic part of an index selects, and for each of its dimensions an index tensor or None."""
+    items = _items(given, input)
+    used = sum(_consumes(i) for i in items)
+    if used > input.dim():
+        raise IndexError(f"too many indices for tensor of dimension {input.dim()}")
+    basic: list[Any] = []
+    advanced: list[Any] = []
+    dim = 0
+    for item in items:
+        if isinstance(item, bool):  # a new dimension, kept or dropped
+            basic.append(None)
+            advanced.append(_places([0] if item else [], input))
+        elif isinstance(item, Tensor):
+            if item.dtype.category == 0:
+                check_mask(item.shape, input.shape, dim)
+            basic += [slice(None)] * _consumes(item)
+            advanced.append(item)
+        elif item is Ellipsis:
+            basic.append(Ellipsis)
+            advanced += [None] * (input.dim() - used)
+            dim += input.dim() - used
+        else:
+            basic.append(item)
+            if type(item) is not int:
+                advanced.append(None)
+        dim += _consumes(item)
+    if all(i is None for i in advanced):
+        return getitem(input, tuple(basic)), None
+    if any(i is not Ellipsis and i != slice(None) for i in basic):
+        input = getitem(input, tuple(basic))
+    while advanced and advanced[-1] is None:
+        advanced.pop()
+    return input, advanced
+
+
+_NESTED = (list, tuple, slice, Tensor, np.ndarray, type(None), type(Ellipsis))
+
+
+def _items(given: Any, input: Tensor) -> list[Any]:
+    """The entries of an index; a list that has more in it than numbers counts as a tuple, as in PyTorch."""
+    if isinstance(given, list) and any(isinstance(i, _NESTED) for i in given):
+        given = tuple(given)
+    return [_item(i, input) for i in (given if isinstance(given, tuple) else (given,))]
+
+
+def _item(item: Any, input: Tensor) -> Any:
+    """One entry as int, bool, slice, None, ..., or an index tensor."""
+    kind = type(item)
+    if kind in BASIC or kind is bool:
+        return item
+    if isinstance(item, Tensor):
+        if item.dtype.category > 1:
+            raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, got {item.dtype}")
+        if item.dim() == 0 and item.dtype.name != "uint8":
+            return bool(item) if item.dtype.category == 0 else int(item)
+        return item.to(dtypes.bool_) if item.dtype.name == "uint8" else item
+    if isinstance(item, (list, tuple, range, np.ndarray)):
+        return _item(_listed(item, input), input)
+    if isinstance(item, np.bool_):
+        return bool(item)
+    if hasattr(item, "__index__"):
+        return item.__index__()
+    raise IndexError(
+        f"only integers, slices (`:`), ellipsis (`...`), None and long or byte tensors are valid indices (got {kind.__name__})"
+    )
+
+
+def _listed(item: Any, input: Tensor) -> Tensor:
+    if isinstance(item, np.ndarray):
+        if item.ndim == 0 and item.dtype.kind in "biu":
+            item = item.astype(np.int64) if item.dtype.kind != "b" else item
+        return tensor(item, device=input.device)
+    made = tensor(list(item), device=input.device)
+    return made if made.numel() else made.to(dtypes.int64)
+
+
+def _places(values: list[int], input: Tensor) -> Tensor:
+    return tensor(values, dtype=dtypes.int64, device=input.device)
+
+
+def _consumes(item: Any) -> int:
+    """How many dimensions of the input an entry covers."""
+    if item is None or item is Ellipsis or isinstance(item, bool):
+        return 0
+    return item.dim() if isinstance(item, Tensor) and item.dtype.category == 0 else 1
+
+
+def _read(self: Tensor, given: Any) -> Tensor:
+    """`x[...]`: a view for ints, slices, None and ...; a copy when tensors, lists, arrays or masks take part."""
+    kind = type(given)
+    if kind is int or kind is slice:
+        return getitem(self, given)
+    if kind is tuple:
+        for item in given:
+            if type(item) not in BASIC:
+                break
+        else:
+            return getitem(self, given)
+    elif kind is Tensor:
+        a = given._array
+        if a.shape and (a.dtype is _INT64 or a.dtype is _BOOL):
+            return index(self, [given])
+    elif kind in BASIC:
+        return getitem(self, given)
+    if self._key.override:
+        from tenfold.dispatch.full import dispatch
+
+        return dispatch(INDEX_ANY.op, (self, given), {})
+    part, places = split_index(self, given)
+    return part if places is None else index(part, places)
+
+
+@composite("indexing", method=None, name="index_any")
+def _index_any(input: Tensor, index: Any) -> Tensor:
+    """`input[index]` with any index.
+
+    >>> import tenfold
+    >>> tenfold.op.index_any(tenfold.tensor([1, 5, 2]), [2, 0])
+    tensor([2, 1])
+    """
+    return _read(input, index)
+
+
+def _write(self: Tensor, given: Any, value: Any) -> None:
+    """`x[...] = value`: numbers, tensors, arrays; broadcast and converted to this tensor's dtype."""
+    if self._key is CPU and not RUNTIME["ACTIVE"] and _write_at_once(self, given, value):
+        return
+    check_writable("__setitem__", self)
+    if not isinstance(value, Tensor):
+        value = as_tensor(value)
+    if value.dtype is not self.dtype or value.device is not self.device:
+        value = value.to(self.device, self.dtype)
+    part, places = split_index(self, given)
+    if places is not None:
+        index_put_(part, places, value)
+        return
+    while value.dim() > part.dim() and value.size(0) == 1:
+        value = view(value, tuple(value.shape[1:])) if value.is_contiguous() else reshape(value, tuple(value.shape[1:]))
+    value = value if value.shape == part.shape else expand(value, tuple(part.shape))
+    if RUNTIME["ACTIVE"] or part._key.override or value._key.override:
+        copy_(part, value)  # an operator: layers and overriding classes see the write
+    else:
+        write_back("__setitem__", part, value)
+
+
+def _write_at_once(self: Tensor, given: Any, value: Any) -> bool:
+    """Let NumPy assign, where it means the same and nothing is recorded; False: the full path must decide."""
+    recording = STATE.grad_enabled
+    if recording and self._node is not None:
+        return False
+    if type(value) is Tensor:
+        if value._key is not CPU or value._array.dtype is not self._array.dtype or (recording and value._node is not None):
+            return False
+        value = value._array
+    elif type(value) not in (int, float, bool):
+        return False
+    kind = type(given)
+    if kind is Tensor:
+        given = given._array
+        if (given.dtype is not _BOOL and given.dtype is not _INT64) or not given.shape:
+            return False
+    else:
+        for item in given if kind is tuple else (given,):
+            if type(item) not in BASIC or (type(item) is slice and item.step is not None):
+                return False
+    try:
+        self._array[given] = value
+    except (IndexError, TypeError, ValueError, OverflowError):  # the full path says it in PyTorch's words
+        return False
+    bump_version(self)
+    return True
+
+
+INDEX_ANY: Any = _index_any
+index_put_: Any = op.index_put_.fn
+copy_: Any = op.copy_.fn
+Tensor.__getitem__ = _read  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+Tensor.__setitem__ = _write  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+
+
+def at_dim(input: Tensor, dim: int, place: Tensor, name: str) -> list[Any]:
+    """The index list that picks `place` of one dimension."""
+    return [None] * wrap_dim(dim, input.dim(), name) + [place]

@@ -1,0 +1,200 @@
+"""Einstein's summation: an equation over subscripts, carried out by permutations and batched matrix products."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from tenfold.dispatch.operators import composite
+from tenfold.tensor.tensor import Tensor
+
+Ints = Sequence[int]
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_ELLIPSIS = -1  # stands for the dimensions of "..." until their number is known
+
+
+@composite("matmul", method=None)
+def einsum(equation: Any, operands: Ints) -> Tensor:
+    """Sum of products of elements over the subscripts that the result does not have.
+
+    An equation such as "bij,bjk->bik" gives a letter to every dimension; "..." stands for dimensions that broadcast. Without
+    "->" the result has the letters that occur once, in alphabetical order. Also `einsum(a, [0, 1], b, [1, 2], [0, 2])`.
+
+    >>> import tenfold
+    >>> tenfold.einsum("ij,j->i", tenfold.ones(2, 3), tenfold.ones(3))
+    tensor([3., 3.])
+    """
+    if isinstance(equation, str):
+        tensors: Any = operands
+        tensors = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+        inputs, output = _parsed(equation)
+    else:
+        given: Any = (equation, operands) if type(operands) is not tuple else (equation, *operands)
+        tensors, inputs, output = _sublists(given)
+    if len(inputs) != len(tensors):
+        raise RuntimeError(
+            f"einsum(): more operands were provided than specified in the equation: got {len(tensors)} operands, "
+            f"the equation {equation!r} has {len(inputs)}"
+        )
+    inputs, output = _expanded(tensors, inputs, output)
+    return _contract([_without_repeats(t, s) for t, s in zip(tensors, inputs)], output)
+
+
+# Reading the equation: subscripts are ints, 0 to 51 for letters
+
+
+def _subscripts(text: str) -> list[int]:
+    found = []
+    text = text.replace(" ", "")
+    if text.count("...") > 1:
+        raise RuntimeError(f"einsum(): found '.' for operand {text!r} for which an ellipsis was already found")
+    for part in text.replace("...", "@"):
+        if part == "@":
+            found.append(_ELLIPSIS)
+        elif part in _LETTERS:
+            found.append(_LETTERS.index(part))
+        else:
+            raise RuntimeError(
+                f"einsum(): invalid subscript given in {text!r}: {part!r}, subscripts must be in [a-zA-Z] or '...'"
+            )
+    return found
+
+
+def _parsed(equation: str) -> tuple[list[list[int]], list[int] | None]:
+    left, arrow, right = equation.partition("->")
+    return [_subscripts(part) for part in left.split(",")], _subscripts(right) if arrow else None
+
+
+def _sublists(given: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[list[int]], list[int] | None]:
+    lists = [[_ELLIPSIS if s is Ellipsis else s for s in part] for part in given[1::2]]
+    for s in (s for part in lists for s in part):
+        if not -1 <= s < len(_LETTERS):
+            raise RuntimeError(f"einsum(): subscript {s} in sublist format is not within the valid range [0, 52)")
+    if len(given) % 2:
+        return given[:-1:2], lists, [_ELLIPSIS if s is Ellipsis else s for s in given[-1]]
+    return given[::2], lists, None
+
+
+def _expanded(tensors: Any, inputs: list[list[int]], output: list[int] | None) -> tuple[list[list[int]], list[int]]:
+    """Subscripts with those of the ellipsis written out (52 and up, aligned at the end), and the result's."""
+    widths = []
+    for t, subscripts in zip(tensors, inputs):
+        width = t.dim() - len(subscripts) + subscripts.count(_ELLIPSIS)
+        if width < 0 or (width and _ELLIPSIS not in subscripts):
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({len(subscripts)}) does not match the number of "
+                f"dimensions ({t.dim()}) for an operand and no ellipsis was given"
+            )
+        widths.append(width)
+    most = max(widths, default=0)
+    dots = [len(_LETTERS) + i for i in range(most)]
+    full = []
+    for subscripts, width in zip(inputs, widths):
+        own = dots[most - width :]
+        full.append([x for s in subscripts for x in (own if s == _ELLIPSIS else [s])])
+    used = [s for part in full for s in part]
+    if output is None:
+        return full, dots + sorted(s for s in set(used) if s < len(_LETTERS) and used.count(s) == 1)
+    result = [x for s in output for x in (dots if s == _ELLIPSIS else [s])]
+    for s in result:
+        if result.count(s) > 1:
+            raise RuntimeError(f"einsum(): output subscript {_name(s)} appears more than once in the output")
+        if s not in used:
+            raise RuntimeError(f"einsum(): output subscript {_name(s)} does not appear in the equation for any input operand")
+    return full, result
+
+
+def _name(subscript: int) -> str:
+    return _LETTERS[subscript] if subscript < len(_LETTERS) else "..."
+
+
+# Carrying it out
+
+
+def _without_repeats(t: Any, subscripts: list[int]) -> tuple[Any, list[int]]:
+    """A repeated subscript takes the diagonal."""
+    subscripts = list(subscripts)
+    for s in dict.fromkeys(subscripts):
+        while subscripts.count(s) > 1:
+            i = subscripts.index(s)
+            j = subscripts.index(s, i + 1)
+            if t.shape[i] != t.shape[j] and 1 not in (t.shape[i], t.shape[j]):
+                raise RuntimeError(
+                    f"einsum(): subscript {_name(s)} is repeated for an operand but the sizes don't match, "
+                    f"{t.shape[j]} != {t.shape[i]}"
+                )
+            if t.shape[i] != t.shape[j]:
+                thin = i if t.shape[i] == 1 else j
+                t = t.squeeze(thin)
+                del subscripts[thin]
+                continue
+            t = t.diagonal(dim1=i, dim2=j)
+            del subscripts[j], subscripts[i]
+            subscripts.append(s)
+    return t, subscripts
+
+
+def _contract(parts: list[tuple[Any, list[int]]], output: list[int]) -> Any:
+    _check_sizes(parts)
+    result, subscripts = parts[0]
+    for i, (t, own) in enumerate(parts[1:], 2):
+        later = {s for _, other in parts[i:] for s in other} | set(output)
+        result, subscripts = _pair(result, subscripts, t, own, later)
+    lost = [d for d, s in enumerate(subscripts) if s not in output]
+    if lost:
+        result = result.sum(lost).to(result.dtype)
+        subscripts = [s for s in subscripts if s in output]
+    return result.permute([subscripts.index(s) for s in output])
+
+
+def _check_sizes(parts: list[tuple[Any, list[int]]]) -> None:
+    sizes: dict[int, int] = {}
+    for t, subscripts in parts:
+        for s, n in zip(subscripts, t.shape):
+            if sizes.get(s, 1) != n and n != 1 and sizes.get(s, 1) != 1:
+                raise RuntimeError(
+                    f"einsum(): operands do not broadcast with remapped shapes: subscript {_name(s)} has size {n} and {sizes[s]}"
+                )
+            sizes[s] = max(n, sizes.get(s, 1)) if n != 0 else 0
+
+
+def _pair(a: Any, a_subs: list[int], b: Any, b_subs: list[int], later: set[int]) -> tuple[Any, list[int]]:
+    """The product of two operands, summed over the subscripts that nobody needs any more."""
+    a, a_subs = _sum_alone(a, a_subs, b_subs, later)
+    b, b_subs = _sum_alone(b, b_subs, a_subs, later)
+    size_a, size_b = dict(zip(a_subs, a.shape)), dict(zip(b_subs, b.shape))
+    both = [s for s in a_subs if s in b_subs]
+    batch = [s for s in both if s in later]
+    summed = [s for s in both if s not in later]
+    only_a = [s for s in a_subs if s not in b_subs]
+    only_b = [s for s in b_subs if s not in a_subs]
+    if not summed:
+        return _outer(a, a_subs, b, b_subs, [*batch, *only_a, *only_b])
+    size = {s: max(size_a[s], size_b[s]) if 0 not in (size_a[s], size_b[s]) else 0 for s in both}
+    a = a.permute([a_subs.index(s) for s in [*batch, *only_a, *summed]])
+    b = b.permute([b_subs.index(s) for s in [*batch, *summed, *only_b]])
+    a = a.expand([*(size[s] for s in batch), *(size_a[s] for s in only_a), *(size[s] for s in summed)])
+    b = b.expand([*(size[s] for s in batch), *(size[s] for s in summed), *(size_b[s] for s in only_b)])
+    rows, columns = [size_a[s] for s in only_a], [size_b[s] for s in only_b]
+    B, K = [size[s] for s in batch], prod(size[s] for s in summed)
+    left, right = a.reshape([*B, prod(rows), K]), b.reshape([*B, K, prod(columns)])
+    return left.matmul(right).reshape([*B, *rows, *columns]), [*batch, *only_a, *only_b]
+
+
+def _sum_alone(t: Any, subscripts: list[int], others: list[int], later: set[int]) -> tuple[Any, list[int]]:
+    lost = [d for d, s in enumerate(subscripts) if s not in others and s not in later]
+    if not lost:
+        return t, subscripts
+    return t.sum(lost).to(t.dtype), [s for d, s in enumerate(subscripts) if d not in lost]
+
+
+def _outer(a: Any, a_subs: list[int], b: Any, b_subs: list[int], result: list[int]) -> tuple[Any, list[int]]:
+    """A product without summation: both operands aligned on the result's subscripts."""
+    aligned = []
+    for t, subscripts in ((a, a_subs), (b, b_subs)):
+        present = [s for s in result if s in subscripts]
+        t = t.permute([subscripts.index(s) for s in present])
+        sizes = dict(zip(present, t.shape))
+        aligned.append(t.reshape([sizes.get(s, 1) for s in result]))
+    return aligned[0] * aligned[1], result

@@ -1,0 +1,368 @@
+"""Matrix and vector products."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import composite, op, primitive
+from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
+from tenfold.tensor.tensor import Tensor
+
+Ints = Sequence[int]
+
+
+def _no_bool(name: str, dtype: Any) -> None:
+    if dtype.kind == "b":
+        raise NotImplementedError(f"\"{name}\" not implemented for 'Bool': got bool matrices, convert with .float() or .int()")
+
+
+@primitive("matmul", promote="same", out=True, aliases=("spmm",))
+def mm(input: Tensor, mat2: Tensor) -> Tensor:
+    """Matrix product. Shape: (M, K), (K, N) -> (M, N).
+
+    >>> import tenfold
+    >>> tenfold.mm(tenfold.ones(2, 3), tenfold.ones(3, 1))
+    tensor([[3.],
+            [3.]])
+    """
+
+
+@mm.rule
+def _(input: Any, mat2: Any) -> Meta:
+    if len(input.shape) != 2:
+        raise RuntimeError(f"mm: self must be a matrix, got shape {list(input.shape)}")
+    if len(mat2.shape) != 2:
+        raise RuntimeError(f"mm: mat2 must be a matrix, got shape {list(mat2.shape)}")
+    (M, K), (K2, N) = input.shape, mat2.shape
+    if K != K2:
+        raise RuntimeError(f"mm: mat1 and mat2 shapes cannot be multiplied ({M}x{K} and {K2}x{N})")
+    _no_bool("mm", input.dtype)
+    return Meta((M, N), input.dtype)
+
+
+@composite("matmul", method=None, out=True)
+def spmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """Alias of `mm`, which PyTorch also has for sparse matrices.
+
+    >>> import tenfold
+    >>> tenfold.spmm(tenfold.ones(1, 2), tenfold.ones(2, 1))
+    tensor([[2.]])
+    """
+    return mm(input, mat2)
+
+
+@primitive("matmul", promote="same", out=True)
+def bmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """Batch of matrix products. Shape: (B, M, K), (B, K, N) -> (B, M, N).
+
+    >>> import tenfold
+    >>> tenfold.bmm(tenfold.ones(2, 1, 3), tenfold.ones(2, 3, 1)).shape
+    tenfold.Size([2, 1, 1])
+    """
+
+
+@bmm.rule
+def _(input: Any, mat2: Any) -> Meta:
+    if len(input.shape) != 3 or len(mat2.shape) != 3:
+        raise RuntimeError(f"bmm: batch1 and batch2 must be 3D tensors, got {list(input.shape)} and {list(mat2.shape)}")
+    B, M, K = input.shape
+    if tuple(mat2.shape[:2]) != (B, K):
+        raise RuntimeError(
+            f"bmm: Expected size for first two dimensions of batch2 tensor to be: [{B}, {K}] but got: {list(mat2.shape[:2])}."
+        )
+    _no_bool("bmm", input.dtype)
+    return Meta((B, M, mat2.shape[2]), input.dtype)
+
+
+@composite("matmul", promote="same", out=True)
+def matmul(input: Tensor, other: Tensor) -> Tensor:
+    """Matrix product of tensors of any dimension: the last two are matrices, those before broadcast.
+
+    Shape: (K), (K) -> (); (M, K), (K) -> (M); (..., M, K), (..., K, N) -> (..., M, N).
+
+    >>> import tenfold
+    >>> tenfold.matmul(tenfold.ones(2, 3), tenfold.ones(3))
+    tensor([3., 3.])
+    """
+    n, m = input.dim(), other.dim()
+    if n == 2 and m == 2:
+        return mm(input, other)
+    if n == 0 or m == 0:
+        raise RuntimeError(f"matmul: both arguments to matmul need to be at least 1D, but they are {n}D and {m}D")
+    if input.shape[-1] != other.shape[-2 if m > 1 else 0]:
+        raise RuntimeError(f"matmul: mat1 and mat2 shapes cannot be multiplied ({list(input.shape)} and {list(other.shape)})")
+    if n == 1:
+        return matmul(input.unsqueeze(0), other).squeeze(-2 if m > 1 else 0)
+    if m == 1:
+        return matmul(input, other.unsqueeze(1)).squeeze(-1)
+    if m == 2:  # fold the batch into the rows: one product
+        rows = input.reshape(prod(input.shape[:-1]), input.shape[-1])
+        return mm(rows, other).view(*input.shape[:-1], other.shape[-1])
+    batch = broadcast_shapes("matmul", [input.shape[:-2], other.shape[:-2]])
+    a = input.expand(*batch, *input.shape[-2:]).reshape(prod(batch), *input.shape[-2:])
+    b = other.expand(*batch, *other.shape[-2:]).reshape(prod(batch), *other.shape[-2:])
+    return bmm(a, b).view(*batch, input.shape[-2], other.shape[-1])
+
+
+def _check_vectors(name: str, input: Tensor, other: Tensor) -> None:
+    if input.dim() != 1 or other.dim() != 1:
+        raise RuntimeError(f"{name}: 1D tensors expected, but got {input.dim()}D and {other.dim()}D tensors")
+    if input.shape != other.shape:
+        raise RuntimeError(
+            f"{name}: inconsistent tensor size, expected tensor [{input.shape[0]}] and src [{other.shape[0]}] to have the "
+            f"same number of elements"
+        )
+
+
+@composite("matmul", promote="same", out=True)
+def dot(input: Tensor, tensor: Tensor) -> Tensor:
+    """Inner product of two vectors, without conjugation.
+
+    >>> import tenfold
+    >>> tenfold.dot(tenfold.tensor([1.0, 2.0]), tenfold.tensor([3.0, 4.0]))
+    tensor(11.)
+    """
+    _check_vectors("dot", input, tensor)
+    _no_bool("dot", input.dtype.numpy)
+    return (input * tensor).sum().to(input.dtype)
+
+
+@composite("matmul", promote="same", out=True)
+def vdot(input: Tensor, other: Tensor) -> Tensor:
+    """Inner product of two vectors, the first conjugated.
+
+    >>> import tenfold
+    >>> tenfold.vdot(tenfold.tensor([1.0, 2.0]), tenfold.tensor([3.0, 4.0]))
+    tensor(11.)
+    """
+    _check_vectors("vdot", input, other)
+    return dot(input.conj() if input.dtype.is_complex else input, other)
+
+
+@composite("matmul", promote="same", out=True)
+def mv(input: Tensor, vec: Tensor) -> Tensor:
+    """Product of a matrix and a vector. Shape: (M, K), (K) -> (M).
+
+    >>> import tenfold
+    >>> tenfold.mv(tenfold.ones(2, 3), tenfold.ones(3))
+    tensor([3., 3.])
+    """
+    if input.dim() != 2 or vec.dim() != 1:
+        raise RuntimeError(f"mv: vector + matrix @ vector expected, got {input.dim()}D, {vec.dim()}D")
+    if input.shape[1] != vec.shape[0]:
+        raise RuntimeError(f"mv: size mismatch, got input ({input.shape[0]}x{input.shape[1]}), vec ({vec.shape[0]})")
+    return matmul(input, vec)
+
+
+@composite("matmul", out=True)
+def inner(input: Tensor, other: Tensor) -> Tensor:
+    """Inner products over the last dimension. Shape: (..., K), (*, K) -> (..., *).
+
+    >>> import tenfold
+    >>> tenfold.inner(tenfold.ones(2, 3), tenfold.ones(3))
+    tensor([3., 3.])
+    """
+    if input.dim() == 0 or other.dim() == 0:
+        return input * other
+    if input.shape[-1] != other.shape[-1]:
+        raise RuntimeError(
+            f"inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(input.shape)} and {list(other.shape)}"
+        )
+    return tensordot(input, other, ([-1], [-1]))
+
+
+@composite("matmul", out=True)
+def outer(input: Tensor, vec2: Tensor) -> Tensor:
+    """Outer product of two vectors. Shape: (M), (N) -> (M, N).
+
+    >>> import tenfold
+    >>> tenfold.outer(tenfold.tensor([1, 2]), tenfold.tensor([3, 4]))
+    tensor([[3, 4],
+            [6, 8]])
+    """
+    if input.dim() != 1 or vec2.dim() != 1:
+        raise RuntimeError(f"outer: Expected 1-D arguments, but got {input.dim()}-D and {vec2.dim()}-D")
+    return input.unsqueeze(1) * vec2
+
+
+@composite("matmul", out=True)
+def ger(input: Tensor, vec2: Tensor) -> Tensor:
+    """Alias of `outer`.
+
+    >>> import tenfold
+    >>> tenfold.ger(tenfold.tensor([1, 2]), tenfold.tensor([3])).shape
+    tenfold.Size([2, 1])
+    """
+    return outer(input, vec2)
+
+
+# Products that are added to something
+
+
+def blend(name: str, input: Tensor, product: Tensor, beta: Any, alpha: Any) -> Tensor:
+    """beta * input + alpha * product, where a zero beta ignores even NaN in the input."""
+    if product.dtype.category < 2:
+        beta, alpha = int(beta), int(alpha)
+    shape = broadcast_shapes(name, [input.shape, product.shape])
+    if shape != tuple(product.shape):
+        raise RuntimeError(
+            f"{name}: The expanded size of input {list(input.shape)} must match the product's {list(product.shape)}"
+        )
+    if alpha != 1:
+        product = product * alpha
+    if beta == 0:
+        return product
+    return product + (input if beta == 1 else input * beta)
+
+
+@composite("matmul", promote="same", out=True, inplace=True)
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """Matrix product added to a tensor that broadcasts: beta * input + alpha * mat1 @ mat2.
+
+    >>> import tenfold
+    >>> tenfold.addmm(tenfold.ones(1), tenfold.ones(1, 2), tenfold.ones(2, 1))
+    tensor([[3.]])
+    """
+    return blend("addmm", input, mm(mat1, mat2), beta, alpha)
+
+
+@composite("matmul", promote="same", out=True, inplace=True)
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """Matrix-vector product added to a tensor: beta * input + alpha * mat @ vec.
+
+    >>> import tenfold
+    >>> tenfold.addmv(tenfold.ones(1), tenfold.ones(1, 2), tenfold.ones(2))
+    tensor([3.])
+    """
+    return blend("addmv", input, mv(mat, vec), beta, alpha)
+
+
+@composite("matmul", out=True, inplace=True)
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """Outer product added to a matrix: beta * input + alpha * outer(vec1, vec2).
+
+    >>> import tenfold
+    >>> tenfold.addr(tenfold.ones(1, 1), tenfold.ones(1), tenfold.ones(1))
+    tensor([[2.]])
+    """
+    product = outer(vec1, vec2)
+    if product.dtype.category == 0 and input.dtype.category == 0:
+        product = product if alpha else op.zeros_like(product)
+        return product if not beta else product.logical_or(input)
+    if product.dtype.category < 2 and input.dtype.category < 2 and not (isinstance(beta, int) and isinstance(alpha, int)):
+        raise RuntimeError("addr: For integral input tensors, argument beta and alpha must not be floating point numbers.")
+    return blend("addr", input, product, beta, alpha)
+
+
+@composite("matmul", promote="same", out=True, inplace=True)
+def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """Batch of matrix products added to a tensor: beta * input + alpha * batch1 @ batch2.
+
+    >>> import tenfold
+    >>> tenfold.baddbmm(tenfold.ones(1), tenfold.ones(1, 1, 2), tenfold.ones(1, 2, 1))
+    tensor([[[3.]]])
+    """
+    return blend("baddbmm", input, bmm(batch1, batch2), beta, alpha)
+
+
+@composite("matmul", promote="same", out=True, inplace=True)
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """Sum of a batch of matrix products added to a matrix: beta * input + alpha * sum(batch1 @ batch2).
+
+    >>> import tenfold
+    >>> tenfold.addbmm(tenfold.ones(1), tenfold.ones(2, 1, 1), tenfold.ones(2, 1, 1))
+    tensor([[3.]])
+    """
+    return blend("addbmm", input, bmm(batch1, batch2).sum(0).to(batch1.dtype), beta, alpha)
+
+
+# Contractions
+
+
+@composite("matmul", method=None, out=True)
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
+    """Sum of products over pairs of dimensions: the last `dims` of a with the first of b, or two lists of them.
+
+    >>> import tenfold
+    >>> tenfold.tensordot(tenfold.ones(2, 3), tenfold.ones(3, 4), 1).shape
+    tenfold.Size([2, 4])
+    """
+    left, right = _paired_dims(a, b, dims)
+    for i, j in zip(left, right):
+        if a.shape[i] != b.shape[j]:
+            if a.shape[i] == 1:
+                b = b.sum(j, True).to(b.dtype)
+            elif b.shape[j] == 1:
+                a = a.sum(i, True).to(a.dtype)
+            else:
+                raise RuntimeError(
+                    f"tensordot: contracted dimensions need to match, but first has size {a.shape[i]} in dim {i} and second "
+                    f"has size {b.shape[j]} in dim {j}"
+                )
+    kept_a = [i for i in range(a.dim()) if i not in left]
+    kept_b = [j for j in range(b.dim()) if j not in right]
+    K = prod(a.shape[i] for i in left)
+    rows = a.permute([*kept_a, *left]).reshape(prod(a.shape[i] for i in kept_a), K)
+    columns = b.permute([*right, *kept_b]).reshape(K, prod(b.shape[j] for j in kept_b))
+    return mm(rows, columns).reshape([a.shape[i] for i in kept_a] + [b.shape[j] for j in kept_b])
+
+
+def _paired_dims(a: Tensor, b: Tensor, dims: Any) -> tuple[list[int], list[int]]:
+    if isinstance(dims, Tensor):
+        dims = dims.tolist() if dims.numel() > 1 else dims.item()
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if dims > min(a.dim(), b.dim()):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        return list(range(a.dim() - dims, a.dim())), list(range(dims))
+    first, second = ([d] if isinstance(d, int) else list(d) for d in dims)
+    if len(first) != len(second):
+        raise RuntimeError(f"tensordot: both dimension lists should have same length, got {first} and {second}")
+    return [wrap_dim(d, a.dim(), "tensordot") for d in first], [wrap_dim(d, b.dim(), "tensordot") for d in second]
+
+
+@composite("matmul", out=True)
+def kron(input: Tensor, other: Tensor) -> Tensor:
+    """Kronecker product: every element of input times the whole of other, as blocks.
+
+    >>> import tenfold
+    >>> tenfold.kron(tenfold.tensor([1, 10]), tenfold.tensor([1, 2]))
+    tensor([ 1,  2, 10, 20])
+    """
+    n = max(input.dim(), other.dim())
+    left = [1] * (n - input.dim()) + list(input.shape)
+    right = [1] * (n - other.dim()) + list(other.shape)
+    a = input.reshape([size for l in left for size in (l, 1)])
+    b = other.reshape([size for r in right for size in (1, r)])
+    return (a * b).reshape([l * r for l, r in zip(left, right)])
+
+
+@composite("matmul", method=None)
+def chain_matmul(matrices: Ints) -> Tensor:
+    """Product of several matrices, in the order that needs the fewest multiplications.
+
+    Source: T. Cormen et al., Introduction to Algorithms, matrix-chain multiplication.
+
+    >>> import tenfold
+    >>> tenfold.chain_matmul(tenfold.ones(1, 2), tenfold.ones(2, 3), tenfold.ones(3, 1))
+    tensor([[6.]])
+    """
+    given: Any = matrices
+    chain = [given] if isinstance(given, Tensor) else list(given)
+    sizes = [m.shape[0] for m in chain] + [chain[-1].shape[1]]
+    best: dict[tuple[int, int], tuple[int, int]] = {(i, i): (0, i) for i in range(len(chain))}
+    for length in range(1, len(chain)):
+        for i in range(len(chain) - length):
+            j = i + length
+            costs = [(best[i, k][0] + best[k + 1, j][0] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)]
+            best[i, j] = min(costs)
+
+    def multiply(i: int, j: int) -> Any:
+        return chain[i] if i == j else mm(multiply(i, best[i, j][1]), multiply(best[i, j][1] + 1, j))
+
+    return multiply(0, len(chain) - 1)

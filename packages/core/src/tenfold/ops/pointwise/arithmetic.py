@@ -1,0 +1,406 @@
+"""Elementwise operators of several arguments: arithmetic, powers, selection. Functions of one variable, comparisons,
+rounding, complex parts and filling are in the modules beside this one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import OPERATORS, Number, composite, primitive
+from tenfold.dispatch.shape_rules import (
+    broadcast,
+    pointwise,
+    pointwise_floating,
+    pointwise_not_complex,
+    pointwise_real,
+    require_floating,
+)
+from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import bool_, complex128, float64, uint8
+from tenfold.types.promotion import of_values
+
+_BINARY: dict[str, Any] = {"promote": "common", "inplace": True, "out": True, "rule": pointwise}
+_REAL: dict[str, Any] = {**_BINARY, "rule": pointwise_real}
+_FLOAT: dict[str, Any] = {**_BINARY, "promote": "float"}
+_FLOAT_REAL: dict[str, Any] = {**_FLOAT, "rule": pointwise_not_complex}
+_FLOATING: dict[str, Any] = {**_BINARY, "rule": pointwise_floating}
+
+
+@primitive("pointwise", **_BINARY)
+def add(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
+    """Sum: input + alpha * other, broadcast and promoted.
+
+    >>> import tenfold
+    >>> tenfold.add(tenfold.tensor([1.0, 2.0]), 10, alpha=2)
+    tensor([21., 22.])
+    """
+
+
+@composite("pointwise", method=None, inplace=True, promote="common")
+def add_scaled(input: Tensor, other: Tensor | Number, alpha: Any) -> Tensor:
+    """Sum with a multiple: input + alpha * other, what `add(alpha=)` runs and an optimizer's step is made of.
+
+    >>> import tenfold
+    >>> tenfold.add_scaled(tenfold.tensor([1.0]), tenfold.tensor([2.0]), 0.5)
+    tensor([2.])
+    """
+    return add(input, _scaled(input, other, alpha, "add"))
+
+
+@add.lower(alpha=1)
+def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
+    return add(input, _scaled(input, other, alpha, "add"))
+
+
+add.op.lower_inplace = OPERATORS["add_scaled_"].fn
+
+
+def _scaled(input: Tensor, other: Any, alpha: Any, name: str) -> Any:
+    whole = isinstance(alpha, int) or not isinstance(alpha, (float, complex))
+    if not whole and input.dtype.category < 2 and not (isinstance(other, Tensor) and other.dtype.category >= 2):
+        raise RuntimeError(f"{name}: For integral input tensors, argument alpha must not be a floating point number.")
+    if isinstance(other, Tensor) and other._array.dtype != input._array.dtype:
+        other = other.to(of_values((input, other)))  # before the product, which a narrower type would round
+    return other * alpha
+
+
+@primitive("pointwise", promote="common", inplace=True, out=True, aliases=("subtract",))
+def sub(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
+    """Difference: input - alpha * other, broadcast and promoted; bool tensors have none.
+
+    >>> import tenfold
+    >>> tenfold.sub(tenfold.tensor([3.0]), 1)
+    tensor([2.])
+    """
+
+
+@sub.lower(alpha=1)
+def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
+    return sub(input, _scaled(input, other, alpha, "sub"))
+
+
+def _subtract_scaled(input: Tensor, other: Any, alpha: Any) -> Tensor:
+    return input.sub_(other) if alpha == 1 else OPERATORS["add_scaled_"].fn(input, other, -alpha)
+
+
+sub.op.lower_inplace = _subtract_scaled
+
+
+@sub.rule
+def _(input: Any, other: Any) -> Meta:
+    if input.dtype == np.bool_ and getattr(other, "dtype", input.dtype) == np.bool_:
+        raise RuntimeError(
+            "sub: Subtraction, the `-` operator, with two bool tensors is not supported. "
+            "Use the `^` or `logical_xor()` operator instead."
+        )
+    return pointwise(input, other)
+
+
+@primitive("pointwise", aliases=("multiply",), **_BINARY)
+def mul(input: Tensor, other: Tensor | Number) -> Tensor:
+    """Product, broadcast and promoted.
+
+    >>> import tenfold
+    >>> tenfold.mul(tenfold.tensor([1, 2]), 3)
+    tensor([3, 6])
+    """
+
+
+@primitive("pointwise", aliases=("divide", "true_divide"), **_FLOAT)
+def div(input: Tensor, other: Tensor | Number, *, rounding_mode: str | None = None) -> Tensor:
+    """Quotient: true division; rounding_mode "floor" or "trunc" rounds it and keeps integers.
+
+    >>> import tenfold
+    >>> tenfold.div(tenfold.tensor([7, -7]), 2, rounding_mode="floor")
+    tensor([ 3, -4])
+    """
+
+
+@div.lower(rounding_mode=None)
+def _(input: Tensor, other: Any, rounding_mode: str) -> Tensor:
+    if rounding_mode == "floor":
+        return floor_divide(input, other)
+    if rounding_mode == "trunc":
+        return _truncated_quotient(input, other)
+    raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found {rounding_mode!r}")
+
+
+@primitive("pointwise", **_REAL)
+def floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """Quotient rounded towards minus infinity.
+
+    >>> import tenfold
+    >>> tenfold.floor_divide(tenfold.tensor([-7.0]), 2)
+    tensor([-4.])
+    """
+
+
+@primitive("pointwise", promote="common", name="truncated_quotient", method=None, rule=pointwise_real)
+def _truncated_quotient(input: Tensor, other: Tensor | Number) -> Tensor:
+    """Quotient rounded towards zero: div with rounding_mode="trunc".
+
+    >>> import tenfold
+    >>> tenfold.op.truncated_quotient(tenfold.tensor([-7, 7]), 2)
+    tensor([-3,  3])
+    """
+
+
+@primitive("pointwise", **_BINARY)
+def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
+    """Power: input ** exponent, broadcast and promoted.
+
+    >>> import tenfold
+    >>> tenfold.pow(2, tenfold.tensor([1.0, 3.0]))
+    tensor([2., 8.])
+    """
+
+
+@pow.rule
+def _(input: Any, exponent: Any) -> Meta:
+    result = pointwise(input, exponent)
+    if result.dtype.kind == "b" and getattr(exponent, "shape", ()):  # x ** True and x ** False need no power
+        raise NotImplementedError("pow is not implemented for bool; convert to an integer dtype")
+    if result.dtype.kind in "iu" and not isinstance(exponent, Meta) and exponent < 0:
+        raise RuntimeError("pow: Integers to negative integer powers are not allowed.")
+    return result
+
+
+@primitive("pointwise", promote="common", promoted=("input", "other"), method=None, out=True)
+def where(condition: Tensor, input: Tensor | Number = None, other: Tensor | Number = None) -> Tensor:  # type: ignore[assignment]
+    """Selection: input where condition holds, other elsewhere, broadcast and promoted.
+
+    With a condition alone, the positions where it holds, as `nonzero(condition, as_tuple=True)` gives them.
+
+    >>> import tenfold
+    >>> tenfold.where(tenfold.tensor([True, False]), 1.0, 2.0)
+    tensor([1., 2.])
+    """
+
+
+@where.rule
+def _(condition: Any, input: Any, other: Any) -> Meta:
+    if condition.dtype != np.bool_:
+        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype}")
+    arrays = [a for a in (input, other) if isinstance(a, Meta)]
+    dtype = arrays[0].dtype if arrays else np.asarray(input).dtype
+    return Meta(broadcast("where", condition, *arrays), dtype)
+
+
+@where.overload
+def _(condition: Any, input: Any, other: Any, out: Any) -> Any:
+    if input is None and other is None:
+        return condition.nonzero(as_tuple=True)
+    if hasattr(condition, "_array") and condition.dtype is uint8:
+        return where(condition.to(bool_), input, other, out=out)
+    return NotImplemented
+
+
+def _where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
+    """`tenfold.where(condition, self, other)`."""
+    return where(condition, self, other)
+
+
+Tensor.where = _where_method  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+
+
+@composite("pointwise", promote="common")
+def rsub(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
+    """Reversed difference: other - alpha * input.
+
+    >>> import tenfold
+    >>> tenfold.rsub(tenfold.tensor([1.0]), 3)
+    tensor([2.])
+    """
+    if input.dtype.category == 0 and getattr(other, "dtype", input.dtype).category == 0:
+        raise RuntimeError("rsub: Subtraction, the `-` operator, with two bool tensors is not supported; use logical_xor()")
+    return add(mul(input, -alpha), other)
+
+
+@primitive("pointwise", **_REAL)
+def remainder(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """Remainder of floor division, with the sign of other: input - other * floor(input / other).
+
+    >>> import tenfold
+    >>> tenfold.remainder(tenfold.tensor([-7, 7]), 3)
+    tensor([2, 1])
+    """
+
+
+@primitive("pointwise", **_REAL)
+def fmod(input: Tensor, other: Tensor | Number) -> Tensor:
+    """Remainder of truncated division, with the sign of input.
+
+    >>> import tenfold
+    >>> tenfold.fmod(tenfold.tensor([-7, 7]), 3)
+    tensor([-1,  1])
+    """
+
+
+@composite("pointwise", inplace=True, out=True)
+def float_power(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
+    """Power computed in float64 (complex128 for complex arguments).
+
+    >>> import tenfold
+    >>> tenfold.float_power(tenfold.tensor([2]), 0.5)
+    tensor([1.4142], dtype=tenfold.float64)
+    """
+    wide = complex128 if any(_is_complex(x) for x in (input, exponent)) else float64
+    return pow(*[x.to(wide) if isinstance(x, Tensor) else x for x in (input, exponent)])
+
+
+def _is_complex(x: Any) -> bool:
+    return x.dtype.is_complex if isinstance(x, Tensor) else isinstance(x, complex)
+
+
+@primitive("pointwise", **_FLOAT_REAL, aliases=("arctan2",))
+def atan2(input: Tensor, other: Tensor) -> Tensor:
+    """The angle of the point (other, input), in radians from -pi to pi.
+
+    >>> import tenfold
+    >>> tenfold.atan2(tenfold.tensor([1.0]), tenfold.tensor([-1.0]))
+    tensor([2.3562])
+    """
+
+
+@primitive("pointwise", **_FLOATING)
+def hypot(input: Tensor, other: Tensor) -> Tensor:
+    """Hypotenuse: sqrt(input^2 + other^2), without overflow.
+
+    >>> import tenfold
+    >>> tenfold.hypot(tenfold.tensor([3.0]), tenfold.tensor([4.0]))
+    tensor([5.])
+    """
+
+
+@primitive("pointwise", **_FLOAT_REAL)
+def copysign(input: Tensor, other: Tensor | Number) -> Tensor:
+    """The size of input with the sign of other.
+
+    >>> import tenfold
+    >>> tenfold.copysign(tenfold.tensor([1.0, -2.0]), -1)
+    tensor([-1., -2.])
+    """
+
+
+@primitive("pointwise", **_FLOATING)
+def nextafter(input: Tensor, other: Tensor) -> Tensor:
+    """The next number that the dtype has, in the direction of other.
+
+    >>> import tenfold
+    >>> tenfold.nextafter(tenfold.tensor([1.0]), tenfold.tensor([2.0])) > 1
+    tensor([True])
+    """
+
+
+@primitive("pointwise", promote="same", inplace=True, out=True, nondifferentiable="it is a step")
+def heaviside(input: Tensor, values: Tensor) -> Tensor:
+    """The step function: 0 below 0, 1 above, `values` at 0.
+
+    >>> import tenfold
+    >>> tenfold.heaviside(tenfold.tensor([-1.0, 0.0, 2.0]), tenfold.tensor([0.5]))
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+
+
+@heaviside.rule
+def _(input: Any, values: Any) -> Meta:
+    result = pointwise(input, values)
+    if result.dtype.kind == "c":
+        raise RuntimeError("heaviside is not implemented for complex tensors, which have no order")
+    return result
+
+
+@primitive("pointwise", promote="common", out=True)
+def logaddexp(input: Tensor, other: Tensor) -> Tensor:
+    """Logarithm of a sum of exponentials: log(exp(input) + exp(other)), without overflow.
+
+    >>> import tenfold
+    >>> tenfold.logaddexp(tenfold.tensor([1000.0]), tenfold.tensor([1000.0]))
+    tensor([1000.6932])
+    """
+
+
+@logaddexp.rule
+def _(input: Any, other: Any) -> Meta:
+    result = pointwise(input, other)
+    require_floating(result, "logaddexp", also="c")
+    return result
+
+
+@primitive("pointwise", promote="common", out=True, rule=pointwise_floating)
+def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
+    """Logarithm of a sum of powers of two: log2(2^input + 2^other), without overflow.
+
+    >>> import tenfold
+    >>> tenfold.logaddexp2(tenfold.tensor([1000.0]), tenfold.tensor([1000.0]))
+    tensor([1001.])
+    """
+
+
+@primitive("pointwise", **_FLOAT_REAL)
+def xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """Product with a logarithm: input * log(other), 0 where input is 0 and other is not nan.
+
+    >>> import tenfold
+    >>> tenfold.xlogy(tenfold.tensor([0.0, 2.0]), tenfold.tensor([0.0, 1.0]))
+    tensor([0., 0.])
+    """
+
+
+@composite("pointwise", inplace=True, out=True)
+def ldexp(input: Tensor, other: Tensor) -> Tensor:
+    """Product with a power of two: input * 2^other.
+
+    >>> import tenfold
+    >>> tenfold.ldexp(tenfold.tensor([1.5]), tenfold.tensor([3]))
+    tensor([12.])
+    """
+    return input * pow(2.0, other)
+
+
+@primitive("pointwise", **_BINARY)
+def lerp(input: Tensor, end: Tensor, weight: Tensor | Number) -> Tensor:
+    """Linear interpolation: input + weight * (end - input), exactly `end` at weight 1.
+
+    >>> import tenfold
+    >>> tenfold.lerp(tenfold.tensor([0.0]), tenfold.tensor([10.0]), 0.3)
+    tensor([3.])
+    """
+
+
+@primitive("pointwise", promote="common", inplace=True, out=True)
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    """Sum with a product: input + value * tensor1 * tensor2.
+
+    >>> import tenfold
+    >>> x = tenfold.tensor([1.0, 2.0])
+    >>> tenfold.addcmul(x, x, x, value=10)
+    tensor([11., 42.])
+    """
+
+
+@addcmul.rule
+def _(input: Any, tensor1: Any, tensor2: Any, value: Any) -> Meta:
+    return pointwise(input, tensor1, tensor2)
+
+
+@primitive("pointwise", promote="common", inplace=True, out=True)
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    """Sum with a quotient: input + value * tensor1 / tensor2, of floating point or complex tensors.
+
+    >>> import tenfold
+    >>> x = tenfold.tensor([1.0, 2.0])
+    >>> tenfold.addcdiv(x, x, x, value=10)
+    tensor([11., 12.])
+    """
+
+
+@addcdiv.rule
+def _(input: Any, tensor1: Any, tensor2: Any, value: Any) -> Meta:
+    if tensor1.dtype.kind in "biu":
+        raise RuntimeError(
+            "addcdiv: Integer division with addcdiv is no longer supported; use input + value * trunc(tensor1 / tensor2)"
+        )
+    return pointwise(input, tensor1, tensor2)

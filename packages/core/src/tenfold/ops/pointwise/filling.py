@@ -1,0 +1,99 @@
+"""Filling and overwriting: `fill_`, `zero_`, `copy_` and masked filling."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import Number, composite
+from tenfold.dispatch.shape_rules import broadcast
+from tenfold.ops.creation.factories import full
+from tenfold.tensor.tensor import Tensor
+
+
+@composite("pointwise", method=None, inplace="method", mixed=True)
+def copy(input: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
+    """The elements of `src`, broadcast to the shape of `input` and converted to its dtype and device.
+
+    >>> import tenfold
+    >>> tenfold.zeros(2).copy_(tenfold.tensor([1, 2]))
+    tensor([1., 2.])
+    """
+    return src.to(input).expand(input.shape)
+
+
+@copy.rule
+def _(input: Any, src: Any, non_blocking: bool) -> Meta:
+    if broadcast("copy_", input, src) != input.shape:
+        raise RuntimeError(
+            f"copy_: output with shape {list(input.shape)} doesn't match the broadcast shape of the source {list(src.shape)}"
+        )
+    return Meta(input.shape, input.dtype, input.strides)
+
+
+@composite("pointwise", method=None, inplace="method", mixed=True)
+def fill(input: Tensor, value: Tensor | Number) -> Tensor:
+    """One value everywhere, in the shape and dtype of `input`.
+
+    >>> import tenfold
+    >>> tenfold.zeros(2).fill_(3)
+    tensor([3., 3.])
+    """
+    if isinstance(value, Tensor):
+        if value.dim():
+            raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.dim()} dimensions.")
+        return copy(input, value)
+    return full(input.shape, value, dtype=input.dtype, device=input.device)
+
+
+@composite("pointwise", method=None, inplace="method")
+def zero(input: Tensor) -> Tensor:
+    """Zero everywhere, in the shape and dtype of `input`.
+
+    >>> import tenfold
+    >>> tenfold.ones(2).zero_()
+    tensor([0., 0.])
+    """
+    return fill(input, 0)
+
+
+@composite("pointwise", inplace=True, mixed=True)
+def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
+    """`value` where the mask is true, `input` elsewhere, in the dtype of `input`; the shapes broadcast.
+
+    >>> import tenfold
+    >>> tenfold.masked_fill(tenfold.tensor([1.0, 2.0]), tenfold.tensor([True, False]), 0)
+    tensor([0., 2.])
+    """
+    if mask.dtype.category != 0:
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.name}")
+    if isinstance(value, Tensor):
+        if value.dim():
+            raise RuntimeError(
+                f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s)."
+            )
+        return input.where(~mask, value.to(input))
+    kind: Any = (bool, int, float, complex)[input.dtype.category]
+    return input.where(~mask, kind(value))
+
+
+@composite("pointwise", method=None, inplace="method")
+def fill_diagonal(input: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """One value on the main diagonal; with `wrap` the diagonal of a tall matrix starts again below its end.
+
+    >>> import tenfold
+    >>> tenfold.zeros(2, 2).fill_diagonal_(3)
+    tensor([[3., 0.],
+            [0., 3.]])
+    """
+    shape = input.shape
+    if len(shape) < 2:
+        raise RuntimeError(f"fill_diagonal_: dimensions must larger than 1, got a tensor of {len(shape)}")
+    if len(shape) > 2 and len(set(shape)) > 1:
+        raise RuntimeError(f"fill_diagonal_: all dimensions of input must be of equal length, got {list(shape)}")
+    step = sum(prod(shape[i + 1 :]) for i in range(len(shape)))
+    end = input.numel() if wrap or len(shape) > 2 else min(shape) * shape[1]
+    mask = full((input.numel(),), False, device=input.device)
+    mask[:end:step] = True
+    return masked_fill(input, mask.view(shape), fill_value)

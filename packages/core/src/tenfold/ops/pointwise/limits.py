@@ -1,0 +1,191 @@
+"""Elementwise rounding, limits and extremes of two."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import Number, composite, primitive
+from tenfold.dispatch.shape_rules import pointwise
+from tenfold.tensor.tensor import Tensor
+from tenfold.types.numeric_limits import finfo
+
+_EXTREME: dict[str, Any] = {"promote": "common", "out": True}
+
+
+def _whole(input: Any) -> Meta:
+    if input.dtype.kind in "bc":
+        raise NotImplementedError(f"this operator is not implemented for {input.dtype}; it takes integer and float tensors")
+    return pointwise(input)
+
+
+def _ordered(*arrays: Any) -> Meta:
+    result = pointwise(*arrays)
+    if result.dtype.kind == "c":
+        raise RuntimeError("this operator is not supported for complex tensors, which have no order")
+    return result
+
+
+def _limited(*arrays: Any) -> Meta:
+    result = pointwise(*arrays)
+    if result.dtype.kind == "c":
+        raise NotImplementedError("clamp is not supported for complex tensors, which have no order")
+    return result
+
+
+@primitive("pointwise", inplace=True, out=True, rule=_whole)
+def floor(input: Tensor) -> Tensor:
+    """The largest whole number that is not above input.
+
+    >>> import tenfold
+    >>> tenfold.floor(tenfold.tensor([1.7, -1.2]))
+    tensor([ 1., -2.])
+    """
+
+
+@primitive("pointwise", inplace=True, out=True, rule=_whole)
+def ceil(input: Tensor) -> Tensor:
+    """The smallest whole number that is not below input.
+
+    >>> import tenfold
+    >>> tenfold.ceil(tenfold.tensor([1.2, -1.7]))
+    tensor([ 2., -1.])
+    """
+
+
+@primitive("pointwise", inplace=True, out=True, rule=_whole, aliases=("fix",))
+def trunc(input: Tensor) -> Tensor:
+    """The whole part: input rounded towards 0.
+
+    >>> import tenfold
+    >>> tenfold.trunc(tenfold.tensor([1.7, -1.7]))
+    tensor([ 1., -1.])
+    """
+
+
+@primitive("pointwise", inplace=True, out=True, rule=_whole)
+def round(input: Tensor, *, decimals: int = 0) -> Tensor:
+    """The nearest whole number, halves to the even one; or the nearest multiple of 10 ** -decimals.
+
+    >>> import tenfold
+    >>> tenfold.round(tenfold.tensor([0.5, 1.5, -1.2]))
+    tensor([ 0.,  2., -1.])
+    """
+
+
+@round.lower(decimals=0)
+def _(input: Tensor, decimals: int) -> Tensor:
+    if not input.dtype.is_floating_point:
+        raise RuntimeError(f"round: decimals is only for floating point tensors, got {input.dtype}")
+    scale = 10.0 ** abs(decimals)
+    return round(input * scale) / scale if decimals > 0 else round(input / scale) * scale
+
+
+@composite("pointwise", inplace=True, out=True)
+def frac(input: Tensor) -> Tensor:
+    """The part behind the point: input - trunc(input).
+
+    >>> import tenfold
+    >>> tenfold.frac(tenfold.tensor([1.5, -1.25]))
+    tensor([ 0.5000, -0.2500])
+    """
+    if not input.dtype.is_floating_point:
+        raise NotImplementedError(f"frac is only implemented for floating point tensors, got {input.dtype}")
+    return input - trunc(input)
+
+
+@primitive("pointwise", rule=_ordered, **_EXTREME)
+def maximum(input: Tensor, other: Tensor) -> Tensor:
+    """The larger of two, nan where either is nan.
+
+    >>> import tenfold
+    >>> tenfold.maximum(tenfold.tensor([1, 5]), tenfold.tensor([3, 2]))
+    tensor([3, 5])
+    """
+
+
+@primitive("pointwise", rule=_ordered, **_EXTREME)
+def minimum(input: Tensor, other: Tensor) -> Tensor:
+    """The smaller of two, nan where either is nan.
+
+    >>> import tenfold
+    >>> tenfold.minimum(tenfold.tensor([1, 5]), tenfold.tensor([3, 2]))
+    tensor([1, 2])
+    """
+
+
+@primitive("pointwise", rule=_ordered, **_EXTREME)
+def fmax(input: Tensor, other: Tensor) -> Tensor:
+    """The larger of two; of a number and nan the number.
+
+    >>> import tenfold
+    >>> tenfold.fmax(tenfold.tensor([1.0, float("nan")]), tenfold.tensor([3.0, 2.0]))
+    tensor([3., 2.])
+    """
+
+
+@primitive("pointwise", rule=_ordered, **_EXTREME)
+def fmin(input: Tensor, other: Tensor) -> Tensor:
+    """The smaller of two; of a number and nan the number.
+
+    >>> import tenfold
+    >>> tenfold.fmin(tenfold.tensor([1.0, float("nan")]), tenfold.tensor([3.0, 2.0]))
+    tensor([1., 2.])
+    """
+
+
+@primitive("pointwise", rule=_limited, inplace=True, **_EXTREME)
+def clamp_min(input: Tensor, min: Tensor | Number) -> Tensor:
+    """Raised to a lower limit: max(input, min).
+
+    >>> import tenfold
+    >>> tenfold.clamp_min(tenfold.tensor([-1.0, 2.0]), 0)
+    tensor([0., 2.])
+    """
+
+
+@primitive("pointwise", rule=_limited, inplace=True, **_EXTREME)
+def clamp_max(input: Tensor, max: Tensor | Number) -> Tensor:
+    """Cut to an upper limit: min(input, max).
+
+    >>> import tenfold
+    >>> tenfold.clamp_max(tenfold.tensor([-1.0, 2.0]), 0)
+    tensor([-1.,  0.])
+    """
+
+
+@composite("pointwise", inplace=True, out=True, aliases=("clip",))
+def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """Limited to a range: min(max(input, min), max); the limits are numbers or tensors, and one may be missing.
+
+    >>> import tenfold
+    >>> tenfold.clamp(tenfold.tensor([-2.0, 0.5, 3.0]), 0, 1)
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    if min is None and max is None:
+        raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
+    if min is None:
+        return clamp_max(input, max)
+    if max is None:
+        return clamp_min(input, min)
+    return clamp_max(clamp_min(input, min), max)
+
+
+@composite("pointwise", inplace=True, out=True)
+def nan_to_num(input: Tensor, nan: float | None = 0.0, posinf: float | None = None, neginf: float | None = None) -> Tensor:
+    """Numbers for nan and the infinities: by default 0 and the dtype's largest and smallest.
+
+    >>> import tenfold
+    >>> tenfold.nan_to_num(tenfold.tensor([float("nan"), float("inf")]), posinf=9.0)
+    tensor([0., 9.])
+    """
+    if input.dtype.is_complex:
+        parts = [nan_to_num(part, nan, posinf, neginf) for part in (input.real, input.imag)]
+        return parts[0] + parts[1] * 1j
+    if not input.dtype.is_floating_point:
+        return input.clone()
+    limits = finfo(input.dtype)
+    high = float(limits.max) if posinf is None else posinf
+    low = float(limits.min) if neginf is None else neginf
+    result = input.masked_fill(input.isnan(), 0.0 if nan is None else nan)
+    return result.masked_fill(input.isposinf(), high).masked_fill(input.isneginf(), low)

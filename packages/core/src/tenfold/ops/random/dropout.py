@@ -1,0 +1,100 @@
+"""Dropout and its variants: multiplication with random masks."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from tenfold.dispatch.operators import composite, op
+from tenfold.ops.creation.factories import empty_on
+from tenfold.ops.creation.like import empty_like
+from tenfold.ops.random.factories import bernoulli
+from tenfold.tensor.tensor import Tensor
+
+# The value that SELU tends to for large negative inputs, with opposite sign: scale * alpha.
+_SATURATION = 1.7580993408473766
+
+
+def _mask(input: Tensor, p: float, whole_features: bool) -> Tensor:
+    """Ones with probability 1 - p: for every element, or one for each feature map."""
+    if not whole_features:
+        return bernoulli(empty_like(input), 1 - p)
+    if input.dim() < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+    shape = (*input.shape[:2], *[1] * (input.dim() - 2))
+    return bernoulli(empty_on(shape, input.dtype, input.device), 1 - p)
+
+
+def _idle(input: Tensor, p: float, train: bool) -> bool:
+    """Whether nothing is to be dropped; refuses what is no probability."""
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
+    return p == 0 or not train or input.numel() == 0
+
+
+def _dropped(input: Tensor, p: float, train: bool, whole_features: bool) -> Tensor:
+    if _idle(input, p, train):
+        return input
+    if p == 1:
+        return input * op.zeros((), dtype=input.dtype, device=input.device)
+    return input * (_mask(input, p, whole_features) / (1 - p))
+
+
+def _dropped_to_saturation(input: Tensor, p: float, train: bool, whole_features: bool) -> Tensor:
+    if _idle(input, p, train):
+        return input
+    if p == 1:
+        return input * op.zeros((), dtype=input.dtype, device=input.device)
+    noise = _mask(input, p, whole_features)
+    a = 1.0 / sqrt((_SATURATION**2 * p + 1) * (1 - p))
+    shift = (noise - 1) * (_SATURATION * a) + _SATURATION * a * p
+    return input * (noise * a) + shift
+
+
+@composite("random", method=None, inplace=True, random=True)
+def dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """Zero elements with probability p and scale the others by 1 / (1 - p), when training.
+
+    Source: N. Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting" (2014).
+
+    >>> import tenfold
+    >>> tenfold.dropout(tenfold.ones(2), 0.5, False)
+    tensor([1., 1.])
+    """
+    return _dropped(input, p, train, False)
+
+
+@composite("random", method=None, inplace=True, random=True)
+def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """Dropout of whole feature maps. Shape: (N, C, ...).
+
+    Source: J. Tompson et al., "Efficient object localization using convolutional networks" (2015).
+
+    >>> import tenfold
+    >>> tenfold.feature_dropout(tenfold.ones(1, 2, 3), 0.5, False).shape
+    tenfold.Size([1, 2, 3])
+    """
+    return _dropped(input, p, train, True)
+
+
+@composite("random", method=None, inplace=True, random=True)
+def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """Dropout that keeps mean and variance of SELU activations: dropped elements take SELU's saturation value.
+
+    Source: G. Klambauer et al., "Self-normalizing neural networks" (2017).
+
+    >>> import tenfold
+    >>> tenfold.alpha_dropout(tenfold.ones(2), 0.5, False)
+    tensor([1., 1.])
+    """
+    return _dropped_to_saturation(input, p, train, False)
+
+
+@composite("random", method=None, inplace=True, random=True)
+def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """Alpha dropout of whole feature maps. Shape: (N, C, ...).
+
+    >>> import tenfold
+    >>> tenfold.feature_alpha_dropout(tenfold.ones(1, 2, 3), 0.5, False).shape
+    tenfold.Size([1, 2, 3])
+    """
+    return _dropped_to_saturation(input, p, train, True)

@@ -1,0 +1,390 @@
+"""Random factories and in-place fills, with PyTorch's own numbers for a seed.
+
+Samples are drawn on the CPU from the generator and copied to other devices, so that a seed gives the same numbers
+everywhere; on the device "meta" nothing is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tenfold.dispatch import devices
+from tenfold.dispatch.devices import META
+from tenfold.dispatch.inplace import check_writable, write_back
+from tenfold.dispatch.operators import composite
+from tenfold.dispatch.shape_rules import broadcast_shapes
+from tenfold.ops.creation.factories import checked_size, empty_on, place
+from tenfold.ops.creation.like import empty_like
+from tenfold.random.generator import Generator, default_generator
+from tenfold.tensor.tensor import Tensor, host, wrap
+from tenfold.types import dtypes
+from tenfold.types.dtypes import get_default_dtype
+
+Ints = Sequence[int]
+_INDEPENDENT = "its result does not depend on its input's values"
+
+
+@cache
+def _sampling() -> Any:
+    from tenfold.cpu.random import sampling
+
+    return sampling
+
+
+def source(generator: Any) -> Generator:
+    """The generator to draw from: the given one or the process's default."""
+    if generator is None:
+        return default_generator
+    if not isinstance(generator, Generator):
+        raise TypeError(f"generator: expected a tenfold.Generator, got {type(generator).__name__}")
+    return generator
+
+
+@cache
+def _unused() -> Generator:
+    """The generator of draws of no elements, which only check their arguments."""
+    return Generator()
+
+
+def drawn(draw: str, generator: Any, shape: Any, dtype: Any, device: Any, requires_grad: bool, *parameters: Any) -> Tensor:
+    """A new tensor of samples."""
+    shape, key = checked_size(shape), devices.located(device)
+    if key is META:
+        getattr(_sampling(), draw)(_unused(), (0,), dtype.numpy, *parameters)  # refuses what it refuses elsewhere
+        return empty_on(shape, dtype, device, requires_grad)
+    array = getattr(_sampling(), draw)(source(generator), shape, dtype.numpy, *parameters)
+    result = wrap(key.backend.from_numpy(array, key.index), key)
+    return result.requires_grad_(True) if requires_grad else result
+
+
+def fill(name: str, target: Tensor, draw: Callable[..., Any]) -> Tensor:
+    """Write what `draw(shape, dtype)` samples into a tensor, in the order in which its elements lie in memory."""
+    check_writable(name, target)
+    key = target._key
+    if key.device is META:
+        return target
+    shape, dtype = target._array.shape, target._array.dtype
+    if target.is_contiguous():
+        array = draw(shape, dtype)
+    else:
+        order = sorted(range(len(shape)), key=lambda d: -target._array.strides[d])
+        array = draw([shape[d] for d in order], dtype).transpose([order.index(d) for d in range(len(shape))])
+    return write_back(name, target, wrap(key.backend.from_numpy(array, key.index), key.device))
+
+
+# Factories
+
+
+@composite("random", method=None, out=True, random=True)
+def rand(
+    size: Ints, *, generator: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """Uniform samples in [0, 1).
+
+    >>> import tenfold
+    >>> _ = tenfold.manual_seed(0)
+    >>> tenfold.rand(3)
+    tensor([0.4963, 0.7682, 0.0885])
+    """
+    return drawn("uniform", generator, size, dtype or get_default_dtype(), device, requires_grad)
+
+
+@composite("random", method=None, out=True, random=True)
+def randn(
+    size: Ints, *, generator: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """Standard normal samples.
+
+    >>> import tenfold
+    >>> _ = tenfold.manual_seed(0)
+    >>> tenfold.randn(2)
+    tensor([ 1.5410, -0.2934])
+    """
+    return drawn("normal", generator, size, dtype or get_default_dtype(), device, requires_grad)
+
+
+def _whole(value: Any) -> Any:
+    return value.item() if isinstance(value, (Tensor, np.generic)) else value
+
+
+def _integers(low: int, high: int, shape: Any, generator: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
+    shape, low, high = checked_size(shape), _whole(low), _whole(high)
+    if not low < high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    if devices.located(device) is META:
+        _sampling().randint(_unused(), low, high, (0,), dtype.numpy)
+        return empty_on(shape, dtype, device, requires_grad)
+    return place(_sampling().randint(source(generator), low, high, shape, dtype.numpy), device, requires_grad)
+
+
+@composite("random", method=None, out=True, random=True)
+def randint(
+    low: Any = None, high: Any = None, size: Any = None, *, generator: Any = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """Uniform integers in [low, high): randint(high, size) or randint(low, high, size). Dtype: int64 by default.
+
+    >>> import tenfold
+    >>> _ = tenfold.manual_seed(0)
+    >>> tenfold.randint(10, (5,))
+    tensor([4, 9, 3, 0, 3])
+    """
+    if size is None:
+        low, high, size = None, low, high
+    elif high is None:
+        low, high = None, low
+    if size is None or high is None:
+        raise TypeError("randint(): expected (high, size) or (low, high, size)")
+    return _integers(0 if low is None else low, high, size, generator, dtype or dtypes.int64, device, requires_grad)
+
+
+@composite("random", method=None, out=True, random=True)
+def randperm(
+    n: int, *, generator: Any = None, dtype: Any = dtypes.int64, layout: Any = None, device: Any = None,
+    requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """A random permutation of 0 to n - 1.
+
+    >>> import tenfold
+    >>> _ = tenfold.manual_seed(0)
+    >>> tenfold.randperm(5)
+    tensor([4, 0, 1, 3, 2])
+    """
+    if devices.located(device) is META:
+        return empty_on((n,), dtype, device, requires_grad)
+    return place(_sampling().randperm(source(generator), n, dtype.numpy), device, requires_grad)
+
+
+def _kind(input: Tensor, dtype: Any, device: Any) -> tuple[Any, Any]:
+    return dtype or input.dtype, input.device if device is None else device
+
+
+@composite("random", method=None, random=True, nondifferentiable=_INDEPENDENT)
+def rand_like(
+    input: Tensor, *, generator: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+    requires_grad: bool = False, memory_format: Any = None, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """Uniform samples in [0, 1) with the shape, dtype and device of another tensor.
+
+    >>> import tenfold
+    >>> tenfold.rand_like(tenfold.ones(2, 3)).shape
+    tenfold.Size([2, 3])
+    """
+    if not input.is_contiguous():
+        made = uniform_(empty_like(input, dtype=dtype, device=device, memory_format=memory_format), generator=generator)
+        return made.requires_grad_(requires_grad)
+    return drawn("uniform", generator, input.shape, *_kind(input, dtype, device), requires_grad)
+
+
+@composite("random", method=None, random=True, nondifferentiable=_INDEPENDENT)
+def randn_like(
+    input: Tensor, *, generator: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+    requires_grad: bool = False, memory_format: Any = None, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """Standard normal samples with the shape, dtype and device of another tensor.
+
+    >>> import tenfold
+    >>> tenfold.randn_like(tenfold.ones(2, 3)).shape
+    tenfold.Size([2, 3])
+    """
+    if not input.is_contiguous():
+        made = normal_(empty_like(input, dtype=dtype, device=device, memory_format=memory_format), generator=generator)
+        return made.requires_grad_(requires_grad)
+    return drawn("normal", generator, input.shape, *_kind(input, dtype, device), requires_grad)
+
+
+@composite("random", method=None, random=True, nondifferentiable=_INDEPENDENT)
+def randint_like(
+    input: Tensor, low: Any = None, high: Any = None, *, generator: Any = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, memory_format: Any = None, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """Uniform integers in [low, high), or [0, high), with the shape, dtype and device of another tensor.
+
+    >>> import tenfold
+    >>> tenfold.randint_like(tenfold.ones(2), 5, 6)
+    tensor([5., 5.])
+    """
+    if high is None:
+        low, high = 0, low
+    dtype, device = _kind(input, dtype, device)
+    return _integers(0 if low is None else low, high, input.shape, generator, dtype, device, requires_grad)
+
+
+@composite("random", method=None, out=True, random=True)
+def normal(
+    mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """Normal samples with a mean and a standard deviation, each a number or a tensor; two numbers need a size.
+
+    >>> import tenfold
+    >>> _ = tenfold.manual_seed(0)
+    >>> tenfold.normal(2.0, tenfold.zeros(2))
+    tensor([2., 2.])
+    """
+    if isinstance(mean, Tensor):
+        return _normal_around(mean, std, generator)
+    if isinstance(std, Tensor):
+        _check_deviations(std)
+        return drawn("normal", generator, std.shape, std.dtype, std.device, False) * std.detach() + mean
+    if size is None:
+        raise TypeError("normal(): expected a size with two numbers, or a tensor as mean or std")
+    return drawn("normal", generator, size, dtype or get_default_dtype(), device, requires_grad, mean, std)
+
+
+def _normal_around(mean: Tensor, std: Any, generator: Any) -> Tensor:
+    if not isinstance(std, Tensor):
+        return drawn("normal", generator, mean.shape, mean.dtype, mean.device, False, 0.0, std) + mean.detach()
+    _check_deviations(std)
+    shape = broadcast_shapes("normal", [mean.shape, std.shape])
+    return (drawn("normal", generator, shape, mean.dtype, mean.device, False) * std.detach() + mean.detach()).to(mean.dtype)
+
+
+def _check_deviations(std: Tensor) -> None:
+    if std.dtype.is_complex:
+        raise RuntimeError("normal expects standard deviation to be non-complex")
+    if std.device is not META and std.numel() and bool((host(std.detach()) < 0).any()):
+        raise RuntimeError("normal expects all elements of std >= 0.0")
+
+
+@composite("random", out=True, random=True, nondifferentiable=_INDEPENDENT)
+def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None) -> Tensor:
+    """Ones with the probabilities that the tensor holds (or all with probability p), else zeros.
+
+    >>> import tenfold
+    >>> tenfold.bernoulli(tenfold.tensor([0.0, 1.0]))
+    tensor([0., 1.])
+    """
+    if input.dtype.category != 2 and p is None:
+        raise RuntimeError(f"bernoulli: expected probabilities of a floating point dtype, got {input.dtype.name}")
+    if p is not None:
+        return bernoulli_(empty_on(input.shape, input.dtype, input.device), p, generator=generator)
+    if input.device is META:
+        return empty_on(input.shape, input.dtype, META)
+    return place(_sampling().bernoulli(source(generator), host(input.detach())), input.device)
+
+
+@composite("random", out=True, random=True, nondifferentiable="its result is a position")
+def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
+    """Positions drawn with probabilities in proportion to each row. Shape: (K) or (N, K) -> (..., num_samples).
+
+    >>> import tenfold
+    >>> tenfold.multinomial(tenfold.tensor([0.0, 1.0]), 1)
+    tensor([1])
+    """
+    _sampling().check_multinomial(input.shape, input.dtype.numpy, num_samples, replacement)
+    if input.device is META:
+        return empty_on((*input.shape[:-1], num_samples), dtypes.int64, META)
+    return place(_sampling().multinomial(source(generator), host(input.detach()), num_samples, replacement), input.device)
+
+
+# In-place fills
+
+
+@composite("random", random=True, nondifferentiable=_INDEPENDENT)
+def uniform_(input: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Any = None) -> Tensor:
+    """Fill with uniform samples in [from, to).
+
+    >>> import tenfold
+    >>> tenfold.zeros(2).uniform_(3, 3)
+    tensor([3., 3.])
+    """
+    return fill("uniform_", input, lambda shape, dtype: _sampling().uniform(source(generator), shape, dtype, from_, to))
+
+
+@composite("random", random=True, nondifferentiable=_INDEPENDENT)
+def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Tensor:
+    """Fill with normal samples.
+
+    >>> import tenfold
+    >>> tenfold.zeros(2).normal_(3, 0)
+    tensor([3., 3.])
+    """
+    whole = input.is_contiguous()
+    return fill(
+        "normal_", input, lambda shape, dtype: _sampling().normal(source(generator), shape, dtype, mean, std, contiguous=whole)
+    )
+
+
+@composite("random", random=True, nondifferentiable=_INDEPENDENT)
+def random_(input: Tensor, from_: Any = None, to: Any = None, *, generator: Any = None) -> Tensor:
+    """Fill with uniform integers: of the whole range of the dtype, from 0 to below `from_`, or from `from_` to below `to`.
+
+    >>> import tenfold
+    >>> tenfold.zeros(2).random_(4, 5)
+    tensor([4., 4.])
+    """
+    if from_ is None and to is None:
+        return fill("random_", input, lambda shape, dtype: _sampling().random(source(generator), shape, dtype))
+    low, high = (0, from_) if to is None else (from_ or 0, to)
+    return fill(
+        "random_", input, lambda shape, dtype: _sampling().randint(source(generator), _whole(low), _whole(high), shape, dtype)
+    )
+
+
+@composite("random", random=True, nondifferentiable=_INDEPENDENT)
+def exponential_(input: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
+    """Fill with exponential samples: density lambd * exp(-lambd * x).
+
+    >>> import tenfold
+    >>> bool((tenfold.zeros(2).exponential_() >= 0).all())
+    True
+    """
+    return fill("exponential_", input, lambda shape, dtype: _sampling().exponential(source(generator), shape, dtype, lambd))
+
+
+@composite("random", random=True, nondifferentiable=_INDEPENDENT)
+def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Tensor:
+    """Fill with the number of trials up to the first success of probability p.
+
+    >>> import tenfold
+    >>> bool((tenfold.zeros(2).geometric_(0.5) >= 1).all())
+    True
+    """
+    return fill("geometric_", input, lambda shape, dtype: _sampling().geometric(source(generator), shape, dtype, p))
+
+
+@composite("random", random=True, nondifferentiable=_INDEPENDENT)
+def cauchy_(input: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Tensor:
+    """Fill with Cauchy samples.
+
+    >>> import tenfold
+    >>> tenfold.zeros(2).cauchy_().shape
+    tenfold.Size([2])
+    """
+    return fill("cauchy_", input, lambda shape, dtype: _sampling().cauchy(source(generator), shape, dtype, median, sigma))
+
+
+@composite("random", random=True, nondifferentiable=_INDEPENDENT)
+def log_normal_(input: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Tensor:
+    """Fill with samples whose logarithm is normal with this mean and standard deviation.
+
+    >>> import tenfold
+    >>> bool((tenfold.zeros(2).log_normal_() > 0).all())
+    True
+    """
+    return fill("log_normal_", input, lambda shape, dtype: _sampling().log_normal(source(generator), shape, dtype, mean, std))
+
+
+@composite("random", random=True, nondifferentiable=_INDEPENDENT)
+def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
+    """Fill with ones with probability p (a number, or a tensor that broadcasts), else zeros.
+
+    >>> import tenfold
+    >>> tenfold.zeros(2).bernoulli_(1.0)
+    tensor([1., 1.])
+    """
+    if not isinstance(p, Tensor):
+        return fill("bernoulli_", input, lambda shape, dtype: _sampling().bernoulli(source(generator), p, shape, dtype))
+    check_writable("bernoulli_", input)
+    if input.device is META:
+        return input
+    probabilities = np.broadcast_to(host(p.detach()), input._array.shape)
+    array = _sampling().bernoulli(source(generator), probabilities, None, input._array.dtype)
+    return write_back("bernoulli_", input, place(array, input.device))

@@ -1,0 +1,56 @@
+"""Distances between the rows of two matrices, and limits on the norms of slices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold.dispatch.operators import composite, op
+from tenfold.dispatch.shape_rules import require_floating, wrap_dim
+from tenfold.ops.pointwise.arithmetic import where
+from tenfold.tensor.tensor import Tensor
+
+
+@composite("reduction", method=None)
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
+    """The p-norm of the difference of each row of x1 and each row of x2. Shape: (..., P, M), (..., R, M) -> (..., P, R).
+
+    Differs from PyTorch: `compute_mode` changes nothing, differences are always taken.
+
+    >>> import tenfold
+    >>> tenfold.cdist(tenfold.tensor([[0.0, 0.0]]), tenfold.tensor([[3.0, 4.0], [0.0, 1.0]]))
+    tensor([[5., 1.]])
+    """
+    require_floating(x1._array, "cdist")
+    require_floating(x2._array, "cdist")
+    if x1.dim() < 2 or x2.dim() < 2:
+        raise RuntimeError(f"cdist only supports at least 2D tensors, got {x1.dim()}D and {x2.dim()}D")
+    if x1.size(-1) != x2.size(-1):
+        raise RuntimeError(f"cdist: X1 and X2 must have the same number of columns. X1: {x1.size(-1)} X2: {x2.size(-1)}")
+    if p < 0:
+        raise RuntimeError(f"cdist only supports non-negative p values, got {p}")
+    difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
+    if not x1.size(-1):
+        return difference.sum(-1)
+    return op.vector_norm(difference, p, -1)
+
+
+@composite("reduction", inplace=True, out=True)
+def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
+    """Each slice along a dimension whose p-norm is above `maxnorm`, scaled down to it.
+
+    >>> import tenfold
+    >>> tenfold.renorm(tenfold.tensor([[3.0, 4.0], [0.5, 0.0]]), 2, 0, 1)
+    tensor([[0.6000, 0.8000],
+            [0.5000, 0.0000]])
+    """
+    require_floating(input._array, "renorm", also="c")
+    if input.dim() < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.dim()} dimensions")
+    if p <= 0:
+        raise RuntimeError(f"renorm: non-positive-norm not supported, got p={p}")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
+    dim = wrap_dim(dim, input.dim(), "renorm")
+    norms: Any = op.vector_norm(input, p, [d for d in range(input.dim()) if d != dim], True)
+    # The small number keeps rounding from leaving a norm above the limit.
+    return input * where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0).to(norms.dtype)

@@ -1,0 +1,56 @@
+"""Sums over the spaces between samples: the trapezoidal rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold.dispatch.operators import composite
+from tenfold.dispatch.shape_rules import wrap_dim
+from tenfold.tensor.tensor import Tensor
+
+
+def _strips(name: str, y: Tensor, x: Tensor | None, dx: Any, dim: int) -> tuple[Any, int]:
+    """The area between each sample and the next, and the dimension."""
+    dim = wrap_dim(dim, y.dim(), name)
+    if y.dtype.category == 0 or (x is not None and x.dtype.category == 0):
+        raise RuntimeError(f"{name}: received a bool input for `x` or `y`, but bool is not supported")
+    count = y.size(dim)
+    pairs = y.narrow(dim, 0, max(count - 1, 0)) + y.narrow(dim, min(1, count), max(count - 1, 0))
+    if x is None:
+        return pairs * (dx / 2), dim
+    return pairs * _widths(name, y, x, dim) / 2, dim
+
+
+def _widths(name: str, y: Tensor, x: Tensor, dim: int) -> Any:
+    """The distances between sample points; those of a vector belong to the dimension."""
+    if x.dim() == 1:
+        if x.size(0) != y.size(dim):
+            raise RuntimeError(f"{name}: There must be one `x` value for each sample point, got {x.size(0)} for {y.size(dim)}")
+        return x.diff().reshape([-1 if i == dim else 1 for i in range(y.dim())])
+    return x.diff(dim=dim - y.dim())
+
+
+@composite("reduction", method=None, aliases=("trapz",))
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
+    """Integral of samples by the trapezoidal rule, at distances `dx` or at the points `x`.
+
+    Formula: sum((x[i + 1] - x[i]) * (y[i] + y[i + 1]) / 2).
+
+    >>> import tenfold
+    >>> tenfold.trapezoid(tenfold.tensor([1.0, 5.0, 10.0]))
+    tensor(10.5000)
+    """
+    strips, dim = _strips("trapezoid", y, x, dx, dim)
+    return strips.sum(dim)
+
+
+@composite("reduction", method=None)
+def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
+    """The integral by the trapezoidal rule up to each sample after the first.
+
+    >>> import tenfold
+    >>> tenfold.cumulative_trapezoid(tenfold.tensor([1.0, 5.0, 10.0]))
+    tensor([ 3.0000, 10.5000])
+    """
+    strips, dim = _strips("cumulative_trapezoid", y, x, dx, dim)
+    return strips.cumsum(dim)

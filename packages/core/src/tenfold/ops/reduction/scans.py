@@ -1,0 +1,146 @@
+"""Scans along one dimension: cumulative sums, products and extremes, and differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold import return_types
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import composite, op, primitive
+from tenfold.dispatch.shape_rules import wrap_dim
+from tenfold.ops.reduction.reductions import require_real, whole_sum
+from tenfold.tensor.tensor import Tensor
+
+
+@primitive("reduction", out=True, inplace=True)
+def cumsum(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """Cumulative sum along a dimension; integers and bool add up in int64.
+
+    >>> import tenfold
+    >>> tenfold.cumsum(tenfold.tensor([1, 2, 3]), 0)
+    tensor([1, 3, 6])
+    """
+
+
+@cumsum.lower(dtype=None)
+def _(input: Tensor, dim: int, dtype: Any) -> Tensor:
+    return cumsum(input.to(dtype), dim).to(dtype)
+
+
+@primitive("reduction", out=True, inplace=True)
+def cumprod(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """Cumulative product along a dimension; integers and bool multiply in int64.
+
+    >>> import tenfold
+    >>> tenfold.cumprod(tenfold.tensor([1, 2, 3]), 0)
+    tensor([1, 2, 6])
+    """
+
+
+@cumprod.lower(dtype=None)
+def _(input: Tensor, dim: int, dtype: Any) -> Tensor:
+    return cumprod(input.to(dtype), dim).to(dtype)
+
+
+@cumsum.rule
+@cumprod.rule
+def _(input: Any, dim: int) -> Meta:
+    wrap_dim(dim, len(input.shape), "cumulative sum or product")
+    return Meta(input.shape, whole_sum(input.dtype))
+
+
+@primitive("reduction", out=True)
+def logcumsumexp(input: Tensor, dim: int) -> Tensor:
+    """Logarithm of the cumulative sum of exponentials along a dimension, without overflow.
+
+    >>> import tenfold
+    >>> tenfold.logcumsumexp(tenfold.tensor([0.0, 0.0]), 0)
+    tensor([0.0000, 0.6931])
+    """
+
+
+@logcumsumexp.rule
+def _(input: Any, dim: int) -> Meta:
+    wrap_dim(dim, len(input.shape), "logcumsumexp")
+    if input.dtype.kind in "biu":
+        raise NotImplementedError(f"logcumsumexp: got dtype {input.dtype}, accepted are floating and complex dtypes")
+    return Meta(input.shape, input.dtype)
+
+
+@primitive("reduction", method=None, name="cummax_pair")
+def _cummax(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """Running maximum along a dimension and where it is: what `cummax` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.cummax_pair(tenfold.tensor([1, 5, 2]), 0)
+    (tensor([1, 5, 5]), tensor([0, 1, 1]))
+    """
+
+
+@primitive("reduction", method=None, name="cummin_pair")
+def _cummin(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """Running minimum along a dimension and where it is: what `cummin` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.cummin_pair(tenfold.tensor([4, 5, 2]), 0)
+    (tensor([4, 4, 2]), tensor([0, 0, 2]))
+    """
+
+
+@_cummax.rule
+@_cummin.rule
+def _(input: Any, dim: int) -> tuple[Meta, Meta]:
+    require_real(input, "cumulative extreme")
+    wrap_dim(dim, len(input.shape), "cumulative extreme")
+    return Meta(input.shape, input.dtype), Meta(input.shape, np.int64)
+
+
+@composite("reduction", out=True)
+def cummax(input: Tensor, dim: int) -> Any:
+    """Running maximum along a dimension, as (values, indices); among equals the last index.
+
+    >>> import tenfold
+    >>> tenfold.cummax(tenfold.tensor([1, 3, 2]), 0).values
+    tensor([1, 3, 3])
+    """
+    return return_types.cummax(*_cummax(input, dim))
+
+
+@composite("reduction", out=True)
+def cummin(input: Tensor, dim: int) -> Any:
+    """Running minimum along a dimension, as (values, indices); among equals the last index.
+
+    >>> import tenfold
+    >>> tenfold.cummin(tenfold.tensor([2, 3, 1]), 0).values
+    tensor([2, 2, 1])
+    """
+    return return_types.cummin(*_cummin(input, dim))
+
+
+@composite("reduction", out=True)
+def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
+    """The n-th forward difference along a dimension: x[i + 1] - x[i], applied n times; exclusive or for bool.
+
+    >>> import tenfold
+    >>> tenfold.diff(tenfold.tensor([1, 3, 7]))
+    tensor([2, 4])
+    """
+    if input.dim() == 0:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    d = wrap_dim(dim, input.dim(), "diff")
+    if n == 0:
+        return input.clone()
+    parts = [p for p in (prepend, input, append) if p is not None]
+    if len(parts) > 1:
+        input = op.cat(parts, d)
+    for _ in range(n):
+        size = input.shape[d]
+        if size == 0:
+            break
+        later, earlier = input.narrow(d, 1, size - 1), input.narrow(d, 0, size - 1)
+        input = later.logical_xor(earlier) if input.dtype.category == 0 else later - earlier
+    return input

@@ -1,0 +1,423 @@
+"""Statistics: variance, norms, medians, modes, histograms, covariance."""
+
+from __future__ import annotations
+
+from math import inf, prod as product
+from typing import Any
+
+import numpy as np
+
+from tenfold import return_types
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import composite, op, primitive
+from tenfold.dispatch.shape_rules import require_floating, wrap_dims
+from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.reduction.ordering import sort
+from tenfold.ops.reduction.reductions import count_over, located_rule, mean, reduced, require_real, sum
+from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import int64
+
+
+def spread_arguments(dim: Any, unbiased: Any, correction: Any) -> tuple[Any, Any]:
+    """(dim, correction) of PyTorch's overloads: var(x, unbiased), var(x, dim, unbiased), var(x, dim, correction=c)."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    if correction is None:
+        correction = 1 if unbiased is None or unbiased else 0
+    return dim, correction
+
+
+def _check_spread(input: Tensor, name: str) -> None:
+    if input.dtype.category < 2:
+        raise RuntimeError(
+            f"{name} only supports floating point and complex dtypes, got {input.dtype.name}; convert with .float()"
+        )
+
+
+@composite("reduction", out=True)
+def var(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Tensor:
+    """Variance over all elements or dimensions.
+
+    Formula: sum(|x - mean|^2) / max(0, n - correction).
+
+    >>> import tenfold
+    >>> tenfold.var(tenfold.tensor([1.0, 2.0, 3.0]))
+    tensor(1.)
+    """
+    _check_spread(input, "var")
+    dim, correction = spread_arguments(dim, unbiased, correction)
+    dims = wrap_dims(dim, input.dim(), "var")
+    deviation = input - mean(input, dims, True)
+    if input.dtype.is_complex:
+        square = deviation.real * deviation.real + deviation.imag * deviation.imag
+    else:
+        square = deviation * deviation
+    count = count_over(input.shape, dim) - correction
+    total = sum(square, dims, keepdim)
+    return total / count if count > 0 else total / op.zeros_like(total)
+
+
+@composite("reduction", out=True)
+def std(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Tensor:
+    """Standard deviation: the square root of the variance, with gradient 0 where it is 0.
+
+    >>> import tenfold
+    >>> tenfold.std(tenfold.tensor([1.0, 2.0, 3.0]))
+    tensor(1.)
+    """
+    _check_spread(input, "std")
+    variance = var(input, dim, unbiased, keepdim, correction=correction)
+    zero = variance == 0
+    return where(zero, 0, where(zero, 1, variance).sqrt())
+
+
+@composite("reduction", method=None)
+def var_mean(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+    """Variance and mean.
+
+    >>> import tenfold
+    >>> tenfold.var_mean(tenfold.tensor([1.0, 2.0, 3.0]))
+    (tensor(1.), tensor(2.))
+    """
+    _check_spread(input, "var_mean")
+    dim, correction = spread_arguments(dim, unbiased, correction)
+    return var(input, dim, None, keepdim, correction=correction), mean(input, dim, keepdim)
+
+
+@composite("reduction", method=None)
+def std_mean(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+    """Standard deviation and mean.
+
+    >>> import tenfold
+    >>> tenfold.std_mean(tenfold.tensor([1.0, 2.0, 3.0]))
+    (tensor(1.), tensor(2.))
+    """
+    _check_spread(input, "std_mean")
+    dim, correction = spread_arguments(dim, unbiased, correction)
+    return std(input, dim, None, keepdim, correction=correction), mean(input, dim, keepdim)
+
+
+# Norms
+
+
+@primitive("reduction", method=None, name="vector_norm", out=True)
+def _vector_norm(input: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """The p-norm over all elements or dimensions: sum(|x|^p)^(1/p); inf and -inf are extremes, 0 counts.
+
+    >>> import tenfold
+    >>> tenfold.vector_norm(tenfold.tensor([3.0, 4.0]))
+    tensor(5.)
+    """
+
+
+@_vector_norm.lower(dtype=None)
+def _(input: Tensor, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Tensor:
+    return _vector_norm(input.to(dtype), ord, dim, keepdim)
+
+
+@_vector_norm.rule
+def _(input: Any, ord: Any, dim: Any, keepdim: bool) -> Meta:
+    if input.dtype.kind in "biu":
+        raise RuntimeError(f"norm(): input dtype should be either floating point or complex. Got {input.dtype} instead.")
+    if product(input.shape) == 0 and (ord < 0 or ord == inf):
+        dims = wrap_dims(dim, len(input.shape), "norm")
+        if 0 in [input.shape[d] for d in dims]:
+            raise RuntimeError(
+                f"norm cannot compute the {ord} norm on an empty tensor because the operation does not have an identity"
+            )
+    real = np.dtype(f"f{input.dtype.itemsize // 2}") if input.dtype.kind == "c" else input.dtype
+    return reduced(input, dim, keepdim, "norm", real)
+
+
+@composite("reduction", out=True)
+def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
+    """Vector norm of all elements or over dimensions; p: a number, inf, -inf, "fro" (2) or "nuc" (of matrices).
+
+    >>> import tenfold
+    >>> tenfold.norm(tenfold.tensor([3.0, -4.0]), 1)
+    tensor(7.)
+    """
+    if p == "nuc":
+        from tenfold import linalg
+
+        return linalg.matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+    if isinstance(p, str) and p != "fro":
+        raise RuntimeError(f"norm: only valid string values are 'fro' and 'nuc', found: {p}")
+    return _vector_norm(input, 2 if p is None or p == "fro" else p, dim, keepdim, dtype=dtype)
+
+
+@composite("reduction")
+def dist(input: Tensor, other: Tensor, p: Any = 2) -> Tensor:
+    """The p-norm of input - other.
+
+    >>> import tenfold
+    >>> tenfold.dist(tenfold.tensor([3.0, 4.0]), tenfold.zeros(2))
+    tensor(5.)
+    """
+    return _vector_norm(input - other, p)
+
+
+# Medians and modes
+
+
+@primitive("reduction", method=None, name="median_value")
+def _median_value(input: Tensor, skip_nan: bool) -> Tensor:
+    """The lower median of all elements: what `median(input)` and `nanmedian(input)` run.
+
+    >>> import tenfold
+    >>> tenfold.op.median_value(tenfold.tensor([3.0, 1.0, 2.0, 4.0]), False)
+    tensor(2.)
+    """
+
+
+@_median_value.rule
+def _(input: Any, skip_nan: bool) -> Meta:
+    require_real(input, "median", bools=False)
+    return Meta((), input.dtype)
+
+
+@primitive("reduction", method=None, name="median_dim")
+def _median_dim(input: Tensor, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Tensor, Tensor]:
+    """The lower median over a dimension and where it is: what `median(input, dim)` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.median_dim(tenfold.tensor([[3.0, 1.0, 2.0]]), 1, False, False)
+    (tensor([2.]), tensor([2]))
+    """
+
+
+@_median_dim.rule
+def _(input: Any, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Meta, Meta]:
+    return located_rule("median", bools=False)(input, dim, keepdim)
+
+
+@composite("reduction", out=True)
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """Median, the lower of two: of all elements, or with a dimension (values, indices) over it; NaN wins.
+
+    >>> import tenfold
+    >>> tenfold.median(tenfold.tensor([3.0, 1.0, 2.0, 4.0]))
+    tensor(2.)
+    """
+    if dim is None:
+        return _median_value(input, False)
+    return return_types.median(*_median_dim(input, dim, keepdim, False))
+
+
+@composite("reduction", out=True)
+def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """Median of the elements that are not NaN, as `median`.
+
+    >>> import tenfold
+    >>> tenfold.nanmedian(tenfold.tensor([3.0, float("nan"), 2.0]))
+    tensor(2.)
+    """
+    if dim is None:
+        return _median_value(input, True)
+    return return_types.nanmedian(*_median_dim(input, dim, keepdim, True))
+
+
+@primitive("reduction", method=None, name="mode_pair")
+def _mode(input: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
+    """The most frequent element over a dimension and its last position: what `mode` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.mode_pair(tenfold.tensor([3, 1, 3]), 0, False)
+    (tensor(3), tensor(2))
+    """
+
+
+_mode.rule(located_rule("mode"))
+
+
+@composite("reduction", out=True)
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
+    """The most frequent element over a dimension (the least of several), as (values, indices of a last occurrence).
+
+    >>> import tenfold
+    >>> tenfold.mode(tenfold.tensor([1, 2, 2])).values
+    tensor(2)
+    """
+    return return_types.mode(*_mode(input, dim, keepdim))
+
+
+@composite("reduction", out=True)
+def quantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear") -> Tensor:
+    """The q-quantiles of all elements or over a dimension; a dimension for q comes first when q has one.
+
+    >>> import tenfold
+    >>> tenfold.quantile(tenfold.tensor([0.0, 1.0, 4.0]), 0.75)
+    tensor(2.5000)
+    """
+    return _quantiles(input, q, dim, keepdim, interpolation, False)
+
+
+@composite("reduction", out=True)
+def nanquantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear") -> Tensor:
+    """The q-quantiles of the elements that are not NaN, as `quantile`.
+
+    >>> import tenfold
+    >>> tenfold.nanquantile(tenfold.tensor([0.0, float("nan"), 4.0]), 0.5)
+    tensor(2.)
+    """
+    return _quantiles(input, q, dim, keepdim, interpolation, True)
+
+
+def _quantiles(input: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: str, skip_nan: bool) -> Tensor:
+    if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
+        raise RuntimeError(
+            f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
+        )
+    if not isinstance(q, Tensor):
+        q = op.scalar_tensor(q, dtype=input.dtype, device=input.device)
+    if input.dtype is not q.dtype:
+        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
+    if not bool(((q >= 0) & (q <= 1)).all()):
+        raise RuntimeError("quantile() q values must be in the range [0, 1]")
+    if input.numel() == 0:
+        raise RuntimeError("quantile() input tensor must be non-empty")
+    restored = (
+        [1] * input.dim() if dim is None else [1 if i == dim % max(input.dim(), 1) else n for i, n in enumerate(input.shape)]
+    )
+    rows = input.reshape(-1) if dim is None or input.dim() == 0 else input.transpose(dim, -1).contiguous()
+    ordered = sort(rows, -1).values
+    last = (ordered == ordered).sum(-1, True) - 1 if skip_nan else ordered.shape[-1] - 1
+    ranks = q.reshape(-1) * last  # (..., number of q)
+    if skip_nan:
+        ranks = where(ranks < 0, 0, ranks)
+    else:
+        ranks = where((ordered != ordered).any(-1, True), ordered.shape[-1] - 1.0, ranks)
+    ranks = ranks.expand(*ordered.shape[:-1], ranks.shape[-1])
+    if interpolation in ("lower", "higher", "nearest"):
+        ranks = getattr(ranks, {"lower": "floor", "higher": "ceil", "nearest": "round"}[interpolation])()
+    low = ranks.floor()
+    result = ordered.gather(-1, low.to(int64))
+    if interpolation in ("linear", "midpoint"):
+        weight = 0.5 * op.ones_like(ranks) if interpolation == "midpoint" else ranks - low
+        result = result.lerp(ordered.gather(-1, ranks.ceil().to(int64)), weight)
+    if dim is not None and input.dim():
+        result = result.transpose(dim, -1) if q.dim() == 0 else result
+    front = result.movedim(-1, 0) if q.dim() else result
+    if q.dim() and dim is not None and input.dim():
+        # Behind the quantiles the reduced dimension comes back to its place, of size 1.
+        front = front.unsqueeze(-1).transpose(dim % input.dim() + 1, -1)
+    shape = ([q.shape[0]] if q.dim() else []) + restored
+    front = front.reshape(shape)
+    if keepdim:
+        return front
+    dims = tuple(range(-input.dim(), 0)) if dim is None else (dim % max(input.dim(), 1) - max(input.dim(), 1),)
+    return front.squeeze(dims) if input.dim() else front
+
+
+# Histograms
+
+
+@primitive("reduction", nondifferentiable="its result is a count")
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    """How often each non-negative integer occurs, or the sum of its weights. Shape: (N) -> (max(input) + 1).
+
+    >>> import tenfold
+    >>> tenfold.bincount(tenfold.tensor([1, 1, 3]))
+    tensor([0, 2, 0, 1])
+    """
+
+
+@bincount.rule
+def _(input: Any, weights: Any, minlength: int) -> Meta:
+    if input.dtype.kind not in "iu":
+        raise NotImplementedError(f"bincount is not implemented for {input.dtype}; it takes integer tensors")
+    if len(input.shape) != 1:
+        raise RuntimeError(
+            f"bincount only supports 1-d non-negative integral inputs, got {input.dtype} of shape {list(input.shape)}"
+        )
+    if weights is not None and tuple(weights.shape) != tuple(input.shape):
+        raise RuntimeError("bincount: weights should be 1-d and have the same length as input")
+    if minlength < 0:
+        raise RuntimeError("bincount: minlength should be >= 0")
+    raise RuntimeError("bincount only supports 1-d non-negative integral inputs; the result's length depends on the data")
+
+
+@primitive("reduction", out=True, nondifferentiable="its result is a count")
+def histc(input: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
+    """Counts in bins of equal width between min and max (those of the data when both are equal).
+
+    >>> import tenfold
+    >>> tenfold.histc(tenfold.tensor([1.0, 2.0, 1.0]), 4, 0, 3)
+    tensor([0., 2., 1., 0.])
+    """
+
+
+@histc.rule
+def _(input: Any, bins: int, min: Any, max: Any) -> Meta:
+    require_floating(input, "histc")
+    if bins <= 0:
+        raise RuntimeError("bins must be > 0")
+    if min > max:
+        raise RuntimeError(f"histc: max must be larger than min, got min={min}, max={max}")
+    return Meta((bins,), input.dtype)
+
+
+# Covariance
+
+
+@composite("reduction")
+def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
+    """Covariance matrix of variables in rows, observations in columns.
+
+    >>> import tenfold
+    >>> tenfold.cov(tenfold.tensor([[0.0, 2.0], [2.0, 0.0]]))
+    tensor([[ 2., -2.],
+            [-2.,  2.]])
+    """
+    if input.dim() > 2:
+        raise RuntimeError(
+            f"cov(): expected input to have two or fewer dimensions but got an input with {input.dim()} dimensions"
+        )
+    if input.dtype.category == 0:
+        raise RuntimeError("cov(): bool dtype is not supported for input")
+    rows = input.reshape(1, -1) if input.dim() < 2 else input
+    weights = fweights
+    if aweights is not None:
+        weights = aweights if weights is None else weights * aweights
+    count: Any
+    if weights is None:
+        count = rows.shape[1]
+        average = sum(rows, 1, True) / count
+        scale = count - correction
+    else:
+        count = sum(weights)
+        average = sum(rows * weights, 1, True) / count
+        lost = correction if aweights is None else correction * sum(weights * aweights) / count
+        scale = count - lost
+    rows = rows - average
+    other = rows if weights is None else rows * weights
+    if isinstance(scale, Tensor):
+        scale = where(scale < 0, 0, scale)
+    else:
+        scale = max(0, scale)
+    result = rows.mm(other.transpose(0, 1).conj()) / scale
+    return result.reshape(()) if rows.shape[0] == 1 else result
+
+
+@composite("reduction")
+def corrcoef(input: Tensor) -> Tensor:
+    """Correlation coefficients of variables in rows, clipped to [-1, 1].
+
+    >>> import tenfold
+    >>> tenfold.corrcoef(tenfold.tensor([[0.0, 2.0], [2.0, 0.0]]))
+    tensor([[ 1., -1.],
+            [-1.,  1.]])
+    """
+    if input.dim() > 2:
+        raise RuntimeError(
+            f"corrcoef(): expected input to have two or fewer dimensions but got an input with {input.dim()} dimensions"
+        )
+    c = cov(input)
+    if c.dim() == 0:
+        return c / c
+    d = c.diagonal()
+    spread = (d.real if c.dtype.is_complex else d).sqrt()
+    c = c / spread.unsqueeze(-1) / spread.unsqueeze(0)
+    if c.dtype.is_complex:
+        return op.complex(c.real.clamp(-1, 1), c.imag.clamp(-1, 1))
+    return c.clamp(-1, 1)

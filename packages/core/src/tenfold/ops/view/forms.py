@@ -1,0 +1,429 @@
+"""Views written in other views: orders of dimensions, flattening, ranges, broadcasting, and `x.T` and its kin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from tenfold.dispatch.operators import composite
+from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
+from tenfold.ops.view.shapes import as_strided, expand, permute, reshape, squeeze, transpose, unsqueeze, view
+from tenfold.tensor.tensor import Tensor
+
+Ints = Sequence[int]
+
+
+@composite("view")
+def t(input: Tensor) -> Tensor:
+    """The transpose of a matrix; vectors and 0-d tensors as they are.
+
+    >>> import tenfold
+    >>> tenfold.ones(2, 3).t().shape
+    tenfold.Size([3, 2])
+    """
+    if input.dim() > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.dim()}D")
+    return transpose(input, 0, -1)
+
+
+@composite("view")
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
+    """Two dimensions exchanged: `transpose` under NumPy's name.
+
+    >>> import tenfold
+    >>> tenfold.ones(2, 3).swapaxes(0, 1).shape
+    tenfold.Size([3, 2])
+    """
+    return transpose(input, axis0, axis1)
+
+
+@composite("view")
+def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
+    """Two dimensions exchanged: `transpose` under another name.
+
+    >>> import tenfold
+    >>> tenfold.ones(2, 3).swapdims(0, 1).shape
+    tenfold.Size([3, 2])
+    """
+    return transpose(input, dim0, dim1)
+
+
+@composite("view")
+def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
+    """Dimensions moved to new positions; the others keep their order.
+
+    >>> import tenfold
+    >>> tenfold.ones(2, 3, 4).movedim(0, -1).shape
+    tenfold.Size([3, 4, 2])
+    """
+    sources = (source,) if isinstance(source, int) else tuple(source)
+    targets = (destination,) if isinstance(destination, int) else tuple(destination)
+    if len(sources) != len(targets):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({list(sources)} dims) should contain the same number of "
+            f"dims as destination ({list(targets)} dims)"
+        )
+    n = input.dim()
+    for what, dims in (("source", sources), ("destination", targets)):
+        if len({wrap_dim(d, n, "movedim") for d in dims}) != len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{what}` ({list(dims)})")
+    if not n:
+        return permute(input, ())
+    order: list[int] = [-1] * n
+    for s, d in zip(sources, targets):
+        order[d % n] = s % n
+    rest = iter([i for i in range(n) if i not in order])
+    return permute(input, tuple(next(rest) if i < 0 else i for i in order))
+
+
+@composite("view")
+def moveaxis(input: Tensor, source: Any, destination: Any) -> Tensor:
+    """Dimensions moved to new positions: `movedim` under NumPy's name.
+
+    >>> import tenfold
+    >>> tenfold.ones(2, 3, 4).moveaxis(0, 1).shape
+    tenfold.Size([3, 2, 4])
+    """
+    return movedim(input, source, destination)
+
+
+@composite("view")
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Dimensions start_dim to end_dim merged into one; a view where memory allows it.
+
+    >>> import tenfold
+    >>> tenfold.ones(2, 3, 4).flatten(1).shape
+    tenfold.Size([2, 12])
+    """
+    if start_dim == 0 and end_dim == -1 and input.dim() != 1:
+        try:
+            return view(input, (-1,))
+        except RuntimeError:  # its memory does not allow a view
+            return view(input.contiguous(), (-1,))
+    shape = input.shape
+    n = len(shape)
+    if not n:
+        wrap_dim(start_dim, n, "flatten"), wrap_dim(end_dim, n, "flatten")
+        return view(input, (1,))
+    start, end = wrap_dim(start_dim, n, "flatten"), wrap_dim(end_dim, n, "flatten")
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if start == end:
+        return input
+    return reshape(input, (*shape[:start], prod(shape[start : end + 1]), *shape[end + 1 :]))
+
+
+@composite("view")
+def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
+    """One dimension as several; one of the sizes may be -1.
+
+    >>> import tenfold
+    >>> tenfold.ones(6).unflatten(0, (2, -1)).shape
+    tenfold.Size([2, 3])
+    """
+    dim, sizes = wrap_dim(dim, input.dim(), "unflatten"), [int(n) for n in sizes]
+    shape = input.shape
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    known = prod(n for n in sizes if n != -1)
+    filled = [shape[dim] // max(known, 1) if n == -1 else n for n in sizes]
+    if prod(filled) != shape[dim] or sizes.count(-1) > 1:
+        raise RuntimeError(
+            f"unflatten: Provided sizes {sizes} don't multiply up to the size of dim {dim} ({shape[dim]}) in the input tensor"
+        )
+    return view(input, (*shape[:dim], *filled, *shape[dim + 1 :]))
+
+
+@composite("view")
+def ravel(input: Tensor) -> Tensor:
+    """All elements in one dimension; a view where memory allows it.
+
+    >>> import tenfold
+    >>> tenfold.ones(2, 3).ravel().shape
+    tenfold.Size([6])
+    """
+    return reshape(input, (-1,))
+
+
+@composite("view")
+def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
+    """`length` elements of a dimension from `start` on.
+
+    >>> import tenfold
+    >>> tenfold.arange(5).narrow(0, 1, 2)
+    tensor([1, 2])
+    """
+    from tenfold.ops.indexing.subscripts import getitem
+
+    n = input.dim()
+    if n == 0:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    dim, start, length = wrap_dim(dim, n, "narrow"), int(start), int(length)
+    size = input.size(dim)
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    if not -size <= start <= size:
+        raise IndexError(f"narrow: Dimension out of range (expected to be in range of [{-size}, {size}], but got {start})")
+    start += size if start < 0 else 0
+    if start + length > size:
+        raise RuntimeError(f"narrow: start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    return getitem(input, (*(slice(None),) * dim, slice(start, start + length)))
+
+
+@composite("view")
+def view_as(input: Tensor, other: Tensor) -> Tensor:
+    """A view with the shape of another tensor.
+
+    >>> import tenfold
+    >>> tenfold.arange(4).view_as(tenfold.ones(2, 2)).shape
+    tenfold.Size([2, 2])
+    """
+    return view(input, tuple(other.shape))
+
+
+@composite("view")
+def reshape_as(input: Tensor, other: Tensor) -> Tensor:
+    """The same elements in the shape of another tensor; a view where memory allows it.
+
+    >>> import tenfold
+    >>> tenfold.arange(4).reshape_as(tenfold.ones(2, 2)).shape
+    tenfold.Size([2, 2])
+    """
+    return reshape(input, tuple(other.shape))
+
+
+@composite("view")
+def expand_as(input: Tensor, other: Tensor) -> Tensor:
+    """Expanded to the shape of another tensor.
+
+    >>> import tenfold
+    >>> tenfold.arange(2).expand_as(tenfold.ones(3, 2)).shape
+    tenfold.Size([3, 2])
+    """
+    return expand(input, tuple(other.shape))
+
+
+@composite("view")
+def broadcast_to(input: Tensor, size: Ints) -> Tensor:
+    """Expanded to a shape: `expand` under NumPy's name.
+
+    >>> import tenfold
+    >>> tenfold.arange(2).broadcast_to((3, 2)).shape
+    tenfold.Size([3, 2])
+    """
+    return expand(input, tuple(size))
+
+
+def _several(tensors: Any) -> tuple[Tensor, ...]:
+    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+
+
+@composite("view", method=None)
+def broadcast_tensors(tensors: Ints) -> tuple[Tensor, ...]:
+    """The tensors, expanded to their common shape.
+
+    >>> import tenfold
+    >>> [t.shape for t in tenfold.broadcast_tensors(tenfold.ones(2, 1), tenfold.ones(3))]
+    [tenfold.Size([2, 3]), tenfold.Size([2, 3])]
+    """
+    given = _several(tensors)
+    shape = broadcast_shapes("broadcast_tensors", [x.shape for x in given])
+    return tuple(expand(x, shape) for x in given)
+
+
+def _at_least(tensors: Any, grow: Any) -> Any:
+    return grow(tensors) if isinstance(tensors, Tensor) else tuple(grow(x) for x in tensors)
+
+
+def _grown_2d(x: Tensor) -> Tensor:
+    return reshape(x, (1, 1)) if x.dim() == 0 else unsqueeze(x, 0) if x.dim() == 1 else x
+
+
+def _grown_3d(x: Tensor) -> Tensor:
+    return unsqueeze(_grown_2d(x), -1) if x.dim() < 3 else x
+
+
+@composite("view", method=None)
+def atleast_1d(tensors: Ints) -> Any:
+    """Each tensor with at least one dimension.
+
+    >>> import tenfold
+    >>> tenfold.atleast_1d(tenfold.tensor(1))
+    tensor([1])
+    """
+    return _at_least(tensors, lambda x: x if x.dim() else reshape(x, (1,)))
+
+
+@composite("view", method=None)
+def atleast_2d(tensors: Ints) -> Any:
+    """Each tensor with at least two dimensions; missing ones are put in front.
+
+    >>> import tenfold
+    >>> tenfold.atleast_2d(tenfold.tensor(1))
+    tensor([[1]])
+    """
+    return _at_least(tensors, _grown_2d)
+
+
+@composite("view", method=None)
+def atleast_3d(tensors: Ints) -> Any:
+    """Each tensor with at least three dimensions; one is put behind a matrix.
+
+    >>> import tenfold
+    >>> tenfold.atleast_3d(tenfold.ones(2, 3)).shape
+    tenfold.Size([2, 3, 1])
+    """
+    return _at_least(tensors, _grown_3d)
+
+
+@composite("view")
+def adjoint(input: Tensor) -> Tensor:
+    """The last two dimensions exchanged, conjugated for complex tensors.
+
+    >>> import tenfold
+    >>> tenfold.ones(2, 3).adjoint().shape
+    tenfold.Size([3, 2])
+    """
+    if input.dim() == 1:
+        raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    swapped = transpose(input, -2, -1) if input.dim() else view(input, ())
+    return swapped.conj() if input.is_complex() else swapped
+
+
+def _reversed(self: Tensor) -> Tensor:
+    """All dimensions in reverse order."""
+    n = self.dim()
+    return transpose(self, 0, 1) if n == 2 else permute(self, tuple(range(n - 1, -1, -1)))
+
+
+def _matrix_transposed(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged."""
+    if self.dim() < 2:
+        raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {self.dim()}-D tensor.")
+    return transpose(self, -2, -1)
+
+
+def _conjugate_transposed(self: Tensor) -> Tensor:
+    """A matrix transposed and conjugated."""
+    if self.dim() not in (0, 2):
+        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {self.dim()}-D tensor.")
+    return adjoint(self)
+
+
+def _batch_adjoint(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged, and conjugated for complex tensors."""
+    if self.dim() < 2:
+        raise RuntimeError(f"tensor.mH is only supported on matrices or batches of matrices. Got {self.dim()}-D tensor.")
+    return adjoint(self)
+
+
+Tensor.T = property(_reversed)  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+Tensor.mT = property(_matrix_transposed)  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+Tensor.H = property(_conjugate_transposed)  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+Tensor.mH = property(_batch_adjoint)  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+
+
+# The in-place forms change a tensor's own geometry; its memory and other tensors on it stay as they are.
+
+
+def _become(tensor: Tensor, changed: Tensor) -> Tensor:
+    node = tensor._node
+    if node is not None and node.is_leaf and changed._node is not node:
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+    tensor._array, tensor._node = changed._array, changed._node
+    for slot in getattr(type(changed), "adopted", ()):  # wrappers inside a transform
+        setattr(tensor, slot, getattr(changed, slot))
+    return tensor
+
+
+@composite("view")
+def unsqueeze_(input: Tensor, dim: int) -> Tensor:
+    """In-place version of `unsqueeze`.
+
+    >>> import tenfold
+    >>> tenfold.ones(2).unsqueeze_(0).shape
+    tenfold.Size([1, 2])
+    """
+    return _become(input, unsqueeze(input, dim))
+
+
+@composite("view")
+def squeeze_(input: Tensor, dim: Any = None) -> Tensor:
+    """In-place version of `squeeze`.
+
+    >>> import tenfold
+    >>> tenfold.ones(1, 2).squeeze_().shape
+    tenfold.Size([2])
+    """
+    return _become(input, squeeze(input, dim))
+
+
+@composite("view")
+def transpose_(input: Tensor, dim0: int, dim1: int) -> Tensor:
+    """In-place version of `transpose`.
+
+    >>> import tenfold
+    >>> tenfold.ones(2, 3).transpose_(0, 1).shape
+    tenfold.Size([3, 2])
+    """
+    return _become(input, transpose(input, dim0, dim1))
+
+
+@composite("view")
+def swapaxes_(input: Tensor, axis0: int, axis1: int) -> Tensor:
+    """In-place version of `swapaxes`.
+
+    >>> import tenfold
+    >>> tenfold.ones(2, 3).swapaxes_(0, 1).shape
+    tenfold.Size([3, 2])
+    """
+    return _become(input, transpose(input, axis0, axis1))
+
+
+@composite("view")
+def swapdims_(input: Tensor, dim0: int, dim1: int) -> Tensor:
+    """In-place version of `swapdims`.
+
+    >>> import tenfold
+    >>> tenfold.ones(2, 3).swapdims_(0, 1).shape
+    tenfold.Size([3, 2])
+    """
+    return _become(input, transpose(input, dim0, dim1))
+
+
+@composite("view")
+def t_(input: Tensor) -> Tensor:
+    """In-place version of `t`.
+
+    >>> import tenfold
+    >>> tenfold.ones(2, 3).t_().shape
+    tenfold.Size([3, 2])
+    """
+    return _become(input, t(input))
+
+
+@composite("view")
+def as_strided_(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """In-place version of `as_strided`.
+
+    >>> import tenfold
+    >>> tenfold.arange(5).as_strided_((2, 2), (1, 2))
+    tensor([[0, 2],
+            [1, 3]])
+    """
+    return _become(input, as_strided(input, size, stride, storage_offset))
+
+
+@composite("view")
+def detach_(input: Tensor) -> Tensor:
+    """Cut this tensor off the gradient graph; views of it cannot be detached in place.
+
+    >>> import tenfold
+    >>> tenfold.ones(2).detach_()
+    tensor([1., 1.])
+    """
+    if input._base is not None and input._node is not None:
+        raise RuntimeError("Can't detach views in-place. Use detach() instead")
+    input._node = None
+    return input

@@ -1,0 +1,185 @@
+"""Views of a tensor's parts: split, chunk, unbind and their forms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import composite, primitive
+from tenfold.dispatch.shape_rules import wrap_dim
+from tenfold.tensor.tensor import Tensor
+
+
+def _part(input: Meta, dim: int, start: int, length: int) -> Meta:
+    shape = [*input.shape[:dim], length, *input.shape[dim + 1 :]]
+    return Meta(shape, input.dtype, input.strides, input.offset + start * input.strides[dim])
+
+
+@primitive("view", view=True)
+def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Consecutive parts of a dimension with the given sizes, which add up to the dimension's.
+
+    >>> import tenfold
+    >>> tenfold.arange(3).split_with_sizes([1, 2])
+    (tensor([0]), tensor([1, 2]))
+    """
+
+
+@split_with_sizes.rule
+def _(input: Any, split_sizes: Any, dim: int) -> list[Meta]:
+    if not input.shape:
+        raise RuntimeError("split_with_sizes: split expects at least a 1-dimensional tensor")
+    dim = wrap_dim(dim, len(input.shape), "split_with_sizes")
+    sizes = [int(n) for n in split_sizes]
+    if any(n < 0 for n in sizes):
+        raise RuntimeError(f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={sizes}")
+    if sum(sizes) != input.shape[dim]:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {input.shape[dim]} (input tensor's size at dimension "
+            f"{dim}), but got split_sizes={sizes}"
+        )
+    starts = [sum(sizes[:i]) for i in range(len(sizes))]
+    return [_part(input, dim, start, n) for start, n in zip(starts, sizes)]
+
+
+@primitive("view", view=True)
+def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """The slices along a dimension, which is left out.
+
+    >>> import tenfold
+    >>> tenfold.arange(4).view(2, 2).unbind(1)
+    (tensor([0, 2]), tensor([1, 3]))
+    """
+
+
+@unbind.rule
+def _(input: Any, dim: int) -> list[Meta]:
+    if not input.shape:
+        raise RuntimeError("unbind: Dimension specified as 0 but tensor has no dimensions")
+    dim = wrap_dim(dim, len(input.shape), "unbind")
+    shape, strides = list(input.shape), list(input.strides)
+    n, step = shape.pop(dim), strides.pop(dim)
+    return [Meta(shape, input.dtype, strides, input.offset + i * step) for i in range(n)]
+
+
+@composite("view", method=None, aliases=("unsafe_split",))
+def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Parts of a dimension: all of one size (the last may be smaller), or of the listed sizes.
+
+    >>> import tenfold
+    >>> tenfold.split(tenfold.arange(3), 2)
+    (tensor([0, 1]), tensor([2]))
+    """
+    if not isinstance(split_size_or_sections, int):
+        return split_with_sizes(tensor, split_size_or_sections, dim)
+    if not tensor.dim():
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    size, have = split_size_or_sections, tensor.size(dim)
+    if size < 0 or (size == 0 and have):
+        raise RuntimeError(f"split expects split_size be {'non-negative' if size < 0 else 'positive'}, but got split_size={size}")
+    if not have:
+        return split_with_sizes(tensor, [0], dim)
+    return split_with_sizes(tensor, [min(size, have - start) for start in range(0, have, size)], dim)
+
+
+def _split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Parts of a dimension: see `tenfold.split`."""
+    return split(self, split_size, dim)
+
+
+Tensor.split = _split_method  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+
+
+@composite("view", aliases=("unsafe_chunk",))
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """At most `chunks` parts of a dimension, of equal size but for the last.
+
+    >>> import tenfold
+    >>> [len(c) for c in tenfold.arange(5).chunk(3)]
+    [2, 2, 1]
+    """
+    if not input.dim():
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    have = input.size(dim)
+    if not have:
+        return split_with_sizes(input, [0] * chunks, dim)
+    return split(input, -(-have // chunks), dim)
+
+
+@composite("view")
+def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Parts of a dimension: so many of nearly equal size, or cut at the given indices.
+
+    >>> import tenfold
+    >>> tenfold.arange(5).tensor_split(2)
+    (tensor([0, 1, 2]), tensor([3, 4]))
+    """
+    if not input.dim():
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+    where, n = indices_or_sections, input.size(dim)
+    if isinstance(where, Tensor):
+        where = where.tolist()
+    if not isinstance(where, int):
+        return _cut_at(input, where, dim)
+    if where <= 0:
+        raise RuntimeError(f"tensor_split: number of sections must be larger than 0, got {where}")
+    small, extra = divmod(n, where)
+    return split_with_sizes(input, [small + 1] * extra + [small] * (where - extra), dim)
+
+
+def _cut_at(input: Tensor, cuts: Sequence[int], dim: int) -> tuple[Tensor, ...]:
+    from tenfold.ops.indexing.subscripts import getitem
+
+    lead = (slice(None),) * wrap_dim(dim, input.dim(), "tensor_split")
+    bounds = [*cuts, None]
+    return tuple(getitem(input, (*lead, slice(a, b))) for a, b in zip([0, *cuts], bounds))
+
+
+def _sections(input: Tensor, where: Any, dim: int, name: str, minimum: int) -> tuple[Tensor, ...]:
+    if input.dim() < minimum:
+        raise RuntimeError(
+            f"torch.{name} requires a tensor with at least {minimum} dimension{'s' if minimum > 1 else ''}, but got a tensor "
+            f"with {input.dim()} dimensions!"
+        )
+    if isinstance(where, int) and (where <= 0 or input.size(dim) % where):
+        raise RuntimeError(
+            f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {input.size(dim)} is not "
+            f"divisible by the split_size {where}!"
+        )
+    return tensor_split(input, where, dim)
+
+
+@composite("view")
+def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """`tensor_split` of the columns (of the elements of a 1-D tensor).
+
+    >>> import tenfold
+    >>> tenfold.arange(4).hsplit(2)
+    (tensor([0, 1]), tensor([2, 3]))
+    """
+    return _sections(input, indices_or_sections, 0 if input.dim() == 1 else 1, "hsplit", 1)
+
+
+@composite("view")
+def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """`tensor_split` of the rows.
+
+    >>> import tenfold
+    >>> tenfold.arange(4).view(2, 2).vsplit(2)
+    (tensor([[0, 1]]), tensor([[2, 3]]))
+    """
+    return _sections(input, indices_or_sections, 0, "vsplit", 2)
+
+
+@composite("view")
+def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """`tensor_split` of the third dimension.
+
+    >>> import tenfold
+    >>> [t.shape for t in tenfold.ones(1, 2, 4).dsplit(2)]
+    [tenfold.Size([1, 2, 2]), tenfold.Size([1, 2, 2])]
+    """
+    return _sections(input, indices_or_sections, 2, "dsplit", 3)

@@ -1,0 +1,31 @@
+"""Core's own plugin: the CPU and meta devices come in through the hooks that every package uses."""
+
+from __future__ import annotations
+
+from tenfold.dispatch.devices import Backend
+from tenfold.dispatch.families import families
+from tenfold.plugins import hookimpl
+
+TENFOLD_PLUGIN_API = 1
+
+
+@hookimpl()  # type: ignore[untyped-decorator]
+def tenfold_backends() -> list[Backend]:
+    from tenfold.cpu.backend import CpuBackend
+    from tenfold.dispatch.meta import MetaBackend
+
+    return [CpuBackend(), MetaBackend()]
+
+
+@hookimpl()  # type: ignore[untyped-decorator]
+def tenfold_operators() -> dict[str, tuple[str, ...]]:
+    return families("tenfold.ops")
+
+
+@hookimpl()  # type: ignore[untyped-decorator]
+def tenfold_kernels(device: str) -> dict[str, tuple[str, ...]]:
+    folder = {"cpu": "tenfold.cpu", "*": "tenfold.generic"}.get(device)
+    if folder is None:
+        return {}
+    declared = families("tenfold.ops")  # beside its families the folder holds what they share
+    return {family: modules for family, modules in families(folder).items() if family in declared}

@@ -1,0 +1,34 @@
+"""Seeding and states of random numbers, under PyTorch's names: `tenfold.random.manual_seed` and the like."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from tenfold.random.generator import default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+
+__all__ = ["default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]
+
+
+@contextlib.contextmanager
+def fork_rng(
+    devices: Iterable[Any] | None = None, enabled: bool = True, _caller: str = "", _devices_kw: str = "", device_type: str = ""
+) -> Iterator[None]:
+    """Run a block whose random numbers leave the default generator as it was before.
+
+    >>> import tenfold
+    >>> before = tenfold.get_rng_state()
+    >>> with fork_rng():
+    ...     _ = tenfold.rand(3)
+    >>> tenfold.get_rng_state().tolist() == before.tolist()
+    True
+    """
+    if not enabled:
+        yield
+        return
+    state = get_rng_state()
+    try:
+        yield
+    finally:
+        set_rng_state(state)

@@ -1,0 +1,243 @@
+"""The stream of random words behind every random operator: PyTorch's CPU generator, bit for bit.
+
+It is the 32-bit Mersenne Twister (Matsumoto and Nishimura, 1998) initialised with the low 32 bits of the seed. A generator
+hands out words; how words become samples is in `tenfold.cpu.random.sampling`.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tenfold.dispatch.devices import CPU, loaded_backends, located
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.random import MT19937
+    from numpy.typing import NDArray
+
+    from tenfold.dispatch.devices import device
+
+DEFAULT_SEED = 67280421310721
+_N = 624  # words in a Mersenne Twister block
+_STARTING = threading.Lock()
+
+# The bytes of PyTorch's `torch.get_rng_state()`: 5056 of them, so states travel between the two libraries.
+_STATE = np.dtype(
+    [
+        ("seed", "<u8"),
+        ("left", "<i4"),
+        ("seeded", "<i4"),
+        ("next", "<u8"),
+        ("words", "<u8", (_N,)),
+        ("normal_x", "<f8"),
+        ("normal_y", "<f8"),  # the cached normal sample
+        ("normal_rho", "<f8"),
+        ("normal_valid", "<i4"),
+        ("padding", "V12"),
+    ]
+)
+
+
+class Generator:
+    """A reproducible stream of random numbers, the same as `torch.Generator` gives on the CPU.
+
+    A generator made without a seed starts from the fixed seed 67280421310721.
+
+    States are uint8 tensors in PyTorch's layout, so they travel between the two libraries.
+    Source: M. Matsumoto, T. Nishimura, "Mersenne Twister", ACM TOMACS 8 (1998), with the initialisation of 2002.
+
+    >>> Generator().manual_seed(5489).words32(3).tolist()
+    [3499211612, 581869302, 3890346734]
+    """
+
+    __slots__ = ("__weakref__", "_draw", "_engine", "_fresh", "_seed", "device", "normal_sample")
+
+    device: device
+    normal_sample: float | None  # the second half of the last Box-Muller pair, not handed out yet
+    _engine: MT19937 | None
+    _draw: Callable[..., NDArray[np.uint32]]
+
+    def __init__(self, device: Any = "cpu") -> None:
+        # Other devices draw on the CPU too and copy. The CPU's backend is not loaded for the default generator's sake.
+        self.device = CPU if device == "cpu" else located(device)
+        self._restart(DEFAULT_SEED)
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Restart the stream from `seed` and return the generator.
+
+        Negative seeds stand for seed + 2**64.
+
+        Raises: RuntimeError if `seed` is no integer, ValueError if it is outside [-2**63, 2**64).
+
+        >>> Generator().manual_seed(-1).initial_seed() == 2**64 - 1
+        True
+        """
+        if isinstance(seed, bool) or not hasattr(seed, "__index__"):
+            raise RuntimeError(f"Generator: manual_seed expected a long, but got {type(seed).__name__}; pass an int")
+        self._restart(_checked_seed(operator.index(seed)))
+        return self
+
+    def seed(self) -> int:
+        """Restart the stream from a seed that the operating system chose, and return that seed."""
+        self._restart(int.from_bytes(os.urandom(8), "little"))
+        return self._seed
+
+    def initial_seed(self) -> int:
+        """The seed that the stream was last started from."""
+        return self._seed
+
+    def get_state(self) -> Any:
+        """The whole state, the cached normal sample included, as PyTorch's 5056 bytes. Shape: (5056,). Dtype: uint8.
+
+        >>> Generator().get_state().shape
+        tenfold.Size([5056])
+        """
+        from tenfold.ops.creation.factories import from_numpy
+
+        return from_numpy(self._state())
+
+    def _state(self) -> NDArray[np.uint8]:
+        twister = self._started().state["state"]
+        record = np.zeros(1, _STATE)
+        record["seed"], record["seeded"], record["words"] = self._seed, 1, twister["key"]
+        record["left"], record["next"] = (1, 0) if self._fresh else (_N + 1 - twister["pos"], twister["pos"])
+        if self.normal_sample is not None:
+            record["normal_y"], record["normal_valid"] = self.normal_sample, 1
+        return record.view(np.uint8)
+
+    def set_state(self, new_state: Any) -> None:
+        """Continue from a state that `get_state`, here or in PyTorch, returned.
+
+        Raises: TypeError if `new_state` is no uint8 tensor, RuntimeError if its size or content is no such state.
+        """
+        if hasattr(new_state, "_array"):
+            new_state = new_state.numpy(force=True)
+        if not isinstance(new_state, np.ndarray) or new_state.dtype != np.uint8:
+            got = getattr(new_state, "dtype", type(new_state).__name__)
+            raise TypeError(f"Generator: set_state got {got}, RNG state must be uint8; pass what get_state returned")
+        if new_state.size != _STATE.itemsize:
+            raise RuntimeError(
+                f"Generator: set_state got {new_state.size} bytes, a state has {_STATE.itemsize}; pass what get_state returned"
+            )
+        record = np.ascontiguousarray(new_state).reshape(-1).view(_STATE)[0]
+        left, position = int(record["left"]), int(record["next"])
+        if record["seeded"] != 1 or not 1 <= left <= _N or position > _N:
+            raise RuntimeError("Generator: set_state got an invalid mt19937 state; pass what get_state returned")
+        self._seed = int(record["seed"])
+        self.normal_sample = float(record["normal_y"]) if record["normal_valid"] else None
+        self._start(record["words"].astype(np.uint32), _N if left == 1 else position)
+        self._fresh = left == 1 and position == 0
+
+    def clone_state(self) -> Generator:
+        """A new generator at the same point of the same stream.
+
+        >>> g = Generator().manual_seed(3)
+        >>> bool(g.clone_state().words32(1) == g.words32(1))
+        True
+        """
+        clone = Generator(self.device)
+        clone.set_state(self._state())
+        return clone
+
+    def words32(self, count: int) -> NDArray[np.uint32]:
+        """The next `count` words of 32 bits. Shape: (count,). Dtype: uint32."""
+        engine = self._started()
+        self._fresh = self._fresh and not count
+        if count < _N:  # random_raw starts faster, integers runs faster
+            return engine.random_raw(count).astype(np.uint32)
+        return self._draw(0, 1 << 32, count, np.uint32)
+
+    def words64(self, count: int) -> NDArray[np.uint64]:
+        """The next `count` words of 64 bits, each of two 32-bit words, the first one high. Shape: (count,). Dtype: uint64."""
+        words = self.words32(2 * count)
+        return words[0::2].astype(np.uint64) << np.uint64(32) | words[1::2]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (str(self.device), self._state())
+
+    def __repr__(self) -> str:
+        return f"<tenfold.Generator device={str(self.device)!r} initial_seed={self._seed}>"
+
+    def _restart(self, seed: int) -> None:
+        self._seed, self._engine, self.normal_sample, self._fresh = seed, None, None, True
+
+    def _started(self) -> MT19937:
+        """The engine, made when the first word is wanted: `numpy.random` is slow to import."""
+        engine = self._engine
+        if engine is None:
+            with _STARTING:  # of two threads the second takes the first one's engine
+                engine = self._engine or self._seeded()
+        return engine
+
+    def _seeded(self) -> MT19937:
+        seeded = np.random.RandomState(self._seed & 0xFFFFFFFF).get_state(legacy=False)
+        return self._start(seeded["state"]["key"], _N)
+
+    def _start(self, key: NDArray[np.uint32], position: int) -> MT19937:
+        engine = np.random.MT19937(0)
+        engine.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": position}}
+        self._draw, self._engine = np.random.Generator(engine).integers, engine
+        return engine
+
+
+def _restore(device: Any, state: NDArray[np.uint8]) -> Generator:
+    generator = Generator(device)
+    generator.set_state(state)
+    return generator
+
+
+def _checked_seed(seed: int) -> int:
+    if not -(2**63) <= seed < 2**64:
+        raise ValueError(f"manual_seed: got {seed}. Overflow: a seed is an integer in [-2**63, 2**64)")
+    return seed % 2**64
+
+
+default_generator = Generator()
+default_generator.seed()
+
+
+def manual_seed(seed: int) -> Generator:
+    """Restart the process's default generator from `seed` and return it; `seed` is converted with `int`.
+
+    Raises: ValueError if `seed` is outside [-2**63, 2**64) or no number.
+
+    >>> manual_seed(0).words32(1).tolist()
+    [2357136044]
+    """
+    generator = default_generator.manual_seed(int(seed))
+    for backend in loaded_backends():
+        backend.manual_seed(int(seed))
+    return generator
+
+
+def initial_seed() -> int:
+    """The seed that the process's default generator was last started from."""
+    return default_generator.initial_seed()
+
+
+def seed() -> int:
+    """Restart the process's default generator from a seed that the operating system chose, and return that seed."""
+    return default_generator.seed()
+
+
+def get_rng_state() -> Any:
+    """The state of the process's default generator. Shape: (5056). Dtype: uint8.
+
+    >>> get_rng_state().shape
+    tenfold.Size([5056])
+    """
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Any) -> None:
+    """Let the process's default generator continue from a state.
+
+    >>> set_rng_state(get_rng_state())
+    """
+    default_generator.set_state(new_state)

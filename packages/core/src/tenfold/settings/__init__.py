@@ -1,0 +1,1 @@
+"""What a process may set: environment variables, threads, determinism. Imports nothing of Tenfold."""

@@ -1,0 +1,1 @@
+"""The tensor: storage shared by views, attributes, printing, copying."""
