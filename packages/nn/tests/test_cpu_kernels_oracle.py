@@ -17,9 +17,9 @@ DTYPES = [torch.float64, torch.float32]
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 2e-5}
 
 
-def load(family: str) -> ModuleType:
-    """The kernel module of a family."""
-    return import_module(f"tenfold.nn.cpu.{family}")
+def load(module: str) -> ModuleType:
+    """A module of kernels."""
+    return import_module(f"tenfold.nn.cpu.{module}")
 
 
 def array(value: Any) -> Any:
@@ -130,7 +130,7 @@ POOLS = [
 @pytest.mark.parametrize("strided", [False, True])
 @pytest.mark.parametrize("case", POOLS)
 def test_max_pool(case: Any, strided: bool, dtype: Any) -> None:
-    pool = load("pool")
+    pool = load("pool.windows")
     shape, kernel, stride, padding, dilation, ceil_mode = case
     x = normal(*shape, dtype=dtype, strided=strided)
     values, indices = MAX_POOL[len(kernel)](x, kernel, stride, padding, dilation, ceil_mode, True)
@@ -146,12 +146,12 @@ def test_max_pool_takes_the_last_nan_and_the_first_of_equals() -> None:
     x[torch.rand_like(x) < 0.1] = math.nan
     x[torch.rand_like(x) < 0.3] = -math.inf
     values, indices = F.max_pool2d(x, 3, 2, 1, return_indices=True)
-    got, places = run(load("pool").max_pool, x, (3, 3), (2, 2), (1, 1), (1, 1), False)
+    got, places = run(load("pool.windows").max_pool, x, (3, 3), (2, 2), (1, 1), (1, 1), False)
     np.testing.assert_array_equal(got, array(values))
     np.testing.assert_array_equal(places, array(indices))
     for size in (1, 3, 5):
         values, indices = F.adaptive_max_pool2d(x, size, return_indices=True)
-        got, places = run(load("adaptive_pool").adaptive_max_pool, x, (size, size))
+        got, places = run(load("pool.adaptive").adaptive_max_pool, x, (size, size))
         np.testing.assert_array_equal(got, array(values))
         np.testing.assert_array_equal(places, array(indices))
 
@@ -161,7 +161,7 @@ def test_max_pool_takes_the_last_nan_and_the_first_of_equals() -> None:
 @pytest.mark.parametrize("divisor", [None, 3])
 @pytest.mark.parametrize("case", POOLS)
 def test_avg_pool(case: Any, divisor: int | None, count_include_pad: bool, dtype: Any) -> None:
-    pool = load("pool")
+    pool = load("pool.windows")
     shape, kernel, stride, padding, _, ceil_mode = case
     if divisor is not None and len(kernel) == 1:
         divisor = None  # avg_pool1d has no such argument
@@ -180,7 +180,7 @@ def test_avg_pool(case: Any, divisor: int | None, count_include_pad: bool, dtype
      ((2, 2, 5, 6, 4), (2, 3, 3)), ((0, 3, 4, 4), (2, 2))],
 )  # fmt: skip
 def test_adaptive_pool(shape: Any, size: Any, dtype: Any) -> None:
-    adaptive = load("adaptive_pool")
+    adaptive = load("pool.adaptive")
     x = normal(*shape, dtype=dtype, strided=True)
     out = ADAPTIVE_AVG[len(size)](x, size)
     agree(run(adaptive.adaptive_avg_pool, x, size), out)
@@ -206,7 +206,7 @@ def test_unfold_and_fold(steps: Any, shape: Any) -> None:
 @pytest.mark.parametrize("affine", [False, True])
 @pytest.mark.parametrize(("shape", "ndim"), [((3, 5, 8), 1), ((3, 5, 8), 2), ((2, 1), 1), ((600, 80), 1), ((0, 5), 1)])
 def test_layer_and_rms_norm(shape: Any, ndim: int, affine: bool, dtype: Any) -> None:
-    norm = load("norm")
+    norm = load("norm.layer")
     sizes = shape[len(shape) - ndim :]
     x = normal(*shape, dtype=dtype, strided=True)
     weight, bias = (normal(*sizes, dtype=dtype) if affine else None for _ in range(2))
@@ -230,7 +230,7 @@ def test_layer_and_rms_norm(shape: Any, ndim: int, affine: bool, dtype: Any) -> 
 @pytest.mark.parametrize("training", [False, True])
 @pytest.mark.parametrize("shape", [(6, 4), (3, 4, 5), (2, 4, 7, 6), (40, 4, 30, 30), (2, 4, 3, 3, 2)])
 def test_batch_norm(shape: Any, training: bool, affine: bool, dtype: Any) -> None:
-    norm = load("norm")
+    norm = load("norm.batch")
     x = normal(*shape, dtype=dtype, strided=True)
     weight, bias = (normal(4, dtype=dtype) if affine else None for _ in range(2))
     running = torch.randn(4, dtype=dtype), torch.rand(4, dtype=dtype) + 0.5
@@ -250,7 +250,7 @@ def test_batch_norm(shape: Any, training: bool, affine: bool, dtype: Any) -> Non
 @pytest.mark.parametrize("groups", [1, 2, 4])
 @pytest.mark.parametrize("shape", [(3, 4, 5), (2, 4, 7, 6), (2, 4, 3, 3, 2), (0, 4, 2)])
 def test_group_norm(shape: Any, groups: int, affine: bool, dtype: Any) -> None:
-    norm = load("norm")
+    norm = load("norm.group")
     x = normal(*shape, dtype=dtype, strided=True)
     weight, bias = (normal(4, dtype=dtype) if affine else None for _ in range(2))
     out = F.group_norm(x, groups, weight, bias, 1e-3)
@@ -342,7 +342,7 @@ def test_half_precision_computes_in_float32_and_rounds_once(half: str) -> None:
     weight = np.ones((3, 4, 3, 3), dtype)
     steps = ((1, 1), (1, 1), (1, 1), False, (0, 0), 1)
     single = x.astype(np.float32)
-    conv, norm, pool = load("conv"), load("norm"), load("pool")
+    conv, norm, pool = load("conv"), load("norm.layer"), load("pool.windows")
     out = conv.convolution(x, weight, None, *steps)
     assert out.dtype == dtype
     np.testing.assert_array_equal(out, conv.convolution(single, weight.astype(np.float32), None, *steps).astype(dtype))

@@ -19,7 +19,7 @@ from tenfold.dispatch.runtime import RUNTIME
 def no_kernels() -> Any:
     """Take every kernel of this package's operators away for a while."""
     table = kernels.table("cpu")
-    names = [name for name, operator in OPERATORS.items() if operator.family in nn_plugin.WITH_KERNELS]
+    names = [name for name, operator in OPERATORS.items() if operator.family in nn_plugin.tenfold_kernels("cpu")]
     before = {name: getattr(table, name) for name in names}
 
     def put(found: dict[str, Any]) -> None:

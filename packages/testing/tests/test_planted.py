@@ -17,9 +17,9 @@ from tenfold.dispatch.shape_rules import pointwise
 from tenfold.tensor.tensor import Tensor
 from tenfold.testing import ErrorSample, Make, Sample, check_operator, completeness, temporary_registrations
 from tenfold.testing.checks import CHECKS
+from tenfold.testing.generators import no_tensor, unary
 from tenfold.testing.registries import refresh
 from tenfold.testing.samples import error_samples, samples
-from tenfold.testing.samples.families import no_tensor, unary
 
 
 @pytest.fixture(autouse=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from tenfold.dispatch.families import families
 from tenfold.plugins import hookimpl
 
 TENFOLD_PLUGIN_API = 1
-FAMILIES = ("pointwise", "activation", "reduction", "matmul", "indexing", "view", "conversion", "linalg")
 
 
 @hookimpl()  # type: ignore[untyped-decorator]
@@ -14,10 +14,10 @@ def tenfold_layers() -> dict[str, str]:
 
 
 @hookimpl()  # type: ignore[untyped-decorator]
-def tenfold_gradients() -> dict[str, str]:
-    return {family: f"tenfold.autograd.rules.{family}" for family in FAMILIES}
+def tenfold_gradients() -> dict[str, tuple[str, ...]]:
+    return families("tenfold.autograd.rules", declared_in="tenfold.ops")
 
 
 @hookimpl()  # type: ignore[untyped-decorator]
-def tenfold_batching() -> dict[str, str]:
-    return {family: f"tenfold.autograd.batching_rules.{family}" for family in (*FAMILIES, "creation", "random")}
+def tenfold_batching() -> dict[str, tuple[str, ...]]:
+    return families("tenfold.autograd.batching_rules", declared_in="tenfold.ops")

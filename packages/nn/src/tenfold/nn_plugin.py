@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
+from tenfold.dispatch.families import families
 from tenfold.plugins import hookimpl
 
 TENFOLD_PLUGIN_API = 1
-FAMILIES = (
-    "adaptive_pool", "attention", "conv", "ctc", "distance", "elementwise_loss", "embedding", "fold", "fractional_pool",
-    "linear", "loss", "margin_loss", "norm", "padding", "pool", "resize", "sampling_grid", "unpool",
-)  # fmt: skip
-# The other families are compositions that nothing accelerates.
-WITH_KERNELS = ("adaptive_pool", "attention", "conv", "embedding", "fold", "linear", "loss", "norm", "padding", "pool")
 
 
 @hookimpl()  # type: ignore[untyped-decorator]
-def tenfold_operators() -> dict[str, str]:
-    return {family: f"tenfold.nn.ops.{family}" for family in FAMILIES}
+def tenfold_operators() -> dict[str, tuple[str, ...]]:
+    return families("tenfold.nn.ops")
 
 
 @hookimpl()  # type: ignore[untyped-decorator]
-def tenfold_kernels(device: str) -> dict[str, str]:
-    return {family: f"tenfold.nn.cpu.{family}" for family in WITH_KERNELS} if device == "cpu" else {}
+def tenfold_kernels(device: str) -> dict[str, tuple[str, ...]]:
+    return families("tenfold.nn.cpu", declared_in="tenfold.nn.ops") if device == "cpu" else {}
 
 
 @hookimpl()  # type: ignore[untyped-decorator]
-def tenfold_gradients() -> dict[str, str]:
-    return {family: f"tenfold.nn.rules.{family}" for family in WITH_KERNELS}
+def tenfold_gradients() -> dict[str, tuple[str, ...]]:
+    return families("tenfold.nn.rules", declared_in="tenfold.nn.ops")
 
 
 @hookimpl()  # type: ignore[untyped-decorator]

@@ -25,7 +25,4 @@ def tenfold_operators() -> dict[str, tuple[str, ...]]:
 @hookimpl()  # type: ignore[untyped-decorator]
 def tenfold_kernels(device: str) -> dict[str, tuple[str, ...]]:
     folder = {"cpu": "tenfold.cpu", "*": "tenfold.generic"}.get(device)
-    if folder is None:
-        return {}
-    declared = families("tenfold.ops")  # beside its families the folder holds what they share
-    return {family: modules for family, modules in families(folder).items() if family in declared}
+    return {} if folder is None else families(folder, declared_in="tenfold.ops")

@@ -10,7 +10,7 @@ from typing import Any
 
 from tenfold.nn import functional, init, parameter, utils
 from tenfold.nn.container import ModuleDict, ModuleList, Sequential
-from tenfold.nn.layers.activation import (
+from tenfold.nn.layers.activation.layers import (
     CELU,
     ELU,
     GELU,
@@ -36,18 +36,18 @@ from tenfold.nn.layers.activation import (
     Tanhshrink,
     Threshold,
 )
-from tenfold.nn.layers.adaptive_pooling import (
-    AdaptiveAvgPool1d,
-    AdaptiveAvgPool2d,
-    AdaptiveAvgPool3d,
-    AdaptiveMaxPool1d,
-    AdaptiveMaxPool2d,
-    AdaptiveMaxPool3d,
-)
+from tenfold.nn.layers.activation.softmax import LogSoftmax, Softmax, Softmax2d, Softmin
 from tenfold.nn.layers.adaptive_softmax import AdaptiveLogSoftmaxWithLoss
-from tenfold.nn.layers.attention import MultiheadAttention
-from tenfold.nn.layers.conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
-from tenfold.nn.layers.conv_lazy import (
+from tenfold.nn.layers.attention.multihead import MultiheadAttention
+from tenfold.nn.layers.attention.transformer import (
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
+from tenfold.nn.layers.conv.layers import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
+from tenfold.nn.layers.conv.lazy import (
     LazyConv1d,
     LazyConv2d,
     LazyConv3d,
@@ -59,8 +59,7 @@ from tenfold.nn.layers.distance import CosineSimilarity, PairwiseDistance
 from tenfold.nn.layers.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
 from tenfold.nn.layers.embedding import Embedding, EmbeddingBag
 from tenfold.nn.layers.linear import Bilinear, Identity, LazyLinear, Linear
-from tenfold.nn.layers.local_response import CrossMapLRN2d, LocalResponseNorm
-from tenfold.nn.layers.loss import (
+from tenfold.nn.layers.loss.layers import (
     BCELoss,
     BCEWithLogitsLoss,
     CrossEntropyLoss,
@@ -75,7 +74,7 @@ from tenfold.nn.layers.loss import (
     PoissonNLLLoss,
     SmoothL1Loss,
 )
-from tenfold.nn.layers.margin_loss import (
+from tenfold.nn.layers.loss.margin import (
     CosineEmbeddingLoss,
     HingeEmbeddingLoss,
     MarginRankingLoss,
@@ -86,7 +85,7 @@ from tenfold.nn.layers.margin_loss import (
     TripletMarginLoss,
     TripletMarginWithDistanceLoss,
 )
-from tenfold.nn.layers.normalization import (
+from tenfold.nn.layers.norm.layers import (
     BatchNorm1d,
     BatchNorm2d,
     BatchNorm3d,
@@ -98,7 +97,7 @@ from tenfold.nn.layers.normalization import (
     RMSNorm,
     SyncBatchNorm,
 )
-from tenfold.nn.layers.normalization_lazy import (
+from tenfold.nn.layers.norm.lazy import (
     LazyBatchNorm1d,
     LazyBatchNorm2d,
     LazyBatchNorm3d,
@@ -106,6 +105,7 @@ from tenfold.nn.layers.normalization_lazy import (
     LazyInstanceNorm2d,
     LazyInstanceNorm3d,
 )
+from tenfold.nn.layers.norm.local_response import CrossMapLRN2d, LocalResponseNorm
 from tenfold.nn.layers.padding import (
     CircularPad1d,
     CircularPad2d,
@@ -123,7 +123,15 @@ from tenfold.nn.layers.padding import (
     ZeroPad2d,
     ZeroPad3d,
 )
-from tenfold.nn.layers.pooling import (
+from tenfold.nn.layers.pool.adaptive import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveAvgPool3d,
+    AdaptiveMaxPool1d,
+    AdaptiveMaxPool2d,
+    AdaptiveMaxPool3d,
+)
+from tenfold.nn.layers.pool.windows import (
     AvgPool1d,
     AvgPool2d,
     AvgPool3d,
@@ -139,8 +147,8 @@ from tenfold.nn.layers.pooling import (
     MaxUnpool2d,
     MaxUnpool3d,
 )
-from tenfold.nn.layers.rnn import GRU, LSTM, RNN, RNNBase
-from tenfold.nn.layers.rnn_cell import GRUCell, LSTMCell, RNNCell, RNNCellBase
+from tenfold.nn.layers.rnn.cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
+from tenfold.nn.layers.rnn.layers import GRU, LSTM, RNN, RNNBase
 from tenfold.nn.layers.shape import (
     ChannelShuffle,
     Flatten,
@@ -152,14 +160,6 @@ from tenfold.nn.layers.shape import (
     Upsample,
     UpsamplingBilinear2d,
     UpsamplingNearest2d,
-)
-from tenfold.nn.layers.softmax import LogSoftmax, Softmax, Softmax2d, Softmin
-from tenfold.nn.layers.transformer import (
-    Transformer,
-    TransformerDecoder,
-    TransformerDecoderLayer,
-    TransformerEncoder,
-    TransformerEncoderLayer,
 )
 from tenfold.nn.module import Module
 from tenfold.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter

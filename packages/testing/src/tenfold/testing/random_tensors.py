@@ -8,7 +8,7 @@ import numpy as np
 
 from tenfold.dispatch import devices
 from tenfold.random.generator import default_generator
-from tenfold.testing.samples.make import Make
+from tenfold.testing.make import Make
 
 
 def make_tensor(

@@ -17,7 +17,7 @@ from numpy.lib.stride_tricks import as_strided
 from tenfold.cpu.blocks import row_blocks
 from tenfold.dispatch.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
-from tenfold.nn.ops import convolution as ops
+from tenfold.nn.ops.conv import convolution as ops
 from tenfold.nn.window import Sizes, Window, window_over
 
 Array = np.ndarray[Any, Any]

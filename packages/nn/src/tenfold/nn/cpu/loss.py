@@ -15,7 +15,7 @@ from tenfold.cpu.blocks import row_blocks
 from tenfold.cpu.rows import row_sums, subtract_maximum
 from tenfold.dispatch.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
-from tenfold.nn.ops import loss as ops
+from tenfold.nn.ops.loss import classes as ops
 
 Array = np.ndarray[Any, Any]
 

@@ -52,15 +52,7 @@ from tenfold.nn.functional.with_indices import (
     max_pool2d_with_indices,
     max_pool3d_with_indices,
 )
-from tenfold.nn.ops.adaptive_pool import (
-    adaptive_avg_pool1d,
-    adaptive_avg_pool2d,
-    adaptive_avg_pool3d,
-    adaptive_max_pool1d,
-    adaptive_max_pool2d,
-    adaptive_max_pool3d,
-)
-from tenfold.nn.ops.conv import (
+from tenfold.nn.ops.conv.functions import (
     conv1d,
     conv2d,
     conv3d,
@@ -68,24 +60,10 @@ from tenfold.nn.ops.conv import (
     conv_transpose2d,
     conv_transpose3d,
 )
-from tenfold.nn.ops.ctc import (
-    ctc_loss,
-)
 from tenfold.nn.ops.distance import (
     cosine_similarity,
     pairwise_distance,
     pdist,
-)
-from tenfold.nn.ops.elementwise_loss import (
-    binary_cross_entropy,
-    binary_cross_entropy_with_logits,
-    gaussian_nll_loss,
-    huber_loss,
-    kl_div,
-    l1_loss,
-    mse_loss,
-    poisson_nll_loss,
-    smooth_l1_loss,
 )
 from tenfold.nn.ops.embedding import (
     embedding,
@@ -96,19 +74,29 @@ from tenfold.nn.ops.fold import (
     fold,
     unfold,
 )
-from tenfold.nn.ops.fractional_pool import (
-    fractional_max_pool2d,
-    fractional_max_pool3d,
-)
 from tenfold.nn.ops.linear import (
     bilinear,
     linear,
 )
-from tenfold.nn.ops.loss import (
+from tenfold.nn.ops.loss.classes import (
     cross_entropy,
     nll_loss,
 )
-from tenfold.nn.ops.margin_loss import (
+from tenfold.nn.ops.loss.ctc import (
+    ctc_loss,
+)
+from tenfold.nn.ops.loss.elementwise import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    gaussian_nll_loss,
+    huber_loss,
+    kl_div,
+    l1_loss,
+    mse_loss,
+    poisson_nll_loss,
+    smooth_l1_loss,
+)
+from tenfold.nn.ops.loss.margin import (
     cosine_embedding_loss,
     hinge_embedding_loss,
     margin_ranking_loss,
@@ -119,19 +107,27 @@ from tenfold.nn.ops.margin_loss import (
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )
-from tenfold.nn.ops.norm import (
-    batch_norm,
-    group_norm,
-    instance_norm,
-    layer_norm,
-    local_response_norm,
-    normalize,
-    rms_norm,
-)
+from tenfold.nn.ops.norm.batch import batch_norm, instance_norm
+from tenfold.nn.ops.norm.group import group_norm
+from tenfold.nn.ops.norm.layer import layer_norm, rms_norm
+from tenfold.nn.ops.norm.lengths import local_response_norm, normalize
 from tenfold.nn.ops.padding import (
     pad,
 )
-from tenfold.nn.ops.pool import (
+from tenfold.nn.ops.pool.adaptive import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    adaptive_max_pool3d,
+)
+from tenfold.nn.ops.pool.fractional import (
+    fractional_max_pool2d,
+    fractional_max_pool3d,
+)
+from tenfold.nn.ops.pool.unpool import max_unpool1d, max_unpool2d, max_unpool3d
+from tenfold.nn.ops.pool.windows import (
     avg_pool1d,
     avg_pool2d,
     avg_pool3d,
@@ -142,20 +138,17 @@ from tenfold.nn.ops.pool import (
     max_pool2d,
     max_pool3d,
 )
-from tenfold.nn.ops.resize import (
-    channel_shuffle,
+from tenfold.nn.ops.resize.grid import (
+    affine_grid,
+    grid_sample,
+)
+from tenfold.nn.ops.resize.interpolate import (
     interpolate,
-    pixel_shuffle,
-    pixel_unshuffle,
     upsample,
     upsample_bilinear,
     upsample_nearest,
 )
-from tenfold.nn.ops.sampling_grid import (
-    affine_grid,
-    grid_sample,
-)
-from tenfold.nn.ops.unpool import max_unpool1d, max_unpool2d, max_unpool3d
+from tenfold.nn.ops.resize.shuffle import channel_shuffle, pixel_shuffle, pixel_unshuffle
 
 __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",

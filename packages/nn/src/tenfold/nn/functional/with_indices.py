@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.nn.ops.adaptive_pool import adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d
-from tenfold.nn.ops.fractional_pool import fractional_max_pool2d, fractional_max_pool3d
-from tenfold.nn.ops.pool import max_pool1d, max_pool2d, max_pool3d
+from tenfold.nn.ops.pool.adaptive import adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d
+from tenfold.nn.ops.pool.fractional import fractional_max_pool2d, fractional_max_pool3d
+from tenfold.nn.ops.pool.windows import max_pool1d, max_pool2d, max_pool3d
 from tenfold.tensor.tensor import Tensor
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import tenfold as tf
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.shape_rules import broadcast_shapes
-from tenfold.nn.ops.sizes import widened
+from tenfold.nn.arguments import widened
 from tenfold.tensor.tensor import Tensor
 
 

@@ -6,9 +6,9 @@ from math import prod
 from typing import Any
 
 from tenfold.dispatch.operators import composite
-from tenfold.nn.ops.convolution import patches, spread_patches
+from tenfold.nn.arguments import per_dim
+from tenfold.nn.ops.conv.convolution import patches, spread_patches
 from tenfold.nn.ops.padding import constant_pad
-from tenfold.nn.ops.sizes import per_dim
 from tenfold.nn.window import Sizes, window_over
 from tenfold.tensor.tensor import Tensor
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.autograd.gradients import gradient
-from tenfold.nn.ops.convolution import convolution, convolution_input_grad, convolution_weight_grad
-from tenfold.nn.ops.sizes import conjugate
+from tenfold.nn.arguments import conjugate
+from tenfold.nn.ops.conv.convolution import convolution, convolution_input_grad, convolution_weight_grad
 
 
 def _bias(g: Any, weight_shape: Any) -> Any:

@@ -6,8 +6,8 @@ from math import prod
 from typing import Any
 
 from tenfold.autograd.gradients import gradient
+from tenfold.nn.arguments import conjugate
 from tenfold.nn.ops.linear import linear
-from tenfold.nn.ops.sizes import conjugate
 
 
 def _input(g: Any, weight: Any) -> Any:

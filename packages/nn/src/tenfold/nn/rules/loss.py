@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.autograd.gradients import gradients
-from tenfold.nn.ops import loss as ops
+from tenfold.nn.ops.loss import classes as ops
 
 
 @gradients(ops.fused_nll_loss, "input", node="NllLossBackward0", results=(0,))

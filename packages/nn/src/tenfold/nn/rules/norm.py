@@ -5,24 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.autograd.gradients import gradients
-from tenfold.nn.ops import norm as ops
+from tenfold.nn.ops.norm import batch, group, layer
 
 
-@gradients(ops.fused_layer_norm, "input", "weight", "bias", node="NativeLayerNormBackward0", results=(0,))
+@gradients(layer.fused_layer_norm, "input", "weight", "bias", node="NativeLayerNormBackward0", results=(0,))
 def _layer_norm(g: Any, input: Any, out1: Any, out2: Any, normalized_ndim: int, weight: Any, eps: float) -> Any:
-    return ops.fused_layer_norm_grad(g[0], input, out1, out2, normalized_ndim, weight, eps)
+    return layer.fused_layer_norm_grad(g[0], input, out1, out2, normalized_ndim, weight, eps)
 
 
-@gradients(ops.fused_rms_norm, "input", "weight", node="FusedRmsNormBackward0", results=(0,))
+@gradients(layer.fused_rms_norm, "input", "weight", node="FusedRmsNormBackward0", results=(0,))
 def _rms_norm(g: Any, input: Any, out1: Any, normalized_ndim: int, weight: Any, eps: float) -> Any:
-    return ops.fused_rms_norm_grad(g[0], input, out1, normalized_ndim, weight, eps)
+    return layer.fused_rms_norm_grad(g[0], input, out1, normalized_ndim, weight, eps)
 
 
-@gradients(ops.fused_batch_norm, "input", "weight", "bias", node="NativeBatchNormBackward0", results=(0,))
+@gradients(batch.fused_batch_norm, "input", "weight", "bias", node="NativeBatchNormBackward0", results=(0,))
 def _batch_norm(g: Any, input: Any, weight: Any, out1: Any, out3: Any, training: bool, eps: float) -> Any:
-    return ops.fused_batch_norm_grad(g[0], input, weight, out1, out3, training, eps)
+    return batch.fused_batch_norm_grad(g[0], input, weight, out1, out3, training, eps)
 
 
-@gradients(ops.fused_group_norm, "input", "weight", "bias", node="NativeGroupNormBackward0", results=(0,))
+@gradients(group.fused_group_norm, "input", "weight", "bias", node="NativeGroupNormBackward0", results=(0,))
 def _group_norm(g: Any, input: Any, out1: Any, out2: Any, num_groups: int, weight: Any, eps: float) -> Any:
-    return ops.fused_group_norm_grad(g[0], input, out1, out2, num_groups, weight, eps)
+    return group.fused_group_norm_grad(g[0], input, out1, out2, num_groups, weight, eps)

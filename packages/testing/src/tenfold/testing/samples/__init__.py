@@ -19,7 +19,7 @@ import tenfold
 from tenfold import plugins
 from tenfold.dispatch.operators import OPERATORS, Operator, as_operator
 from tenfold.tensor.tensor import Tensor
-from tenfold.testing.samples.make import ANY, LAYOUTS, NONZERO, POSITIVE, PROBABILITY, UNIT, Domain, Make
+from tenfold.testing.make import ANY, LAYOUTS, NONZERO, POSITIVE, PROBABILITY, UNIT, Domain, Make
 
 __all__ = [
     "ANY", "LAYOUTS", "NONZERO", "POSITIVE", "PROBABILITY", "UNIT", "Domain", "ErrorSample", "Make", "Sample", "Samples",
@@ -167,8 +167,9 @@ def load() -> None:
     if not _loaded:
         plugins.load_operators()
         for plugin, modules in plugins.hook_results("tenfold_samples"):
-            for module in modules.values():
-                plugins.load_module(plugin, module)
+            for family in modules.values():
+                for module in plugins.as_modules(family):
+                    plugins.load_module(plugin, module)
         for plugin in plugins.problems():
             if plugin.name == "testing":
                 raise RuntimeError(f"samples: plugin {plugin} failed to load: {plugin.error}") from plugin.error

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import tenfold
+from tenfold.testing.generators import no_tensor, unary
 from tenfold.testing.samples import ANY, NONZERO, Domain, ErrorSample, Make, Sample, error_samples, samples
-from tenfold.testing.samples.families import no_tensor, unary
-from tenfold.testing.samples.reduction import out_of_range
+from tenfold.testing.samples.reduction.reductions import out_of_range
 
 
 def _sigmoid(input: Any) -> Any:

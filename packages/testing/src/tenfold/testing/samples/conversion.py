@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import tenfold
+from tenfold.testing.generators import unary_tensors
 from tenfold.testing.samples import Domain, ErrorSample, Make, Sample, error_samples, samples
-from tenfold.testing.samples.families import unary_tensors
 from tenfold.types.memory_format import channels_last, contiguous_format
 
 POSITIVE = Domain(0.0, 5.0)  # a negative number has no unsigned integer

@@ -1,0 +1,38 @@
+"""Reading arguments: sizes given as one number or one for each dimension, tensors to be widened or conjugated, constants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tenfold
+
+
+def per_dim(value: Any, ndim: int, what: str) -> tuple[int, ...]:
+    """One integer for each of `ndim` dimensions; RuntimeError when the number of them is wrong."""
+    if type(value) is int:
+        return (value,) * ndim
+    sizes = tuple(int(v) for v in value) if hasattr(value, "__len__") else (int(value),)
+    if len(sizes) == ndim:
+        return sizes
+    if len(sizes) == 1:
+        return sizes * ndim
+    raise RuntimeError(f"{what} must be an int or a tuple of {ndim} ints, got {value!r}")
+
+
+def conjugate(x: Any) -> Any:
+    """The complex conjugate; real tensors as they are."""
+    return x.conj() if x._array.dtype.kind == "c" else x
+
+
+def widened(x: Any) -> Any:
+    """float16 and bfloat16 tensors as float32, in which statistics are computed; others as they are."""
+    return x.to(tenfold.float32) if x._array.dtype.itemsize == 2 and x.dtype.is_floating_point else x
+
+
+def refuse_gradients(name: str, **constants: Any) -> None:
+    """RuntimeError, as PyTorch's, for a constant of the operator that asks for a gradient: there is none."""
+    for what, value in constants.items():
+        if value is not None and value.requires_grad and tenfold.is_grad_enabled():
+            raise RuntimeError(
+                f"{name}: not differentiable with respect to {what!r}, which requires a gradient; detach() it first"
+            )

@@ -1,0 +1,169 @@
+"""Layer and root-mean-square normalization and their gradients.
+
+Rows are worked on in blocks that stay in the cache; sums over rows and columns are matrix-vector products.
+Each gradient uses the same identity: for y = (x - mean) / std and the gradient h of y,
+the gradient of x is (h - mean(h) - y mean(h y)) / std.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from tenfold.cpu.blocks import row_blocks
+from tenfold.dispatch.kernels import kernel
+from tenfold.nn.cpu.array_kernel import array_kernel
+from tenfold.nn.ops.norm import layer as ops
+from tenfold.nn.window import Sizes
+
+Array = np.ndarray[Any, Any]
+
+SMALL_BYTES = 1 << 14
+
+
+def _split(shape: Sizes, normalized_ndim: int) -> tuple[Sizes, int]:
+    """The leading sizes and the number of elements that are normalized together."""
+    at = len(shape) - normalized_ndim
+    return shape[:at], prod(shape[at:])
+
+
+@array_kernel()
+def fused_layer_norm(
+    input: Array, normalized_ndim: int, weight: Array | None, bias: Array | None, eps: float
+) -> tuple[Array, Array, Array]:
+    """(x - mean) / sqrt(var + eps) * weight + bias over the last dimensions; also mean and 1 / sqrt(var + eps)."""
+    if input.nbytes <= SMALL_BYTES and normalized_ndim == 1 and input.shape[-1]:
+        return _small_layer_norm(input, weight, bias, eps)
+    lead, D = _split(input.shape, normalized_ndim)
+    x = input.reshape(prod(lead), D)
+    out = np.empty(x.shape, x.dtype)
+    mean, rstd = np.empty((2, len(x)), x.dtype)
+    factors = None if weight is None else weight.reshape(D)
+    terms = None if bias is None else bias.reshape(D)
+    for part in row_blocks(len(x), D * x.itemsize):
+        y = out[part]
+        mean[part], rstd[part] = center(x[part], y, eps)
+        y *= rstd[part, None]
+        if factors is not None:
+            y *= factors
+        if terms is not None:
+            y += terms
+    shape = (*lead, *[1] * normalized_ndim)
+    return out.reshape(input.shape), mean.reshape(shape), rstd.reshape(shape)
+
+
+def _small_layer_norm(x: Array, weight: Array | None, bias: Array | None, eps: float) -> tuple[Array, Array, Array]:
+    """The same in as few array operations as possible, which is what counts on small inputs."""
+    D = x.shape[-1]
+    mean = np.add.reduce(x, -1, keepdims=True)
+    mean /= D
+    out = x - mean
+    rstd = np.vecdot(out, out)[..., None]
+    rstd /= D
+    rstd += eps
+    np.sqrt(rstd, out=rstd)
+    np.reciprocal(rstd, out=rstd)
+    out *= rstd
+    if weight is not None:
+        out *= weight
+    if bias is not None:
+        out += bias
+    return out, mean, rstd
+
+
+def center(x: Array, out: Array, eps: float) -> tuple[Array, Array]:
+    """Write x - mean of each row to `out`; return the means and 1 / sqrt(variance + eps)."""
+    D = x.shape[1]
+    mean = _row_means(x)
+    np.subtract(x, mean[:, None], out=out)
+    variance = np.vecdot(out, out)
+    variance /= D
+    return mean, 1 / np.sqrt(variance + eps)
+
+
+def _row_means(x: Array) -> Array:
+    means = x @ np.ones(x.shape[1], x.dtype)
+    means /= x.shape[1]
+    return means
+
+
+@array_kernel(rounded=3)
+def fused_layer_norm_grad(
+    grad: Array, input: Array, mean: Array, rstd: Array, normalized_ndim: int, weight: Array | None, eps: float
+) -> tuple[Array, Array, Array]:
+    """The gradients of `fused_layer_norm` for input, weight and bias (the last two of the normalized shape)."""
+    lead, D = _split(input.shape, normalized_ndim)
+    rows = prod(lead)
+    g2, x2 = grad.reshape(rows, D), input.reshape(rows, D)
+    centers, scales = mean.reshape(rows, 1), rstd.reshape(rows, 1)
+    factors = None if weight is None else weight.reshape(D)
+    out = np.empty((rows, D), grad.dtype)
+    g_weight, g_bias = np.zeros(D, grad.dtype), np.zeros(D, grad.dtype)
+    for part in row_blocks(rows, D * grad.itemsize):
+        y = x2[part] - centers[part]
+        y *= scales[part]
+        ones = np.ones(len(y), grad.dtype)
+        g_bias += ones @ g2[part]
+        products = np.multiply(g2[part], y, out=out[part])
+        g_weight += ones @ products
+        _row_gradient(g2[part], y, products, factors, scales[part], out[part])
+    shape = input.shape[len(lead) :]
+    return out.reshape(input.shape), g_weight.reshape(shape), g_bias.reshape(shape)
+
+
+def _row_gradient(grad: Array, y: Array, products: Array, weight: Array | None, rstd: Array, out: Array) -> None:
+    """Write the gradient of rows y = (x - mean) rstd, then scaled by `weight`, to `out`; `y` is used up.
+
+    `products` is grad y, and may be `out`.
+    """
+    D = grad.shape[1]
+    mix = np.full(D, 1 / D, grad.dtype) if weight is None else weight / D
+    along = (products @ mix)[:, None]
+    mean = (grad @ mix)[:, None]
+    y *= along
+    y += mean
+    np.subtract(grad if weight is None else np.multiply(grad, weight, out=out), y, out=out)
+    out *= rstd
+
+
+@array_kernel()
+def fused_rms_norm(input: Array, normalized_ndim: int, weight: Array | None, eps: float) -> tuple[Array, Array]:
+    """x / sqrt(mean(x^2) + eps) * weight over the last dimensions; also 1 / sqrt(mean(x^2) + eps)."""
+    lead, D = _split(input.shape, normalized_ndim)
+    x = input.reshape(prod(lead), D)
+    out = np.empty(x.shape, x.dtype)
+    rstd = np.empty(len(x), x.dtype)
+    for part in row_blocks(len(x), D * x.itemsize):
+        squares = np.vecdot(x[part], x[part])
+        rstd[part] = 1 / np.sqrt(squares / D + eps)
+        np.multiply(x[part], rstd[part, None], out=out[part])
+        if weight is not None:
+            out[part] *= weight.reshape(D)
+    return out.reshape(input.shape), rstd.reshape(*lead, *[1] * normalized_ndim)
+
+
+@array_kernel(rounded=2)
+def fused_rms_norm_grad(
+    grad: Array, input: Array, rstd: Array, normalized_ndim: int, weight: Array | None, eps: float
+) -> tuple[Array, Array]:
+    """The gradients of `fused_rms_norm` for input and weight (of the normalized shape)."""
+    lead, D = _split(input.shape, normalized_ndim)
+    rows = prod(lead)
+    g2, x2, scales = grad.reshape(rows, D), input.reshape(rows, D), rstd.reshape(rows, 1)
+    out = np.empty((rows, D), grad.dtype)
+    g_weight = np.zeros(D, grad.dtype)
+    mix = np.full(D, 1 / D, grad.dtype) if weight is None else weight.reshape(D) / D
+    for part in row_blocks(rows, D * grad.itemsize):
+        y = x2[part] * scales[part]
+        products = np.multiply(g2[part], y, out=out[part])
+        g_weight += np.ones(len(y), grad.dtype) @ products
+        y *= (products @ mix)[:, None]
+        np.subtract(g2[part] if weight is None else g2[part] * weight.reshape(D), y, out=out[part])
+        out[part] *= scales[part]
+    return out.reshape(input.shape), g_weight.reshape(input.shape[len(lead) :])
+
+
+for _function in (fused_layer_norm, fused_layer_norm_grad, fused_rms_norm, fused_rms_norm_grad):
+    kernel(getattr(ops, _function.__name__), device="cpu")(_function)

@@ -1,0 +1,271 @@
+"""Losses that compare an input with a target element by element."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import tenfold as tf
+from tenfold.dispatch.operators import composite
+from tenfold.dispatch.shape_rules import broadcast_shapes
+from tenfold.nn.ops.loss.reduction import reduced, reduction_of
+from tenfold.tensor.tensor import Tensor
+
+
+def _together(name: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """Both in their common shape, with PyTorch's warning when the sizes differ."""
+    if input._array.shape == target._array.shape:
+        return input, target
+    warnings.warn(
+        f"{name}: Using a target size ({list(target.shape)}) that is different to the input size ({list(input.shape)}). "
+        f"This will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+        stacklevel=4,
+    )
+    shape = broadcast_shapes(name, [input.shape, target.shape])
+    return input.expand(shape), target.expand(shape)
+
+
+def _weighted(name: str, losses: Tensor, weight: Tensor | None, reduction: str) -> Tensor:
+    """Reduce losses with a weight for each element; the mean is the weighted one."""
+    if weight is None:
+        return reduced(losses, reduction)
+    if weight.shape != losses.shape:
+        raise ValueError(f"{name}: Inputs and weight must have the same size; got {list(losses.shape)} and {list(weight.shape)}")
+    losses = losses * weight
+    return losses.sum() / weight.sum() if reduction == "mean" else reduced(losses, reduction)
+
+
+@composite("loss", method=None)
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """Squared error: (input - target)^2.
+
+    Shape: (*), (*) -> (), or (*) with reduction "none". Raises: ValueError for an unknown reduction.
+
+    >>> import tenfold
+    >>> tenfold.op.mse_loss(tenfold.tensor([1.0, 2.0]), tenfold.tensor([1.0, 4.0]))
+    tensor(2.)
+    """
+    reduction = reduction_of("mse_loss", size_average, reduce, reduction)
+    input, target = _together("mse_loss", input, target)
+    difference = input - target
+    return _weighted("mse_loss", difference * difference, weight, reduction)
+
+
+@composite("loss", method=None)
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """Absolute error: |input - target|.
+
+    >>> import tenfold
+    >>> tenfold.op.l1_loss(tenfold.tensor([1.0, 2.0]), tenfold.tensor([1.0, 4.0]))
+    tensor(1.)
+    """
+    reduction = reduction_of("l1_loss", size_average, reduce, reduction)
+    input, target = _together("l1_loss", input, target)
+    return _weighted("l1_loss", (input - target).abs(), weight, reduction)
+
+
+@composite("loss", method=None)
+def smooth_l1_loss(
+    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean", beta: float = 1.0
+) -> Tensor:
+    """0.5 d^2 / beta where d = |input - target| < beta, else d - 0.5 beta. Source: Girshick, "Fast R-CNN", 2015.
+
+    >>> import tenfold
+    >>> tenfold.op.smooth_l1_loss(tenfold.tensor([0.5, 3.0]), tenfold.zeros(2), reduction="none")
+    tensor([0.1250, 2.5000])
+    """
+    reduction = reduction_of("smooth_l1_loss", size_average, reduce, reduction)
+    input, target = _together("smooth_l1_loss", input, target)
+    if beta < 0:
+        raise RuntimeError(f"smooth_l1_loss does not support negative values for beta, got {beta}")
+    d = input - target
+    if beta == 0.0:
+        return reduced(d.abs(), reduction)
+    return reduced(tf.where(d.abs() < beta, 0.5 * d * d / beta, d.abs() - 0.5 * beta), reduction)
+
+
+@composite("loss", method=None)
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
+) -> Tensor:
+    """0.5 d^2 where d = |input - target| <= delta, else delta (d - 0.5 delta). Source: Huber, 1964.
+
+    >>> import tenfold
+    >>> tenfold.op.huber_loss(tenfold.tensor([0.5, 3.0]), tenfold.zeros(2), reduction="none")
+    tensor([0.1250, 2.5000])
+    """
+    reduction = reduction_of("huber_loss", None, None, reduction)
+    if delta <= 0:
+        raise RuntimeError(f"huber_loss does not support non-positive values for delta, got {delta}")
+    input, target = _together("huber_loss", input, target)
+    d = input - target
+    losses = tf.where(d.abs() <= delta, 0.5 * d * d, delta * (d.abs() - 0.5 * delta))
+    return _weighted("huber_loss", losses, weight, reduction)
+
+
+def _check_same_size(name: str, input: Tensor, target: Tensor) -> None:
+    if target._array.shape != input._array.shape:
+        raise ValueError(
+            f"{name}: Using a target size ({list(target.shape)}) that is different to the input size ({list(input.shape)}) "
+            f"is deprecated. Please ensure they have the same size."
+        )
+
+
+@composite("loss", method=None)
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """-(target log(input) + (1 - target) log(1 - input)) * weight, logarithms cut at -100.
+
+    Raises: ValueError for different sizes, RuntimeError for inputs outside [0, 1].
+
+    >>> import tenfold
+    >>> tenfold.op.binary_cross_entropy(tenfold.tensor([0.5]), tenfold.tensor([1.0]))
+    tensor(0.6931)
+    """
+    reduction = reduction_of("binary_cross_entropy", size_average, reduce, reduction)
+    _check_same_size("binary_cross_entropy", input, target)
+    if (
+        input._key.device.type == "cpu"
+        and input._key.level is None
+        and input.numel()
+        and not bool(((input >= 0) & (input <= 1)).all())
+    ):
+        raise RuntimeError("binary_cross_entropy: all elements of input should be between 0 and 1")
+    losses = (target - 1) * (-input).log1p().clamp_min(-100) - target * input.log().clamp_min(-100)
+    return reduced(losses if weight is None else losses * weight, reduction)
+
+
+@composite("loss", method=None)
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """Binary cross entropy of sigmoid(input), stable for large inputs; `pos_weight` multiplies the positive term.
+
+    Formula: (1 - t) x + (1 + (pos_weight - 1) t) log(1 + exp(-x)). Raises: ValueError for different sizes.
+
+    >>> import tenfold
+    >>> tenfold.binary_cross_entropy_with_logits(tenfold.tensor([0.0]), tenfold.tensor([1.0]))
+    tensor(0.6931)
+    """
+    reduction = reduction_of("binary_cross_entropy_with_logits", size_average, reduce, reduction)
+    if target._array.shape != input._array.shape:
+        raise ValueError(
+            f"binary_cross_entropy_with_logits: Target size ({list(target.shape)}) must be the same as input size "
+            f"({list(input.shape)})"
+        )
+    softplus = -tf.logsigmoid(input)
+    if pos_weight is not None:
+        softplus = softplus * ((pos_weight - 1) * target + 1)
+    losses = (1 - target) * input + softplus
+    return reduced(losses if weight is None else losses * weight, reduction)
+
+
+@composite("loss", method=None)
+def kl_div(
+    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean", log_target: bool = False
+) -> Tensor:
+    """Kullback-Leibler divergence: target (log(target) - input), the input being log-probabilities.
+
+    Reduction "batchmean" divides the sum by the first size, which is the mathematical definition.
+
+    >>> import tenfold
+    >>> tenfold.op.kl_div(tenfold.zeros(1), tenfold.ones(1), reduction="batchmean")
+    tensor(0.)
+    """
+    if size_average is not None or reduce is not None or reduction != "batchmean":
+        reduction = reduction_of("kl_div", size_average, reduce, reduction)
+    if reduction == "mean":
+        warnings.warn(
+            "kl_div: reduction: 'mean' divides the total loss by both the batch size and the support size. "
+            "'batchmean' divides only by the batch size, and aligns with the KL div math definition.",
+            stacklevel=3,
+        )
+    losses = target.exp() * (target - input) if log_target else tf.xlogy(target, target) - target * input
+    if reduction == "batchmean":
+        return losses.sum() / input.shape[0] if input.dim() else losses.sum()
+    return reduced(losses, reduction)
+
+
+@composite("loss", method=None)
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: Any = None,
+    eps: float = 1e-08,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Poisson likelihood: exp(input) - target input, or input - target log(input + eps); `full` adds Stirling's term.
+
+    >>> import tenfold
+    >>> tenfold.poisson_nll_loss(tenfold.zeros(1), tenfold.ones(1))
+    tensor(1.)
+    """
+    reduction = reduction_of("poisson_nll_loss", size_average, reduce, reduction)
+    losses = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    if full:
+        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
+        losses = losses + tf.where(target > 1, stirling, tf.zeros_like(stirling))
+    return reduced(losses, reduction)
+
+
+@composite("loss", method=None)
+def gaussian_nll_loss(
+    input: Tensor, target: Tensor, var: Tensor | float, full: bool = False, eps: float = 1e-06, reduction: str = "mean"
+) -> Tensor:
+    """Gaussian likelihood: 0.5 (log(var) + (input - target)^2 / var), var at least eps; `full` adds 0.5 log(2 pi).
+
+    Raises: ValueError for a variance of another size or below 0.
+
+    >>> import tenfold
+    >>> tenfold.op.gaussian_nll_loss(tenfold.ones(1), tenfold.zeros(1), tenfold.ones(1))
+    tensor(0.5000)
+    """
+    reduction = reduction_of("gaussian_nll_loss", None, None, reduction)
+    if isinstance(var, (int, float)):
+        if var < 0:
+            raise ValueError(f"gaussian_nll_loss: var has negative entry {var}")
+        var = tf.full(tuple(input.shape), float(var), dtype=input.dtype, device=input.device)
+    if var.shape != input.shape:
+        if input.shape[:-1] == var.shape:
+            var = var.unsqueeze(-1)
+        elif not (input.shape[:-1] == var.shape[:-1] and var.shape[-1] == 1):
+            raise ValueError(
+                f"gaussian_nll_loss: var is of incorrect size {list(var.shape)} for an input of size {list(input.shape)}"
+            )
+    if var._key.level is None and var._key.device.type != "meta" and bool((var < 0).any()):
+        raise ValueError("gaussian_nll_loss: var has negative entry/entries")
+    with tf.no_grad():
+        excess = tf.clamp_min(var, eps) - var
+    var = var + excess  # the gradient passes as if nothing were cut
+    losses = 0.5 * (var.log() + (input - target) ** 2 / var)
+    return reduced(losses + 0.5 * math.log(2 * math.pi) if full else losses, reduction)

@@ -1,0 +1,176 @@
+"""Normalization of channels over the batch: batch norm, and instance norm as its case of one sample."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import tenfold as tf
+from tenfold.dispatch.operators import composite
+from tenfold.nn.arguments import refuse_gradients, widened
+from tenfold.nn.ops.norm.statistics import affine, rows_grad
+from tenfold.tensor.tensor import Tensor
+
+
+@composite("norm", method=None)
+def fused_batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Batch norm of (N, C, *S), with the mean, the biased variance and 1 / sqrt(var + eps) that it used.
+
+    >>> import tenfold
+    >>> tenfold.op.fused_batch_norm(tenfold.tensor([[1.0], [3.0]]), None, None, None, None, True, 0.0)[1]
+    tensor([2.])
+    """
+    x = widened(input)
+    if training or running_mean is None or running_var is None:
+        mean, var = _channel_statistics(x)
+    else:
+        mean, var = widened(running_mean), widened(running_var)
+    rstd = (var + eps).rsqrt()
+    y = (x - along_channels(mean, x)) * along_channels(rstd, x)
+    weight, bias = (None if v is None else along_channels(v, x) for v in (weight, bias))
+    return affine(y, weight, bias, input.dtype), mean, var, rstd
+
+
+def but_channels(x: Tensor) -> list[int]:
+    return [0, *range(2, x.dim())]
+
+
+def _channel_statistics(x: Tensor) -> tuple[Tensor, Tensor]:
+    mean = x.mean(but_channels(x))
+    centered = x - along_channels(mean, x)
+    return mean, (centered * centered).mean(but_channels(x))
+
+
+def along_channels(v: Tensor, x: Tensor) -> Tensor:
+    return v.view(-1, *[1] * (x.dim() - 2))
+
+
+@composite("norm", method=None)
+def fused_batch_norm_grad(
+    grad: Tensor, input: Tensor, weight: Tensor | None, mean: Tensor, rstd: Tensor, training: bool, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradients of `fused_batch_norm` for input, weight and bias; in training the body computes mean and rstd again.
+
+    >>> import tenfold
+    >>> x = tenfold.tensor([[1.0], [3.0]])
+    >>> _, mean, _, rstd = tenfold.op.fused_batch_norm(x, None, None, None, None, True, 0.0)
+    >>> tenfold.op.fused_batch_norm_grad(tenfold.ones(2, 1), x, None, mean, rstd, True, 0.0)[2]
+    tensor([2.])
+    """
+    x, g = widened(input), widened(grad)
+    if training:
+        mean, var = _channel_statistics(x)
+        rstd = (var + eps).rsqrt()
+    dims, scale = but_channels(x), along_channels(rstd, x)
+    y = (x - along_channels(mean, x)) * scale
+    h = g if weight is None else g * along_channels(widened(weight), x)
+    g_input = rows_grad(h, y, scale, dims) if training else h * scale
+    return g_input.to(grad.dtype), (g * y).sum(dims).to(grad.dtype), g.sum(dims).to(grad.dtype)
+
+
+@composite("norm", method=None)
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-05,
+) -> Tensor:
+    """Batch norm: (x - mean) / sqrt(var + eps) * weight + bias for each channel.
+
+    In training the statistics are the batch's, and the running ones are moved towards them by `momentum` (the variance
+    unbiased); else they are the running ones. Shape: (N, C, *S) -> the same; the others (C). Dtype: floating.
+    Raises: ValueError when training has one value per channel; RuntimeError when sizes do not fit.
+    Source: Ioffe and Szegedy, "Batch Normalization", 2015, algorithm 1.
+
+    >>> import tenfold
+    >>> tenfold.batch_norm(tenfold.tensor([[1.0], [3.0]]), None, None, training=True, eps=0.0)
+    tensor([[-1.],
+            [ 1.]])
+    """
+    shape = input._array.shape
+    if len(shape) < 2 and not input.numel():
+        return input.clone()
+    check_channels("batch_norm", shape, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
+    if training:
+        values_per_channel("batch_norm", shape)
+    elif running_mean is None or running_var is None:
+        raise RuntimeError("batch_norm: Expected running_mean and running_var to be defined when training=False")
+    if running_mean is not None or running_var is not None:
+        refuse_gradients("batch_norm", running_mean=running_mean, running_var=running_var)
+    out, mean, var, _ = fused_batch_norm(input, weight, bias, running_mean, running_var, training, eps)
+    if training and (running_mean is not None or running_var is not None):
+        update_statistics(running_mean, running_var, mean, var, momentum, prod(shape) // max(1, shape[1]))
+    return out
+
+
+def values_per_channel(name: str, shape: tuple[int, ...]) -> None:
+    """Training on a single value per channel makes no sense: ValueError."""
+    if len(shape) > 1 and shape[0] * prod(shape[2:]) == 1:
+        raise ValueError(f"{name}: Expected more than 1 value per channel when training, got input size {list(shape)}")
+
+
+def check_channels(name: str, shape: tuple[int, ...], **vectors: Any) -> None:
+    if len(shape) < 2:
+        raise RuntimeError(f"{name}: expected an input of at least 2 dimensions (N, C, *), got {list(shape)}")
+    for what, v in vectors.items():
+        if v is not None and v._array.shape != (shape[1],):
+            raise RuntimeError(
+                f"{name}: {what} should contain {shape[1]} elements not {v.numel()} (input of shape {list(shape)})"
+            )
+
+
+def update_statistics(running_mean: Any, running_var: Any, mean: Tensor, var: Tensor, momentum: float, count: int) -> None:
+    """Move the running statistics towards the batch's, the variance made unbiased."""
+    with tf.no_grad():
+        if running_mean is not None:
+            running_mean.mul_(1 - momentum).add_(mean.detach() * momentum)
+        if running_var is not None:
+            running_var.mul_(1 - momentum).add_(var.detach() * (momentum * count / max(1, count - 1)))
+
+
+@composite("norm", method=None)
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-05,
+) -> Tensor:
+    """Instance norm: batch norm of each sample by itself.
+
+    Shape: (N, C, *S) -> the same; the others (C). Source: Ulyanov, Vedaldi and Lempitsky, "Instance Normalization", 2016.
+
+    >>> import tenfold
+    >>> tenfold.instance_norm(tenfold.tensor([[[1.0, 3.0]]]), eps=0.0)
+    tensor([[[-1.,  1.]]])
+    """
+    shape = tuple(input.shape)
+    check_channels("instance_norm", shape, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
+    if use_input_stats and len(shape) > 2 and prod(shape[2:]) == 1:
+        raise ValueError(f"instance_norm: Expected more than 1 spatial element when training, got input size {list(shape)}")
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError("instance_norm: Expected running_mean and running_var to be defined when use_input_stats is false")
+    if running_mean is not None or running_var is not None:
+        refuse_gradients("instance_norm", running_mean=running_mean, running_var=running_var)
+    N, C = shape[:2]
+    given = [None if v is None else v.expand(N, C).reshape(N * C) for v in (weight, bias, running_mean, running_var)]
+    out, mean, var, _ = fused_batch_norm(input.reshape(1, N * C, *shape[2:]), *given, use_input_stats, eps)
+    if use_input_stats and (running_mean is not None or running_var is not None):
+        means, variances = mean.detach().view(N, C).mean(0), var.detach().view(N, C).mean(0)
+        update_statistics(running_mean, running_var, means, variances, momentum, prod(shape[2:]))
+    return out.reshape(shape)

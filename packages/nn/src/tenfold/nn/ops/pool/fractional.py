@@ -1,0 +1,103 @@
+"""Maximum pooling over windows at random, evenly spread places."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import tenfold as tf
+from tenfold.dispatch.operators import composite
+from tenfold.nn.arguments import per_dim
+from tenfold.tensor.tensor import Tensor
+
+
+def _starts(samples: Tensor, size: int, out: int, kernel: int) -> Tensor:
+    """The first element of each window for random numbers of shape (P,): (P, out); the last window ends at the border."""
+    steps = tf.arange(out, device=samples.device)
+    if out == 1:
+        return tf.full((samples.shape[0], 1), size - kernel, dtype=tf.int64, device=samples.device)
+    alpha = (size - kernel) / (out - 1)
+    u = samples.to(tf.float64).unsqueeze(1)
+    starts = ((steps + u) * alpha).floor() - (u * alpha).floor()
+    return tf.where(steps == out - 1, float(size - kernel), starts).to(tf.int64)
+
+
+def _pool(
+    name: str, n: int, input: Tensor, kernel_size: Any, output_size: Any, output_ratio: Any, samples: Any
+) -> tuple[Tensor, Tensor]:
+    kernel = per_dim(kernel_size, n, f"{name}: kernel_size")
+    if output_size is None and output_ratio is None:
+        raise ValueError(f"{name}: fractional pooling requires specifying either an output_size or an output_ratio")
+    if input.dim() not in (n + 1, n + 2) or 0 in input.shape[-n - 1 :]:
+        raise RuntimeError(
+            f"{name}: Expected {n + 1}D or {n + 2}D tensor with non-zero sizes for input, but got: {list(input.shape)}"
+        )
+    sizes, lead = tuple(input.shape[-n:]), tuple(input.shape[:-n])
+    if output_size is None:
+        ratios = output_ratio if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * n
+        output_size = [int(s * r) for s, r in zip(sizes, ratios, strict=True)]
+    outs = per_dim(output_size, n, f"{name}: output_size")
+    if any(o + k - 1 > s for o, k, s in zip(outs, kernel, sizes, strict=True)):
+        raise RuntimeError(f"{name}: output {outs} with kernel {kernel} is too large relative to input {list(sizes)}")
+    if samples is None:
+        samples = tf.rand(*(lead if len(lead) == 2 else (1, *lead)), n, dtype=input.dtype, device=input.device)
+    P = prod(lead)
+    index = tf.zeros(P, 1, 1, dtype=tf.int64, device=input.device)
+    for axis, (size, out, k) in enumerate(zip(sizes, outs, kernel, strict=True)):
+        # The random numbers' last dimension counts from the last of the input's.
+        starts = _starts(samples.reshape(P, n)[:, n - 1 - axis], size, out, k)
+        at = tf.arange(k, device=input.device).view(1, 1, k, 1, 1) + starts.view(P, 1, 1, 1, out)
+        taps, places = index.shape[1], index.shape[2]
+        joined = index.view(P, taps, 1, places, 1) * size + at
+        index = joined.reshape(P, taps * k, places * out)
+    values, best = _largest(input.reshape(P, prod(sizes)), index)
+    return values.reshape(*lead, *outs), best.reshape(*lead, *outs)
+
+
+def _largest(rows: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
+    P, taps, places = index.shape
+    windows = rows.gather(1, index.reshape(P, taps * places)).view(P, taps, places)
+    values, best = windows.max(1)
+    return values, index.gather(1, best.unsqueeze(1)).squeeze(1)
+
+
+@composite("pool", method=None)
+def fractional_max_pool2d(
+    input: Tensor,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Any = None,
+) -> Any:
+    """Maxima over windows at random places, to a given output size or ratio. Shape: (N, C, H, W) or (C, H, W).
+
+    Source: Graham, "Fractional Max-Pooling", 2015.
+
+    >>> import tenfold
+    >>> tenfold.op.fractional_max_pool2d(tenfold.ones(1, 1, 4, 4), 2, output_size=2).shape
+    tenfold.Size([1, 1, 2, 2])
+    """
+    result = _pool("fractional_max_pool2d", 2, input, kernel_size, output_size, output_ratio, _random_samples)
+    return result if return_indices else result[0]
+
+
+@composite("pool", method=None)
+def fractional_max_pool3d(
+    input: Tensor,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Any = None,
+) -> Any:
+    """Maxima over windows at random places, to a given output size or ratio. Shape: (N, C, D, H, W) or (C, D, H, W).
+
+    Source: Graham, "Fractional Max-Pooling", 2015.
+
+    >>> import tenfold
+    >>> tenfold.op.fractional_max_pool3d(tenfold.ones(1, 1, 4, 4, 4), 2, output_size=2).shape
+    tenfold.Size([1, 1, 2, 2, 2])
+    """
+    result = _pool("fractional_max_pool3d", 3, input, kernel_size, output_size, output_ratio, _random_samples)
+    return result if return_indices else result[0]

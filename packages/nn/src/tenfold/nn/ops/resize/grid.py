@@ -1,0 +1,163 @@
+"""Sampling images and volumes at given places."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from typing import Any
+
+import tenfold as tf
+from tenfold.dispatch.operators import composite
+from tenfold.tensor.tensor import Tensor
+
+
+@composite("resize", method=None)
+def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Tensor:
+    """The places (x, y) or (x, y, z), from -1 to 1, that affine maps send a regular grid to.
+
+    Shape: theta (N, 2, 3), size (N, C, H, W) -> (N, H, W, 2); theta (N, 3, 4), size (N, C, D, H, W) -> (N, D, H, W, 3).
+
+    >>> import tenfold
+    >>> tenfold.op.affine_grid(tenfold.eye(2, 3).unsqueeze(0), (1, 1, 1, 2), align_corners=True)
+    tensor([[[[-1.,  0.],
+              [ 1.,  0.]]]])
+    """
+    size = tuple(size)
+    n = len(size) - 2
+    if not theta.is_floating_point():
+        raise ValueError(f"affine_grid: Expected theta to have floating point type, but got {theta.dtype}")
+    if n not in (2, 3) or tuple(theta.shape) != (size[0], n, n + 1):
+        raise ValueError(
+            f"affine_grid: Expected a batch of 2D affine matrices of shape Nx2x3 for size (N, C, H, W), or of 3D ones of shape "
+            f"Nx3x4 for (N, C, D, H, W); got theta {list(theta.shape)} and size {list(size)}"
+        )
+    if min(size) <= 0:
+        raise ValueError(f"affine_grid: Expected non-zero, positive output size. Got {list(size)}")
+    spatial = size[2:]
+    axes = []
+    for axis in range(n - 1, -1, -1):  # x runs along the last dimension
+        steps = _regular(spatial[axis], bool(align_corners), theta)
+        axes.append(steps.view(*[-1 if i == axis else 1 for i in range(n)]).expand(*spatial))
+    places = tf.stack([*axes, tf.ones_like(axes[0])], -1).reshape(1, prod(spatial), n + 1)
+    return tf.matmul(places.expand(size[0], prod(spatial), n + 1), theta.transpose(1, 2)).view(size[0], *spatial, n)
+
+
+def _regular(count: int, align_corners: bool, like: Tensor) -> Tensor:
+    if count <= 1:
+        return tf.zeros(count, dtype=like.dtype, device=like.device)
+    steps = tf.arange(count, device=like.device).to(like.dtype) * (2 / (count - 1)) - 1
+    return steps if align_corners else steps * ((count - 1) / count)
+
+
+@composite("resize", method=None)
+def grid_sample(
+    input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
+) -> Tensor:
+    """The input's values at places (x, y) or (x, y, z) between -1 and 1, interpolated.
+
+    Shape: (N, C, H, W), (N, P, Q, 2) -> (N, C, P, Q), or one dimension more. Modes: "bilinear", "nearest", "bicubic"
+    (4-D only); padding "zeros", "border" or "reflection". Raises: ValueError, RuntimeError for what does not fit.
+    Source: Jaderberg et al., "Spatial Transformer Networks", 2015, equation 5.
+
+    >>> import tenfold
+    >>> x = tenfold.arange(4.0).view(1, 1, 2, 2)
+    >>> tenfold.op.grid_sample(x, tenfold.zeros(1, 1, 1, 2), align_corners=True)
+    tensor([[[[1.5000]]]])
+    """
+    n = input.dim() - 2
+    _check(n, input, grid, mode, padding_mode)
+    align = bool(align_corners)
+    sizes = tuple(input.shape[2:])
+    at = [_unnormalized(grid[..., n - 1 - axis], sizes[axis], align) for axis in range(n)]
+    if mode != "bicubic":
+        at = [_inside(a, s, padding_mode, align) for a, s in zip(at, sizes, strict=True)]
+    taps = [_taps(a, mode) for a in at]
+    total: Any = None
+    for chosen in product(*taps):
+        places = [place for place, _ in chosen]
+        if mode == "bicubic":
+            places = [_inside(p, s, padding_mode, align) for p, s in zip(places, sizes, strict=True)]
+        value = _values_at(input, places, sizes)
+        for _, weight in chosen:
+            value = value if weight is None else value * weight.unsqueeze(1)
+        total = value if total is None else total + value
+    return total
+
+
+def _check(n: int, input: Tensor, grid: Tensor, mode: str, padding_mode: str) -> None:
+    if mode not in ("bilinear", "nearest", "bicubic"):
+        raise ValueError(f"grid_sample: expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'")
+    if padding_mode not in ("zeros", "border", "reflection"):
+        raise ValueError(
+            f"grid_sample: expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{padding_mode}'"
+        )
+    if n not in (2, 3) or grid.dim() != n + 2 or grid.shape[0] != input.shape[0] or grid.shape[-1] != n:
+        raise RuntimeError(
+            f"grid_sample(): expected a 4D or 5D input and a grid of as many dimensions, batch size and size {n} in its last "
+            f"dimension, but got input {list(input.shape)} and grid {list(grid.shape)}"
+        )
+    if mode == "bicubic" and n != 2:
+        raise RuntimeError("grid_sample(): bicubic interpolation only supports 4D input")
+    if 0 in input.shape[2:]:
+        raise RuntimeError(f"grid_sample(): expected input to have non-empty spatial dimensions, but got {list(input.shape)}")
+
+
+def _unnormalized(x: Tensor, size: int, align: bool) -> Tensor:
+    return (x + 1) * ((size - 1) / 2) if align else ((x + 1) * size - 1) / 2
+
+
+def _inside(x: Tensor, size: int, padding_mode: str, align: bool) -> Tensor:
+    if padding_mode == "zeros":
+        return x
+    if padding_mode == "reflection":
+        low, span = (0.0, size - 1.0) if align else (-0.5, float(size))
+        x = _reflected(x, low, span) if span else tf.zeros_like(x)
+    # PyTorch's gradient is 0 on the border itself.
+    with tf.no_grad():
+        clipped = tf.where(tf.isfinite(x), x, -1.0).clamp(0, size - 1)
+        free = (x > 0) & (x < size - 1)
+    return tf.where(free, x, clipped)
+
+
+def _reflected(x: Tensor, low: float, span: float) -> Tensor:
+    """x folded back and forth between low and low + span."""
+    distance = (x - low).abs()
+    flips = (distance / span).floor().detach()
+    extra = distance - flips * span
+    return tf.where(flips % 2 == 0, extra, span - extra) + low
+
+
+def _taps(x: Tensor, mode: str) -> list[tuple[Tensor, Any]]:
+    """The places that contribute along one dimension, with their weights."""
+    if mode == "nearest":
+        return [(x.round().detach(), None)]
+    base = x.floor().detach()
+    t = x - base
+    if mode == "bilinear":
+        return [(base, 1 - t), (base + 1, t)]
+    return [(base + i, _cubic(t - i)) for i in (-1, 0, 1, 2)]
+
+
+def _cubic(x: Tensor) -> Tensor:
+    """Keys's cubic kernel with a = -0.75."""
+    d, a = x.abs(), -0.75
+    near = ((a + 2) * d - (a + 3)) * d * d + 1
+    far = ((d - 5) * d + 8) * d * a - 4 * a
+    return tf.where(d <= 1, near, tf.where(d < 2, far, 0.0))
+
+
+def _values_at(input: Tensor, places: list[Tensor], sizes: tuple[int, ...]) -> Tensor:
+    """The input's elements at whole places, 0 outside: (N, C, *P)."""
+    N, C = input.shape[:2]
+    within: Any = None
+    flat: Any = None
+    for place, size in zip(places, sizes, strict=True):
+        place = place.detach()
+        ok = (place >= 0) & (place <= size - 1)
+        index = tf.where(ok, place, 0.0).round().to(tf.int64)
+        within = ok if within is None else within & ok
+        flat = index if flat is None else flat * size + index
+    count = prod(flat.shape[1:])
+    rows = input.reshape(N, C, prod(sizes)).gather(2, flat.reshape(N, 1, count).expand(N, C, count))
+    values = rows.view(N, C, *flat.shape[1:])
+    return tf.where(within.unsqueeze(1), values, 0.0)
