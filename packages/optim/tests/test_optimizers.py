@@ -182,15 +182,41 @@ def test_load_casts_floating_state_to_the_parameter_and_checks_sizes() -> None:
         other.load_state_dict({"state": {}, "param_groups": [{"params": [0, 1]}]})
 
 
-def test_state_dict_of_a_double_run_keeps_a_double_step() -> None:
-    optimizer = Adam([with_grad()])
-    optimizer.step()
+def test_a_double_run_counts_in_double() -> None:
     before = tenfold.get_default_dtype()
     tenfold.set_default_dtype(tenfold.float64)
     try:
+        optimizer = Adam([with_grad()])
+        optimizer.step()
         assert optimizer.state_dict()["state"][0]["step"].dtype is tenfold.float64
     finally:
         tenfold.set_default_dtype(before)
+
+
+@pytest.mark.parametrize("name", [name for name in EVERY if name != "SGD"])
+def test_steps_are_counted_in_a_tensor_and_old_checkpoints_numbers_become_one(name: str) -> None:
+    param = with_grad()
+    optimizer = getattr(tenfold.optim, name)([param], lr=0.1)
+    optimizer.step()
+    assert optimizer.state[param]["step"].item() == 1.0
+    saved = copy.deepcopy(optimizer.state_dict())
+    state = saved["state"][0]
+    state.update({key: state[key].item() for key in optimizer.scalars})
+    fresh = getattr(tenfold.optim, name)([param], lr=0.1)
+    fresh.load_state_dict(saved)
+    for key in optimizer.scalars:
+        assert fresh.state[param][key].item() == optimizer.state[param][key].item()
+    fresh.step()
+    assert fresh.state[param]["step"].item() == 2.0
+
+
+def test_state_that_is_no_parameters_goes_through_checkpoints() -> None:
+    optimizer = Adam([with_grad()])
+    optimizer.step()
+    optimizer.state["note"] = "kept"
+    other = Adam([with_grad()])
+    other.load_state_dict(optimizer.state_dict())
+    assert other.state["note"] == "kept"
 
 
 def test_step_hooks_run_in_order_and_can_be_removed() -> None:

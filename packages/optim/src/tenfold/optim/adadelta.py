@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-import tenfold
+from typing import Any
+
 from tenfold import Tensor
 from tenfold.optim.optimizer import Group, Params, State
-from tenfold.optim.rule import RuleOptimizer, check_lr, check_not_negative, plain_number
-
-
-def update(
-    param: Tensor,
-    grad: Tensor,
-    square_avg: Tensor,
-    acc_delta: Tensor,
-    lr: float,
-    rho: float,
-    eps: float,
-    weight_decay: float,
-) -> None:
-    """Move `param` once: Zeiler 2012, algorithm 1."""
-    if weight_decay:
-        grad = grad.add(param, alpha=weight_decay)
-    square_avg.mul_(rho).addcmul_(grad, grad, value=1 - rho)
-    delta = acc_delta.add(eps).sqrt().div(square_avg.add(eps).sqrt()).mul(grad)
-    acc_delta.mul_(rho).addcmul_(delta, delta, value=1 - rho)
-    param.add_(delta, alpha=-lr)
+from tenfold.optim.options import given
+from tenfold.optim.rule import RuleOptimizer, averages, counter, decayed
 
 
 class Adadelta(RuleOptimizer):
@@ -62,26 +45,17 @@ class Adadelta(RuleOptimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_lr(lr)
-        if not 0.0 <= rho <= 1.0:
-            raise ValueError(f"Invalid rho value: {rho}")
-        check_not_negative(eps=eps, weight_decay=weight_decay)
-        defaults = {
-            "lr": lr,
-            "rho": rho,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "maximize": maximize,
-            "capturable": capturable,
-            "foreach": foreach,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, given(locals(), last="maximize capturable foreach differentiable"))
 
     def init_state(self, param: Tensor, group: Group) -> State:
-        return {"step": 0, "square_avg": tenfold.zeros_like(param), "acc_delta": tenfold.zeros_like(param)}
+        return {"step": counter(), **averages(param, "square_avg", "acc_delta")}
 
-    def update_group(self, group: Group) -> None:
-        lr, rho, eps, weight_decay = plain_number(group["lr"]), group["rho"], group["eps"], group["weight_decay"]
-        for param, grad, state in self.ready(group):
-            update(param, grad, state["square_avg"], state["acc_delta"], lr, rho, eps, weight_decay)
+    @staticmethod
+    def update(param: Tensor, grad: Tensor, state: State, group: Any) -> None:
+        """Zeiler 2012, algorithm 1."""
+        grad = decayed(param, grad, group)
+        square, moved, rho, eps = state["square_avg"], state["acc_delta"], group.rho, group.eps
+        square.mul_(rho).addcmul_(grad, grad, value=1 - rho)
+        delta = moved.add(eps).sqrt().div(square.add(eps).sqrt()).mul(grad)
+        moved.mul_(rho).addcmul_(delta, delta, value=1 - rho)
+        param.add_(delta, alpha=-group.lr)

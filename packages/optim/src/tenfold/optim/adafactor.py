@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import sqrt
+from typing import Any, ClassVar
 
 import tenfold
 from tenfold import Tensor
 from tenfold.optim.optimizer import Group, Params, State
-from tenfold.optim.rule import RuleOptimizer, plain_number
+from tenfold.optim.options import Check, accept, given
+from tenfold.optim.rule import RuleOptimizer, averages, counter
 
 
 def second_moment(grad: Tensor, state: State, weight: float, eps1: float) -> Tensor:
@@ -21,29 +24,14 @@ def second_moment(grad: Tensor, state: State, weight: float, eps1: float) -> Ten
     return row.mul(col).div(row.mean(-2, keepdim=True).clamp(min=eps1))
 
 
-def update(
-    param: Tensor,
-    grad: Tensor,
-    state: State,
-    lr: float,
-    beta2_decay: float,
-    eps1: float,
-    eps2: float,
-    d: float,
-    weight_decay: float,
-) -> None:
-    """Move `param` once: Shazeer and Stern 2018, algorithms 4 and 5, with the step size of section 8 limited by `lr`."""
-    step = state["step"]
-    size = max(eps2, _rms(param)) * min(lr, 1 / sqrt(step))
-    if weight_decay:
-        param.mul_(1 - lr * weight_decay)
-    variance = second_moment(grad, state, step**beta2_decay, eps1)
-    change = variance.clamp_(min=eps1 * eps1).rsqrt().mul_(grad)
-    param.add_(change, alpha=-size / max(1.0, _rms(change) / d))
-
-
 def _rms(tensor: Tensor) -> float:
     return float(tensor.norm().item()) / sqrt(tensor.numel())
+
+
+def _check_eps(eps: tuple[float | None, float]) -> None:
+    for i, value in enumerate(eps):
+        if value is not None and not value >= 0.0:
+            raise ValueError(f"epsilon{i + 1} should be >= 0 but is: {value}")
 
 
 class Adafactor(RuleOptimizer):
@@ -63,6 +51,13 @@ class Adafactor(RuleOptimizer):
     """
 
     rule = "adafactor"
+    checks: ClassVar[Mapping[str, Check]] = {
+        "lr": accept(lambda lr: lr >= 0.0, "Learning rate should be >= 0 but is: {}"),
+        "beta2_decay": accept(lambda decay: decay <= 0, "beta2_decay should be <= 0 but is: {}"),
+        "eps": _check_eps,
+        "d": accept(lambda d: d >= 1.0, "Clipping threshold d should be >= 1 but is: {}"),
+        "weight_decay": accept(lambda decay: decay >= 0.0, "weight_decay should be >= 0 but is: {}"),
+    }
 
     def __init__(
         self,
@@ -76,47 +71,26 @@ class Adafactor(RuleOptimizer):
         foreach: bool | None = None,
         maximize: bool = False,
     ) -> None:
-        if isinstance(lr, Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
-        if not lr >= 0.0:
-            raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
-        if not beta2_decay <= 0:
-            raise ValueError(f"beta2_decay should be <= 0 but is: {beta2_decay}")
-        if eps[0] is not None and not eps[0] >= 0.0:
-            raise ValueError(f"epsilon1 should be >= 0 but is: {eps[0]}")
-        if not eps[1] >= 0.0:
-            raise ValueError(f"epsilon2 should be >= 0 but is: {eps[1]}")
-        if not d >= 1.0:
-            raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
-        if not weight_decay >= 0.0:
-            raise ValueError(f"weight_decay should be >= 0 but is: {weight_decay}")
-        defaults = {
-            "lr": lr,
-            "beta2_decay": beta2_decay,
-            "eps": eps,
-            "d": d,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, given(locals()))
 
     def init_state(self, param: Tensor, group: Group) -> State:
         if param.dtype.is_complex:
             raise RuntimeError("Adafactor does not support complex parameters")
         if param.dim() < 2:
-            return {"step": 0, "variance": tenfold.zeros_like(param)}
-        rows, cols = param.select(-1, 0).unsqueeze(-1), param.select(-2, 0).unsqueeze(-2)
-        return {"step": 0, "row_var": tenfold.zeros_like(rows), "col_var": tenfold.zeros_like(cols)}
+            return {"step": counter(), **averages(param, "variance")}
+        row, col = param.select(-1, 0).unsqueeze(-1), param.select(-2, 0).unsqueeze(-2)
+        return {"step": counter(), **averages(row, "row_var"), **averages(col, "col_var")}
 
-    def update_group(self, group: Group) -> None:
-        lr, beta2_decay, d, weight_decay = (
-            plain_number(group["lr"]),
-            group["beta2_decay"],
-            group["d"],
-            group["weight_decay"],
-        )
-        eps1, eps2 = group["eps"]
-        for param, grad, state in self.ready(group):
-            smallest = tenfold.finfo(param.dtype).eps if eps1 is None else eps1
-            update(param, grad, state, lr, beta2_decay, smallest, eps2, d, weight_decay)
+    @staticmethod
+    def update(param: Tensor, grad: Tensor, state: State, group: Any) -> None:
+        """Shazeer and Stern 2018, algorithms 4 and 5, with the step size of section 8 limited by `lr`."""
+        t = float(state["step"])
+        eps1, eps2 = group.eps
+        if eps1 is None:
+            eps1 = tenfold.finfo(param.dtype).eps
+        size = max(eps2, _rms(param)) * min(group.lr, 1 / sqrt(t))
+        if group.weight_decay:
+            param.mul_(1 - group.lr * group.weight_decay)
+        variance = second_moment(grad, state, t**group.beta2_decay, eps1)
+        change = variance.clamp_(min=eps1 * eps1).rsqrt().mul_(grad)
+        param.add_(change, alpha=-size / max(1.0, _rms(change) / group.d))

@@ -7,36 +7,8 @@ from typing import Any
 import tenfold
 from tenfold import Tensor
 from tenfold.optim.optimizer import Group, Params, State
-from tenfold.optim.rule import RuleOptimizer, check_fused, check_lr, check_not_negative, plain_number
-
-
-def update(
-    param: Tensor,
-    grad: Tensor,
-    total: Tensor,
-    step: int,
-    lr: float,
-    lr_decay: float,
-    eps: float,
-    weight_decay: float,
-    differentiable: bool,
-) -> None:
-    """Move `param` once: Duchi et al. 2011, figure 1 with a diagonal matrix."""
-    if weight_decay:
-        grad = grad.add(param, alpha=weight_decay)
-    total.addcmul_(grad, grad, value=1)
-    denom = total.sqrt()
-    denom = denom.add(eps) if differentiable else denom.add_(eps)
-    param.addcdiv_(grad, denom, value=-lr / (1 + (step - 1) * lr_decay))
-
-
-def sparse_update(param: Tensor, grad: Any, total: Tensor, step: int, lr: float, lr_decay: float, eps: float) -> None:
-    """The same rule where a sparse gradient has values; everything else stays as it is."""
-    grad = grad.coalesce()
-    at, values = tuple(grad.indices()), grad.values()
-    sums = total[at] + values * values
-    total[at] = sums
-    param[at] -= lr / (1 + (step - 1) * lr_decay) * values / (sums.sqrt() + eps)
+from tenfold.optim.options import given
+from tenfold.optim.rule import RuleOptimizer, counter, decayed, root
 
 
 class Adagrad(RuleOptimizer):
@@ -76,22 +48,9 @@ class Adagrad(RuleOptimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_lr(lr)
-        check_not_negative(lr_decay=lr_decay, weight_decay=weight_decay)
-        check_not_negative(initial_accumulator_value=initial_accumulator_value, eps=eps)
-        check_fused(fused, foreach, differentiable)
-        defaults = {
-            "lr": lr,
-            "lr_decay": lr_decay,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "initial_accumulator_value": initial_accumulator_value,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
-        super().__init__(params, defaults)
+        super().__init__(
+            params, given(locals(), last="weight_decay initial_accumulator_value foreach maximize differentiable fused")
+        )
         with tenfold.no_grad():
             for group in self.param_groups:
                 for param in group["params"]:
@@ -105,15 +64,27 @@ class Adagrad(RuleOptimizer):
     def init_state(self, param: Tensor, group: Group) -> State:
         value = group["initial_accumulator_value"]
         fill = complex(value, value) if param.dtype.is_complex else value
-        return {"step": 0, "sum": tenfold.full_like(param, fill)}
+        return {"step": counter(), "sum": tenfold.full_like(param, fill)}
 
-    def update_group(self, group: Group) -> None:
-        lr, lr_decay, eps = plain_number(group["lr"]), group["lr_decay"], group["eps"]
-        weight_decay, differentiable = group["weight_decay"], group["differentiable"]
-        for param, grad, state in self.ready(group):
-            if not grad.is_sparse:
-                update(param, grad, state["sum"], state["step"], lr, lr_decay, eps, weight_decay, differentiable)
-                continue
-            if weight_decay:
-                raise RuntimeError("Adagrad: weight_decay option is not compatible with sparse gradients; pass weight_decay=0")
-            sparse_update(param, grad, state["sum"], state["step"], lr, lr_decay, eps)
+    @staticmethod
+    def update(param: Tensor, grad: Tensor, state: State, group: Any) -> None:
+        """Duchi et al. 2011, figure 1 with a diagonal matrix."""
+        rate = group.lr / (1 + (float(state["step"]) - 1) * group.lr_decay)
+        total = state["sum"]
+        if grad.is_sparse:
+            _sparse_update(param, grad, total, rate, group)
+            return
+        grad = decayed(param, grad, group)
+        total.addcmul_(grad, grad, value=1)
+        param.addcdiv_(grad, root(total, group.eps, group), value=-rate)
+
+
+def _sparse_update(param: Tensor, grad: Any, total: Tensor, rate: float, group: Any) -> None:
+    """The same rule where a sparse gradient has values; everything else stays as it is."""
+    if group.weight_decay:
+        raise RuntimeError("Adagrad: weight_decay option is not compatible with sparse gradients; pass weight_decay=0")
+    grad = grad.coalesce()
+    at, values = tuple(grad.indices()), grad.values()
+    sums = total[at] + values * values
+    total[at] = sums
+    param[at] -= rate * values / (sums.sqrt() + group.eps)

@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import tenfold
 from tenfold import Tensor
 from tenfold.optim.optimizer import Group, Params, State
-from tenfold.optim.rule import RuleOptimizer, check_betas, check_lr, check_not_negative, plain_number
-
-
-def update(
-    param: Tensor,
-    grad: Tensor,
-    exp_avg: Tensor,
-    exp_inf: Tensor,
-    step: int,
-    lr: float,
-    beta1: float,
-    beta2: float,
-    eps: float,
-    weight_decay: float,
-) -> None:
-    """Move `param` once: Kingma and Ba 2015, algorithm 2, with eps inside the maximum."""
-    if weight_decay:
-        grad = grad.add(param, alpha=weight_decay)
-    exp_avg.lerp_(grad, 1 - beta1)
-    exp_inf.copy_(tenfold.maximum(exp_inf.mul(beta2), grad.abs().add(eps)))
-    param.addcdiv_(exp_avg, exp_inf, value=-lr / (1 - beta1**step))
+from tenfold.optim.options import given
+from tenfold.optim.rule import RuleOptimizer, averages, counter, decayed
 
 
 class Adamax(RuleOptimizer):
@@ -61,28 +44,16 @@ class Adamax(RuleOptimizer):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_not_negative(eps=eps)
-        check_betas(betas)
-        check_not_negative(weight_decay=weight_decay)
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, given(locals()))
 
     def init_state(self, param: Tensor, group: Group) -> State:
-        return {"step": 0, "exp_avg": tenfold.zeros_like(param), "exp_inf": tenfold.zeros_like(param)}
+        return {"step": counter(), **averages(param, "exp_avg", "exp_inf")}
 
-    def update_group(self, group: Group) -> None:
-        lr, eps, weight_decay = plain_number(group["lr"]), group["eps"], group["weight_decay"]
-        beta1, beta2 = group["betas"]
-        for param, grad, state in self.ready(group):
-            exp_avg, exp_inf, step = state["exp_avg"], state["exp_inf"], state["step"]
-            update(param, grad, exp_avg, exp_inf, step, lr, beta1, beta2, eps, weight_decay)
+    @staticmethod
+    def update(param: Tensor, grad: Tensor, state: State, group: Any) -> None:
+        """Kingma and Ba 2015, algorithm 2, with eps inside the maximum."""
+        t, (beta1, beta2), largest = float(state["step"]), group.betas, state["exp_inf"]
+        grad = decayed(param, grad, group)
+        mean = state["exp_avg"].lerp_(grad, 1 - beta1)
+        largest.copy_(tenfold.maximum(largest.mul(beta2), grad.abs().add(group.eps)))
+        param.addcdiv_(mean, largest, value=-group.lr / (1 - beta1**t))

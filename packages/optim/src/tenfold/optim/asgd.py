@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-import tenfold
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
 from tenfold import Tensor
-from tenfold.optim.optimizer import Group, Params, State
-from tenfold.optim.rule import RuleOptimizer, check_lr, check_not_negative, plain_number
-
-
-def update(
-    param: Tensor,
-    grad: Tensor,
-    ax: Tensor,
-    eta: float,
-    mu: float,
-    lambd: float,
-    weight_decay: float,
-) -> None:
-    """Move `param` with step size `eta` and its average `ax` with weight `mu`: Bottou 2010, section 5.1."""
-    if weight_decay:
-        grad = grad.add(param, alpha=weight_decay)
-    param.mul_(1 - lambd * eta).add_(grad, alpha=-eta)
-    if mu == 1:
-        ax.copy_(param)
-    else:
-        ax.add_(param.sub(ax), alpha=mu)
+from tenfold.optim.optimizer import Group, Params, State, scalar_state
+from tenfold.optim.options import Check, given
+from tenfold.optim.rule import RuleOptimizer, averages, counter, decayed, plain
 
 
 class ASGD(RuleOptimizer):
@@ -34,7 +18,6 @@ class ASGD(RuleOptimizer):
         ValueError: a negative lr or weight_decay.
         RuntimeError: a sparse gradient in `step`.
 
-    Differs from PyTorch: `state[param]["step"]`, `["eta"]` and `["mu"]` are Python numbers, and tensors in `state_dict()`.
     Source: Polyak, Juditsky: Acceleration of stochastic approximation by averaging, 1992.
 
     >>> import tenfold
@@ -47,7 +30,8 @@ class ASGD(RuleOptimizer):
     """
 
     rule = "asgd"
-    _number_state = ("step", "eta", "mu")
+    checks: ClassVar[Mapping[str, Check]] = {"alpha": lambda value: None}
+    scalars = ("step", "eta", "mu")
 
     def __init__(
         self,
@@ -62,29 +46,21 @@ class ASGD(RuleOptimizer):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_not_negative(weight_decay=weight_decay)
-        defaults = {
-            "lr": lr,
-            "lambd": lambd,
-            "alpha": alpha,
-            "t0": t0,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, given(locals()))
 
     def init_state(self, param: Tensor, group: Group) -> State:
-        return {"step": 0, "eta": plain_number(group["lr"]), "mu": 1.0, "ax": tenfold.zeros_like(param)}
+        scalars = {"eta": scalar_state(plain(group["lr"])), "mu": scalar_state(1.0)}
+        return {"step": counter(), **scalars, **averages(param, "ax")}
 
-    def update_group(self, group: Group) -> None:
-        lr, lambd, alpha, t0 = plain_number(group["lr"]), group["lambd"], group["alpha"], group["t0"]
-        weight_decay = group["weight_decay"]
-        for param, grad, state in self.ready(group):
-            update(param, grad, state["ax"], state["eta"], state["mu"], lambd, weight_decay)
-            step = state["step"]
-            state["eta"] = lr / (1 + lambd * lr * step) ** alpha
-            state["mu"] = 1 / max(1, step - t0)
+    @staticmethod
+    def update(param: Tensor, grad: Tensor, state: State, group: Any) -> None:
+        """Bottou 2010, section 5.1: step size `eta`, and an average `ax` that takes new iterates in with weight `mu`."""
+        t, eta, mu, average = float(state["step"]), float(state["eta"]), float(state["mu"]), state["ax"]
+        grad = decayed(param, grad, group)
+        param.mul_(1 - group.lambd * eta).add_(grad, alpha=-eta)
+        if mu == 1:
+            average.copy_(param)
+        else:
+            average.add_(param.sub(average), alpha=mu)
+        state["eta"].fill_(group.lr / (1 + group.lambd * group.lr * t) ** group.alpha)
+        state["mu"].fill_(1 / max(1, t - group.t0))

@@ -7,7 +7,8 @@ from typing import Any
 import tenfold
 from tenfold import Tensor
 from tenfold.optim.optimizer import Closure, Optimizer, Params, State
-from tenfold.optim.rule import check_lr, plain_number
+from tenfold.optim.options import check_options, given
+from tenfold.optim.rule import plain
 from tenfold.optim.strong_wolfe import Point, strong_wolfe
 
 
@@ -78,16 +79,10 @@ class LBFGS(Optimizer):
         history_size: int = 100,
         line_search_fn: str | None = None,
     ) -> None:
-        check_lr(lr)
-        defaults = {
-            "lr": lr,
-            "max_iter": max_iter,
-            "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
-            "tolerance_grad": tolerance_grad,
-            "tolerance_change": tolerance_change,
-            "history_size": history_size,
-            "line_search_fn": line_search_fn,
-        }
+        if max_eval is None:
+            max_eval = max_iter * 5 // 4
+        defaults = given(locals())
+        check_options(defaults, {})
         super().__init__(params, defaults)
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
@@ -126,7 +121,7 @@ class LBFGS(Optimizer):
         group = self.param_groups[0]
         if group["line_search_fn"] not in (None, "strong_wolfe"):
             raise RuntimeError(f"only 'strong_wolfe' is supported, but got line_search_fn={group['line_search_fn']!r}")
-        lr, tolerance_change = plain_number(group["lr"]), group["tolerance_change"]
+        lr, tolerance_change = plain(group["lr"]), group["tolerance_change"]
         state = self.state[self._params[0]]
         state.setdefault("func_evals", 0)
         state.setdefault("n_iter", 0)
@@ -142,7 +137,7 @@ class LBFGS(Optimizer):
             if state["n_iter"] == 1:
                 direction = grad.neg()
                 state.update(d=direction, old_dirs=[], old_stps=[], ro=[], H_diag=1)
-                t = min(1.0, 1.0 / grad.abs().sum().item()) * lr
+                t = min(1.0, (1.0 / grad.abs().sum()).item()) * lr  # infinite where the gradient is zero
             else:
                 direction = update(grad, state, group["history_size"])
                 t = lr

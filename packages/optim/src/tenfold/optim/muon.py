@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import sqrt
+from typing import Any, ClassVar
 
 import tenfold
 from tenfold import Tensor
 from tenfold.optim.optimizer import Group, Params, State
-from tenfold.optim.rule import RuleOptimizer, plain_number
+from tenfold.optim.options import Check, accept, given
+from tenfold.optim.rule import RuleOptimizer, averages
 
 
 def orthogonalized(matrix: Tensor, coefficients: tuple[float, float, float], steps: int, eps: float) -> Tensor:
@@ -22,26 +25,6 @@ def orthogonalized(matrix: Tensor, coefficients: tuple[float, float, float], ste
         gram = x @ x.T
         x = tenfold.addmm(x, tenfold.addmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
     return x.T if tall else x
-
-
-def update(
-    param: Tensor,
-    grad: Tensor,
-    buf: Tensor,
-    lr: float,
-    weight_decay: float,
-    momentum: float,
-    nesterov: bool,
-    coefficients: tuple[float, float, float],
-    eps: float,
-    steps: int,
-    adjust: str | None,
-) -> None:
-    """Decay `param` by lr and move it along its orthogonalized momentum by the lr that fits its shape."""
-    buf.lerp_(grad, 1 - momentum)
-    direction = orthogonalized(grad.lerp(buf, momentum) if nesterov else buf, coefficients, steps, eps)
-    param.mul_(1 - lr * weight_decay)
-    param.add_(direction, alpha=-lr * shape_factor(param, adjust))
 
 
 def shape_factor(param: Tensor, adjust: str | None) -> float:
@@ -69,7 +52,15 @@ class Muon(RuleOptimizer):
     """
 
     rule = "muon"
-    _number_state = ()
+    checks: ClassVar[Mapping[str, Check]] = {
+        "lr": accept(lambda lr: lr >= 0.0, "Learning rate should be >= 0 but is: {}"),
+        "momentum": accept(lambda momentum: momentum >= 0.0, "momentum should be >= 0 but is: {}"),
+        "weight_decay": accept(lambda decay: decay >= 0.0, "weight decay should be >= 0 but is: {}"),
+        "adjust_lr_fn": accept(
+            lambda name: name in (None, "original", "match_rms_adamw"), "Adjust learning rate function {} is not supported"
+        ),
+    }
+    scalars = ()
 
     def __init__(
         self,
@@ -83,36 +74,20 @@ class Muon(RuleOptimizer):
         ns_steps: int = 5,
         adjust_lr_fn: str | None = None,
     ) -> None:
-        if isinstance(lr, Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
-        for name, value in {"Learning rate": lr, "momentum": momentum, "weight decay": weight_decay}.items():
-            if not value >= 0.0:
-                raise ValueError(f"{name} should be >= 0 but is: {value}")
-        if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
-            raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
-        defaults = {
-            "lr": lr,
-            "weight_decay": weight_decay,
-            "momentum": momentum,
-            "nesterov": nesterov,
-            "ns_coefficients": ns_coefficients,
-            "eps": eps,
-            "ns_steps": ns_steps,
-            "adjust_lr_fn": adjust_lr_fn,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, given(locals()))
         for group in self.param_groups:
             for param in group["params"]:
                 if param.dim() != 2:
                     raise ValueError(f"Muon only supports 2D parameters whereas we found a parameter with size: {param.size()}")
 
     def init_state(self, param: Tensor, group: Group) -> State:
-        return {"momentum_buffer": tenfold.zeros_like(param)}
+        return averages(param, "momentum_buffer")
 
-    def update_group(self, group: Group) -> None:
-        lr, weight_decay, momentum = plain_number(group["lr"]), group["weight_decay"], group["momentum"]
-        nesterov, coefficients, eps = group["nesterov"], group["ns_coefficients"], group["eps"]
-        steps, adjust = group["ns_steps"], group["adjust_lr_fn"]
-        for param, grad, state in self.ready(group):
-            buf = state["momentum_buffer"]
-            update(param, grad, buf, lr, weight_decay, momentum, nesterov, coefficients, eps, steps, adjust)
+    @staticmethod
+    def update(param: Tensor, grad: Tensor, state: State, group: Any) -> None:
+        """Decay by lr, then move along the orthogonalized momentum by the lr that fits the shape; Jordan et al. 2024."""
+        buf = state["momentum_buffer"].lerp_(grad, 1 - group.momentum)
+        ahead = grad.lerp(buf, group.momentum) if group.nesterov else buf
+        direction = orthogonalized(ahead, group.ns_coefficients, group.ns_steps, group.eps)
+        param.mul_(1 - group.lr * group.weight_decay)
+        param.add_(direction, alpha=-group.lr * shape_factor(param, group.adjust_lr_fn))

@@ -8,7 +8,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 import tenfold
 from tenfold import Tensor
@@ -62,8 +62,8 @@ class Optimizer:
     [0.5, 0.5]
     """
 
-    # State entries that are Python numbers while training (reading one costs nothing) and 0-d tensors in a checkpoint.
-    _number_state: tuple[str, ...] = ()
+    # State entries that are 0-d tensors, in the default dtype's precision whatever the parameter's dtype.
+    scalars: ClassVar[tuple[str, ...]] = ()
     _opt_called = False  # whether step() ran, which a learning rate scheduler asks before it warns
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
@@ -191,17 +191,13 @@ class Optimizer:
             groups.append({**group, "params": [index[id(param)] for param in group["params"]]})
         for group in groups:  # the order in which PyTorch writes them
             group["params"] = group.pop("params")
-        state = {index[id(key)] if isinstance(key, Tensor) else key: self._packed(value) for key, value in self.state.items()}
+        state = {index[id(key)] if isinstance(key, Tensor) else key: value for key, value in self.state.items()}
         result: dict[str, Any] = {"state": state, "param_groups": groups}
         for hook in self._state_dict_post_hooks.values():
             changed = hook(self, result)
             if changed is not None:
                 result = changed
         return result
-
-    def _packed(self, state: Any) -> Any:
-        numbers = [name for name in self._number_state if name in state]
-        return {**state, **{name: _scalar_tensor(state[name]) for name in numbers}} if numbers else state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over groups and state from `state_dict`; floating state is cast to its parameter's dtype and device.
@@ -216,10 +212,11 @@ class Optimizer:
                 state_dict = changed
         saved = deepcopy(state_dict["param_groups"])
         param_of = self._match_params(saved)
+        group_of = {index: group for group in saved for index in group["params"]}
         state: defaultdict[Any, State] = defaultdict(dict)
         for key, value in state_dict["state"].items():
             param = param_of.get(key)
-            state[key if param is None else param] = value if param is None else self._unpacked(param, value)
+            state[key if param is None else param] = value if param is None else self._loaded(param, value, group_of[key])
         groups = [_take_over(group, new) for group, new in zip(self.param_groups, saved, strict=True)]
         self.__setstate__({"state": state, "param_groups": groups})
         for hook in self._load_post_hooks.values():
@@ -241,13 +238,19 @@ class Optimizer:
         params = chain.from_iterable(group["params"] for group in self.param_groups)
         return dict(zip(ids, params, strict=True))
 
-    def _unpacked(self, param: Tensor, state: Any) -> Any:
+    def _loaded(self, param: Tensor, state: Any, group: Group) -> Any:
+        """State from a checkpoint; counters that an old one keeps as numbers become tensors."""
         if not isinstance(state, dict):
             return _cast(param, state)
-        return {
-            name: _number(value) if name in self._number_state else value if name == "step" else _cast(param, value)
-            for name, value in state.items()
-        }
+        return {name: self._loaded_entry(name, param, value, group) for name, value in state.items()}
+
+    def _loaded_entry(self, name: str, param: Tensor, value: Any, group: Group) -> Any:
+        if name in self.scalars and not isinstance(value, Tensor):
+            value = scalar_state(value)
+        if name != "step":
+            return _cast(param, value)
+        on_device = isinstance(value, Tensor) and (group.get("capturable") or group.get("fused"))
+        return value.to(device=param.device, dtype=tenfold.float32) if on_device else value
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Call `hook(optimizer, args, kwargs)` before each step; it may return new `(args, kwargs)`."""
@@ -346,13 +349,8 @@ def _cast(param: Tensor, value: Any) -> Any:
     return value
 
 
-def _number(value: Any) -> Any:
-    return value.item() if isinstance(value, Tensor) else value
-
-
-def _scalar_tensor(value: Any) -> Any:
-    if isinstance(value, Tensor):
-        return value
+def scalar_state(value: float) -> Tensor:
+    """A 0-d tensor of a state entry such as "step"."""
     double = tenfold.get_default_dtype() == tenfold.float64
     return tenfold.tensor(float(value), dtype=tenfold.float64 if double else tenfold.float32)
 

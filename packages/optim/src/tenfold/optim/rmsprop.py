@@ -2,40 +2,12 @@
 
 from __future__ import annotations
 
-import tenfold
+from typing import Any
+
 from tenfold import Tensor
 from tenfold.optim.optimizer import Group, Params, State
-from tenfold.optim.rule import RuleOptimizer, check_lr, check_not_negative, plain_number
-
-
-def update(
-    param: Tensor,
-    grad: Tensor,
-    square_avg: Tensor,
-    grad_avg: Tensor | None,
-    buf: Tensor | None,
-    lr: float,
-    alpha: float,
-    eps: float,
-    weight_decay: float,
-    momentum: float,
-    differentiable: bool,
-) -> None:
-    """Move `param` once: Tieleman and Hinton 2012, lecture 6e; with `grad_avg` Graves 2013, equations 38-41."""
-    if weight_decay:
-        grad = grad.add(param, alpha=weight_decay)
-    square_avg.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
-    variance = square_avg
-    if grad_avg is not None:
-        grad_avg.lerp_(grad, 1 - alpha)
-        variance = square_avg.addcmul(grad_avg, grad_avg, value=-1)
-    denom = variance.sqrt()
-    denom = denom.add(eps) if differentiable else denom.add_(eps)
-    if buf is not None:
-        buf.mul_(momentum).addcdiv_(grad, denom)
-        param.add_(buf, alpha=-lr)
-    else:
-        param.addcdiv_(grad, denom, value=-lr)
+from tenfold.optim.options import given
+from tenfold.optim.rule import RuleOptimizer, averages, counter, decayed, root
 
 
 class RMSprop(RuleOptimizer):
@@ -75,35 +47,24 @@ class RMSprop(RuleOptimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_not_negative(eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
-        defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "alpha": alpha,
-            "eps": eps,
-            "centered": centered,
-            "weight_decay": weight_decay,
-            "capturable": capturable,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
+        super().__init__(
+            params, given(locals(), last="momentum alpha eps centered weight_decay capturable foreach maximize differentiable")
+        )
 
     def init_state(self, param: Tensor, group: Group) -> State:
-        state = {"step": 0, "square_avg": tenfold.zeros_like(param)}
-        if group["momentum"] > 0:
-            state["momentum_buffer"] = tenfold.zeros_like(param)
-        if group["centered"]:
-            state["grad_avg"] = tenfold.zeros_like(param)
-        return state
+        further = ["momentum_buffer"] * (group["momentum"] > 0) + ["grad_avg"] * group["centered"]
+        return {"step": counter(), **averages(param, "square_avg", *further)}
 
-    def update_group(self, group: Group) -> None:
-        lr, alpha, eps, weight_decay = plain_number(group["lr"]), group["alpha"], group["eps"], group["weight_decay"]
-        momentum, centered, differentiable = group["momentum"], group["centered"], group["differentiable"]
-        for param, grad, state in self.ready(group):
-            grad_avg = state["grad_avg"] if centered else None
-            buf = state["momentum_buffer"] if momentum > 0 else None
-            square_avg = state["square_avg"]
-            update(param, grad, square_avg, grad_avg, buf, lr, alpha, eps, weight_decay, momentum, differentiable)
+    @staticmethod
+    def update(param: Tensor, grad: Tensor, state: State, group: Any) -> None:
+        """Tieleman and Hinton 2012, lecture 6e; centered Graves 2013, equations 38-41."""
+        grad = decayed(param, grad, group)
+        variance = state["square_avg"].mul_(group.alpha).addcmul_(grad, grad, value=1 - group.alpha)
+        if group.centered:
+            mean = state["grad_avg"].lerp_(grad, 1 - group.alpha)
+            variance = variance.addcmul(mean, mean, value=-1)
+        denom = root(variance, group.eps, group)
+        if group.momentum > 0:
+            param.add_(state["momentum_buffer"].mul_(group.momentum).addcdiv_(grad, denom), alpha=-group.lr)
+        else:
+            param.addcdiv_(grad, denom, value=-group.lr)

@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import tenfold
 from tenfold import Tensor
 from tenfold.optim.optimizer import Group, Params, State
-from tenfold.optim.rule import RuleOptimizer, check_lr, plain_number
-
-
-def update(
-    param: Tensor,
-    grad: Tensor,
-    prev: Tensor,
-    step_size: Tensor,
-    eta_minus: float,
-    eta_plus: float,
-    smallest: float,
-    largest: float,
-) -> None:
-    """Move `param` once: Igel and Huesken 2000, iRprop-, where a weight rests after its gradient changed sign."""
-    agreement = grad.mul(prev)
-    turned = agreement.lt(0)
-    factor = tenfold.ones_like(grad).masked_fill_(agreement.gt(0), eta_plus).masked_fill_(turned, eta_minus)
-    step_size.mul_(factor).clamp_(smallest, largest)
-    grad = grad.masked_fill(turned, 0)
-    param.addcmul_(grad.sign(), step_size, value=-1)
-    prev.copy_(grad)
+from tenfold.optim.options import given
+from tenfold.optim.rule import RuleOptimizer, averages, counter, plain
 
 
 class Rprop(RuleOptimizer):
@@ -65,26 +48,23 @@ class Rprop(RuleOptimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_lr(lr)
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
-        defaults = {
-            "lr": lr,
-            "etas": etas,
-            "step_sizes": step_sizes,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, given(locals(), last="capturable"))
 
     def init_state(self, param: Tensor, group: Group) -> State:
-        lr = plain_number(group["lr"])
+        lr = plain(group["lr"])
         fill = complex(lr, lr) if param.dtype.is_complex else lr
-        return {"step": 0, "prev": tenfold.zeros_like(param), "step_size": tenfold.full_like(param, fill)}
+        return {"step": counter(), **averages(param, "prev"), "step_size": tenfold.full_like(param, fill)}
 
-    def update_group(self, group: Group) -> None:
-        (eta_minus, eta_plus), (smallest, largest) = group["etas"], group["step_sizes"]
-        for param, grad, state in self.ready(group):
-            update(param, grad, state["prev"], state["step_size"], eta_minus, eta_plus, smallest, largest)
+    @staticmethod
+    def update(param: Tensor, grad: Tensor, state: State, group: Any) -> None:
+        """Igel and Huesken 2000, iRprop-, where a weight rests after its gradient changed sign."""
+        prev, size, (shrink, grow) = state["prev"], state["step_size"], group.etas
+        agreement = grad.mul(prev)
+        turned = agreement.lt(0)
+        factor = tenfold.ones_like(grad).masked_fill_(agreement.gt(0), grow).masked_fill_(turned, shrink)
+        size.mul_(factor).clamp_(*group.step_sizes)
+        grad = grad.masked_fill(turned, 0)
+        param.addcmul_(grad.sign(), size, value=-1)
+        prev.copy_(grad)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import tenfold
 from tenfold import Tensor
-from tenfold.optim.optimizer import Closure, Group, Optimizer, State
+from tenfold.optim.optimizer import Closure, Group, Optimizer, Params, State, scalar_state
+from tenfold.optim.options import Check, check_options
 
 # (params, grads, states, group): updates all of them in place, advances each state's "step".
 FusedKernel = Callable[[list[Tensor], list[Tensor], list[State], Group], None]
@@ -38,21 +40,31 @@ def register_fused(rule: str, device: str, kernel: FusedKernel) -> None:
 class RuleOptimizer(Optimizer):
     """An optimizer that applies one rule to every parameter with a gradient.
 
-    A subclass gives `rule`, `init_state` and `update_group`; its module's function `update` is the rule itself.
+    A subclass names its options and their defaults in the signature of its `__init__`, says in `checks` what the common checks
+    do not (options.py), and gives `init_state` and the rule, `update`. The rule gets the group's options as attributes, numbers
+    that were given as tensors of one element as floats.
     """
 
     rule: ClassVar[str]
+    checks: ClassVar[Mapping[str, Check]] = {}
     accepts_sparse: ClassVar[bool] = False
     sparse_hint: ClassVar[str] = ""
-    _number_state: tuple[str, ...] = ("step",)
+    # Whether a complex number is two independent reals to the rule, which then sees views with one dimension more.
+    complex_as_real: ClassVar[bool] = True
+    scalars = ("step",)
+
+    def __init__(self, params: Params, options: dict[str, Any]) -> None:
+        check_options(options, self.checks)
+        super().__init__(params, options)
 
     def init_state(self, param: Tensor, group: Group) -> State:
         """The state of `param` before its first step."""
         raise NotImplementedError(f"{type(self).__name__} does not define init_state()")
 
-    def update_group(self, group: Group) -> None:
-        """Update every parameter of `group` that has a gradient."""
-        raise NotImplementedError(f"{type(self).__name__} does not define update_group()")
+    @staticmethod
+    def update(param: Tensor, grad: Tensor, state: State, group: Any) -> None:
+        """Move `param` and `state` one step, in place."""
+        raise NotImplementedError("a RuleOptimizer defines update(param, grad, state, group)")
 
     def step(self, closure: Closure | None = None) -> Any:
         """Update the parameters once, after calling `closure` where one is given, and return its loss."""
@@ -65,8 +77,14 @@ class RuleOptimizer(Optimizer):
                 if _fused_kernels or group.get("capturable"):
                     self._fused_step(group)
                 else:
-                    self.update_group(group)
+                    self._update_group(group)
         return loss
+
+    def _update_group(self, group: Group) -> None:
+        options = SimpleNamespace(**{name: plain(value) for name, value in group.items() if name != "params"})
+        update = self.update
+        for param, grad, state in self.ready(group):
+            update(param, grad, state, options)
 
     def _fused_step(self, group: Group) -> None:
         """Run the device's kernel where it has one for this rule, and the rule itself where not."""
@@ -81,21 +99,22 @@ class RuleOptimizer(Optimizer):
                     f"{type(self).__name__}(capturable=True) on {params[0].device}: a step that can be captured needs a "
                     f"device with a fused kernel for {self.rule!r}; pass capturable=False"
                 )
-            self.update_group(group)
+            self._update_group(group)
             return
         kernel(params, [param.grad for param in params], [self._state_of(param, group) for param in params], group)
 
     def _state_of(self, param: Tensor, group: Group) -> State:
-        state = self.state[param]
+        state = self.state.get(param)
         if not state:
-            state.update(self.init_state(param, group))
+            state = self.init_state(param, group)
+            if state:
+                self.state[param] = state
         return state
 
     def ready(self, group: Group) -> Iterator[tuple[Tensor, Tensor, State]]:
         """Yield parameter, gradient and state of whatever has a gradient, its step already counted.
 
-        The gradient is negated for `maximize`. Complex tensors come as real views, a last dimension of 2 more: every rule
-        here treats a complex number as two independent reals.
+        The gradient is negated for `maximize`.
         """
         states = self.state
         maximize = group.get("maximize")
@@ -105,60 +124,59 @@ class RuleOptimizer(Optimizer):
                 continue
             if grad.is_sparse and not self.accepts_sparse:
                 raise RuntimeError(f"{type(self).__name__} does not support sparse gradients{self.sparse_hint}")
-            state = states[param] or self._state_of(param, group)
+            state = states.get(param) or self._state_of(param, group)
             if "step" in state:
                 state["step"] += 1
             if maximize:
                 grad = -grad
-            if param.dtype.is_complex:
-                real = {name: _as_real(value) for name, value in state.items()}
-                yield tenfold.view_as_real(param), tenfold.view_as_real(grad), real
-                state.update({name: real[name] for name in self._number_state})
+            if param.dtype.is_complex and self.complex_as_real:
+                yield tenfold.view_as_real(param), tenfold.view_as_real(grad), {k: _as_real(v) for k, v in state.items()}
             else:
                 yield param, grad, state
 
 
 def _as_real(value: Any) -> Any:
-    return tenfold.view_as_real(value) if isinstance(value, Tensor) else value
+    return tenfold.view_as_real(value) if isinstance(value, Tensor) and value.is_complex() else value
 
 
-def plain_number(value: Any) -> float:
-    """The float of a hyperparameter that may be given as a tensor of one element."""
-    return value if type(value) is float else float(value)
+def plain(value: Any) -> Any:
+    """The float of an option that is a tensor of one element, also inside a tuple; any other value as it is."""
+    if isinstance(value, Tensor):
+        return float(value)
+    return tuple(map(plain, value)) if type(value) is tuple else value
 
 
-def check_not_negative(**options: Any) -> None:
-    """Raise ValueError for the first option below zero."""
-    for name, value in options.items():
-        if not value >= 0.0:
-            raise ValueError(f"Invalid {_SPOKEN.get(name, name + ' value')}: {value}")
+# What several rules have in common.
 
 
-_SPOKEN = {"lr": "learning rate", "eps": "epsilon value"}
+def counter() -> Tensor:
+    """The state "step" before the first step."""
+    return scalar_state(0.0)
 
 
-def check_lr(lr: Any, foreach: bool | None = None, capturable: bool = False) -> None:
-    """Raise ValueError for a learning rate that is negative, or a tensor where a tensor is not accepted."""
-    if isinstance(lr, Tensor):
-        if foreach and not capturable:
-            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
-        if lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
-    check_not_negative(lr=lr)
+def averages(param: Tensor, *names: str) -> State:
+    """State entries of zeros in the shape of `param`."""
+    return {name: tenfold.zeros_like(param) for name in names}
 
 
-def check_betas(betas: Any) -> None:
-    """Raise ValueError unless both are in [0, 1)."""
-    if len({isinstance(beta, Tensor) for beta in betas}) > 1:
-        raise ValueError("betas must be either both floats or both Tensors")
-    for i, beta in enumerate(betas):
-        if not 0.0 <= beta < 1.0:
-            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+def decayed(param: Tensor, grad: Tensor, group: Any) -> Tensor:
+    """The gradient with `weight_decay * param` added; decoupled decay takes lr times that off the parameter instead."""
+    if not group.weight_decay:
+        return grad
+    if getattr(group, "decoupled_weight_decay", False):
+        param.mul_(1 - group.lr * group.weight_decay)
+        return grad
+    return grad.add(param, alpha=group.weight_decay)
 
 
-def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:
-    """Raise RuntimeError for choices that exclude each other."""
-    if fused and differentiable:
-        raise RuntimeError("`fused` does not support `differentiable`")
-    if fused and foreach:
-        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+def moments(grad: Tensor, state: State, group: Any) -> tuple[Tensor, Tensor]:
+    """Adam's running averages of the gradient and of its square, after taking in `grad`."""
+    beta1, beta2 = group.betas
+    mean: Tensor = state["exp_avg"].lerp_(grad, 1 - beta1)
+    return mean, state["exp_avg_sq"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+
+
+def root(square: Tensor, eps: float, group: Any) -> Tensor:
+    """`sqrt(square) + eps`, in new memory that a differentiable step leaves alone."""
+    result = square.sqrt()
+    return result.add(eps) if group.differentiable else result.add_(eps)

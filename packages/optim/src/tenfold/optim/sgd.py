@@ -6,27 +6,8 @@ from typing import Any
 
 from tenfold import Tensor
 from tenfold.optim.optimizer import Group, Params, State
-from tenfold.optim.rule import RuleOptimizer, check_fused, check_lr, check_not_negative, plain_number
-
-
-def update(
-    param: Tensor,
-    grad: Tensor,
-    buf: Tensor | None,
-    lr: float,
-    momentum: float,
-    dampening: float,
-    weight_decay: float,
-    nesterov: bool,
-) -> Tensor | None:
-    """Move `param` once and return its momentum buffer; Sutskever et al. 2013, equations 1-2, with lr outside the buffer."""
-    if weight_decay:
-        grad = grad.add(param, alpha=weight_decay)
-    if momentum:
-        buf = grad.clone() if buf is None else buf.mul_(momentum).add_(grad, alpha=1 - dampening)
-        grad = grad.add(buf, alpha=momentum) if nesterov else buf
-    param.add_(grad, alpha=-lr)
-    return buf
+from tenfold.optim.options import given
+from tenfold.optim.rule import RuleOptimizer, decayed
 
 
 class SGD(RuleOptimizer):
@@ -50,7 +31,9 @@ class SGD(RuleOptimizer):
     """
 
     rule = "sgd"
-    _number_state = ()
+    accepts_sparse = True
+    complex_as_real = False  # the rule is linear
+    scalars = ()
 
     def __init__(
         self,
@@ -66,42 +49,20 @@ class SGD(RuleOptimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_lr(lr)
-        check_not_negative(momentum=momentum)
-        if not weight_decay >= 0.0:
-            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        check_fused(fused, foreach, differentiable)
-        defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "dampening": dampening,
-            "weight_decay": weight_decay,
-            "nesterov": nesterov,
-            "maximize": maximize,
-            "foreach": foreach,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, given(locals()))
 
     def init_state(self, param: Tensor, group: Group) -> State:
         return {"momentum_buffer": None} if group["momentum"] else {}
 
-    def update_group(self, group: Group) -> None:
-        lr, weight_decay = plain_number(group["lr"]), plain_number(group["weight_decay"])
-        momentum, dampening, nesterov = group["momentum"], group["dampening"], group["nesterov"]
-        maximize = group["maximize"]
-        for param in group["params"]:
-            grad: Any = param.grad
-            if grad is None:
-                continue
-            if maximize:
-                grad = -grad
-            if momentum:
-                state = self.state[param]
-                buf = state.get("momentum_buffer")
-                state["momentum_buffer"] = update(param, grad, buf, lr, momentum, dampening, weight_decay, nesterov)
-            else:
-                update(param, grad, None, lr, 0.0, 0.0, weight_decay, False)
+    @staticmethod
+    def update(param: Tensor, grad: Tensor, state: State, group: Any) -> None:
+        """Sutskever et al. 2013, equations 1-2, with lr outside the buffer."""
+        grad = decayed(param, grad, group)
+        if group.momentum:
+            buf = state.get("momentum_buffer")
+            buf = grad.clone() if buf is None else buf.mul_(group.momentum).add_(grad, alpha=1 - group.dampening)
+            state["momentum_buffer"] = buf
+            grad = grad.add(buf, alpha=group.momentum) if group.nesterov else buf
+        param.add_(grad, alpha=-group.lr)

@@ -92,19 +92,30 @@ class LRScheduler:
 
     def step(self, epoch: int | None = None) -> None:
         """Set the rates of the next epoch, or (deprecated) of `epoch`."""
-        # An optimizer that wraps another without calling Optimizer.__init__ does not tell whether it has stepped.
-        counts = getattr(type(self.optimizer).step, "hooked", False)
-        if self._step_count == 1 and counts and not self.optimizer._opt_called:
-            warnings.warn(
-                "Detected call of `lr_scheduler.step()` before `optimizer.step()`. Call them in the opposite order: "
-                "`optimizer.step()` before `lr_scheduler.step()`, else the first value of the schedule is skipped.",
-                UserWarning,
-                stacklevel=2,
-            )
+        if self._step_count == 1:
+            self._check_order()
         self._step_count += 1
         if epoch is not None:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
         self._update_lr(epoch)
+
+    def _check_order(self) -> None:
+        """Warn at the second step if the optimizer has not made one, or where that cannot be seen."""
+        # An optimizer that wraps another without calling Optimizer.__init__ does not tell whether it has stepped.
+        if not getattr(type(self.optimizer).step, "hooked", False):
+            return
+        if not getattr(self.optimizer.step, "hooked", False):
+            problem = "`optimizer.step()` has been overridden after the scheduler was made, so its calls are not seen."
+        elif not self.optimizer._opt_called:
+            problem = "Detected call of `lr_scheduler.step()` before `optimizer.step()`."
+        else:
+            return
+        warnings.warn(
+            f"{problem} Call them in this order: `optimizer.step()` before `lr_scheduler.step()`, else the first value of the "
+            f"schedule is skipped (PyTorch's page on optimizers explains it under how-to-adjust-learning-rate).",
+            UserWarning,
+            stacklevel=3,
+        )
 
     def _update_lr(self, epoch: int | None = None) -> None:
         with self._flag("_get_lr_called_within_step"):
@@ -157,17 +168,17 @@ def set_option(group: dict[str, Any], name: str, value: Any) -> None:
 
 
 def per_group(name: str, value: Any, optimizer: Optimizer) -> list[Any]:
-    """One value for each parameter group, from one for all or a sequence.
+    """One value for each parameter group, from one for all or a sequence; tensors are copied, a schedule writes into its own.
 
     Raises:
         ValueError: the sequence has another length.
     """
     groups = len(optimizer.param_groups)
     if not isinstance(value, (list, tuple)):
-        return [value] * groups
+        return [copied(value) for _ in range(groups)]
     if len(value) != groups:
         raise ValueError(
             f"{name} must have the same length as optimizer.param_groups. "
             f"{name} has {len(value)} values, param_groups has {groups}."
         )
-    return list(value)
+    return [copied(item) for item in value]
