@@ -51,7 +51,7 @@ class RuleOptimizer(Optimizer):
     sparse_hint: ClassVar[str] = ""
     # Whether a complex number is two independent reals to the rule, which then sees views with one dimension more.
     complex_as_real: ClassVar[bool] = True
-    scalars = ("step",)
+    scalars: ClassVar[tuple[str, ...]] = ("step",)
 
     def __init__(self, params: Params, options: dict[str, Any]) -> None:
         check_options(options, self.checks)
