@@ -33,6 +33,7 @@ from tenfold.dispatch.gradmode import (
     set_grad_enabled as set_grad_enabled,
 )
 from tenfold.dispatch.operators import ALIASES as _ALIASES, OPERATORS as _OPERATORS, op as op
+from tenfold.dispatch.services import SERVICES as _SERVICES
 from tenfold.settings import environment as _environment
 from tenfold.tensor.storage import Storage as _Storage
 from tenfold.tensor.tensor import Tensor as Tensor
@@ -53,6 +54,14 @@ from tenfold.types.promotion import can_cast as can_cast, promote_types as promo
 from tenfold.types.size import Size as Size
 
 UntypedStorage = _Storage
+
+# What the lower rooms ask of the higher ones, and which module has it; imported when first asked for.
+_SERVICES.provide("tenfold.plugins.devices", "backend_of device_types plugin_failure")
+_SERVICES.provide("tenfold.plugins.loading", "load_kernels load_operators")
+_SERVICES.provide("tenfold.plugins.services", "autograd")
+_SERVICES.provide("tenfold.tensor.printing", "repr_of")
+_SERVICES.provide("tenfold.tensor.copying", "deep_copy reduce")
+_SERVICES.provide("tenfold.ops.creation.factories", "legacy_tensor from_numpy")
 
 for _modules in _families("tenfold.ops").values():
     for _module in _modules:

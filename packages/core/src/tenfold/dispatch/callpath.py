@@ -15,6 +15,7 @@ from typing import Any
 
 from tenfold.dispatch.operators import TENSOR_ROLES, Operator, Param
 from tenfold.dispatch.runtime import RUNTIME
+from tenfold.dispatch.services import SERVICES
 
 _lock = threading.RLock()
 # A tensor parameter that holds no tensor, an empty list, a device for which no kernel was looked up yet.
@@ -70,9 +71,7 @@ class FirstAttach:
         self.operator = operator
 
     def __call__(self, result: Any, *arguments: Any) -> None:
-        from tenfold.plugins import autograd
-
-        attach = RUNTIME["attach_" + self.operator.name] = autograd().make_attach(self.operator)
+        attach = RUNTIME["attach_" + self.operator.name] = SERVICES.autograd().make_attach(self.operator)
         attach(result, *arguments)
 
 
@@ -451,3 +450,6 @@ def dunder(operator: Operator, method: str) -> Any:
     function = made[method]
     function.__doc__, function.op = operator.doc, operator
     return function
+
+
+RUNTIME["specialise"] = specialise  # what a declared function calls first

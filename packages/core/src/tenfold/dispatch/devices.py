@@ -11,6 +11,9 @@ import contextlib
 from collections.abc import Collection, Sequence
 from typing import Any, ClassVar, Self
 
+from tenfold.dispatch import kernels
+from tenfold.dispatch.services import SERVICES
+
 
 class Backend:
     """What a device must provide beside kernels; third-party packages subclass it (guide: docs/guide/backend.md).
@@ -138,11 +141,9 @@ class device:  # noqa: N801 - PyTorch's name
         return found
 
     def _load(self) -> None:
-        from tenfold.plugins import backend_of, kernel_table
-
-        backend = backend_of(self.type)
+        backend = SERVICES.backend_of(self.type)
         self.array_type, self.coerce = backend.array_type, backend.coerce
-        self._kernels, self._backend = kernel_table(self.type), backend
+        self._kernels, self._backend = kernels.table(self.type), backend
 
     @property
     def backend(self) -> Backend:
@@ -259,8 +260,6 @@ def loaded_backends() -> list[Backend]:
 
 def forget(device_type: str) -> None:
     """Let a device type's devices look for their backend anew, with no kernels attached."""
-    from tenfold.dispatch import kernels
-
     kernels.drop(device_type)
     for (name, _), found in device._interned.items():
         if name == device_type:

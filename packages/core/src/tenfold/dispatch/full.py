@@ -11,10 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.dispatch import devices
-from tenfold.dispatch.meta import DataDependent
+from tenfold.dispatch import devices, kernels
+from tenfold.dispatch.callpath import FirstAttach
+from tenfold.dispatch.inplace import run_inplace, write_out
+from tenfold.dispatch.meta import DataDependent, Meta
 from tenfold.dispatch.operators import Operator, Param
+from tenfold.dispatch.overrides import call_overrides
 from tenfold.dispatch.runtime import RUNTIME, STATE, through_layers
+from tenfold.dispatch.services import SERVICES
 from tenfold.types import dtypes, promotion
 
 NUMBERS = (int, float, complex)
@@ -34,16 +38,12 @@ def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) 
             return result
     tensors = _check_arguments(operator, values)
     if _overriding(tensors):
-        from tenfold.dispatch.overrides import call_overrides
-
         return call_overrides(operator, tensors, *as_called(operator, args, kwargs))
     tensors = [t for t in tensors if hasattr(t, "_array")]
     out = values.pop("out", None)
     if out is not None:
         return _with_out(operator, values, out)
     if operator.inplace_of is not None:
-        from tenfold.dispatch.inplace import run_inplace
-
         return run_inplace(operator, values)
     for name, neutral in operator.neutral.items():
         value = values[name]
@@ -272,22 +272,16 @@ def wrong_result(operator: Operator, key: Any, result: Any, error: TypeError) ->
 
 def no_kernel(operator: Operator, key: Any) -> Exception:
     """The error for a primitive that no kernel serves, which names the broken plugin if one should have."""
-    from tenfold.dispatch import kernels
-    from tenfold.plugins import broken_plugin, devices_with_kernel
-    from tenfold.plugins.discovery import PluginError
-
     device = str(key.device.type)
     missing = f"operator {operator.name} has no kernel for device {device!r}"
-    broken = broken_plugin(device)
-    if broken is not None:
-        error = PluginError(f"{missing}: plugin {broken} failed to load: {broken.failure}")
-        error.__cause__ = broken.error
-        return error
+    failure = SERVICES.plugin_failure(device, missing)
+    if failure is not None:
+        return failure
     conditions = [k.note or k.location for k in kernels.KERNELS.get((operator.name, device), ())]
     if conditions:
         return NotImplementedError(f"{missing} and these arguments; it has kernels only for: {', '.join(conditions)}")
     return NotImplementedError(
-        f"{missing}; devices that have one: {', '.join(devices_with_kernel(operator)) or 'none'}. A package attaches one "
+        f"{missing}; devices that have one: {', '.join(kernels.devices_with_kernel(operator)) or 'none'}. A package attaches one "
         f"with @kernel(op.{operator.name}, device={device!r})"
     )
 
@@ -335,16 +329,12 @@ def has_gradient(operator: Operator) -> bool:
     """Whether a gradient rule is attached; asked of the autograd package once for each operator."""
     known = _has_gradient.get(operator.name)
     if known is None:
-        from tenfold.plugins import autograd
-
-        known = _has_gradient[operator.name] = bool(autograd().has_gradient(operator))
+        known = _has_gradient[operator.name] = bool(SERVICES.autograd().has_gradient(operator))
     return known
 
 
 def forget_gradient(operator: Operator) -> None:
     """Ask the autograd package anew: a rule was attached to the operator, or taken back."""
-    from tenfold.dispatch.callpath import FirstAttach
-
     _has_gradient.pop(operator.name, None)
     if "attach_" + operator.name in RUNTIME:
         RUNTIME["attach_" + operator.name] = FirstAttach(operator)
@@ -416,8 +406,6 @@ def _named(operator: Operator, error: Exception) -> Exception:
 
 
 def _as_meta(value: Any) -> Any:
-    from tenfold.dispatch.meta import Meta
-
     if hasattr(value, "_array"):
         return Meta(value._array.shape, value._array.dtype, value._array.strides)
     if type(value) in (list, tuple):
@@ -427,8 +415,6 @@ def _as_meta(value: Any) -> Any:
 
 def _with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     """Compute, then write into `out`, which is resized when its shape is another."""
-    from tenfold.dispatch.inplace import write_out
-
     outs = tuple(out) if isinstance(out, (tuple, list)) else (out,)
     recording = STATE.grad_enabled
     if recording and any(getattr(v, "_node", None) is not None for v in (*values.values(), *outs)):

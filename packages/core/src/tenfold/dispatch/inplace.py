@@ -7,6 +7,7 @@ from typing import Any
 
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import RUNTIME, STATE
+from tenfold.dispatch.services import SERVICES
 from tenfold.types import promotion
 
 
@@ -89,9 +90,7 @@ def write_back(name: str, target: Any, result: Any) -> Any:
         target._key.backend.write(target._array, result._array)
     bump_version(target)
     if STATE.grad_enabled and (result._node is not None or target._node is not None):
-        from tenfold.plugins import autograd
-
-        autograd().rebase(target, result)
+        SERVICES.autograd().rebase(target, result)
     return target
 
 

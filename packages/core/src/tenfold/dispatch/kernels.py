@@ -10,18 +10,18 @@ import inspect
 import sys
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tenfold.dispatch.operators import Operator, as_operator, find
+from tenfold.dispatch.registration import current_owner, on_failure
 from tenfold.dispatch.runtime import RUNTIME
+from tenfold.dispatch.services import SERVICES
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(NamedTuple):
     """One attached kernel and who attached it."""
 
     function: Any
@@ -41,7 +41,7 @@ class Kernel:
 _BUILT_IN = (np.ufunc, types.BuiltinFunctionType)
 ANY_DEVICE = "*"
 KERNELS: dict[tuple[str, str], list[Kernel]] = {}
-TABLES: dict[str, KernelTable] = {}
+TABLES: dict[str, Any] = {}  # each device type's kernels as attributes: a KernelTable; for "meta" the shape rules
 
 
 def check_parameters(what: str, function: Any, operator: Operator, extra: tuple[str, ...] = ()) -> None:
@@ -74,14 +74,12 @@ def kernel(target: Any, *, device: str, when: Any = None, into: bool | None = No
     operator = as_operator(target)
 
     def register(function: Any) -> Any:
-        from tenfold import plugins
-
         can_write = isinstance(getattr(function, "__wrapped__", function), np.ufunc) if into is None else into
         check_parameters("kernel", function, operator, ("backend",) if device == ANY_DEVICE else ("out",) if can_write else ())
         if when is not None:
             check_parameters("kernel condition", when, operator)
         entries = KERNELS.setdefault((operator.name, device), [])
-        owner = plugins.current_owner(function)
+        owner = current_owner(function)
         if when is None:
             for entry in entries:
                 if entry.when is None:
@@ -92,7 +90,7 @@ def kernel(target: Any, *, device: str, when: Any = None, into: bool | None = No
         caller = sys._getframe(1)
         entry = Kernel(function, when, can_write, owner, note, f"{caller.f_code.co_filename}:{caller.f_lineno}")
         entries.append(entry)
-        plugins.on_failure(partial(_detach, operator, device, entry))
+        on_failure(partial(_detach, operator, device, entry))
         _forget(operator, device)
         return function
 
@@ -137,9 +135,7 @@ class KernelTable:
         operator = find(name.removesuffix("__into"))
         if operator is None:
             return None
-        from tenfold import plugins
-
-        plugins.load_kernels(self.device_type, operator.family)
+        SERVICES.load_kernels(self.device_type, operator.family)
         entries = KERNELS.get((operator.name, self.device_type), [])
         if name.endswith("__into"):
             function = _writing(entries)
@@ -173,16 +169,19 @@ def _chain(entries: list[Kernel], base: Any) -> Any:
 
 def _generic(operator: Operator, device: str) -> Any:
     """The kernel that works through any backend's own methods, given the backend as its first argument."""
-    from tenfold import plugins
-
-    plugins.load_kernels(ANY_DEVICE, operator.family)
+    SERVICES.load_kernels(ANY_DEVICE, operator.family)
     entries = KERNELS.get((operator.name, ANY_DEVICE), [])
-    return partial(entries[0].function, plugins.backend_of(device)) if entries else None
+    return partial(entries[0].function, SERVICES.backend_of(device)) if entries else None
 
 
-def table(device: str) -> KernelTable:
+def table(device: str) -> Any:
     """The kernel table of a device type."""
     found = TABLES.get(device)
     if found is None:
         found = TABLES[device] = KernelTable(device)
     return found
+
+
+def devices_with_kernel(operator: Operator) -> list[str]:
+    """The device types that have a kernel for the operator."""
+    return [name for name in SERVICES.device_types() if name != "meta" and getattr(table(name), operator.name) is not None]

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from tenfold.dispatch.devices import Backend
+from tenfold.dispatch.kernels import TABLES
+from tenfold.dispatch.operators import find
 
 
 def contiguous_strides(shape: Sequence[int], itemsize: int = 1) -> tuple[int, ...]:
@@ -47,6 +49,16 @@ class DataDependent(NotImplementedError):
     """What a shape rule raises when the result's shape depends on data, which a meta tensor does not have."""
 
 
+class RuleTable:
+    """The meta device's kernels: an operator's shape rule, or nothing, which means the operator's body."""
+
+    def __getattr__(self, name: str) -> Any:
+        operator = find(name)
+        kernel = None if operator is None else operator.shape_rule
+        setattr(self, name, kernel)
+        return kernel
+
+
 class MetaBackend(Backend):
     """The device "meta": every operator runs its shape rule (or its body) and nothing else."""
 
@@ -75,13 +87,4 @@ class MetaBackend(Backend):
         return None, array.offset + extent, array.offset
 
 
-class RuleTable:
-    """The meta device's kernels: an operator's shape rule, or nothing, which means the operator's body."""
-
-    def __getattr__(self, name: str) -> Any:
-        from tenfold.dispatch.operators import find
-
-        operator = find(name)
-        kernel = None if operator is None else operator.shape_rule
-        setattr(self, name, kernel)
-        return kernel
+TABLES[MetaBackend.name] = RuleTable()

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tenfold.dispatch.runtime import RUNTIME
+from tenfold.dispatch.services import SERVICES
 
 if TYPE_CHECKING:  # a protocol costs time to make, and only type checkers read this one
     from typing import Protocol, TypeVar
@@ -151,9 +152,7 @@ class Operator:
         """Every parameter's value by name; TypeError as Python's own for a wrong call."""
         binder = RUNTIME.get("bind_" + self.name)
         if binder is None:
-            from tenfold.dispatch.callpath import specialise
-
-            specialise(self)
+            RUNTIME["specialise"](self)
             binder = RUNTIME["bind_" + self.name]
         return binder(*args, **kwargs)  # type: ignore[no-any-return]
 
@@ -174,10 +173,8 @@ class Operator:
 
 def _first_call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What a declared function does until its call path is made."""
-    from tenfold.dispatch.callpath import specialise
-
     operator = OPERATORS[name]
-    specialise(operator)
+    RUNTIME["specialise"](operator)
     return operator.fn(*args, **kwargs)
 
 
@@ -288,9 +285,7 @@ class OperatorNamespace(types.ModuleType):
     def __getattr__(self, name: str) -> Operator:
         found = OPERATORS.get(name)
         if found is None and not name.startswith("__"):
-            from tenfold.plugins import load_operators
-
-            load_operators()
+            SERVICES.load_operators()
             found = OPERATORS.get(name)
         if found is None:
             raise AttributeError(f"there is no operator {name!r}; `python -m tenfold op` lists all")

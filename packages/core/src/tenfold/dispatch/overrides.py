@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.dispatch.operators import Operator
-from tenfold.dispatch.runtime import STATE, Layer
+from tenfold.dispatch.runtime import RUNTIME, STATE, Layer
 
 
 def disabled_torch_function(*args: Any, **kwargs: Any) -> Any:
-    """As a class's `__torch_function__`: this Tensor subclass does not override (as `Parameter`)."""
+    """As a class's `__torch_function__`: this plain subclass does not override (as `Parameter`)."""
     return NotImplemented
 
 
@@ -59,11 +59,10 @@ def default_torch_function(cls: Any, func: Any, types: tuple[type, ...], args: A
 
 
 def _as_class(result: Any, cls: type) -> Any:
-    from tenfold.tensor.tensor import Tensor
-
-    if type(result) is Tensor:
+    plain = RUNTIME["Tensor"]
+    if type(result) is plain:
         return result.as_subclass(cls)
-    if isinstance(result, tuple) and any(type(r) is Tensor for r in result):
+    if isinstance(result, tuple) and any(type(r) is plain for r in result):
         made = [_as_class(r, cls) for r in result]
         return type(result)(*made) if hasattr(result, "_fields") else tuple(made)
     return result

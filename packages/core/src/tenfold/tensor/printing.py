@@ -11,13 +11,12 @@ import contextlib
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from tenfold.tensor.tensor import Tensor
+from tenfold.tensor.tensor import Tensor, host
+from tenfold.types.dtypes import get_default_dtype
 
 Array = NDArray[np.generic]
 Formatter = Callable[[object], str]
@@ -112,9 +111,6 @@ def _assign(values: dict[str, float | bool | None]) -> None:
 
 def repr_of(tensor: Tensor) -> str:
     """What ``repr(tensor)`` shows; a subclass of Tensor stands under its own name."""
-    from tenfold.tensor.tensor import host
-    from tenfold.types.dtypes import get_default_dtype
-
     kind = tensor.device.type
     name = type(tensor).__name__
     grad_fn = tensor.grad_fn

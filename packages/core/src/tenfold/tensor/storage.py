@@ -9,6 +9,8 @@ from __future__ import annotations
 import gc
 from typing import Any
 
+from tenfold.dispatch.runtime import RUNTIME
+
 
 class Storage:
     """Bytes on a device (PyTorch's `UntypedStorage`), shared by every tensor that views them."""
@@ -22,9 +24,7 @@ class Storage:
 
     def sharers(self) -> list[Any]:
         """The live tensors on this memory. Slow: only an in-place write that is recorded asks, if there are others."""
-        from tenfold.tensor.tensor import Tensor
-
-        return [t for t in gc.get_referrers(self) if isinstance(t, Tensor)]
+        return [t for t in gc.get_referrers(self) if isinstance(t, RUNTIME["Tensor"])]
 
     @property
     def device(self) -> Any:
@@ -43,9 +43,7 @@ class Storage:
 
     def _bytes(self) -> Any:
         """A 1-D uint8 tensor over the whole memory."""
-        from tenfold.tensor.tensor import wrap
-
-        return wrap(self.key.backend.memory_bytes(self.array), self.key.device)
+        return RUNTIME["wrap"](self.key.backend.memory_bytes(self.array), self.key.device)
 
     def __getitem__(self, index: Any) -> Any:
         value = self._bytes()[index]

@@ -16,6 +16,7 @@ from tenfold.dispatch.devices import CPU, OverrideKey, device
 from tenfold.dispatch.meta import contiguous_strides
 from tenfold.dispatch.overrides import default_torch_function, disabled_torch_function
 from tenfold.dispatch.runtime import RUNTIME
+from tenfold.dispatch.services import SERVICES
 from tenfold.tensor.storage import Storage
 from tenfold.types import dtypes
 from tenfold.types.dtypes import FROM_NUMPY, dtype
@@ -56,9 +57,7 @@ class Tensor(TensorMethods):
 
     def __new__(cls, *data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
         """PyTorch's legacy constructor: `Tensor(2, 3)` is uninitialised, `Tensor([2, 3])` holds the data."""
-        from tenfold.ops.creation.factories import legacy_tensor
-
-        made = legacy_tensor(data, device)
+        made = SERVICES.legacy_tensor(data, device)
         return made if cls is Tensor else made.as_subclass(cls)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -265,9 +264,7 @@ class Tensor(TensorMethods):
                     f"only Tensors of floating point and complex dtype can require gradients, this one is {self.dtype.name}"
                 )
             if node is None:
-                from tenfold.plugins import autograd
-
-                self._node = autograd().leaf(self)
+                self._node = SERVICES.autograd().leaf(self)
         elif node is not None:
             if not node.is_leaf:
                 raise RuntimeError(
@@ -324,27 +321,19 @@ class Tensor(TensorMethods):
         self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
     ) -> None:
         """Add the gradients of this tensor with respect to the graph's leaves to their `.grad`."""
-        from tenfold.plugins import autograd
-
-        autograd().backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+        SERVICES.autograd().backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     def register_hook(self, hook: Any) -> Any:
         """Call `hook(grad)` when this tensor's gradient is computed; what it returns replaces the gradient."""
-        from tenfold.plugins import autograd
-
-        return autograd().register_tensor_hook(self, hook)
+        return SERVICES.autograd().register_tensor_hook(self, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Any) -> Any:
         """Call `hook(tensor)` after a backward pass has updated this leaf's `.grad`."""
-        from tenfold.plugins import autograd
-
-        return autograd().register_post_accumulate_hook(self, hook)
+        return SERVICES.autograd().register_post_accumulate_hook(self, hook)
 
     def retain_grad(self) -> None:
         """Keep `.grad` of this non-leaf tensor too."""
-        from tenfold.plugins import autograd
-
-        autograd().retain_grad(self)
+        SERVICES.autograd().retain_grad(self)
 
     @property
     def retains_grad(self) -> bool:
@@ -385,9 +374,7 @@ class Tensor(TensorMethods):
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         """Results of NumPy's functions on tensors become tensors, as in PyTorch."""
-        from tenfold.ops.creation.factories import from_numpy
-
-        return from_numpy(np.asarray(array)) if np.asarray(array).dtype in FROM_NUMPY else array
+        return SERVICES.from_numpy(np.asarray(array)) if np.asarray(array).dtype in FROM_NUMPY else array
 
     def __len__(self) -> int:
         if not self._array.shape:
@@ -432,19 +419,13 @@ class Tensor(TensorMethods):
     def __repr__(self, tensor_contents: Any = None) -> str:
         if self._key.level is not None:
             return self._key.transform.repr_of(self)  # type: ignore[no-any-return]
-        from tenfold.tensor.printing import repr_of
-
-        return repr_of(self)
+        return SERVICES.repr_of(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        from tenfold.tensor.copying import deep_copy
-
-        return deep_copy(self, memo)
+        return SERVICES.deep_copy(self, memo)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        from tenfold.tensor.copying import reduce
-
-        return reduce(self)
+        return SERVICES.reduce(self)
 
 
 def is_plain(cls: type) -> bool:

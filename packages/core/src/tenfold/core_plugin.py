@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from tenfold.cpu.backend import CpuBackend
 from tenfold.dispatch.devices import Backend
 from tenfold.dispatch.families import families
+from tenfold.dispatch.meta import MetaBackend
 from tenfold.plugins import hookimpl
 
 TENFOLD_PLUGIN_API = 1
@@ -11,9 +13,6 @@ TENFOLD_PLUGIN_API = 1
 
 @hookimpl()  # type: ignore[untyped-decorator]
 def tenfold_backends() -> list[Backend]:
-    from tenfold.cpu.backend import CpuBackend
-    from tenfold.dispatch.meta import MetaBackend
-
     return [CpuBackend(), MetaBackend()]
 
 

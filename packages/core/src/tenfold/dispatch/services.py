@@ -1,0 +1,56 @@
+"""What the lower rooms ask of the rooms above them: one registry of functions by name.
+
+Dispatch finds no plugins and the tensor prints nothing, yet a first call needs a backend and `repr` a printer. They ask
+`SERVICES.backend_of(...)`, `SERVICES.repr_of(...)`. Which module has such a function is said once, at the top, in
+`tenfold/__init__.py`; it is imported when first asked for, so that `import tenfold` loads none of them.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+
+class Services:
+    """Functions of higher rooms, each imported from its provider when first asked for.
+
+    >>> from math import tau
+    >>> services = Services()
+    >>> services.provide("math", "tau")
+    >>> services.tau == tau
+    True
+    """
+
+    if TYPE_CHECKING:
+        # of plugins
+        backend_of: Callable[[str], Any]  # the backend of a device type
+        device_types: Callable[[], list[str]]  # those that have a backend
+        load_kernels: Callable[[str, str], None]  # of a device type, for a family
+        load_operators: Callable[[], None]
+        plugin_failure: Callable[[str, str], Exception | None]  # why a device type, as begun in words, is not served
+        autograd: Callable[[], Any]  # the gradient tape
+        # of tensors and their operators
+        repr_of: Callable[[Any], str]
+        deep_copy: Callable[[Any, dict[int, Any]], Any]
+        reduce: Callable[[Any], Any]
+        legacy_tensor: Callable[[tuple[Any, ...], Any], Any]
+        from_numpy: Callable[[Any], Any]
+
+    def __init__(self) -> None:
+        self._providers: dict[str, str] = {}
+
+    def provide(self, module: str, names: str) -> None:
+        """Say that a module has the functions of these names, separated by spaces."""
+        self._providers.update(dict.fromkeys(names.split(), module))
+
+    def __getattr__(self, name: str) -> Any:
+        module = self._providers.get(name) if not name.startswith("_") else None
+        if module is None:
+            raise AttributeError(f"no room provides the service {name!r}")
+        found = getattr(importlib.import_module(module), name)
+        setattr(self, name, found)  # the next time it is an attribute like any other
+        return found
+
+
+SERVICES = Services()
