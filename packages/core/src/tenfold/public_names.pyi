@@ -64,6 +64,7 @@ import tenfold.amp as amp
 import tenfold.autograd as autograd
 import tenfold.backends as backends
 import tenfold.checkpoint as checkpoint
+import tenfold.core_plugin as core_plugin
 import tenfold.cpu as cpu
 import tenfold.cuda as cuda
 import tenfold.data as data
