@@ -12,7 +12,6 @@ import tenfold.nn.functional as F
 from tenfold import nn_plugin
 from tenfold.dispatch import kernels
 from tenfold.dispatch.operators import OPERATORS
-from tenfold.dispatch.runtime import RUNTIME
 
 
 @pytest.fixture
@@ -25,7 +24,7 @@ def no_kernels() -> Any:
     def put(found: dict[str, Any]) -> None:
         for name, kernel in found.items():
             setattr(table, name, kernel)
-            RUNTIME.get("KERNELS_" + name, {}).clear()
+            OPERATORS[name].calls.kernels.clear()
 
     yield lambda: put(dict.fromkeys(names))
     put(before)

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from tenfold import plugins
-from tenfold.dispatch.full import forget_gradient
 from tenfold.dispatch.operators import TENSOR_ROLES, Operator, as_operator
 
 
@@ -118,11 +117,11 @@ def _register(operator: Operator, rule: GradientRule) -> None:
             f"uninstall one of the packages"
         )
     GRADIENTS[operator.name] = rule
-    forget_gradient(operator)
+    operator.calls.forget_gradient()
 
     def take_back() -> None:
         GRADIENTS.pop(operator.name, None)
-        forget_gradient(operator)
+        operator.calls.forget_gradient()
 
     plugins.on_failure(take_back)
 

@@ -19,8 +19,8 @@ from tenfold.tensor.tensor import Tensor
 
 new = object.__new__
 
-# What ends the graph: conversions to integers, and memory read as another dtype.
-_ENDING = {"to_dtype": "result._array.dtype.kind in 'iub'", "view": "result._array.dtype is not input._array.dtype"}
+# Which results an operator declares to end the graph (`ends_graph=`), as a test.
+_ENDING = {"integers": "result._array.dtype.kind in 'iub'", "reinterpreted": "result._array.dtype is not {}._array.dtype"}
 
 
 def make_attach(operator: Operator) -> Any:
@@ -162,7 +162,7 @@ class _Source:
             "new": new, "Node": Node, "RELEASED": RELEASED, "Tensor": Tensor, "second_time": second_time,
             "modified": modified, "alias": alias, "restore": restore, "restore_output": restore_output,
             "attach_outputs": attach_outputs, "filled": filled,
-            "__name__": "tenfold.calls", **{f"rule_{n}": f for n, f in functions.items()},
+            "__name__": "tenfold.dispatch.operators", **{f"rule_{n}": f for n, f in functions.items()},
         }  # fmt: skip
 
     def saved_names(self) -> list[str]:
@@ -200,8 +200,8 @@ class _Source:
     def _attach(self, saved: list[str]) -> list[str]:
         given = ", ".join(self.params)
         lines = [f"def attach(result, {given}):", f"    node = new({self.rule.node_name})"]
-        ending = _ENDING.get(self.operator.name)
-        if ending:
+        if self.operator.ends_graph:
+            ending = _ENDING[self.operator.ends_graph].format(next(iter(self.params)))
             lines = [lines[0], f"    if {ending}:", "        result._node = None", "        return", lines[1]]
         edges = []
         for p in self.diff:

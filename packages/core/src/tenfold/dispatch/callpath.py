@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from tenfold.dispatch.operators import TENSOR_ROLES, Operator, Param
+from tenfold.dispatch.reading import Reading, tensor_params
 from tenfold.dispatch.runtime import RUNTIME
-from tenfold.dispatch.services import SERVICES
 
 _lock = threading.RLock()
 # A tensor parameter that holds no tensor, an empty list, a device for which no kernel was looked up yet.
@@ -29,28 +29,20 @@ _GLOBALS = frozenset(
 )
 
 
-def specialise(operator: Operator) -> None:
-    """Compile the operator's call path and put it into its public function, whose identity stays."""
+def specialise(operator: Operator) -> Any:
+    """Compile the operator's call path, put it into its public function, whose identity stays, and return that."""
     with _lock:
         name = operator.name
         _check_names(operator)
-        RUNTIME["OP_" + name] = operator
-        RUNTIME["BODY_" + name] = operator.body
-        RUNTIME.setdefault("attach_" + name, FirstAttach(operator))
-        RUNTIME.setdefault("KERNELS_" + name, {})  # device: kernel, filled by dispatch.kernel_for
-        text = source(operator)
-        filename = f"<tenfold {name}>"
-        # So that debuggers and tracebacks show the generated lines.
-        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-        made: dict[str, Any] = {"DEFAULT": {p.name: p.default for p in operator.params}}
-        exec(compile(text, filename, "exec"), RUNTIME, made)  # noqa: S102 - its own text
+        operator.calls.publish()
+        made = _compiled(name, source(operator), DEFAULT={p.name: p.default for p in operator.params})
         call = made[name]
-        RUNTIME["bind_" + name] = made["bind_" + name]
         made["bind_" + name].__qualname__ = name  # for Python's errors about wrong calls
+        operator.calls.binder = made["bind_" + name]
         fn = operator.fn
         fn.__defaults__, fn.__kwdefaults__ = call.__defaults__, call.__kwdefaults__
-        fn.source = text
         fn.__code__ = call.__code__
+        return fn
 
 
 def _check_names(operator: Operator) -> None:
@@ -62,17 +54,6 @@ def _check_names(operator: Operator) -> None:
     for p in operator.params:
         if p.name in taken or (p.role == "ints" and p.name + "_" in _LOCALS):
             raise TypeError(f"operator {operator.name}: no parameter may be named {p.name!r}, generated code uses it; rename it")
-
-
-class FirstAttach:
-    """Stands for `attach_NAME` until the first recorded call: finds the gradient rule and makes the real one."""
-
-    def __init__(self, operator: Operator) -> None:
-        self.operator = operator
-
-    def __call__(self, result: Any, *arguments: Any) -> None:
-        attach = RUNTIME["attach_" + self.operator.name] = SERVICES.autograd().make_attach(self.operator)
-        attach(result, *arguments)
 
 
 def source(operator: Operator) -> str:
@@ -199,116 +180,16 @@ def _call_arguments(operator: Operator) -> str:
     return ", ".join(f"a_{p.name}" if p.role in TENSOR_ROLES else p.name for p in operator.kernel_params)
 
 
-def _tensor_params(operator: Operator) -> list[Param]:
-    return [p for p in operator.kernel_params if p.role in TENSOR_ROLES]
-
-
-def _promoted(operator: Operator) -> list[Param]:
-    """The parameters whose dtypes must agree before the kernel runs."""
-    if operator.promote is None:
-        return []
-    return [p for p in _tensor_params(operator) if operator.promoted is None or p.name in operator.promoted]
-
-
-def _read(operator: Operator, table: str) -> list[str]:  # noqa: C901 - the whole of the path, case by case
-    """Lines that read key, arrays and nodes of all tensor parameters and set `slow` where the short path must not go."""
-    params = _tensor_params(operator)
-    promoted = _promoted(operator)
-    first = next((p for p in params if p.role in ("tensor", "list")), params[0])
-    lead = f"{first.name}[0]" if first.role == "list" else first.name
-    lines = [f"        key_ = {lead}._key"]
-    lines.append(f"        kernel_ = KERNELS_{table}[key_]")
-    lines.append("        slow_ = False")
-    params.sort(key=lambda p: p is not first)
-    dtype_of = ""
-    for p in params:
-        n = p.name
-        in_group = p in promoted
-        if p.role == "number" and p is not first:
-            lines += _read_number(n, dtype_of, operator) if in_group else _read_free_number(n)
-            if in_group and not dtype_of and len(promoted) > 1:  # as `where`'s input, the first whose dtype counts
-                lines.append(f"        d_ = getattr(a_{n}, 'dtype', None)")
-                dtype_of = "d_"
-            continue
-        if p.role == "list":
-            holes = "None" in str(operator.declared.__annotations__.get(n))
-            lines.append(f"        a_{n} = [{'None if x_ is None else ' if holes else ''}x_._array for x_ in {n}]")
-            lines.append(f"        n_{n} = None")
-            lines.append(f"        for x_ in {n}:")
-            if holes:
-                lines += ["            if x_ is None:", "                continue"]
-            lines.append("            if x_._key is not key_:")
-            lines.append("                slow_ = True")
-            lines.append("            if x_._node is not None:")
-            lines.append(f"                n_{n} = x_._node")
-            if in_group:
-                if not dtype_of:
-                    dtype_of = "d_"
-                    lines.append(f"        d_ = a_{n}[0].dtype")
-                lines.append(f"        for x_ in a_{n}:")
-                lines.append(f"            if x_.dtype is not {dtype_of}:")
-                lines.append("                slow_ = True")
-            continue
-        indent = "        "
-        if p.role == "optional":
-            lines += [f"        if {n} is None:", f"            a_{n} = n_{n} = None", "        else:"]
-            indent = "            "
-        lines += [f"{indent}a_{n} = {n}._array", f"{indent}n_{n} = {n}._node"]
-        tests = [] if p is first else [f"{n}._key is not key_"]
-        if in_group and dtype_of:
-            tests.append(f"a_{n}.dtype is not {dtype_of}")
-        elif in_group and (len(promoted) > 1 or operator.promote == "float"):
-            lines.append(f"{indent}d_ = a_{n}.dtype")
-            dtype_of = "d_"
-            if operator.promote == "float":
-                tests.append("d_ is not F32 and d_ is not F64")
-        if tests:
-            lines += [f"{indent}if {' or '.join(tests)}:", f"{indent}    slow_ = True"]
-    return lines
-
-
-def _read_number(n: str, dtype_of: str, operator: Operator) -> list[str]:
-    """A Python number is weak: with a float array it goes to the kernel as it is."""
-    if not dtype_of:
-        number_slow, dtype_test = "slow_ = True", ""
-    else:
-        wide = "" if operator.promote == "float" else " and not (T_ is int and d_ is I64)"
-        number_slow = f"if {dtype_of} is not F32 and {dtype_of} is not F64{wide}:\n                slow_ = True"
-        dtype_test = f" or a_{n}.dtype is not {dtype_of}"
-    return [
-        f"        T_ = type({n})",
-        "        if T_ is float or T_ is int:",
-        f"            a_{n} = {n}",
-        f"            n_{n} = None",
-        f"            {number_slow}",
-        "        else:",
-        f"            a_{n} = {n}._array",
-        f"            n_{n} = {n}._node",
-        f"            if {n}._key is not key_{dtype_test}:",
-        "                slow_ = True",
-    ]
-
-
-def _read_free_number(n: str) -> list[str]:
-    """A number that takes no part in promotion goes to the kernel as it is."""
-    return [
-        f"        T_ = type({n})",
-        "        if T_ is float or T_ is int:",
-        f"            a_{n} = {n}",
-        f"            n_{n} = None",
-        "        else:",
-        f"            a_{n} = {n}._array",
-        f"            n_{n} = {n}._node",
-        f"            if {n}._key is not key_:",
-        "                slow_ = True",
-    ]
+def _records(operator: Operator) -> bool:
+    """Whether calls may need a graph node."""
+    return not operator.nondifferentiable
 
 
 def _needs_gradient(operator: Operator) -> str:
     """The test for recording; empty when the operator has no gradient."""
-    if operator.nondifferentiable:
+    if not _records(operator):
         return ""
-    nodes = " or ".join(f"n_{p.name} is not None" for p in _tensor_params(operator))
+    nodes = " or ".join(f"n_{p.name} is not None" for p in tensor_params(operator))
     return f"({nodes}) and (not GRAD_OFF or grad_enabled())" if nodes else ""
 
 
@@ -354,7 +235,7 @@ def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
             f"        s_ = {first}._storage = Storage({first}._array, key_)",
             "    t_._storage = s_",
         ]
-        if operator.nondifferentiable:  # detach: the same memory, but in-place writes to it are not the base's affair
+        if operator.ends_graph == "always":  # the same memory, but in-place writes to it are not the base's affair
             lines.append("    t_._base = None")
         else:
             lines += [f"    b_ = {first}._base", f"    t_._base = {first} if b_ is None else b_"]
@@ -371,12 +252,12 @@ def _refuse_result(name: str) -> list[str]:
 
 def _primitive(operator: Operator, slow: str = "") -> list[str]:
     lines = list(_normalise_ints(operator))
+    if not tensor_params(operator):
+        return [*lines, f"    return {_full_dispatch(operator)}"]
     lines += [f"    if {'ACTIVE' if slow else _uncommon(operator)}:"]
     slow = slow or _full_dispatch(operator)
     lines += [f"        return {slow}"]
-    if not _tensor_params(operator):
-        return [*lines, f"    return {slow}"]
-    lines += ["    try:", *_read(operator, operator.name), _EXCEPT, "        slow_ = True"]
+    lines += ["    try:", *Reading(operator, operator.name, _records(operator)).lines, _EXCEPT, "        slow_ = True"]
     lines += ["    if slow_:", f"        return {slow}"]
     return lines + _run_and_wrap(operator)
 
@@ -390,9 +271,9 @@ def _composite(operator: Operator, slow: str = "") -> list[str]:
     lines += [f"    if {'ACTIVE' if slow else _uncommon(operator)}:"]
     slow = slow or _full_dispatch(operator)
     lines += [f"        return {slow}"]
-    if not _tensor_params(operator):
+    if not tensor_params(operator):
         return [*lines, f"    return {body}"]
-    lines += ["    try:", *_read(operator, operator.name), _EXCEPT, "        slow_ = True"]
+    lines += ["    try:", *Reading(operator, operator.name, _records(operator)).lines, _EXCEPT, "        slow_ = True"]
     lines += ["    if slow_:", f"        return {slow}"]
     lines += ["    if kernel_ is None:", f"        return {body}"]
     record = _needs_gradient(operator)
@@ -413,16 +294,15 @@ def _inplace(operator: Operator) -> list[str]:
         lines += [f"        if not ACTIVE and {base.params[0].name}._key in KERNELS_{operator.name}:"]
         lines += [f"            return LOWER_{operator.name}({given})"]
     lines += [f"        return {slow}"]
-    lines += ["    try:", *_read(base, operator.name), _EXCEPT, "        slow_ = True"]
-    nodes = " or ".join(f"n_{p.name} is not None" for p in _tensor_params(base))
+    lines += ["    try:", *Reading(base, operator.name, nodes=True).lines, _EXCEPT, "        slow_ = True"]
+    nodes = " or ".join(f"n_{p.name} is not None" for p in tensor_params(base))
     lines += [f"    if slow_ or ({nodes}) and (not GRAD_OFF or grad_enabled()):", f"        return {slow}"]
     first = base.kernel_params[0].name
-    given = ", ".join(p.name for p in base.kernel_params)
     lines += [
         "    try:",
         f"        r_ = kernel_({_call_arguments(base)}, out=a_{first})",
-        "    except Exception as error_:",
-        f"        raise explained(OP_{operator.name}, key_, [{given}], error_) from None",
+        "    except Exception:",  # before it wrote anything: said as the full path says it
+        f"        return {slow}",
         "    if r_ is NotImplemented:",
         f"        return {slow}",
         f"    s_ = {first}._storage",
@@ -434,22 +314,24 @@ def _inplace(operator: Operator) -> list[str]:
     return lines
 
 
-def dunder(operator: Operator, method: str) -> Any:
-    """Make the call path of a Python operator: two operands, nothing else, NotImplemented for foreign types."""
+def dunder(operator: Operator, fn: Any) -> Any:
+    """Give a method the call path of a Python operator: two operands, nothing else, NotImplemented for foreign types."""
     first, second = operator.kernel_params[:2]
     slow = f"dispatch_dunder(OP_{operator.name}, {first.name}, {second.name})"
     with _lock:
-        if "OP_" + operator.name not in RUNTIME:
-            specialise(operator)
+        operator.calls.publish()
         lines = _composite(operator, slow) if operator.body is not None else _primitive(operator, slow)
-        text = "\n".join([f"def {method}({first.name}, {second.name}):", *lines]) + "\n"
-        filename = f"<tenfold {method}>"
-        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-        made: dict[str, Any] = {}
-        exec(compile(text, filename, "exec"), RUNTIME, made)  # noqa: S102 - its own text
-    function = made[method]
-    function.__doc__, function.op = operator.doc, operator
-    return function
+        text = "\n".join([f"def {fn.__name__}({first.name}, {second.name}):", *lines]) + "\n"
+        fn.__code__ = _compiled(fn.__name__, text)[fn.__name__].__code__
+    return fn
 
 
-RUNTIME["specialise"] = specialise  # what a declared function calls first
+def _compiled(name: str, text: str, **names: Any) -> dict[str, Any]:
+    """What the text defines; debuggers and tracebacks show its lines."""
+    filename = f"<tenfold {name}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+    exec(compile(text, filename, "exec"), RUNTIME, names)  # noqa: S102 - its own text
+    return names
+
+
+RUNTIME.update(specialise=specialise, source_of=source)  # what a declared function calls first, and shows

@@ -7,15 +7,15 @@ The order, outermost first: layers that the thread has entered; argument classes
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
 from tenfold.dispatch import devices, kernels
-from tenfold.dispatch.callpath import FirstAttach
 from tenfold.dispatch.inplace import run_inplace, write_out
 from tenfold.dispatch.meta import DataDependent, Meta
-from tenfold.dispatch.operators import Operator, Param
+from tenfold.dispatch.operators import Operator, Param, find
 from tenfold.dispatch.overrides import call_overrides
 from tenfold.dispatch.runtime import RUNTIME, STATE, through_layers
 from tenfold.dispatch.services import SERVICES
@@ -44,6 +44,9 @@ def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if out is not None:
         return _with_out(operator, values, out)
     if operator.inplace_of is not None:
+        key = values[operator.params[0].name]._key
+        if key.level is None and not key.override:
+            kernel_for(operator, key)  # for the next call
         return run_inplace(operator, values)
     for name, neutral in operator.neutral.items():
         value = values[name]
@@ -99,7 +102,7 @@ def _check_arguments(operator: Operator, values: dict[str, Any]) -> list[Any]:  
             for item in value:
                 if hasattr(item, "_array") or hasattr(type(item), "__torch_function__"):
                     tensors.append(item)
-                elif item is not None or "None" not in str(operator.declared.__annotations__[p.name]):
+                elif item is not None or not p.holes:
                     raise TypeError(
                         f"{operator.name}(): expected Tensor as element {len(tensors)} in argument {position}, "
                         f"but got {type(item).__name__}"
@@ -135,11 +138,14 @@ def _through_transforms(operator: Operator, values: dict[str, Any], tensors: lis
     # A tape on the wrappers of this level is younger than the level: it sees the call from outside.
     recording = STATE.grad_enabled and operator.nondifferentiable is None
     recording = recording and any(t._node is not None and transform.owns(t) for t in tensors)
+    if operator.promote is None:
+        check_dtypes(operator, values)
     if operator.body is not None and (not transform.handles(operator) or (recording and not has_gradient(operator))):
         return run_body(operator, values)
     if operator.promote is not None:
         # Here, where 0-d tensors still are 0-d: a lower level sees them with the batch dimension.
         _promote(operator, values, _common_device(operator, values, tensors))
+        check_dtypes(operator, values)
     result = transform.process(operator, values)
     if recording:
         attach(operator, result, {name: transform.lifted(value) for name, value in values.items()})
@@ -152,7 +158,17 @@ def _plain(operator: Operator, values: dict[str, Any], tensors: list[Any]) -> An
     key = _common_device(operator, values, tensors)
     if operator.promote is not None:
         _promote(operator, values, key)
+    check_dtypes(operator, values)
     return execute(operator, key, values)
+
+
+def check_dtypes(operator: Operator, values: dict[str, Any]) -> None:
+    """Refuse tensors of a dtype that the declaration does not accept."""
+    for name, accepted in operator.accepts.items():
+        value = values[name]
+        for t in value if type(value) in (list, tuple) else (value,):
+            if hasattr(t, "_array"):
+                accepted.check(operator.name, t.dtype)
 
 
 def _common_device(operator: Operator, values: dict[str, Any], tensors: list[Any]) -> Any:
@@ -259,7 +275,7 @@ def _wrapped(operator: Operator, key: Any, result: Any, given: list[Any]) -> Any
     except TypeError as error:
         raise wrong_result(operator, key, result, error) from None
     if operator.view:
-        RUNTIME["share"](wrapped, given[0], operator.nondifferentiable is None)
+        RUNTIME["share"](wrapped, given[0], operator.ends_graph != "always")
     return wrapped
 
 
@@ -287,10 +303,14 @@ def no_kernel(operator: Operator, key: Any) -> Exception:
 
 
 def kernel_for(operator: Operator, key: Any) -> Any:
-    """The kernel of an operator on a device, remembered where the call paths look; None: the operator's body."""
-    table = RUNTIME["KERNELS_" + operator.name]
+    """The kernel of an operator on a device, remembered where the call paths look; None: the operator's body.
+
+    That of an in-place form is the operator's own if it can write into a given array.
+    """
+    table = operator.calls.kernels
     if key not in table:
-        function = getattr(key.kernels, operator.name)
+        base = operator.inplace_of
+        function = getattr(key.kernels, operator.name if base is None else base.name + "__into")
         if function is not None or operator.body is not None:
             table[key] = function
         return function
@@ -322,27 +342,17 @@ def _inside_layers(body: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         STATE.layers, STATE.reentering = layers, reentering
 
 
-_has_gradient: dict[str, bool] = {}
-
-
 def has_gradient(operator: Operator) -> bool:
     """Whether a gradient rule is attached; asked of the autograd package once for each operator."""
-    known = _has_gradient.get(operator.name)
-    if known is None:
-        known = _has_gradient[operator.name] = bool(SERVICES.autograd().has_gradient(operator))
-    return known
-
-
-def forget_gradient(operator: Operator) -> None:
-    """Ask the autograd package anew: a rule was attached to the operator, or taken back."""
-    _has_gradient.pop(operator.name, None)
-    if "attach_" + operator.name in RUNTIME:
-        RUNTIME["attach_" + operator.name] = FirstAttach(operator)
+    calls = operator.calls
+    if calls.differentiable is None:
+        calls.differentiable = bool(SERVICES.autograd().has_gradient(operator))
+    return calls.differentiable
 
 
 def attach(operator: Operator, result: Any, values: dict[str, Any]) -> None:
     """Give the result its gradient node."""
-    RUNTIME["attach_" + operator.name](result, *[values[p.name] for p in operator.kernel_params])
+    operator.calls.attach(result, *[values[p.name] for p in operator.kernel_params])
 
 
 def _array(value: Any) -> Any:
@@ -365,22 +375,21 @@ def _any_node(given: list[Any]) -> bool:
 def explained(operator: Operator, key: Any, given: list[Any], error: Exception) -> Exception:
     """The error to raise for a kernel's failure: the shape rule's own words where it refuses the arguments."""
     try:
-        _refused_by_rule(operator.inplace_of or operator, given)
+        _refused_by_rule(operator, given)
     except DataDependent:
-        return _prefixed(operator, error)
+        pass
     except (RuntimeError, TypeError, ValueError, IndexError) as better:
-        return _named(operator, better)
-    if isinstance(error, (ValueError, TypeError)) and operator.inplace_of is not None:
-        return RuntimeError(f"{operator.name}: {error}")
-    return _prefixed(operator, error)
-
-
-def _prefixed(operator: Operator, error: Exception) -> Exception:
-    """A kernel's own error, whose traceback stays, with the operator's name in its message."""
+        return better if _is_named(operator, str(better)) else type(better)(f"{operator.name}: {better}")
     plain = type(error) in (RuntimeError, TypeError, ValueError, IndexError) and len(error.args) == 1
-    if plain and operator.name.rstrip("_") not in str(error):
-        error.args = (f"{operator.name}: {error}",)
+    if plain and not _is_named(operator, str(error)):
+        error.args = (f"{operator.name}: {error}",)  # the same error, whose traceback stays
     return error
+
+
+def _is_named(operator: Operator, text: str) -> bool:
+    """Whether an error's words name an operator: this one, or at their beginning the one that users call."""
+    start = re.match(r"([\w.]+)(\(\))?: ", text)
+    return operator.name in text or (start is not None and (find(start[1]) is not None or "." in start[1]))
 
 
 def _refused_by_rule(operator: Operator, given: list[Any]) -> None:
@@ -398,11 +407,6 @@ def _as_meta_tensor(value: Any) -> Any:
     if hasattr(value, "_array"):
         return RUNTIME["wrap"](_as_meta(value), devices.located(devices.META))
     return type(value)(map(_as_meta_tensor, value)) if type(value) in (list, tuple) else value
-
-
-def _named(operator: Operator, error: Exception) -> Exception:
-    text = str(error)
-    return error if operator.name.rstrip("_") in text else type(error)(f"{operator.name}: {text}")
 
 
 def _as_meta(value: Any) -> Any:
@@ -429,5 +433,10 @@ def _with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
 
 
 RUNTIME.update(
-    dispatch=dispatch, dispatch_dunder=dispatch_dunder, explained=explained, has_gradient=has_gradient, wrong_result=wrong_result
+    dispatch=dispatch,
+    dispatch_dunder=dispatch_dunder,
+    explained=explained,
+    has_gradient=has_gradient,
+    kernel_for=kernel_for,
+    wrong_result=wrong_result,
 )

@@ -9,6 +9,7 @@ from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.dispatch.services import SERVICES
 from tenfold.types import promotion
+from tenfold.types.dtypes import type_name
 
 
 def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
@@ -17,21 +18,11 @@ def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
     assert base is not None
     first = base.params[0].name
     target = values[first]
-    _remember_kernel(operator, target._key)
     check_writable(operator.name, target)
     if STATE.grad_enabled and (target._key.level is not None or _any_requires_grad(values)):
         # The tape (inside a transform, perhaps that of a lower level) must keep the old value, which the write destroys.
         values[first] = snapshot(target)
     return write_back(operator.name, target, base.fn(**values))
-
-
-def _remember_kernel(operator: Operator, key: Any) -> None:
-    """Let the next call take the short path, if the device's kernel can write into a given array."""
-    base = operator.inplace_of
-    if base is not None and not key.override and key.level is None:
-        kernel = getattr(key.kernels, base.name + "__into")
-        if kernel is not None:
-            RUNTIME["KERNELS_" + operator.name][key] = kernel
 
 
 def _any_requires_grad(values: dict[str, Any]) -> bool:
@@ -137,11 +128,3 @@ def write_out(out: Any, result: Any) -> Any:
     out._key.backend.write(out._array, result._array)
     bump_version(out)
     return out
-
-
-def type_name(d: Any) -> str:
-    """PyTorch's C++ name of a dtype, as its messages use it."""
-    names = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long",
-             "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
-             "complex64": "ComplexFloat", "complex128": "ComplexDouble"}  # fmt: skip
-    return names.get(d.name, str(d.name))

@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tenfold.dispatch.operators import Operator, as_operator, find
+from tenfold.dispatch.operators import OPERATORS, Operator, as_operator, find
 from tenfold.dispatch.registration import current_owner, on_failure
-from tenfold.dispatch.runtime import RUNTIME
 from tenfold.dispatch.services import SERVICES
 
 
@@ -110,10 +109,10 @@ def drop(device: str) -> None:
         if attached_to == device:
             del KERNELS[name, device]
     TABLES.pop(device, None)
-    for name, known in RUNTIME.items():
-        if name.startswith("KERNELS_"):
-            for key in [key for key in known if key.type == device]:
-                del known[key]
+    for operator in OPERATORS.values():
+        known = operator.calls.kernels
+        for key in [key for key in known if key.type == device]:
+            del known[key]
 
 
 def _forget(operator: Operator, device: str) -> None:
@@ -121,8 +120,8 @@ def _forget(operator: Operator, device: str) -> None:
     if table is not None:
         table.__dict__.pop(operator.name, None)
         table.__dict__.pop(operator.name + "__into", None)
-    for name in (operator.name, operator.name + "_"):
-        RUNTIME.get("KERNELS_" + name, {}).clear()
+    for form in operator.forms:
+        form.calls.kernels.clear()
 
 
 class KernelTable:

@@ -7,12 +7,17 @@ time it is called; its `.op` is the `Operator`, also found as `tenfold.op.NAME`.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import types
+from collections import UserString
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tenfold.dispatch.accepted import Accepted
+from tenfold.dispatch.calls import Calls
 from tenfold.dispatch.runtime import RUNTIME
 from tenfold.dispatch.services import SERVICES
 
@@ -26,7 +31,7 @@ if TYPE_CHECKING:  # a protocol costs time to make, and only type checkers read 
         """An operator's function: its parameters are checked by the call path, its result is as declared."""
 
         op: Operator
-        source: str
+        source: UserString
         __name__: str
 
         def rule(self, function: Function, /) -> Function: ...
@@ -59,6 +64,7 @@ class Param(NamedTuple):
     role: str  # "tensor", "number" (a tensor or a Python number), "optional", "list", "ints" (also as *args), "args", "value"
     keyword_only: bool
     default: Any
+    holes: bool = False  # whether a list may have None among its tensors
 
 
 def annotation_text(annotation: Any) -> str:
@@ -78,6 +84,7 @@ class Operator:
         self.body: Any = None
         self.promote: str | None = options.pop("promote", None)
         self.promoted: tuple[str, ...] | None = options.pop("promoted", None)
+        self._accepts: Any = options.pop("accepts", None)
         self.view: bool = options.pop("view", False)
         self.out: bool = options.pop("out", False)
         self.moves: bool = options.pop("moves", False)  # kernels return (array, device)
@@ -85,8 +92,10 @@ class Operator:
         self.random: bool = options.pop("random", False)
         self.pointwise: bool = options.pop("pointwise", family in ("pointwise", "activation"))
         self.inplace_of: Operator | None = options.pop("inplace_of", None)
+        self.inplace_form: Operator | None = None
         self.shape_rule: Any = options.pop("rule", None)
         self.nondifferentiable: str | None = options.pop("nondifferentiable", None)
+        self.ends_graph: str | None = options.pop("ends_graph", None)
         if options:
             raise TypeError(f"operator {self.name}: unknown option(s) {', '.join(options)}")
         self.neutral: dict[str, Any] = {}
@@ -95,6 +104,7 @@ class Operator:
         self.overload_body: Any = None
         self._params: tuple[Param, ...] | None = None
         self.fn: Any = None
+        self.calls = Calls(self)
 
     # Declaring more about the operator
 
@@ -110,9 +120,8 @@ class Operator:
         """
 
         def register(function: Function) -> Function:
-            for operator in (self, OPERATORS.get(self.name + "_")):
-                if operator is not None and operator.declared is self.declared:
-                    operator.neutral, operator.lower_body = neutral, function
+            for operator in self.forms:
+                operator.neutral, operator.lower_body = neutral, function
             return function
 
         return register
@@ -132,8 +141,25 @@ class Operator:
 
     def _read_params(self) -> Iterator[Param]:
         for p in inspect.signature(self.declared).parameters.values():
-            role = "args" if p.kind is p.VAR_POSITIONAL else ROLES.get(annotation_text(p.annotation), "value")
-            yield Param(p.name, role, p.kind is p.KEYWORD_ONLY, p.default)
+            text = annotation_text(p.annotation)
+            role = "args" if p.kind is p.VAR_POSITIONAL else ROLES.get(text, "value")
+            yield Param(p.name, role, p.kind is p.KEYWORD_ONLY, p.default, text == "Sequence[Tensor | None]")
+
+    @property
+    def forms(self) -> tuple[Operator, ...]:
+        """The operator, and its in-place form if it has one."""
+        return (self,) if self.inplace_form is None else (self, self.inplace_form)
+
+    @cached_property
+    def accepts(self) -> dict[str, Accepted]:
+        """What each tensor parameter accepts that does not accept all dtypes; of promoted ones, after promotion."""
+        if self.inplace_of is not None:
+            return self.inplace_of.accepts
+        declared = self._accepts
+        if not isinstance(declared, dict):
+            names = self.promoted if self.promote and self.promoted else [p.name for p in self.params if p.role in TENSOR_ROLES]
+            declared = dict.fromkeys(names, declared) if declared else {}
+        return {name: Accepted(*(d if type(d) is tuple else (d,))) for name, d in declared.items()}
 
     @property
     def outputs(self) -> int:
@@ -150,17 +176,18 @@ class Operator:
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Every parameter's value by name; TypeError as Python's own for a wrong call."""
-        binder = RUNTIME.get("bind_" + self.name)
-        if binder is None:
+        if self.calls.binder is None:
             RUNTIME["specialise"](self)
-            binder = RUNTIME["bind_" + self.name]
-        return binder(*args, **kwargs)  # type: ignore[no-any-return]
+        return self.calls.binder(*args, **kwargs)  # type: ignore[no-any-return]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.fn(*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"<operator {self.name}{self.signature}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _named, (self.name,)
 
     @property
     def signature(self) -> inspect.Signature:
@@ -171,24 +198,92 @@ class Operator:
         return "primitive" if self.body is None else "composite"
 
 
-def _first_call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a declared function does until its call path is made."""
-    operator = OPERATORS[name]
-    RUNTIME["specialise"](operator)
-    return operator.fn(*args, **kwargs)
+def _named(name: str) -> Operator:
+    """The operator that was pickled."""
+    return getattr(op, name)  # type: ignore[no-any-return]
+
+
+class Source(UserString):
+    """The text of the code that an operator's calls run, made when it is read."""
+
+    def __init__(self, made_of: Operator | str) -> None:
+        self.made_of = made_of
+
+    @property
+    def data(self) -> str:  # type: ignore[override]
+        if isinstance(self.made_of, str):  # a part of such a text
+            return self.made_of
+        return RUNTIME["source_of"](self.made_of)  # type: ignore[no-any-return]
+
+
+def first_call(make: Callable[[], Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """What a stub does: `make` replaces its code, the new code runs; returns (result, None) or (None, exception).
+
+    The stub raises the exception, so its frame takes the place of the new code's, and tracebacks of the first call have
+    the frames that those of later calls have.
+    """
+    function = make()
+    _find_kernel(function.op, args)
+    try:
+        return function(*args, **kwargs), None
+    except BaseException as error:  # noqa: BLE001 - raised again by the stub
+        made = error.__traceback__.tb_next if error.__traceback__ else None
+        return None, error.with_traceback(made and made.tb_next)
+
+
+def _find_kernel(operator: Operator, args: tuple[Any, ...]) -> None:
+    """Look the kernel up that the call will want, which else is done on a longer path."""
+    key = getattr(args[0], "_key", None) if args else None
+    if key is not None and key.level is None and not key.override:
+        for form in (operator, operator.inplace_of):
+            if form is not None:
+                RUNTIME["kernel_for"](form, key)
+
+
+def stub_code(make: str, name: str) -> Any:
+    """The code of a function until its first call, which has `RUNTIME[make](name, ...)` replace it."""
+    constants = tuple(name if c == "?" else c for c in _STUB.co_consts)
+    names = tuple(make if n == "make" else n for n in _STUB.co_names)
+    return _STUB.replace(co_consts=constants, co_names=names, co_name=name, co_qualname=name, co_filename=f"<tenfold {name}>")
+
+
+def _stub() -> Any:
+    tree = ast.parse(
+        "def stub(*args, **kwargs):\n result, error = make('?', args, kwargs)\n if error: raise error\n return result"
+    )
+    for node in ast.walk(tree):  # all in the first line, of the code that takes the stub's place
+        if hasattr(node, "lineno"):
+            node.lineno, node.end_lineno, node.col_offset, node.end_col_offset = 1, 1, 0, 0
+    return compile(tree, "<tenfold>", "exec").co_consts[0]
+
+
+_STUB = _stub()
+
+
+def _first_call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    return first_call(lambda: RUNTIME["specialise"](OPERATORS[name]), args, kwargs)
 
 
 RUNTIME["first_call"] = _first_call
-_STUB = compile("def stub(*args, **kwargs):\n    return first_call('?', args, kwargs)", "<tenfold>", "exec").co_consts[0]
 
 
 def reset_code(operator: Operator) -> None:
     """Let the next call make the operator's call path anew (something was registered for it)."""
     fn = operator.fn
-    constants = tuple(operator.name if c == "?" else c for c in _STUB.co_consts)
-    fn.__code__ = _STUB.replace(co_consts=constants, co_name=operator.name)
-    fn.__defaults__ = fn.__kwdefaults__ = None
-    RUNTIME.pop("bind_" + operator.name, None)
+    fn.__code__ = stub_code("first_call", operator.name)
+    fn.__defaults__ = fn.__kwdefaults__ = operator.calls.binder = None
+
+
+def _function(operator: Operator, doc: str) -> Any:
+    """The operator's public function, which makes its code when it is first called."""
+    fn: Any = types.FunctionType(_STUB, RUNTIME, operator.name)
+    operator.fn = fn
+    reset_code(operator)
+    declared = operator.declared
+    fn.__doc__, fn.__qualname__, fn.op, fn.source = doc, operator.name, operator, Source(operator)
+    if declared.__qualname__ == operator.name:
+        fn.__module__ = declared.__module__  # where its name is; else this module, which has all
+    return fn
 
 
 def _declare(declared: Any, family: str, options: dict[str, Any], body: Any = None) -> Any:
@@ -200,25 +295,21 @@ def _declare(declared: Any, family: str, options: dict[str, Any], body: Any = No
         other = OPERATORS[operator.name].declared
         raise RuntimeError(f"operator {operator.name!r} is declared twice: in {other.__module__} and in {declared.__module__}")
     OPERATORS[operator.name] = operator
-    fn: Any = types.FunctionType(_STUB, RUNTIME, operator.name)
-    operator.fn = fn
-    reset_code(operator)
-    fn.__doc__, fn.__module__, fn.__qualname__ = declared.__doc__, declared.__module__, operator.name
+    fn = _function(operator, declared.__doc__)
     fn.__wrapped__ = declared  # inspect.signature shows the declared one
-    fn.op, fn.rule, fn.lower = operator, operator.rule, operator.lower
-    fn.overload = operator.overload
+    fn.rule, fn.lower, fn.overload = operator.rule, operator.lower, operator.overload
     if method:
         _install_method(operator.name if method is True else method, fn)
     if inplace:
         _declare_inplace(operator, method is not None or inplace == "method")
     for alias in aliases:
-        _alias(alias, operator, method is not None, bool(inplace))
+        _alias(alias, operator, method is not None)
     return fn
 
 
-def _alias(name: str, operator: Operator, method: bool, inplace: bool) -> None:
+def _alias(name: str, operator: Operator, method: bool) -> None:
     """Make the operator's function (and its in-place form's) known under another name too."""
-    names = {name: operator.fn, name + "_": OPERATORS[operator.name + "_"].fn} if inplace else {name: operator.fn}
+    names = {name + "_" * i: form.fn for i, form in enumerate(operator.forms)}
     ALIASES.update(names)
     for alias, fn in names.items():
         if method:
@@ -237,12 +328,8 @@ def _declare_inplace(base: Operator, method: bool) -> None:
     operator.doc = doc
     operator.neutral, operator.lower_body = base.neutral, base.lower_body
     operator.mixed = base.mixed
-    OPERATORS[name] = operator
-    fn: Any = types.FunctionType(_STUB, RUNTIME, name)
-    operator.fn = fn
-    reset_code(operator)
-    fn.__doc__, fn.__module__, fn.__qualname__ = doc, base.declared.__module__, name
-    fn.op = operator
+    OPERATORS[name] = base.inplace_form = operator
+    fn = _function(operator, doc)
     if method:
         _install_method(name, fn)
 
@@ -253,8 +340,12 @@ def primitive(family: str, **options: Any) -> Callable[[Callable[..., Result]], 
     Options: `method` (also a Tensor method; a string names it), `aliases` (further names), `inplace` (also `name_`;
     "method": as a method though `name` is none), `out` (accepts `out=`),
     `promote` ("common": PyTorch's promotion among the tensor and number parameters; "float": also integers to the
-    default float type; None: the kernel gets the dtypes as they come), `promoted` (only these parameters), `view` (the
-    result shares the first argument's memory), `rule`, `random`, `nondifferentiable` (the reason), `name`.
+    default float type; None: the kernel gets the dtypes as they come), `promoted` (only these parameters), `accepts` (the
+    dtypes that a kernel may get, "integer floating", see accepted.py, or those of each parameter by name; the others are
+    refused before any kernel runs, on every device), `view` (the
+    result shares the first argument's memory), `rule`, `random`, `nondifferentiable` (the reason), `ends_graph` (which
+    results have no part in the graph: "always", though the memory is the argument's; "integers", those of an integer
+    dtype; "reinterpreted", those of another dtype than the first argument's), `name`.
     """
     options.setdefault("method", True)
     return lambda declared: _declare(declared, family, options)
@@ -296,3 +387,13 @@ class OperatorNamespace(types.ModuleType):
 
 
 op = OperatorNamespace("tenfold.op", "Every operator by name, e.g. `tenfold.op.mm`.")
+
+
+def __getattr__(name: str) -> Any:
+    """The function of the operator, or Python's operator, of this name: where pickle finds those that no module names."""
+    method = vars(RUNTIME["Tensor"]).get(name) if name.startswith("__") and "Tensor" in RUNTIME else None
+    if getattr(method, "__globals__", None) is RUNTIME:
+        return method
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(op, name).fn

@@ -11,7 +11,7 @@ import threading
 from typing import Any
 
 RUNTIME: dict[str, Any] = {
-    "__name__": "tenfold.calls",
+    "__name__": "tenfold.dispatch.operators",
     "__builtins__": __builtins__,
     "ACTIVE": 0,
     "GRAD_OFF": 0,

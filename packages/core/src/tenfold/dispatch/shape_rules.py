@@ -19,8 +19,9 @@ def broadcast_shapes(name: str, shapes: Sequence[Sequence[int]]) -> tuple[int, .
         for i in range(1, len(shape) + 1):
             have, want = result[-i], shape[-i]
             if have != want and 1 not in (have, want):
+                prefix = f"{name}: " if name else ""
                 raise RuntimeError(
-                    f"{name}: The size of tensor a ({have}) must match the size of tensor b ({want}) at non-singleton "
+                    f"{prefix}The size of tensor a ({have}) must match the size of tensor b ({want}) at non-singleton "
                     f"dimension {len(result) - i}; got shapes {', '.join(str(list(s)) for s in shapes)}"
                 )
             if have == 1:
@@ -36,7 +37,7 @@ def broadcast(name: str, *arrays: Any) -> tuple[int, ...]:
 def pointwise(*arrays: Any) -> Meta:
     """Elementwise with the (already promoted) dtype of the arrays."""
     first = next(a for a in arrays if isinstance(a, Meta))
-    return Meta(first.shape if len(arrays) == 1 else broadcast("elementwise operator", *arrays), first.dtype)
+    return Meta(first.shape if len(arrays) == 1 else broadcast("", *arrays), first.dtype)
 
 
 def pointwise_real(*arrays: Any) -> Meta:
@@ -71,7 +72,7 @@ def require_floating(array: Any, name: str = "this operator", also: str = "") ->
 
 def pointwise_bool(*arrays: Any) -> Meta:
     """Elementwise with a bool result."""
-    return Meta(broadcast("elementwise operator", *arrays), np.bool_)
+    return Meta(broadcast("", *arrays), np.bool_)
 
 
 def wrap_dim(dim: int, ndim: int, name: str = "") -> int:

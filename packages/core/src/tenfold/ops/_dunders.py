@@ -6,7 +6,7 @@ import types
 from typing import Any
 
 from tenfold.dispatch.callpath import dunder
-from tenfold.dispatch.operators import OPERATORS
+from tenfold.dispatch.operators import OPERATORS, first_call, stub_code
 from tenfold.dispatch.runtime import RUNTIME
 from tenfold.tensor.tensor import Tensor
 
@@ -32,10 +32,8 @@ SWAPPED = {
 }  # fmt: skip
 
 
-def _first_dunder(method: str, args: tuple[Any, ...]) -> Any:
-    made = dunder(OPERATORS[BINARY[method]], method)
-    setattr(Tensor, method, made)
-    return made(*args)
+def _first_dunder(method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    return first_call(lambda: dunder(OPERATORS[BINARY[method]], vars(Tensor)[method]), args, kwargs)
 
 
 RUNTIME["first_dunder"] = _first_dunder
@@ -60,11 +58,12 @@ def _divides(self: Tensor, other: Any) -> Any:
 
 
 Tensor.__rtruediv__ = _divides  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
-_STUB = compile("def stub(*args):\n    return first_dunder('?', args)", "<tenfold>", "exec").co_consts[0]
 for _method, _name in BINARY.items():
     if _name in OPERATORS:
-        _constants = tuple(_method if c == "?" else c for c in _STUB.co_consts)
-        setattr(Tensor, _method, types.FunctionType(_STUB.replace(co_consts=_constants, co_name=_method), RUNTIME, _method))
+        _operator = OPERATORS[_name]
+        _stub: Any = types.FunctionType(stub_code("first_dunder", _method), RUNTIME, _method)
+        _stub.op, _stub.__doc__ = _operator, _operator.doc
+        setattr(Tensor, _method, _stub)
 for _method, _name in (*UNARY.items(), *INPLACE.items()):
     if _name in OPERATORS:
         setattr(Tensor, _method, OPERATORS[_name].fn)

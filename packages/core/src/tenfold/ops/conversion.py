@@ -39,7 +39,7 @@ def _(input: Any, memory_format: Any) -> Meta:
     return Meta(input.shape, input.dtype, strides)
 
 
-@primitive("conversion", method=None, name="to_dtype")
+@primitive("conversion", method=None, name="to_dtype", ends_graph="integers")
 def _to_dtype(input: Tensor, dtype: Any) -> Tensor:
     """The elements converted to a dtype, in new memory: what `Tensor.to(dtype)` runs.
 

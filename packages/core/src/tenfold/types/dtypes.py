@@ -92,8 +92,8 @@ class _FromNumpy(dict[Any, dtype]):
         return self[numpy_type]
 
 
-_LATE = (bfloat16, float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz)
-FROM_NUMPY = _FromNumpy({d.numpy: d for d in ALL if d not in _LATE})
+LATE = (bfloat16, float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz)
+FROM_NUMPY = _FromNumpy({d.numpy: d for d in ALL if d not in LATE})
 
 _default = float32
 
@@ -131,3 +131,11 @@ def set_default_dtype(d: Any) -> None:
 def default_complex() -> dtype:
     """The complex type that matches the default floating type."""
     return _default.to_complex()
+
+
+def type_name(d: Any) -> str:
+    """PyTorch's C++ name of a dtype, as its messages use it."""
+    names = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long",
+             "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
+             "complex64": "ComplexFloat", "complex128": "ComplexDouble"}  # fmt: skip
+    return names.get(d.name, str(d.name))

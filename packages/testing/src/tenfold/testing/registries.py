@@ -8,9 +8,7 @@ from typing import Any
 
 from tenfold import plugins
 from tenfold.dispatch import devices, kernels
-from tenfold.dispatch.full import forget_gradient
 from tenfold.dispatch.operators import OPERATORS, reset_code
-from tenfold.dispatch.runtime import RUNTIME
 from tenfold.tensor.tensor import Tensor
 from tenfold.testing import samples as registry
 from tenfold.testing.checks.forms import methods_of
@@ -43,7 +41,6 @@ def temporary_registrations() -> Iterator[None]:
     try:
         yield
     finally:
-        new = OPERATORS.keys() - kept[0].keys()
         for name in vars(Tensor).keys() - methods.keys():
             delattr(Tensor, name)
         for name, member in methods.items():
@@ -54,7 +51,7 @@ def temporary_registrations() -> Iterator[None]:
             table.update(entries)
         for listing, entries_of in lists:
             _restore_lists(listing, entries_of)
-        _forget(new)
+        _forget()
 
 
 def _load_everything() -> None:
@@ -87,24 +84,19 @@ def _restore_lists(table: dict[Any, list[Any]], entries: dict[Any, list[Any]]) -
 
 def refresh(name: str) -> None:
     """Let the next call of an operator see what is attached to it now."""
-    _forget((name,))
+    _forget()
     operator = OPERATORS.get(name)
     if operator is not None:
         reset_code(operator)
 
 
-def _forget(names: Any) -> None:
+def _forget() -> None:
     """Drop what was remembered about operators: kernels found, gradient nodes made."""
     for table in (*kernels.TABLES.values(), devices.META.kernels):
         for key in [k for k in vars(table) if k != "device_type"]:
             delattr(table, key)
-    for key in list(RUNTIME):
-        stem = key.partition("_")[2]
-        if key.startswith("KERNELS_"):
-            RUNTIME[key].clear()
-        if key.startswith("attach_") and stem in OPERATORS:
-            forget_gradient(OPERATORS[stem])
-        elif stem in names and key.partition("_")[0] in ("attach", "KERNELS", "OP", "BODY", "bind"):
-            del RUNTIME[key]
+    for operator in OPERATORS.values():
+        operator.calls.kernels.clear()
+        operator.calls.forget_gradient()
     methods_of.cache_clear()
     case_of.cache_clear()

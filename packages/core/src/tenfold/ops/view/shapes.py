@@ -89,7 +89,7 @@ def reinterpreted(input: Meta, target: dtype) -> Meta:
     return Meta((*input.shape[:-1], size_bytes // want), target.numpy, (*input.strides[:-1], want), input.offset)
 
 
-@primitive("view", view=True)
+@primitive("view", view=True, ends_graph="reinterpreted")
 def view(input: Tensor, shape: Ints) -> Tensor:
     """The same elements in another shape, without a copy; one size may be -1. A dtype reinterprets the memory.
 
@@ -274,7 +274,7 @@ def _(input: Any, size: Any, stride: Any, storage_offset: int | None) -> Meta:
     return Meta(size, input.dtype, [s * itemsize for s in stride], offset)
 
 
-@primitive("view", view=True, nondifferentiable="it cuts the tensor off the graph on purpose")
+@primitive("view", view=True, ends_graph="always", nondifferentiable="it cuts the tensor off the graph on purpose")
 def detach(input: Tensor) -> Tensor:
     """The same memory outside the gradient graph.
 

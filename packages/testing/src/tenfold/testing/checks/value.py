@@ -14,7 +14,6 @@ from tenfold.dispatch import kernels
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.full import run_body
 from tenfold.dispatch.operators import Operator
-from tenfold.dispatch.runtime import RUNTIME
 from tenfold.tensor.tensor import wrap, wrap_all
 from tenfold.testing.checks.case import Case, Result, Skip, assert_same, results_of, to_host
 from tenfold.testing.samples import Sample
@@ -27,7 +26,7 @@ def replaced(operator: Operator, device_type: str, function: Any) -> Iterator[No
     table = kernels.table(device_type)
     getattr(table, operator.name)
     kept = dict(table.__dict__)
-    cached = RUNTIME.get("KERNELS_" + operator.name, {})
+    cached = operator.calls.kernels
     setattr(table, operator.name, function)
     cached.clear()
     try:
