@@ -26,7 +26,7 @@ def test_the_source_is_there_before_the_first_call_and_stays():
 def test_operators_and_their_functions_are_pickled_by_name():
     load_operators()
     for operator in OPERATORS.values():
-        if operator.declared.__module__.startswith("tenfold."):
+        if (operator.declared.__module__ or "").startswith("tenfold."):
             assert pickle.loads(pickle.dumps(operator)) is operator
             assert pickle.loads(pickle.dumps(operator.fn)) is operator.fn, operator.name
 
