@@ -37,17 +37,17 @@ class Accepted:
         self.demands = tuple(Only(d) if isinstance(d, str) else d for d in demands)
 
     @cached_property
-    def dtypes(self) -> tuple[dtypes.dtype, ...]:
+    def accepted(self) -> tuple[dtypes.dtype, ...]:
         return tuple(d for d in dtypes.ALL if not any(demand.refuses(d) for demand in self.demands))
 
     @cached_property
     def met(self) -> set[Any]:
         """Accepted dtypes as arrays have them, which the generated code asks: NumPy's, and those that came by."""
-        return {d.numpy for d in self.dtypes if d not in dtypes.LATE}
+        return {d.numpy for d in self.accepted if d not in dtypes.LATE}
 
     @cached_property
     def categories(self) -> frozenset[int]:
-        return frozenset(d.category for d in self.dtypes)
+        return frozenset(d.category for d in self.accepted)
 
     def check(self, name: str, found: dtypes.dtype) -> None:
         """Raise the error for a dtype that is not accepted."""

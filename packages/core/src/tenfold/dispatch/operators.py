@@ -252,7 +252,7 @@ def _stub() -> Any:
         "def stub(*args, **kwargs):\n result, error = make('?', args, kwargs)\n if error: raise error\n return result"
     )
     for node in ast.walk(tree):  # all in the first line, of the code that takes the stub's place
-        if hasattr(node, "lineno"):
+        if isinstance(node, (ast.stmt, ast.expr, ast.arg)):
             node.lineno, node.end_lineno, node.col_offset, node.end_col_offset = 1, 1, 0, 0
     return compile(tree, "<tenfold>", "exec").co_consts[0]
 
