@@ -32,6 +32,7 @@ DEMO_PACKAGES = ("core", "autograd", "nn", "optim", "data", "vision")
 GPT_PACKAGES = ("core", "autograd", "nn", "optim", "data", "text")
 DEMO_TOOLS = ("matplotlib", "safetensors", "scikit-learn", "tqdm")
 PLUGIN_HOSTS = ("core", "testing", "autograd", "nn", "optim")
+WITH_OPERATORS = ("core", "nn", "scientific")
 SCOREBOARD = Path("../shared/parity/opdb.py")
 
 nox.needs_version = ">=2024.4.15"
@@ -206,7 +207,7 @@ def needs_oracle(path: Path) -> bool:
 @nox.session
 def lint(session: nox.Session) -> None:
     """Check formatting, lint, the operators' declarations, the packages' import direction, and the repository's own tools."""
-    install(session, named("core"), "ruff==0.17.*", *TEST_TOOLS)
+    install(session, named(*WITH_OPERATORS), "ruff==0.17.*", *TEST_TOOLS)
     commands = {
         "format": ["ruff", "format", "--check", "."],
         "lint": ["ruff", "check", "."],
@@ -220,7 +221,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def declarations(session: nox.Session) -> None:
     """Write the .pyi files that tell type checkers about the operators, from the operators' declarations."""
-    install(session, named("core"))
+    install(session, named(*WITH_OPERATORS))
     session.run("python", "tools/make_stubs.py", *session.posargs)
 
 

@@ -4,7 +4,8 @@
 
 - `tenfold.x` may be imported where the package's dependencies name the distribution of `tenfold.x`, directly or through
   one another. A distribution named only in an extra may be imported inside functions (`optim` reaches `autograd` so), and
-  by a module that its own package imports inside functions only (`optim.swa_utils`, which is about modules of `nn`).
+  by a module that its own package imports inside functions only (`optim.swa_utils`, which is about modules of `nn`), or
+  whose name it only hands to a plugin hook (`scientific.rules`, which the autograd package imports).
 - PyTorch is an oracle for tests and a peer for benchmarks: no file under src/ imports it.
 - `tenfold/__init__.py` exists once, in core: two distributions that ship it overwrite each other.
 - No folder named `tenfold` stands outside a src/ folder, where it would be imported in place of the installed package.
@@ -82,7 +83,21 @@ def late_modules(package: Package) -> set[str]:
     late |= {
         name for path in paths for name in re.findall(r'importlib\.import_module\("([\w.]+)"\)', path.read_text(encoding="utf-8"))
     }
-    return late - early
+    return (late - early) | hook_modules(package, paths)
+
+
+def hook_modules(package: Package, paths: list[Path]) -> set[str]:
+    """The modules in folders that the package names to a hook, `families("tenfold.x.rules")`, and imports nowhere itself."""
+    plugins = [path for path in paths if module_name(path, package) in package.entry_points.values()]
+    folders = {name for path in plugins for name in re.findall(r'"(tenfold\.[\w.]+)"', path.read_text(encoding="utf-8"))}
+    names = {module_name(path, package): path for path in paths}
+    inside = {folder: {name for name in names if f"{name}.".startswith(f"{folder}.")} for folder in folders}
+    imported = {
+        folder: {one.name for name, path in names.items() if name not in inside[folder] for one in imports_of(path, package)}
+        for folder in folders
+    }
+    free = (modules for folder, modules in inside.items() if not any(f"{n}.".startswith(f"{folder}.") for n in imported[folder]))
+    return {name for modules in free for name in modules}
 
 
 def check_file(path: Path, package: Package, among: list[Package], late: set[str]) -> Iterator[str]:

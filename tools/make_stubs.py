@@ -4,8 +4,9 @@
 
 `tenfold/public_names.pyi` has the names that `tenfold` has beside those that its source imports: the operators' functions,
 the dtypes, and what comes from elsewhere on first use. `tenfold/operator_methods.pyi` has Tensor's methods, and
-`tenfold/linalg.pyi` the operators under that module's names. With --check nothing is written and the exit status says
-whether they are up to date.
+`tenfold/linalg/__init__.pyi` and its like the operators under those modules' names. `dispatch/sibling_operators.py` is read
+at run time: the names of what core's siblings declare. With --check nothing is written and the exit status says whether all
+are up to date. Every package that declares operators has to be installed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = ROOT / "packages/core/src/tenfold"
+CORE = ROOT / "packages/core/src/tenfold"
+SCIENTIFIC = ROOT / "packages/scientific/src/tenfold"
 HEADER = '"""Made by tools/make_stubs.py from the operators\' declarations; do not edit."""\n\n'
 IMPORTS = """import builtins
 from collections.abc import Sequence
@@ -30,8 +32,9 @@ from tenfold.dispatch.operators import Number
 from tenfold.tensor.tensor import Tensor
 
 """
-# Modules whose names are computed from the operators'.
-NAMESPACES = ("linalg",)
+# Modules whose names are computed from the operators', and the packages whose operators are also `tenfold`'s own names.
+NAMESPACES = {"linalg": SCIENTIFIC}
+PUBLIC = ("tenfold.ops.", "tenfold.scientific.ops.")
 # Types that the generated files can name; anything else is written as Any.
 NAMEABLE = re.compile(r"(?:Any|Tensor|Number|bool|int|float|complex|str|None|tuple|list|Sequence|[\[\]|,. ])+")
 BUILTINS = re.compile(r"\b(bool|int|float|complex|str|tuple|list)\b")  # some are operators' names, too
@@ -101,9 +104,9 @@ def public_stubs(tenfold: Any) -> str:
     functions = {
         name: operator
         for name, operator in sorted(public.items())
-        if vars(tenfold).get(name) is operator.fn and operator.declared.__module__.startswith("tenfold.ops.") and name[0] != "_"
+        if operator.declared.__module__.startswith(PUBLIC) and name[0] != "_" and getattr(tenfold, name, None) is operator.fn
     }
-    modules = {module.name for module in pkgutil.iter_modules([str(TARGET)]) if not module.name.startswith("_")} | {*PACKAGES}
+    modules = {module.name for module in pkgutil.iter_modules([str(CORE)]) if not module.name.startswith("_")} | {*PACKAGES}
     lazy = {name: module for name, module in tenfold._LAZY.items() if module.split(".")[1] in modules}
     lines = [
         "from tenfold.types.dtypes import dtype as _dtype",
@@ -123,7 +126,7 @@ def namespace_stubs(module: Any) -> str:
         if hasattr(member, "op"):
             lines.append(declaration(name, member.op, False))
         elif inspect.isclass(member):
-            home = next(n for n, m in sys.modules.items() if n.startswith("tenfold.ops.") and vars(m).get(name) is member)
+            home = next(n for n, m in sys.modules.items() if n.startswith(PUBLIC) and vars(m).get(name) is member)
             lines.append(f"from {home} import {name} as {name}")
     return HEADER + IMPORTS + "".join(f"{line}\n" for line in lines)
 
@@ -149,20 +152,51 @@ DUNDERS += [
 ]
 
 
+def of_siblings(public: dict[str, Any]) -> dict[str, list[str]]:
+    """{distribution: the names among these whose operators it declares}, core's own left out."""
+    from tenfold.plugins import PACKAGES
+
+    found: dict[str, list[str]] = {}
+    for name, member in sorted(public.items()):
+        package = PACKAGES.get(member.op.declared.__module__.split(".")[1]) if hasattr(member, "op") else None
+        if package is not None and not name.startswith("_"):
+            found.setdefault(package, []).append(name)
+    return dict(sorted(found.items()))
+
+
+def sibling_table(functions: dict[str, list[str]], methods: dict[str, list[str]]) -> str:
+    """The module from which core knows what its siblings' operators are called before it loads them."""
+    lines = [HEADER.strip(), ""]
+    for name, table in (("FUNCTIONS", functions), ("METHODS", methods)):
+        lines.append(f"{name}: dict[str, tuple[str, ...]] = {{")
+        for package, names in table.items():
+            lines += [f'    "{package}": (', *(f'        "{n}",' for n in names), "    ),"]
+        lines.append("}")
+    return "\n".join(lines) + "\n"
+
+
 def main(arguments: list[str]) -> int:
     import tenfold
+    from tenfold.dispatch.operators import ALIASES, OPERATORS
+    from tenfold.plugins import load_operators
 
-    texts = {"public_names.pyi": public_stubs(tenfold), "operator_methods.pyi": method_stubs(tenfold.Tensor)}
-    for name in NAMESPACES:
-        texts[f"{name}.pyi"] = namespace_stubs(importlib.import_module(f"tenfold.{name}"))
-    stale = [name for name, text in texts.items() if not (TARGET / name).exists() or (TARGET / name).read_text() != text]
+    load_operators()
+    public = {**{name: operator.fn for name, operator in OPERATORS.items()}, **ALIASES}
+    texts = {
+        CORE / "public_names.pyi": public_stubs(tenfold),
+        CORE / "operator_methods.pyi": method_stubs(tenfold.Tensor),
+        CORE / "dispatch/sibling_operators.py": sibling_table(of_siblings(public), of_siblings(dict(vars(tenfold.Tensor)))),
+    }
+    for name, folder in NAMESPACES.items():
+        texts[folder / name / "__init__.pyi"] = namespace_stubs(importlib.import_module(f"tenfold.{name}"))
+    stale = [path for path, text in texts.items() if not path.exists() or path.read_text() != text]
     if "--check" in arguments:
-        for name in stale:
-            print(f"{name} is out of date: run python tools/make_stubs.py")
+        for path in stale:
+            print(f"{path.relative_to(ROOT)} is out of date: run python tools/make_stubs.py")
         return 1 if stale else 0
-    for name in stale:
-        (TARGET / name).write_text(texts[name])
-        print(f"wrote {name}")
+    for path in stale:
+        path.write_text(texts[path])
+        print(f"wrote {path.relative_to(ROOT)}")
     return 0
 
 

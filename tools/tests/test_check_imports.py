@@ -66,6 +66,20 @@ def test_module_that_its_package_imports_late_may_import_an_extra(root: Path) ->
     assert "inside a function only" in found
 
 
+PLUGIN = 'from tenfold.dispatch.families import families\n\ndef hook():\n    return families("tenfold.optim.rules")\n'
+
+
+def test_module_that_a_hook_names_may_import_an_extra(root: Path) -> None:
+    pyproject = root / "packages/optim/pyproject.toml"
+    pyproject.write_text(pyproject.read_text() + '[project.entry-points.tenfold]\noptim = "tenfold.optim.plugin"\n')
+    write(root, "optim", "tenfold/optim/plugin.py", PLUGIN)
+    write(root, "optim", "tenfold/optim/rules/planted.py", "from tenfold.nn import Linear")
+    assert check_imports.check(root) == []
+    write(root, "optim", "tenfold/optim/other.py", "from .rules.planted import Linear")
+    (found,) = check_imports.check(root)
+    assert "inside a function only" in found
+
+
 @pytest.mark.parametrize(("package", "text", "message"), FORBIDDEN)
 def test_forbidden(root: Path, package: str, text: str, message: str) -> None:
     write(root, package, module(package), text)

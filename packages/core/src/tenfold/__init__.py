@@ -17,7 +17,7 @@ __version__ = "0.1.0"
 # `x as x` makes a name public to type checkers.
 from math import e as e, inf as inf, nan as nan, pi as pi
 
-from tenfold.dispatch import full as _dispatch
+from tenfold.dispatch import full as _dispatch, late_methods as _late
 from tenfold.dispatch.devices import (
     device as device,
     get_default_device as get_default_device,
@@ -34,6 +34,7 @@ from tenfold.dispatch.gradmode import (
 )
 from tenfold.dispatch.operators import ALIASES as _ALIASES, OPERATORS as _OPERATORS, op as op
 from tenfold.dispatch.services import SERVICES as _SERVICES
+from tenfold.dispatch.sibling_operators import FUNCTIONS as _FUNCTIONS
 from tenfold.settings import environment as _environment
 from tenfold.tensor.storage import Storage as _Storage
 from tenfold.tensor.tensor import Tensor as Tensor
@@ -67,6 +68,8 @@ for _modules in _families("tenfold.ops").values():
     for _module in _modules:
         importlib.import_module(_module)
 from tenfold.ops import _dunders  # noqa: E402
+
+_late.install(Tensor)
 
 # The public functions: one for each operator, and the dtypes under PyTorch's names.
 # `cpu` and `cuda` are methods; as names they are modules.
@@ -128,7 +131,9 @@ def _from_packages(name: str) -> Any:
     load_operators()
     if name in _OPERATORS:
         return _OPERATORS[name].fn
-    raise AttributeError(f"module 'tenfold' has no attribute {name!r}")
+    if name in _ALIASES:
+        return _ALIASES[name]
+    raise AttributeError(f"module 'tenfold' has no attribute {name!r}{_late.where(name, _FUNCTIONS)}")
 
 
 def is_tensor(obj: Any) -> builtins.bool:

@@ -81,6 +81,7 @@ import tenfold.overrides as overrides
 import tenfold.plugins as plugins
 import tenfold.random as random
 import tenfold.return_types as return_types
+import tenfold.scientific as scientific
 import tenfold.serialization as serialization
 import tenfold.settings as settings
 import tenfold.storage as storage

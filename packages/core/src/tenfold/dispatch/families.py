@@ -14,7 +14,7 @@ def families(package: str, declared_in: str | None = None) -> dict[str, tuple[st
 
     >>> from tenfold.dispatch.families import families
     >>> families("tenfold.ops")["matmul"]
-    ('tenfold.ops.matmul.einsum', 'tenfold.ops.matmul.products')
+    ('tenfold.ops.matmul.einsum', 'tenfold.ops.matmul.products', 'tenfold.ops.matmul.vectors')
     """
     found = {}
     declared = None if declared_in is None else {family for family, _ in _listed(declared_in)}

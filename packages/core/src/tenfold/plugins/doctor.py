@@ -12,7 +12,7 @@ from tenfold.plugins import hookspecs
 from tenfold.plugins.discovery import Plugin
 from tenfold.settings import environment
 
-PACKAGES = ("core", "autograd", "nn", "optim", "data", "backend-cuda", "text", "vision", "testing")
+DISTRIBUTIONS = tuple(dict.fromkeys(("tenfold-core", *plugins.PACKAGES.values())))
 
 
 def report() -> tuple[str, bool]:
@@ -44,7 +44,7 @@ def report() -> tuple[str, bool]:
 
 def _versions() -> list[tuple[str, str]]:
     rows = []
-    for name in (*(f"tenfold-{p}" for p in PACKAGES), "numpy", "pluggy", "ml-dtypes"):
+    for name in (*DISTRIBUTIONS, "numpy", "pluggy", "ml-dtypes"):
         try:
             rows.append((name, metadata.version(name)))
         except metadata.PackageNotFoundError:

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 PACKAGES = {
     "amp": "tenfold-autograd", "autograd": "tenfold-autograd", "func": "tenfold-autograd", "nn": "tenfold-nn",
-    "optim": "tenfold-optim", "data": "tenfold-data",
+    "optim": "tenfold-optim", "data": "tenfold-data", "scientific": "tenfold-scientific", "linalg": "tenfold-scientific",
     "cuda": "tenfold-backend-cuda", "text": "tenfold-text", "vision": "tenfold-vision", "testing": "tenfold-testing",
 }  # fmt: skip

@@ -138,9 +138,7 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
     tensor(7.)
     """
     if p == "nuc":
-        from tenfold import linalg
-
-        return linalg.matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+        return op.linalg_matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     if isinstance(p, str) and p != "fro":
         raise RuntimeError(f"norm: only valid string values are 'fro' and 'nuc', found: {p}")
     return _vector_norm(input, 2 if p is None or p == "fro" else p, dim, keepdim, dtype=dtype)

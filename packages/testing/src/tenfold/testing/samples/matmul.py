@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
+import tenfold
 from tenfold.testing.samples import ErrorSample, Make, Sample, error_samples, samples
+from tenfold.types import dtypes
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
+FLOATING = (dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128)
 
 SHAPES: dict[str, list[Pair]] = {
     "mm": [((2, 3), (3, 4)), ((1, 3), (3, 1)), ((0, 3), (3, 4)), ((2, 0), (0, 4)), ((5, 17), (17, 9))],
@@ -183,3 +186,40 @@ def _spmm(make: Make) -> Iterator[Sample]:
 
 error_samples("spmm")(mismatched((2, 3), (2, 3), ""))
 error_samples("chain_matmul")(mismatched((2, 3), (2, 3), ""))
+
+
+@samples("linalg_cross")
+def _linalg_cross(make: Make) -> Iterator[Sample]:
+    yield Sample(make(3), make(3))
+    yield Sample(make(2, 3), make(1, 3), note="broadcast")
+    yield Sample(make(3, 2), make(3, 2), dim=0, note="dim")
+    yield Sample(make(2, 3, layout="transposed"), make(2, 3, layout="strided"), note="strided memory")
+
+
+@samples("cross")
+def _cross(make: Make) -> Iterator[Sample]:
+    yield Sample(make(3), make(3))
+    yield Sample(make(3, 3, 2), make(3, 3, 2), note="the first dimension of size 3")
+    yield Sample(make(2, 3), make(1, 3), -1, note="dim")
+
+
+@error_samples("linalg_cross")
+@error_samples("cross")
+def _cross_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample(make(2), make(2), error=RuntimeError, match="3")
+    yield ErrorSample(make(3), make(2, 3), error=RuntimeError, match="number of dimensions")
+
+
+@samples("linalg_vecdot", dtypes=FLOATING)
+def _vecdot(make: Make) -> Iterator[Sample]:
+    yield Sample(make(3), make(3))
+    yield Sample(make(2, 3), make(3), note="broadcast")
+    yield Sample(make(2, 3), make(2, 3), dim=0, note="dim")
+    yield Sample(make(0), make(0), note="empty")
+    yield Sample(make(2, 3, layout="transposed"), make(2, 3, layout="strided"), note="strided memory")
+
+
+@error_samples("linalg_vecdot")
+def _vecdot_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample(make(3), make(3, dtype=tenfold.float64), error=RuntimeError, match="same dtype")
+    yield ErrorSample(make(3), make(2), error=RuntimeError, match="match")

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 from tenfold import Tensor
 from tenfold.nn import functional as F
 from tenfold.nn.module import Module
 
+__all__ = [
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
+]
+
 
 class _AdaptiveAvgPoolNd(Module):
     """Options of the average poolings to a fixed size."""
 
-    pool: ClassVar[Callable[..., Tensor]]
-
     def __init__(self, output_size: Any) -> None:
         super().__init__()
         self.output_size = output_size
-
-    def forward(self, input: Tensor) -> Tensor:
-        return self.pool(input, self.output_size)
 
     def extra_repr(self) -> str:
         return f"output_size={self.output_size}"
@@ -29,14 +32,9 @@ class _AdaptiveAvgPoolNd(Module):
 class _AdaptiveMaxPoolNd(Module):
     """Options of the max poolings to a fixed size."""
 
-    pool: ClassVar[Callable[..., Any]]
-
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         super().__init__()
         self.output_size, self.return_indices = output_size, return_indices
-
-    def forward(self, input: Tensor) -> Any:
-        return self.pool(input, self.output_size, self.return_indices)
 
     def extra_repr(self) -> str:
         return f"output_size={self.output_size}"
@@ -47,7 +45,8 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     L') or (C, L').
     """
 
-    pool = staticmethod(F.adaptive_avg_pool1d)
+    def forward(self, input: Tensor) -> Tensor:
+        return F.adaptive_avg_pool1d(input, self.output_size)
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
@@ -55,7 +54,8 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     (N, C, L') or (C, L').
     """
 
-    pool = staticmethod(F.adaptive_max_pool1d)
+    def forward(self, input: Tensor) -> Any:
+        return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
@@ -63,7 +63,8 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     C, H', W') or (C, H', W').
     """
 
-    pool = staticmethod(F.adaptive_avg_pool2d)
+    def forward(self, input: Tensor) -> Tensor:
+        return F.adaptive_avg_pool2d(input, self.output_size)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
@@ -71,7 +72,8 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     W) -> (N, C, H', W') or (C, H', W').
     """
 
-    pool = staticmethod(F.adaptive_max_pool2d)
+    def forward(self, input: Tensor) -> Any:
+        return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
@@ -79,7 +81,8 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     (N, C, D', H', W') or (C, D', H', W').
     """
 
-    pool = staticmethod(F.adaptive_avg_pool3d)
+    def forward(self, input: Tensor) -> Tensor:
+        return F.adaptive_avg_pool3d(input, self.output_size)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
@@ -87,4 +90,5 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     D, H, W) -> (N, C, D', H', W') or (C, D', H', W').
     """
 
-    pool = staticmethod(F.adaptive_max_pool3d)
+    def forward(self, input: Tensor) -> Any:
+        return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import tenfold
 from tenfold.dispatch.operators import op
 from tenfold.linalg import LinAlgError
-from tenfold.testing.samples import ErrorSample, Make, Sample, error_samples, samples
-from tenfold.testing.samples.linalg.products import (
+from tenfold.scientific.samples.linalg.factor import (
     ANY_SHAPE,
     SQUARE,
     SYSTEMS,
@@ -20,6 +19,7 @@ from tenfold.testing.samples.linalg.products import (
     regular,
     symmetric,
 )  # fmt: skip
+from tenfold.testing.samples import ErrorSample, Make, Sample, error_samples, samples
 
 
 def _note(shape: tuple[int, ...]) -> str:

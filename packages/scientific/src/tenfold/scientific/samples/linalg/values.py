@@ -7,8 +7,7 @@ from typing import Any
 
 import tenfold
 from tenfold.linalg import LinAlgError
-from tenfold.testing.samples import NONZERO, ErrorSample, Make, Sample, error_samples, samples
-from tenfold.testing.samples.linalg.products import (
+from tenfold.scientific.samples.linalg.factor import (
     ANY_SHAPE,
     NOT_EMPTY,
     REAL,
@@ -23,6 +22,7 @@ from tenfold.testing.samples.linalg.products import (
     regular,
     symmetric,
 )
+from tenfold.testing.samples import NONZERO, ErrorSample, Make, Sample, error_samples, samples
 
 # Determinants, condition and rank
 
@@ -165,43 +165,6 @@ def _multi_dot_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample([make(2, 3), make(2, 3)], error=RuntimeError, match="cannot be multiplied")
     yield ErrorSample([make(2, 3), make(3), make(3, 2)], error=RuntimeError, match="2D")
     yield ErrorSample([make(2, 3), make(3, 2, dtype=tenfold.float64)], error=RuntimeError, match="same dtype")
-
-
-@samples("linalg_cross")
-def _linalg_cross(make: Make) -> Iterator[Sample]:
-    yield Sample(make(3), make(3))
-    yield Sample(make(2, 3), make(1, 3), note="broadcast")
-    yield Sample(make(3, 2), make(3, 2), dim=0, note="dim")
-    yield Sample(make(2, 3, layout="transposed"), make(2, 3, layout="strided"), note="strided memory")
-
-
-@samples("cross")
-def _cross(make: Make) -> Iterator[Sample]:
-    yield Sample(make(3), make(3))
-    yield Sample(make(3, 3, 2), make(3, 3, 2), note="the first dimension of size 3")
-    yield Sample(make(2, 3), make(1, 3), -1, note="dim")
-
-
-@error_samples("linalg_cross")
-@error_samples("cross")
-def _cross_errors(make: Make) -> Iterator[ErrorSample]:
-    yield ErrorSample(make(2), make(2), error=RuntimeError, match="3")
-    yield ErrorSample(make(3), make(2, 3), error=RuntimeError, match="number of dimensions")
-
-
-@samples("linalg_vecdot", dtypes=WIDE)
-def _vecdot(make: Make) -> Iterator[Sample]:
-    yield Sample(make(3), make(3))
-    yield Sample(make(2, 3), make(3), note="broadcast")
-    yield Sample(make(2, 3), make(2, 3), dim=0, note="dim")
-    yield Sample(make(0), make(0), note="empty")
-    yield Sample(make(2, 3, layout="transposed"), make(2, 3, layout="strided"), note="strided memory")
-
-
-@error_samples("linalg_vecdot")
-def _vecdot_errors(make: Make) -> Iterator[ErrorSample]:
-    yield ErrorSample(make(3), make(3, dtype=tenfold.float64), error=RuntimeError, match="same dtype")
-    yield ErrorSample(make(3), make(2), error=RuntimeError, match="match")
 
 
 @samples("linalg_diagonal")

@@ -8,7 +8,7 @@ from typing import Any
 
 from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.shape_rules import wrap_dim
-from tenfold.ops.linalg.checks import require_floating, require_matrix, require_square
+from tenfold.scientific.ops.linalg.checks import require_floating, require_matrix, require_square
 from tenfold.tensor.tensor import Tensor
 
 Ints = Sequence[int]

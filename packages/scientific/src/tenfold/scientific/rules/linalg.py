@@ -16,8 +16,8 @@ from typing import Any
 from tenfold import op
 from tenfold.autograd.gradients import gradient, gradients
 from tenfold.autograd.rules.matmul import adjoint as H
-from tenfold.ops.linalg.checks import numbers
 from tenfold.ops.pointwise.arithmetic import where
+from tenfold.scientific.ops.linalg.checks import numbers
 
 
 def is_complex(x: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Products: powers and chains of matrices, cross and inner products, matrix exponential, tensors as matrices."""
+"""Powers and chains of matrices, their exponential, tensors as matrices."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from math import prod
 from typing import Any
 
 from tenfold.dispatch.operators import composite, op
-from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
-from tenfold.ops.linalg.checks import numbers, raise_if_failed, require_square
+from tenfold.scientific.ops.linalg.checks import numbers, raise_if_failed, require_square
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 
@@ -77,54 +76,6 @@ def linalg_multi_dot(tensors: Any) -> Tensor:
     result = op.chain_matmul(chain)
     result = result.squeeze(-1) if right else result
     return result.squeeze(0) if left else result
-
-
-@composite("linalg", method=None, out=True)
-def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
-    """Vector product in three dimensions along `dim`, batches broadcast.
-
-    >>> import tenfold
-    >>> tenfold.linalg.cross(tenfold.tensor([1, 0, 0]), tenfold.tensor([0, 1, 0]))
-    tensor([0, 0, 1])
-    """
-    if input.dim() != other.dim():
-        raise RuntimeError(f"linalg.cross: inputs must have the same number of dimensions, got {input.dim()} and {other.dim()}")
-    d = wrap_dim(dim, input.dim(), "linalg.cross")
-    if input.dim() == 0 or input.shape[d] != 3 or other.shape[d] != 3:
-        raise RuntimeError(
-            f"linalg.cross: inputs dimension {dim} must have length 3. Got {list(input.shape)} and {list(other.shape)}"
-        )
-    broadcast_shapes("linalg.cross", [input.shape, other.shape])
-    a, b = input.unbind(d), other.unbind(d)
-    return op.stack([a[i] * b[j] - a[j] * b[i] for i, j in ((1, 2), (2, 0), (0, 1))], d)
-
-
-@composite("linalg", out=True)
-def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
-    """Vector product along `dim`, by default the first dimension of size 3.
-
-    >>> import tenfold
-    >>> tenfold.cross(tenfold.tensor([1, 0, 0]), tenfold.tensor([0, 1, 0]))
-    tensor([0, 0, 1])
-    """
-    if dim is None:
-        dim = next((d for d, size in enumerate(input.shape) if size == 3), None)
-        if dim is None:
-            raise RuntimeError(f"cross: no dimension of size 3 in input, got shape {list(input.shape)}")
-    return linalg_cross(input, other, dim=dim)
-
-
-@composite("linalg", method=None, out=True)
-def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
-    """Inner products along `dim`, x conjugated, batches broadcast.
-
-    >>> import tenfold
-    >>> tenfold.linalg.vecdot(tenfold.tensor([1.0, 2.0]), tenfold.tensor([3.0, 4.0]))
-    tensor(11.)
-    """
-    if x.dtype is not y.dtype:
-        raise RuntimeError(f"linalg.vecdot: Expected vectors of the same dtype, got {x.dtype.name} and {y.dtype.name}")
-    return ((x.conj() if x.dtype.is_complex else x) * y).sum(dim).to(x.dtype)
 
 
 @composite("linalg", method=None)

@@ -11,7 +11,7 @@ import numpy as np
 from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
-from tenfold.ops.linalg.checks import LinAlgError
+from tenfold.scientific.ops.linalg.checks import LinAlgError
 
 linalg = np.linalg
 
@@ -112,7 +112,7 @@ def _inverse(A: Any) -> Any:
 
 def _zero_pivot(a: Any) -> int:
     """The first (1-based) zero on the diagonal of a singular matrix's triangular factor."""
-    from tenfold.cpu.linalg.lu import factor
+    from tenfold.scientific.cpu.linalg.lu import factor
 
     return int(factor(a, True)[2]) or 1
 

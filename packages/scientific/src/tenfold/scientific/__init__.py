@@ -1,0 +1,1 @@
+"""What stands behind `tenfold.linalg`: operators, their kernels, gradients and samples."""

@@ -1,0 +1,1 @@
+"""How vmap and forward mode treat the scientific operators; the autograd package imports them."""

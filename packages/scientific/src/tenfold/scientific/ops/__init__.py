@@ -1,0 +1,1 @@
+"""Scientific operators, one family a folder."""

@@ -1,0 +1,1 @@
+"""Samples of the scientific operators; the testing package imports them."""
