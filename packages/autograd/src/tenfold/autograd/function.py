@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
+from tenfold.autograd.inplace import rebase
 from tenfold.autograd.nodes import RELEASED, Node, Output
 from tenfold.autograd.recording import alias, modified, restore, second_time
 from tenfold.dispatch.gradmode import no_grad
-from tenfold.dispatch.inplace import bump_version
+from tenfold.dispatch.inplace import bump_version, check_writable
 from tenfold.dispatch.runtime import STATE
 from tenfold.tensor.tensor import Tensor
 
@@ -27,6 +29,7 @@ class FunctionNode(Node):
         self.materialize_grads = True
         self.non_differentiable: tuple[Any, ...] = ()
         self.dirty_tensors: tuple[Any, ...] = ()
+        self.differentiable: tuple[bool, ...] = ()
         self.to_save: tuple[Any, ...] = ()
         self._saved: Any = ()
 
@@ -74,7 +77,7 @@ class FunctionNode(Node):
         for t in self.to_save:
             is_output = any(t is o for o in outputs) and t is not None
             value = alias(t) if is_output else t
-            kept.append((value, 0 if t is None else t._version, is_output))
+            kept.append((value, 0 if t is None or t._storage is None else t._storage.version, is_output))
         self._saved, self.to_save = kept, ()
 
     def release(self) -> None:
@@ -257,8 +260,7 @@ def apply_recorded(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | Non
             cls.setup_context(ctx, args, results)
     single = not isinstance(results, tuple)
     outputs: tuple[Any, ...] = (results,) if single else results
-    for t in ctx.dirty_tensors:
-        bump_version(t)
+    _check_dirty(ctx, args, outputs)
     if not recording:
         return results
     ctx.next = tuple(a._node if isinstance(a, Tensor) else None for a in args)
@@ -267,30 +269,72 @@ def apply_recorded(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | Non
     return outputs[0] if single else outputs
 
 
+def _is_in(t: Any, tensors: tuple[Any, ...]) -> bool:
+    return any(t is x for x in tensors)
+
+
+def _check_dirty(ctx: FunctionNode, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+    """What was marked as written must be returned; its version says that it was written."""
+    for t in ctx.dirty_tensors:
+        if not _is_in(t, outputs):
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+                "modified inplace must all be outputs of the Function."
+            )
+        if not _is_in(t, args):
+            warnings.warn(
+                "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an input, there is no need to "
+                "pass it to mark_dirty().",
+                UserWarning,
+                stacklevel=4,
+            )
+        bump_version(t)
+
+
 def _attach(ctx: FunctionNode, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    made, differentiable = [], []
-    for t in outputs:
-        if isinstance(t, Tensor):
-            skip = any(t is n for n in ctx.non_differentiable) or t.dtype.category < 2
-            if any(t is a for a in args) and not any(t is d for d in ctx.dirty_tensors):
-                t = t.detach()  # a result that is an argument becomes a view of it, as in PyTorch
-            elif any(t is d for d in ctx.dirty_tensors) and t._node is not None and t._node.is_leaf:
-                raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
-            if not skip:
-                differentiable.append(t)
-        made.append(t)
-    tensors = [t for t in made if isinstance(t, Tensor)]
-    if len(made) == 1 and len(differentiable) == 1:
-        ctx.shape = differentiable[0]._array.shape
-        differentiable[0]._node = ctx
-    else:
+    """Give the results their nodes: those returned as they came become views, written ones take their old place."""
+    made = tuple(_as_result(t, ctx, args) if isinstance(t, Tensor) else t for t in outputs)
+    differs = [isinstance(t, Tensor) and not _is_in(o, ctx.non_differentiable) and t.dtype.category >= 2
+               for t, o in zip(made, outputs)]  # fmt: skip
+    if len(made) > 1 or not any(differs):
         ctx.is_multiple = True
-        described: Any = tuple((t._array.shape, t.dtype, t.device) if isinstance(t, Tensor) else None for t in made)
-        ctx.shape = described
-        for i, t in enumerate(made):
-            if any(t is d for d in differentiable):
-                t._node = Output(ctx, i, t._array.shape)
-    for t in tensors:
-        if not any(t is d for d in differentiable):
+    described: Any = tuple((t._array.shape, t.dtype, t.device) if isinstance(t, Tensor) else None for t in made)
+    ctx.shape = described if ctx.is_multiple else made[0]._array.shape
+    ctx.differentiable = tuple(differs)
+    for i, (t, differentiable) in enumerate(zip(made, differs)):
+        if differentiable:
+            node = Output(ctx, i, t._array.shape) if ctx.is_multiple else ctx
+            _place(ctx, t, node, _is_in(t, ctx.dirty_tensors) and _is_in(t, args), sum(differs))
+        elif isinstance(t, Tensor):
             t._node = None
-    return tuple(made)
+    return made
+
+
+def _as_result(t: Any, ctx: FunctionNode, args: tuple[Any, ...]) -> Any:
+    """A result that is an argument, and was not written, becomes a view of it."""
+    if not _is_in(t, args) or _is_in(t, ctx.dirty_tensors):
+        return t
+    with no_grad():
+        return t.view_as(t)
+
+
+def _place(ctx: FunctionNode, t: Any, node: Node, dirty: bool, count: int) -> None:
+    """Put one result into the graph."""
+    if dirty:
+        check_writable(type(ctx).__name__, t, True)
+        if t._base is not None and count > 1:
+            raise RuntimeError(
+                "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more "
+                "than one Tensor. This is not supported by the current autograd engine. You should either make sure the input "
+                "is not a view (using .clone() for example) or make your Function only return one Tensor (potentially "
+                "splitting it into two Functions: one doing the inplace that returns a single Tensor and a second one that "
+                "does the other operations)."
+            )
+        result = alias(t)
+        result._node = node
+        rebase(t, result)
+        return
+    if t._base is not None:
+        t._origin = "function" if count == 1 else "several"
+        t._storage.marked = t._storage.guarded = True
+    t._node = node

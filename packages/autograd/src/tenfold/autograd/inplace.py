@@ -11,43 +11,74 @@ from typing import Any
 
 from tenfold.autograd.geometry import extent, through_memory
 from tenfold.autograd.nodes import Node
+from tenfold.dispatch.inplace import forbidden
 from tenfold.ops.creation.factories import zeros
 from tenfold.ops.indexing.strided import as_strided_scatter, strided_sum
+from tenfold.ops.pointwise.complex_numbers import view_as_complex, view_as_real
 from tenfold.ops.view.shapes import as_strided
 
 new = object.__new__
 
 
-class CopySlices(Node):
-    """A base tensor after an in-place write to a view of it."""
+class _Region(Node):
+    """A node that knows where a view lies in its base: `geometry` of both, complex elements as pairs where they differ."""
 
-    __slots__ = ("base_geometry", "geometry")
+    __slots__ = ("base_geometry", "geometry", "pairs")
     base_geometry: Any  # shape, strides and offset, as those of the view
     geometry: Any
+    pairs: tuple[bool, bool]  # whether base and view are complex tensors described as pairs of real numbers
+
+    def locate(self, base: Any, view: Any) -> None:
+        """Note the geometries; offsets count from the base's first element."""
+        mixed = base.itemsize != view.itemsize
+        self.pairs = (mixed and base.is_complex(), mixed and view.is_complex())
+        origin = base.storage_offset() * (2 if self.pairs[0] else 1)
+        self.base_geometry = _geometry(base, origin, self.pairs[0])
+        self.geometry = _geometry(view, origin, self.pairs[1])
+
+
+def _geometry(t: Any, origin: int, pairs: bool) -> tuple[Any, Any, int]:
+    shape, strides, offset = tuple(t.shape), tuple(t.stride()), t.storage_offset()
+    if pairs:
+        shape, strides, offset = (*shape, 2), (*(2 * s for s in strides), 1), 2 * offset
+    return shape, strides, offset - origin
+
+
+def _opened(g: Any, pairs: bool) -> Any:
+    return view_as_real(g) if pairs else g
+
+
+def _closed(g: Any, pairs: bool) -> Any:
+    return view_as_complex(g.contiguous()) if pairs else g
+
+
+class CopySlices(_Region):
+    """A base tensor after an in-place write to a view of it."""
+
+    __slots__ = ()
 
     def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
         (shape, strides, start), (size, steps, offset) = self.base_geometry, self.geometry
         first = min(start, offset)
         length = max(start + extent(shape, strides), offset + extent(size, steps)) - first
-        block = strided_sum(g, (length,), shape, strides, start - first)
+        block = strided_sum(_opened(g, self.pairs[0]), (length,), shape, strides, start - first)
         old = inside = None
         if wanted[0] is not None:
-            outside = as_strided_scatter(block, zeros((), dtype=g.dtype, device=g.device), size, steps, offset - first)
-            old = as_strided(outside, shape, strides, start - first)
+            outside = as_strided_scatter(block, zeros((), dtype=block.dtype, device=g.device), size, steps, offset - first)
+            old = _closed(as_strided(outside, shape, strides, start - first), self.pairs[0])
         if wanted[1] is not None:
-            inside = as_strided(block, size, steps, offset - first)
+            inside = _closed(as_strided(block, size, steps, offset - first), self.pairs[1])
         return old, inside
 
 
-class AsStridedBackward0(Node):
+class AsStridedBackward0(_Region):
     """A view of a base, read back from the base's present value."""
 
-    __slots__ = ("base_geometry", "geometry")
-    base_geometry: Any
-    geometry: Any
+    __slots__ = ()
 
     def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
-        return (through_memory(g, self.base_geometry, *self.geometry),)
+        base, view = self.pairs
+        return (_closed(through_memory(_opened(g, view), self.base_geometry, *self.geometry), base),)
 
 
 class Written(Node):
@@ -62,60 +93,101 @@ class Written(Node):
 Written.__name__ = "CopyBackwards"
 
 
-def _geometry(t: Any, origin: int = 0) -> tuple[Any, Any, int]:
-    return tuple(t.shape), tuple(t.stride()), t.storage_offset() - origin
+class Forbidden(Node):
+    """Stands for the gradient of a view whose memory was written where no gradient can follow: whoever asks is told so."""
+
+    __slots__ = ("message",)
+    message: str
+
+    def refuse(self) -> Any:
+        raise RuntimeError(self.message)
+
+    next = property(refuse)  # type: ignore[assignment] # the engine asks for it first
+    shown = property(refuse)  # type: ignore[assignment] # `grad_fn`
+
+    def name(self) -> str:
+        return "Invalid"
 
 
-def rebase(target: Any, result: Any) -> None:
-    """Give `target`, just overwritten with the value of `result`, the place of `result` in the graph."""
-    base = target._base
+def rebase(target: Any, result: Any, shared: bool = False) -> None:
+    """Give `target`, just overwritten with the value of `result`, the place of `result` in the graph.
+
+    `shared`: whether the result is somebody's tensor, whose node stays its own.
+    """
+    old, base = target._node, target._base
     if base is None:
-        target._node = _own_node(result)
         base = target
+        target._node = _own_node(result, shared)
     else:
-        origin = base.storage_offset()
         node: Any = new(CopySlices)
         node.next, node.shape, node.extra = (base._node, result._node), base._array.shape, None
-        node.base_geometry, node.geometry = _geometry(base, origin), _geometry(target, origin)
-        base._node = node
-        _reattach(target, base, origin)
-    _reattach_others(target, base)
+        node.locate(base, target)
+        before, base._node = base._node, node
+        _move_retained(base, before)
+        _reattach(target, base)
+    _move_retained(target, old)
+    storage = base._storage
+    if storage is not None and storage.views:
+        _reattach_others(target, base)
 
 
-def _own_node(result: Any) -> Any:
-    """The node of a result; a leaf that was copied stays the only tensor with its accumulator."""
+def _own_node(result: Any, shared: bool) -> Any:
+    """The node of a result; one that was copied stays the only tensor with its node."""
     node = result._node
-    if node is None or not node.is_leaf:
+    if node is None or not (node.is_leaf or shared):
         return node
     copied: Any = new(Written)
     copied.next, copied.shape, copied.extra = (node,), result._array.shape, None
     return copied
 
 
-def _reattach(view: Any, base: Any, origin: int) -> None:
-    node: Any = new(AsStridedBackward0)
-    node.next, node.shape, node.extra = (base._node,), view._array.shape, None
-    node.base_geometry, node.geometry = _geometry(base, origin), _geometry(view, origin)
-    view._node = node
+def _move_retained(tensor: Any, old: Any) -> None:
+    """What `retain_grad` asked for is the gradient of the tensor as it is, not of its value before the write."""
+    if old is None or old.extra is None or "retain" not in old.extra or tensor._node is None or tensor._node is old:
+        return
+    if old.extra["retain"]() is tensor:
+        tensor._node.extras()["retain"] = old.extra.pop("retain")
+
+
+def _reattach(view: Any, base: Any) -> None:
+    node = view._node
+    # A node that nobody but the view holds can be turned to the new base.
+    if type(node) is not AsStridedBackward0 or getrefcount(node) > _HELD_ONCE or node.extra is not None:
+        node = new(AsStridedBackward0)
+        node.extra, node.shape = None, view._array.shape
+        node.locate(base, view)
+        before, view._node = view._node, node
+        _move_retained(view, before)
+    node.next = (base._node,)
 
 
 def _reattach_others(target: Any, base: Any) -> None:
     """The other live views of the base see the write too; detached tensors on the memory stay outside the graph."""
-    storage = base._storage
-    # Each tensor on the memory holds one reference; what this function itself holds differs between interpreters.
-    known = 2 if target is not base else 1
-    if storage is None or getrefcount(storage) - _OWN_REFERENCES <= known:
-        return
-    origin = base.storage_offset()
-    for view in storage.sharers():
-        if view is not target and view is not base and view._base is base and (view._node is None or not view._node.is_leaf):
-            _reattach(view, base, origin)
+    for view in base._storage.live_views():
+        if view is target or view._base is not base or view.dtype.category < 2:
+            continue
+        origin = getattr(view, "_origin", None)
+        if origin is not None:
+            _forbid(view, origin)
+        elif view._node is None or not view._node.is_leaf:
+            _reattach(view, base)
 
 
-def _own_references() -> int:
-    """What getrefcount says of an object that only one local variable holds."""
-    storage = object()
-    return getrefcount(storage)
+def _forbid(view: Any, origin: str) -> None:
+    message = forbidden(view, origin, "its base or another view of its base has been modified inplace")
+    node: Any = new(Forbidden)
+    node.message, node.extra, node.shape = message, None, view._array.shape
+    view._node = node
 
 
-_OWN_REFERENCES = _own_references()
+def _held_once() -> int:
+    """What getrefcount says of a local variable's object that one attribute holds, too."""
+
+    class Holder:
+        held = object()
+
+    node = Holder.held
+    return getrefcount(node)
+
+
+_HELD_ONCE = _held_once()

@@ -106,6 +106,9 @@ class Output(Node):
         self.parent, self.index, self.shape = parent, index, shape
         self.next, self.extra = (parent,), None
 
+    def name(self) -> str:
+        return self.parent.name()
+
     @property
     def shown(self) -> Node:
         return self.parent

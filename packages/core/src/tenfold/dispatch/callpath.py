@@ -25,7 +25,7 @@ _READABLE = (int, float, bool, str, type(None))
 _LOCALS = frozenset("r_ t_ s_ d_ b_ x_ T_ key_ slow_ kernel_ error_ rest_".split())
 _GLOBALS = frozenset(
     "ACTIVE TRANSFORMS GRAD_OFF grad_enabled dispatch dispatch_dunder explained has_gradient wrong_result new Tensor Storage "
-    "wrap_all wrap_views F32 F64 I64 DEFAULT type len int float NotImplemented Exception TypeError".split()
+    "INFERENCE settle mark_view refused ref id wrap_all wrap_views F32 F64 I64 DEFAULT type len int float NotImplemented Exception TypeError".split()
 )
 
 
@@ -235,12 +235,20 @@ def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
             f"        s_ = {first}._storage = Storage({first}._array, key_)",
             "    t_._storage = s_",
         ]
+        if operator.view == "repeating":
+            lines.append("    s_.guarded = True")
         if operator.ends_graph == "always":  # the same memory, but in-place writes to it are not the base's affair
             lines.append("    t_._base = None")
         else:
-            lines += [f"    b_ = {first}._base", f"    t_._base = {first} if b_ is None else b_"]
+            lines += [
+                f"    b_ = {first}._base",
+                f"    t_._base = {first} if b_ is None else b_",
+                "    s_.views[id(t_)] = ref(t_)",
+                "    if s_.marked or GRAD_OFF:",
+                f"        mark_view(t_, {first})",
+            ]
     else:
-        lines.append("    t_._storage = t_._base = None")
+        lines += ["    t_._storage = t_._base = None", "    if INFERENCE:", "        settle(t_)"]
     if record:
         lines += [f"    if {record}:", f"        attach_{name}(t_, {given})", "        return t_"]
     return [*lines, "    t_._node = None", "    return t_"]
@@ -299,13 +307,15 @@ def _inplace(operator: Operator) -> list[str]:
     lines += [f"    if slow_ or ({nodes}) and (not GRAD_OFF or grad_enabled()):", f"        return {slow}"]
     first = base.kernel_params[0].name
     lines += [
+        f"    s_ = {first}._storage",
+        f"    if s_ is not None and s_.guarded and refused({first}):",
+        f"        return {slow}",
         "    try:",
         f"        r_ = kernel_({_call_arguments(base)}, out=a_{first})",
         "    except Exception:",  # before it wrote anything: said as the full path says it
         f"        return {slow}",
         "    if r_ is NotImplemented:",
         f"        return {slow}",
-        f"    s_ = {first}._storage",
         "    if s_ is None:",
         f"        s_ = {first}._storage = Storage(a_{first}, key_)",
         "    s_.version += 1",

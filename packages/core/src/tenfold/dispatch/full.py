@@ -276,6 +276,8 @@ def _wrapped(operator: Operator, key: Any, result: Any, given: list[Any]) -> Any
         raise wrong_result(operator, key, result, error) from None
     if operator.view:
         RUNTIME["share"](wrapped, given[0], operator.ends_graph != "always")
+        if operator.view == "repeating":
+            wrapped._storage.guarded = True
     return wrapped
 
 

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
-from tenfold.dispatch.runtime import RUNTIME, STATE, set_grad_enabled_here
+from tenfold.dispatch.runtime import RUNTIME, STATE, set_grad_enabled_here, set_inference_here
 
 new = object.__new__
 F = TypeVar("F", bound=Callable[..., Any])
@@ -137,10 +137,10 @@ class inference_mode(_GradMode):  # noqa: N801 - PyTorch's name
     def __enter__(self) -> None:
         super().__enter__()
         self.__dict__.setdefault("_outer", []).append(STATE.inference)
-        STATE.inference = self.mode
+        set_inference_here(self.mode)
 
     def __exit__(self, *exc: object) -> None:
-        STATE.inference = self.__dict__["_outer"].pop()
+        set_inference_here(self.__dict__["_outer"].pop())
         super().__exit__(*exc)
 
     def clone(self) -> _GradMode:

@@ -18,11 +18,13 @@ def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
     assert base is not None
     first = base.params[0].name
     target = values[first]
-    check_writable(operator.name, target)
-    if STATE.grad_enabled and (target._key.level is not None or _any_requires_grad(values)):
+    recording = STATE.grad_enabled and _any_requires_grad(values)
+    check_writable(operator.name, target, recording, base.name in _MAY_REPEAT)
+    if recording or (STATE.grad_enabled and target._key.level is not None):
         # The tape (inside a transform, perhaps that of a lower level) must keep the old value, which the write destroys.
         values[first] = snapshot(target)
-    return write_back(operator.name, target, base.fn(**values))
+    result = base.fn(**values)
+    return write_back(operator.name, target, result, any(result is v for v in values.values()))
 
 
 def _any_requires_grad(values: dict[str, Any]) -> bool:
@@ -40,26 +42,91 @@ def snapshot(tensor: Any) -> Any:
     return copy
 
 
-def check_writable(name: str, target: Any) -> None:
-    """Refuse in-place writes to leaves that require gradients, and to views of them, while recording."""
+# Writes that may go to expanded memory, since every element gets a value of its own choosing.
+_MAY_REPEAT = ("fill", "zero", "masked_fill", "index_put")
+_LEAF = "leaf Variable that requires grad is being used in an in-place operation."
+_HINT = "Write under tenfold.no_grad(), or use the out-of-place form"
+
+
+def check_writable(name: str, target: Any, recording: bool = False, may_repeat: bool = False) -> None:
+    """Refuse writes to memory of inference mode and to repeated elements, and recorded ones where no gradient could follow.
+
+    `recording`: whether what is written requires gradients, beside the target.
+    """
+    storage = target._storage
+    if storage is not None and storage.guarded:
+        check_memory(target, may_repeat)
     if not STATE.grad_enabled:
         return
-    node = target._node
-    base = target._base
-    if base is not None and base._node is not None and base._node.is_leaf:
-        raise RuntimeError(
-            f"{name}: a view of a leaf Variable that requires grad is being used in an in-place operation. "
-            f"Write under tenfold.no_grad(), or use the out-of-place form"
-        )
+    node, base = target._node, target._base
+    if base is not None and (recording or node is not None or base._node is not None):
+        origin = getattr(target, "_origin", None)
+        if origin is not None:
+            raise RuntimeError(forbidden(target, origin, "is being modified inplace"))
+        if base._node is not None and base._node.is_leaf:
+            raise RuntimeError(f"{name}: a view of a {_LEAF} {_HINT}")
     if node is not None and node.is_leaf:
+        raise RuntimeError(f"{name}: a {_LEAF} {_HINT}")
+
+
+def check_memory(target: Any, may_repeat: bool = False) -> None:
+    """Refuse inference mode's memory outside of it, and several elements at one place."""
+    storage = target._storage
+    if storage.inference and not STATE.inference:
         raise RuntimeError(
-            f"{name}: a leaf Variable that requires grad is being used in an in-place operation. "
-            f"Write under tenfold.no_grad(), or use the out-of-place form"
+            "Inplace update to inference tensor outside InferenceMode is not allowed. Make a clone to get a normal tensor "
+            "before doing inplace update"
+        )
+    if not may_repeat and target._key.level is None and repeats(target._array):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation."
         )
 
 
-def write_back(name: str, target: Any, result: Any) -> Any:
-    """Put `result` into the memory of `target` and into its place in the graph."""
+def repeats(array: Any) -> bool:
+    """Whether several elements of an array are one place in memory, as expanding makes them."""
+    return 0 in array.strides and any(s == 0 and n > 1 for n, s in zip(array.shape, array.strides)) and 0 not in array.shape
+
+
+_BLOCKS = {
+    "no_grad": ("no_grad mode", "with grad mode enabled", "no_grad"),
+    "inference": ("inference mode", "in normal mode", "inference_mode"),
+}
+_REASONS = {
+    "several": (
+        "This view is the output of a function that returns multiple views. Such functions do not allow the output views to "
+        "be modified inplace. You should replace the inplace operation by an out-of-place one."
+    ),
+    "function": (
+        "This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to "
+        "handle view+inplace would override the custom backward associated with the custom Function, leading to incorrect "
+        "gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function."
+    ),
+}
+
+
+def forbidden(view: Any, origin: str, what: str) -> str:
+    """Why gradients cannot follow a write to a view of this origin, or to the memory beneath it."""
+    if origin in _REASONS:
+        node = view._node
+        made_by = node.shown.name().removesuffix("Backward0") if node is not None else "the function"
+        return f"Output {view.output_nr} of {made_by} is a view and {what}. {_REASONS[origin]}"
+    mode, where, block = _BLOCKS[origin]
+    if view._node is not None and view._base is not None and not view._node.is_leaf:
+        return (
+            f"a view of a view of another tensor {what}, and the first view was made inside the {block} block: it was made to "
+            f"require gradients, so this write would be recorded for it and not for its base. Move the first view out of the "
+            f"block, or clone it"
+        )
+    return (
+        f"A view was created in {mode} and {what} {where}. Which of them gradients should see is ambiguous, so this is "
+        f"forbidden: make the view and write both inside the {block} block (then the write is not recorded) or both outside it"
+    )
+
+
+def write_back(name: str, target: Any, result: Any, shared: bool = False) -> Any:
+    """Put `result` into the memory of `target` and into its place in the graph; `shared` says that it has others there."""
     if tuple(result._array.shape) != tuple(target._array.shape):
         if _broadcasts_to(result._array.shape, target._array.shape):
             result = result.expand(target._array.shape)
@@ -81,7 +148,7 @@ def write_back(name: str, target: Any, result: Any) -> Any:
         target._key.backend.write(target._array, result._array)
     bump_version(target)
     if STATE.grad_enabled and (result._node is not None or target._node is not None):
-        SERVICES.autograd().rebase(target, result)
+        SERVICES.autograd().rebase(target, result, shared)
     return target
 
 
@@ -99,10 +166,7 @@ def _broadcasts_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 
 def bump_version(tensor: Any) -> None:
     """Note that the tensor's memory was written."""
-    storage = tensor._storage
-    if storage is None:
-        storage = tensor._storage = RUNTIME["Storage"](tensor._array, tensor._key)
-    storage.version += 1
+    tensor.untyped_storage().version += 1
 
 
 def write_out(out: Any, result: Any) -> Any:
@@ -115,6 +179,8 @@ def write_out(out: Any, result: Any) -> Any:
         )
     if result._key.device is not out._key.device:
         raise RuntimeError(f"Expected out tensor to be on {result._key.device}, but it is on {out._key.device}")
+    if out._storage is not None and out._storage.guarded:
+        check_memory(out)
     if out._array.shape != result._array.shape:
         if out.numel():
             warnings.warn(

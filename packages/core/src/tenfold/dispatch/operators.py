@@ -85,7 +85,7 @@ class Operator:
         self.promote: str | None = options.pop("promote", None)
         self.promoted: tuple[str, ...] | None = options.pop("promoted", None)
         self._accepts: Any = options.pop("accepts", None)
-        self.view: bool = options.pop("view", False)
+        self.view: bool | str = options.pop("view", False)
         self.out: bool = options.pop("out", False)
         self.moves: bool = options.pop("moves", False)  # kernels return (array, device)
         self.mixed: bool = options.pop("mixed", False)  # arguments may be on several devices: the body sees to it
@@ -343,7 +343,8 @@ def primitive(family: str, **options: Any) -> Callable[[Callable[..., Result]], 
     default float type; None: the kernel gets the dtypes as they come), `promoted` (only these parameters), `accepts` (the
     dtypes that a kernel may get, "integer floating", see accepted.py, or those of each parameter by name; the others are
     refused before any kernel runs, on every device), `view` (the
-    result shares the first argument's memory), `rule`, `random`, `nondifferentiable` (the reason), `ends_graph` (which
+    result shares the first argument's memory; "repeating": it may show an element more than once), `rule`, `random`,
+    `nondifferentiable` (the reason), `ends_graph` (which
     results have no part in the graph: "always", though the memory is the argument's; "integers", those of an integer
     dtype; "reinterpreted", those of another dtype than the first argument's), `name`.
     """

@@ -15,6 +15,7 @@ RUNTIME: dict[str, Any] = {
     "__builtins__": __builtins__,
     "ACTIVE": 0,
     "GRAD_OFF": 0,
+    "INFERENCE": 0,  # threads in inference mode, whose results are marked
     "TRANSFORMS": 0,  # levels of vmap and jvp that any thread has entered; only random factories ask
     "new": object.__new__,
 }
@@ -61,6 +62,13 @@ def set_grad_enabled_here(enabled: bool) -> None:
         state.grad_enabled = enabled
         with _lock:
             RUNTIME["GRAD_OFF"] += -1 if enabled else 1
+
+
+def set_inference_here(enabled: bool) -> None:
+    """Enter or leave inference mode in this thread."""
+    if STATE.inference != enabled:
+        STATE.inference = enabled
+        _count("INFERENCE", 1 if enabled else -1)
 
 
 class Layer:

@@ -113,7 +113,8 @@ def repr_of(tensor: Tensor) -> str:
     """What ``repr(tensor)`` shows; a subclass of Tensor stands under its own name."""
     kind = tensor.device.type
     name = type(tensor).__name__
-    grad_fn = tensor.grad_fn
+    node = tensor._node
+    grad_fn = None if node is None or node.is_leaf else node
     return tensor_repr(
         None if kind == "meta" else host(tensor),
         shape=tensor.shape,

@@ -1,30 +1,41 @@
 """Storage: the memory that a tensor and its views share, with the version counter that in-place writes advance.
 
 A tensor gets its Storage object when someone asks for one (a view, an in-place write, `untyped_storage()`); a result
-that nobody aliases has none and counts as version 0.
+that nobody aliases has none and counts as version 0. Results made in inference mode have one that keeps no version.
 """
 
 from __future__ import annotations
 
-import gc
 from typing import Any
+from weakref import ref
 
-from tenfold.dispatch.runtime import RUNTIME
+from tenfold.dispatch.inplace import repeats
+from tenfold.dispatch.runtime import RUNTIME, STATE
 
 
 class Storage:
     """Bytes on a device (PyTorch's `UntypedStorage`), shared by every tensor that views them."""
 
-    __slots__ = ("__weakref__", "array", "key", "version")
+    # views: weak references to the differentiable views by their addresses, so that a view which comes to lie where a dead
+    # one was takes its entry, too, and nothing needs to be pruned.
+    # marked: some view has an `_origin`, which views of it inherit.
+    # guarded: a write must be looked at first: some view is marked or repeats elements, or this is inference mode's.
+    __slots__ = ("__weakref__", "array", "guarded", "key", "marked", "version", "views")
+    inference = False
+    version: int
 
     def __init__(self, array: Any, key: Any) -> None:
         self.array = array  # any array on the memory: keeps it alive
         self.key = key
         self.version = 0
+        self.views: dict[int, Any] = {}
+        self.guarded = self.marked = False
 
-    def sharers(self) -> list[Any]:
-        """The live tensors on this memory. Slow: only an in-place write that is recorded asks, if there are others."""
-        return [t for t in gc.get_referrers(self) if isinstance(t, RUNTIME["Tensor"])]
+    def live_views(self) -> list[Any]:
+        """The differentiable views of this memory that are alive."""
+        found = [(place, entry()) for place, entry in self.views.items()]
+        self.views = {place: ref(view) for place, view in found if view is not None}
+        return [view for _, view in found if view is not None]
 
     @property
     def device(self) -> Any:
@@ -86,3 +97,54 @@ class Storage:
 
     def __repr__(self) -> str:
         return f"tenfold.storage.Storage(device={self.key.device}, size={self.nbytes()})"
+
+
+class InferenceStorage(Storage):
+    """Memory of a tensor made in inference mode, whose writes nobody counts: no graph may depend on it."""
+
+    __slots__ = ()
+    inference = True
+
+    def __init__(self, array: Any, key: Any) -> None:
+        super().__init__(array, key)
+        self.guarded = True
+
+    @property
+    def version(self) -> int:  # type: ignore[override]
+        if STATE.inference:
+            return 0
+        raise RuntimeError(
+            "Inference tensors cannot be saved for backward. Make a clone to get a normal tensor and use it in autograd, or "
+            "use tenfold.no_grad() instead of tenfold.inference_mode()"
+        )
+
+    @version.setter
+    def version(self, value: int) -> None:
+        pass
+
+
+def settle(tensor: Any) -> None:
+    """Give a new result of a thread that is in inference mode the storage that says so."""
+    if STATE.inference and tensor._storage is None:
+        tensor._storage = InferenceStorage(tensor._array, tensor._key)
+
+
+def mark_view(view: Any, source: Any) -> None:
+    """Note on a view that it came about where a write to it cannot be recorded, or is a view of one that did."""
+    if STATE.inference and not source._storage.inference:
+        origin = "inference"
+    else:
+        origin = getattr(source, "_origin", None) if STATE.grad_enabled else "no_grad"
+    if origin is not None:
+        view._origin = origin
+        view._storage.marked = view._storage.guarded = True
+
+
+def refused(tensor: Any) -> bool:
+    """Whether a tensor on guarded memory must not be written just so."""
+    if tensor._storage.inference:
+        return not STATE.inference
+    return repeats(tensor._array) or (STATE.grad_enabled and getattr(tensor, "_origin", None) is not None)
+
+
+RUNTIME.update(Storage=Storage, settle=settle, mark_view=mark_view, refused=refused)

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import numpy as np
 
 from tenfold.dispatch.devices import CPU, OverrideKey, device
 from tenfold.dispatch.meta import contiguous_strides
 from tenfold.dispatch.overrides import default_torch_function, disabled_torch_function
-from tenfold.dispatch.runtime import RUNTIME
+from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.dispatch.services import SERVICES
-from tenfold.tensor.storage import Storage
+from tenfold.tensor.storage import Storage, mark_view, settle
 from tenfold.types import dtypes
 from tenfold.types.dtypes import FROM_NUMPY, dtype
 from tenfold.types.memory_format import strided
@@ -41,13 +42,15 @@ class Tensor(TensorMethods):
 
     # _array: the device's array. _key: the device, or what the dispatch must know instead. _node: the gradient node
     # that made it, or for a leaf that requires gradients its accumulator. _storage: shared memory and version, once
-    # someone asked. The rest is unset until used.
-    __slots__ = ("__dict__", "__weakref__", "_array", "_base", "_grad", "_key", "_node", "_storage")
+    # someone asked. The rest is unset until used; _origin says where a view came about that no recorded write may go
+    # through: "no_grad", "inference", "several" (with other results of one operator), "function" (a custom one).
+    __slots__ = ("__dict__", "__weakref__", "_array", "_base", "_grad", "_key", "_node", "_origin", "_storage")
     _array: Any
     _base: Tensor | None
     _grad: Tensor | None
     _key: Any
     _node: Any
+    _origin: str
     _storage: Storage | None
 
     __torch_function__ = classmethod(default_torch_function)
@@ -176,7 +179,8 @@ class Tensor(TensorMethods):
         return self.dtype.is_signed
 
     def is_inference(self) -> bool:
-        return False
+        """Whether the tensor was made in inference mode, and may not meet autograd."""
+        return self._storage is not None and self._storage.inference
 
     def is_conj(self) -> bool:
         return False
@@ -221,7 +225,12 @@ class Tensor(TensorMethods):
 
     @property
     def _version(self) -> int:
-        return 0 if self._storage is None else self._storage.version
+        storage = self._storage
+        if storage is None:
+            return 0
+        if storage.inference:
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return storage.version
 
     def is_set_to(self, tensor: Tensor) -> bool:
         """Whether both are the same view of the same memory."""
@@ -263,6 +272,8 @@ class Tensor(TensorMethods):
                 raise RuntimeError(
                     f"only Tensors of floating point and complex dtype can require gradients, this one is {self.dtype.name}"
                 )
+            if self.is_inference() and not STATE.inference:
+                raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
             if node is None:
                 self._node = SERVICES.autograd().leaf(self)
         elif node is not None:
@@ -301,6 +312,8 @@ class Tensor(TensorMethods):
         if value is not None:
             if not isinstance(value, Tensor):
                 raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+            if value is self:
+                raise RuntimeError("can't assign Variable as its own grad")
             if value.shape != self.shape:
                 raise RuntimeError(
                     f"assigned grad has data of a different size: {list(value.shape)}, expected {list(self.shape)}"
@@ -447,6 +460,8 @@ def wrap(array: Any, key: Any) -> Tensor:
         array = key.coerce(array)
     t: Tensor = new(Tensor)
     t._array, t._key, t._node, t._storage, t._base = array, key, None, None, None
+    if RUNTIME["INFERENCE"]:
+        settle(t)
     return t
 
 
@@ -462,16 +477,25 @@ def share(view: Any, source: Any, differentiable: bool = True) -> None:
     view._storage = storage
     if differentiable:
         view._base = source if source._base is None else source._base
+        storage.views[id(view)] = ref(view)
+        if storage.marked or RUNTIME["GRAD_OFF"]:
+            mark_view(view, source)
 
 
 def wrap_views(arrays: Any, key: Any, source: Any) -> tuple[Tensor, ...]:
-    views = wrap_all(arrays, key)
-    for view in views:
-        share(view, source)
-    return views
+    """The several views that one call returned: none of them may be written where that is recorded."""
+    made = wrap_all(arrays, key)
+    storage, base = source.untyped_storage(), source if source._base is None else source._base
+    origin = "several" if STATE.grad_enabled else "inference" if STATE.inference and not storage.inference else "no_grad"
+    storage.marked = storage.guarded = True
+    views = storage.views
+    for view in made:
+        view._storage, view._base, view._origin = storage, base, origin
+        views[id(view)] = ref(view)
+    return made
 
 
 RUNTIME.update(
-    Tensor=Tensor, Storage=Storage, wrap=wrap, wrap_all=wrap_all, wrap_views=wrap_views, share=share,
+    Tensor=Tensor, ref=ref, wrap=wrap, wrap_all=wrap_all, wrap_views=wrap_views, share=share,
     F32=dtypes.float32.numpy, F64=dtypes.float64.numpy, I64=dtypes.int64.numpy,
 )  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 
 import tenfold.ops.pointwise.filling  # noqa: F401 - declares copy_
 from tenfold.dispatch.devices import CPU
-from tenfold.dispatch.inplace import bump_version, check_writable, write_back
+from tenfold.dispatch.inplace import check_writable, write_back
 from tenfold.dispatch.meta import DataDependent, Meta
 from tenfold.dispatch.operators import composite, op, primitive
 from tenfold.dispatch.runtime import RUNTIME, STATE
@@ -295,7 +295,6 @@ def _write(self: Tensor, given: Any, value: Any) -> None:
     """`x[...] = value`: numbers, tensors, arrays; broadcast and converted to this tensor's dtype."""
     if self._key is CPU and not RUNTIME["ACTIVE"] and _write_at_once(self, given, value):
         return
-    check_writable("__setitem__", self)
     if not isinstance(value, Tensor):
         value = as_tensor(value)
     if value.dtype is not self.dtype or value.device is not self.device:
@@ -310,13 +309,17 @@ def _write(self: Tensor, given: Any, value: Any) -> None:
     if RUNTIME["ACTIVE"] or part._key.override or value._key.override:
         copy_(part, value)  # an operator: layers and overriding classes see the write
     else:
-        write_back("__setitem__", part, value)
+        check_writable("__setitem__", part, value._node is not None)
+        write_back("__setitem__", part, value, shared=True)
 
 
 def _write_at_once(self: Tensor, given: Any, value: Any) -> bool:
     """Let NumPy assign, where it means the same and nothing is recorded; False: the full path must decide."""
     recording = STATE.grad_enabled
     if recording and self._node is not None:
+        return False
+    storage = self._storage
+    if storage is not None and storage.guarded:
         return False
     if type(value) is Tensor:
         if value._key is not CPU or value._array.dtype is not self._array.dtype or (recording and value._node is not None):
@@ -337,7 +340,9 @@ def _write_at_once(self: Tensor, given: Any, value: Any) -> bool:
         self._array[given] = value
     except (IndexError, TypeError, ValueError, OverflowError):  # the full path says it in PyTorch's words
         return False
-    bump_version(self)
+    if storage is None:
+        storage = self._storage = RUNTIME["Storage"](self._array, CPU)
+    storage.version += 1
     return True
 
 

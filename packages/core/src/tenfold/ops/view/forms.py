@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from tenfold.dispatch.gradmode import set_grad_enabled
+from tenfold.dispatch.inplace import bump_version, check_writable
 from tenfold.dispatch.operators import composite
+from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
 from tenfold.ops.view.shapes import as_strided, expand, permute, reshape, squeeze, transpose, unsqueeze, view
 from tenfold.tensor.tensor import Tensor
@@ -327,13 +330,20 @@ Tensor.mH = property(_batch_adjoint)  # type: ignore[method-assign, assignment] 
 # The in-place forms change a tensor's own geometry; its memory and other tensors on it stay as they are.
 
 
-def _become(tensor: Tensor, changed: Tensor) -> Tensor:
+def _become(name: str, tensor: Tensor, change: Any, *arguments: Any) -> Tensor:
+    """Let a tensor be what `change` makes of it, recorded as such; a leaf, outside of recording, stays the leaf it is."""
+    check_writable(name, tensor, may_repeat=True)
     node = tensor._node
-    if node is not None and node.is_leaf and changed._node is not node:
-        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
-    tensor._array, tensor._node = changed._array, changed._node
+    with set_grad_enabled(STATE.grad_enabled or not (node is None or node.is_leaf)):  # gradients pass through it as it is
+        changed = change(tensor, *arguments)
+    tensor._array = changed._array
+    if node is not None and node.is_leaf:
+        node.shape = changed._array.shape
+    else:
+        tensor._node = changed._node
     for slot in getattr(type(changed), "adopted", ()):  # wrappers inside a transform
         setattr(tensor, slot, getattr(changed, slot))
+    bump_version(tensor)
     return tensor
 
 
@@ -345,7 +355,7 @@ def unsqueeze_(input: Tensor, dim: int) -> Tensor:
     >>> tenfold.ones(2).unsqueeze_(0).shape
     tenfold.Size([1, 2])
     """
-    return _become(input, unsqueeze(input, dim))
+    return _become("unsqueeze_", input, unsqueeze, dim)
 
 
 @composite("view")
@@ -356,7 +366,7 @@ def squeeze_(input: Tensor, dim: Any = None) -> Tensor:
     >>> tenfold.ones(1, 2).squeeze_().shape
     tenfold.Size([2])
     """
-    return _become(input, squeeze(input, dim))
+    return _become("squeeze_", input, squeeze, dim)
 
 
 @composite("view")
@@ -367,7 +377,7 @@ def transpose_(input: Tensor, dim0: int, dim1: int) -> Tensor:
     >>> tenfold.ones(2, 3).transpose_(0, 1).shape
     tenfold.Size([3, 2])
     """
-    return _become(input, transpose(input, dim0, dim1))
+    return _become("transpose_", input, transpose, dim0, dim1)
 
 
 @composite("view")
@@ -378,7 +388,7 @@ def swapaxes_(input: Tensor, axis0: int, axis1: int) -> Tensor:
     >>> tenfold.ones(2, 3).swapaxes_(0, 1).shape
     tenfold.Size([3, 2])
     """
-    return _become(input, transpose(input, axis0, axis1))
+    return _become("swapaxes_", input, transpose, axis0, axis1)
 
 
 @composite("view")
@@ -389,7 +399,7 @@ def swapdims_(input: Tensor, dim0: int, dim1: int) -> Tensor:
     >>> tenfold.ones(2, 3).swapdims_(0, 1).shape
     tenfold.Size([3, 2])
     """
-    return _become(input, transpose(input, dim0, dim1))
+    return _become("swapdims_", input, transpose, dim0, dim1)
 
 
 @composite("view")
@@ -400,7 +410,7 @@ def t_(input: Tensor) -> Tensor:
     >>> tenfold.ones(2, 3).t_().shape
     tenfold.Size([3, 2])
     """
-    return _become(input, t(input))
+    return _become("t_", input, t)
 
 
 @composite("view")
@@ -412,7 +422,7 @@ def as_strided_(input: Tensor, size: Any, stride: Any, storage_offset: int | Non
     tensor([[0, 2],
             [1, 3]])
     """
-    return _become(input, as_strided(input, size, stride, storage_offset))
+    return _become("as_strided_", input, as_strided, size, stride, storage_offset)
 
 
 @composite("view")
@@ -423,7 +433,7 @@ def detach_(input: Tensor) -> Tensor:
     >>> tenfold.ones(2).detach_()
     tensor([1., 1.])
     """
-    if input._base is not None and input._node is not None:
+    if input._base is not None:
         raise RuntimeError("Can't detach views in-place. Use detach() instead")
     input._node = None
     return input

@@ -127,7 +127,7 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
     if where <= 0:
         raise RuntimeError(f"tensor_split: number of sections must be larger than 0, got {where}")
     small, extra = divmod(n, where)
-    return split_with_sizes(input, [small + 1] * extra + [small] * (where - extra), dim)
+    return _cut_at(input, [i * small + min(i, extra) for i in range(1, where)], dim)
 
 
 def _cut_at(input: Tensor, cuts: Sequence[int], dim: int) -> tuple[Tensor, ...]:

@@ -173,7 +173,7 @@ def _(input: Any, dim0: int, dim1: int) -> Meta:
     return Meta(shape, input.dtype, strides, input.offset)
 
 
-@primitive("view", view=True)
+@primitive("view", view="repeating")
 def expand(input: Tensor, size: Ints) -> Tensor:
     """Dimensions of size 1 repeated without memory; new ones in front; -1 keeps a size.
 
@@ -250,7 +250,7 @@ def _(input: Any, dim: Any) -> Meta:
     return Meta([input.shape[i] for i in keep], input.dtype, [input.strides[i] for i in keep], input.offset)
 
 
-@primitive("view", view=True)
+@primitive("view", view="repeating")
 def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """A view of the tensor's whole storage with given sizes, strides and offset, counted in elements.
 
