@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import pickle
+import zipfile
 from collections import OrderedDict
 from pathlib import Path
 from typing import Any
@@ -107,7 +109,235 @@ def test_the_same_errors(tmp_path: Path) -> None:
             library.load(io.BytesIO(b""))
         with pytest.raises(pickle.UnpicklingError):
             library.load(io.BytesIO(b"not a pickle"))
-    old = io.BytesIO()
-    torch.save([1], old, _use_new_zipfile_serialization=False)
-    with pytest.raises(RuntimeError, match=r"before PyTorch 1\.6"):
-        tenfold.load(io.BytesIO(old.getvalue()))
+
+
+# The format from before PyTorch 1.6
+
+
+@pytest.mark.parametrize(
+    "dtype", [name for name in DTYPES if name not in ("uint16", "uint32", "uint64") and "float8" not in name]
+)
+@pytest.mark.parametrize(("writer", "reader"), [(tenfold, torch), (torch, tenfold)])
+def test_old_files(dtype: str, writer: Any, reader: Any) -> None:
+    x = writer.arange(6).to(getattr(writer, dtype)).reshape(2, 3)
+    file = io.BytesIO()
+    writer.save([x, x.t(), "é", b"\xff"], file, _use_new_zipfile_serialization=False)
+    for options in ({"weights_only": True}, {"weights_only": False}):
+        y = reader.load(io.BytesIO(file.getvalue()), **options)
+        assert y[0].dtype is getattr(reader, dtype)
+        assert bits(y[0]) == bits(x)
+        assert tuple(y[1].stride()) == (1, 3)
+        assert y[0].data_ptr() == y[1].data_ptr()
+        assert y[2:] == ["é", b"\xff"]
+
+
+def test_old_files_on_another_device() -> None:
+    file = io.BytesIO()
+    torch.save([torch.ones(2)], file, _use_new_zipfile_serialization=False)
+    assert tenfold.load(io.BytesIO(file.getvalue()), map_location="meta")[0].is_meta
+
+
+# Options
+
+
+def test_layouts_and_lazy_bits() -> None:
+    x = torch.tensor([1 + 2j, 3 - 4j])
+    assert moved(torch.strided, torch, tenfold) is tenfold.strided
+    for theirs in (x.conj(), x.conj().imag, torch._neg_view(x), torch._neg_view(x.conj()), x):
+        assert moved(theirs, torch, tenfold).tolist() == theirs.tolist()
+    assert moved([tenfold.strided], tenfold, torch) == [torch.strided]
+    assert moved([tenfold.tensor([1 + 2j]).conj()], tenfold, torch)[0].tolist() == [1 - 2j]
+
+
+@pytest.mark.parametrize(("writer", "reader"), [(tenfold, torch), (torch, tenfold), (tenfold, tenfold)])
+def test_attributes(writer: Any, reader: Any) -> None:
+    pytest.importorskip("tenfold.nn")
+    x, p = writer.zeros(2), writer.nn.Parameter(writer.ones(2))
+    x.note, p.note = "a", [1]
+    x, p = moved([x, p], writer, reader)
+    assert (type(x), x.note, type(p), p.note) == (reader.Tensor, "a", reader.nn.Parameter, [1])
+
+
+@pytest.mark.parametrize("mark", [True, False])
+@pytest.mark.parametrize("dtype", ["float32", "complex64", "uint8", "uint16", "bfloat16"])
+def test_files_of_the_other_byte_order(mark: bool, dtype: str) -> None:
+    from tenfold import serialization
+
+    x = (
+        tenfold.tensor([1, 2, 300]).to(getattr(tenfold, dtype))
+        if dtype != "uint8"
+        else tenfold.tensor([1, 2], dtype=tenfold.uint8)
+    )
+    file, turned = io.BytesIO(), io.BytesIO()
+    tenfold.save([x, x[1:]], file)
+    part = x.itemsize // (2 if x.is_complex() else 1)
+    with zipfile.ZipFile(file) as source, zipfile.ZipFile(turned, "w") as target:
+        for name in source.namelist():
+            data = source.read(name)
+            if name.endswith("data/0"):
+                data = b"".join(data[i : i + part][::-1] for i in range(0, len(data), part))
+            if name.endswith("byteorder"):
+                data = b"big"
+                if not mark:
+                    continue
+            target.writestr(name, data)
+    before = serialization.get_default_load_endianness()
+    try:
+        serialization.set_default_load_endianness(serialization.LoadEndianness.BIG)
+        back = tenfold.load(io.BytesIO(turned.getvalue()))
+    finally:
+        serialization.set_default_load_endianness(before)
+    assert back[0].tolist() == x.tolist()
+    assert back[1].tolist() == x[1:].tolist()
+    with pytest.raises(TypeError):
+        serialization.set_default_load_endianness("big")  # type: ignore[arg-type]
+
+
+def test_checksums_and_skipped_data(tmp_path: Path) -> None:
+    path = tmp_path / "x.pt"
+    for library in (tenfold, torch):
+        options = library.serialization
+        options.set_crc32_options(False)
+        try:
+            library.save([library.ones(5)], path)
+        finally:
+            options.set_crc32_options(True)
+        assert options.get_crc32_options()
+        for reader in (tenfold, torch):
+            assert reader.load(path)[0].tolist() == [1.0] * 5
+        with options.skip_data():
+            library.save([library.full((5,), 3.0)], path)
+        for reader in (tenfold, torch):
+            assert reader.load(path)[0].tolist() == [0.0] * 5
+        with tenfold.serialization._open_zipfile_reader(path) as archive:
+            offset = archive.get_record_offset("data/0")
+        with open(path, "r+b") as file:  # the second pass, which fills the data in
+            file.seek(offset)
+            file.write(library.full((5,), 2.0).numpy().tobytes())
+        for reader in (tenfold, torch):
+            assert reader.load(path)[0].tolist() == [2.0] * 5
+    with tenfold.serialization.skip_data():
+        assert tenfold.load(path)[0].tolist() == [0.0] * 5
+
+
+def test_shared_mappings_write_to_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.pt"
+    tenfold.save([tenfold.ones(5)], path)
+    with tenfold.serialization.set_default_mmap_options(tenfold.serialization.MAP_SHARED):
+        tenfold.load(path, mmap=True)[0][1] = 7.0
+    assert tenfold.serialization.get_default_mmap_options() == torch.serialization.get_default_mmap_options()
+    assert torch.load(path)[0].tolist() == [1.0, 7.0, 1.0, 1.0, 1.0]
+    with pytest.raises(ValueError, match="MAP_SHARED"):
+        tenfold.serialization.set_default_mmap_options(7)
+
+
+def test_registered_packages() -> None:
+    from tenfold.checkpoint.options import PACKAGES
+
+    seen = []
+    tenfold.serialization.register_package(
+        1, lambda storage: "there:0" if storage.nbytes() == 8 else None, lambda storage, location: seen.append(location)
+    )
+    try:
+        file = io.BytesIO()
+        tenfold.save([tenfold.ones(2), tenfold.ones(3)], file)
+        with pytest.raises(RuntimeError, match="there"):
+            tenfold.load(io.BytesIO(file.getvalue()))
+        assert tenfold.load(io.BytesIO(file.getvalue()), map_location="cpu")[0].tolist() == [1.0, 1.0]
+        assert seen == ["there:0", "cpu", "cpu"]
+    finally:
+        PACKAGES.clear()
+
+
+class Mine:
+    """A class that no checkpoint may name by itself."""
+
+
+@pytest.mark.parametrize("protocol", [2, 4])
+def test_unsafe_globals_are_listed(protocol: int) -> None:
+    for library in (tenfold, torch):
+        file = io.BytesIO()
+        library.save(
+            {"m": Mine(), "t": library.ones(1), "o": OrderedDict(), "s": "x", "again": Mine()}, file, pickle_protocol=protocol
+        )
+        assert library.serialization.get_unsafe_globals_in_checkpoint(io.BytesIO(file.getvalue())) == [f"{__name__}.Mine"]
+
+
+def test_choices_that_pytorch_refuses(tmp_path: Path) -> None:
+    file = io.BytesIO()
+    tenfold.save([1], file)
+    old = tmp_path / "old.pt"
+    tenfold.save([1], old, _use_new_zipfile_serialization=False)
+    for library in (tenfold, torch):
+        file.seek(0)
+        with pytest.raises(RuntimeError, match="Can not safely load weights when explicit pickle_module is specified"):
+            library.load(file, pickle_module=pickle, weights_only=True)
+        with pytest.raises(RuntimeError, match="mmap can only be used with files saved with"):
+            library.load(old, mmap=True)
+        file.seek(0)
+        assert library.load(file, pickle_module=pickle) == [1]
+
+
+# Copies and pickles
+
+
+@pytest.mark.parametrize("how", [copy.deepcopy, lambda obj: pickle.loads(pickle.dumps(obj))])
+def test_copies_share_what_the_originals_share(how: Any) -> None:
+    x = tenfold.arange(6.0).reshape(2, 3)
+    storage = x.untyped_storage()
+    back = how([x, x.t(), x[1], storage, storage])
+    assert back[1].stride() == (1, 3)
+    assert back[3] is back[4]
+    assert back[0].data_ptr() == back[1].data_ptr() == back[3].data_ptr() == back[2].data_ptr() - 12
+    back[0].fill_(5.0)
+    assert back[2].tolist() == [5.0] * 3
+    assert x.tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+    assert back[0].untyped_storage() is back[3]
+
+
+def test_pickles_keep_strides_attributes_and_gradient_flags() -> None:
+    pytest.importorskip("tenfold.autograd")
+    x = tenfold.arange(6.0).reshape(2, 3).t()
+    x.note = "a"
+    back = pickle.loads(pickle.dumps(x))
+    assert (back.stride(), back.note, back.tolist()) == (x.stride(), "a", x.tolist())
+    assert pickle.loads(pickle.dumps(tenfold.arange(3).flip(0))).tolist() == [2, 1, 0]
+    made = pickle.loads(pickle.dumps(tenfold.ones(2, requires_grad=True) * 2))  # a computed one comes back as a leaf
+    assert made.requires_grad
+    assert made.is_leaf
+    assert pickle.loads(pickle.dumps(tenfold.empty(2, 3, device="meta").t())).stride() == (1, 3)
+    assert pickle.loads(pickle.dumps(tenfold.zeros(0, 3))).shape == (0, 3)
+
+
+class Wrapper(tenfold.Tensor):
+    """A tensor class with slots of its own."""
+
+    __slots__ = ["inner"]
+
+
+class Stateful(tenfold.Tensor):
+    """A tensor class that says what its state is."""
+
+    def __getstate__(self) -> Any:
+        return ("marker", self.__dict__)
+
+    def __setstate__(self, state: Any) -> None:
+        assert state[0] == "marker"
+        self.__dict__ = state[1]
+        self.reloaded = True
+
+
+@pytest.mark.parametrize("how", ["save", "pickle", "copy"])
+def test_subclasses(how: str) -> None:
+    made: Any = tenfold.ones(2).as_subclass(Wrapper)
+    made.inner, made.note = tenfold.arange(2), "a"
+    other: Any = tenfold.ones(2).as_subclass(Stateful)
+    other.note = "b"
+    if how == "save":
+        a, b = moved([made, other], tenfold, tenfold, weights_only=False)
+        with tenfold.serialization.safe_globals([Wrapper, Stateful]):
+            assert moved([made, other], tenfold, tenfold)[0].inner.tolist() == [0, 1]
+    else:
+        a, b = copy.deepcopy([made, other]) if how == "copy" else pickle.loads(pickle.dumps([made, other]))
+    assert (type(a), a.inner.tolist(), a.note, type(b), b.note) == (Wrapper, [0, 1], "a", Stateful, "b")
+    assert how == "copy" or b.reloaded

@@ -1,5 +1,30 @@
 """`tenfold.serialization`: saving and loading under PyTorch's module name."""
 
-from tenfold.checkpoint.serialization import add_safe_globals, clear_safe_globals, get_safe_globals, load, safe_globals, save
+from tenfold.checkpoint.errors import CheckpointError
+from tenfold.checkpoint.legacy import MAGIC_NUMBER, PROTOCOL_VERSION
+from tenfold.checkpoint.options import (
+    MAP_PRIVATE,
+    MAP_SHARED,
+    LoadEndianness,
+    add_safe_globals,
+    clear_safe_globals,
+    get_crc32_options,
+    get_default_load_endianness,
+    get_default_mmap_options,
+    get_safe_globals,
+    location_tag,
+    register_package,
+    safe_globals,
+    set_crc32_options,
+    set_default_load_endianness,
+    set_default_mmap_options,
+    skip_data,
+)
+from tenfold.checkpoint.serialization import DEFAULT_PROTOCOL, get_unsafe_globals_in_checkpoint, load, save
 
-__all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals", "save"]
+__all__ = [
+    "DEFAULT_PROTOCOL", "MAGIC_NUMBER", "MAP_PRIVATE", "MAP_SHARED", "PROTOCOL_VERSION", "CheckpointError", "LoadEndianness",
+    "add_safe_globals", "clear_safe_globals", "get_crc32_options", "get_default_load_endianness", "get_default_mmap_options",
+    "get_safe_globals", "get_unsafe_globals_in_checkpoint", "load", "location_tag", "register_package", "safe_globals",
+    "save", "set_crc32_options", "set_default_load_endianness", "set_default_mmap_options", "skip_data",
+]  # fmt: skip

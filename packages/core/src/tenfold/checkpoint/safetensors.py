@@ -1,18 +1,21 @@
 """Checkpoints in the safetensors format, Tenfold's native one: tensors by name, no code, atomic writes.
 
-Source: https://github.com/huggingface/safetensors (the library, an optional extra: pip install tenfold-core[safetensors]).
+A file is eight bytes with the length N of the header, N bytes of JSON (`{"name": {"dtype", "shape", "data_offsets"}}`, text
+metadata under `__metadata__`), and the tensors' bytes without gaps. Source: https://github.com/huggingface/safetensors#format.
 """
 
 from __future__ import annotations
 
-import contextlib
+import json
 import os
 from collections.abc import Mapping
-from pathlib import Path
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from tenfold.checkpoint.errors import CheckpointError, located
+from tenfold.checkpoint.files import Window, name_of, opened, replaced
 from tenfold.ops.creation.factories import place
 from tenfold.tensor.tensor import Tensor, host
 from tenfold.types import dtypes
@@ -24,15 +27,11 @@ NAMES = {
     "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2", "complex64": "C64",
 }  # fmt: skip
 DTYPES = {name: dtypes.BY_NAME[own] for own, name in NAMES.items()}
+MAX_HEADER = 100_000_000  # bytes, the format's own limit
+_METADATA = "__metadata__"
 
 
-def _library() -> Any:
-    try:
-        import safetensors
-        import safetensors.numpy
-    except ImportError as error:
-        raise ImportError("checkpoints need the library safetensors: pip install 'tenfold-core[safetensors]'") from error
-    return safetensors
+# Writing
 
 
 def save_file(tensors: Mapping[str, Tensor], filename: str | os.PathLike[str], metadata: Mapping[str, str] | None = None) -> None:
@@ -45,63 +44,123 @@ def save_file(tensors: Mapping[str, Tensor], filename: str | os.PathLike[str], m
     ...     load_file(folder + "/x.safetensors")["w"]
     tensor([1., 1.])
     """
-    entries = {}
-    for name, t in tensors.items():
-        if not isinstance(t, Tensor):
-            raise TypeError(f"save_file: expected a Tensor under {name!r}, got {type(t).__name__}")
-        kind = NAMES.get(t.dtype.name)
-        if kind is None:
-            raise TypeError(f"save_file: the safetensors format has no {t.dtype.name} ({name!r})")
-        array = np.asarray(host(t.detach()), order="C")
-        entries[name] = array
-    data = _library().numpy.save(entries, metadata=dict(metadata) if metadata else None)
-    write_atomically(Path(filename), data)
+    arrays = {name: _array(name, t) for name, t in tensors.items()}
+    ordered = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))  # so that every tensor is aligned
+    header: dict[str, Any] = {_METADATA: _text(metadata)} if metadata else {}
+    end = 0
+    for name in ordered:
+        start, end = end, end + arrays[name].nbytes
+        kind = NAMES[tensors[name].dtype.name]
+        header[name] = {"dtype": kind, "shape": list(arrays[name].shape), "data_offsets": [start, end]}
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    text += b" " * (-len(text) % 8)
+    with replaced(filename) as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for name in ordered:
+            file.write(memoryview(arrays[name].reshape(-1).view(np.uint8)))
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file under a temporary name, flush it to disk, then give it its name."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
-        raise
+def _array(name: Any, tensor: Any) -> Any:
+    if not isinstance(name, str) or name == _METADATA:
+        raise TypeError(f"save_file: expected names that are text and not {_METADATA!r}, got {name!r}")
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"save_file: expected a Tensor under {name!r}, got {type(tensor).__name__}")
+    if tensor.dtype.name not in NAMES:
+        raise TypeError(f"save_file: the safetensors format has no {tensor.dtype.name} ({name!r})")
+    array = np.asarray(host(tensor.detach()), order="C")
+    return array if array.dtype.byteorder != ">" else array.astype(array.dtype.newbyteorder("<"))
 
 
-def _read(filename: str | os.PathLike[str]) -> tuple[list[Any], dict[str, str]]:
-    import json
+def _text(metadata: Mapping[str, str]) -> dict[str, str]:
+    if not all(isinstance(part, str) for entry in metadata.items() for part in entry):
+        raise TypeError("save_file: metadata is text by name; write other values with json.dumps")
+    return dict(metadata)
 
-    data = Path(filename).read_bytes()
-    try:
-        entries = _library().deserialize(data)
-        size = int.from_bytes(data[:8], "little")
-        header = json.loads(data[8 : 8 + size])
-    except ImportError:
-        raise
-    except Exception as error:
-        raise RuntimeError(
-            f"{os.fspath(filename)}: not a readable safetensors file ({len(data)} bytes): {error}. "
-            f"The file is corrupt or was cut short; use another checkpoint"
-        ) from error
-    return entries, header.get("__metadata__", {})
+
+# Reading
 
 
 def load_file(filename: str | os.PathLike[str], device: Any = "cpu") -> dict[str, Tensor]:
-    """Read all tensors of a file; RuntimeError when it is corrupt."""
-    entries, _ = _read(filename)
-    found = {}
-    for name, entry in entries:
-        dtype = DTYPES[entry["dtype"]]
-        array = np.frombuffer(bytearray(entry["data"]), dtype.numpy).reshape(entry["shape"])
-        found[name] = place(array, device)
-    return found
+    """Read all tensors of a file; CheckpointError (a RuntimeError) when it is corrupt."""
+    with opened(filename) as window:
+        entries, start = _checked_entries(window, name_of(filename))
+        return {
+            tensor: place(_data(window, name_of(filename), tensor, start, entry), device) for tensor, entry in entries.items()
+        }
 
 
 def load_metadata(filename: str | os.PathLike[str]) -> dict[str, str]:
     """Read the text metadata of a file."""
-    return _read(filename)[1]
+    with opened(filename) as window, located(name_of(filename), "metadata"):
+        found = _header(window)[0].get(_METADATA, {})
+        if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+            raise TypeError("expected text by name")
+        return found
+
+
+_Entry = tuple[dtypes.dtype, tuple[int, ...], int, int]  # dtype, shape, begin, end
+
+
+def _header(window: Window) -> tuple[dict[str, Any], int]:
+    """The JSON of a file, and where the tensors' bytes start."""
+    head = window.read(8) or b""
+    length = int.from_bytes(head, "little")
+    if len(head) < 8 or length > min(MAX_HEADER, window.size - 8):
+        raise ValueError(f"a header of {length} bytes in a file of {window.size}")
+    text = window.read(length) or b""
+    if not text.startswith(b"{"):
+        raise ValueError(f"the header begins with {text[:1]!r}, expected '{{'")
+    return json.loads(text, object_pairs_hook=_without_repeats), 8 + length
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"{name!r} is there twice")
+        found[name] = value
+    return found
+
+
+def _checked_entries(window: Window, name: str) -> tuple[dict[str, _Entry], int]:
+    """What the header says of every tensor, compared with the file: nothing overlaps, nothing is left over."""
+    with located(name, "header"):
+        header, start = _header(window)
+    header.pop(_METADATA, None)
+    entries = {}
+    for tensor, given in header.items():
+        with located(name, f"tensor {tensor!r}"):
+            entries[tensor] = _entry(given)
+    end = 0
+    for tensor, (_, _, first, last) in sorted(entries.items(), key=lambda item: item[1][2:]):
+        if first != end:
+            raise CheckpointError(f"its data begin at {first}, the one before ends at {end}", name, f"tensor {tensor!r}")
+        end = last
+    if start + end != window.size:
+        raise CheckpointError(f"the tensors have {end} bytes, the file {window.size - start}; it is corrupt or cut short", name)
+    return entries, start
+
+
+def _entry(given: Any) -> _Entry:
+    if not isinstance(given, dict) or set(given) != {"dtype", "shape", "data_offsets"}:
+        raise ValueError(f"{given!r}, expected dtype, shape and data_offsets")
+    dtype, shape, offsets = DTYPES.get(given["dtype"]), given["shape"], given["data_offsets"]
+    if dtype is None:
+        raise ValueError(f"dtype {given['dtype']!r}, expected one of {', '.join(DTYPES)}")
+    for numbers in (shape, offsets):
+        if not isinstance(numbers, list) or not all(type(n) is int and 0 <= n < 1 << 63 for n in numbers):
+            raise ValueError(f"shape {shape!r} and data_offsets {offsets!r}, expected lists of integers that are not negative")
+    first, last = offsets
+    if last - first != prod(shape) * dtype.itemsize:
+        raise ValueError(f"{last - first} bytes for shape {shape} of {dtype.name}")
+    return dtype, tuple(shape), first, last
+
+
+def _data(window: Window, file: str, tensor: str, start: int, entry: _Entry) -> Any:
+    """The array of one tensor."""
+    dtype, shape, first, last = entry
+    with located(file, f"tensor {tensor!r}"):
+        array = np.empty(last - first, np.uint8)
+        window.seek(start + first)
+        window.read_into(array)
+        return array.view(dtype.numpy.newbyteorder("<") if dtype.numpy.kind in "iufc" else dtype.numpy).reshape(shape)

@@ -95,6 +95,16 @@ class Storage:
     def untyped(self) -> Storage:
         return self
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Storage:
+        from tenfold.tensor.copying import copy_storage
+
+        return copy_storage(self, memo)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        from tenfold.tensor.copying import reduce_storage
+
+        return reduce_storage(self)
+
     def __repr__(self) -> str:
         return f"tenfold.storage.Storage(device={self.key.device}, size={self.nbytes()})"
 

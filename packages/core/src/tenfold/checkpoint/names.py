@@ -1,0 +1,39 @@
+"""The names under which PyTorch writes functions, classes and dtypes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold.types import dtypes
+
+# PyTorch's names of typed storages; other dtypes are saved with an untyped storage and the dtype beside it.
+STORAGES = {
+    "float64": "DoubleStorage", "float32": "FloatStorage", "float16": "HalfStorage", "bfloat16": "BFloat16Storage",
+    "int64": "LongStorage", "int32": "IntStorage", "int16": "ShortStorage", "int8": "CharStorage", "uint8": "ByteStorage",
+    "bool": "BoolStorage", "complex64": "ComplexFloatStorage", "complex128": "ComplexDoubleStorage",
+}  # fmt: skip
+UNTYPED = "UntypedStorage"
+
+
+class Global:
+    """A function or class that is written by its name only."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
+
+    def __call__(self) -> None:
+        """Pickle asks that what it writes as a function can be called."""
+
+
+class StorageType:
+    """What a storage's class means in a pickle: how its bytes are read."""
+
+    def __init__(self, dtype: dtypes.dtype, typed: bool) -> None:
+        self.dtype, self.typed = dtype, typed
+
+
+STORAGE_GLOBALS: dict[str, Global] = {name: Global("torch", name) for name in STORAGES.values()}
+STORAGE_GLOBALS[UNTYPED] = Global("torch.storage", UNTYPED)
+DTYPE_GLOBALS: dict[Any, Global] = {dtype: Global("torch", dtype.name) for dtype in dtypes.ALL}
+STORAGE_TYPES = {name: StorageType(dtypes.BY_NAME[dtype], True) for dtype, name in STORAGES.items()}
+STORAGE_TYPES[UNTYPED] = StorageType(dtypes.uint8, False)

@@ -1,0 +1,159 @@
+"""Pickles of checkpoints, written: tensors under the names that PyTorch gives them, storages by reference."""
+
+from __future__ import annotations
+
+import collections
+import pickle
+from typing import Any
+
+from tenfold.checkpoint.names import DTYPE_GLOBALS, STORAGE_GLOBALS, STORAGES, UNTYPED, Global
+from tenfold.checkpoint.options import location_tag
+from tenfold.dispatch.devices import device
+from tenfold.tensor.copying import state_of
+from tenfold.tensor.storage import Storage
+from tenfold.tensor.tensor import Tensor, is_plain
+from tenfold.types import dtypes
+from tenfold.types.memory_format import layout, memory_format
+from tenfold.types.size import Size
+
+_REBUILD = Global("torch._utils", "_rebuild_tensor_v2")
+_REBUILD_DTYPE = Global("torch._utils", "_rebuild_tensor_v3")
+_REBUILD_META = Global("torch._utils", "_rebuild_meta_tensor_no_storage")
+_REBUILD_PARAMETER = Global("torch._utils", "_rebuild_parameter")
+_REBUILD_PARAMETER_WITH_STATE = Global("torch._utils", "_rebuild_parameter_with_state")
+_REBUILD_SUBCLASS = Global("torch._tensor", "_rebuild_from_type_v2")
+_TENSOR = Global("torch", "Tensor")
+_DEVICE, _SIZE = Global("torch", "device"), Global("torch", "Size")
+_LAYOUT = Global("torch.serialization", "_get_layout")
+
+
+class _Reference:
+    """A storage in a pickle, with the dtype under which it is written."""
+
+    def __init__(self, storage: Storage, typed: str, itemsize: int) -> None:
+        self.storage, self.typed, self.itemsize = storage, typed, itemsize
+
+
+class _TensorPickler:
+    """Writes tensors as PyTorch does; `storages` are the memory that they share, in the order of their keys.
+
+    Over a pickler in Python: the one in C insists on importing every name that it writes.
+    """
+
+    def __init__(self, file: Any, protocol: int, legacy: bool = False) -> None:
+        super().__init__(file, protocol)  # type: ignore[call-arg]
+        self.storages: list[tuple[Storage, int]] = []  # and the bytes of their elements
+        self.keys: dict[Any, str] = {}
+        self.typed: dict[Any, str] = {}
+        self.view_metadata: tuple[Any, ...] = (None,) if legacy else ()
+
+    def save(self, obj: Any, save_persistent_id: bool = True) -> None:
+        """One object; names are written as they are."""
+        obj = DTYPE_GLOBALS[obj] if isinstance(obj, dtypes.dtype) else obj  # a dtype is a name, not a call
+        if type(obj) is not Global:
+            super().save(obj, save_persistent_id)  # type: ignore[misc]
+        elif id(obj) in self.memo:  # type: ignore[attr-defined]
+            self.write(self.get(self.memo[id(obj)][0]))  # type: ignore[attr-defined]
+        else:
+            self.write(pickle.GLOBAL + f"{obj.module}\n{obj.name}\n".encode())  # type: ignore[attr-defined]
+            self.memoize(obj)  # type: ignore[attr-defined]
+
+    def persistent_id(self, obj: Any) -> Any:
+        """The reference to a storage."""
+        reference = _reference(obj)
+        if reference is None:
+            return None
+        storage, itemsize = reference.storage, reference.itemsize
+        size = storage.nbytes()
+        key = (storage.device, storage.data_ptr(), size) if size else id(storage)
+        if size and self.typed.setdefault(key, reference.typed) != reference.typed:
+            raise RuntimeError(
+                "Cannot save multiple tensors or storages that view the same data as different types; clone one of them"
+            )
+        if key not in self.keys:
+            self.keys[key] = str(len(self.storages))
+            self.storages.append((storage, itemsize))
+        place = location_tag(storage)
+        return "storage", STORAGE_GLOBALS[reference.typed], self.keys[key], place, size // itemsize, *self.view_metadata
+
+    def reducer_override(self, obj: Any) -> Any:
+        """How tensors, devices and sizes are written; the rest as usual."""
+        if isinstance(obj, device):
+            return _DEVICE, (obj.type,) if obj.index is None else (obj.type, obj.index)
+        if isinstance(obj, layout):
+            return _LAYOUT, (f"torch.{obj.name}",)
+        if isinstance(obj, memory_format):
+            return Global("torch", obj.name), ()
+        if type(obj) is Size:
+            return _SIZE, (tuple(obj),)
+        return _tensor(obj) if isinstance(obj, Tensor) else NotImplemented
+
+
+def pickler_of(module: Any) -> Any:
+    """The tensors' pickler over the one that a module in the manner of `pickle` has in Python."""
+    base: Any = getattr(module, "_Pickler", None) or getattr(module, "Pickler", None)
+    if not (isinstance(base, type) and issubclass(base, pickle._Pickler)):
+        raise TypeError(f"save: pickle_module {module!r} has no pickler in Python, which tensors need; pass pickle or dill")
+    return type("TensorPickler", (_TensorPickler, base), {})
+
+
+def _reference(obj: Any) -> _Reference | None:
+    if type(obj) is _Reference:
+        return obj
+    if isinstance(obj, Storage):
+        return _Reference(obj, UNTYPED, 1)
+    storage = getattr(obj, "_untyped_storage", None) if type(obj).__name__.endswith("Storage") else None
+    return None if storage is None else _Reference(storage, *_kind(obj.dtype))
+
+
+def _kind(dtype: Any) -> tuple[str, int]:
+    """The class of storage that a dtype is written with, and the bytes of its elements."""
+    typed = STORAGES.get(dtype.name, UNTYPED)
+    return typed, dtype.itemsize if typed != UNTYPED else 1
+
+
+def _tensor(obj: Any) -> Any:
+    """The call that makes a tensor again."""
+    state = state_of(obj)
+    if _is_parameter(obj):
+        given: tuple[Any, ...] = _data_of(obj), obj.requires_grad, collections.OrderedDict()
+        return (_REBUILD_PARAMETER_WITH_STATE, (*given, state)) if state else (_REBUILD_PARAMETER, given)
+    own: Any = type(obj).__reduce_ex__
+    if own is not Tensor.__reduce_ex__:
+        return NotImplemented  # the class has its own way
+    plain = obj.detach() if is_plain(type(obj)) else Tensor._make_subclass(Tensor, obj)
+    function, place = _plain_tensor(plain, obj.requires_grad)
+    if type(obj) is Tensor and not state:
+        return function, place
+    return _REBUILD_SUBCLASS, (function, _TENSOR if type(obj) is Tensor else type(obj), place, state)
+
+
+def _is_parameter(obj: Any) -> bool:
+    return type(obj).__name__ == "Parameter" and type(obj).__module__.startswith("tenfold.nn")
+
+
+def _data_of(obj: Any) -> Any:
+    """The same memory as a plain tensor without attributes."""
+    return Tensor._make_subclass(Tensor, obj.detach())
+
+
+def _plain_tensor(plain: Any, requires_grad: bool) -> tuple[Any, tuple[Any, ...]]:
+    if plain.is_meta:
+        return _REBUILD_META, (plain.dtype, tuple(plain.shape), plain.stride(), requires_grad)
+    if min(plain.stride(), default=0) < 0:
+        plain = plain.contiguous()
+    typed, itemsize = _kind(plain.dtype)
+    reference = _Reference(plain.untyped_storage(), typed, itemsize)
+    given: tuple[Any, ...] = (
+        reference,
+        plain.storage_offset(),
+        tuple(plain.shape),
+        plain.stride(),
+        requires_grad,
+        collections.OrderedDict(),
+    )
+    bits = {name: True for name in ("conj", "neg") if getattr(plain, f"is_{name}")()}
+    metadata = (bits,) if bits else ()
+    if typed != UNTYPED:
+        return _REBUILD, (*given, *metadata)
+    return _REBUILD_DTYPE, (*given, plain.dtype, *metadata)
