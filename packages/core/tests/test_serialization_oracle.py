@@ -255,7 +255,7 @@ class Mine:
 
 @pytest.mark.parametrize("protocol", [2, 4])
 def test_unsafe_globals_are_listed(protocol: int) -> None:
-    for library in (tenfold, torch):
+    for library in (tenfold, torch) if protocol == 2 else (tenfold,):  # PyTorch reads no other
         file = io.BytesIO()
         library.save(
             {"m": Mine(), "t": library.ones(1), "o": OrderedDict(), "s": "x", "again": Mine()}, file, pickle_protocol=protocol

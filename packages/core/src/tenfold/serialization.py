@@ -1,6 +1,8 @@
 """`tenfold.serialization`: saving and loading under PyTorch's module name."""
 
+from tenfold.checkpoint.archive import reading, writing
 from tenfold.checkpoint.errors import CheckpointError
+from tenfold.checkpoint.files import is_zipfile, open_file_like
 from tenfold.checkpoint.legacy import MAGIC_NUMBER, PROTOCOL_VERSION
 from tenfold.checkpoint.options import (
     MAP_PRIVATE,
@@ -28,3 +30,7 @@ __all__ = [
     "get_safe_globals", "get_unsafe_globals_in_checkpoint", "load", "location_tag", "register_package", "safe_globals",
     "save", "set_crc32_options", "set_default_load_endianness", "set_default_mmap_options", "skip_data",
 ]  # fmt: skip
+
+# PyTorch's own names for what programs use that look into the archive.
+_open_zipfile_reader, _open_zipfile_writer = reading, writing
+_is_zipfile, _open_file_like = is_zipfile, open_file_like

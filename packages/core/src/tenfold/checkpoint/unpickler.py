@@ -196,7 +196,8 @@ class SafeUnpickler(_References, _Unpickler):  # type: ignore[misc] # see above
         **_Unpickler.dispatch,
         pickle.REDUCE[0]: load_reduce, pickle.NEWOBJ[0]: load_newobj, pickle.NEWOBJ_EX[0]: load_newobj_ex,
         pickle.BUILD[0]: load_build, pickle.SETITEM[0]: load_setitem, pickle.SETITEMS[0]: load_setitems,
-        pickle.DICT[0]: load_dict, pickle.ADDITEMS[0]: load_additems, pickle.FROZENSET[0]: load_frozenset, pickle.APPEND[0]: load_append,
+        pickle.DICT[0]: load_dict, pickle.ADDITEMS[0]: load_additems, pickle.FROZENSET[0]: load_frozenset,
+        pickle.APPEND[0]: load_append,
         pickle.APPENDS[0]: load_appends, pickle.BYTEARRAY8[0]: load_bytearray8,
     }  # fmt: skip
 
