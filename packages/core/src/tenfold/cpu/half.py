@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cpu.quiet import quiet
+
 
 def is_half(array: Any) -> bool:
     """Whether this is a float16 or bfloat16 array."""
@@ -17,6 +19,13 @@ def is_half(array: Any) -> bool:
 
 def _wide(value: Any) -> Any:
     return value.astype(np.float32) if is_half(value) else value
+
+
+def _rounded(array: Any, dtype: Any) -> Any:
+    return np.asarray(array).astype(dtype)
+
+
+rounded = quiet(_rounded)
 
 
 def widened(function: Any) -> Callable[..., Any]:
@@ -38,8 +47,8 @@ def widened(function: Any) -> Callable[..., Any]:
         if result is NotImplemented:
             return result
         if out is None:
-            return np.asarray(result).astype(dtype)
-        np.copyto(out, result, casting="unsafe")
+            return rounded(result, dtype)
+        np.copyto(out, rounded(result, dtype))
         return out
 
     return kernel

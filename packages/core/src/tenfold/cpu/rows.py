@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.blocks import BLOCK_BYTES, row_blocks
+from tenfold.cpu.reduction.sums import total
 
 Array = np.ndarray[Any, Any]
 
@@ -36,14 +37,14 @@ def row_sums(x: Array) -> Array:
     """Sum (A, D) or (A, D, B) over D, keeping the dimension; a product with ones is the fastest for large blocks."""
     if x.ndim == 2 and x.size > 1024:
         return (x @ np.ones(x.shape[1], x.dtype))[:, None]
-    return np.add.reduce(x, 1, keepdims=True)
+    return total(x, 1, True)
 
 
 def row_dots(x: Array, y: Array) -> Array:
     """Sum x y over D, keeping the dimension."""
     if x.ndim == 2:
-        return np.einsum("ad,ad->a", x, y)[:, None]
-    return np.einsum("adb,adb->ab", x, y)[:, None]
+        return (x[:, None, :] @ y[:, :, None])[:, :, 0]
+    return total(x * y, 1, True)
 
 
 def subtract_maximum(out: Array, x: Array) -> Array:

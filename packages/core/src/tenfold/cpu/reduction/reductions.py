@@ -6,72 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cpu.half import rounded, widened
 from tenfold.cpu.quiet import quiet
+from tenfold.cpu.reduction.sums import add_reduce, axes, total
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 
-add_reduce = quiet(np.add.reduce)
-F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
-# Up to this many elements a dot product with ones is faster than NumPy's reduction, and as exact.
-SMALL = 512
-_ONES32 = [np.ones(n, F32) for n in range(SMALL + 1)]
-_ONES64 = [np.ones(n, F64) for n in range(SMALL + 1)]
-_vdot, _asarray, _ndarray = np.vdot, np.asarray, np.ndarray
-# Rows that NumPy may add one after the other into a float32 accumulator before the error shows.
-ROWS = 64
-
-
-def axes(dim: Any, ndim: int) -> Any:
-    """NumPy's axis argument; an empty tuple means all dimensions, as in PyTorch."""
-    if dim is None or type(dim) is int:
-        return None if ndim == 0 and dim in (0, -1) else dim
-    return tuple(dim) if len(dim) and ndim else None
-
-
-def widened(array: Any) -> Any:
-    """float16 and bfloat16 arrays as float32, in which they are computed; others as they are."""
-    dtype = array.dtype
-    return array.astype(np.float32) if dtype.itemsize == 2 and dtype.kind in "fV" else array
-
-
-def total(input: Any, dim: Any, keepdim: bool) -> Any:
-    """Sum of an array with little rounding error: small ones by a dot product, tall ones in blocks of rows."""
-    dtype = input.dtype
-    if dim is None and not keepdim:
-        size = input.size
-        if 0 < size <= SMALL:
-            if dtype is F32:
-                return _asarray(_vdot(input, _ONES32[size]))
-            if dtype is F64:
-                return _asarray(_vdot(input, _ONES64[size]))
-    if dtype.kind in "biu":
-        return add_reduce(input, axes(dim, input.ndim), np.int64, None, keepdim)
-    axis = axes(dim, input.ndim)
-    if dtype.itemsize == 2:
-        return add_reduce(input.astype(np.float32), axis, None, None, keepdim).astype(dtype)
-    if input.ndim > 1 and axis in (0, -input.ndim) and input.shape[0] > ROWS and input.size and dtype is F32:
-        return _in_blocks(input, keepdim)
-    return add_reduce(input, axis, None, None, keepdim)
-
-
-def _in_blocks(input: Any, keepdim: bool) -> Any:
-    """Sum over rows, block by block: error grows with the number of blocks, not of rows; narrow rows are joined first."""
-    rows, shape = input.shape[0], input.shape[1:]
-    width = input.size // rows
-    block = max(256 // max(width, 1), 1) if input.flags.c_contiguous else 1
-    if block > 1 and rows >= 2 * block:
-        whole = rows - rows % block
-        joined = _in_blocks(input[:whole].reshape(whole // block, block * width), False)
-        parts = np.concatenate([joined.reshape(block, *shape), input[whole:]])
-    elif rows > ROWS:
-        whole = rows - rows % ROWS
-        parts = add_reduce(input[:whole].reshape(whole // ROWS, ROWS, *shape), 1)
-        if whole < rows:
-            parts = np.concatenate([parts, add_reduce(input[whole:], 0, None, None, True)])
-        return _in_blocks(parts, keepdim)
-    else:
-        parts = input
-    return add_reduce(parts, 0, None, None, keepdim)
+_ndarray = np.ndarray
 
 
 kernel(op.sum, device="cpu")(total)
@@ -83,7 +24,7 @@ def mean(input: Any, dim: Any, keepdim: bool) -> Any:
     if dtype.kind not in "fcV" or dtype.itemsize < 2 or not input.size:
         return NotImplemented  # the body has the words of the error
     if dtype.itemsize == 2:
-        return mean(input.astype(np.float32), dim, keepdim).astype(dtype)
+        return rounded(mean(input.astype(np.float32), dim, keepdim), dtype)
     added = total(input, dim, keepdim)
     count = input.size if dim is None else input.size // added.size
     if type(added) is _ndarray:
@@ -96,11 +37,9 @@ _multiply = quiet(np.multiply.reduce)
 
 
 @kernel(op.prod, device="cpu")
+@widened
 def prod(input: Any, dim: Any, keepdim: bool) -> Any:
-    dtype = input.dtype
-    if dtype.itemsize == 2 and dtype.kind in "fV":
-        return _multiply(widened(input), axes(dim, input.ndim), None, None, keepdim).astype(dtype)
-    return _multiply(input, axes(dim, input.ndim), np.int64 if dtype.kind in "biu" else None, None, keepdim)
+    return _multiply(input, axes(dim, input.ndim), np.int64 if input.dtype.kind in "biu" else None, None, keepdim)
 
 
 def real_or_float32(input: Any, name: str, bools: bool = True) -> Any:
@@ -185,13 +124,13 @@ def count_nonzero(input: Any, dim: Any) -> Any:
 
 
 @kernel(op.logsumexp, device="cpu")
+@widened
+@quiet
 def logsumexp(input: Any, dim: Any, keepdim: bool) -> Any:
-    if input.dtype.kind != "f" or input.dtype.itemsize == 2 or not input.size:
+    if input.dtype.kind != "f" or not input.size:
         return NotImplemented
     axis = axes(dim, input.ndim)
     greatest = np.maximum.reduce(input, axis, None, None, True)  # type: ignore[call-overload] # by position, which is faster
-    with np.errstate(all="ignore"):
-        shift = np.where(np.isfinite(greatest), greatest, greatest.dtype.type(0))
-        total = np.add.reduce(np.exp(input - shift), axis, None, None, True)  # type: ignore[call-overload] # by position, too
-        result = np.log(total) + shift
+    shift = np.where(np.isfinite(greatest), greatest, greatest.dtype.type(0))
+    result = np.log(total(np.exp(input - shift), axis, True)) + shift
     return result if keepdim else result.squeeze(axis)

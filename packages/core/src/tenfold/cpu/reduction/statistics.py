@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.reduction.ordering import order
-from tenfold.cpu.reduction.reductions import add_reduce, axes, mean, real_or_float32, taken, total, widened
+from tenfold.cpu.half import widened
+from tenfold.cpu.quiet import quiet
+from tenfold.cpu.reduction.reductions import mean, real_or_float32, taken
+from tenfold.cpu.reduction.sums import add_reduce, axes, total
 from tenfold.cpu.selection import LONGEST, sorted_positions
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
@@ -16,41 +19,57 @@ from tenfold.ops.reduction.statistics import spread_arguments
 
 
 def _variance(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Any:
+    """Two passes, and what the average's rounding adds to the squares taken off: (sum d^2 - |sum d|^2 / n) / (n - c)."""
     dim, correction = spread_arguments(dim, unbiased, correction)
-    if input.dtype.kind != "f" or input.dtype.itemsize == 2 or not input.size:
+    if input.dtype.kind not in "fc" or not input.size:
         return NotImplemented
     axis = axes(dim, input.ndim)
     average = mean(input, axis, True)
-    deviation = input - average
-    deviation *= deviation
-    count = input.size // average.size - correction
-    if count <= 0:
+    count = input.size // average.size
+    if count <= correction:
         return NotImplemented
-    result = total(deviation, axis, keepdim)
-    return result / result.dtype.type(count)
+    deviation = input - average
+    rest = total(deviation, axis, keepdim)
+    if input.dtype.kind == "c":
+        deviation, rest = squared(deviation), squared(rest)
+    else:
+        np.multiply(deviation, deviation, deviation)
+        rest = rest * rest
+    kind = deviation.dtype.type
+    result = total(deviation, axis, keepdim) - rest / kind(count)
+    return np.maximum(result / kind(count - correction), ZERO[deviation.dtype])
+
+
+ZERO = {np.dtype(d): np.zeros((), d) for d in ("f4", "f8")}
+
+
+def squared(x: Any) -> Any:
+    """|x|^2 of complex numbers."""
+    return x.real * x.real + x.imag * x.imag
 
 
 @kernel(op.var, device="cpu")
+@widened
+@quiet
 def var(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Any:
     return _variance(input, dim, unbiased, keepdim, correction)
 
 
 @kernel(op.std, device="cpu")
+@widened
+@quiet
 def std(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Any:
     variance = _variance(input, dim, unbiased, keepdim, correction)
     return variance if variance is NotImplemented else np.sqrt(variance)
 
 
 @kernel(op.vector_norm, device="cpu")
+@widened
+@quiet
 def vector_norm(input: Any, ord: Any, dim: Any, keepdim: bool) -> Any:
-    kind = input.dtype.kind
-    if kind in "biu":
+    if input.dtype.kind in "biu":
         raise TypeError("integers have no norm")
-    axis = axes(dim, input.ndim)
-    with np.errstate(all="ignore"):
-        x = np.abs(widened(input))
-        result = _power_sum(x, ord, axis, keepdim)
-    return result if kind == "c" else np.asarray(result).astype(input.dtype, copy=False)
+    return _power_sum(np.abs(input), ord, axes(dim, input.ndim), keepdim)
 
 
 def _power_sum(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
