@@ -6,21 +6,21 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cpu.half import rounded, widened
 from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 # For two small matrices np.dot takes half of np.matmul's time.
-_dot, _matmul = quiet(np.dot), quiet(np.matmul)
-_plain_dot = np.dot
+_dot, _matmul = quiet(np.dot, 2), quiet(np.matmul)
 
 
 def product(multiply: Any, a: Any, b: Any) -> Any:
     """multiply(a, b); types without BLAS are computed in float32 (float16, bfloat16) and rounded once."""
     dtype = a.dtype
     if dtype.itemsize == 2 and dtype.kind in "fV":
-        return multiply(a.astype(np.float32), b.astype(np.float32)).astype(dtype)
+        return rounded(multiply(a.astype(np.float32), b.astype(np.float32)), dtype)
     if dtype.kind == "b":
         raise TypeError("products of bool matrices")
     return multiply(a, b)
@@ -31,7 +31,7 @@ def mm(input: Any, mat2: Any) -> Any:
     if input.ndim != 2 or mat2.ndim != 2:
         raise ValueError("not matrices")
     if input.dtype is F32 or input.dtype is F64:
-        return _plain_dot(input, mat2)
+        return _dot(input, mat2)
     return product(_dot, input, mat2)
 
 
@@ -47,7 +47,7 @@ def matmul(input: Any, other: Any) -> Any:
     n, m, dtype = input.ndim, other.ndim, input.dtype
     try:
         if n == 2 and m == 2 and (dtype is F32 or dtype is F64):
-            return _plain_dot(input, other)
+            return _dot(input, other)
         if dtype.kind == "b" or not n or not m:
             return NotImplemented  # the body has the words of the error
         if n <= 2 and m <= 2:
@@ -68,13 +68,12 @@ def dot(input: Any, tensor: Any) -> Any:
 
 
 @kernel(op.addmm, device="cpu")
+@widened
+@quiet
 def addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
-    if mat1.dtype.itemsize == 2 and mat1.dtype.kind in "fV":
-        result = addmm(*(a.astype(np.float32) for a in (input, mat1, mat2)), beta, alpha)
-        return result if result is NotImplemented else result.astype(mat1.dtype)
     if (mat1.dtype is not F32 and mat1.dtype is not F64) or mat1.ndim != 2 or mat2.ndim != 2 or mat1.shape[1] != mat2.shape[0]:
         return NotImplemented
-    result = _plain_dot(mat1, mat2)
+    result = np.dot(mat1, mat2)
     if alpha != 1:
         result *= alpha
     if beta == 0:

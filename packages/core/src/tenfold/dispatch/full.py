@@ -107,10 +107,10 @@ def _check_arguments(operator: Operator, values: dict[str, Any]) -> list[Any]:  
                         f"{operator.name}(): expected Tensor as element {len(tensors)} in argument {position}, "
                         f"but got {type(item).__name__}"
                     )
+        elif p.role == "number" and isinstance(value, np.generic):  # before Python's numbers: np.float64 is a float, too
+            values[p.name] = value.item()
         elif p.role == "number" and isinstance(value, NUMBERS):
             continue
-        elif p.role == "number" and isinstance(value, np.generic):
-            values[p.name] = value.item()
         elif hasattr(type(value), "__torch_function__"):
             tensors.append(value)
         else:
@@ -142,24 +142,25 @@ def _through_transforms(operator: Operator, values: dict[str, Any], tensors: lis
         check_dtypes(operator, values)
     if operator.body is not None and (not transform.handles(operator) or (recording and not has_gradient(operator))):
         return run_body(operator, values)
+    narrow = None
     if operator.promote is not None:
         # Here, where 0-d tensors still are 0-d: a lower level sees them with the batch dimension.
-        _promote(operator, values, _common_device(operator, values, tensors))
+        narrow = _promote(operator, values, _common_device(operator, values, tensors))
         check_dtypes(operator, values)
     result = transform.process(operator, values)
     if recording:
         attach(operator, result, {name: transform.lifted(value) for name, value in values.items()})
-    return result
+    return result if narrow is None else result.to(narrow)
 
 
 def _plain(operator: Operator, values: dict[str, Any], tensors: list[Any]) -> Any:
     if operator.mixed and any(t._key is not tensors[0]._key for t in tensors):
         return run_body(operator, values)
     key = _common_device(operator, values, tensors)
-    if operator.promote is not None:
-        _promote(operator, values, key)
+    narrow = None if operator.promote is None else _promote(operator, values, key)
     check_dtypes(operator, values)
-    return execute(operator, key, values)
+    result = execute(operator, key, values)
+    return result if narrow is None else result.to(narrow)
 
 
 def check_dtypes(operator: Operator, values: dict[str, Any]) -> None:
@@ -210,25 +211,44 @@ def _group(operator: Operator, values: dict[str, Any]) -> list[tuple[Param, Any]
     return group
 
 
-def _promote(operator: Operator, values: dict[str, Any], key: Any) -> None:
-    """Cast the promoted parameters to their common dtype, through `to`, so that gradients pass."""
+def _promote(operator: Operator, values: dict[str, Any], key: Any) -> dtypes.dtype | None:
+    """Cast the promoted parameters to their common dtype, through `to`, so that gradients pass.
+
+    Half precision beside a number that it cannot hold is computed in float32; then the dtype to round to is returned.
+    """
     group = _group(operator, values)
     if not group:  # an empty list of tensors: the shape rule refuses it
-        return
+        return None
     if operator.promote == "same":
         _require_same_dtype(operator, [v for _, v in group])
-        return
+        return None
     target = promotion.of_values(v for _, v in group)
     if operator.promote == "float" and target.category < 2:
         target = dtypes.get_default_dtype()
+    narrow = None
+    if operator.exact_numbers and target.is_half and not all(_fits(values[n], target) for n in operator.exact_numbers):
+        narrow, target = target, dtypes.float32
     for p, value in group:
         if p.role == "list":
             values[p.name] = [v if v is None else _cast(v, target) for v in values[p.name]]
         elif hasattr(value, "_array"):
             values[p.name] = _cast(value, target)
         elif target not in _NUMPY_NUMBERS:
-            array = np.asarray(value).astype(target.numpy)
+            array = _converted(value, target)
             values[p.name] = RUNTIME["wrap"](key.backend.from_numpy(array, key.index), key)
+    return narrow
+
+
+def _fits(value: Any, target: dtypes.dtype) -> bool:
+    """Whether a half precision dtype holds a number, or the one of a 0-d tensor, without rounding."""
+    if not hasattr(value, "_array"):
+        return float(_converted(value, target)) == value
+    return bool(value._array.shape) or value._array.dtype == target.numpy
+
+
+def _converted(number: Any, target: dtypes.dtype) -> Any:
+    with np.errstate(all="ignore"):
+        return np.asarray(number).astype(target.numpy)
 
 
 def _cast(tensor: Any, target: dtypes.dtype) -> Any:

@@ -8,6 +8,7 @@ time it is called; its `.op` is the `Operator`, also found as `tenfold.op.NAME`.
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import re
 import types
@@ -84,6 +85,7 @@ class Operator:
         self.body: Any = None
         self.promote: str | None = options.pop("promote", None)
         self.promoted: tuple[str, ...] | None = options.pop("promoted", None)
+        self.exact_numbers: tuple[str, ...] = options.pop("exact_numbers", ())
         self._accepts: Any = options.pop("accepts", None)
         self.view: bool | str = options.pop("view", False)
         self.out: bool = options.pop("out", False)
@@ -286,11 +288,26 @@ def _function(operator: Operator, doc: str) -> Any:
     return fn
 
 
+def in_float32(body: Any) -> Any:
+    """The body, given half precision tensors as float32; its result is rounded once."""
+
+    @functools.wraps(body)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        tensors = [a for a in args if hasattr(a, "_array")]
+        if not tensors or not tensors[0].dtype.is_half or any(t.dtype is not tensors[0].dtype for t in tensors):
+            return body(*args, **kwargs)
+        result = body(*[a.float() if hasattr(a, "_array") else a for a in args], **kwargs)
+        return result.to(tensors[0].dtype)
+
+    return run
+
+
 def _declare(declared: Any, family: str, options: dict[str, Any], body: Any = None) -> Any:
     method, inplace = options.pop("method", None), options.pop("inplace", False)
     aliases = options.pop("aliases", ())
+    rounded_once = options.pop("rounded_once", family == "activation")
     operator = Operator(declared, family, options)
-    operator.body = body
+    operator.body = in_float32(body) if body is not None and rounded_once else body
     if operator.name in OPERATORS:
         other = OPERATORS[operator.name].declared
         raise RuntimeError(f"operator {operator.name!r} is declared twice: in {other.__module__} and in {declared.__module__}")
@@ -340,7 +357,8 @@ def primitive(family: str, **options: Any) -> Callable[[Callable[..., Result]], 
     Options: `method` (also a Tensor method; a string names it), `aliases` (further names), `inplace` (also `name_`;
     "method": as a method though `name` is none), `out` (accepts `out=`),
     `promote` ("common": PyTorch's promotion among the tensor and number parameters; "float": also integers to the
-    default float type; None: the kernel gets the dtypes as they come), `promoted` (only these parameters), `accepts` (the
+    default float type; None: the kernel gets the dtypes as they come), `promoted` (only these parameters), `exact_numbers`
+    (parameters whose number half precision need not hold: then it is computed in float32), `accepts` (the
     dtypes that a kernel may get, "integer floating", see accepted.py, or those of each parameter by name; the others are
     refused before any kernel runs, on every device), `view` (the
     result shares the first argument's memory; "repeating": it may show an element more than once), `rule`, `random`,
@@ -353,7 +371,10 @@ def primitive(family: str, **options: Any) -> Callable[[Callable[..., Result]], 
 
 
 def composite(family: str, **options: Any) -> Callable[[Callable[..., Result]], PublicFunction[Result]]:
-    """Declare an operator by its Python body in other operators; kernels attached to it are accelerations."""
+    """Declare an operator by its Python body in other operators; kernels attached to it are accelerations.
+
+    `rounded_once` (activations always): the body computes half precision in float32.
+    """
     options.setdefault("method", True)
     return lambda declared: _declare(declared, family, options, body=declared)
 

@@ -10,7 +10,7 @@ import numpy as np
 class dtype:  # noqa: N801 - PyTorch's name
     """An element type, such as `tenfold.float32`; one object exists per type, so `is` compares them."""
 
-    __slots__ = ("category", "is_complex", "is_floating_point", "is_signed", "itemsize", "name", "numpy")
+    __slots__ = ("category", "is_complex", "is_floating_point", "is_half", "is_signed", "itemsize", "name", "numpy")
 
     numpy: Any
 
@@ -23,6 +23,7 @@ class dtype:  # noqa: N801 - PyTorch's name
             self.itemsize = self.numpy.itemsize
         self.category = category  # 0 bool, 1 integer, 2 floating, 3 complex: the order of promotion
         self.is_floating_point = category == 2
+        self.is_half = category == 2 and self.itemsize == 2  # computed in float32
         self.is_complex = category == 3
         self.is_signed = category >= 2 or (category == 1 and not name.startswith("u"))
 

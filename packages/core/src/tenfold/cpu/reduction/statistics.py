@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.cpu.reduction.ordering import order
 from tenfold.cpu.half import widened
 from tenfold.cpu.quiet import quiet
+from tenfold.cpu.reduction.ordering import order
 from tenfold.cpu.reduction.reductions import mean, real_or_float32, taken
 from tenfold.cpu.reduction.sums import add_reduce, axes, total
 from tenfold.cpu.selection import LONGEST, sorted_positions

@@ -230,7 +230,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: An
     return blend("addmm", input, mm(mat1, mat2), beta, alpha)
 
 
-@composite("matmul", promote="same", out=True, inplace=True)
+@composite("matmul", promote="same", out=True, inplace=True, rounded_once=True)
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """Matrix-vector product added to a tensor: beta * input + alpha * mat @ vec.
 
@@ -241,7 +241,7 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any 
     return blend("addmv", input, mv(mat, vec), beta, alpha)
 
 
-@composite("matmul", out=True, inplace=True)
+@composite("matmul", out=True, inplace=True, rounded_once=True)
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """Outer product added to a matrix: beta * input + alpha * outer(vec1, vec2).
 
@@ -258,7 +258,7 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any
     return blend("addr", input, product, beta, alpha)
 
 
-@composite("matmul", promote="same", out=True, inplace=True)
+@composite("matmul", promote="same", out=True, inplace=True, rounded_once=True)
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """Batch of matrix products added to a tensor: beta * input + alpha * batch1 @ batch2.
 
@@ -269,7 +269,7 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alp
     return blend("baddbmm", input, bmm(batch1, batch2), beta, alpha)
 
 
-@composite("matmul", promote="same", out=True, inplace=True)
+@composite("matmul", promote="same", out=True, inplace=True, rounded_once=True)
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """Sum of a batch of matrix products added to a matrix: beta * input + alpha * sum(batch1 @ batch2).
 

@@ -22,6 +22,7 @@ from tenfold.types.dtypes import bool_, complex128, float64, uint8
 from tenfold.types.promotion import of_values
 
 _BINARY: dict[str, Any] = {"promote": "common", "inplace": True, "out": True, "rule": pointwise}
+_EXACT: dict[str, Any] = {"exact_numbers": ("other",)}
 _REAL: dict[str, Any] = {**_BINARY, "rule": pointwise_real}
 _FLOAT: dict[str, Any] = {**_BINARY, "promote": "float"}
 _FLOAT_REAL: dict[str, Any] = {**_FLOAT, "rule": pointwise_not_complex}
@@ -46,12 +47,21 @@ def add_scaled(input: Tensor, other: Tensor | Number, alpha: Any) -> Tensor:
     >>> tenfold.add_scaled(tenfold.tensor([1.0]), tenfold.tensor([2.0]), 0.5)
     tensor([2.])
     """
-    return add(input, _scaled(input, other, alpha, "add"))
+    return _with_multiple(add, input, other, alpha)
 
 
 @add.lower(alpha=1)
 def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
-    return add(input, _scaled(input, other, alpha, "add"))
+    return _with_multiple(add, input, other, alpha)
+
+
+def _with_multiple(combine: Any, input: Tensor, other: Any, alpha: Any) -> Tensor:
+    """input + alpha * other or input - alpha * other; of half precision rounded once."""
+    dtype = of_values((input, other))
+    if not dtype.is_half:
+        return combine(input, _scaled(input, other, alpha, combine.__name__))  # type: ignore[no-any-return]
+    wide = other.float() if isinstance(other, Tensor) else other
+    return combine(input.float(), _scaled(input.float(), wide, alpha, combine.__name__)).to(dtype)  # type: ignore[no-any-return]
 
 
 add.op.lower_inplace = OPERATORS["add_scaled_"].fn
@@ -78,7 +88,7 @@ def sub(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
 
 @sub.lower(alpha=1)
 def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
-    return sub(input, _scaled(input, other, alpha, "sub"))
+    return _with_multiple(sub, input, other, alpha)
 
 
 def _subtract_scaled(input: Tensor, other: Any, alpha: Any) -> Tensor:
@@ -98,7 +108,7 @@ def _(input: Any, other: Any) -> Meta:
     return pointwise(input, other)
 
 
-@primitive("pointwise", aliases=("multiply",), **_BINARY)
+@primitive("pointwise", aliases=("multiply",), **_BINARY, **_EXACT)
 def mul(input: Tensor, other: Tensor | Number) -> Tensor:
     """Product, broadcast and promoted.
 
@@ -108,7 +118,7 @@ def mul(input: Tensor, other: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", aliases=("divide", "true_divide"), **_FLOAT)
+@primitive("pointwise", aliases=("divide", "true_divide"), **_FLOAT, **_EXACT)
 def div(input: Tensor, other: Tensor | Number, *, rounding_mode: str | None = None) -> Tensor:
     """Quotient: true division; rounding_mode "floor" or "trunc" rounds it and keeps integers.
 
@@ -127,7 +137,7 @@ def _(input: Tensor, other: Any, rounding_mode: str) -> Tensor:
     raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found {rounding_mode!r}")
 
 
-@primitive("pointwise", **_REAL)
+@primitive("pointwise", **_REAL, **_EXACT)
 def floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Quotient rounded towards minus infinity.
 
@@ -137,7 +147,7 @@ def floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", promote="common", name="truncated_quotient", method=None, rule=pointwise_real)
+@primitive("pointwise", promote="common", name="truncated_quotient", method=None, rule=pointwise_real, exact_numbers=("other",))
 def _truncated_quotient(input: Tensor, other: Tensor | Number) -> Tensor:
     """Quotient rounded towards zero: div with rounding_mode="trunc".
 
@@ -360,7 +370,7 @@ def ldexp(input: Tensor, other: Tensor) -> Tensor:
     return input * pow(2.0, other)
 
 
-@primitive("pointwise", **_BINARY)
+@primitive("pointwise", exact_numbers=("weight",), **_BINARY)
 def lerp(input: Tensor, end: Tensor, weight: Tensor | Number) -> Tensor:
     """Linear interpolation: input + weight * (end - input), exactly `end` at weight 1.
 

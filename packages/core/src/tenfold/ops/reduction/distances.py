@@ -10,7 +10,7 @@ from tenfold.ops.pointwise.arithmetic import where
 from tenfold.tensor.tensor import Tensor
 
 
-@composite("reduction", method=None)
+@composite("reduction", method=None, rounded_once=True)
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
     """The p-norm of the difference of each row of x1 and each row of x2. Shape: (..., P, M), (..., R, M) -> (..., P, R).
 

@@ -344,7 +344,7 @@ def sum_to_size(input: Tensor, size: Ints) -> Tensor:
     return sum(input, dims, True).reshape(tuple(size)) if dims or not size else input
 
 
-@composite("reduction", promote="float", out=True)
+@composite("reduction", promote="float", out=True, rounded_once=True)
 def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     """Logarithm of the sum of exponentials over dimensions, without overflow.
 

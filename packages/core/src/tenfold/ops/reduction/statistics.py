@@ -34,7 +34,7 @@ def _check_spread(input: Tensor, name: str) -> None:
         )
 
 
-@composite("reduction", out=True)
+@composite("reduction", out=True, rounded_once=True)
 def var(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Tensor:
     """Variance over all elements or dimensions.
 
@@ -57,7 +57,7 @@ def var(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = Fa
     return total / count if count > 0 else total / op.zeros_like(total)
 
 
-@composite("reduction", out=True)
+@composite("reduction", out=True, rounded_once=True)
 def std(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Tensor:
     """Standard deviation: the square root of the variance, with gradient 0 where it is 0.
 
@@ -144,7 +144,7 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
     return _vector_norm(input, 2 if p is None or p == "fro" else p, dim, keepdim, dtype=dtype)
 
 
-@composite("reduction")
+@composite("reduction", rounded_once=True)
 def dist(input: Tensor, other: Tensor, p: Any = 2) -> Tensor:
     """The p-norm of input - other.
 
