@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .collation import collate, default_collate, default_collate_fn_map, default_convert
-from .dataset import ChainDataset, ConcatDataset, Dataset, IterableDataset, StackDataset, Subset, TensorDataset
-from .distributed import DistributedSampler
-from .loader import DataLoader
-from .sampler import (
+from tenfold.data.collation import collate, default_collate, default_collate_fn_map, default_convert
+from tenfold.data.dataset import ChainDataset, ConcatDataset, Dataset, IterableDataset, StackDataset, Subset, TensorDataset
+from tenfold.data.distributed import DistributedSampler
+from tenfold.data.loader import DataLoader
+from tenfold.data.sampler import (
     BatchSampler,
     RandomSampler,
     Sampler,
@@ -14,8 +14,8 @@ from .sampler import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
-from .split import random_split
-from .worker_info import WorkerInfo, get_worker_info
+from tenfold.data.split import random_split
+from tenfold.data.worker_info import WorkerInfo, get_worker_info
 
 __all__ = [
     "BatchSampler",

@@ -9,7 +9,7 @@ from itertools import cycle, islice
 
 import tenfold
 
-from .sampler import Sampler, seeded
+from tenfold.data.sampler import Sampler, seeded
 
 
 class DistributedSampler(Sampler[int]):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from .dataset import IterableDataset
+from tenfold.data.dataset import IterableDataset
 
 Fetch = Callable[[Any], Any]
 

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from .failure import Failure, capture
-from .fetch import Fetch
-from .pinning import pin
-from .resume import Progress
+from tenfold.data.failure import Failure, capture
+from tenfold.data.fetch import Fetch
+from tenfold.data.pinning import pin
+from tenfold.data.resume import Progress
 
 if TYPE_CHECKING:
-    from .pool import WorkerPool
-    from .worker import Reply
+    from tenfold.data.pool import WorkerPool
+    from tenfold.data.worker import Reply
 
 
 class LoaderIterator(Iterator[Any]):
@@ -118,7 +118,7 @@ class WorkerIterator(LoaderIterator):
 
     def random_states(self) -> list[dict[str, Any]]:
         """Each worker's random state as it was after the last batch that was given out; waits for batches under way."""
-        from .worker import StateTask
+        from tenfold.data.worker import StateTask
 
         workers = range(self._pool.size)
         for worker in workers:
@@ -151,7 +151,7 @@ class WorkerIterator(LoaderIterator):
         return None
 
     def _send_to(self, worker: int | None) -> None:
-        from .worker import Task
+        from tenfold.data.worker import Task
 
         if worker is None:
             return
@@ -181,7 +181,7 @@ class WorkerIterator(LoaderIterator):
         raise StopIteration
 
     def _collect(self) -> None:
-        from .worker import STATE_NUMBER
+        from tenfold.data.worker import STATE_NUMBER
 
         replies = self._pool.receive(self._timeout_s or None)
         if not replies:
@@ -201,7 +201,7 @@ class WorkerIterator(LoaderIterator):
 
 def _opened(reply: Reply) -> Any:
     """The batch (in a tuple), failure or None in a reply; opened at once, as its block lives until then."""
-    from .transport import Packet, unpack
+    from tenfold.data.transport import Packet, unpack
 
     if not isinstance(reply.content, Packet):
         return reply.content

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tenfold import Generator
 
-from .arguments import check_iterable_options, check_sampling_options, check_worker_options, mp_context
-from .collation import default_collate, default_convert
-from .dataset import IterableDataset
-from .fetch import make_fetch
-from .iterators import LoaderIterator, LocalIterator, WorkerIterator
-from .pinning import can_pin
-from .resume import Progress, default_rng_kept, restore, snapshot
-from .sampler import BatchSampler, EndlessSampler, RandomSampler, SequentialSampler, draw_seed
+from tenfold.data.arguments import check_iterable_options, check_sampling_options, check_worker_options, mp_context
+from tenfold.data.collation import default_collate, default_convert
+from tenfold.data.dataset import IterableDataset
+from tenfold.data.fetch import make_fetch
+from tenfold.data.iterators import LoaderIterator, LocalIterator, WorkerIterator
+from tenfold.data.pinning import can_pin
+from tenfold.data.resume import Progress, default_rng_kept, restore, snapshot
+from tenfold.data.sampler import BatchSampler, EndlessSampler, RandomSampler, SequentialSampler, draw_seed
 
 if TYPE_CHECKING:
-    from .pool import WorkerPool
+    from tenfold.data.pool import WorkerPool
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -232,8 +232,8 @@ class DataLoader(Generic[T_co]):
     def _new_pool(self, batched: bool) -> WorkerPool:
         import multiprocessing
 
-        from .pool import WorkerPool
-        from .worker import Job
+        from tenfold.data.pool import WorkerPool
+        from tenfold.data.worker import Job
 
         job = Job(
             dataset=self.dataset,

@@ -7,7 +7,7 @@ from typing import Any
 
 import tenfold
 
-from .collation import rebuilt_mapping, rebuilt_sequence
+from tenfold.data.collation import rebuilt_mapping, rebuilt_sequence
 
 
 def can_pin() -> bool:

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import tenfold
 from tenfold import Generator
 
-from .dataset import IterableDataset
-from .sampler import draw_seed, seeded
-from .worker_info import get_worker_info
+from tenfold.data.dataset import IterableDataset
+from tenfold.data.sampler import draw_seed, seeded
+from tenfold.data.worker_info import get_worker_info
 
 T_co = TypeVar("T_co", covariant=True)
 

@@ -20,8 +20,8 @@ from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from .transport import Packet, discard
-from .worker import Job, Reply, StateTask, Task, run_worker
+from tenfold.data.transport import Packet, discard
+from tenfold.data.worker import Job, Reply, StateTask, Task, run_worker
 
 # How long workers may take to end by themselves, and then after SIGTERM, before they are killed.
 _GRACE_S = 5.0

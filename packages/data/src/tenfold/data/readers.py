@@ -8,7 +8,7 @@ import tarfile
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .pipes import Pipe
+from tenfold.data.pipes import Pipe
 
 Path = str | os.PathLike[str]
 

@@ -11,7 +11,7 @@ from typing import Any
 import tenfold
 from tenfold import Generator
 
-from .dataset import Subset
+from tenfold.data.dataset import Subset
 
 
 def random_split(dataset: Any, lengths: Sequence[int | float], generator: Generator | None = None) -> list[Subset[Any]]:

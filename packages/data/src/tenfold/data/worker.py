@@ -13,11 +13,11 @@ from typing import Any
 
 import tenfold
 
-from .failure import Failure, capture
-from .fetch import Fetch, make_fetch
-from .randomness import get_random_state, seed_worker, set_random_state
-from .transport import Packet, discard, pack, pack_small
-from .worker_info import WorkerInfo, set_worker_info
+from tenfold.data.failure import Failure, capture
+from tenfold.data.fetch import Fetch, make_fetch
+from tenfold.data.randomness import get_random_state, seed_worker, set_random_state
+from tenfold.data.transport import Packet, discard, pack, pack_small
+from tenfold.data.worker_info import WorkerInfo, set_worker_info
 
 # How often a worker looks whether its parent still lives, where a closed pipe does not tell.
 _PARENT_CHECK_S = 2.0

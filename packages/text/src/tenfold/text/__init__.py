@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .ngrams import ngrams_iterator
-from .tokenizers import SubwordTokenizer, get_tokenizer
-from .vocab import Vocab, build_vocab_from_iterator
+from tenfold.text.ngrams import ngrams_iterator
+from tenfold.text.tokenizers import SubwordTokenizer, get_tokenizer
+from tenfold.text.vocab import Vocab, build_vocab_from_iterator
 
 __all__ = ["SubwordTokenizer", "Vocab", "build_vocab_from_iterator", "get_tokenizer", "ngrams_iterator"]

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .characters import CharacterDataset, pydoc_topics
+from tenfold.text.datasets.characters import CharacterDataset, pydoc_topics
 
 __all__ = ["CharacterDataset", "pydoc_topics"]

@@ -8,7 +8,7 @@ import tenfold
 from tenfold import Tensor
 from tenfold.data import Dataset
 
-from ..vocab import Vocab
+from tenfold.text.vocab import Vocab
 
 
 class CharacterDataset(Dataset[tuple[Tensor, Tensor]]):
