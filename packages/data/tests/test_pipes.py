@@ -97,3 +97,68 @@ def test_files_of_a_tar_archive(tmp_path, mode):
     (tmp_path / "b.tar").write_text("no archive")
     with pytest.raises(tarfile.ReadError):
         list(TarReader(tmp_path / "b.tar"))
+
+
+class Epochs:
+    """A loader's passes as lists, whatever its start method pickles."""
+
+    def __init__(self, pipe, workers, **options):
+        self.loader = DataLoader(pipe, None, num_workers=workers, multiprocessing_context="fork" if workers else None, **options)
+
+    def __call__(self):
+        return list(self.loader)
+
+
+@pytest.fixture
+def tables(tmp_path):
+    for number in range(3):
+        rows = "".join(f"{number * 100 + row}\n" for row in range(100))
+        (tmp_path / f"{number}.csv").write_text("n\n" + rows)
+    return sorted(tmp_path.glob("*.csv"))
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("workers", [0, 1, 2])
+@pytest.mark.parametrize("persistent", [False, True])
+def test_shards_behind_a_shuffle_neither_lose_nor_repeat_rows(tables, workers, persistent):
+    pipe = CSVReader(tables).shuffle(50).map(lambda row: int(row["n"])).shuffle(20).shard()
+    epoch = Epochs(pipe, workers, persistent_workers=persistent and workers > 0)
+    passes = [epoch() for _ in range(3)]
+    assert all(sorted(rows) == list(range(300)) for rows in passes)
+    assert passes[0] != passes[1] != passes[2]  # another order in every epoch
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("workers", [0, 2])
+def test_readers_of_sharded_paths_read_each_file_once(tmp_path, workers):
+    for number in range(4):
+        with tarfile.open(tmp_path / f"{number}.tar", "w") as archive:
+            for member in range(5):
+                info = tarfile.TarInfo(f"{number}_{member}")
+                info.size = 1
+                archive.addfile(info, io.BytesIO(b"x"))
+        (tmp_path / f"{number}.txt").write_text(f"{number}\n")
+    tars, texts = sorted(tmp_path.glob("*.tar")), sorted(tmp_path.glob("*.txt"))
+    names = Epochs(TarReader(FromIterable(tars).shard()).map(lambda item: item[0]), workers)
+    assert sorted(names()) == sorted(names()) == [f"{number}_{member}" for number in range(4) for member in range(5)]
+    assert sorted(Epochs(LineReader(FromIterable(texts).shuffle(9).shard()), workers)()) == list("0123")
+    assert len(list(LineReader(path for path in texts))) == 4
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("persistent", [False, True])
+def test_a_sharded_shuffle_is_resumed_in_its_epoch(persistent):
+    def make():
+        pipe = FromIterable(range(60)).shuffle(30).shard()
+        return DataLoader(pipe, None, num_workers=2, multiprocessing_context="fork", persistent_workers=persistent)
+
+    loader = make()
+    list(loader)
+    whole = iter(loader)
+    head = [next(whole) for _ in range(25)]
+    state = loader.state_dict()
+    rest = list(whole)
+    assert sorted(head + rest) == list(range(60))
+    other = make()
+    other.load_state_dict(state)
+    assert list(other) == rest

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import copy
 import pickle
 
 import pytest
 
+import tenfold
 from tenfold.text import Vocab, build_vocab_from_iterator
 from tenfold.text.vocab import vocab
 
@@ -74,3 +76,13 @@ def test_pickling():
     v = Vocab(["a", "b"], default_index=1)
     copy = pickle.loads(pickle.dumps(v))
     assert (copy.get_itos(), copy["z"]) == (["a", "b"], 1)
+
+
+def test_a_checkpoint_holds_a_vocabulary(tmp_path):
+    given = Vocab(["<unk>", "a", "b"], default_index=0)
+    tenfold.save({"vocab": given}, tmp_path / "v.pt")
+    read = tenfold.load(tmp_path / "v.pt")["vocab"]
+    assert (read.get_itos(), read["?"], read["b"]) == (["<unk>", "a", "b"], 0, 2)
+    assert pickle.loads(pickle.dumps(given)).get_itos() == given.get_itos()
+    assert copy.deepcopy(given).get_stoi() == given.get_stoi()
+    assert tenfold.serialization.get_unsafe_globals_in_checkpoint(tmp_path / "v.pt") == []

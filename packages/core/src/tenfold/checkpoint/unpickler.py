@@ -80,6 +80,8 @@ class SafeUnpickler(_References, _Unpickler):  # type: ignore[misc] # see above
             return TABLE[full]
         if full == _PARAMETER:
             return importlib.import_module("tenfold.nn").Parameter
+        if own := _own_class(module, name):
+            return own
         raise self._refusal(
             f"Unsupported global: GLOBAL {full} was not an allowed global by default. If you trust where the file came from, "
             f"use `tenfold.serialization.add_safe_globals([{name}])` to allowlist it (or the context manager "
@@ -90,7 +92,7 @@ class SafeUnpickler(_References, _Unpickler):  # type: ignore[misc] # see above
         return CheckpointError(f"Weights only load failed. {why}", self.name)
 
     def _check_call(self, target: Any, given: Any) -> None:
-        if any(target is value for _, value in SAFE.values()):
+        if any(target is value for _, value in SAFE.values()) or _loads_safely(target):
             return
         if id(target) not in CALLABLE:
             raise self._refusal(f"The file calls {target!r}, which is not allowed")
@@ -202,6 +204,21 @@ class SafeUnpickler(_References, _Unpickler):  # type: ignore[misc] # see above
     }  # fmt: skip
 
 
+def _loads_safely(target: Any) -> bool:
+    """Whether a class of Tenfold's packages says that a file may make one of it; its constructor checks what it is given."""
+    return isinstance(target, type) and target.__module__.startswith("tenfold.") and "__loads_safely__" in vars(target)
+
+
+def _own_class(module: str, name: str) -> Any:
+    if module.partition(".")[0] != "tenfold" or not name.isidentifier():
+        return None
+    try:
+        found = getattr(importlib.import_module(module), name, None)
+    except ImportError:
+        return None
+    return found if _loads_safely(found) else None
+
+
 class _AnyUnpickler(_References):
     """For files that the user trusts, over the unpickler of a module like `pickle`: it runs what the file says."""
 
@@ -258,4 +275,4 @@ def is_allowed(name: str) -> bool:
     """Whether `load` with weights_only=True accepts a name."""
     module, _, rest = name.partition(".")
     name = f"{_compat_pickle.IMPORT_MAPPING.get(module, module)}.{rest}"
-    return name in SAFE or name in TABLE or name == _PARAMETER
+    return name in SAFE or name in TABLE or name == _PARAMETER or bool(_own_class(*name.rpartition(".")[::2]))

@@ -94,6 +94,7 @@ class WorkerIterator(LoaderIterator):
         timeout_s: float,
         in_order: bool,
         persistent: bool,
+        epoch: int = 0,
     ) -> None:
         super().__init__(indices, progress, length, pinned)
         self._pool = pool
@@ -102,13 +103,18 @@ class WorkerIterator(LoaderIterator):
         self._timeout_s = timeout_s
         self._in_order = in_order
         self._persistent = persistent
-        self._epoch = 0
+        self._epoch = epoch
         self._start()
 
     @property
     def pool(self) -> WorkerPool:
         """The worker processes."""
         return self._pool
+
+    @property
+    def epoch(self) -> int:
+        """The number of this pass among those with the same workers."""
+        return self._epoch
 
     def restart(self, indices: Iterator[Any], progress: Progress, length: int | None) -> None:
         """Begin a new epoch with the same workers; what is still under way of the old one is dropped."""

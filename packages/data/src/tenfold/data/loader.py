@@ -93,6 +93,7 @@ class DataLoader(Generic[T_co]):
         self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
         self._iterator: WorkerIterator | None = None
         self._base_seed: int | None = None
+        self._passes = 0  # of the workers before this one, when an epoch is resumed
         self._progress: Progress | None = None
         self._resume: dict[str, Any] | None = None
         self._worker_start: list[dict[str, Any]] | None = None
@@ -119,11 +120,13 @@ class DataLoader(Generic[T_co]):
     def __iter__(self) -> Iterator[Any]:
         state, self._resume = self._resume, None
         if state is None:
+            self._passes = 0
             return self._open(skip=None, base_seed=None)
         with default_rng_kept(state["started"]):
             restore(state, self.sampler, self._generators())
             self._close_workers()
             self._worker_start = state["workers"]
+            self._passes = state.get("passes", 0)
             return self._open(skip=state["batches"], base_seed=state["base_seed"])
 
     def __len__(self) -> int:
@@ -145,8 +148,9 @@ class DataLoader(Generic[T_co]):
         if self._progress is not None and not self._progress.finished:
             return {**self._progress.state(), "workers": self._worker_states()}
         # Workers that stay keep their seed; all others get a new one when the next epoch starts.
-        seed = self._base_seed if self._living() is not None else None
-        return snapshot(self.sampler, self._generators(), seed)
+        living = self._living()
+        seed, passes = (None, 0) if living is None else (self._base_seed, living.epoch + 1)
+        return snapshot(self.sampler, self._generators(), seed, passes)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Let the next pass go on from a state of a loader that was built alike.
@@ -188,7 +192,8 @@ class DataLoader(Generic[T_co]):
         persistent = self._living()
         if persistent is None:
             self._base_seed = draw_seed(self.generator) if base_seed is None else base_seed
-        self._progress = Progress(snapshot(self.sampler, self._generators(), self._base_seed))
+        passes = self._passes if persistent is None else persistent.epoch + 1
+        self._progress = Progress(snapshot(self.sampler, self._generators(), self._base_seed, passes))
         indices = self._indices(skip)
         self._progress.batches = 0 if self._streams else skip or 0
         if persistent is not None:
@@ -225,6 +230,7 @@ class DataLoader(Generic[T_co]):
             timeout_s=self.timeout,
             in_order=self.in_order,
             persistent=self.persistent_workers,
+            epoch=self._passes,
         )
         self._iterator = iterator if self.persistent_workers else None
         return iterator

@@ -11,7 +11,7 @@ from tenfold import Generator
 
 from tenfold.data.dataset import IterableDataset
 from tenfold.data.sampler import draw_seed, seeded
-from tenfold.data.worker_info import get_worker_info
+from tenfold.data.worker_info import get_worker_info, shared_seed
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -79,7 +79,8 @@ class Filter(Pipe[Any]):
 class Shuffle(Pipe[Any]):
     """Each item is drawn at random from the next `buffer_size` ones; a buffer as long as the stream shuffles it fully.
 
-    Without a generator each pass draws a seed from the default one.
+    Without a generator each pass draws a seed from the default one, and in a loader's workers one that they share: a
+    `shard` behind it gives each item to one worker.
 
     Raises: ValueError when `buffer_size` is below 1.
 
@@ -93,7 +94,7 @@ class Shuffle(Pipe[Any]):
         self.generator = generator
 
     def __iter__(self) -> Iterator[Any]:
-        generator = seeded(draw_seed()) if self.generator is None else self.generator
+        generator = seeded(self._seed()) if self.generator is None else self.generator
         items = iter(self.source)
         buffer = list(islice(items, self.buffer_size))
         for item in items:
@@ -102,6 +103,10 @@ class Shuffle(Pipe[Any]):
             buffer[position] = item
         for position in tenfold.randperm(len(buffer), generator=generator).tolist():
             yield buffer[position]
+
+    def _seed(self) -> int:
+        shared = shared_seed(_depth(self))
+        return draw_seed() if shared is None else shared
 
 
 class Batch(Pipe[list[Any]]):
@@ -126,7 +131,7 @@ class Shard(Pipe[Any]):
     """Every `count`-th item, starting at `index`.
 
     Without numbers it is the share of the worker process that iterates: all items in the main process, and in a loader's
-    workers each item once. Put it before costly pipes, and after a shuffle only if that has a seeded generator.
+    workers each item once. Put it before costly pipes.
 
     Raises: ValueError when one number is given without the other, or they do not satisfy 0 <= index < count.
 
@@ -150,6 +155,14 @@ class Shard(Pipe[Any]):
         if info is not None:
             return islice(self.source, info.id, None, info.num_workers)
         return iter(self.source)
+
+
+def _depth(pipe: Any) -> int:
+    """How many pipes lie below one, so that two shuffles of a chain differ."""
+    depth = 0
+    while (pipe := getattr(pipe, "source", None)) is not None:
+        depth += 1
+    return depth
 
 
 def _at_least_one(owner: object, name: str, value: int) -> int:

@@ -25,8 +25,15 @@ def get_random_state() -> dict[str, Any]:
     return {"python": random.getstate(), "numpy": np.random.get_state(), "tenfold": tenfold.get_rng_state()}
 
 
+def portable(state: dict[str, Any]) -> dict[str, Any]:
+    """A random state of numbers and tensors alone, which `tenfold.load` reads without trusting the file."""
+    name, words, *rest = state["numpy"]
+    return {**state, "numpy": (name, tenfold.from_numpy(words.astype(np.int64)), *rest)}
+
+
 def set_random_state(state: dict[str, Any]) -> None:
     """Put this process's default generators into given states."""
     random.setstate(state["python"])
-    np.random.set_state(state["numpy"])
+    name, words, *rest = state["numpy"]
+    np.random.set_state((name, np.asarray(words, dtype=np.uint32), *rest))
     tenfold.set_rng_state(state["tenfold"])

@@ -25,7 +25,7 @@ class LineReader(Pipe[str]):
     """
 
     def __init__(self, paths: Path | Iterable[Path], encoding: str = "utf-8") -> None:
-        self.paths = _as_list(paths)
+        self.paths = _repeatable(paths)
         self.encoding = encoding
 
     def __iter__(self) -> Iterator[str]:
@@ -43,7 +43,7 @@ class CSVReader(Pipe[Any]):
     """
 
     def __init__(self, paths: Path | Iterable[Path], delimiter: str = ",", header: bool = True, encoding: str = "utf-8") -> None:
-        self.paths = _as_list(paths)
+        self.paths = _repeatable(paths)
         self.delimiter = delimiter
         self.header = header
         self.encoding = encoding
@@ -74,7 +74,7 @@ class TarReader(Pipe[tuple[str, bytes]]):
     """
 
     def __init__(self, paths: Path | Iterable[Path]) -> None:
-        self.paths = _as_list(paths)
+        self.paths = _repeatable(paths)
 
     def __iter__(self) -> Iterator[tuple[str, bytes]]:
         for path in self.paths:
@@ -85,5 +85,8 @@ class TarReader(Pipe[tuple[str, bytes]]):
                         yield member.name, content.read()
 
 
-def _as_list(paths: Path | Iterable[Path]) -> list[Path]:
-    return [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+def _repeatable(paths: Path | Iterable[Path]) -> Iterable[Path]:
+    """Paths that can be gone through again. A pipe of paths stays one: its shards and shuffles are the worker's, not ours."""
+    if isinstance(paths, (str, os.PathLike)):
+        return [paths]
+    return list(paths) if isinstance(paths, Iterator) else paths

@@ -28,13 +28,14 @@ class Progress:
         return {**self.start, "batches": self.batches, "started": True}
 
 
-def snapshot(sampler: Any, generators: dict[str, Generator], base_seed: int | None) -> dict[str, Any]:
+def snapshot(sampler: Any, generators: dict[str, Generator], base_seed: int | None, passes: int) -> dict[str, Any]:
     """The state of a loader whose epoch has not started: what the order of the next epoch will be drawn from."""
     return {
         "batches": 0,
         "started": False,
         "workers": None,
         "base_seed": base_seed,
+        "passes": passes,
         "epoch": getattr(sampler, "epoch", None),
         "default_rng": tenfold.get_rng_state(),
         "generators": {name: generator.get_state() for name, generator in generators.items()},

@@ -15,9 +15,9 @@ import tenfold
 
 from tenfold.data.failure import Failure, capture
 from tenfold.data.fetch import Fetch, make_fetch
-from tenfold.data.randomness import get_random_state, seed_worker, set_random_state
+from tenfold.data.randomness import get_random_state, portable, seed_worker, set_random_state
 from tenfold.data.transport import Packet, discard, pack, pack_small
-from tenfold.data.worker_info import WorkerInfo, set_worker_info
+from tenfold.data.worker_info import WorkerInfo, set_epoch, set_worker_info
 
 # How often a worker looks whether its parent still lives, where a closed pipe does not tell.
 _PARENT_CHECK_S = 2.0
@@ -135,7 +135,7 @@ class _Server:
 
     def __call__(self, task: Task | StateTask) -> Reply:
         if isinstance(task, StateTask):
-            return Reply(task.epoch, task.number, pack_small(self._state_before((task.epoch, task.before))))
+            return Reply(task.epoch, task.number, pack_small(portable(self._state_before((task.epoch, task.before)))))
         self._states.append(((task.epoch, task.number), get_random_state()))
         content = self._broken or self._guarded(lambda: self._load(task))
         return Reply(task.epoch, task.number, content)
@@ -154,6 +154,7 @@ class _Server:
             job = self._job
             self._fetch = None
             self._epoch = task.epoch
+            set_epoch(task.epoch)
             self._fetch = make_fetch(job.dataset, job.batched, job.collate_fn, job.drop_last)
         if self._fetch is None:
             return None

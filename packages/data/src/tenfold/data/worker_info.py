@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class WorkerInfo:
@@ -17,6 +19,7 @@ class WorkerInfo:
 
 
 _current: WorkerInfo | None = None
+_epoch = 0
 
 
 def get_worker_info() -> WorkerInfo | None:
@@ -26,6 +29,24 @@ def get_worker_info() -> WorkerInfo | None:
     True
     """
     return _current
+
+
+def shared_seed(ordinal: int) -> int | None:
+    """A seed that is the same in all workers of a loader, another one in each epoch and for each `ordinal`; None outside workers.
+
+    What draws from it, such as the order of a stream, is then the same in all workers, so that shards of it do not overlap.
+    """
+    if _current is None:
+        return None
+    base = _current.seed - _current.id
+    words = np.random.SeedSequence([base & 0xFFFFFFFF, base >> 32, _epoch, ordinal]).generate_state(1, np.uint64)
+    return int(words[0] >> np.uint64(1))
+
+
+def set_epoch(epoch: int) -> None:
+    """Note which epoch of its loader this worker serves."""
+    global _epoch
+    _epoch = epoch
 
 
 def set_worker_info(info: WorkerInfo) -> None:

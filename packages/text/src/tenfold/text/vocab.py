@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from typing import Any
 
 
 class Vocab:
@@ -19,12 +20,19 @@ class Vocab:
     ([2, 1], ['<unk>', 'b'])
     """
 
+    __loads_safely__ = True  # a checkpoint may make one: its arguments are checked
+
     def __init__(self, tokens: Iterable[str] = (), default_index: int | None = None) -> None:
         self._tokens: list[str] = []
         self._indices: dict[str, int] = {}
         self._default_index = default_index
         for token in tokens:
             self.append_token(token)
+
+    def __reduce__(self) -> Any:
+        if type(self) is not Vocab:
+            return super().__reduce__()
+        return Vocab, (list(self._tokens), self._default_index)
 
     def __len__(self) -> int:
         return len(self._tokens)
