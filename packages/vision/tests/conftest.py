@@ -21,17 +21,28 @@ class FileServer:
     ranges: list[str | None] = dataclasses.field(default_factory=list)
     resumes: bool = True
     drops: int = 0  # so many answers break off half way
+    busy: int = 0  # so many answers are 503
+    chunked: bool = False  # answers come in chunks, without a length
+    tag: str | None = None  # the ETag of what is served; a Range with another If-Range is answered with the whole file
+    lies: bool = False  # a resumed answer is another part than was asked for
+    requests: list[dict[str, str]] = dataclasses.field(default_factory=list)
 
 
 @pytest.fixture
 def file_server(tmp_path, monkeypatch):
     monkeypatch.delenv("TENFOLD_OFFLINE_FOLDER", raising=False)
+    monkeypatch.setattr(download, "PAUSE_S", 0.01)
     folder = tmp_path / "served"
     folder.mkdir()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
             state.ranges.append(self.headers.get("Range"))
+            state.requests.append(dict(self.headers))
+            if state.busy > 0:
+                state.busy -= 1
+                self.send_error(503)
+                return
             if self.path.startswith("/redirect/"):
                 self.send_response(302)
                 self.send_header("Location", self.path.removeprefix("/redirect"))
@@ -46,6 +57,7 @@ def file_server(tmp_path, monkeypatch):
         def answer(self, data):
             asked = self.headers.get("Range")
             start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and state.resumes else 0
+            start = 0 if self.headers.get("If-Range", state.tag) != state.tag else start
             if start and start >= len(data):
                 self.send_response(416)
                 self.send_header("Content-Range", f"bytes */{len(data)}")
@@ -54,8 +66,15 @@ def file_server(tmp_path, monkeypatch):
                 return
             body = data[start:]
             self.send_response(206 if start else 200)
-            self.send_header("Content-Length", str(len(body)))
+            if start:
+                first = 0 if state.lies else start
+                self.send_header("Content-Range", f"bytes {first}-{len(data) - 1}/{len(data)}")
+            if state.tag:
+                self.send_header("ETag", state.tag)
+            self.send_header(*(("Transfer-Encoding", "chunked") if state.chunked else ("Content-Length", str(len(body)))))
             self.end_headers()
+            if state.chunked:
+                body = b"%x\r\n" % len(body) + body + b"\r\n0\r\n\r\n"
             if state.drops > 0:
                 state.drops -= 1
                 body = body[: len(body) // 2]

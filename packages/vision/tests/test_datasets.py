@@ -112,8 +112,16 @@ def test_mnist_downloads_from_the_mirror_that_answers(served_mnist, tmp_path):
 def test_mnist_names_every_mirror_that_failed(served_mnist, tmp_path):
     for path in served_mnist.folder.iterdir():
         path.unlink()
-    with pytest.raises(RuntimeError, match=r"from any mirror:\n.*absent/: HTTP Error 404.*\n.*404"):
+    with pytest.raises(RuntimeError, match=r"from any mirror:\n.*absent/\S+: HTTP Error 404.*\n.*404"):
         FashionMNIST(tmp_path, download=True)
+
+
+def test_mnist_tries_the_next_mirror_after_a_wrong_checksum(served_mnist, tmp_path, monkeypatch):
+    (served_mnist.folder / "broken").mkdir()
+    for path in list(served_mnist.folder.glob("*.gz")):
+        (served_mnist.folder / "broken" / path.name).write_bytes(b"an error page")
+    monkeypatch.setattr(FashionMNIST, "mirrors", [served_mnist.url + "broken/", served_mnist.url])
+    assert len(FashionMNIST(tmp_path, download=True)) == 4
 
 
 def test_emnist(file_server, tmp_path, monkeypatch):

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import hashlib
 import io
+import subprocess
+import sys
 import tarfile
 import urllib.error
 import zipfile
 
 import pytest
 
+from tenfold.vision.datasets import download
 from tenfold.vision.datasets.archive import download_and_extract_archive, extract_archive
 from tenfold.vision.datasets.download import calculate_md5, check_integrity, check_md5, download_url
 
@@ -110,10 +114,95 @@ def test_a_wrong_checksum_leaves_nothing(served, target):
 
 
 def test_a_missing_file_is_the_servers_error(served, target):
-    with pytest.raises(urllib.error.HTTPError, match="404") as caught:
+    with pytest.raises(urllib.error.HTTPError, match=r"404.*/absent\.bin") as caught:
         fetch(served, target, path="absent.bin")
     caught.value.close()
     assert not target.exists()
+
+
+@pytest.mark.parametrize("path", ["ok%2F..%2F..%2Fevil.bin", "a/..%5C..%5Cevil.bin", "evil.bin?x=/../../a"])
+def test_an_encoded_name_stays_in_its_folder(served, target, path):
+    name = "evil.bin"
+    (served.folder / "evil.bin").write_bytes(DATA)
+    target.parent.mkdir()
+    with contextlib.suppress(urllib.error.HTTPError):  # what the server makes of it does not matter here
+        download_url(served.url + path, target.parent)
+    assert [p for p in target.parents[1].rglob("evil.bin*") if p.parent not in (served.folder, target.parent)] == []
+    with pytest.raises(ValueError, match="names no file"):
+        download_url(served.url + "x%2F..", target.parent)
+    assert download.name_in(served.url + path) == name
+
+
+def test_one_of_several_processes_fetches(served, target):
+    program = "import sys; from tenfold.vision.datasets.download import download_url; download_url(*sys.argv[1:])"
+    command = [sys.executable, "-c", program, served.url + "file.bin", str(target.parent)]
+    children = [subprocess.Popen(command) for _ in range(4)]
+    assert [child.wait(60) for child in children] == [0] * 4
+    assert len(served.ranges) == 1
+    assert [path.name for path in target.parent.iterdir()] == ["file.bin"]
+    assert target.read_bytes() == DATA
+
+
+def test_a_busy_server_is_asked_again(served, target):
+    served.busy = 2
+    fetch(served, target)
+    assert target.read_bytes() == DATA
+    served.busy = 99
+    with pytest.raises(urllib.error.URLError, match=r"absent\.bin.*503"):
+        fetch(served, target, path="absent.bin")
+
+
+def test_a_broken_chunked_transfer_is_taken_up_again(served, target):
+    served.chunked, served.drops = True, 1
+    fetch(served, target)
+    assert target.read_bytes() == DATA
+    target.unlink()
+    served.drops = 99
+    with pytest.raises(urllib.error.URLError, match=r"file\.bin: the connection dropped 3 times"):
+        fetch(served, target)
+
+
+def test_a_part_of_another_version_is_not_gone_on_with(served, target):
+    served.tag, served.drops = '"1"', 99
+    with pytest.raises(urllib.error.URLError):
+        fetch(served, target, md5=None)
+    served.drops, served.tag = 0, '"2"'
+    (served.folder / "file.bin").write_bytes(DATA[::-1])
+    fetch(served, target, md5=None)
+    assert target.read_bytes() == DATA[::-1]
+    assert served.requests[-1]["If-Range"] == '"1"'
+    assert [path.name for path in target.parent.iterdir()] == ["file.bin"]
+
+
+def test_a_part_of_nobody_knows_what_is_thrown_away(served, target):
+    target.parent.mkdir()
+    target.with_name("file.bin.part").write_bytes(b"x" * 1000)
+    fetch(served, target, md5=None)
+    assert served.ranges == [None]
+    assert target.read_bytes() == DATA
+
+
+def test_an_interrupted_part_is_gone_on_with_if_it_is_the_same(served, target):
+    served.tag, served.drops = '"1"', 3
+    with pytest.raises(urllib.error.URLError):
+        fetch(served, target, md5=None)
+    assert target.with_name("file.bin.part").stat().st_size > 0
+    fetch(served, target, md5=None)
+    assert served.ranges[-1] is not None
+    assert target.read_bytes() == DATA
+
+
+def test_an_answer_of_another_range_is_refused(served, target):
+    served.lies = True
+    target.parent.mkdir()
+    target.with_name("file.bin.part").write_bytes(DATA[:1000])
+    fetch(served, target)
+    assert target.read_bytes() == DATA
+
+
+def test_no_network_names_the_url(target):
+    with pytest.raises(urllib.error.URLError, match=r"http://127\.0\.0\.1:9/file\.bin"):
+        download_url("http://127.0.0.1:9/file.bin", target.parent)
 
 
 def test_redirects_are_followed_up_to_a_limit(served, target):

@@ -8,7 +8,6 @@ from importlib import import_module
 from itertools import cycle, islice
 
 import tenfold
-
 from tenfold.data.sampler import Sampler, seeded
 
 

@@ -10,7 +10,6 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tenfold import Generator
-
 from tenfold.data.arguments import check_iterable_options, check_sampling_options, check_worker_options, mp_context
 from tenfold.data.collation import default_collate, default_convert
 from tenfold.data.dataset import IterableDataset

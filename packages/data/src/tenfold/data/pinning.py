@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tenfold
-
 from tenfold.data.collation import rebuilt_mapping, rebuilt_sequence
 
 

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import tenfold
 from tenfold import Generator
-
 from tenfold.data.dataset import IterableDataset
 from tenfold.data.sampler import draw_seed, seeded
 from tenfold.data.worker_info import get_worker_info, shared_seed

@@ -10,7 +10,6 @@ from typing import Any
 
 import tenfold
 from tenfold import Generator
-
 from tenfold.data.dataset import Subset
 
 

@@ -12,7 +12,6 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 import tenfold
-
 from tenfold.data.failure import Failure, capture
 from tenfold.data.fetch import Fetch, make_fetch
 from tenfold.data.randomness import get_random_state, portable, seed_worker, set_random_state

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 import tenfold
 from tenfold import Tensor
 from tenfold.data import Dataset
-
 from tenfold.text.vocab import Vocab
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from tenfold.vision.datasets.download import download_url
+from tenfold.vision.datasets.download import download_url, name_in
 
 Name = str | os.PathLike[str]
 OPENERS: dict[str, Callable[[Path, str], IO[bytes]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}  # type: ignore[dict-item]
@@ -49,8 +49,13 @@ def extract_archive(from_path: Name, to_path: Name | None = None, remove_finishe
 
 def _decompress(source: Path, target: Path) -> Path:
     target = target / source.stem if target.is_dir() else target
-    with OPENERS[source.suffix](source, "rb") as packed, open(target, "wb") as file:
-        shutil.copyfileobj(packed, file)
+    whole = target.with_name(f".{target.name}.{os.getpid()}.tmp")  # so that nobody takes half a file for the whole
+    try:
+        with OPENERS[source.suffix](source, "rb") as packed, open(whole, "wb") as file:
+            shutil.copyfileobj(packed, file)
+        os.replace(whole, target)
+    finally:
+        whole.unlink(missing_ok=True)
     return target
 
 
@@ -64,6 +69,6 @@ def download_and_extract_archive(
 ) -> None:
     """`download_url`, then `extract_archive` into ``extract_root`` (``download_root`` if None)."""
     root = Path(download_root).expanduser()
-    name = os.fspath(filename) if filename is not None else os.path.basename(url)
+    name = os.fspath(filename) if filename is not None else name_in(url)
     download_url(url, root, name, md5)
     extract_archive(root / name, extract_root if extract_root is not None else root, remove_finished)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy._core import multiarray
 
 from tenfold.vision.datasets.archive import download_and_extract_archive
-from tenfold.vision.datasets.download import check_integrity
+from tenfold.vision.datasets.download import alone_in, check_integrity
 from tenfold.vision.datasets.vision import Transform, VisionDataset
 
 SAFE_GLOBALS = {
@@ -97,8 +97,11 @@ class CIFAR10(VisionDataset):
 
     def download(self) -> None:
         """Fetch, verify and unpack the archive, unless the files are there."""
-        if not self._check_integrity():
-            download_and_extract_archive(self.url, str(self.root), filename=self.filename, md5=self.tgz_md5)
+        if self._check_integrity():
+            return
+        with alone_in(self.root):
+            if not self._check_integrity():
+                download_and_extract_archive(self.url, str(self.root), filename=self.filename, md5=self.tgz_md5)
 
     def __getitem__(self, index: int) -> tuple[Any, Any]:
         from PIL import Image

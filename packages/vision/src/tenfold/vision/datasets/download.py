@@ -1,4 +1,4 @@
-"""Fetching files: streamed, resumed where a part is already there, verified, and put in place in one step.
+"""Fetching files: streamed, resumed where a part of the same file is already there, verified, and put in place in one step.
 
 Without a network, `set_offline_folder` (or the environment variable ``TENFOLD_OFFLINE_FOLDER``) names a folder whose
 files are used in place of a download; nothing is then fetched.
@@ -6,19 +6,32 @@ files are used in place of a download; nothing is then fetched.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import http.client
 import os
+import re
 import shutil
+import sys
+import time
 import urllib.error
 import urllib.request
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO
 from urllib.parse import unquote, urlparse
 
 from tenfold.settings.environment import OFFLINE_FOLDER
 
+if sys.platform != "win32":
+    import fcntl
+
 CHUNK_BYTES = 1 << 18
-ATTEMPTS = 3  # a dropped connection is resumed this often before the error is passed on
+ATTEMPTS = 3  # a dropped connection is resumed, and a busy server asked again, this often before the error is passed on
+PAUSE_S = 0.25  # before the second attempt; twice as long before each further one
 TIMEOUT_S = 60.0
+_BUSY = {408, 425, 429, 500, 502, 503, 504}  # statuses that say: try later
+_DROPPED = (ConnectionError, TimeoutError, http.client.HTTPException)
 
 Name = str | os.PathLike[str]
 _offline_folder: Path | None = None
@@ -55,87 +68,259 @@ def check_integrity(fpath: Name, md5: str | None = None) -> bool:
     return os.path.isfile(fpath) and (md5 is None or check_md5(fpath, md5))
 
 
+def name_in(url: str) -> str:
+    """The file's name in a URL: its last part once decoded, so that no encoded slash leads to another folder.
+
+    Raises:
+        ValueError: the URL names no file.
+    """
+    name = PurePosixPath(unquote(urlparse(url).path).replace("\\", "/")).name
+    if name in ("", ".", "..") or "\0" in name:
+        raise ValueError(f"download_url: {url} names no file; give a filename")
+    return name
+
+
 def download_url(url: str, root: Name, filename: Name | None = None, md5: str | None = None, max_redirect_hops: int = 3) -> None:
     """Bring ``url`` to ``root/filename`` and verify it; a file that is already there and right is left alone.
 
-    An interrupted download leaves ``filename.part`` and goes on from there when called again. The file appears under
-    its own name only when it is whole and has the right checksum.
+    An interrupted download leaves ``filename.part`` and goes on from there when called again, if the server still has the
+    same file. The file appears under its own name only when it is whole and has the right checksum. Several processes may
+    ask for the same file at once: one fetches it, the others wait.
 
     Raises:
         FileNotFoundError: an offline folder is set and lacks the file.
         urllib.error.URLError: the server cannot be reached, refuses, or redirects more than ``max_redirect_hops`` times.
         RuntimeError: what arrived does not have the checksum, also after a fresh start.
     """
-    name = os.fspath(filename) if filename is not None else unquote(os.path.basename(urlparse(url).path))
-    target = Path(root).expanduser() / name
+    target = Path(root).expanduser() / (os.fspath(filename) if filename is not None else name_in(url))
     if check_integrity(target, md5):
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(target.name + ".part")
+    with _part_of(target) as part:
+        if not check_integrity(target, md5):  # else another process fetched it meanwhile
+            _bring(url, target.name, part, md5, max_redirect_hops)
+            os.replace(part.path, target)
+            part.forget_source()
+
+
+def download_from(urls: Iterable[str], root: Name, filename: Name, md5: str | None = None, max_redirect_hops: int = 3) -> None:
+    """`download_url` from the first of several places that gives the right file.
+
+    Raises:
+        RuntimeError: none does; the message tells of each.
+    """
+    errors = []
+    for url in urls:
+        try:
+            return download_url(url, root, filename, md5, max_redirect_hops)
+        except FileNotFoundError:
+            raise
+        except (urllib.error.URLError, RuntimeError) as error:
+            errors.append(f"{url}: {error}")
+    raise RuntimeError(f"could not download {os.fspath(filename)} from any mirror:\n" + "\n".join(errors))
+
+
+@contextlib.contextmanager
+def alone_in(folder: Name) -> Iterator[None]:
+    """Wait until no other process is in this block for the folder, which is made if it is not there.
+
+    Within it a dataset is fetched and unpacked by one process; the others find it afterwards.
+    """
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    if sys.platform == "win32":
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+# The part
+
+
+class _Part:
+    """What has arrived of a file, and of which URL and version it is."""
+
+    def __init__(self, path: Path, file: IO[bytes]) -> None:
+        self.path, self.file = path, file
+        self.source_path = path.with_name(path.name + ".source")
+
+    @property
+    def size(self) -> int:
+        return os.fstat(self.file.fileno()).st_size
+
+    def start_over(self) -> None:
+        """Throw away what has arrived."""
+        self.file.seek(0)
+        self.file.truncate()
+
+    def validator(self, url: str) -> str | None:
+        """The version (ETag or date) of what has arrived, if it is from this URL."""
+        try:
+            source, _, version = self.source_path.read_text().partition("\n")
+        except (OSError, UnicodeDecodeError):
+            return None
+        return version if source == url and version else None
+
+    def note_source(self, url: str, response: http.client.HTTPResponse) -> None:
+        """Remember the version that begins to arrive; a weak ETag does not identify bytes."""
+        tag = response.headers.get("ETag") or ""
+        version = response.headers.get("Last-Modified") if not tag or tag.startswith("W/") else tag
+        self.source_path.write_text(f"{url}\n{version or ''}")
+
+    def forget_source(self) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            self.source_path.unlink()
+
+
+@contextlib.contextmanager
+def _part_of(target: Path) -> Iterator[_Part]:
+    """The file ``target.part``, which is also the lock: whoever holds it fetches."""
+    path = target.with_name(target.name + ".part")
+    while True:
+        file = open(path, "ab")  # noqa: SIM115 - closed below
+        with contextlib.closing(file):
+            if sys.platform != "win32":
+                fcntl.flock(file, fcntl.LOCK_EX)
+            if not _is_at(file, path):  # another process has meanwhile put it in place
+                continue
+            part = _Part(path, file)
+            try:
+                yield part
+            finally:
+                if _is_at(file, path) and not part.size:
+                    path.unlink()
+                    part.forget_source()
+            return
+
+
+def _is_at(file: IO[bytes], path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+# The transfer
+
+
+def _bring(url: str, name: str, part: _Part, md5: str | None, max_redirect_hops: int) -> None:
+    """Fill the part with the right file."""
     folder = offline_folder()
     if folder is not None:
-        _copy_offline(folder, target.name, part)
+        _copy_offline(folder, name, part)
     else:
-        resumed = part.exists()
-        _fetch(url, part, max_redirect_hops)
-        if resumed and not check_integrity(part, md5):  # the part may have been of another version of the file
-            part.unlink()
-            _fetch(url, part, max_redirect_hops)
-    if not check_integrity(part, md5):
-        found = calculate_md5(part)
-        part.unlink()
+        resumed = part.size > 0
+        _fetch(url, part, md5, max_redirect_hops)
+        if resumed and not check_integrity(part.path, md5):  # the part may have been of another version of the file
+            part.start_over()
+            _fetch(url, part, md5, max_redirect_hops)
+    if not check_integrity(part.path, md5):
+        found = calculate_md5(part.path)
+        part.start_over()
         raise RuntimeError(
             f"download_url: {url} arrived with the MD5 checksum {found}, expected {md5}; the file was discarded, try again"
         )
-    os.replace(part, target)
 
 
-def _copy_offline(folder: Path, name: str, part: Path) -> None:
+def _copy_offline(folder: Path, name: str, part: _Part) -> None:
     source = folder / name
     if not source.is_file():
         raise FileNotFoundError(
             f"download_url: the offline folder {folder} has no file {name}; put it there, or unset the folder"
         )
-    shutil.copyfile(source, part)
+    part.start_over()
+    with open(source, "rb") as file:
+        shutil.copyfileobj(file, part.file)
+    part.file.flush()
 
 
-def _fetch(url: str, part: Path, max_redirect_hops: int) -> None:
-    """Stream into ``part``, going on after its last byte; a connection that drops is taken up again."""
+def _fetch(url: str, part: _Part, md5: str | None, max_redirect_hops: int) -> None:
+    """Stream into the part, going on after its last byte; a connection that drops is taken up again."""
     opener = urllib.request.build_opener(_redirect_limit(max_redirect_hops))
-    for _ in range(ATTEMPTS):
+    problem: object = None
+    for attempt in range(ATTEMPTS):
+        time.sleep(PAUSE_S * 2 ** (attempt - 1) if attempt else 0)
         try:
-            if _stream(opener, url, part):
+            if _stream(opener, url, part, md5):
                 return
-        except (ConnectionError, TimeoutError):
-            continue
-    raise urllib.error.URLError(f"{url}: the connection dropped {ATTEMPTS} times; call again to go on from where it stopped")
+            problem = "it ended early"
+        except urllib.error.HTTPError as error:
+            error.close()
+            if error.code not in _BUSY:
+                raise _named(error, url) from None
+            problem = error
+        except urllib.error.URLError as error:
+            if not isinstance(error.reason, _DROPPED):
+                raise urllib.error.URLError(f"{url}: {error.reason}") from error
+            problem = error.reason
+        except _DROPPED as error:
+            problem = error
+    raise urllib.error.URLError(
+        f"{url}: the connection dropped {ATTEMPTS} times ({problem}); call again to go on from where it stopped"
+    )
 
 
-def _stream(opener: urllib.request.OpenerDirector, url: str, part: Path) -> bool:
+def _named(error: urllib.error.HTTPError, url: str) -> urllib.error.HTTPError:
+    """The same error with the URL in its message."""
+    return urllib.error.HTTPError(url, error.code, f"{error.msg} ({url})", error.headers, None)
+
+
+def _stream(opener: urllib.request.OpenerDirector, url: str, part: _Part, md5: str | None) -> bool:
     """One request; whether the file is whole afterwards."""
-    have = part.stat().st_size if part.exists() else 0
+    validator = part.validator(url)
+    if part.size and not validator and md5 is None:  # nothing would tell whether the rest is of the same file
+        part.start_over()
+    have = part.size
     request = urllib.request.Request(url, headers={"User-Agent": "tenfold-vision"})
     if have:
         request.add_header("Range", f"bytes={have}-")
+        if validator:
+            request.add_header("If-Range", validator)
     try:
         response = opener.open(request, timeout=TIMEOUT_S)
     except urllib.error.HTTPError as error:
-        error.close()
         if error.code != 416:  # nothing after the last byte: whole, or the part of a longer file
             raise
-        return error.headers.get("Content-Range") == f"bytes */{have}" or _discard(part)
+        error.close()
+        if error.headers.get("Content-Range") == f"bytes */{have}":
+            return True
+        part.start_over()
+        return False
     with response:
-        continues = response.status == 206
-        expected = response.headers.get("Content-Length")
-        with open(part, "ab" if continues else "wb") as file:
-            start = file.tell()
-            shutil.copyfileobj(response, file, CHUNK_BYTES)
-            return expected is None or file.tell() - start == int(expected)
+        return _receive(response, url, part, have)
 
 
-def _discard(part: Path) -> bool:
-    part.unlink()
-    return False
+def _receive(response: http.client.HTTPResponse, url: str, part: _Part, have: int) -> bool:
+    """Append an answer to the part, or begin it anew; whether it is whole then."""
+    total = _total(response)
+    if response.status == 206:
+        first = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", f"bytes {have}-"))
+        if first is None or int(first[1]) != have:
+            part.start_over()
+            return False
+    else:
+        part.start_over()
+        part.note_source(url, response)
+    try:
+        shutil.copyfileobj(response, part.file, CHUNK_BYTES)
+    finally:
+        part.file.flush()
+    return total is None or part.size == total
+
+
+def _total(response: http.client.HTTPResponse) -> int | None:
+    """How many bytes the whole file has, if the server says it."""
+    if response.status == 206:
+        total = response.headers.get("Content-Range", "").rpartition("/")[2]
+        if total.isdigit():
+            return int(total)
+        return None
+    length = response.headers.get("Content-Length")
+    return int(length) if length is not None else None
 
 
 def _redirect_limit(hops: int) -> type[urllib.request.HTTPRedirectHandler]:

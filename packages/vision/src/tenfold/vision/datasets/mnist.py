@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import string
-import urllib.error
 from pathlib import Path
 from typing import Any, ClassVar
 
 from tenfold.vision.datasets.archive import extract_archive
-from tenfold.vision.datasets.download import download_url
+from tenfold.vision.datasets.download import alone_in, download_from, download_url
 from tenfold.vision.datasets.idx import read_idx
 from tenfold.vision.datasets.vision import Transform, VisionDataset
 
@@ -79,21 +78,13 @@ class MNIST(VisionDataset):
         return all(self._find(name).is_file() for name in self._file_names())
 
     def download(self) -> None:
-        """Fetch what is missing from the first mirror that answers, and verify it."""
-        if self._check_exists():
-            return
-        for filename, md5 in self.resources:
-            self._download_from_mirrors(filename, md5)
-            extract_archive(Path(self.raw_folder) / filename)
-
-    def _download_from_mirrors(self, filename: str, md5: str) -> None:
-        errors = []
-        for mirror in self.mirrors:
-            try:
-                return download_url(mirror + filename, self.raw_folder, filename, md5)
-            except urllib.error.URLError as error:
-                errors.append(f"{mirror}: {error}")
-        raise RuntimeError(f"{type(self).__name__}: could not download {filename} from any mirror:\n" + "\n".join(errors))
+        """Fetch what is missing from the first mirror that gives the right files."""
+        with alone_in(self.raw_folder):
+            if self._check_exists():
+                return
+            for filename, md5 in self.resources:
+                download_from([mirror + filename for mirror in self.mirrors], self.raw_folder, filename, md5)
+                extract_archive(Path(self.raw_folder) / filename)
 
     def __getitem__(self, index: int) -> tuple[Any, Any]:
         from PIL import Image
@@ -179,11 +170,12 @@ class EMNIST(MNIST):
 
     def download(self) -> None:
         """Fetch and verify the archive of all splits and unpack it."""
-        if self._check_exists():
-            return
         raw = Path(self.raw_folder)
-        download_url(self.url, raw, md5=self.md5)
-        extract_archive(raw / "gzip.zip")
-        for packed in (raw / "gzip").glob("*.gz"):
-            extract_archive(packed, raw)
-        shutil.rmtree(raw / "gzip")
+        with alone_in(raw):
+            if self._check_exists():
+                return
+            download_url(self.url, raw, md5=self.md5)
+            extract_archive(raw / "gzip.zip")
+            for packed in (raw / "gzip").glob("*.gz"):
+                extract_archive(packed, raw)
+            shutil.rmtree(raw / "gzip")
