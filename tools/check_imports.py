@@ -7,70 +7,33 @@
   by a module that its own package imports inside functions only (`optim.swa_utils`, which is about modules of `nn`), or
   whose name it only hands to a plugin hook (`scientific.rules`, which the autograd package imports).
 - PyTorch is an oracle for tests and a peer for benchmarks: no file under src/ imports it.
+- No modules import one another in a circle, imports inside functions counted, and core's rooms keep their order (rooms.py,
+  whose picture docs/rooms.svg is up to date).
+- An import inside a function says why in a comment on its line, unless it is of a third-party library, of a sibling named in
+  an extra, or in a plugin's hooks, which name what they bring when they are asked.
 - `tenfold/__init__.py` exists once, in core: two distributions that ship it overwrite each other.
 - No folder named `tenfold` stands outside a src/ folder, where it would be imported in place of the installed package.
 """
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+import rooms
+from import_graph import circles, graph, imports_of, module_name, sources
 from workspace import ROOT, Package, packages, siblings
 
 IGNORED_FOLDERS = {"__pycache__", "node_modules", "build", "dist"}
-
-
-@dataclass(frozen=True)
-class Import:
-    """One imported dotted name and where it stands."""
-
-    name: str
-    line: int
-    in_function: bool
-
-
-def imports(tree: ast.AST, module: str, is_package: bool, in_function: bool = False) -> Iterator[Import]:
-    """Every import below `tree` as absolute dotted names; `module` resolves the relative ones."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.Import):
-            yield from (Import(alias.name, node.lineno, in_function) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = resolve(node, module, is_package)
-            yield from (Import(f"{base}.{alias.name}", node.lineno, in_function) for alias in node.names)
-        else:
-            inside = in_function or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-            yield from imports(node, module, is_package, inside)
-
-
-def resolve(node: ast.ImportFrom, module: str, is_package: bool) -> str:
-    """The absolute name of the module that a `from ... import` reads."""
-    if not node.level:
-        return node.module or ""
-    parts = module.split(".")
-    base = parts[: len(parts) - node.level + is_package]
-    return ".".join([*base, *([node.module] if node.module else [])])
 
 
 def owner(name: str, among: list[Package]) -> Package | None:
     """The package whose import name is the longest prefix of `name`: "tenfold.nn.init" is nn's, "tenfold.linalg" core's."""
     holders = [(len(own), package) for package in among for own in package.import_names if f"{name}.".startswith(f"{own}.")]
     return max(holders, key=lambda holder: holder[0], default=(0, None))[1]
-
-
-def module_name(path: Path, package: Package) -> str:
-    parts = path.relative_to(package.source).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def imports_of(path: Path, package: Package) -> list[Import]:
-    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-    return list(imports(tree, module_name(path, package), path.name == "__init__.py"))
 
 
 def late_modules(package: Package) -> set[str]:
@@ -119,6 +82,44 @@ def check_file(path: Path, package: Package, among: list[Package], late: set[str
         )
 
 
+def check_reasons(path: Path, package: Package, among: list[Package]) -> Iterator[str]:
+    """Imports inside functions of Python's own modules and of the package's, without a word why."""
+    if path.stem.endswith("_plugin"):
+        return
+    lines = path.read_text(encoding="utf-8").splitlines()
+    local = {
+        found.line
+        for found in imports_of(path, package)
+        if found.in_function and (found.name.split(".")[0] in sys.stdlib_module_names or owner(found.name, among) == package)
+    }
+    for line in sorted(local):
+        if "#" not in lines[line - 1]:
+            yield f"{path}:{line}: an import inside a function says why in a comment on its line, or stands at the top"
+
+
+def check_graph(among: list[Package]) -> Iterator[str]:
+    """Circles between modules, and core's rooms."""
+    edges, modules = graph(among), sources(among)
+    for members in circles(edges):
+        steps = [
+            f"\n    {modules[one][0]}:{found.line}: {one} imports {target}" + (" in a function" if found.in_function else "")
+            for one in members
+            for target, found in edges[one].items()
+            if target in members
+        ]
+        yield f"a circle of {len(members)} modules: {', '.join(members)}{''.join(steps)}"
+    for package in among:
+        if package.short == "core":
+            for module, found, fault in rooms.violations(edges, package):
+                yield f"{modules[module][0]}:{found.line}: {fault}"
+
+
+def check_picture(among: list[Package], picture: Path = rooms.PICTURE) -> Iterator[str]:
+    """Whether docs/rooms.svg shows the rooms as they are."""
+    if not picture.exists() or picture.read_text(encoding="utf-8") != rooms.picture(among):
+        yield f"{picture}: does not show the rooms as they are; run python tools/rooms.py"
+
+
 def check_layout(root: Path) -> Iterator[str]:
     """Folders and files named `tenfold` that would shadow or overwrite the installed package."""
     core_init = root / "packages/core/src/tenfold/__init__.py"
@@ -142,11 +143,13 @@ def check(root: Path = ROOT) -> list[str]:
         late = late_modules(package)
         for path in sorted(package.source.rglob("*.py")):
             found += check_file(path, package, among, late)
+            found += check_reasons(path, package, among)
+    found += check_graph(among)
     return found
 
 
 def main() -> int:
-    found = check()
+    found = [*check(), *check_picture(list(packages(ROOT).values()))]
     print("\n".join([*found, f"check_imports: {len(found)} violation{'s' * (len(found) != 1)}"]))
     return bool(found)
 

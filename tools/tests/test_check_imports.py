@@ -104,3 +104,81 @@ def test_a_folder_outside_src(root: Path) -> None:
     (root / "examples/mine/tenfold").mkdir(parents=True)
     (found,) = check_imports.check(root)
     assert "outside src/" in found
+
+
+def circle(root: Path, first: str, second: str) -> list[str]:
+    write(root, "nn", "tenfold/nn/a.py", first)
+    write(root, "nn", "tenfold/nn/b.py", second)
+    return check_imports.check(root)
+
+
+def test_a_circle(root: Path) -> None:
+    (found,) = circle(root, "from tenfold.nn import b", "from .a import x")
+    assert "a circle of 2 modules: tenfold.nn.a, tenfold.nn.b" in found
+    assert "a.py:1: tenfold.nn.a imports tenfold.nn.b" in found
+    assert "b.py:1: tenfold.nn.b imports tenfold.nn.a" in found
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        "def f():\n    from .a import x  # late\n",
+        "f = lambda: __import__('importlib').import_module('tenfold.nn.a')",
+        "try:\n    import tenfold.nn.a\nexcept ImportError:\n    pass",
+        "from typing import TYPE_CHECKING\nif not TYPE_CHECKING:\n    import tenfold.nn.a\n",
+    ],
+)
+def test_a_circle_hidden_in_a_function_is_one(root: Path, second: str) -> None:
+    (found,) = circle(root, "from tenfold.nn import b", second)
+    assert "a circle of 2 modules" in found
+
+
+def test_types_make_no_circle(root: Path) -> None:
+    assert (
+        circle(root, "from tenfold.nn import b", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .a import x\n")
+        == []
+    )
+
+
+def test_a_circle_of_three_across_packages(root: Path) -> None:
+    write(root, "core", "tenfold/a.py", "import importlib\nimportlib.import_module('tenfold.optim.c')")
+    write(root, "nn", "tenfold/nn/b.py", "import tenfold.a")
+    (found,) = circles_with(root, "from tenfold.nn import b  # an extra")
+    assert "tenfold.a, tenfold.nn.b, tenfold.optim.c" in found
+
+
+def circles_with(root: Path, body: str) -> list[str]:
+    write(root, "optim", "tenfold/optim/c.py", f"def f():\n    {body}\n")
+    return check_imports.check(root)
+
+
+def test_rooms_keep_their_order(root: Path) -> None:
+    write(root, "core", "tenfold/dispatch/calls.py", "def f():\n    from tenfold.tensor.tensor import Tensor  # late\n")
+    write(root, "core", "tenfold/tensor/tensor.py", "")
+    write(root, "core", "tenfold/linalg.py", "import tenfold.tensor.tensor")
+    (found,) = check_imports.check(root)
+    assert "calls.py:2: the room dispatch imports tenfold.tensor.tensor of tensor, which stands above it" in found
+
+
+def test_a_room_imports_no_front_module(root: Path) -> None:
+    write(root, "core", "tenfold/ops/norms.py", "from tenfold import linalg")
+    write(root, "core", "tenfold/linalg.py", "")
+    (found,) = check_imports.check(root)
+    assert "the room ops imports tenfold.linalg of tenfold" in found
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "reason_needed"),
+    [
+        ("planted.py", "import json", True),
+        ("planted.py", "from . import other", True),
+        ("planted.py", "import json  # only for reports", False),
+        ("planted.py", "import PIL", False),
+        ("nn_plugin.py", "from . import other", False),
+    ],
+)
+def test_imports_inside_functions_say_why(root: Path, file: str, line: str, reason_needed: bool) -> None:
+    write(root, "nn", "tenfold/nn/other.py", "")
+    write(root, "nn", f"tenfold/nn/{file}", f"def f():\n    {line}\n")
+    found = check_imports.check(root)
+    assert ["says why" in one for one in found] == [True] * reason_needed

@@ -10,7 +10,7 @@ import pytest
 
 import tenfold
 from tenfold import func, op
-from tenfold.autograd import batching
+from tenfold.autograd import batches, batching
 from tenfold.autograd.pytree import broadcast_prefix, flatten, unflatten
 
 X = np.arange(24.0).reshape(2, 3, 4)
@@ -176,7 +176,7 @@ def test_randomness():
 
 
 def test_an_operator_without_rule_runs_in_a_loop_and_says_so_once(monkeypatch):
-    monkeypatch.setattr(batching, "_warned", set())
+    monkeypatch.setattr(batches, "_warned", set())
     monkeypatch.setitem(batching.BATCHING, "mm", batching.loop)
     x = batch()
     with pytest.warns(UserWarning, match="no batching rule for mm"):

@@ -13,8 +13,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tenfold.cpu.random import boxmuller, sampling
-from tenfold.random import generator as module
+from tenfold.random import boxmuller, generator as module, sampling
 from tenfold.random.generator import Generator
 
 # With seed 5489: the first word of the authors' program, and the 10000th as the C++ standard (rand.predef) states it.

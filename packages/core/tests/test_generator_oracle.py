@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tenfold.cpu.random import sampling
+from tenfold.random import sampling
 from tenfold.random.generator import Generator
 
 torch = pytest.importorskip("torch")

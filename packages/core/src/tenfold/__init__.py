@@ -120,7 +120,7 @@ def _from_packages(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != f"tenfold.{name}":
             raise
-    from tenfold.plugins import PACKAGES, load_operators
+    from tenfold.plugins import PACKAGES, load_operators  # plugins load when a name is not core's own
 
     if name == "cuda":  # programs ask whether there is a device before anything else
         return importlib.import_module("tenfold.plugins.no_cuda")

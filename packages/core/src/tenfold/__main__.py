@@ -16,12 +16,12 @@ def main(arguments: list[str] | None = None) -> int:
     show.add_argument("--device", default="", help="only this device's kernels")
     options = parser.parse_args(arguments)
     if options.command == "doctor":
-        from tenfold.plugins.doctor import report
+        from tenfold.plugins.doctor import report  # each command loads what it needs
 
         text, healthy = report()
         print(text)
         return 0 if healthy else 1
-    from tenfold.plugins.cards import card, listing
+    from tenfold.plugins.cards import card, listing  # each command loads what it needs
 
     try:
         print(card(options.name, options.device) if options.name else listing())

@@ -11,6 +11,7 @@ from typing import Any
 from tenfold.amp import lists
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import STATE, Layer, call_inside
+from tenfold.plugins import backends
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 
@@ -22,8 +23,6 @@ def is_autocast_available(device_type: str) -> bool:
     >>> tenfold.amp.is_autocast_available("cpu")
     True
     """
-    from tenfold.plugins import backends
-
     return device_type in backends()
 
 

@@ -11,6 +11,7 @@ from tenfold.autograd.gradients import gradient, gradients
 from tenfold.autograd.nodes import Node
 from tenfold.autograd.tape import backward, grad
 from tenfold.dispatch.gradmode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from tenfold.dispatch.services import SERVICES
 from tenfold.tensor.tensor import Tensor as Variable
 
 __all__ = [
@@ -18,6 +19,9 @@ __all__ = [
     "inference_mode", "no_grad",
     "set_grad_enabled",
 ]  # fmt: skip
+
+# A custom Function meets vmap and forward mode above it, which are written in Functions themselves.
+SERVICES.provide("tenfold.autograd.function_transforms", "apply_through_transforms")
 
 _MODULES = ("forward_ad", "func", "functional", "graph")
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tenfold.autograd.batches import Batch, move
+from tenfold.autograd.batching import find, rule_for
 from tenfold.autograd.levels import Below, Transform
 from tenfold.dispatch.full import explained
+from tenfold.dispatch.inplace import check_writable, write_back
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import RUNTIME
-from tenfold.ops.view.shapes import expand, permute, unsqueeze
 from tenfold.tensor.tensor import Tensor
 
 new = object.__new__
@@ -67,13 +69,9 @@ class BatchLevel(Transform):
         return value, None
 
     def handles(self, operator: Operator) -> bool:
-        from tenfold.autograd.batching import find
-
         return find(operator) is not None
 
     def process(self, operator: Operator, values: dict[str, Any]) -> Any:
-        from tenfold.autograd.batching import Batch, rule_for
-
         if self.closed:
             raise RuntimeError(f"{operator.name}: got a tensor of a vmap that has ended; return it from the function instead")
         plain: dict[str, Any] = {}
@@ -112,8 +110,6 @@ class BatchLevel(Transform):
         return wrapped
 
     def write(self, name: str, target: Tensor, result: Tensor) -> None:
-        from tenfold.dispatch.inplace import check_writable, write_back
-
         value, dim = self.unwrap(result)
         place, place_dim = self.unwrap(target)
         if dim is not None and place_dim is None:
@@ -140,17 +136,3 @@ class BatchLevel(Transform):
     def repr_of(self, tensor: Tensor) -> str:
         value, dim = self.unwrap(tensor)
         return f"BatchedTensor(lvl={self.level}, bdim={dim}, value={value!r})"
-
-
-# Placing the batch dimension; these work on values, that is on tensors of a lower level
-
-
-def move(value: Tensor, dim: int | None, to: int, size: int) -> Tensor:
-    """The value with its batch dimension at `to`; one without gets it by repetition, without memory."""
-    if dim is None:
-        return expand(unsqueeze(value, to), (*value._array.shape[:to], size, *value._array.shape[to:]))
-    if dim == to:
-        return value
-    order = [i for i in range(value.dim()) if i != dim]
-    order.insert(to, dim)
-    return permute(value, order)

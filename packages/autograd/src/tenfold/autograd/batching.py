@@ -8,67 +8,29 @@ examples, which is right but slow, and says so once.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from tenfold import plugins
-from tenfold.autograd.batch_level import move
+from tenfold.autograd.batches import (
+    Batch,
+    Result,
+    Rule,
+    loop,
+    stack,
+    stacked,
+)
+from tenfold.autograd.batching_rules.kinds import pointwise
 from tenfold.dispatch import shape_rules as rules
 from tenfold.dispatch.operators import Operator, as_operator, find as find_operator
-from tenfold.ops.indexing.joining import stack as join
-from tenfold.tensor.tensor import Tensor
 
-Result = tuple[Any, Any]
-Rule = Callable[["Batch"], Result]
+__all__ = [
+    "BATCHING", "Batch", "Result", "Rule", "batching", "batching_by_name", "find", "is_elementwise", "loop", "rule_for", "stack",
+    "stacked",
+]  # fmt: skip
+
 BATCHING: dict[str, Rule] = {}
 _owners: dict[str, str] = {}
-
-
-class Batch:
-    """One operator call on batched values: the arguments, and for each the batch dimension or None."""
-
-    __slots__ = ("dims", "names", "operator", "randomness", "size", "values")
-
-    def __init__(self, operator: Operator, values: dict[str, Any], dims: dict[str, Any], size: int, randomness: str) -> None:
-        self.operator, self.values, self.dims, self.size, self.randomness = operator, values, dims, size, randomness
-        self.names = [name for name, dim in dims.items() if _has_batch(dim)]
-
-    def call(self, **changed: Any) -> Any:
-        """The operator on these values, some of them changed."""
-        return self.operator.fn(**{**self.values, **changed})
-
-    def front(self, name: str) -> Tensor:
-        """A tensor argument with the batch dimension first; repeated without memory if it had none."""
-        return move(self.values[name], self.dims[name], 0, self.size)
-
-    def fronts(self, name: str) -> list[Tensor]:
-        """Likewise for a list of tensors."""
-        dims = self.dims[name] or [None] * len(self.values[name])
-        return [move(v, d, 0, self.size) for v, d in zip(self.values[name], dims)]
-
-    def ndim(self, name: str) -> int:
-        """Dimensions of one example of an argument."""
-        return int(self.values[name].dim()) - (self.dims[name] is not None)
-
-    def shape(self, name: str) -> tuple[int, ...]:
-        """The shape of one example of an argument."""
-        shape, dim = tuple(self.values[name].shape), self.dims[name]
-        return shape if dim is None else shape[:dim] + shape[dim + 1 :]
-
-    def example(self, index: int) -> dict[str, Any]:
-        """The arguments of one example."""
-        return {name: _pick(value, self.dims[name], index) for name, value in self.values.items()}
-
-
-def _has_batch(dim: Any) -> bool:
-    return any(d is not None for d in dim) if isinstance(dim, (list, tuple)) else dim is not None
-
-
-def _pick(value: Any, dim: Any, index: int) -> Any:
-    if isinstance(dim, list):
-        return [_pick(v, d, index) for v, d in zip(value, dim)]
-    return value if dim is None else value[(slice(None),) * dim + (index,)]
 
 
 def batching(*targets: Any) -> Callable[[Any], Any]:
@@ -106,8 +68,6 @@ def find(operator: Operator) -> Rule | None:
     plugins.load_family("tenfold_batching", operator.family)
     found = BATCHING.get(operator.name)
     if found is None and is_elementwise(operator):
-        from tenfold.autograd.batching_rules.kinds import pointwise
-
         return pointwise
     return found
 
@@ -122,42 +82,3 @@ def is_elementwise(operator: Operator) -> bool:
 def rule_for(operator: Operator) -> Rule:
     """The operator's rule, or the loop over the examples."""
     return find(operator) or loop
-
-
-_warned: set[str] = set()
-
-
-def loop(batch: Batch) -> Result:
-    """Run the operator once for each example and stack the results."""
-    name = batch.operator.name
-    if name not in _warned:
-        _warned.add(name)
-        warnings.warn(
-            f"vmap: there is no batching rule for {name}, so it runs in a loop over the examples, which is slow; "
-            f"a package attaches one with @batching(op.{name})",
-            UserWarning,
-            stacklevel=2,
-        )
-    if batch.size == 0:
-        raise RuntimeError(f"vmap: {name} has no batching rule and the batch is empty; its result's shape cannot be known")
-    return stacked([batch.operator.fn(**batch.example(i)) for i in range(batch.size)])
-
-
-def stacked(results: list[Any]) -> Result:
-    """The results of the examples as one, batch first."""
-    first = results[0]
-    if isinstance(first, Tensor):
-        return stack(results), 0
-    made = tuple([stack(list(column)) for column in zip(*results)])
-    return (type(first)(*made) if hasattr(first, "_fields") else made), 0
-
-
-def stack(tensors: list[Tensor]) -> Tensor:
-    """Examples' results of one shape, along a new first dimension."""
-    shape = tensors[0].shape
-    if any(t.shape != shape for t in tensors):
-        raise RuntimeError(
-            f"vmap: the examples give results of different shapes ({', '.join(str(list(t.shape)) for t in tensors)}), "
-            f"which cannot be one tensor"
-        )
-    return join(tensors)

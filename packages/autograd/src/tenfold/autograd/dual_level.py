@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tenfold.autograd.batching import find as find_batching
 from tenfold.autograd.geometry import extent
 from tenfold.autograd.levels import Below, Transform
+from tenfold.autograd.tangents import find as find_pushforward, push
 from tenfold.dispatch.inplace import check_writable, write_back
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import Operator
@@ -59,15 +61,11 @@ class DualLevel(Transform):
         return value, None
 
     def handles(self, operator: Operator) -> bool:
-        from tenfold.autograd import batching, tangents
-
         if operator.random or operator.nondifferentiable is not None:
-            return batching.find(operator) is not None  # a level of vmap below may have to see it whole
-        return tangents.find(operator) is not None
+            return find_batching(operator) is not None  # a level of vmap below may have to see it whole
+        return find_pushforward(operator) is not None
 
     def process(self, operator: Operator, values: dict[str, Any]) -> Any:
-        from tenfold.autograd.tangents import push
-
         primals: dict[str, Any] = {}
         tangents: dict[str, Any] = {}
         for name, value in values.items():

@@ -11,8 +11,10 @@ from tenfold.autograd.inplace import rebase
 from tenfold.autograd.nodes import RELEASED, Node, Output
 from tenfold.autograd.recording import alias, modified, restore, second_time
 from tenfold.dispatch.gradmode import no_grad
-from tenfold.dispatch.inplace import bump_version, check_writable
+from tenfold.dispatch.inplace import _broadcasts_to, bump_version, check_writable
 from tenfold.dispatch.runtime import STATE
+from tenfold.dispatch.services import SERVICES
+from tenfold.ops.creation.factories import zeros
 from tenfold.tensor.tensor import Tensor
 
 
@@ -108,8 +110,6 @@ class FunctionNode(Node):
     def _check_shape(self, i: int, n: Any, r: Any) -> None:
         if n.is_multiple or tuple(r.shape) == tuple(n.shape):
             return
-        from tenfold.dispatch.inplace import _broadcasts_to
-
         if not _broadcasts_to(tuple(n.shape), tuple(r.shape)):
             raise RuntimeError(
                 f"Function {type(self).__name__} returned an invalid gradient at index {i} - got {list(r.shape)} but expected "
@@ -117,8 +117,6 @@ class FunctionNode(Node):
             )
 
     def _materialized(self, gs: list[Any]) -> list[Any]:
-        from tenfold.ops.creation.factories import zeros
-
         if not self.materialize_grads:
             return gs
         made = []
@@ -237,9 +235,7 @@ class Function(metaclass=_FunctionMeta):
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run the function and record it."""
         if any(isinstance(a, Tensor) and a._key.level is not None for a in args):
-            from tenfold.autograd.function_transforms import apply_through_transforms
-
-            return apply_through_transforms(cls, args)
+            return SERVICES.apply_through_transforms(cls, args)
         return apply_recorded(cls, args, kwargs)
 
 

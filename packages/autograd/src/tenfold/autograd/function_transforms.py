@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tenfold.autograd.batch_level import BatchLevel, move
+from tenfold.autograd.batch_level import BatchLevel
+from tenfold.autograd.batches import move
 from tenfold.autograd.dual_level import DualLevel
 from tenfold.autograd.function import Function, FunctionNode, _attach, apply_recorded
 from tenfold.autograd.levels import Below, Transform, highest

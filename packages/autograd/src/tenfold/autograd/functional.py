@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tenfold.autograd.jacobians import unit_vectors
+from tenfold.autograd.batches import stack
+from tenfold.autograd.derivatives import grad as gradient_of
+from tenfold.autograd.jacobians import jacfwd, unit_vectors
 from tenfold.autograd.tape import grad
 from tenfold.autograd.vmap import vmap
 from tenfold.dispatch.gradmode import enable_grad
@@ -162,18 +164,12 @@ def jacobian(
             rows = vmap(row)(*basis)
         else:
             each = [row(*[b[i] for b in basis]) for i in range(starts[-1])]
-            rows = tuple(_stacked(list(column)) for column in zip(*each)) if each else None
+            rows = tuple(stack(list(column)) for column in zip(*each)) if each else None
         blocks = []
         for out, start in zip(outputs, starts):
             block = tuple(_block(rows, k, x, out, start) for k, x in enumerate(xs))
             blocks.append(_shown(_finish(block, create_graph), is_tuple))
     return _shown(tuple(blocks), out_tuple)
-
-
-def _stacked(tensors: list[Tensor]) -> Any:
-    from tenfold.autograd.batching import stack
-
-    return stack(tensors)
 
 
 def _block(rows: Any, k: int, x: Tensor, out: Tensor, start: int) -> Tensor:
@@ -187,8 +183,6 @@ def _block(rows: Any, k: int, x: Tensor, out: Tensor, start: int) -> Tensor:
 def _forward_jacobian(
     func: Function, inputs: tuple[Any, ...], is_tuple: bool, create_graph: bool, strict: bool, vectorize: bool
 ) -> Any:
-    from tenfold.autograd.func import jacfwd
-
     if strict:
         raise NotImplementedError('jacobian: `strict=True` and `strategy="forward-mode"` are not supported together')
     if not vectorize:
@@ -228,8 +222,6 @@ def hessian(
             return _gradients((reshape(_scalar(func, xs, "hessian", strict), ()),), xs, (None,), True, strict)
 
     def gradient_by_function(*xs: Any) -> Any:
-        from tenfold.autograd.func import grad as gradient_of
-
         return gradient_of(lambda *ys: reshape(_scalar(func, ys, "hessian", False), ()), tuple(range(len(xs))))(*xs)
 
     if outer_jacobian_strategy == "forward-mode":

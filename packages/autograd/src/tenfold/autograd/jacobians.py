@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.autograd.derivatives import jvp, replaced, selected, vjp
 from tenfold.autograd.pytree import flatten, unflatten
 from tenfold.autograd.vmap import vmap
 from tenfold.ops.creation.factories import place, zeros
@@ -41,7 +42,6 @@ def jacrev(func: Function, argnums: Any = 0, *, has_aux: bool = False, chunk_siz
     tensor([[2., 0.],
             [0., 6.]])
     """
-    from tenfold.autograd.func import replaced, selected, vjp
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -94,7 +94,6 @@ def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomnes
     tensor([[2., 0.],
             [0., 6.]])
     """
-    from tenfold.autograd.func import jvp, replaced, selected
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+from tenfold.autograd.handles import add_hook
+
 
 class Released:
     """What a node holds after its saved tensors were freed."""
@@ -66,14 +68,10 @@ class Node:
 
     def register_hook(self, hook: Any) -> Any:
         """After this node ran: `hook(grad_inputs, grad_outputs)`; what it returns replaces grad_inputs."""
-        from tenfold.autograd.hooks import add_hook
-
         return add_hook(self.extras().setdefault("post", {}), hook)
 
     def register_prehook(self, hook: Any) -> Any:
         """Before this node runs: `hook(grad_outputs)`; what it returns replaces them."""
-        from tenfold.autograd.hooks import add_hook
-
         return add_hook(self.extras().setdefault("pre", {}), hook)
 
     def retains(self, tensor: Any) -> bool:

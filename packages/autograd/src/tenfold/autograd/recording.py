@@ -15,6 +15,7 @@ from tenfold.autograd.gradients import GradientRule, find
 from tenfold.autograd.nodes import RELEASED, Node, Output
 from tenfold.dispatch import runtime
 from tenfold.dispatch.operators import TENSOR_ROLES, Operator, Param
+from tenfold.ops.creation.factories import zeros
 from tenfold.tensor.tensor import Tensor
 
 new = object.__new__
@@ -140,8 +141,6 @@ def filled(node: Any, gs: Any) -> list[Any]:
     made = []
     for g, described in zip(gs, node.shape):
         if g is None and described is not None:
-            from tenfold.ops.creation.factories import zeros
-
             shape, dtype, device = described
             g = zeros(shape, dtype=dtype, device=device)
         made.append(g)

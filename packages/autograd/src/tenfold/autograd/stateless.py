@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from tenfold.ops.indexing.joining import stack
 from tenfold.tensor.tensor import Tensor
 
 
@@ -125,8 +126,6 @@ def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor
 
     Raises RuntimeError when the list is empty, or when classes or training modes differ.
     """
-    from tenfold.ops.indexing.joining import stack
-
     models = list(models)
     if not models:
         raise RuntimeError("stack_module_state: Expected at least one model, got 0.")

@@ -11,6 +11,7 @@ from tenfold.autograd.inplace import rebase
 from tenfold.autograd.nodes import AccumulateGrad, Node
 from tenfold.autograd.recording import make_attach
 from tenfold.dispatch.operators import Operator
+from tenfold.ops.creation.like import ones_like, zeros_like
 from tenfold.tensor.tensor import Tensor
 
 __all__ = [
@@ -47,8 +48,6 @@ def _roots(tensors: tuple[Tensor, ...], grads: tuple[Any, ...], what: str) -> li
 
 
 def _root_gradient(t: Tensor, g: Any) -> Any:
-    from tenfold.ops.creation.like import ones_like
-
     if g is None:
         if t.numel() != 1:
             raise RuntimeError(f"grad can be implicitly created only for scalar outputs, got a tensor of shape {list(t.shape)}")
@@ -119,7 +118,7 @@ def grad(
     """
     outs, ins = _as_tuple(outputs), _as_tuple(inputs)
     if is_grads_batched:
-        from tenfold.autograd.func import vmap
+        from tenfold.autograd.vmap import vmap  # a first gradient does without batching
 
         def one(*gs: Any) -> Any:
             return grad(outs, ins, gs, True, create_graph, allow_unused=allow_unused, materialize_grads=materialize_grads)
@@ -140,8 +139,6 @@ def _found(t: Tensor, g: Any, allow_unused: bool | None, materialize: bool) -> A
     if g is not None:
         return g
     if materialize:
-        from tenfold.ops.creation.like import zeros_like
-
         return zeros_like(t)
     if not allow_unused:
         raise RuntimeError(

@@ -6,8 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from tenfold.autograd.batch_level import BatchLevel, move
+from tenfold.autograd.batch_level import BatchLevel
+from tenfold.autograd.batches import move
 from tenfold.autograd.pytree import Spec, broadcast_prefix, flatten, unflatten
+from tenfold.ops.indexing.joining import cat
 from tenfold.tensor.tensor import Tensor
 
 
@@ -142,8 +144,6 @@ def _run_chunks(
     func: Any, size: int, chunk: int, leaves: list[Any], dims: list[int | None], spec: Spec, out_dims: Any, randomness: str,
     kwargs: dict[str, Any],
 ) -> Any:  # fmt: skip
-    from tenfold.ops.indexing.joining import cat
-
     parts, out_spec = [], None
     for start in range(0, size, chunk):
         stop = min(start + chunk, size)

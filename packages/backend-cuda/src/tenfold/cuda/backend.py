@@ -65,7 +65,7 @@ class CudaBackend(Backend):
         return runtime.current().view(array, shape, [s * itemsize for s in strides], offset * itemsize, array.dtype)
 
     def write(self, destination: Any, source: Any) -> None:
-        from tenfold.cuda.kernels.conversion import write
+        from tenfold.cuda.kernels.conversion import write  # kernels load with the first copy
 
         write(destination, source)
 

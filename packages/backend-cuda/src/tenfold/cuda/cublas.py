@@ -53,7 +53,7 @@ def half_product(now: Any, a: Any, b: Any) -> Any:
 
 def _readable(x: Any) -> tuple[Any, tuple[int, int, int]]:
     """The array, copied if cuBLAS cannot read it as it lies, and its layout."""
-    from tenfold.cuda.kernels.conversion import clone_contiguous
+    from tenfold.cuda.kernels.conversion import clone_contiguous  # most layouts do without
 
     found = layout(x.shape, tuple(s // x.dtype.itemsize for s in x.strides))
     if found is None:

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from tenfold.cuda import runtime
 
 # CUdevice_attribute values, from the CUDA driver's documentation.
@@ -75,9 +77,7 @@ def make_driver(cupy: Any) -> Any:
 
 def milliseconds(function: Callable[[], Any], quantiles: Any = None, repeats: int = 20, **_: Any) -> Any:
     """The median time of a call on the device (or the quantiles), after one to warm up: what Triton's autotuner asks for."""
-    import numpy as np
-
-    from tenfold.cuda.streams import Event
+    from tenfold.cuda.streams import Event  # only the autotuner measures
 
     function()
     times = []

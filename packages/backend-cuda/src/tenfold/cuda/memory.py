@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 from tenfold.cuda import runtime
-from tenfold.cuda.devices import index_of
+from tenfold.cuda.devices import index_of, is_available
 
 _lock = threading.Lock()
 _watch: dict[str, Any] = {"hook": None}
@@ -85,8 +85,6 @@ def _start_watching(index: int) -> None:
 
 def empty_cache() -> None:
     """Give back to the GPU what the pool keeps and no tensor uses; nothing happens without a GPU."""
-    from tenfold.cuda.devices import is_available
-
     if is_available() and not runtime.is_replaced():
         runtime.current().module.get_default_memory_pool().free_all_blocks()
 

@@ -88,7 +88,7 @@ class CupyRuntime:
             self.module.cuda.runtime.deviceSynchronize()
 
     def launch(self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], count: int, index: int) -> None:
-        from tenfold.cuda.launch import launch
+        from tenfold.cuda.launch import launch  # with the first kernel, as it needs Triton
 
         launch(self.module, kernel, signature, arguments, count, index)
 

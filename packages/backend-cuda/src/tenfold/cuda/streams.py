@@ -13,6 +13,7 @@ from typing import Any
 
 from tenfold.cuda import runtime
 from tenfold.cuda.devices import index_of
+from tenfold.dispatch.devices import device
 
 
 class Event:
@@ -79,8 +80,6 @@ class Stream:
     @property
     def device(self) -> Any:
         """The device whose work it queues."""
-        from tenfold.dispatch.devices import device
-
         return device("cuda", self.device_index)
 
     @property

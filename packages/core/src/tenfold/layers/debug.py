@@ -10,6 +10,7 @@ import sys
 import time
 from typing import Any
 
+from tenfold.dispatch import kernels
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import Layer, call_inside
 from tenfold.settings import environment
@@ -61,8 +62,6 @@ def described(value: Any) -> str:
 
 def served_by(operator: Operator, args: tuple[Any, ...]) -> str:
     """Where the kernel for this call stands, or that the body served it."""
-    from tenfold.dispatch import kernels
-
     base = operator.inplace_of or operator
     key = next((a._key for a in args if isinstance(a, Tensor)), None)
     if key is None or key.level is not None:

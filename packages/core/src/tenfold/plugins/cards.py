@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from importlib import import_module
 from typing import Any
 
 from tenfold import plugins
@@ -81,8 +82,6 @@ def _gradient(operator: Operator) -> str:
         return f"none: {operator.nondifferentiable}"
     if plugins.layer("autograd") is None:
         return "known when tenfold-autograd is installed"
-    from importlib import import_module
-
     rule = import_module("tenfold.autograd.gradients").find(operator)
     if rule is not None:
         return f"{rule.location} for {', '.join(rule.rules)} as {rule.node_name} (from {rule.owner})"
@@ -91,8 +90,6 @@ def _gradient(operator: Operator) -> str:
 
 def _samples(operator: Operator) -> list[str]:
     try:
-        from importlib import import_module
-
         testing = import_module("tenfold.testing.samples")
     except ModuleNotFoundError:
         return ["known when tenfold-testing is installed"]

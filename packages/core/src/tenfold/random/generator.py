@@ -1,7 +1,7 @@
 """The stream of random words behind every random operator: PyTorch's CPU generator, bit for bit.
 
 It is the 32-bit Mersenne Twister (Matsumoto and Nishimura, 1998) initialised with the low 32 bits of the seed. A generator
-hands out words; how words become samples is in `tenfold.cpu.random.sampling`.
+hands out words; how words become samples is in `tenfold.random.sampling`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tenfold.dispatch.devices import CPU, loaded_backends, located
+from tenfold.dispatch.services import SERVICES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,9 +99,7 @@ class Generator:
         >>> Generator().get_state().shape
         tenfold.Size([5056])
         """
-        from tenfold.ops.creation.factories import from_numpy
-
-        return from_numpy(self._state())
+        return SERVICES.from_numpy(self._state())
 
     def _state(self) -> NDArray[np.uint8]:
         twister = self._started().state["state"]

@@ -49,8 +49,8 @@ def mp_context(value: Any, num_workers: int) -> Any:
         return None
     if num_workers == 0:
         raise ValueError("DataLoader: multiprocessing_context needs num_workers > 0, but got num_workers=0")
-    import multiprocessing
-    from multiprocessing.context import BaseContext
+    import multiprocessing  # only with workers
+    from multiprocessing.context import BaseContext  # only with workers
 
     if isinstance(value, BaseContext):
         return value

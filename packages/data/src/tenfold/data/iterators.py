@@ -124,7 +124,7 @@ class WorkerIterator(LoaderIterator):
 
     def random_states(self) -> list[dict[str, Any]]:
         """Each worker's random state as it was after the last batch that was given out; waits for batches under way."""
-        from tenfold.data.worker import StateTask
+        from tenfold.data.worker import StateTask  # only with workers
 
         workers = range(self._pool.size)
         for worker in workers:
@@ -157,7 +157,7 @@ class WorkerIterator(LoaderIterator):
         return None
 
     def _send_to(self, worker: int | None) -> None:
-        from tenfold.data.worker import Task
+        from tenfold.data.worker import Task  # only with workers
 
         if worker is None:
             return
@@ -187,7 +187,7 @@ class WorkerIterator(LoaderIterator):
         raise StopIteration
 
     def _collect(self) -> None:
-        from tenfold.data.worker import STATE_NUMBER
+        from tenfold.data.worker import STATE_NUMBER  # only with workers
 
         replies = self._pool.receive(self._timeout_s or None)
         if not replies:
@@ -207,7 +207,7 @@ class WorkerIterator(LoaderIterator):
 
 def _opened(reply: Reply) -> Any:
     """The batch (in a tuple), failure or None in a reply; opened at once, as its block lives until then."""
-    from tenfold.data.transport import Packet, unpack
+    from tenfold.data.transport import Packet, unpack  # only with workers
 
     if not isinstance(reply.content, Packet):
         return reply.content

@@ -235,10 +235,10 @@ class DataLoader(Generic[T_co]):
         return iterator
 
     def _new_pool(self, batched: bool) -> WorkerPool:
-        import multiprocessing
+        import multiprocessing  # only with workers
 
-        from tenfold.data.pool import WorkerPool
-        from tenfold.data.worker import Job
+        from tenfold.data.pool import WorkerPool  # only with workers
+        from tenfold.data.worker import Job  # only with workers
 
         job = Job(
             dataset=self.dataset,

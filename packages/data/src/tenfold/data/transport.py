@@ -188,7 +188,7 @@ def _bytes_of(block: SharedMemory) -> np.ndarray[Any, Any]:
 def _max_mappings() -> int:
     """How many mappings may live at once, each holding two file descriptors; beyond it batches are copied."""
     try:
-        import resource
+        import resource  # not on Windows
     except ImportError:
         return sys.maxsize
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -114,11 +114,9 @@ class Traversal:
         Raises ValueError for an empty name or a value that is no module, AttributeError for a name that does not lead
         to a module.
         """
-        from tenfold.nn.module import Module
-
         if not target:
             raise ValueError("set_submodule: Cannot set the submodule without a target name, got ''.")
-        if not isinstance(module, Module):
+        if not isinstance(module, Traversal):
             raise ValueError(f"set_submodule: `module` is not an nn.Module, found {type(module)}")
         *path, name = target.split(".")
         parent = self.get_submodule(".".join(path))
@@ -150,12 +148,10 @@ class Traversal:
 
 
 def _module_attribute(module: Any, name: str) -> Module:
-    from tenfold.nn.module import Module
-
     if not hasattr(module, name):
         raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
     child = getattr(module, name)
-    if not isinstance(child, Module):
+    if not isinstance(child, Traversal):
         raise AttributeError(f"`{name}` is not an nn.Module")
     return child
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tenfold.dispatch.kernels import table
 from tenfold.dispatch.operators import TENSOR_ROLES, Operator, as_operator
+from tenfold.plugins import autograd
 from tenfold.testing import samples as registry
+from tenfold.testing.checks.gradient import has_autograd
 
 
 def completeness(op: Any) -> list[str]:
@@ -45,8 +48,6 @@ def _rule_and_kernel(operator: Operator) -> Iterator[str]:
         return
     if operator.shape_rule is None:
         yield "a shape rule (@fn.rule)"
-    from tenfold.dispatch.kernels import table
-
     if getattr(table("cpu"), operator.name) is None:
         yield "a kernel for the CPU"
 
@@ -55,10 +56,5 @@ def _gradient(operator: Operator) -> Iterator[str]:
     """A primitive on tensors has a gradient or says why not; known only where tenfold-autograd is installed."""
     if operator.body is not None or operator.nondifferentiable or not _tensors(operator):
         return
-    from tenfold.testing.checks.gradient import has_autograd
-
-    if has_autograd():
-        from tenfold.plugins import autograd
-
-        if not autograd().has_gradient(operator):
-            yield "a gradient rule, or nondifferentiable= with the reason"
+    if has_autograd() and not autograd().has_gradient(operator):
+        yield "a gradient rule, or nondifferentiable= with the reason"

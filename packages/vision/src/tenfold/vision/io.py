@@ -12,6 +12,7 @@ import numpy as np
 
 import tenfold
 from tenfold import Tensor
+from tenfold.vision.transforms.conversion import to_pil_image
 
 Name = str | os.PathLike[str]
 
@@ -89,8 +90,6 @@ def _encoded(operator: str, input: Tensor, format: str, **options: Any) -> Tenso
         raise RuntimeError(
             f"{operator}: The input should be uint8 of shape (1 or 3, H, W), got {input.dtype}, {tuple(input.shape)}"
         )
-    from tenfold.vision.transforms.conversion import to_pil_image
-
     file = BytesIO()
     to_pil_image(input).save(file, format=format, **options)
     return tenfold.from_numpy(np.frombuffer(file.getvalue(), dtype=np.uint8).copy())

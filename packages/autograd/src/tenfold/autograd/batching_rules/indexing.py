@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.autograd.batch_level import move
+from tenfold.autograd.batches import move
 from tenfold.autograd.batching import Batch, Result, batching, batching_by_name, loop
 from tenfold.autograd.batching_rules.kinds import along, joined, padded, shifted, shifting
 from tenfold.autograd.tangents import LINEAR, jvp_by_name

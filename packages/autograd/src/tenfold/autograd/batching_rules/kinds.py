@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.autograd.batching import Batch, Result, Rule, loop
+from tenfold.autograd.batches import Batch, Result, Rule, loop
 from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
 from tenfold.ops.view.shapes import reshape, unsqueeze
 from tenfold.tensor.tensor import Tensor

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenfold.autograd.batch_level import move
+from tenfold.autograd.batches import move
 from tenfold.autograd.batching import Batch, Result, batching
 from tenfold.autograd.tangents import MULTILINEAR, jvp_by_name
 from tenfold.dispatch.operators import op

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tenfold.autograd.batching import Batch, Result, Rule, batching_by_name, stacked
 from tenfold.autograd.batching_rules.kinds import aligned
+from tenfold.ops.creation.factories import empty
 from tenfold.ops.view.shapes import expand
 
 
@@ -73,8 +74,6 @@ def in_place(batch: Batch) -> Result:
             f"vmap: {name} with parameters that differ between the examples is not possible; use the out-of-place form"
         )
     if batch.randomness == "same" and dim is not None:
-        from tenfold.ops.creation.factories import empty
-
         one = batch.call(input=empty(batch.shape("input"), dtype=target.dtype, device=target.device))
         target.copy_(expand(one.unsqueeze(dim), target.shape))
     elif batch.randomness == "different" and dim is None:

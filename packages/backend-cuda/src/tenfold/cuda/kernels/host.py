@@ -22,7 +22,7 @@ def through_host(name: str) -> Callable[..., Any]:
         if result is NotImplemented:
             return result
         if out is not None:
-            from tenfold.cuda.kernels.conversion import write
+            from tenfold.cuda.kernels.conversion import write  # most calls have no out=
 
             write(out, now.from_host(np.asarray(result), index))
             return out

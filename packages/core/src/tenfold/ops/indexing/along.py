@@ -8,6 +8,7 @@ from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import Number, composite, primitive
 from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
 from tenfold.ops.creation.factories import full
+from tenfold.ops.indexing.joining import cat
 from tenfold.ops.indexing.masks import nonzero
 from tenfold.ops.indexing.subscripts import at_dim, getitem, index as indexed, index_put, index_put_
 from tenfold.ops.pointwise.arithmetic import where
@@ -323,8 +324,6 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     tensor([[ 1],
             [-1]])
     """
-    from tenfold.ops.indexing.joining import cat
-
     found = getitem(nonzero(input), slice(0, size))
     missing = full((size - found.size(0), input.dim()), fill_value, dtype=found.dtype, device=found.device)
     return cat([found, missing])

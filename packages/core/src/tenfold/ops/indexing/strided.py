@@ -7,6 +7,7 @@ from typing import Any
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import wrap_dim
+from tenfold.ops.indexing.subscripts import getitem
 from tenfold.ops.view.shapes import diagonal, select
 from tenfold.tensor.tensor import Tensor
 
@@ -84,8 +85,6 @@ def slice_scatter(input: Tensor, src: Tensor, dim: int = 0, start: Any = None, e
     >>> tenfold.zeros(3).slice_scatter(tenfold.ones(2), start=1)
     tensor([0., 1., 1.])
     """
-    from tenfold.ops.indexing.subscripts import getitem
-
     lead = (slice(None),) * wrap_dim(dim, input.dim(), "slice_scatter")
     return _replaced(input, src, "slice_scatter", getitem.op.shape_rule, (*lead, slice(start, end, step)))
 

@@ -273,9 +273,7 @@ def _read(self: Tensor, given: Any) -> Tensor:
     elif kind in BASIC:
         return getitem(self, given)
     if self._key.override:
-        from tenfold.dispatch.full import dispatch
-
-        return dispatch(INDEX_ANY.op, (self, given), {})
+        return RUNTIME["dispatch"](INDEX_ANY.op, (self, given), {})
     part, places = split_index(self, given)
     return part if places is None else index(part, places)
 

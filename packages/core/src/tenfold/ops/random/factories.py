@@ -30,7 +30,7 @@ _INDEPENDENT = "its result does not depend on its input's values"
 
 @cache
 def _sampling() -> Any:
-    from tenfold.cpu.random import sampling
+    from tenfold.random import sampling  # loads numpy.random, which `import tenfold` does without
 
     return sampling
 

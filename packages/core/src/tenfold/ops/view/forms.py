@@ -8,7 +8,7 @@ from typing import Any
 
 from tenfold.dispatch.gradmode import set_grad_enabled
 from tenfold.dispatch.inplace import bump_version, check_writable
-from tenfold.dispatch.operators import composite
+from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
 from tenfold.ops.view.shapes import as_strided, expand, permute, reshape, squeeze, transpose, unsqueeze, view
@@ -157,8 +157,6 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     >>> tenfold.arange(5).narrow(0, 1, 2)
     tensor([1, 2])
     """
-    from tenfold.ops.indexing.subscripts import getitem
-
     n = input.dim()
     if n == 0:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
@@ -171,7 +169,7 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     start += size if start < 0 else 0
     if start + length > size:
         raise RuntimeError(f"narrow: start ({start}) + length ({length}) exceeds dimension size ({size}).")
-    return getitem(input, (*(slice(None),) * dim, slice(start, start + length)))
+    return op.getitem(input, (*(slice(None),) * dim, slice(start, start + length)))
 
 
 @composite("view")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tenfold.dispatch.meta import Meta
-from tenfold.dispatch.operators import composite, primitive
+from tenfold.dispatch.operators import composite, op, primitive
 from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.tensor.tensor import Tensor
 
@@ -131,11 +131,9 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
 
 
 def _cut_at(input: Tensor, cuts: Sequence[int], dim: int) -> tuple[Tensor, ...]:
-    from tenfold.ops.indexing.subscripts import getitem
-
     lead = (slice(None),) * wrap_dim(dim, input.dim(), "tensor_split")
     bounds = [*cuts, None]
-    return tuple(getitem(input, (*lead, slice(a, b))) for a, b in zip([0, *cuts], bounds))
+    return tuple(op.getitem(input, (*lead, slice(a, b))) for a, b in zip([0, *cuts], bounds))
 
 
 def _sections(input: Tensor, where: Any, dim: int, name: str, minimum: int) -> tuple[Tensor, ...]:

@@ -6,9 +6,7 @@ import importlib
 import sys
 from types import ModuleType
 
-from tenfold.nn import __all__ as _public
-
-__all__ = [name for name in _public if name not in ("functional", "init", "parameter", "utils")]
+from tenfold.nn.module import Module as _Module
 
 _FILES = {
     "activation": ("layers.activation.layers", "layers.activation.softmax", "layers.attention.multihead"),
@@ -52,5 +50,11 @@ def _show(path: str, files: tuple[str, ...]) -> None:
 for _path, _files in _FILES.items():
     _show(_path, _files)
 
-_nn = sys.modules["tenfold.nn"]
-globals().update({name: getattr(_nn, name) for name in __all__})
+_layers = {
+    name: value
+    for path in _FILES
+    for name, value in vars(globals()[path]).items()
+    if isinstance(value, type) and issubclass(value, _Module)
+}
+globals().update(_layers)
+__all__ = [name for name in _layers if not name.startswith("_")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tenfold as tf
+from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite
 from tenfold.tensor.tensor import Tensor
 
@@ -36,8 +37,6 @@ def check_linear(input: Tensor, weight: Tensor) -> None:
 
 @linear.rule
 def _(input, weight, bias):  # type: ignore[no-untyped-def]
-    from tenfold.dispatch.meta import Meta
-
     I = input.shape[-1] if input.ndim else None
     if weight.ndim not in (1, 2) or weight.shape[-1] != I:
         raise RuntimeError(

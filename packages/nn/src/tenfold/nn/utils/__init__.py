@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from tenfold.nn.module import Module
 from tenfold.nn.utils import rnn
 from tenfold.nn.utils.clip_grad import (
     clip_grad_norm,
@@ -35,8 +36,6 @@ def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
 
     Raises RuntimeError for something else than a module class.
     """
-    from tenfold.nn.module import Module
-
     if not (isinstance(module_cls, type) and issubclass(module_cls, Module)):
         raise RuntimeError(f"skip_init: expected a Module class, got {module_cls}")
     device = kwargs.pop("device", "cpu")

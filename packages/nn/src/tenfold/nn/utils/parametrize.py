@@ -7,6 +7,7 @@ the originals and the chain of modules that computes the tensor.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -145,8 +146,6 @@ def _own_class(module: Module) -> None:
         )
 
     def deepcopy(self: Any, memo: dict[int, Any]) -> Any:
-        import copy
-
         if id(self) not in memo:
             clone = memo[id(self)] = self.__new__(type(self))
             clone.__dict__ = copy.deepcopy(self.__dict__, memo)

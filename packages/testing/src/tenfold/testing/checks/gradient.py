@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import tenfold
+from tenfold import plugins
 from tenfold.ops.creation.like import ones_like
 from tenfold.tensor.tensor import Tensor
 from tenfold.testing import tolerances
@@ -22,8 +23,6 @@ SMALL = 24  # elements up to which every entry of the Jacobian is compared; abov
 @functools.lru_cache(maxsize=1)
 def has_autograd() -> bool:
     """Whether tenfold-autograd is installed."""
-    from tenfold import plugins
-
     return plugins.layer("autograd") is not None
 
 

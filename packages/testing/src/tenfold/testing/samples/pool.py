@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 import tenfold
 from tenfold.dispatch.operators import op
 from tenfold.testing.samples import NONZERO, POSITIVE, ErrorSample, Make, Sample, error_samples, samples
@@ -271,8 +273,6 @@ def _unpooling(n: int) -> Any:
 
 def _first_of_windows(make: Make, shape: tuple[int, ...], n: int) -> Any:
     """The flat indices of the first elements of windows of size 2."""
-    import numpy as np
-
     size = shape[-n:]
     grids = np.meshgrid(*[np.arange(s) * 2 for s in size], indexing="ij")
     flat = np.ravel_multi_index(tuple(grids), tuple(2 * s for s in size))

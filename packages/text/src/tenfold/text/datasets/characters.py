@@ -62,6 +62,6 @@ def pydoc_topics() -> str:
 
     The topics are in alphabetical order, so the string depends on the Python version only.
     """
-    from pydoc_data.topics import topics
+    from pydoc_data.topics import topics  # half a megabyte of text
 
     return "\n\n".join(topics[name] for name in sorted(topics))

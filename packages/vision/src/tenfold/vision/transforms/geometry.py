@@ -75,7 +75,7 @@ def _output_size(height: int, width: int, size: int | Sequence[int] | None, max_
 
 
 def _resize_tensor(img: Tensor, size: tuple[int, int], mode: InterpolationMode, antialias: bool) -> Tensor:
-    from tenfold.nn.functional import interpolate
+    from tenfold.nn.functional import interpolate  # images alone do without nn
 
     if mode.value not in TENSOR_MODES:
         raise ValueError(f"resize: interpolation {mode.value} is for PIL images only; tensors take {', '.join(TENSOR_MODES)}")

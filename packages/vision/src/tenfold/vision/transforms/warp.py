@@ -125,7 +125,7 @@ def _clean(places: Tensor) -> Tensor:
 
 
 def _sample(img: Tensor, matrix: Matrix, size: tuple[int, int], mode: InterpolationMode, fill: Any) -> Tensor:
-    from tenfold.nn.functional import grid_sample
+    from tenfold.nn.functional import grid_sample  # images alone do without nn
 
     if mode.value not in ("nearest", "bilinear"):
         raise ValueError(f"interpolation {mode.value} is for PIL images only; tensors take nearest and bilinear")

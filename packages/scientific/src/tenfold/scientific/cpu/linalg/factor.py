@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.scientific.cpu.linalg.lu import factor
 from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
@@ -112,8 +113,6 @@ def _inverse(A: Any) -> Any:
 
 def _zero_pivot(a: Any) -> int:
     """The first (1-based) zero on the diagonal of a singular matrix's triangular factor."""
-    from tenfold.scientific.cpu.linalg.lu import factor
-
     return int(factor(a, True)[2]) or 1
 
 

@@ -11,6 +11,7 @@ from tenfold.ops.pointwise.arithmetic import where
 from tenfold.scientific.ops.linalg.checks import require_floating, require_matrix, require_square, same_dtype
 from tenfold.scientific.ops.linalg.solve import same_batch, vector_case
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.numeric_limits import finfo
 
 
 @primitive("linalg", method=None, name="pseudo_inverse")
@@ -33,8 +34,6 @@ def _(A: Any, atol: Any, rtol: Any, hermitian: bool) -> Meta:
 
 def _tolerances(A: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
     """Both as tensors; with neither given, rtol is the dtype's precision times the larger side."""
-    from tenfold.types.numeric_limits import finfo
-
     default = finfo(A.dtype).eps * max(A.shape[-2:])
     if isinstance(atol, Tensor) and rtol is None:
         rtol = where(atol > 0, 0.0, default)

@@ -7,8 +7,9 @@ from typing import Any
 from tenfold import return_types
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op, primitive
-from tenfold.scientific.ops.linalg.checks import raise_if_failed, require_matrix, require_square, same_dtype
-from tenfold.scientific.ops.linalg.solve import same_batch
+from tenfold.dispatch.shape_rules import broadcast_shapes
+from tenfold.ops.linalg.checks import raise_if_failed, require_matrix, require_square, same_dtype
+from tenfold.ops.linalg.solve import same_batch
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 
@@ -310,8 +311,6 @@ def linalg_ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool =
 
 @linalg_ldl_solve.rule
 def _(LD: Any, pivots: Any, B: Any, hermitian: bool) -> Meta:
-    from tenfold.dispatch.shape_rules import broadcast_shapes
-
     require_square("linalg.ldl_solve", LD, "LD")
     require_matrix("linalg.ldl_solve", B, "B")
     same_dtype("linalg.ldl_solve", LD, B)

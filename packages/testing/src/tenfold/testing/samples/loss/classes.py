@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 import tenfold
 from tenfold import plugins
 from tenfold.dispatch.operators import op
@@ -25,8 +27,6 @@ def targets(make: Make, shape: tuple[int, ...]) -> Any:
 
 
 def _not_first(make: Make, sizes: tuple[int, ...]) -> Any:
-    import numpy as np
-
     factors = np.ones(sizes)
     factors.reshape(-1)[:1] = 0
     return make.of(factors, dtype=tenfold.int64)

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tenfold.cpu.random.boxmuller import cos_sin, fma64, libm, pairs32, pairs64
-from tenfold.cpu.random.checks import (
+from tenfold.random.boxmuller import cos_sin, fma64, libm, pairs32, pairs64
+from tenfold.random.checks import (
     check_interval,
     check_multinomial,
     check_range,
@@ -27,8 +27,8 @@ from tenfold.cpu.random.checks import (
     real_floating,
     real_part,
 )
-from tenfold.cpu.random.shuffle import swapped
 from tenfold.random.generator import Generator
+from tenfold.random.shuffle import swapped
 
 Array = NDArray[Any]
 F64 = NDArray[np.float64]

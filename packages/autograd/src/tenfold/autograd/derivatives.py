@@ -1,0 +1,222 @@
+"""Derivatives of functions by their arguments: pullbacks (`vjp`), gradients, and forward mode (`jvp`, `linearize`)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from tenfold.autograd.dual_level import DualLevel
+from tenfold.autograd.levels import current
+from tenfold.autograd.pytree import Spec, flatten, tree_map, unflatten
+from tenfold.autograd.scopes import Scope, pull
+from tenfold.ops.creation.like import ones_like, zeros_like
+from tenfold.tensor.tensor import Tensor
+
+Function = Callable[..., Any]
+
+
+def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
+    """The value of a function and its pullback: (func(*primals), cotangents -> tuple of the primals' gradients).
+
+    Formula: the pullback maps u to J^H u. With `has_aux` the function returns (output, aux), and aux comes third.
+    The pullback can be called many times.
+
+    >>> import tenfold
+    >>> from tenfold.autograd.func import vjp
+    >>> y, pullback = vjp(lambda x: x * x, tenfold.tensor([1., 3.]))
+    >>> pullback(tenfold.tensor([1., 1.]))
+    (tensor([2., 6.]),)
+    """
+    leaves, spec = flatten(primals)
+    _require_tensors("vjp", leaves)
+    scope = Scope(current())
+    with scope:
+        inputs = [scope.begin(t) for t in leaves]
+        output, aux = split_aux("vjp", func(*unflatten(inputs, spec)), has_aux)
+    outputs, out_spec = flatten(output)
+    _require_tensors("vjp", outputs, "the function's outputs")
+
+    def pullback(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+        given, given_spec = flatten(cotangents)
+        if given_spec != out_spec:
+            raise RuntimeError(
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function"
+            )
+        for t, g in zip(outputs, given):
+            if not isinstance(g, Tensor) or g.shape != t.shape:
+                got = list(g.shape) if isinstance(g, Tensor) else type(g).__name__
+                raise RuntimeError(f"vjp: expected a cotangent of shape {list(t.shape)} for an output, got {got}")
+        return unflatten(pull(scope, outputs, inputs, given), spec)
+
+    value = tree_map(scope.cut, output)
+    return (value, pullback, _cut_aux(scope, aux)) if has_aux else (value, pullback)
+
+
+def split_aux(name: str, result: Any, has_aux: bool) -> tuple[Any, Any]:
+    """(output, aux) of a function's result."""
+    if not has_aux:
+        return result, None
+    if not (isinstance(result, tuple) and len(result) == 2):
+        raise RuntimeError(
+            f"{name}(f, has_aux=True): output of function f should be a tuple: (output, aux) if has_aux is True, "
+            f"got {type(result).__name__}"
+        )
+    return result
+
+
+def _cut_aux(scope: Scope, aux: Any) -> Any:
+    return tree_map(lambda t: scope.cut(t) if isinstance(t, Tensor) else t, aux)
+
+
+def _require_tensors(name: str, leaves: list[Any], what: str = "the arguments") -> None:
+    if not leaves:
+        raise RuntimeError(f"{name}: expected at least one tensor among {what}, got none")
+    for leaf in leaves:
+        if not isinstance(leaf, Tensor):
+            raise ValueError(f"{name}: expected {what} to be tensors (or trees of them), got {type(leaf).__name__}")
+
+
+def selected(name: str, argnums: Any, args: tuple[Any, ...]) -> tuple[int, ...]:
+    """The positions that `argnums` means, counted from the front."""
+    chosen = (argnums,) if isinstance(argnums, int) else argnums
+    if not isinstance(chosen, tuple) or not chosen or not all(isinstance(i, int) for i in chosen):
+        raise RuntimeError(f"{name}: argnums must be int or a non-empty tuple of ints, got {argnums!r}")
+    n = len(args)
+    if any(not -n <= i < n for i in chosen):
+        raise RuntimeError(f"{name}: got argnums={argnums}, but only {n} positional inputs")
+    places = tuple(i % n for i in chosen)
+    if len(set(places)) != len(places):
+        raise RuntimeError(f"{name}: argnums elements must be unique, got {argnums}")
+    return places
+
+
+def replaced(args: tuple[Any, ...], places: tuple[int, ...], values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments with those at some positions exchanged."""
+    made = list(args)
+    for i, value in zip(places, values):
+        made[i] = value
+    return tuple(made)
+
+
+def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
+    """The function that returns (gradients, value) of a scalar function; with `has_aux` (gradients, (value, aux)).
+
+    >>> import tenfold
+    >>> from tenfold.autograd.func import grad_and_value
+    >>> grad_and_value(lambda x: (x * x).sum())(tenfold.tensor([1., 2.]))
+    (tensor([2., 4.]), tensor(5.))
+    """
+
+    @functools.wraps(func)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        places = selected("grad", argnums, args)
+        leaves, spec = flatten(tuple(args[i] for i in places))
+        _require_tensors("grad", leaves)
+        scope = Scope(current())
+        with scope:
+            inputs = [scope.begin(t) for t in leaves]
+            result = func(*replaced(args, places, unflatten(inputs, spec)), **kwargs)
+            output, aux = split_aux("grad", result, has_aux)
+        _require_scalar(output)
+        found = unflatten(pull(scope, [output], inputs, [ones_like(output)]), spec)
+        gradients = found[0] if isinstance(argnums, int) else found
+        value = scope.cut(output)
+        return (gradients, (value, _cut_aux(scope, aux))) if has_aux else (gradients, value)
+
+    return wrapper
+
+
+def _require_scalar(output: Any) -> None:
+    if not isinstance(output, Tensor):
+        raise RuntimeError(
+            f"Expected f(*args) to return a Tensor, got {type(output).__name__} (with has_aux=True, (output, aux))"
+        )
+    if output.dim():
+        raise RuntimeError(
+            f"Expected f(*args) to return a scalar tensor, got tensor with {output.dim()} dims. Maybe you wanted to use "
+            f"the vjp or jacrev APIs instead?"
+        )
+
+
+def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
+    """The function that returns the gradient of a scalar function by its arguments `argnums` (an int or a tuple).
+
+    With `has_aux` the function returns (output, aux), and its gradient function (gradients, aux). Raises RuntimeError
+    when the output is no scalar tensor.
+
+    >>> import tenfold
+    >>> from tenfold.autograd.func import grad
+    >>> grad(grad(lambda x: x * x * x))(tenfold.tensor(2.0))
+    tensor(12.)
+    """
+    both = grad_and_value(func, argnums, has_aux)
+
+    @functools.wraps(func)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        gradients, value = both(*args, **kwargs)
+        return (gradients, value[1]) if has_aux else gradients
+
+    return wrapper
+
+
+def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
+    """The value of a function and its derivative along a direction, in one forward run: (func(*primals), J tangents).
+
+    `strict` refuses outputs that do not depend on the primals, which otherwise have tangent zero.
+
+    >>> import tenfold
+    >>> from tenfold.autograd.func import jvp
+    >>> jvp(lambda x: x * x, (tenfold.tensor([1., 3.]),), (tenfold.tensor([1., 10.]),))
+    (tensor([1., 9.]), tensor([ 2., 60.]))
+    """
+    given, spec = _check_jvp(primals, tangents)
+    directions = flatten(tangents)[0]
+    with DualLevel() as level:
+        duals = [level.wrap(p, t) for p, t in zip(given, directions)]
+        output, aux = split_aux("jvp", func(*unflatten(duals, spec)), has_aux)
+        outputs, out_spec = flatten(output)
+        _require_tensors("jvp", outputs, "the function's outputs")
+        pairs = [level.unwrap(t) for t in outputs]
+        if strict and any(t is None for _, t in pairs):
+            raise RuntimeError("jvp(f, primals, tangents, strict=True): an output of f is independent of the inputs")
+        pushed = [zeros_like(p) if t is None else t for p, t in pairs]
+        aux = tree_map(lambda t: level.unwrap(t)[0], aux)
+    value, derivative = unflatten([p for p, _ in pairs], out_spec), unflatten(pushed, out_spec)
+    return (value, derivative, aux) if has_aux else (value, derivative)
+
+
+def _check_jvp(primals: Any, tangents: Any) -> tuple[list[Any], Spec]:
+    if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
+        raise RuntimeError(
+            f"jvp(f, primals, tangents): expected primals and tangents to be tuples of the arguments of f, "
+            f"got {type(primals).__name__} and {type(tangents).__name__}"
+        )
+    leaves, spec = flatten(primals)
+    directions, other = flatten(tangents)
+    if spec != other:
+        raise RuntimeError("jvp(f, primals, tangents): Expected primals and tangents to have the same python structure")
+    _require_tensors("jvp", leaves, "primals")
+    _require_tensors("jvp", directions, "tangents")
+    for p, t in zip(leaves, directions):
+        if p.shape != t.shape:
+            raise RuntimeError(f"jvp: expected a tangent of its primal's shape {list(p.shape)}, got {list(t.shape)}")
+        if p.dtype is not t.dtype:
+            raise RuntimeError(f"jvp: expected a tangent of its primal's dtype {p.dtype}, got {t.dtype}")
+    return leaves, spec
+
+
+def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
+    """The value of a function and its derivative as a function of the direction: (func(*primals), tangents -> J tangents).
+
+    >>> import tenfold
+    >>> from tenfold.autograd.func import linearize
+    >>> value, derivative = linearize(lambda x: x * x, tenfold.tensor(3.0))
+    >>> derivative(tenfold.tensor(1.0))
+    tensor(6.)
+    """
+
+    def derivative(*tangents: Any) -> Any:
+        return jvp(func, primals, tangents)[1]
+
+    return func(*primals), derivative

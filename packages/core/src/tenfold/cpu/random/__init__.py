@@ -1,1 +1,0 @@
-"""PyTorch's random streams in NumPy."""
