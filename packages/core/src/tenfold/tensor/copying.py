@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.dispatch import devices
+from tenfold.dispatch.services import SERVICES
 from tenfold.tensor.storage import Storage
 from tenfold.tensor.tensor import Tensor, host, share, wrap
 from tenfold.types.dtypes import FROM_NUMPY
@@ -136,9 +137,7 @@ def reduce(tensor: Any) -> Any:
 def rebuild(cls: Any, storage: Any, dtype: Any, size: Any, stride: Any, offset: int, requires_grad: bool, state: Any) -> Any:
     """The inverse of `reduce`."""
     if storage is None:
-        from tenfold.ops.creation.factories import empty_strided
-
-        made = empty_strided(size, stride, dtype=dtype, device="meta")
+        made = SERVICES.empty_strided(size, stride, dtype=dtype, device="meta")
     elif 0 in size:
         made = wrap(np.empty(size, dtype.numpy), devices.located(devices.CPU)).to(storage.device)
     else:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.scientific.cpu.linalg.lu import factor
 from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
+from tenfold.scientific.cpu.linalg.lu import factor
 from tenfold.scientific.ops.linalg.checks import LinAlgError
 
 linalg = np.linalg
