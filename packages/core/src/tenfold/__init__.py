@@ -61,8 +61,8 @@ _SERVICES.provide("tenfold.plugins.devices", "backend_of device_types plugin_fai
 _SERVICES.provide("tenfold.plugins.loading", "load_kernels load_operators")
 _SERVICES.provide("tenfold.plugins.services", "autograd")
 _SERVICES.provide("tenfold.tensor.printing", "repr_of")
-_SERVICES.provide("tenfold.tensor.copying", "deep_copy reduce")
-_SERVICES.provide("tenfold.ops.creation.factories", "legacy_tensor from_numpy")
+_SERVICES.provide("tenfold.tensor.copying", "deep_copy reduce copy_storage reduce_storage")
+_SERVICES.provide("tenfold.ops.creation.factories", "legacy_tensor from_numpy empty_strided")
 
 for _modules in _families("tenfold.ops").values():
     for _module in _modules:

@@ -14,6 +14,8 @@ import pickletools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from tenfold.checkpoint.errors import CheckpointError
 from tenfold.checkpoint.names import StorageType
 from tenfold.checkpoint.options import SAFE
@@ -51,8 +53,6 @@ class _References:
 
 def _part(storage: Storage, kind: StorageType, view: Any) -> Storage:
     """A part of a storage, which files from before PyTorch 0.4 have as a storage of its own: (key, offset, size)."""
-    import numpy as np
-
     _, offset, count = view
     part = on_storage(storage, kind.dtype, offset, (count,), (1,))
     if not count or part.device.type != "cpu":

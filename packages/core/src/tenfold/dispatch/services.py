@@ -34,8 +34,11 @@ class Services:
         repr_of: Callable[[Any], str]
         deep_copy: Callable[[Any, dict[int, Any]], Any]
         reduce: Callable[[Any], Any]
+        copy_storage: Callable[[Any, dict[int, Any]], Any]
+        reduce_storage: Callable[[Any], Any]
         legacy_tensor: Callable[[tuple[Any, ...], Any], Any]
         from_numpy: Callable[[Any], Any]
+        empty_strided: Callable[..., Any]
 
     def __init__(self) -> None:
         self._providers: dict[str, str] = {}

@@ -11,6 +11,7 @@ from weakref import ref
 
 from tenfold.dispatch.inplace import repeats
 from tenfold.dispatch.runtime import RUNTIME, STATE
+from tenfold.dispatch.services import SERVICES
 
 
 class Storage:
@@ -96,14 +97,10 @@ class Storage:
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Storage:
-        from tenfold.tensor.copying import copy_storage
-
-        return copy_storage(self, memo)
+        return SERVICES.copy_storage(self, memo)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        from tenfold.tensor.copying import reduce_storage
-
-        return reduce_storage(self)
+        return SERVICES.reduce_storage(self)
 
     def __repr__(self) -> str:
         return f"tenfold.storage.Storage(device={self.key.device}, size={self.nbytes()})"

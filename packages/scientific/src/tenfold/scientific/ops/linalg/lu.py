@@ -8,8 +8,8 @@ from tenfold import return_types
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op, primitive
 from tenfold.dispatch.shape_rules import broadcast_shapes
-from tenfold.ops.linalg.checks import raise_if_failed, require_matrix, require_square, same_dtype
-from tenfold.ops.linalg.solve import same_batch
+from tenfold.scientific.ops.linalg.checks import raise_if_failed, require_matrix, require_square, same_dtype
+from tenfold.scientific.ops.linalg.solve import same_batch
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 
