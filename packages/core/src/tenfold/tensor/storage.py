@@ -97,7 +97,7 @@ class Storage:
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Storage:
-        return SERVICES.copy_storage(self, memo)
+        return SERVICES.copy_storage(self, memo)  # type: ignore[no-any-return]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return SERVICES.reduce_storage(self)
