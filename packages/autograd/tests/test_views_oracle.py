@@ -271,7 +271,7 @@ def geometry_of_view_in_place(lib: Any) -> Any:
 
 
 def versions(lib: Any) -> Any:
-    x, b = computed(lib)
+    _, b = computed(lib)
     v, d, data = b.view(3), b.detach(), b.data
     d.mul_(2)
     data.add_(1)

@@ -24,8 +24,9 @@ _READABLE = (int, float, bool, str, type(None))
 # The names of the generated code, which no parameter may have; its locals end with an underscore.
 _LOCALS = frozenset("r_ t_ s_ d_ b_ x_ T_ key_ slow_ kernel_ error_ rest_".split())
 _GLOBALS = frozenset(
-    "ACTIVE TRANSFORMS GRAD_OFF grad_enabled dispatch dispatch_dunder explained has_gradient wrong_result new Tensor Storage "
-    "INFERENCE settle mark_view refused ref id wrap_all wrap_views F32 F64 I64 DEFAULT type len int float NotImplemented Exception TypeError".split()
+    "ACTIVE TRANSFORMS GRAD_OFF grad_enabled dispatch dispatch_dunder explained has_gradient wrong_result new Tensor "
+    "Storage INFERENCE settle mark_view refused ref id wrap_all wrap_views F32 F64 I64 DEFAULT type len int float "
+    "NotImplemented Exception TypeError".split()
 )
 
 
