@@ -33,7 +33,7 @@ from tenfold.tensor.tensor import Tensor
 
 """
 # Modules whose names are computed from the operators', and the packages whose operators are also `tenfold`'s own names.
-NAMESPACES = {"linalg": SCIENTIFIC}
+NAMESPACES = dict.fromkeys(("fft", "linalg", "special"), SCIENTIFIC)
 PUBLIC = ("tenfold.ops.", "tenfold.scientific.ops.")
 # Types that the generated files can name; anything else is written as Any.
 NAMEABLE = re.compile(r"(?:Any|Tensor|Number|bool|int|float|complex|str|None|tuple|list|Sequence|[\[\]|,. ])+")

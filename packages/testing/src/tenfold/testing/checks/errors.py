@@ -40,14 +40,14 @@ def _refused(case: Case, sample: ErrorSample) -> None:
 
 def _names(name: str, text: str) -> bool:
     bare = name.strip("_").split(".")[-1]
-    return bare in text or bare.replace("linalg_", "linalg.") in text
+    return bare in text or bare.replace("_", ".", 1) in text
 
 
 def _names_another(operator: Operator, text: str) -> bool:
     """Whether a message begins with the name of another operator: one that a composite's body called, or the public one
     that a primitive's docstring names as what it is for."""
     label = re.split(r"[^\w.]", text, maxsplit=1)[0].rstrip(".")
-    if label.replace("linalg.", "linalg_") not in OPERATORS:
+    if label.replace(".", "_") not in OPERATORS:
         return False
     return operator.body is not None or f"`{label}`" in operator.doc
 

@@ -1,0 +1,1 @@
+"""NumPy and SciPy kernels of the special functions."""

@@ -1,0 +1,86 @@
+"""Kernels that SciPy has: one row for each operator. SciPy is the extra `scipy`, imported when one of them first runs."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+
+from tenfold.cpu.half import widened
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import Operator, op
+
+UNARY = { op.digamma: "psi", op.i0: "i0", op.special_i0e: "i0e", op.special_i1: "i1", op.special_i1e: "i1e",
+    op.special_erfcx: "erfcx", op.special_ndtri: "ndtri", op.special_log_ndtr: "log_ndtr", op.special_bessel_j0: "j0",
+    op.special_bessel_j1: "j1", op.special_bessel_y0: "y0", op.special_bessel_y1: "y1", op.special_modified_bessel_i0: "i0",
+    op.special_modified_bessel_i1: "i1", op.special_modified_bessel_k0: "k0", op.special_modified_bessel_k1: "k1",
+    op.special_scaled_modified_bessel_k0: "k0e", op.special_scaled_modified_bessel_k1: "k1e",
+}  # fmt: skip
+BINARY = {op.igamma: "gammainc", op.igammac: "gammaincc", op.special_zeta: "zeta"}
+
+
+def scipy_special(name: str, operator: Operator) -> Any:
+    """A function of scipy.special; ModuleNotFoundError that says how to install it."""
+    try:
+        return getattr(importlib.import_module("scipy.special"), name)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f'{operator.name} is computed by SciPy, which is not installed: pip install "tenfold-scientific[scipy]"',
+            name="scipy",
+        ) from error
+
+
+def _refuse_complex(operator: Operator, array: Any) -> None:
+    if array.dtype.kind == "c":
+        raise TypeError(f"{operator.name} of complex numbers")
+
+
+@kernel(op.lgamma, device="cpu")
+@widened
+def lgamma(input: Any) -> Any:
+    _refuse_complex(op.lgamma, input)
+    values = scipy_special("gammaln", op.lgamma)(input)
+    return np.where(np.isneginf(input), np.full((), np.inf, values.dtype), values)  # as C has it
+
+
+def _unary(operator: Operator, name: str) -> Any:
+    def function(input: Any) -> Any:
+        _refuse_complex(operator, input)
+        return scipy_special(name, operator)(input)
+
+    return widened(function)
+
+
+def _binary(operator: Operator, name: str) -> Any:
+    def function(input: Any, other: Any) -> Any:
+        array = input if isinstance(input, np.ndarray) else other
+        _refuse_complex(operator, array)
+        return np.asarray(scipy_special(name, operator)(input, other)).astype(array.dtype, copy=False)
+
+    return widened(function)
+
+
+for _operator, _name in UNARY.items():
+    kernel(_operator, device="cpu")(_unary(_operator, _name))
+for _operator, _name in BINARY.items():
+    kernel(_operator, device="cpu")(_binary(_operator, _name))
+
+
+@kernel(op.polygamma, device="cpu")
+@widened
+def polygamma(input: Any, n: int) -> Any:
+    _refuse_complex(op.polygamma, input)
+    if n < 0:
+        raise TypeError("polygamma of a negative order")
+    if n == 0:
+        return scipy_special("psi", op.polygamma)(input)
+    values = scipy_special("polygamma", op.polygamma)(n, input)
+    return np.asarray(values).astype(input.dtype, copy=False)
+
+
+@kernel(op.special_airy_ai, device="cpu")
+@widened
+def special_airy_ai(input: Any) -> Any:
+    _refuse_complex(op.special_airy_ai, input)
+    return scipy_special("airy", op.special_airy_ai)(input)[0]

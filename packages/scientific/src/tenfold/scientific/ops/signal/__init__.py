@@ -1,0 +1,1 @@
+"""Windows and short-time Fourier transforms."""
