@@ -10,6 +10,8 @@ import pytest
 
 import tenfold
 from tenfold.autograd import engine, gradient
+from tenfold.autograd.batching import BATCHING, batching
+from tenfold.autograd.tangents import TANGENTS, jvp_rule
 from tenfold.dispatch.kernels import KERNELS, kernel
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import OPERATORS, composite, primitive
@@ -17,7 +19,7 @@ from tenfold.dispatch.shape_rules import pointwise
 from tenfold.tensor.tensor import Tensor
 from tenfold.testing import ErrorSample, Make, Sample, check_operator, completeness, temporary_registrations
 from tenfold.testing.checks import CHECKS
-from tenfold.testing.generators import no_tensor, unary
+from tenfold.testing.generators import binary, no_tensor, unary
 from tenfold.testing.registries import refresh
 from tenfold.testing.samples import error_samples, samples
 
@@ -30,6 +32,16 @@ def own_registries() -> Iterator[None]:
 
 def square_rule(input: Any) -> Meta:
     return pointwise(input)
+
+
+def squared(input: Any) -> Any:
+    with np.errstate(all="ignore"):  # infinity is a result, no accident
+        return input * input
+
+
+def doubled(input: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return 2 * input
 
 
 def plant(
@@ -50,7 +62,7 @@ def plant(
         9
         """
 
-    kernel(declared, device="cpu", **(kernel_options or {}))(compute or (lambda input: input * input))
+    kernel(declared, device="cpu", **(kernel_options or {}))(compute or squared)
     if "nondifferentiable" not in options:
         gradient(declared, input=slope or (lambda g, input: g * 2 * conjugate(input)))
     samples(declared, reference=lambda input: input * input, dtypes=(tenfold.float32, tenfold.float64))(samples_from or unary())
@@ -278,7 +290,7 @@ def accelerated(function: Any, when: Any = None) -> Any:
 
 
 def test_an_accelerated_kernel_that_is_wrong_for_one_layout() -> None:
-    assert not failing(accelerated(lambda input: 2 * input))
+    assert not failing(accelerated(doubled))
 
 
 def test_an_accelerated_kernel_wrong_for_transposed_memory() -> None:
@@ -298,11 +310,11 @@ def test_a_conditional_kernel_that_is_wrong() -> None:
 
 
 def test_a_condition_that_no_sample_meets() -> None:
-    assert failing(accelerated(lambda input: 2 * input, when=lambda input: input.ndim == 9)) == {"conditions"}
+    assert failing(accelerated(doubled, when=lambda input: input.ndim == 9)) == {"conditions"}
 
 
 def test_a_conditional_kernel_that_is_right() -> None:
-    assert not failing(accelerated(lambda input: 2 * input, when=lambda input: input.ndim == 2))
+    assert not failing(accelerated(doubled, when=lambda input: input.ndim == 2))
 
 
 def test_missing_parts_are_named() -> None:
@@ -350,3 +362,79 @@ def test_every_check_has_a_docstring_and_a_name() -> None:
 def test_samples_are_the_same_on_every_call() -> None:
     first, second = Make(seed=3)(5), Make(seed=3)(5)
     assert (first == second).tolist() == [True] * 5
+
+
+def plant_logaddexp10(reference: Any) -> Any:
+    """log10(10^a + 10^b), written so that it subtracts infinities where both arguments are one."""
+
+    @composite("pointwise", name="planted", method=None, promote="float")
+    def declared(input: Tensor, other: Tensor) -> Tensor:
+        """The logarithm of the sum of two powers of ten.
+
+        >>> 3 * 3
+        9
+        """
+        largest = input.maximum(other)
+        return largest + ((10 ** (input - largest)) + 10 ** (other - largest)).log10()
+
+    samples(declared, reference=reference, dtypes=(tenfold.float32, tenfold.float64))(binary(numbers=()))
+    return declared.op
+
+
+def test_a_value_that_is_wrong_where_both_arguments_are_infinite() -> None:
+    found = failing(plant_logaddexp10(lambda a, b: np.logaddexp(a * np.log(10), b * np.log(10)) / np.log(10)))
+    assert found == {"special"}
+
+
+def test_a_kernel_that_loses_nan_in_one_place() -> None:
+    found = failing(plant(lambda input: np.where(np.isnan(input), 0, input * input).astype(input.dtype)))
+    assert found == {"special"}
+
+
+def test_a_batching_rule_that_mixes_the_examples() -> None:
+    operator = plant()
+
+    @batching(operator)
+    def rule(batch: Any) -> Any:
+        return batch.call(input=batch.front("input").flip(0)), 0
+
+    try:
+        assert "batching" in failing(operator)
+    finally:
+        BATCHING.pop("planted")
+
+
+def test_a_forward_rule_off_by_a_twentieth_of_a_percent() -> None:
+    operator = plant()
+    jvp_rule(operator, lambda operator, values, tangents: (values["input"] ** 2, 2.001 * values["input"] * tangents["input"]))
+    try:
+        assert {"forward_mode"} <= failing(operator)
+    finally:
+        TANGENTS.pop("planted")
+
+
+def test_a_wrong_forward_rule_of_an_operator_in_a_gradient() -> None:
+    @primitive("pointwise", name="planted_slope", promote="common", rule=pointwise)
+    def slope(grad: Tensor, input: Tensor) -> Tensor:
+        """Twice the product."""
+
+    kernel(slope, device="cpu")(lambda grad, input: doubled(grad * input))
+    gradient(slope, grad=lambda g, input: 2 * g * input, input=lambda g, grad: 2 * g * grad)
+
+    def pushed(operator: Any, values: Any, tangents: Any) -> Any:
+        parts = {**values, **tangents}
+        return 2 * values["grad"] * values["input"], 2.001 * values["grad"] * parts["input"]
+
+    jvp_rule(slope.op, pushed)
+    try:
+        found = failing(plant(slope=lambda g, input: slope(g, input)))
+        assert "forward_over_reverse" in found
+        assert "forward_mode" not in found
+    finally:
+        TANGENTS.pop("planted_slope")
+
+
+def test_checks_that_mean_nothing_are_not_made() -> None:
+    report = check_operator(plant(nondifferentiable="for the test"))
+    assert {r.check for r in report.results}.isdisjoint({"out", "inplace", "python_operator", "conditions", "second_gradient"})
+    assert not report.of("skipped")

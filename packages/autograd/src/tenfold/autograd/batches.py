@@ -65,7 +65,7 @@ _warned: set[str] = set()
 
 
 def loop(batch: Batch) -> Result:
-    """Run the operator once for each example and stack the results."""
+    """What an operator without a rule does: each example by itself, and a warning once."""
     name = batch.operator.name
     if name not in _warned:
         _warned.add(name)
@@ -75,8 +75,14 @@ def loop(batch: Batch) -> Result:
             UserWarning,
             stacklevel=2,
         )
+    return examples(batch)
+
+
+def examples(batch: Batch) -> Result:
+    """Run the operator once for each example and stack the results: what rules leave rare cases to."""
     if batch.size == 0:
-        raise RuntimeError(f"vmap: {name} has no batching rule and the batch is empty; its result's shape cannot be known")
+        name = batch.operator.name
+        raise RuntimeError(f"vmap: {name} runs once for each example and the batch is empty; its result's shape cannot be known")
     return stacked([batch.operator.fn(**batch.example(i)) for i in range(batch.size)])
 
 

@@ -16,6 +16,7 @@ from tenfold.autograd.batches import (
     Batch,
     Result,
     Rule,
+    examples,
     loop,
     stack,
     stacked,
@@ -25,7 +26,7 @@ from tenfold.dispatch import shape_rules as rules
 from tenfold.dispatch.operators import Operator, as_operator, find as find_operator
 
 __all__ = [
-    "BATCHING", "Batch", "Result", "Rule", "batching", "batching_by_name", "find", "is_elementwise", "loop", "rule_for", "stack",
+    "BATCHING", "Batch", "Result", "Rule", "batching", "batching_by_name", "examples", "find", "is_elementwise", "loop", "rule_for", "stack",
     "stacked",
 ]  # fmt: skip
 

@@ -18,7 +18,7 @@ from typing import Any
 from tenfold import plugins
 from tenfold.dispatch.operators import Operator, as_operator
 from tenfold.testing import samples as registry
-from tenfold.testing.checks import CHECKS, Case, Result
+from tenfold.testing.checks import CHECKS, Case, Result, why_not
 from tenfold.testing.inventory import completeness
 
 
@@ -86,9 +86,15 @@ def check_operator(op: Any, device: Any = "cpu", checks: Iterable[str] | None = 
     """
     case = case_of(as_operator(op), str(device))
     report = Report(str(case.key))
-    for name in CHECKS if checks is None else checks:
-        report.results += CHECKS[name](case)
+    for name in applicable(case) if checks is None else checks:
+        reason = why_not(CHECKS[name], case)
+        report.results += [case.skipped(name, reason)] if reason else CHECKS[name](case)
     return report
+
+
+def applicable(case: Case) -> list[str]:
+    """The checks that mean something for an operator: no others are made."""
+    return [name for name, check in CHECKS.items() if not why_not(check, case)]
 
 
 def conform(device: Any = "cpu", operators: Iterable[Any] | None = None) -> Report:
@@ -104,7 +110,9 @@ def conformance_cases(device: Any = "cpu", operators: Iterable[Any] | None = Non
     """pytest parameters (operator, check), named "add-value", for tests that want marks of their own on some."""
     import pytest
 
-    pairs = ((operator, check) for operator in registry.operators(operators) for check in CHECKS)
+    pairs = (
+        (operator, check) for operator in registry.operators(operators) for check in applicable(case_of(operator, str(device)))
+    )
     return [pytest.param(operator, check, id=f"{operator.name}-{check}") for operator, check in pairs]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.autograd.batches import Batch, Result, Rule, loop
+from tenfold.autograd.batches import Batch, Result, Rule, examples
 from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
 from tenfold.ops.view.shapes import reshape, unsqueeze
 from tenfold.tensor.tensor import Tensor
@@ -51,7 +51,7 @@ def shifting(*names: str, on: str = "input") -> Rule:
     def rule(batch: Batch) -> Result:
         n = batch.ndim(on)
         if n == 0 or batch.names != [on]:
-            return loop(batch)
+            return examples(batch)
         changed: dict[str, Any] = {name: shifted(batch.values[name], n) for name in names}
         return batch.call(**{on: batch.front(on)}, **changed), 0
 
@@ -70,7 +70,7 @@ def shifted(dims: Any, n: int) -> Any:
 def reduction(batch: Batch) -> Result:
     """Operators along `dim` (an int, several, or None for all elements), with or without `keepdim`."""
     if batch.names != ["input"]:
-        return loop(batch)
+        return examples(batch)
     x, n = batch.front("input"), batch.ndim("input")
     dim, keepdim = batch.values.get("dim"), batch.values.get("keepdim", False)
     if n == 0:
@@ -104,7 +104,7 @@ def along(*others: str) -> Rule:
         n = batch.ndim("input")
         given = [name for name in others if isinstance(batch.values.get(name), Tensor)]
         if n == 0 or any(batch.ndim(name) != n for name in given):
-            return loop(batch)
+            return examples(batch)
         changed = {name: batch.front(name) for name in ("input", *given)}
         return batch.call(dim=shifted(batch.values["dim"], n), **changed), 0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenfold.autograd.batching import Batch, Result, batching, batching_by_name
+from tenfold.autograd.batching import Batch, Result, batching, batching_by_name, examples
 from tenfold.autograd.batching_rules.kinds import reduction
 from tenfold.autograd.tangents import LINEAR, jvp_by_name
 from tenfold.dispatch.operators import op
@@ -13,6 +13,9 @@ batching_by_name(
     "logcumsumexp cummax_pair cummin_pair vector_norm median_dim mode_pair",
     reduction,
 )
+
+
+batching(op.histc)(examples)
 
 
 @batching(op.median_value)

@@ -10,7 +10,7 @@ from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
 from tenfold.ops.creation.factories import full
 from tenfold.ops.indexing.joining import cat
 from tenfold.ops.indexing.masks import nonzero
-from tenfold.ops.indexing.subscripts import at_dim, getitem, index as indexed, index_put, index_put_
+from tenfold.ops.indexing.subscripts import at_dim, getitem, index as indexed, index_put
 from tenfold.ops.pointwise.arithmetic import where
 from tenfold.ops.view.shapes import expand, reshape, view
 from tenfold.tensor.tensor import Tensor
@@ -230,7 +230,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     dim = wrap_dim(dim, input.dim(), "index_fill")
     length = input.size(dim) if input.dim() else 1
     chosen = full((length,), False, dtype=dtypes.bool_, device=input.device)
-    index_put_(chosen, [place], full((), True, dtype=dtypes.bool_, device=input.device))
+    chosen = index_put(chosen, [place], full((), True, dtype=dtypes.bool_, device=input.device))
     shape = [length if d == dim else 1 for d in range(input.dim())]
     return where(view(chosen, tuple(shape)), value, input)
 

@@ -205,7 +205,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     if tensor.numel() == 0:
         if num_classes <= 0:
             raise RuntimeError("one_hot: Can not infer total number of classes from empty tensor; pass num_classes")
-    elif tensor._key.device.type != "meta":
+    elif tensor._key.device.type != "meta" and (tensor._key.level is None or num_classes == -1):  # vmap hides values
         low, high = int(tensor.min()), int(tensor.max())
         if low < 0 or 0 <= num_classes <= high:
             raise RuntimeError(

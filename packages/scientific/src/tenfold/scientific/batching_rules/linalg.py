@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenfold.autograd.batching import Batch, Result, batching_by_name
+from tenfold.autograd.batching import Batch, Result, batching_by_name, examples
 
 
 def in_front(batch: Batch) -> Result:
@@ -21,4 +21,13 @@ batching_by_name(
     "lu_packed pivot_order geqrf_pair ldl_packed cholesky_inverted",
     in_front,
 )
+
+
+def factored_in_front(batch: Batch) -> Result:
+    """A factorisation and its right side, with equal batches."""
+    return batch.call(**{name: batch.front(name) for name in ("LD", "pivots", "B")}), 0
+
+
+batching_by_name("linalg_ldl_solve", factored_in_front)
+batching_by_name("pseudo_inverse", examples)
 batching_by_name("solve_pair triangular_solution cholesky_solution", two_in_front)

@@ -66,6 +66,26 @@ def demand(condition: bool, otherwise: str) -> None:
         raise AssertionError(otherwise)
 
 
+Check = Callable[["Case"], Iterator[Result]]
+WhyNot = Callable[["Case"], str]
+
+
+def unless(why_not: WhyNot) -> Callable[[Check], Check]:
+    """Decorator of a check: where `why_not(case)` gives a reason the check means nothing, and is not made."""
+
+    def mark(check: Check) -> Check:
+        check.why_not = why_not  # type: ignore[attr-defined]
+        return check
+
+    return mark
+
+
+def why_not(check: Check, case: Case) -> str:
+    """Why a check means nothing for an operator; empty where it is to be made."""
+    found: str = getattr(check, "why_not", lambda case: "")(case)
+    return found
+
+
 class Case:
     """One operator on one device."""
 
@@ -77,6 +97,11 @@ class Case:
     @property
     def device(self) -> Any:
         return self.key
+
+    @property
+    def random(self) -> bool:
+        """Whether results are drawn."""
+        return bool(self.registered.random or self.operator.random)
 
     @functools.cached_property
     def dtypes(self) -> tuple[Any, ...]:
@@ -122,20 +147,26 @@ class Case:
 
     def reseed(self) -> None:
         """Start what a random operator draws from at the operator's own seed."""
-        if self.registered.random or self.operator.random:
+        if self.random:
             manual_seed(zlib.crc32(self.operator.name.encode()))
 
     # Results
 
-    def each(self, check: str, function: Callable[[Sample, Any], None], dtypes: Iterable[Any] | None = None) -> Iterator[Result]:
-        """Try every sample of every accepted dtype with a function that returns, raises Skip, or fails."""
+    def each(
+        self,
+        check: str,
+        function: Callable[[Sample, Any], None],
+        dtypes: Iterable[Any] | None = None,
+        where: Callable[[Sample], bool] = lambda sample: True,
+    ) -> Iterator[Result]:
+        """Try every sample, `where` it concerns the check, of every accepted dtype with a function that returns or fails."""
         tried = False
         for dtype in self.dtypes if dtypes is None else dtypes:
-            for sample in self.samples(dtype):
+            for sample in filter(where, self.samples(dtype)):
                 tried = True
                 yield self.attempt(check, repr(sample), functools.partial(function, sample, dtype))
         if not tried:
-            yield self.skipped(check, "no samples" if not self.samples() else "no sample of a dtype that this check is about")
+            yield self.skipped(check, "no samples" if not self.samples() else "no sample that this check is about")
 
     def attempt(self, check: str, sample: str, function: Callable[[], None]) -> Result:
         """Run one try and say how it went."""

@@ -14,7 +14,7 @@ from tenfold.ops import _dunders as dunders
 from tenfold.ops.creation.factories import empty
 from tenfold.tensor.tensor import Tensor
 from tenfold.testing import samples as registry
-from tenfold.testing.checks.case import Case, Result, Skip, assert_same, copied, demand, results_of, to_host
+from tenfold.testing.checks.case import Case, Result, assert_same, copied, demand, results_of, to_host, unless
 from tenfold.testing.samples import Sample
 from tenfold.types.promotion import can_cast
 
@@ -29,38 +29,37 @@ def _starts_with_tensor(sample: Sample) -> bool:
     return bool(sample.args) and isinstance(sample.args[0], Tensor)
 
 
+def _callable_methods(case: Case) -> list[str]:
+    return [n for n in methods_of(case.operator) if not n.startswith("__") or n == "__getitem__"]
+
+
+def _no_method(case: Case) -> str:
+    return case.registered.no_value or ("" if _callable_methods(case) else "the operator is no Tensor method")
+
+
+@unless(_no_method)
 def method(case: Case) -> Iterator[Result]:
     """`x.op(...)` is `op(x, ...)`."""
-    names = [n for n in methods_of(case.operator) if not n.startswith("__") or n == "__getitem__"]
-    if not names:
-        yield case.skipped("method", "the operator is no Tensor method")
-        return
+    names = _callable_methods(case)
 
     def compare(sample: Sample, dtype: Any) -> None:
-        if not _starts_with_tensor(sample):
-            raise Skip("the first argument is no tensor")
-        _comparable(case)
         for name in names:
             x, *rest = sample.map(copied).args if case.registered.mutates else sample.args
             case.reseed()
             assert_same(getattr(x, name)(*rest, **sample.kwargs), case.call(sample), f"method {name}", exact=True)
 
-    yield from case.each("method", compare, case.dtypes[:2])
+    yield from case.each("method", compare, case.dtypes[:2], _starts_with_tensor)
 
 
-def _comparable(case: Case) -> None:
-    if case.registered.no_value:
-        raise Skip(case.registered.no_value)
+def _no_out(case: Case) -> str:
+    return case.registered.no_value or ("" if takes_out(case.operator) else "the operator takes no out=")
 
 
+@unless(_no_out)
 def out(case: Case) -> Iterator[Result]:
     """`op(..., out=t)` writes the function's result into `t` (also into strided memory) and returns `t`."""
-    if not takes_out(case.operator):
-        yield case.skipped("out", "the operator takes no out=")
-        return
 
     def compare(sample: Sample, dtype: Any) -> None:
-        _comparable(case)
         expected = case.call(sample)
         several = isinstance(expected, tuple)
         for make in (_empty_like, _strided_like, _wrong_size):
@@ -89,17 +88,22 @@ def _wrong_size(t: Any) -> Any:
     return empty((0,), dtype=t.dtype, device=t.device)
 
 
+def _inplace_form(case: Case) -> Operator | None:
+    form = OPERATORS.get(case.operator.name + "_")
+    return form if form is not None and form.inplace_of is case.operator else None
+
+
+def _no_inplace_form(case: Case) -> str:
+    return case.registered.no_value or ("" if _inplace_form(case) else "the operator has no in-place form")
+
+
+@unless(_no_inplace_form)
 def inplace(case: Case) -> Iterator[Result]:
     """`op_(x, ...)` writes what `op(x, ...)` returns into `x`, returns `x`, and counts a new version of its memory."""
-    form = OPERATORS.get(case.operator.name + "_")
-    if form is None or form.inplace_of is not case.operator:
-        yield case.skipped("inplace", "the operator has no in-place form")
-        return
+    form = _inplace_form(case)
+    assert form is not None
 
     def compare(sample: Sample, dtype: Any) -> None:
-        if not _starts_with_tensor(sample):
-            raise Skip("the first argument is no tensor")
-        _comparable(case)
         expected = case.call(sample)
         for target in (sample.args[0].clone(), _strided_copy(sample.args[0])):
             if expected.shape != target.shape or not can_cast(expected.dtype, target.dtype):
@@ -112,7 +116,7 @@ def inplace(case: Case) -> Iterator[Result]:
             assert_same(target, expected.to(target.dtype), f"{form.name} against {case.operator.name}")
             assert target._version > version, f"{form.name} did not advance the version of the memory it wrote"
 
-    yield from case.each("inplace", compare, case.dtypes)
+    yield from case.each("inplace", compare, case.dtypes, _starts_with_tensor)
 
 
 def _strided_copy(t: Any) -> Any:
@@ -133,8 +137,8 @@ def _refuses(form: Any, target: Any, sample: Sample) -> None:
     raise AssertionError(f"{form.name} accepted a result that does not fit: {sample!r}")
 
 
-def python_operator(case: Case) -> Iterator[Result]:
-    """`x + y` and `2 + x` are `add`; likewise every other Python operator."""
+def _python_operators(case: Case) -> tuple[list[str], list[str]]:
+    """The special methods that are the operator as it stands, and with the operands swapped."""
     name = case.operator.name
     straight = [m for m, o in {**dunders.BINARY, **dunders.UNARY}.items() if o == name and not m.startswith("__r")]
     swapped = [
@@ -142,13 +146,16 @@ def python_operator(case: Case) -> Iterator[Result]:
     ]
     if name == "rsub":  # the reflected method of sub is an operator of its own
         straight, swapped = ["__rsub__"], []
-    if not straight and not swapped:
-        yield case.skipped("python_operator", "no Python operator means it")
-        return
+    return straight, swapped
+
+
+@unless(lambda case: "" if any(_python_operators(case)) else "no Python operator means it")
+def python_operator(case: Case) -> Iterator[Result]:
+    """`x + y` and `2 + x` are `add`; likewise every other Python operator."""
+    name = case.operator.name
+    straight, swapped = _python_operators(case)
 
     def compare(sample: Sample, dtype: Any) -> None:
-        if sample.kwargs or not _starts_with_tensor(sample):
-            raise Skip("not a call that a Python operator makes")
         expected = case.call(sample)
         for m in straight:
             x, *rest = sample.args
@@ -158,4 +165,6 @@ def python_operator(case: Case) -> Iterator[Result]:
             if isinstance(y, Tensor):
                 assert_same(getattr(y, m)(x), expected, f"{m} against {name}")
 
-    yield from case.each("python_operator", compare, case.dtypes)
+    yield from case.each(
+        "python_operator", compare, case.dtypes, lambda sample: not sample.kwargs and _starts_with_tensor(sample)
+    )

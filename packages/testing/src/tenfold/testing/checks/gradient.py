@@ -13,7 +13,7 @@ from tenfold import plugins
 from tenfold.ops.creation.like import ones_like
 from tenfold.tensor.tensor import Tensor
 from tenfold.testing import tolerances
-from tenfold.testing.checks.case import Case, Result, Skip, missing_reason, results_of, to_host
+from tenfold.testing.checks.case import Case, Result, Skip, missing_reason, results_of, to_host, unless
 from tenfold.testing.samples import Sample
 
 WIDE = (tenfold.float64, tenfold.complex128)
@@ -26,32 +26,32 @@ def has_autograd() -> bool:
     return plugins.layer("autograd") is not None
 
 
-def _why_not(case: Case) -> str:
+def no_derivatives(case: Case) -> str:
     """Why the operator's derivatives are not compared; empty when they are."""
     if not has_autograd():
         return "tenfold-autograd is not installed"
     if case.operator.nondifferentiable:
         return "the operator is not differentiable"
-    if case.registered.no_gradient:
-        return case.registered.no_gradient
-    return "" if any(d in case.dtypes for d in WIDE) else "no sample of a dtype that has derivatives"
+    if case.registered.related or case.registered.no_gradient:
+        return case.registered.related or case.registered.no_gradient
+    wide = (dtype for dtype in WIDE if dtype in case.candidates and case.refusal(dtype) is None)
+    found = any(_has_floats(case, sample) for dtype in wide for sample in case.samples(dtype))
+    return "" if found else "no sample of a dtype that has derivatives"
 
 
-class _Problem:
+class Problem:
     """A sample as a function of its floating-point tensors, which become leaves."""
 
     def __init__(self, case: Case, sample: Sample) -> None:
         self.case, self.sample = case, sample
         self.leaves: list[Any] = []
         self.positions: list[int | None] = []
-        constants = self._constants()
+        constants = _constants(case, sample)
         for t in sample.tensors:
             wanted = t.dtype.category >= 2 and id(t) not in constants
             self.positions.append(len(self.leaves) if wanted else None)
             if wanted:
                 self.leaves.append(t.detach().requires_grad_(True))
-        if not self.leaves:
-            raise Skip("the sample has no floating-point tensor")
         results = self.outputs(self(*self.leaves))
         if not results:
             raise Skip("no result depends differentiably on the arguments")
@@ -75,11 +75,6 @@ class _Problem:
             result = registered.stable(result)
         return tuple(r for r in results_of(result) if isinstance(r, Tensor) and r.dtype.category >= 2)
 
-    def _constants(self) -> set[int]:
-        names = [p.name for p in self.case.operator.params if not p.keyword_only]
-        given = [*zip(names, self.sample.args), *self.sample.kwargs.items()]
-        return {id(value) for name, value in given if name in self.case.registered.constants}
-
     def outputs(self, results: tuple[Any, ...]) -> list[Any]:
         return [r for r in results if r.requires_grad]
 
@@ -92,23 +87,35 @@ class _Problem:
         return sum(t.numel() for t in self.leaves)
 
 
-def _each(case: Case, check: str, function: Callable[[_Problem], None]) -> Iterator[Result]:
-    reason = _why_not(case)
-    if reason:
-        yield case.skipped(check, reason)
-        return
-    for dtype in WIDE:
-        if dtype in case.dtypes:
-            yield from case.each(check, lambda sample, _: function(_Problem(case, sample)), [dtype])
+def each_problem(case: Case, check: str, function: Callable[[Problem], None]) -> Iterator[Result]:
+    """Try every sample that has derivatives, in double precision."""
+    wide = [dtype for dtype in WIDE if dtype in case.dtypes]
+    yield from case.each(check, lambda sample, _: function(Problem(case, sample)), wide, lambda sample: _has_floats(case, sample))
 
 
+def _has_floats(case: Case, sample: Sample) -> bool:
+    constants = _constants(case, sample)
+    return any(t.dtype.category >= 2 and id(t) not in constants for t in sample.tensors)
+
+
+def _constants(case: Case, sample: Sample) -> set[int]:
+    names = [p.name for p in case.operator.params if not p.keyword_only]
+    given = [*zip(names, sample.args), *sample.kwargs.items()]
+    return {id(value) for name, value in given if name in case.registered.constants}
+
+
+def _first_means_nothing(case: Case) -> str:
+    return "" if has_autograd() and case.operator.nondifferentiable else no_derivatives(case)
+
+
+@unless(_first_means_nothing)
 def first_gradient(case: Case) -> Iterator[Result]:
     """Gradients agree with central differences in float64 and complex128; gradients of empty tensors are empty."""
-    if has_autograd() and case.operator.nondifferentiable:
+    if case.operator.nondifferentiable:
         yield from case.each("first_gradient", lambda sample, _: _is_cut_off(case, sample), case.dtypes[:1])
         return
 
-    def compare(problem: _Problem) -> None:
+    def compare(problem: Problem) -> None:
         if problem.empty:
             _shapes_only(problem)
             return
@@ -118,16 +125,14 @@ def first_gradient(case: Case) -> Iterator[Result]:
         eps, rtol, atol = tolerances.GRADIENT
         gradcheck(problem, tuple(problem.leaves), eps=eps, rtol=rtol, atol=atol, fast_mode=fast, check_undefined_grad=False)
 
-    yield from _each(case, "first_gradient", _asserting(compare))
+    yield from each_problem(case, "first_gradient", _asserting(compare))
 
 
+@unless(lambda case: case.registered.no_second_gradient or no_derivatives(case))
 def second_gradient(case: Case) -> Iterator[Result]:
     """Gradients of gradients agree with central differences of gradients."""
-    if case.registered.no_second_gradient:
-        yield case.skipped("second_gradient", case.registered.no_second_gradient)
-        return
 
-    def compare(problem: _Problem) -> None:
+    def compare(problem: Problem) -> None:
         if problem.empty:
             raise Skip("an empty tensor has no second derivatives to compare")
         from tenfold.autograd.gradcheck import gradgradcheck
@@ -135,13 +140,13 @@ def second_gradient(case: Case) -> Iterator[Result]:
         eps, rtol, atol = tolerances.SECOND_GRADIENT
         gradgradcheck(problem, tuple(problem.leaves), eps=eps, rtol=rtol, atol=atol, fast_mode=True, check_undefined_grad=False)
 
-    yield from _each(case, "second_gradient", _asserting(compare))
+    yield from each_problem(case, "second_gradient", _asserting(compare))
 
 
-def _asserting(compare: Callable[[_Problem], None]) -> Callable[[_Problem], None]:
+def _asserting(compare: Callable[[Problem], None]) -> Callable[[Problem], None]:
     """gradcheck's own error is a failed assertion here."""
 
-    def checked(problem: _Problem) -> None:
+    def checked(problem: Problem) -> None:
         try:
             compare(problem)
         except RuntimeError as error:
@@ -152,7 +157,7 @@ def _asserting(compare: Callable[[_Problem], None]) -> Callable[[_Problem], None
     return checked
 
 
-def _shapes_only(problem: _Problem) -> None:
+def _shapes_only(problem: Problem) -> None:
     outputs = problem.outputs(problem(*problem.leaves))
     grads = tenfold.autograd.grad(outputs, problem.leaves, [ones_like(t) for t in outputs], allow_unused=True)
     for t, g in zip(problem.leaves, grads):
@@ -167,10 +172,11 @@ def _is_cut_off(case: Case, sample: Sample) -> None:
             assert not result.requires_grad, f"{case.operator.name} is nondifferentiable, but its result requires gradients"
 
 
+@unless(no_derivatives)
 def gradient_memory(case: Case) -> Iterator[Result]:
     """`backward` changes neither arguments nor incoming gradients, and no two gradients share memory with anything."""
 
-    def compare(problem: _Problem) -> None:
+    def compare(problem: Problem) -> None:
         outputs = problem.outputs(problem(*problem.leaves))
         incoming = [ones_like(t) for t in outputs]
         watched = [*problem.sample.tensors, *incoming]
@@ -183,10 +189,10 @@ def gradient_memory(case: Case) -> Iterator[Result]:
             assert np.array_equal(to_host(t), old, equal_nan=True), f"the backward pass of {case.operator.name} changed {name}"
         _apart(problem, [t.grad for t in problem.leaves if t.grad is not None], watched)
 
-    yield from _each(case, "gradient_memory", compare)
+    yield from each_problem(case, "gradient_memory", compare)
 
 
-def _apart(problem: _Problem, grads: list[Any], others: list[Any]) -> None:
+def _apart(problem: Problem, grads: list[Any], others: list[Any]) -> None:
     name = problem.case.operator.name
     for i, g in enumerate(grads):
         if not g.numel():

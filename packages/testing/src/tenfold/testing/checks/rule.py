@@ -8,15 +8,17 @@ from typing import Any
 
 from tenfold.dispatch.devices import CPU
 from tenfold.tensor.tensor import Tensor
-from tenfold.testing.checks.case import Case, Result, Skip, demand, missing_reason, results_of
+from tenfold.testing.checks.case import Case, Result, Skip, demand, missing_reason, results_of, unless
 from tenfold.testing.samples import Sample
 
 
+def _shape_from_data(case: Case) -> str:
+    return case.registered.data_dependent and f"results' shapes depend on data: {case.registered.data_dependent}"
+
+
+@unless(_shape_from_data)
 def shape_rule(case: Case) -> Iterator[Result]:
     """Results have the shapes and dtypes that the shape rule (or the body, on the meta device) gives."""
-    if case.registered.data_dependent:
-        yield case.skipped("shape_rule", f"results' shapes depend on data: {case.registered.data_dependent}")
-        return
     for dtype in case.dtypes:
         for ours, shapes in zip(case.samples(dtype), case.samples(dtype, "meta")):
 
@@ -42,6 +44,7 @@ def _compare(case: Case, what: str, a: Any, b: Any) -> None:
         assert a.device is case.key or a.device == CPU, f"{what}: device {a.device}, expected {case.key}"
 
 
+@unless(lambda case: "" if any(s.tensors for s in case.samples()) else "an operator without tensors chooses its dtypes itself")
 def dtypes(case: Case) -> Iterator[Result]:
     """A dtype that the rule accepts works; one that it refuses is refused with an error of the same type."""
     for dtype in case.candidates:
@@ -70,12 +73,15 @@ def _as_refused(case: Case, sample: Sample, refused: Exception | None) -> None:
     raise AssertionError(f"{case.operator.name} runs where its rule refuses: {type(refused).__name__}: {refused}")
 
 
+def _free_to_share(case: Case) -> str:
+    is_free = case.operator.body is not None and not case.operator.view
+    return "a composite may return its argument or a view of it" if is_free else ""
+
+
+@unless(_free_to_share)
 def memory(case: Case) -> Iterator[Result]:
     """A view shares its first argument's memory; the results of other primitives and kernels are memory of their own."""
     operator = case.operator
-    if operator.body is not None and not operator.view:
-        yield case.skipped("memory", "a composite may return its argument or a view of it")
-        return
 
     def compare(sample: Sample, dtype: Any) -> None:
         inputs = [t for t in sample.tensors if t.numel()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.full import run_body
 from tenfold.dispatch.operators import Operator
 from tenfold.tensor.tensor import wrap, wrap_all
-from tenfold.testing.checks.case import Case, Result, Skip, assert_same, results_of, to_host
+from tenfold.testing.checks.case import Case, Result, Skip, assert_same, results_of, to_host, unless
 from tenfold.testing.samples import Sample
 from tenfold.types.memory_format import contiguous_format
 
@@ -37,24 +37,30 @@ def replaced(operator: Operator, device_type: str, function: Any) -> Iterator[No
         cached.clear()
 
 
+def oracles(case: Case) -> list[Callable[[Case, Sample], None]]:
+    """What an operator's result on the CPU can be compared with."""
+    accelerated = case.operator.body is not None and getattr(kernels.table("cpu"), case.operator.name) is not None
+    return [against_body] * accelerated + [against_reference] * (case.registered.reference is not None)
+
+
+def nothing_to_compare(case: Case) -> str:
+    """Why values are not compared; empty when they are."""
+    if case.registered.no_value:
+        return case.registered.no_value
+    if case.key is not CPU:
+        return "random results differ between devices" if case.random else ""
+    kind = "a composite's body is its definition" if case.operator.body is not None else "the CPU kernel is the definition"
+    return "" if oracles(case) else f"no reference is registered with the samples; {kind}"
+
+
+@unless(nothing_to_compare)
 def value(case: Case) -> Iterator[Result]:
     """The result is that of the CPU (on another device), of the body (for a kernel of a composite), of the reference."""
-    if case.registered.no_value:
-        yield case.skipped("value", case.registered.no_value)
-        return
     if case.key is not CPU:
         yield from _against_cpu(case)
         return
-    compared = False
-    if case.operator.body is not None and getattr(kernels.table("cpu"), case.operator.name) is not None:
-        compared = True
-        yield from case.each("value", lambda sample, dtype: _against_body(case, sample))
-    if case.registered.reference is not None:
-        compared = True
-        yield from case.each("value", lambda sample, dtype: _against_reference(case, sample))
-    if not compared:
-        kind = "a composite's body is its definition" if case.operator.body is not None else "the CPU kernel is the definition"
-        yield case.skipped("value", f"no reference is registered with the samples; {kind}")
+    for oracle in oracles(case):
+        yield from case.each("value", lambda sample, dtype, oracle=oracle: oracle(case, sample))  # type: ignore[misc]
 
 
 def _against_cpu(case: Case) -> Iterator[Result]:
@@ -62,21 +68,19 @@ def _against_cpu(case: Case) -> Iterator[Result]:
         for ours, theirs in zip(case.samples(dtype), case.samples(dtype, "cpu")):
 
             def compare(ours: Sample = ours, theirs: Sample = theirs) -> None:
-                if case.registered.random or case.operator.random:
-                    raise Skip("random results differ between devices")
                 assert_same(case.call(ours), case.call(theirs), f"{case.operator.name} on {case.key} against the CPU")
 
             yield case.attempt("value", repr(ours), compare)
 
 
-def _against_body(case: Case, sample: Sample) -> None:
+def against_body(case: Case, sample: Sample) -> None:
     result = case.call(sample)
     with replaced(case.operator, case.key.type, None):
         expected = case.call(sample)
     assert_same(result, expected, f"kernel of {case.operator.name} against its body")
 
 
-def _against_reference(case: Case, sample: Sample) -> None:
+def against_reference(case: Case, sample: Sample) -> None:
     result = case.call(sample)
     got = results_of(result)
     floating = any(r.dtype.category >= 2 for r in got)
@@ -100,21 +104,26 @@ def _precise(tensor: Any, floating: bool) -> Any:
     return array.astype(wide.get(kind, array.dtype))
 
 
+def _is_strided(sample: Sample) -> bool:
+    return not all(t.is_contiguous() for t in sample.tensors)
+
+
+def _layout_is_meaning(case: Case) -> str:
+    if case.random:
+        return "what a random operator draws first goes to the element that is first in memory"
+    return case.registered.no_value or ("" if any(map(_is_strided, case.samples())) else "every sample's tensors are contiguous")
+
+
+@unless(_layout_is_meaning)
 def layouts(case: Case) -> Iterator[Result]:
     """Tensors of the same values in row-major memory give the same result."""
 
     def compare(sample: Sample, dtype: Any) -> None:
-        if all(t.is_contiguous() for t in sample.tensors):
-            raise Skip("every tensor of the sample is contiguous already")
-        if case.registered.no_value:
-            raise Skip(case.registered.no_value)
-        if case.registered.random or case.operator.random:
-            raise Skip("what a random operator draws first goes to the element that is first in memory")
         plain = sample.map(lambda t: t.clone(memory_format=contiguous_format))
         assert all(t.is_contiguous() for t in plain.tensors), "clone(memory_format=contiguous_format) is not contiguous"
         assert_same(case.call(sample), case.call(plain), f"{case.operator.name}: strided memory against contiguous")
 
-    yield from case.each("layouts", compare)
+    yield from case.each("layouts", compare, where=_is_strided)
 
 
 def unchanged(case: Case) -> Iterator[Result]:
@@ -137,13 +146,15 @@ def _memory(tensor: Any) -> Any:
     return np.array(to_host(tensor)).reshape(-1).view(np.uint8)
 
 
+def _conditional(case: Case) -> list[Any]:
+    getattr(kernels.table(case.key.type), case.operator.name)  # loads them
+    return [e for e in kernels.KERNELS.get((case.operator.name, case.key.type), []) if e.when is not None]
+
+
+@unless(lambda case: "" if _conditional(case) else "no kernel has a condition (when=)")
 def conditions(case: Case) -> Iterator[Result]:
     """Every kernel attached with `when=` serves some samples and not others, and agrees with what serves the others."""
-    getattr(kernels.table(case.key.type), case.operator.name)  # loads them
-    entries = [e for e in kernels.KERNELS.get((case.operator.name, case.key.type), []) if e.when is not None]
-    if not entries:
-        yield case.skipped("conditions", "no kernel has a condition (when=)")
-        return
+    entries = _conditional(case)
     calls = list(_recorded(case))
     for entry in entries:
         held = [arguments for arguments in calls if entry.when(*arguments)]

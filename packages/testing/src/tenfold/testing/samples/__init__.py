@@ -102,9 +102,14 @@ class Samples:
     dtypes: tuple[Any, ...] | None = None  # the only ones that samples are made for
     random: bool = False  # results are drawn: they are compared under one seed only
     data_dependent: str = ""  # why a result's shape is known only from the data: no meta device
+    related: str = ""  # how arguments depend on one another, so that changes of one alone mean nothing
     no_gradient: str = ""  # why derivatives are not compared with differences
     no_value: str = ""  # why values are not compared at all
     no_second_gradient: str = ""
+    no_special: str = ""  # why infinities, NaN and huge numbers mean nothing to it
+    no_batching: str = ""  # why vmap refuses it
+    no_forward: str = ""  # why it has no forward mode
+    no_reference: str = ""  # why an elementwise operator, a reduction or a loss has nothing to compare values with
     constants: tuple[str, ...] = ()  # parameters that have no derivative by the operator's definition
     before: Callable[..., Any] | None = None  # arguments to those that derivatives are taken at: symmetric matrices
     stable: Callable[[Any], Any] | None = None  # what of the result has derivatives: eigenvectors without their phase

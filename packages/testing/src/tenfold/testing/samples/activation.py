@@ -25,7 +25,7 @@ TABLE: dict[str, tuple[Domain, dict[str, Any], Any]] = {
     "relu": (NONZERO, {}, lambda input: np.maximum(input, 0)),
     "relu6": (BENDS, {}, lambda input: np.clip(input, 0, 6)),
     "sigmoid": (ANY, {}, _sigmoid),
-    "logsigmoid": (ANY, {}, lambda input: np.log(_sigmoid(input))),
+    "logsigmoid": (ANY, {}, lambda input: -np.logaddexp(0, -input)),
     "gelu": (ANY, {"approximate": "tanh"}, None),
     "silu": (ANY, {}, lambda input: input * _sigmoid(input)),
     "mish": (ANY, {}, lambda input: input * np.tanh(np.log1p(np.exp(input)))),

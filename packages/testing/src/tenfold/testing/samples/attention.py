@@ -63,7 +63,7 @@ def _fused(make: Make) -> Iterator[Sample]:
     yield Sample(*_three(make, SIZES[2], "transposed"), None, False, None, note="strided memory")
 
 
-@samples("fused_attention_grad", dtypes=FLOATS, no_gradient=SAVED)
+@samples("fused_attention_grad", dtypes=FLOATS, related=SAVED)
 def _fused_grad(make: Make) -> Iterator[Sample]:
     for size in SIZES:
         T, S = size[1:3]

@@ -41,7 +41,7 @@ def _fused_layer_norm(make: Make) -> Iterator[Sample]:
     yield Sample(make(3, 4, layout="transposed"), 1, None, None, 0.1, note="strided memory")
 
 
-@samples("fused_layer_norm_grad", dtypes=FLOATS, no_gradient=SAVED)
+@samples("fused_layer_norm_grad", dtypes=FLOATS, related=SAVED)
 def _fused_layer_norm_grad(make: Make) -> Iterator[Sample]:
     for shape, n in ROWS:
         for weight in (None, make(*shape[-n:])):
@@ -66,7 +66,7 @@ def _fused_rms_norm(make: Make) -> Iterator[Sample]:
     yield Sample(make(3, 4, layout="transposed"), 1, None, 0.1, note="strided memory")
 
 
-@samples("fused_rms_norm_grad", dtypes=FLOATS, no_gradient=SAVED)
+@samples("fused_rms_norm_grad", dtypes=FLOATS, related=SAVED)
 def _fused_rms_norm_grad(make: Make) -> Iterator[Sample]:
     for shape, n in ROWS:
         for weight in (None, make(*shape[-n:])):
@@ -111,7 +111,7 @@ def _fused_batch_norm(make: Make) -> Iterator[Sample]:
     yield Sample(make(3, 2, layout="transposed"), None, None, None, None, True, 0.1, note="strided memory")
 
 
-@samples("fused_batch_norm_grad", dtypes=FLOATS, no_gradient=SAVED)
+@samples("fused_batch_norm_grad", dtypes=FLOATS, related=SAVED)
 def _fused_batch_norm_grad(make: Make) -> Iterator[Sample]:
     for shape in PLANES:
         for training in (True, False):
@@ -174,7 +174,7 @@ def _fused_group_norm(make: Make) -> Iterator[Sample]:
     yield Sample(make(2, 4, 3, layout="transposed"), 2, None, None, 0.1, note="strided memory")
 
 
-@samples("fused_group_norm_grad", dtypes=FLOATS, no_gradient=SAVED)
+@samples("fused_group_norm_grad", dtypes=FLOATS, related=SAVED)
 def _fused_group_norm_grad(make: Make) -> Iterator[Sample]:
     for shape, G in GROUPS:
         for weight in (None, make(shape[1])):

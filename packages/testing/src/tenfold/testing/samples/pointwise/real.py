@@ -109,8 +109,14 @@ BINARY: dict[str, tuple[Domain, Domain, tuple[Any, ...], Any]] = {
     "lcm": (Domain(-9, 9), Domain(-9, 9), (), None),
 }
 
+# Where the reference, which computes in double precision, says another thing of a narrower dtype's extremes.
+NO_SPECIAL = {
+    "sinc": "pi x overflows in the dtype of x, not in the reference's",
+    "nan_to_num": "the largest number, which stands for infinity, is that of the dtype",
+}
+
 for _name, (_domain, _reference) in UNARY.items():
-    samples(_name, reference=_reference)(unary(_domain))
+    samples(_name, reference=_reference, no_special=NO_SPECIAL.get(_name, ""))(unary(_domain))
     error_samples(_name)(no_tensor)
 
 for _name, (_first, _second, _numbers, _reference) in BINARY.items():
