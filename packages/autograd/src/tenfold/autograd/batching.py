@@ -26,8 +26,8 @@ from tenfold.dispatch import shape_rules as rules
 from tenfold.dispatch.operators import Operator, as_operator, find as find_operator
 
 __all__ = [
-    "BATCHING", "Batch", "Result", "Rule", "batching", "batching_by_name", "examples", "find", "is_elementwise", "loop", "rule_for", "stack",
-    "stacked",
+    "BATCHING", "Batch", "Result", "Rule", "batching", "batching_by_name", "examples", "find", "is_elementwise", "loop",
+    "rule_for", "stack", "stacked",
 ]  # fmt: skip
 
 BATCHING: dict[str, Rule] = {}

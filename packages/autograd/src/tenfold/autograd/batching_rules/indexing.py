@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.autograd.batches import move
-from tenfold.autograd.batching import Batch, Result, batching, batching_by_name, loop
+from tenfold.autograd.batching import Batch, Result, batching, batching_by_name, examples
 from tenfold.autograd.batching_rules.kinds import along, joined, padded, shifted, shifting
 from tenfold.autograd.tangents import LINEAR, jvp_by_name
 from tenfold.dispatch.operators import op
@@ -91,7 +91,7 @@ def index(batch: Batch) -> Result:
         return batch.call(input=batch.front("input"), indices=[None, *batch.values["indices"]]), 0
     found = _gathered(batch)
     if found is None:
-        return loop(batch)
+        return examples(batch)
     indices, r, at = found
     result = batch.call(input=batch.front("input"), indices=indices)  # (B, *index, *rest)
     if at:
@@ -109,7 +109,7 @@ def index_put(batch: Batch) -> Result:
             return batch.call(input=x, indices=[None, *batch.values["indices"]], values=padded(values, n)), 0
     found = _gathered(batch)
     if found is None:
-        return loop(batch)
+        return examples(batch)
     indices, r, at = found
     if at:  # the region lies as (B, *index, *rest), the values as (B, *rest before, *index, *rest after)
         used = sum(i is not None for i in indices) - 1
