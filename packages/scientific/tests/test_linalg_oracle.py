@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -105,3 +106,28 @@ def test_vmap(name: str) -> None:
     x = x @ x.mT
     function = getattr(tenfold.linalg, name)
     np.testing.assert_allclose(tenfold.vmap(function)(x).numpy(), function(x).numpy())
+
+
+@pytest.mark.parametrize("p", [1, -1, math.inf, "fro"])
+def test_condition_of_singular_matrices_is_infinite(p):
+    for values in ([[1.0, 1.0], [1.0, 1.0]], [[0.0, 0.0], [0.0, 0.0]]):
+        assert (
+            tenfold.linalg.cond(tenfold.tensor(values), p).item() == torch.linalg.cond(torch.tensor(values), p).item() == math.inf
+        )
+
+
+def test_nuclear_condition():
+    values = [[2.0, 1.0], [0.5, 3.0]]
+    expected = torch.linalg.cond(torch.tensor(values), "nuc").item()
+    assert tenfold.linalg.cond(tenfold.tensor(values), "nuc").item() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("driver", ["gels", "gelsy", "gelsd", "gelss"])
+def test_least_squares_tolerance(driver):
+    found, expected = (
+        lib.linalg.lstsq(
+            lib.tensor([[1.0, 0], [0, 0.1], [0, 0]]), lib.tensor([[1.0], [2], [3]]), rcond=0.5, driver=driver
+        ).solution
+        for lib in (tenfold, torch)
+    )
+    assert found.tolist() == [pytest.approx(row) for row in expected.tolist()]

@@ -24,6 +24,6 @@ def clone(input: Any, memory_format: Any) -> Any:
 @kernel(op.to_dtype, device="cpu")
 def to_dtype(input: Any, dtype: Any) -> Any:
     with np.errstate(all="ignore"):
-        if input.dtype.kind == "c" and dtype.category < 3:
+        if input.dtype.kind == "c" and dtype.category in (1, 2):
             input = input.real
         return input.astype(dtype.numpy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ NUMBERS = (int, float, bool, complex)
 for _operator, _ufunc in {
     op.mul: np.multiply, op.add: np.add, op.sub: np.subtract, op.neg: np.negative, op.abs: np.absolute,
     op.exp: np.exp, op.exp2: np.exp2, op.expm1: np.expm1, op.log: np.log, op.log2: np.log2,
-    op.log1p: np.log1p, op.sqrt: np.sqrt, op.reciprocal: np.reciprocal, op.sin: np.sin,
+    op.sqrt: np.sqrt, op.reciprocal: np.reciprocal, op.sin: np.sin,
     op.cos: np.cos, op.tan: np.tan, op.asin: np.arcsin, op.acos: np.arccos, op.atan: np.arctan, op.sinh: np.sinh,
     op.cosh: np.cosh, op.tanh: np.tanh, op.asinh: np.arcsinh, op.acosh: np.arccosh, op.atanh: np.arctanh,
     op.div: np.true_divide, op.atan2: np.arctan2, op.copysign: np.copysign, op.eq: np.equal, op.ne: np.not_equal,
@@ -44,6 +45,21 @@ def log10(input: Any) -> Any:
     if input.dtype == np.float32:
         return np.log10(input, dtype=np.float64).astype(np.float32)
     return np.log10(input)
+
+
+@kernel(op.log1p, device="cpu", into=True)
+@quiet
+def log1p(input: Any, out: Any = None) -> Any:
+    if input.dtype.kind != "c":
+        return np.log1p(input, out)
+    z = input.astype(np.complex128)
+    x, y = z.real, z.imag
+    near = (np.abs(x) < 0.5) & (np.abs(y) < 0.5)
+    # log |1 + z| of small numbers, where 1 + z would round them away
+    size = np.where(near, np.log1p(x * (2 + x) + y * y) / 2, np.log(1 + z).real)
+    result = np.empty(input.shape, input.dtype) if out is None else out
+    result.real, result.imag = size, np.arctan2(y, 1 + x)
+    return result
 
 
 def _only(kinds: str, run: Any, ufunc: Any) -> Any:
@@ -248,8 +264,7 @@ def floor_divide(input: Any, other: Any) -> Any:
         _refuse_zero(other)
         return np.floor_divide(input, other)
     quotient = np.floor_divide(input, other)
-    # x / 0 is infinite, where NumPy's floor division of an infinity gives nan
-    return np.where(np.equal(other, 0) | np.isinf(input), np.true_divide(input, other), quotient).astype(quotient.dtype)
+    return np.where(np.equal(other, 0), np.true_divide(input, other), quotient).astype(quotient.dtype)
 
 
 @kernel(op.remainder, device="cpu")
@@ -273,19 +288,37 @@ def truncated_quotient(input: Any, other: Any) -> Any:
     return quotient + (inexact & ((np.asarray(input) < 0) != (np.asarray(other) < 0))).astype(quotient.dtype)
 
 
-_POWERS = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
+_POWERS: dict[float, Any] = {
+    2: np.square, 3: lambda x, out: np.multiply(np.square(x), x, out), 0.5: np.sqrt, -1: np.reciprocal,
+    -0.5: lambda x, out: np.reciprocal(np.sqrt(x), out), -2: lambda x, out: np.reciprocal(np.square(x), out),
+}  # fmt: skip
 
 
 @kernel(op.pow, device="cpu", into=True)
+@widened
 @quiet
 def pow(input: Any, exponent: Any, out: Any = None) -> Any:
+    if getattr(exponent, "ndim", 1) == 0 and exponent.dtype.kind == "f":
+        exponent = exponent.item()
     if type(exponent) in (int, float):
         shortcut = _POWERS.get(exponent)
-        if shortcut is not None and input.dtype.kind in "fc":
+        if shortcut is not None and (input.dtype.kind == "f" or (input.dtype.kind == "c" and type(shortcut) is np.ufunc)):
             return shortcut(input, out)
+        if input.dtype.kind == "f" and isfinite(exponent):
+            return _power_of_size(input, exponent, out)
     if _is_whole(input) and _is_whole(exponent):
         return _whole_power(input, exponent, out)
     return np.power(input, exponent, out)
+
+
+def _power_of_size(x: Any, exponent: float, out: Any) -> Any:
+    """|x| ** exponent with the sign that belongs to it: NumPy takes a hundred times as long where x is negative."""
+    power = np.power(np.abs(x), exponent)
+    if exponent % 2 == 1:
+        return np.copysign(power, x, out)
+    if exponent % 1:
+        power = np.where((x < 0) & (x != -np.inf), np.asarray(np.nan, power.dtype), power)
+    return power if out is None else np.positive(power, out)
 
 
 def _whole_power(input: Any, exponent: Any, out: Any) -> Any:
@@ -300,7 +333,8 @@ def _whole_power(input: Any, exponent: Any, out: Any) -> Any:
         raise RuntimeError("pow: Integers to negative integer powers are not allowed.")
     # 1 and -1 have whole reciprocals, all others round to 0
     power = np.power(input, np.abs(exponent))
-    return np.where(negative & (np.abs(power) != 1), np.zeros((), power.dtype), power)
+    result = np.where(negative & (np.abs(power) != 1), np.zeros((), power.dtype), power)
+    return result if out is None else np.positive(result, out)
 
 
 @kernel(op.heaviside, device="cpu")
@@ -385,7 +419,9 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any, out: Any = None)
 @kernel(op.clamp, device="cpu", into=True)
 def clamp(input: Any, min: Any, max: Any, out: Any = None) -> Any:
     """Both limits are numbers that NumPy treats as weak; every other call runs the body."""
-    if type(min) not in (int, float) or type(max) not in (int, float) or input.dtype.kind != "f" or min > max:
+    if type(min) not in (int, float) or type(max) not in (int, float) or input.dtype.kind != "f":
+        return NotImplemented
+    if not -6e4 < min <= max < 6e4:  # in float16's range
         return NotImplemented
     return clip(input, min, max, out)
 
@@ -396,7 +432,7 @@ def copy(input: Any, src: Any, non_blocking: bool, out: Any = None) -> Any:
     if src.dtype is out.dtype:
         out[...] = src
     else:
-        _convert(out, src.real if src.dtype.kind == "c" and out.dtype.kind != "c" else src)
+        _convert(out, src.real if src.dtype.kind == "c" and out.dtype.kind not in "bc" else src)
     return out
 
 

@@ -448,6 +448,8 @@ def _with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
             f"{operator.name}(): functions with out=... arguments don't support automatic differentiation, "
             f"but one of the arguments requires grad."
         )
+    if operator.family in ("creation", "random") and values.get("dtype", out) is None:
+        values["dtype"] = outs[0].dtype
     result = operator.fn(**values)
     if isinstance(result, tuple):
         return type(result)(*map(write_out, outs, result)) if hasattr(result, "_fields") else tuple(map(write_out, outs, result))

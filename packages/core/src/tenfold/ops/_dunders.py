@@ -23,7 +23,7 @@ UNARY = {"__neg__": "neg", "__abs__": "abs", "__invert__": "bitwise_not", "__pos
 INPLACE = {
     "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ifloordiv__": "floor_divide_",
     "__imod__": "remainder_", "__ipow__": "pow_", "__iand__": "bitwise_and_", "__ior__": "bitwise_or_",
-    "__ixor__": "bitwise_xor_",
+    "__ixor__": "bitwise_xor_", "__ilshift__": "bitwise_left_shift_", "__irshift__": "bitwise_right_shift_",
 }  # fmt: skip
 # Reflected methods whose operator takes the other operand first.
 SWAPPED = {

@@ -177,6 +177,7 @@ def from_numpy(ndarray: Any) -> Tensor:
             "from_numpy: at least one stride in the given numpy array is negative, and tensors with negative strides are not "
             "currently supported; make a copy of your array with array.copy()."
         )
+    ndarray = ndarray.view(np.ndarray)  # subclasses, as of files, give results of their own class
     if ndarray.base is not None and ndarray.flags.c_contiguous and ndarray.dtype.kind != "V":
         # The tensor's storage starts where the given array does, as in PyTorch.
         ndarray = np.ndarray(ndarray.shape, ndarray.dtype, ndarray.data)

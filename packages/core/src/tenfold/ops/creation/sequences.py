@@ -22,8 +22,9 @@ def _number(value: Any) -> Any:
     if isinstance(value, Tensor):
         if value.dim():
             raise RuntimeError(f"expected a number or a 0-d tensor, got a tensor of {value.dim()} dimensions")
-        return value.item()
-    return value.item() if isinstance(value, np.generic) else value
+        value = value.item()
+    value = value.item() if isinstance(value, np.generic) else value
+    return int(value) if isinstance(value, bool) else value
 
 
 @composite("creation", method=None, out=True)

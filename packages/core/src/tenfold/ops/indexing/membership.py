@@ -12,6 +12,7 @@ from tenfold.dispatch.operators import composite, op
 from tenfold.ops.creation.factories import place, tensor
 from tenfold.ops.pointwise.logic import eq
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import int64
 from tenfold.types.promotion import promote_types
 
 
@@ -68,9 +69,9 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     (tensor([0, 1]), tensor([1, 2]))
     """
     if indices.dtype.category != 1:
-        raise ValueError(f"unravel_index: expected 'indices' to be an integer dtype, got {indices.dtype.name}")
+        raise TypeError(f"unravel_index: expected 'indices' to be integer dtype, but got {indices.dtype}")
     sizes = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
     if any(n < 0 for n in sizes):
         raise ValueError(f"unravel_index: 'shape' cannot have negative values, got {sizes}")
     steps = [prod(sizes[i + 1 :]) for i in range(len(sizes))]
-    return tuple(indices.floor_divide(step).remainder(n) for step, n in zip(steps, sizes))
+    return tuple(indices.to(int64).floor_divide(step).remainder(n) for step, n in zip(steps, sizes))

@@ -143,7 +143,7 @@ def _contract(parts: list[tuple[Any, list[int]]], output: list[int]) -> Any:
         result, subscripts = _pair(result, subscripts, t, own, later)
     lost = [d for d, s in enumerate(subscripts) if s not in output]
     if lost:
-        result = result.sum(lost).to(result.dtype)
+        result = result.sum(lost)
         subscripts = [s for s in subscripts if s in output]
     return result.permute([subscripts.index(s) for s in output])
 

@@ -18,7 +18,8 @@ from tenfold.dispatch.shape_rules import (
     require_floating,
 )
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.dtypes import bool_, complex128, float64, uint8
+from tenfold.types.dtypes import bool_, complex128, dtype, float64, type_name, uint8
+from tenfold.types.numeric_limits import representable
 from tenfold.types.promotion import of_values
 
 _BINARY: dict[str, Any] = {"promote": "common", "inplace": True, "out": True, "rule": pointwise}
@@ -71,9 +72,10 @@ def _scaled(input: Tensor, other: Any, alpha: Any, name: str) -> Any:
     whole = isinstance(alpha, int) or not isinstance(alpha, (float, complex))
     if not whole and input.dtype.category < 2 and not (isinstance(other, Tensor) and other.dtype.category >= 2):
         raise RuntimeError(f"{name}: For integral input tensors, argument alpha must not be a floating point number.")
-    if isinstance(other, Tensor) and other._array.dtype != input._array.dtype:
-        other = other.to(of_values((input, other)))  # before the product, which a narrower type would round
-    return other * alpha
+    dtype = of_values((input, other))
+    if isinstance(other, Tensor) and other.dtype is not dtype:
+        other = other.to(dtype)  # before the product, which a narrower type would round
+    return other & bool(alpha) if dtype.category == 0 else other * representable(alpha, dtype)
 
 
 @primitive("pointwise", promote="common", inplace=True, out=True, aliases=("subtract",))
@@ -256,8 +258,23 @@ def float_power(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     >>> tenfold.float_power(tenfold.tensor([2]), 0.5)
     tensor([1.4142], dtype=tenfold.float64)
     """
-    wide = complex128 if any(_is_complex(x) for x in (input, exponent)) else float64
+    wide = _widest(input, exponent)
     return pow(*[x.to(wide) if isinstance(x, Tensor) else x for x in (input, exponent)])
+
+
+@OPERATORS["float_power_"].overload
+def _(input: Any, exponent: Any) -> Any:
+    wide = _widest(input, exponent)
+    if input.dtype is not wide:
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {type_name(input.dtype)} but the operation's result requires dtype "
+            f"{type_name(wide)}"
+        )
+    return NotImplemented
+
+
+def _widest(input: Any, exponent: Any) -> dtype:
+    return complex128 if any(_is_complex(x) for x in (input, exponent)) else float64
 
 
 def _is_complex(x: Any) -> bool:
@@ -367,6 +384,8 @@ def ldexp(input: Tensor, other: Tensor) -> Tensor:
     >>> tenfold.ldexp(tenfold.tensor([1.5]), tenfold.tensor([3]))
     tensor([12.])
     """
+    if input.dtype.is_half and other.dtype.category < 2:
+        return ldexp(input.float(), other).to(input.dtype)
     return input * pow(2.0, other)
 
 

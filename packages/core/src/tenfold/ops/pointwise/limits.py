@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.dispatch.meta import Meta
-from tenfold.dispatch.operators import Number, composite, primitive
+from tenfold.dispatch.operators import OPERATORS, Number, composite, primitive
 from tenfold.dispatch.shape_rules import pointwise
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.numeric_limits import finfo
+from tenfold.types.numeric_limits import finfo, representable
+from tenfold.types.promotion import of_values
 
 _EXTREME: dict[str, Any] = {"promote": "common", "out": True}
 
@@ -154,6 +155,21 @@ def clamp_max(input: Tensor, max: Tensor | Number) -> Tensor:
     """
 
 
+def _check_limits(input: Any, *limits: Any) -> Any:
+    dtype = of_values([x for x in (input, *limits) if x is not None])
+    for limit in limits:
+        if isinstance(limit, (int, float)):
+            if dtype.category == 0:
+                raise NotImplementedError("\"clamp_scalar_cpu\" not implemented for 'Bool'; convert to an integer dtype")
+            representable(limit, dtype)
+    return NotImplemented
+
+
+for _limiting in (clamp_min, clamp_max):
+    for _form in (_limiting.op, OPERATORS[_limiting.op.name + "_"]):
+        _form.overload(lambda input, out=None, **limits: _check_limits(input, *limits.values()))
+
+
 @composite("pointwise", inplace=True, out=True, aliases=("clip",))
 def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """Limited to a range: min(max(input, min), max); the limits are numbers or tensors, and one may be missing.
@@ -164,6 +180,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """
     if min is None and max is None:
         raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
+    _check_limits(input, min, max)
     if min is None:
         return clamp_max(input, max)
     if max is None:

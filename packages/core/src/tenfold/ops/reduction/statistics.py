@@ -15,7 +15,7 @@ from tenfold.ops.pointwise.arithmetic import where
 from tenfold.ops.reduction.ordering import sort
 from tenfold.ops.reduction.reductions import count_over, located_rule, mean, reduced, require_real, sum
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.dtypes import int64
+from tenfold.types.dtypes import float32, float64, int64
 
 
 def spread_arguments(dim: Any, unbiased: Any, correction: Any) -> tuple[Any, Any]:
@@ -261,11 +261,17 @@ def nanquantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = F
     return _quantiles(input, q, dim, keepdim, interpolation, True)
 
 
-def _quantiles(input: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: str, skip_nan: bool) -> Tensor:
+def _check_quantiles(input: Tensor, interpolation: str) -> None:
     if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
         raise RuntimeError(
             f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
         )
+    if input.dtype not in (float32, float64):
+        raise RuntimeError(f"quantile() input tensor must be either float or double dtype, got {input.dtype.name}")
+
+
+def _quantiles(input: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: str, skip_nan: bool) -> Tensor:
+    _check_quantiles(input, interpolation)
     if not isinstance(q, Tensor):
         q = op.scalar_tensor(q, dtype=input.dtype, device=input.device)
     if input.dtype is not q.dtype:

@@ -76,7 +76,7 @@ def reinterpreted(input: Meta, target: dtype) -> Meta:
         raise RuntimeError(
             f"view: self.dim() cannot be 0 to view {FROM_NUMPY[input.dtype]} as {target} (different element sizes)"
         )
-    if input.strides[-1] != have and input.shape[-1] != 1:
+    if input.strides[-1] != have and input.shape[-1] != 1 and prod(input.shape):
         raise RuntimeError(
             f"view: self.stride(-1) must be 1 to view {FROM_NUMPY[input.dtype]} as {target} (different element sizes)"
         )

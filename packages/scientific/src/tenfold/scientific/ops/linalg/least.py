@@ -123,7 +123,7 @@ def linalg_lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: str | None 
     if columns.dim() < 2 or columns.shape[-2] != A.shape[-2]:
         raise RuntimeError(f"{name}: input.size(-2) should match other.size(-2), got {list(A.shape)} and {list(B.shape)}")
     A, columns = same_batch(name, A, columns)
-    solution = linalg_pinv(A, rtol=rcond).matmul(columns)
+    solution = linalg_pinv(A, rtol=None if driver == "gels" else rcond).matmul(columns)
     rank, values = _rank_and_values(A, rcond, driver)
     residuals = (solution.real if A.dtype.is_complex else solution).reshape(-1).narrow(0, 0, 0)
     M, N = A.shape[-2:]

@@ -102,17 +102,19 @@ def linalg_cond(A: Tensor, p: Any = None) -> Tensor:
     >>> tenfold.linalg.cond(tenfold.tensor([[2.0, 0.0], [0.0, 1.0]]))
     tensor(2.)
     """
-    if p in (None, 2, -2):
-        require_matrix("linalg.cond", A)
+    if p in (None, 2, -2) or (p == "nuc" and A.numel()):
+        (require_square if p == "nuc" else require_matrix)("linalg.cond", A)
         if 0 in A.shape[-2:]:
             raise RuntimeError(f"linalg.cond: not defined for empty matrices, got shape {list(A.shape)}")
         values = op.linalg_svdvals(A)
+        if p == "nuc":
+            return values.sum(-1) * values.reciprocal().sum(-1)
         largest, smallest = values.select(-1, 0), values.select(-1, -1)
         return smallest / largest if p == -2 else largest / smallest
     require_square("linalg.cond", A)
     if A.numel() == 0:
         return A.new_zeros(A.shape[:-2]).abs()
     inverse, info = op.linalg_inv_ex(A)
-    singular = (info != 0).unsqueeze(-1).unsqueeze(-1)
-    inverse = inverse.masked_fill(singular, inf)
-    return linalg_matrix_norm(A, p) * linalg_matrix_norm(inverse, p)
+    singular = info != 0
+    inverse = inverse.masked_fill(singular.unsqueeze(-1).unsqueeze(-1), 1)
+    return (linalg_matrix_norm(A, p) * linalg_matrix_norm(inverse, p)).masked_fill(singular, inf)

@@ -1,0 +1,161 @@
+"""Values, dtypes and refusals of single calls, compared with PyTorch's: dtypes that meet, places where formulas break down."""
+
+import math
+import sys
+
+import numpy as np
+import pytest
+
+import tenfold
+
+torch = pytest.importorskip("torch")
+
+INF, NAN = math.inf, math.nan
+SPECIAL = [-INF, -3.7, -1.0, -0.0, 0.0, 1e-20, 0.3, 1.1, 3.7, 250.0, INF, NAN]
+TOLERANCE = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 3e-7, "complex64": 1e-6}
+
+
+class Subclass(np.ndarray):
+    pass
+
+
+def t(lib, values, dtype):
+    return lib.tensor(values).to(getattr(lib, dtype))
+
+
+def written(x, method, *args):
+    """What the tensor itself is after an in-place method."""
+    getattr(x, method)(*args)
+    return x
+
+
+def shifted(lib, right):
+    x = y = lib.tensor([1, 2, 3])
+    if right:
+        x >>= 1
+    else:
+        x <<= 1
+    return y
+
+
+def out_on_a_view(lib, name, *args):
+    x = lib.zeros(4, 4)
+    lib.manual_seed(0)
+    getattr(lib, name)(*args, out=x[:, 1])
+    return x
+
+
+def set_by_index(lib):
+    x = lib.zeros(3, dtype=lib.bool)
+    x[:] = lib.tensor([1j, 0, 1])
+    return x
+
+
+CASES = {
+    "complex to bool": lambda lib: lib.tensor([1j, 0, 1]).bool(),
+    "complex copied to bool": lambda lib: lib.zeros(3, dtype=lib.bool).copy_(lib.tensor([1j, 0, 1])),
+    "complex set into bool": set_by_index,
+    "complex counted": lambda lib: lib.count_nonzero(lib.tensor([1j, 0, 1])),
+    "left shift in place": lambda lib: shifted(lib, False),
+    "right shift in place": lambda lib: shifted(lib, True),
+    "pow_ of integers": lambda lib: written(lib.tensor([1, 2, -1]), "pow_", lib.tensor([-1, -1, -3])),
+    "pow_ by a negative number": lambda lib: written(lib.tensor([1, 2, -1]), "pow_", -1),
+    "pow of integers": lambda lib: lib.tensor([1, 2, -1]).pow(lib.tensor([-1, -1, -3])),
+    "arange on a view": lambda lib: out_on_a_view(lib, "arange", 4),
+    "linspace on a view": lambda lib: out_on_a_view(lib, "linspace", 0, 1, 4),
+    "logspace on a view": lambda lib: out_on_a_view(lib, "logspace", 0, 1, 4),
+    "randn on a view": lambda lib: out_on_a_view(lib, "randn", 4),
+    "full on a view": lambda lib: out_on_a_view(lib, "full", (4,), 2.0),
+    "arange into int32": lambda lib: lib.arange(0, 4, out=lib.zeros(4, dtype=lib.int32)),
+    "linspace into int64": lambda lib: lib.linspace(0, 5, 3, out=lib.zeros(3, dtype=lib.int64)),
+    "arange of bools": lambda lib: lib.arange(False, True),
+    "arange to True": lambda lib: lib.arange(True),
+    "sum of bools, none of the second": lambda lib: lib.add(lib.tensor([True, False]), lib.tensor([True, True]), alpha=0),
+    "sum of int8, alpha out of range": lambda lib: lib.add(t(lib, [1, 2], "int8"), t(lib, [1, 2], "int8"), alpha=300),
+    "log1p of tiny complex128": lambda lib: lib.log1p(t(lib, [1e-20 + 1e-20j, 1e-10j, -1e-8 + 1e-9j, -1], "complex128")),
+    "log1p of tiny complex64": lambda lib: lib.log1p(t(lib, [1e-20 + 1e-20j, 1e-10j, -1e-5 + 1e-7j, 3], "complex64")),
+    "quantile of integers": lambda lib: lib.quantile(lib.tensor([0, 1, 2]), 0.5),
+    "quantile of halves": lambda lib: lib.quantile(lib.tensor([0, 1, 2.0]).half(), 0.5),
+    "pow by a half": lambda lib: lib.tensor(SPECIAL).pow(0.5),
+    "memory map": lambda lib: lib.from_numpy(np.arange(3).view(Subclass)) + 1,
+    "memory map, reduced": lambda lib: lib.from_numpy(np.arange(3.0).view(Subclass)).sum() * 2,
+    "empty bytes as floats": lambda lib: lib.zeros(0, dtype=lib.uint8).view(lib.float32),
+    "empty rows of bytes as floats": lambda lib: lib.zeros(0, 4, dtype=lib.uint8).view(lib.float32),
+    "float_power_ of complex": lambda lib: written(t(lib, [1, 2], "float64"), "float_power_", 2j),
+}
+ROWS, DIVISORS = [[x] for x in (-INF, INF, 1.0, -1, 0, NAN, 5, -7, 1e-3)], [1.0, -1, INF, -INF, 0, -0.0, NAN, 0.3, -3]
+for dtype in ("float16", "bfloat16", "float32", "float64"):
+    for mode in ("floor", "trunc", None):
+        CASES[f"div {mode} {dtype}"] = lambda lib, d=dtype, m=mode: lib.div(t(lib, ROWS, d), t(lib, DIVISORS, d), rounding_mode=m)
+    for name in ("remainder", "fmod", "floor_divide"):
+        CASES[f"{name} {dtype}"] = lambda lib, d=dtype, n=name: getattr(lib, n)(t(lib, ROWS, d), t(lib, DIVISORS, d))
+    for exponent in (-3, -2, -1.5, -1, -0.5, 0, 0.25, 1, 1.5, 2, 2.5, 3.0, 4, 5, 10.0):
+        if dtype != "float16" or exponent != -0.5:
+            CASES[f"{dtype} ** {exponent}"] = lambda lib, d=dtype, e=exponent: t(lib, SPECIAL, d) ** e
+for dtype in ("float16", "float32", "float64", "int64", "complex64"):
+    CASES[f"float_power_ of {dtype}"] = lambda lib, d=dtype: written(t(lib, [1, 2], d), "float_power_", 2)
+for dtype in ("bool", "uint8", "int32", "int64", "float16", "float32", "float64"):
+    for other in ("uint8", "int32", "int64", "float32", "float64"):
+        CASES[f"clamp {dtype} by {other}"] = lambda lib, d=dtype, o=other: lib.clamp(t(lib, [0, 1], d), t(lib, [1, 2], o))
+        CASES[f"clamp {dtype} by 0-d {other}"] = lambda lib, d=dtype, o=other: lib.clamp(t(lib, [0, 1], d), max=t(lib, 1, o))
+        if other != "uint8":
+            CASES[f"ldexp {dtype} by {other}"] = lambda lib, d=dtype, o=other: lib.ldexp(t(lib, [0, 1], d), t(lib, [1, 2], o))
+        CASES[f"block_diag {dtype} {other}"] = lambda lib, d=dtype, o=other: lib.block_diag(
+            t(lib, [[0, 1]], d), t(lib, [[1], [2]], o)
+        )
+    for limit in (0.5, 1, True, -1, 300, 1e40, INF, NAN):
+        CASES[f"clamp {dtype} from {limit}"] = lambda lib, d=dtype, x=limit: lib.clamp(t(lib, [0, 1], d), x)
+        CASES[f"clamp {dtype} to {limit}"] = lambda lib, d=dtype, x=limit: lib.clamp(t(lib, [0, 1], d), 0, x)
+        CASES[f"clamp_ {dtype} to {limit}"] = lambda lib, d=dtype, x=limit: written(t(lib, [0, 1], d), "clamp_", None, x)
+    CASES[f"unravel_index {dtype}"] = lambda lib, d=dtype: lib.stack(lib.unravel_index(t(lib, [0, 1, 1], d), (2, 2)))
+    for equation, ndim in (("i->", 1), ("ij->j", 2), ("i,i->", 1), ("ij,jk->ik", 2), ("ii->i", 2), ("ii->", 2), ("i->i", 1)):
+        CASES[f"einsum {equation} {dtype}"] = lambda lib, d=dtype, e=equation, n=ndim: lib.einsum(
+            e, *[lib.ones([3] * n).to(getattr(lib, d))] * len(e.split("->")[0].split(","))
+        )
+
+
+def outcome(lib, run):
+    try:
+        result = run(lib)
+    except Exception as error:  # noqa: BLE001 - its type is compared
+        return type(error), None
+    wide = result.to(lib.complex128 if result.is_complex() else lib.float64)
+    return (str(result.dtype).split(".")[-1], tuple(result.shape)), wide.numpy()
+
+
+@pytest.mark.filterwarnings("ignore:__array_wrap__", "ignore:The given NumPy array")
+@pytest.mark.parametrize("case", CASES)
+def test_as_in_pytorch(case):
+    expected_kind, expected = outcome(torch, CASES[case])
+    kind, found = outcome(tenfold, CASES[case])
+    assert kind == expected_kind
+    if expected is not None:
+        np.testing.assert_allclose(found, expected, rtol=TOLERANCE.get(kind[0], 1e-15), atol=0)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "float16", "float32"])
+def test_numbers_out_of_range_are_refused_in_pytorchs_words(dtype):
+    number = 1e39 if dtype == "float32" else 70000
+    messages = []
+    for lib in (torch, tenfold):
+        with pytest.raises(RuntimeError) as error:
+            lib.clamp(t(lib, [0, 1], dtype), number)
+        messages.append(str(error.value))
+    assert messages[0] == messages[1]
+
+
+def test_powers_of_negative_numbers_are_exact():
+    x = tenfold.linspace(-3, 3, 1000, dtype=tenfold.float32)
+    for exponent in (3.0, 4, 5, -3, 7.0):
+        expected = x.double() ** exponent
+        assert ((x**exponent).double() - expected).abs().le(expected.abs() * 3 * sys.float_info.epsilon * 2**29).all()
+
+
+@pytest.mark.parametrize(("rows", "others", "p"), [(30, 40, 2.0), (5, 6, 2.0), (30, 4, 1.0), (26, 3, 2.0)])
+@pytest.mark.parametrize("mode", [None, "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist"])
+def test_distances_of_rows(rows, others, p, mode):
+    a, b = (np.random.default_rng(i).standard_normal((2, n, 5)) for i, n in enumerate((rows, others)))
+    b[0, 0] = a[0, 0] = 0.5
+    options = {} if mode is None else {"compute_mode": mode}
+    found, expected = (lib.cdist(lib.tensor(a), lib.tensor(b), p, **options) for lib in (tenfold, torch))
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-12, atol=1e-12)
