@@ -85,3 +85,42 @@ def test_states_travel() -> None:
     torch.manual_seed(9)
     tenfold.set_rng_state(tenfold.from_numpy(torch.get_rng_state().numpy()))
     assert tenfold.rand(3).tolist() == torch.rand(3).tolist()
+
+
+LAYOUTS = {
+    "contiguous": lambda lib: lib.ones(4, 5, 6),
+    "permuted": lambda lib: lib.ones(6, 5, 4).permute(2, 1, 0),
+    "transposed": lambda lib: lib.ones(5, 7).t(),
+    "sliced": lambda lib: lib.ones(4, 10)[:, ::2],
+    "channels last": lambda lib: lib.ones(2, 3, 4, 5).to(memory_format=lib.channels_last),
+    "expanded": lambda lib: lib.ones(4, 1).expand(4, 5),
+}
+LIKE = {
+    "dropout": lambda lib, x: lib.dropout(x, 0.4, True),
+    "alpha_dropout": lambda lib, x: lib.alpha_dropout(x, 0.4, True),
+    "rand_like": lambda lib, x: lib.rand_like(x),
+    "randn_like": lambda lib, x: lib.randn_like(x),
+    "randint_like": lambda lib, x: lib.randint_like(x, 3, 10),
+    "bernoulli": lambda lib, x: lib.bernoulli(x * 0.4),
+    "bernoulli_": lambda lib, x: lib.empty_like(x).bernoulli_(0.4),
+    "bernoulli_ of a tensor": lambda lib, x: lib.empty_like(x).bernoulli_(x * 0.3),
+    "multinomial": lambda lib, x: lib.multinomial(x.flatten(1) if x.dim() > 2 else x, 2),
+    "uniform_": lambda lib, x: lib.empty_like(x).uniform_(-2, 3),
+    "normal_": lambda lib, x: lib.empty_like(x).normal_(),
+    "random_": lambda lib, x: lib.empty_like(x).random_(7),
+    "exponential_": lambda lib, x: lib.empty_like(x).exponential_(),
+}
+
+
+@pytest.mark.skipif(INTEL, reason="on Intel processors PyTorch draws some of these from MKL's own generator")
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", LIKE)
+def test_samples_are_drawn_in_memory_order(name, layout):
+    results = []
+    for lib in (tenfold, torch):
+        lib.manual_seed(3)
+        result = LIKE[name](lib, LAYOUTS[layout](lib))
+        results.append((result.numpy(), tuple(result.stride()), lib.rand(1).item()))
+    (found, strides, state), (expected, expected_strides, expected_state) = results
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    assert (strides, state) == (expected_strides, expected_state)

@@ -328,3 +328,16 @@ def test_errors_have_pytorchs_types(name: str) -> None:
         call(TF, *[p[1] for p in pairs])
     with pytest.raises(expected.type, match=r"\w"):
         call(F, *[p[0] for p in pairs])
+
+
+@pytest.mark.parametrize("name", ["rrelu", "gumbel_softmax"])
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+def test_random_activations_draw_as_pytorch_does(name, order):
+    results = []
+    for lib in (tf, torch):
+        x = lib.tensor(np.random.default_rng(0).standard_normal((3, 4, 5)).astype(np.float32)).permute(order)
+        lib.manual_seed(7)
+        options = {"training": True} if name == "rrelu" else {}
+        results.append((getattr(lib.nn.functional, name)(x, **options).numpy(), lib.rand(1).item()))
+    np.testing.assert_allclose(results[0][0], results[1][0], rtol=1e-5)
+    assert results[0][1] == results[1][1]

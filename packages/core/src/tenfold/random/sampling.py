@@ -123,6 +123,16 @@ def log_normal(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32
     return _narrowed(samples, dtype).reshape(_sizes(shape))
 
 
+def memory_order(strides: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The dimensions in the order in which elements lie in memory, in which PyTorch draws, and the way back.
+
+    >>> memory_order((4, 8))
+    ([1, 0], [1, 0])
+    """
+    order = sorted(range(len(strides)), key=lambda d: -strides[d])
+    return order, [order.index(d) for d in range(len(strides))]
+
+
 def exponential(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, rate: float = 1.0) -> Array:
     """Exponential samples: -log(1 - u) / rate.
 
@@ -288,10 +298,11 @@ def multinomial(generator: Generator, weights: Array, num_samples: int, replacem
     check_weights(weights)
     if num_samples == 1 or not replacement:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            keys = weights / exponential(generator, weights.shape, weights.dtype)
+            order, back = memory_order(weights.strides)
+            keys = weights / exponential(generator, [weights.shape[d] for d in order], weights.dtype).transpose(back)
         if num_samples == 1:
             return np.asarray(np.argmax(keys, axis=-1, keepdims=True), np.int64)
-        return np.asarray(np.argsort(-keys, axis=-1, kind="stable")[..., :num_samples], np.int64)
+        return np.ascontiguousarray(np.argsort(-keys, axis=-1, kind="stable")[..., :num_samples], np.int64)
     rows = weights.reshape(-1, weights.shape[-1])
     drawn = np.stack([_looked_up(generator, row, num_samples) for row in rows])
     return drawn.reshape(*weights.shape[:-1], num_samples)

@@ -7,7 +7,7 @@ from math import sqrt
 from tenfold.dispatch.operators import composite, op
 from tenfold.ops.creation.factories import empty_on
 from tenfold.ops.creation.like import empty_like
-from tenfold.ops.random.factories import bernoulli
+from tenfold.ops.random.factories import bernoulli_
 from tenfold.tensor.tensor import Tensor
 
 # The value that SELU tends to for large negative inputs, with opposite sign: scale * alpha.
@@ -17,11 +17,11 @@ _SATURATION = 1.7580993408473766
 def _mask(input: Tensor, p: float, whole_features: bool) -> Tensor:
     """Ones with probability 1 - p: for every element, or one for each feature map."""
     if not whole_features:
-        return bernoulli(empty_like(input), 1 - p)
+        return bernoulli_(empty_like(input), 1 - p)
     if input.dim() < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     shape = (*input.shape[:2], *[1] * (input.dim() - 2))
-    return bernoulli(empty_on(shape, input.dtype, input.device), 1 - p)
+    return bernoulli_(empty_on(shape, input.dtype, input.device), 1 - p)
 
 
 def _idle(input: Tensor, p: float, train: bool) -> bool:

@@ -71,8 +71,8 @@ def fill(name: str, target: Tensor, draw: Callable[..., Any]) -> Tensor:
     if target.is_contiguous():
         array = draw(shape, dtype)
     else:
-        order = sorted(range(len(shape)), key=lambda d: -target._array.strides[d])
-        array = draw([shape[d] for d in order], dtype).transpose([order.index(d) for d in range(len(shape))])
+        order, back = _sampling().memory_order(target._array.strides)
+        array = draw([shape[d] for d in order], dtype).transpose(back)
     return write_back(name, target, wrap(key.backend.from_numpy(array, key.index), key.device))
 
 
@@ -212,6 +212,11 @@ def randint_like(
     """
     if high is None:
         low, high = 0, low
+    if not input.is_contiguous():
+        made = random_(
+            empty_like(input, dtype=dtype, device=device, memory_format=memory_format), low or 0, high, generator=generator
+        )
+        return made.requires_grad_(requires_grad)
     dtype, device = _kind(input, dtype, device)
     return _integers(0 if low is None else low, high, input.shape, generator, dtype, device, requires_grad)
 
@@ -382,9 +387,11 @@ def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     """
     if not isinstance(p, Tensor):
         return fill("bernoulli_", input, lambda shape, dtype: _sampling().bernoulli(source(generator), p, shape, dtype))
-    check_writable("bernoulli_", input)
-    if input.device is META:
-        return input
-    probabilities = np.broadcast_to(host(p.detach()), input._array.shape)
-    array = _sampling().bernoulli(source(generator), probabilities, None, input._array.dtype)
-    return write_back("bernoulli_", input, place(array, input.device))
+    probabilities = p.detach()
+
+    def draw(shape: Any, dtype: Any) -> Any:
+        order = _sampling().memory_order(input._array.strides)[0]
+        wanted = np.broadcast_to(host(probabilities), input._array.shape)
+        return _sampling().bernoulli(source(generator), wanted if input.is_contiguous() else wanted.transpose(order), None, dtype)
+
+    return fill("bernoulli_", input, draw)

@@ -101,7 +101,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     """
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
-    gumbels = -tf.empty_like(logits).exponential_().log()
+    gumbels = -tf.empty_like(logits, memory_format=tf.contiguous_format).exponential_().log()
     soft = tf.softmax((logits + gumbels) / tau, dim)
     if not hard:
         return soft
@@ -121,10 +121,18 @@ def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, trainin
     """
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
-    slopes = tf.empty_like(input).uniform_(lower, upper)
-    if inplace:
-        return input.mul_(tf.where(input <= 0, slopes, tf.ones_like(slopes)))
-    return tf.where(input <= 0, input * slopes, input)
+    slopes = _slopes(input.detach(), lower, upper)
+    return input.mul_(slopes) if inplace else input * slopes
+
+
+def _slopes(input: Tensor, lower: float, upper: float) -> Tensor:
+    """1 for positive elements; only the others take a random number, in the order of a contiguous tensor."""
+    slopes = tf.ones_like(input, memory_format=tf.contiguous_format)
+    if input.device.type != "meta":
+        falling = input <= 0
+        drawn = tf.empty(int(falling.sum()), dtype=tf.float64, device=input.device).uniform_(lower, upper)
+        slopes[falling] = drawn.to(input.dtype)
+    return slopes
 
 
 def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False) -> Tensor:
