@@ -51,8 +51,8 @@ class ReferenceBackend(Backend):
     def memory(self, array: Block) -> tuple[Any, int, int]:
         return array.memory, len(array.memory), array.start * array.dtype.itemsize
 
-    def memory_bytes(self, array: Block) -> Block:
-        return Block(array.memory, np.dtype(np.uint8), (len(array.memory),), (1,))
+    def reinterpret(self, array: Block, dtype: np.dtype[Any]) -> Block:
+        return Block(array.memory, dtype, (len(array.memory) // dtype.itemsize,), (1,))
 
     def data_ptr(self, array: Block) -> int:
         if not array.memory:

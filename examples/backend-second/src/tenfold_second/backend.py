@@ -76,8 +76,8 @@ class SecondBackend(Backend):
     def memory(self, array: Buffer) -> tuple[Any, int, int]:
         return array.memory, len(array.memory), array.offset
 
-    def memory_bytes(self, array: Buffer) -> Buffer:
-        return Buffer(array.memory, np.dtype(np.uint8), (len(array.memory),), (1,), 0, array.unit)
+    def reinterpret(self, array: Buffer, dtype: np.dtype[Any]) -> Buffer:
+        return Buffer(array.memory, dtype, (len(array.memory) // dtype.itemsize,), (dtype.itemsize,), 0, array.unit)
 
     def data_ptr(self, array: Buffer) -> int:
         return ctypes.addressof(array.memory) + array.offset

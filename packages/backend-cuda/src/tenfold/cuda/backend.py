@@ -72,9 +72,9 @@ class CudaBackend(Backend):
     def memory(self, array: Any) -> tuple[Any, int, int]:
         return runtime.current().memory(array)
 
-    def memory_bytes(self, array: Any) -> Any:
-        size = self.memory(array)[1]
-        return runtime.current().view(array, (size,), (1,), 0, np.dtype(np.uint8))
+    def reinterpret(self, array: Any, dtype: Any) -> Any:
+        count = self.memory(array)[1] // dtype.itemsize
+        return runtime.current().view(array, (count,), (dtype.itemsize,), 0, dtype)
 
     def index_of(self, array: Any) -> int:
         return int(runtime.current().index_of(array))

@@ -82,6 +82,10 @@ class CpuBackend(Backend):
         owner = owner_of(array)
         return owner, max(owner.nbytes, extent(owner)), address(array) - address(owner)
 
+    def reinterpret(self, array: Any, dtype: Any) -> Any:
+        memory = bytes_of(array)
+        return memory[: memory.size // dtype.itemsize * dtype.itemsize].view(dtype)
+
     def memory_bytes(self, array: Any) -> Any:
         return bytes_of(array)
 

@@ -11,7 +11,10 @@ import contextlib
 from collections.abc import Collection, Sequence
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from tenfold.dispatch import kernels
+from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.services import SERVICES
 
 
@@ -71,9 +74,16 @@ class Backend:
         """(the memory object that views share, its size in bytes, the array's offset in it in bytes)."""
         raise TypeError(f"backend {self.name!r} defines no method memory(array)")
 
+    def reinterpret(self, array: Any, dtype: Any) -> Any:
+        """The whole memory behind `array` as a flat array of another dtype (a numpy.dtype): the same bytes, shared.
+
+        As many elements as fit; bytes that are left over at the end are in no element. `view(dtype)` and loading need it.
+        """
+        raise TypeError(f"backend {self.name!r} defines no method reinterpret(array, dtype), which view(dtype) needs")
+
     def memory_bytes(self, array: Any) -> Any:
         """The memory object behind the array as a flat uint8 array: what `untyped_storage()` and deep copies read."""
-        raise TypeError(f"backend {self.name!r} defines no method memory_bytes(array)")
+        return self.reinterpret(array, np.dtype(np.uint8))
 
     def index_of(self, array: Any) -> int | None:
         """Which of the device's units holds the array; a backend with several must say, so that copies stay there."""
@@ -96,8 +106,12 @@ class Backend:
         """Restart the device's own random streams, if it has any: `tenfold.manual_seed` calls it on loaded backends."""
 
 
+class _NotLoaded:
+    """The type of no array: that of a device whose backend is not loaded."""
+
+
 class device:  # noqa: N801 - PyTorch's name
-    """Where a tensor lives, e.g. `device("cpu")`, `device("cuda", 1)`; as a context manager, the factories' default.
+    """Where a tensor lives, e.g. `device("cpu")`, `device("cuda", 1)`; as a context manager, its thread's default.
 
     >>> import tenfold
     >>> tenfold.device("cuda:1")
@@ -137,8 +151,14 @@ class device:  # noqa: N801 - PyTorch's name
             made = object.__new__(cls)
             made.type, made.index = name, index
             made.device, made.override, made.level = made, False, None
+            made.array_type, made.coerce = _NotLoaded, made._first_array
             found = cls._interned.setdefault((name, index), made)
         return found
+
+    def _first_array(self, array: Any) -> Any:
+        """What `coerce` is until the backend is loaded: a tensor may be made before anything asked for the backend."""
+        self._load()
+        return array if type(array) is self.array_type else self.coerce(array)
 
     def _load(self) -> None:
         backend = SERVICES.backend_of(self.type)
@@ -173,12 +193,11 @@ class device:  # noqa: N801 - PyTorch's name
         return device, (self.type, self.index)
 
     def __enter__(self) -> Self:
-        _default_stack.append(get_default_device())
-        set_default_device(self)
+        STATE.devices = (*STATE.devices, located(self))
         return self
 
     def __exit__(self, *exc: object) -> None:
-        set_default_device(_default_stack.pop())
+        STATE.devices = STATE.devices[:-1]
 
 
 class _NoKernels:
@@ -219,25 +238,22 @@ class OverrideKey:
 
 CPU = device("cpu")
 META = device("meta")
-_default = CPU
-_default_stack: list[device] = []
 
 
 def get_default_device() -> device:
-    """The device that factories use when none is given."""
-    return _default
+    """The device that this thread's factories use when none is given."""
+    return STATE.devices[-1] if STATE.devices else CPU
 
 
 def set_default_device(value: Any) -> None:
-    """Let factories create on this device (`None`: the CPU)."""
-    global _default
-    _default = CPU if value is None else located(value)
+    """Let this thread's factories create on this device (`None`: the CPU)."""
+    STATE.devices = (*STATE.devices[:-1], CPU if value is None else located(value))
 
 
 def located(value: Any) -> device:
     """The device that a tensor asked for on `value` really lives on: "cuda" becomes "cuda:0"."""
     if value is None:
-        value = _default
+        value = get_default_device()
     found = value if type(value) is device else device(value)
     backend = found.backend
     if found is CPU or found is META:
@@ -263,7 +279,8 @@ def forget(device_type: str) -> None:
     kernels.drop(device_type)
     for (name, _), found in device._interned.items():
         if name == device_type:
-            for slot in ("_backend", "_kernels", "array_type", "coerce"):
+            found.array_type, found.coerce = _NotLoaded, found._first_array
+            for slot in ("_backend", "_kernels"):
                 with contextlib.suppress(AttributeError):
                     delattr(found, slot)
             OverrideKey._interned.pop(found, None)

@@ -27,6 +27,7 @@ class ThreadState(threading.local):
     layers: tuple[Any, ...] = ()
     transforms: tuple[Any, ...] = ()  # vmap and jvp, outermost first
     reentering: tuple[Any, ...] = ()  # layers that want to be on again inside the body of the call under way
+    devices: tuple[Any, ...] = ()  # the factories' default device is the last one; none is the CPU
     grad_enabled: bool = True
     inference: bool = False
     overrides_off: bool = False

@@ -7,12 +7,22 @@ from typing import Any
 from tenfold.dispatch.kernels import ANY_DEVICE, kernel
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import OPERATORS, Operator
+from tenfold.types.dtypes import FROM_NUMPY
 
 
 def restride(backend: Any, array: Any, geometry: Meta) -> Any:
     """The view of `array` with the geometry that a rule returned; its offset counts from the array's own start."""
-    itemsize = array.dtype.itemsize
     offset = backend.memory(array)[2] + geometry.offset
+    if geometry.dtype != array.dtype:
+        backend.require_dtype(geometry.dtype)
+        if offset % geometry.dtype.itemsize:
+            raise RuntimeError(
+                f"view: self.storage_offset() must be divisible by {geometry.dtype.itemsize // array.dtype.itemsize} to view "
+                f"{FROM_NUMPY[array.dtype]} as {FROM_NUMPY[geometry.dtype]} (different element sizes), "
+                f"but got {offset // array.dtype.itemsize}"
+            )
+        array = backend.reinterpret(array, geometry.dtype)
+    itemsize = array.dtype.itemsize
     return backend.as_strided(array, geometry.shape, [s // itemsize for s in geometry.strides], offset // itemsize)
 
 

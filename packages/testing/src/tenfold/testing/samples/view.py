@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.dispatch.devices import device
 from tenfold.testing.samples import ErrorSample, Make, Sample, error_samples, samples
+from tenfold.types.dtypes import BY_NAME
 
 Calls = list[tuple[tuple[int, ...], tuple[Any, ...]]]
 
@@ -95,6 +97,16 @@ def _view(make: Make) -> Iterator[Sample]:
     yield Sample(make(2, 6, layout="strided"), (2, 2, 3), note="strided, evenly")
     yield Sample(make(4, 3, layout="transposed"), (4, 3, 1), note="transposed, split only")
     yield Sample(make(3, 4, layout="expanded"), (3, 2, 2), note="expanded")
+    for other in _others(make):
+        yield Sample(make(3, 4), other, note=f"as {other.name}")
+        yield Sample(make(4, 3)[1:, :], other, note=f"as {other.name}, a part")
+
+
+def _others(make: Make) -> Iterator[Any]:
+    """Dtypes to read the memory as: bytes, and what has the same size, where the device has them."""
+    here = device(make.device).backend.dtypes
+    names = ["uint8", f"int{8 * make.dtype.itemsize}"]
+    yield from (BY_NAME[n] for n in names if n in BY_NAME and n != make.dtype.name and (here is None or n in here))
 
 
 @error_samples("view")
