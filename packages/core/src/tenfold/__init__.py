@@ -87,7 +87,7 @@ _LAZY = {
         "func": "vmap",
         "random.generator": "Generator default_generator manual_seed initial_seed seed get_rng_state set_rng_state",
         "settings.determinism": "use_deterministic_algorithms are_deterministic_algorithms_enabled",
-        "settings.threads": "set_num_threads get_num_threads",
+        "settings.threads": "set_num_threads get_num_threads set_num_interop_threads get_num_interop_threads",
         "tensor.printing": "set_printoptions",
         "tensor.queries": "numel is_floating_point is_complex is_nonzero is_storage typename broadcast_shapes",
         "types.numeric_limits": "finfo iinfo",

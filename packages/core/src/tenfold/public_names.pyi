@@ -41,6 +41,7 @@ from tenfold.amp import autocast as autocast
 from tenfold.tensor.queries import broadcast_shapes as broadcast_shapes
 from tenfold.random.generator import default_generator as default_generator
 from tenfold.types.numeric_limits import finfo as finfo
+from tenfold.settings.threads import get_num_interop_threads as get_num_interop_threads
 from tenfold.settings.threads import get_num_threads as get_num_threads
 from tenfold.random.generator import get_rng_state as get_rng_state
 from tenfold.types.numeric_limits import iinfo as iinfo
@@ -54,6 +55,7 @@ from tenfold.random.generator import manual_seed as manual_seed
 from tenfold.tensor.queries import numel as numel
 from tenfold.checkpoint.serialization import save as save
 from tenfold.random.generator import seed as seed
+from tenfold.settings.threads import set_num_interop_threads as set_num_interop_threads
 from tenfold.settings.threads import set_num_threads as set_num_threads
 from tenfold.tensor.printing import set_printoptions as set_printoptions
 from tenfold.random.generator import set_rng_state as set_rng_state

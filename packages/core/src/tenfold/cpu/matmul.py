@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cpu import blas
+from tenfold.cpu.blas import dot as _dot
 from tenfold.cpu.half import rounded, widened
 from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
-# For two small matrices np.dot takes half of np.matmul's time.
-_dot, _matmul = quiet(np.dot, 2), quiet(np.matmul)
 
 
 def product(multiply: Any, a: Any, b: Any) -> Any:
@@ -39,7 +39,7 @@ def mm(input: Any, mat2: Any) -> Any:
 def bmm(input: Any, mat2: Any) -> Any:
     if input.ndim != 3 or mat2.ndim != 3 or input.shape[0] != mat2.shape[0]:
         raise ValueError("not batches of matrices")
-    return product(_matmul, input, mat2)
+    return product(blas.matmul, input, mat2)
 
 
 @kernel(op.matmul, device="cpu")
@@ -55,7 +55,7 @@ def matmul(input: Any, other: Any) -> Any:
         if m == 2 and n > 2:  # fold the batch into the rows: one product
             rows = input.reshape(-1, input.shape[-1]) if input.size else input.reshape(input.size, other.shape[0])
             return product(_dot, rows, other).reshape(*input.shape[:-1], other.shape[1])
-        return product(_matmul, input, other)
+        return product(blas.matmul, input, other)
     except ValueError:
         return NotImplemented
 
@@ -73,7 +73,7 @@ def dot(input: Any, tensor: Any) -> Any:
 def addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
     if (mat1.dtype is not F32 and mat1.dtype is not F64) or mat1.ndim != 2 or mat2.ndim != 2 or mat1.shape[1] != mat2.shape[0]:
         return NotImplemented
-    result = np.dot(mat1, mat2)
+    result = _dot(mat1, mat2)
     if alpha != 1:
         result *= alpha
     if beta == 0:

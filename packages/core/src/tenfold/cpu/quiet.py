@@ -24,8 +24,10 @@ def _with_errstate(function: Any) -> Callable[..., Any]:
     return silent
 
 
-def _runner() -> Any:
-    """`run(function, *args)` in a context of its own with warnings off."""
+def runner() -> Any:
+    """`run(function, *args)` in a context of its own with warnings off, if this NumPy can."""
+    if _ignore is None:
+        return None
     context = contextvars.Context()
     context.run(_variable.set, _ignore)
     return context.run
@@ -45,9 +47,9 @@ def quiet(function: Any, arguments: int | None = None) -> Any:
         silent = slow
     elif isinstance(function, np.ufunc) or arguments:
         single = (arguments or function.nin) == 1
-        silent = _quiet_unary(function, _runner(), slow) if single else _quiet_binary(function, _runner(), slow)
+        silent = _quiet_unary(function, runner(), slow) if single else _quiet_binary(function, runner(), slow)
     else:
-        silent = _quiet_function(function, _runner(), slow)
+        silent = _quiet_function(function, runner(), slow)
     functools.update_wrapper(silent, function)
     silent.__wrapped__ = function  # type: ignore[attr-defined]
     return silent

@@ -27,5 +27,8 @@ DEBUG = Variable(
 )
 HOME = Variable("TENFOLD_HOME", "~/.cache/tenfold", "folder of what is fetched once, such as checkpoints")
 OFFLINE_FOLDER = Variable("TENFOLD_OFFLINE_FOLDER", "", "folder of files that stand in for every download")
+NUM_THREADS = Variable(
+    "TENFOLD_NUM_THREADS", "", "threads of CPU kernels; by default what OMP_NUM_THREADS says, else all processors"
+)
 
-VARIABLES = (DISABLE_PLUGINS, DEBUG, HOME, OFFLINE_FOLDER)
+VARIABLES = (DISABLE_PLUGINS, DEBUG, HOME, OFFLINE_FOLDER, NUM_THREADS)

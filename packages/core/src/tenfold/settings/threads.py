@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from tenfold.settings.environment import NUM_THREADS
+
 # OpenBLAS in NumPy's wheels, the same with a suffix for 64-bit integers, and as Linux distributions name it.
 _NAMES = (
     "scipy_openblas_{}_num_threads64_",
@@ -16,6 +18,7 @@ _NAMES = (
     "openblas_{}_num_threads",
 )
 _requested: list[int] = []
+_requested_between: list[int] = []
 
 
 def _loaded_blas() -> Iterator[str]:
@@ -28,14 +31,26 @@ def _loaded_blas() -> Iterator[str]:
 
 
 @cache
-def _functions() -> tuple[Any, Any] | None:
-    """OpenBLAS's own (set, get) functions, or None when NumPy runs on another BLAS."""
+def blas_threads() -> tuple[Any, Any] | None:
+    """OpenBLAS's own (set, get) functions, or None when NumPy runs on another BLAS.
+
+    TENFOLD_NUM_THREADS goes before the variables that OpenBLAS reads by itself, OPENBLAS_NUM_THREADS and OMP_NUM_THREADS.
+    """
     for path in _loaded_blas():
         library = ctypes.CDLL(path)
         for name in _NAMES:
             if hasattr(library, name.format("set")):
-                return getattr(library, name.format("set")), getattr(library, name.format("get"))
+                found = getattr(library, name.format("set")), getattr(library, name.format("get"))
+                if NUM_THREADS.read():
+                    found[0](_positive("TENFOLD_NUM_THREADS", NUM_THREADS.read()))
+                return found
     return None
+
+
+def _positive(name: str, value: str) -> int:
+    if not value.isdecimal() or int(value) < 1:
+        raise ValueError(f"{name} has to be a positive integer, got {value!r}")
+    return int(value)
 
 
 def set_num_threads(int: int) -> None:
@@ -49,14 +64,35 @@ def set_num_threads(int: int) -> None:
     if not hasattr(int, "__index__") or int < 1:
         raise RuntimeError(f"set_num_threads expects a positive integer, got {int!r}")
     _requested[:] = [int]
-    functions = _functions()
+    functions = blas_threads()
     if functions is not None:
         functions[0](int)
 
 
 def get_num_threads() -> int:
     """The number of threads that CPU kernels use."""
-    functions = _functions()
+    functions = blas_threads()
     if functions is not None:
         return functions[1]()  # type: ignore[no-any-return]
     return _requested[0] if _requested else os.cpu_count() or 1
+
+
+def set_num_interop_threads(int: int) -> None:
+    """Say how many operators may run at once: accepted, once, as in PyTorch; Tenfold runs one after the other.
+
+    >>> import tenfold
+    >>> tenfold.get_num_interop_threads() > 0
+    True
+    """
+    if not hasattr(int, "__index__") or int < 1:
+        raise RuntimeError(f"set_num_interop_threads expects a positive integer, got {int!r}")
+    if _requested_between:
+        raise RuntimeError(
+            "Error: cannot set number of interop threads after parallel work has started or set_num_interop_threads called"
+        )
+    _requested_between[:] = [int]
+
+
+def get_num_interop_threads() -> int:
+    """What `set_num_interop_threads` was told, else the number of processors."""
+    return _requested_between[0] if _requested_between else os.cpu_count() or 1

@@ -1,0 +1,71 @@
+"""How many threads BLAS uses, and for which products."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tenfold
+from tenfold.cpu import blas
+from tenfold.settings import threads
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """A BLAS of four threads that notes what it is told."""
+    told = []
+    monkeypatch.setattr(blas, "blas_threads", lambda: (told.append, lambda: told[-1] if told else 4))
+    return told
+
+
+def a_product(m, k, n):
+    return blas.dot(np.ones((m, k), np.float32), np.ones((k, n), np.float32))
+
+
+@pytest.mark.parametrize("shape", [(32, 256, 1024), (1, 512, 2048), (128, 128, 128)])
+def test_a_product_that_gains_nothing_runs_on_one_thread(counted, shape):
+    assert (a_product(*shape) == shape[1]).all()
+    assert counted == [1, 4]
+
+
+@pytest.mark.parametrize("shape", [(4, 4, 4), (512, 512, 512)])
+def test_tiny_and_large_products_are_left_alone(counted, shape):
+    a_product(*shape)
+    assert counted == []
+
+
+def test_threads_are_restored_after_an_error(counted):
+    with pytest.raises(ValueError, match="not aligned"):
+        blas.dot(np.ones((100, 100)), np.ones((101, 100)))
+    assert counted == [1, 4]
+
+
+def test_set_and_get():
+    before = tenfold.get_num_threads()
+    try:
+        tenfold.set_num_threads(1)
+        assert tenfold.get_num_threads() == 1
+    finally:
+        tenfold.set_num_threads(before)
+
+
+@pytest.mark.skipif(threads.blas_threads() is None, reason="NumPy runs on another BLAS than OpenBLAS")
+@pytest.mark.parametrize("variable", ["TENFOLD_NUM_THREADS", "OMP_NUM_THREADS"])
+def test_environment(variable):
+    environment = {k: v for k, v in os.environ.items() if not k.endswith("NUM_THREADS")} | {variable: "1"}
+    program = "import tenfold; print(tenfold.get_num_threads())"
+    result = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "1"
+
+
+def test_threads_between_operators_are_set_once(monkeypatch):
+    monkeypatch.setattr(threads, "_requested_between", [])
+    assert tenfold.get_num_interop_threads() >= 1
+    tenfold.set_num_interop_threads(3)
+    assert tenfold.get_num_interop_threads() == 3
+    with pytest.raises(RuntimeError, match="cannot set number of interop threads"):
+        tenfold.set_num_interop_threads(2)
