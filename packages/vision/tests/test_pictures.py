@@ -120,6 +120,31 @@ def test_nms_is_its_definition(threshold):
     assert kept.tolist() == greedy_nms(boxes.tolist(), scores.tolist(), threshold)
 
 
+def test_nms_of_many_boxes():
+    rng = np.random.default_rng(0)
+    corners = rng.random((20_000, 2)) * 2000
+    boxes = tenfold.from_numpy(np.concatenate([corners, corners + rng.random((20_000, 2)) * 60], 1).astype(np.float32))
+    scores = tenfold.from_numpy(rng.random(20_000).astype(np.float32))
+    kept = ops.nms(boxes, scores, 0.5)
+    assert scores[kept].tolist() == sorted(scores[kept].tolist(), reverse=True)
+    few = kept[:300]
+    assert (ops.box_iou(boxes[few], boxes[kept]) > 0.5).sum().item() == 300  # each overlaps itself alone
+    gone = sorted(set(range(20_000)) - set(kept.tolist()))[:300]
+    overlaps = (ops.box_iou(boxes[gone], boxes[kept]) > 0.5) & (scores[kept] >= scores[gone].unsqueeze(1))
+    assert overlaps.any(1).all()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int32", "int64"])
+@pytest.mark.parametrize("threshold", [-0.5, 0.0, 0.3])
+def test_nms_of_every_kind(dtype, threshold):
+    rng = np.random.default_rng(1)
+    corners = rng.integers(0, 50, (60, 2))
+    boxes = np.concatenate([corners, corners + rng.integers(1, 20, (60, 2))], 1).astype(dtype)
+    scores = rng.random(60)
+    kept = ops.nms(tenfold.from_numpy(boxes), tenfold.from_numpy(scores), threshold)
+    assert kept.tolist() == greedy_nms(boxes.astype(float).tolist(), scores.tolist(), threshold)
+
+
 def test_nms_edges():
     assert ops.nms(tenfold.zeros(0, 4), tenfold.zeros(0), 0.5).tolist() == []
     same = tenfold.tensor([[0.0, 0.0, 1.0, 1.0]] * 3)

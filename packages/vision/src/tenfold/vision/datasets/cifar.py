@@ -99,7 +99,7 @@ class CIFAR10(VisionDataset):
         """Fetch, verify and unpack the archive, unless the files are there."""
         if self._check_integrity():
             return
-        with alone_in(self.root):
+        with alone_in(str(self.root)):
             if not self._check_integrity():
                 download_and_extract_archive(self.url, str(self.root), filename=self.filename, md5=self.tgz_md5)
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 import tenfold
 from tenfold import Tensor
+from tenfold.tensor.tensor import host
 
 FORMATS = ("xyxy", "xywh", "cxcywh")
 
@@ -121,15 +126,44 @@ def nms(boxes: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
         raise RuntimeError(
             f"nms: expected boxes of shape (N, 4) and scores of shape (N,), got {tuple(boxes.shape)} and {tuple(scores.shape)}"
         )
-    boxes = boxes.detach()
-    waiting = tenfold.argsort(scores.detach(), descending=True, stable=True)
+    order = tenfold.argsort(scores.detach(), descending=True, stable=True)
+    kept = _kept(host(_upcast(boxes.detach())), host(order), iou_threshold)
+    return order[tenfold.from_numpy(kept).to(order.device)]
+
+
+def _kept(boxes: Any, order: Any, iou_threshold: float) -> Any:
+    """The ranks that survive, of boxes (N, 4) ranked by `order`.
+
+    The boxes lie sorted by their left edge, so that those which can overlap one are a slice.
+    """
+    by_left = np.argsort(boxes[:, 0], kind="stable")
+    x1, y1, x2, y2 = boxes[by_left].T
+    area = (x2 - x1) * (y2 - y1)
+    place = np.empty_like(by_left)
+    place[by_left] = np.arange(len(by_left))
+    gone = np.zeros(len(by_left), bool)
+    first, last = _slices(x1, x2, iou_threshold)
     kept = []
-    while len(waiting) > 0:
-        best = waiting[:1]
-        kept.append(best)
-        overlaps = box_iou(boxes[best], boxes[waiting[1:]])[0]
-        waiting = waiting[1:][~(overlaps > iou_threshold)]  # a NaN overlap (two empty boxes) suppresses nothing
-    return tenfold.cat(kept) if kept else waiting
+    for rank, i in enumerate(place[order]):
+        if gone[i]:
+            continue
+        kept.append(rank)
+        near = slice(first[i], last[i])
+        wide = np.minimum(x2[near], x2[i]) - np.maximum(x1[near], x1[i])
+        high = np.minimum(y2[near], y2[i]) - np.maximum(y1[near], y1[i])
+        both = np.maximum(wide, 0) * np.maximum(high, 0)
+        with np.errstate(invalid="ignore", divide="ignore"):  # a NaN overlap (two empty boxes) suppresses nothing
+            gone[near] |= both / (area[i] + area[near] - both) > iou_threshold
+    return np.asarray(kept, np.int64)
+
+
+def _slices(x1: Any, x2: Any, iou_threshold: float) -> tuple[Any, Any]:
+    """Of each box, which ones of those sorted by left edge can overlap it by more than the threshold."""
+    n = len(x1)
+    if not iou_threshold >= 0 or not np.isfinite(x1).all() or not np.isfinite(x2).all():
+        return np.zeros(n, np.int64), np.full(n, n)
+    widest = np.max(x2 - x1, initial=0)
+    return np.searchsorted(x1, x1 - widest, "left"), np.searchsorted(x1, x2, "right")
 
 
 def batched_nms(boxes: Tensor, scores: Tensor, idxs: Tensor, iou_threshold: float) -> Tensor:

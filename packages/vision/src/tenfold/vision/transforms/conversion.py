@@ -89,6 +89,7 @@ def to_tensor(pic: Any) -> Tensor:
         values = pic
     elif is_pil_image(pic):
         values = np.array(pic, ARRAY_DTYPE_OF_MODE.get(pic.mode, np.uint8), copy=True)
+        values = values.view(np.int16) if values.dtype == np.uint16 else values  # as torchvision, although values may wrap
         values = 255 * values if pic.mode == "1" else values
     else:
         raise TypeError(f"to_tensor: pic should be a PIL image or an ndarray, got {type(pic).__name__}")
