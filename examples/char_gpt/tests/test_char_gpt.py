@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
-from checkpoint import load, save
+from checkpoint import Settings, load, save
 from model import CharGPT, Config, continue_text
+from train import main, new_run
 
 import tenfold
-from tenfold.text import Vocab
+from tenfold.data import Subset
+from tenfold.text.datasets import CharacterDataset, pydoc_topics
 
 FOLDER = Path(__file__).parents[1]
 SMALL = Config(vocabulary=11, context=8, width=16, heads=2, layers=2)
@@ -51,13 +55,15 @@ def test_refuses_settings_without_meaning(model: CharGPT, wrong: dict[str, float
         continue_text(model, tenfold.tensor([1]), 1, **wrong)
 
 
-def test_a_checkpoint_holds_the_same_model(model: CharGPT, tmp_path: Path) -> None:
-    save(tmp_path / "model.safetensors", model, Vocab("abcdefghijk"))
-    read, vocabulary = load(tmp_path / "model.safetensors")
+def test_a_checkpoint_holds_the_same_model(tmp_path: Path) -> None:
+    text = CharacterDataset("abcdefghijk" * 40, block_size=8)
+    run = new_run(Settings(steps=4, batch_size=2), text.vocab, Subset(text, range(100)))
+    save(tmp_path / "model.safetensors", run)
+    model, vocabulary = load(tmp_path / "model.safetensors")
     assert vocabulary.get_itos() == list("abcdefghijk")
-    assert read.scores.weight is read.characters.weight
+    assert model.scores.weight is model.characters.weight
     ids = tenfold.tensor([[1, 2, 3]])
-    assert tenfold.equal(read.eval()(ids), model(ids))
+    assert tenfold.equal(model(ids), run.model(ids))
 
 
 def run(program: str, *options: str) -> subprocess.CompletedProcess[str]:
@@ -73,6 +79,44 @@ def test_trains_and_writes(tmp_path: Path) -> None:
     assert written.returncode == 0, written.stderr
     assert written.stdout.startswith("A")
     assert len(written.stdout) == 1 + 20 + 1
+
+
+def heed_interrupts() -> None:
+    """In the child: a test run that itself goes in the background is started with Ctrl-C ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def test_resumes_to_the_same_numbers_after_an_interrupt(tmp_path: Path) -> None:
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    options = ["--steps", "12", "--batch-size", "4", "--report-every", "3", "--length", "30"]
+    unbroken = run("train.py", *options, "--out", str(whole))
+    assert unbroken.returncode == 0, unbroken.stderr
+    command = [sys.executable, str(FOLDER / "train.py"), *options, "--out", str(broken)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts)
+    while not (broken / "checkpoint.safetensors").exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
+    assert process.returncode == 130, said
+    assert "go on with --resume" in said
+    assert str(broken / "checkpoint.safetensors") in said
+    assert "Traceback" not in said
+    resumed = run("train.py", "--resume", "--report-every", "3", "--length", "30", "--out", str(broken))
+    assert resumed.returncode == 0, resumed.stderr
+    assert (broken / "checkpoint.safetensors").read_bytes() == (whole / "checkpoint.safetensors").read_bytes()
+    assert resumed.stdout.split("beside it")[1] == unbroken.stdout.split("beside it")[1]
+
+
+def test_other_settings_than_the_checkpoints_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--resume", "--out", str(tmp_path)]) == 1
+    assert "there is no checkpoint" in capsys.readouterr().err
+    text = CharacterDataset(pydoc_topics(), block_size=8)
+    save(tmp_path / "checkpoint.safetensors", new_run(Settings(steps=4, batch_size=2), text.vocab, Subset(text, range(100))))
+    assert main(["--resume", "--seed", "1", "--out", str(tmp_path)]) == 1
+    assert "--seed 0, got --seed 1" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main(["--steps", "0"])
 
 
 def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:

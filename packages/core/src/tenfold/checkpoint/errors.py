@@ -30,4 +30,6 @@ def located(file: str, place: str) -> Iterator[None]:
     except (CheckpointError, MemoryError):
         raise
     except Exception as error:
-        raise CheckpointError(f"corrupt or cut short ({type(error).__name__}: {error}); use another copy", file, place) from error
+        raise CheckpointError(
+            f"corrupt or was cut short ({type(error).__name__}: {error}); use another copy", file, place
+        ) from error

@@ -137,7 +137,9 @@ def _checked_entries(window: Window, name: str) -> tuple[dict[str, _Entry], int]
             raise CheckpointError(f"its data begin at {first}, the one before ends at {end}", name, f"tensor {tensor!r}")
         end = last
     if start + end != window.size:
-        raise CheckpointError(f"the tensors have {end} bytes, the file {window.size - start}; it is corrupt or cut short", name)
+        raise CheckpointError(
+            f"the tensors have {end} bytes, the file {window.size - start}; the file is corrupt or was cut short", name
+        )
     return entries, start
 
 
