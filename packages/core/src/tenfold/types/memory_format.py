@@ -63,6 +63,23 @@ channels_last = memory_format("channels_last", (0, 2, 3, 1))
 channels_last_3d = memory_format("channels_last_3d", (0, 2, 3, 4, 1))
 
 
+def suggested_format(array: Any) -> memory_format:
+    """The format in which a result computed from an array should lie: channels_last where its strides say so.
+
+    Strides decide as in PyTorch, so that a size of 1 or a batch of one image that was made by indexing is contiguous.
+    """
+    shape, strides = array.shape, array.strides
+    found = {4: channels_last, 5: channels_last_3d}.get(len(shape))
+    if found is None or 0 in shape or not strides[1]:
+        return contiguous_format
+    least = 0
+    for d in reversed(found.order):  # type: ignore[arg-type]
+        if strides[d] < least or (d == 0 and least == strides[1]):
+            return contiguous_format
+        least = strides[d] * max(shape[d], 1)
+    return found
+
+
 class layout:  # noqa: N801 - PyTorch's name
     """How a tensor's elements are arranged; every tensor here is `tenfold.strided`."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import tenfold
+from tenfold.dispatch.inplace import type_name
 
 
 def per_dim(value: Any, ndim: int, what: str) -> tuple[int, ...]:
@@ -36,3 +37,13 @@ def refuse_gradients(name: str, **constants: Any) -> None:
             raise RuntimeError(
                 f"{name}: not differentiable with respect to {what!r}, which requires a gradient; detach() it first"
             )
+
+
+KINDS = {"c": "complex", "i": "integer", "u": "uint8", "b": "bool"}  # by NumPy's letter
+
+
+def require_floating(name: str, x: Any, also: str = "") -> None:
+    """NotImplementedError, as PyTorch's, for a tensor that is neither floating point nor of the kinds `also` lists."""
+    if x._array.dtype.kind not in "fV" + also:
+        accepted = " and ".join(["floating point", *(KINDS[kind] for kind in also)])
+        raise NotImplementedError(f"\"{name}\" not implemented for '{type_name(x.dtype)}'; it takes {accepted} tensors")

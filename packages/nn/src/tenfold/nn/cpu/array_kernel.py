@@ -1,4 +1,7 @@
-"""The one decorator that every kernel of this folder wears: quiet arithmetic, and half precision computed in float32."""
+"""The one decorator that every kernel of this folder wears.
+
+Quiet arithmetic, half precision computed in float32, memory formats kept.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from tenfold.cpu.quiet import quiet
+from tenfold.types.memory_format import suggested_format
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -20,14 +24,18 @@ def is_half(value: object) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.itemsize == HALF_BYTES and value.dtype.kind not in "iu"
 
 
-def array_kernel(*, rounded: int = 1) -> Callable[[Kernel], Kernel]:
+def array_kernel(*, rounded: int = 1, laid_out: int = 0) -> Callable[[Kernel], Kernel]:
     """Make a kernel silent about NaN and overflow, and run it in float32 when its first argument is float16 or bfloat16.
 
     The first `rounded` results are rounded back to the first argument's dtype, once; the ones after them are saved
-    statistics, which stay in float32 for the gradient.
+    statistics, which stay in float32 for the gradient. The first `laid_out` results lie in memory as the first argument
+    does, channels first or last.
     """
 
     def decorate(function: Kernel) -> Kernel:
+        if laid_out:
+            function = _in_the_arguments_format(function, laid_out)
+
         def run(*args: Any) -> Any:
             if args[0].dtype.itemsize == HALF_BYTES and is_half(args[0]):
                 return _widened(function, args, rounded)
@@ -36,6 +44,27 @@ def array_kernel(*, rounded: int = 1) -> Callable[[Kernel], Kernel]:
         return cast(Kernel, wraps(function)(quiet(run)))
 
     return decorate
+
+
+def _in_the_arguments_format(function: Kernel, count: int) -> Kernel:
+    def run(*args: Any) -> Any:
+        result = function(*args)
+        first = args[0]
+        if first.ndim < 4 or first.flags.c_contiguous:
+            return result
+        order = suggested_format(first).order
+        if not order:
+            return result
+        if not isinstance(result, tuple):
+            return _ordered(result, order)
+        return (*(_ordered(r, order) for r in result[:count]), *result[count:])
+
+    return cast(Kernel, wraps(function)(run))
+
+
+def _ordered(x: Any, order: tuple[int, ...]) -> Any:
+    """The array with its dimensions in this order in memory."""
+    return np.ascontiguousarray(x.transpose(order)).transpose(np.argsort(order))
 
 
 def _widened(function: Callable[..., Any], args: tuple[Any, ...], rounded: int) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.dispatch.kernels import kernel
+from tenfold.nn.cpu.array_kernel import array_kernel
 from tenfold.nn.ops import padding as ops
 from tenfold.nn.ops.padding import padded_shape, pair_of
 
@@ -14,6 +15,7 @@ Array = np.ndarray[Any, Any]
 
 
 @kernel(ops.constant_pad, device="cpu")
+@array_kernel(laid_out=1)
 def constant_pad(input: Array, pad: tuple[int, ...], value: Any) -> Array:
     """A border of `value`; negative widths crop."""
     shape = padded_shape(input.shape, pad)

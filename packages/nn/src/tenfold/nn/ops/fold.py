@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 from tenfold.dispatch.operators import composite
-from tenfold.nn.arguments import per_dim
+from tenfold.nn.arguments import per_dim, require_floating
 from tenfold.nn.ops.conv.convolution import patches, spread_patches
 from tenfold.nn.ops.padding import constant_pad
 from tenfold.nn.window import Sizes, window_over
@@ -65,6 +65,7 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
     >>> unfold(tenfold.arange(4.0).view(1, 1, 2, 2), (1, 2)).shape
     tenfold.Size([1, 2, 2])
     """
+    require_floating("unfold", input, also="cb")
     sizes = _steps("unfold", kernel_size, dilation, padding, stride)
     if input.dim() not in (3, 4) or 0 in input.shape[-3:]:
         raise RuntimeError(
@@ -92,6 +93,7 @@ def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, p
     >>> tenfold.op.fold(tenfold.ones(1, 2, 2), (2, 2), (1, 2)).shape
     tenfold.Size([1, 1, 2, 2])
     """
+    require_floating("fold", input, also="cb")
     out = per_dim(output_size, 2, "fold: output_size")
     sizes = _steps("fold", kernel_size, dilation, padding, stride)
     kernel, gaps, pads, steps = sizes

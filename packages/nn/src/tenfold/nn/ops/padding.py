@@ -8,7 +8,9 @@ from typing import Any
 import tenfold as tf
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite
+from tenfold.nn.arguments import require_floating
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.memory_format import suggested_format
 
 Sizes = tuple[int, ...]
 
@@ -95,6 +97,8 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
             f"pad: Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now; "
             f"got {len(widths)} widths with an input of shape {list(input.shape)}"
         )
+    if mode != "circular":
+        require_floating(f"{mode}_pad", input, also="iuc")
     _check_border(input.shape, widths, mode)
     padded_shape(input.shape, widths)
     x = input
@@ -103,7 +107,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
             axis = input.dim() - 1 - i
             source = border_index(input.shape[axis], *pair_of(widths, i), mode)
             x = tf.index_select(x, axis, tf.tensor(source, dtype=tf.int64, device=x.device))
-    return x if x is not input else input.clone()
+    return x.contiguous(memory_format=suggested_format(input._array)) if x is not input else input.clone()
 
 
 def _check_border(shape: Sequence[int], widths: Sizes, mode: str) -> None:

@@ -167,6 +167,35 @@ def _interpolate(make: Make) -> Iterator[Sample]:
     yield Sample(make(1, 2, 4, 5, layout="transposed"), (3, 6), mode="bilinear", note="strided memory")
 
 
+@samples("resample", dtypes=(*FLOATS, tenfold.uint8))
+def _resample(make: Make) -> Iterator[Sample]:
+    for mode in ("nearest", "nearest-exact", "linear", "cubic"):
+        x = make.ints(1, 2, 4, 5, low=0, high=255) if make.dtype is tenfold.uint8 else make(1, 2, 4, 5)
+        yield Sample(x, (3, 7), (None, 1.5), mode, False, False, note=mode)
+        yield Sample(x.permute(0, 2, 3, 1), (6, 5), (None, None), mode, False, False, note=f"{mode}, strided memory")
+        yield Sample(x, (4, 5), (None, None), mode, False, False, note=f"{mode}, nothing changes")
+    yield Sample(x, (2, 9), (None, None), "linear", True, False, note="aligned corners")
+    yield Sample(x, (2, 9), (None, None), "lanczos", False, True, note="antialias")
+
+
+@samples("resample_grad", dtypes=FLOATS)
+def _resample_grad(make: Make) -> Iterator[Sample]:
+    for mode in ("nearest", "nearest-exact", "linear", "cubic"):
+        yield Sample(make(1, 2, 3, 7), (4, 5), (None, 1.5), mode, False, False, note=mode)
+    yield Sample(make(1, 2, 2, 9), (4, 5), (None, None), "linear", True, False, note="aligned corners")
+    yield Sample(make(1, 2, 2, 9), (4, 5), (None, None), "lanczos", False, True, note="antialias")
+
+
+@error_samples("resample")
+def _resample_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample([1.0], (2,), (None,), "linear", False, False, error=TypeError, match="argument 'input'")
+
+
+@error_samples("resample_grad")
+def _resample_grad_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample([1.0], (2,), (None,), "linear", False, False, error=TypeError, match="argument 'grad'")
+
+
 @error_samples("interpolate")
 def _interpolate_errors(make: Make) -> Iterator[ErrorSample]:
     x = make(1, 2, 4, 5)
@@ -177,7 +206,7 @@ def _interpolate_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(x, 2, align_corners=True, error=ValueError, match="align_corners")
     yield ErrorSample(x, (2, 2, 2), error=ValueError, match="spatial dimensions")
     yield ErrorSample(x, scale_factor=(2.0,), error=ValueError, match="spatial dimensions")
-    yield ErrorSample(x, 2, antialias=True, error=ValueError, match="bilinear and bicubic")
+    yield ErrorSample(x, 2, antialias=True, error=ValueError, match="bilinear, bicubic")
     yield ErrorSample(x, 2, recompute_scale_factor=True, error=ValueError, match="recompute_scale_factor")
     yield ErrorSample(x, 0, error=RuntimeError, match="greater than 0")
 

@@ -45,7 +45,7 @@ def affine(x: Array, scale: Array, shift: Array, out: Array) -> None:
         out[part] += shift[part]
 
 
-@array_kernel()
+@array_kernel(laid_out=1)
 def fused_batch_norm(
     input: Array,
     weight: Array | None,
@@ -105,7 +105,7 @@ def _batch_statistics(x: Array) -> tuple[Array, Array]:
     return mean, squares / x.dtype.type(count)
 
 
-@array_kernel(rounded=3)
+@array_kernel(rounded=3, laid_out=1)
 def fused_batch_norm_grad(
     grad: Array, input: Array, weight: Array | None, mean: Array, rstd: Array, training: bool, eps: float
 ) -> tuple[Array, Array, Array]:

@@ -18,7 +18,7 @@ Array = np.ndarray[Any, Any]
 SMALL_BYTES = 1 << 14
 
 
-@array_kernel()
+@array_kernel(laid_out=1)
 def fused_group_norm(
     input: Array, num_groups: int, weight: Array | None, bias: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
@@ -40,7 +40,7 @@ def fused_group_norm(
     return out.reshape(input.shape), mean.reshape(N, G), rstd.reshape(N, G)
 
 
-@array_kernel(rounded=3)
+@array_kernel(rounded=3, laid_out=1)
 def fused_group_norm_grad(
     grad: Array, input: Array, mean: Array, rstd: Array, num_groups: int, weight: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:

@@ -59,7 +59,8 @@ def _small_layer_norm(x: Array, weight: Array | None, bias: Array | None, eps: f
     D = x.shape[-1]
     mean = np.add.reduce(x, -1, keepdims=True)
     mean /= D
-    out = x - mean
+    out = np.empty(x.shape, x.dtype)
+    np.subtract(x, mean, out=out)
     rstd = np.vecdot(out, out)[..., None]
     rstd /= D
     rstd += eps

@@ -31,7 +31,7 @@ def _even_kernel(sizes: Sizes, output_size: Sizes) -> Sizes | None:
     return tuple(size // out for size, out in zip(sizes, output_size, strict=True))
 
 
-@array_kernel()
+@array_kernel(laid_out=1)
 def adaptive_avg_pool(input: Array, output_size: Sizes) -> Array:
     """The mean over windows that divide each dimension as evenly as whole elements allow."""
     ndim = len(output_size)
@@ -79,7 +79,7 @@ def _along(values: Array, axis: int, x: Array) -> Array:
     return values.astype(x.dtype).reshape(-1, *[1] * (x.ndim - axis - 1))
 
 
-@array_kernel()
+@array_kernel(laid_out=1)
 def adaptive_avg_pool_grad(grad: Array, input_shape: Sizes, ndim: int) -> Array:
     """The gradient of `adaptive_avg_pool` over the last `ndim` dimensions."""
     out = np.empty(tuple(input_shape), grad.dtype)
@@ -105,7 +105,7 @@ def _share_windows(grad: Array, axis: int, size: int) -> Array:
     return _sum_windows(shares, axis, size)
 
 
-@array_kernel()
+@array_kernel(laid_out=2)
 def adaptive_max_pool(input: Array, output_size: Sizes) -> tuple[Array, Array]:
     """The largest element of each adaptive window and its index in the flattened input plane (int64); NaN wins."""
     ndim = len(output_size)

@@ -28,7 +28,7 @@ def as_planes(x: Array, ndim: int) -> Array:
     return x.reshape(prod(x.shape[: x.ndim - ndim]), *x.shape[x.ndim - ndim :])
 
 
-@array_kernel()
+@array_kernel(laid_out=2)
 def max_pool(
     input: Array, kernel_size: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, ceil_mode: bool
 ) -> tuple[Array, Array]:
@@ -127,7 +127,7 @@ def _tap_index(window: Window) -> _TapIndex:
     return _TapIndex(window)
 
 
-@array_kernel()
+@array_kernel(laid_out=1)
 def max_pool_grad(grad: Array, indices: Array, input_shape: Sizes, ndim: int) -> Array:
     """The gradient of a maximum pooling over the last `ndim` dimensions: `grad` is added where each maximum came from."""
     out = np.zeros(tuple(input_shape), grad.dtype)
@@ -146,7 +146,7 @@ def _scatter_planes(grad: Array, indices: Array, out: Array) -> None:
         np.add.at(block, targets.reshape(-1), grad[part].reshape(-1))  # flat and of one dtype: NumPy's fast loop
 
 
-@array_kernel()
+@array_kernel(laid_out=1)
 def avg_pool(
     input: Array,
     kernel_size: Sizes,
@@ -171,7 +171,7 @@ def avg_pool(
     return out.reshape(*input.shape[: input.ndim - ndim], *window.outputs)
 
 
-@array_kernel()
+@array_kernel(laid_out=1)
 def avg_pool_grad(
     grad: Array,
     input_shape: Sizes,

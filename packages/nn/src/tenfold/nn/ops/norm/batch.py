@@ -7,7 +7,7 @@ from typing import Any
 
 import tenfold as tf
 from tenfold.dispatch.operators import composite
-from tenfold.nn.arguments import refuse_gradients, widened
+from tenfold.nn.arguments import refuse_gradients, require_floating, widened
 from tenfold.nn.ops.norm.statistics import affine, rows_grad
 from tenfold.tensor.tensor import Tensor
 
@@ -102,6 +102,7 @@ def batch_norm(
     shape = input._array.shape
     if len(shape) < 2 and not input.numel():
         return input.clone()
+    require_floating("batch_norm", input)
     check_channels("batch_norm", shape, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     if training:
         values_per_channel("batch_norm", shape)
@@ -122,6 +123,7 @@ def values_per_channel(name: str, shape: tuple[int, ...]) -> None:
 
 
 def check_channels(name: str, shape: tuple[int, ...], **vectors: Any) -> None:
+    """Refuse inputs without channels, and vectors that do not have a value for each."""
     if len(shape) < 2:
         raise RuntimeError(f"{name}: expected an input of at least 2 dimensions (N, C, *), got {list(shape)}")
     for what, v in vectors.items():
@@ -160,6 +162,7 @@ def instance_norm(
     tensor([[[-1.,  1.]]])
     """
     shape = tuple(input.shape)
+    require_floating("instance_norm", input)
     check_channels("instance_norm", shape, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     if use_input_stats and len(shape) > 2 and prod(shape[2:]) == 1:
         raise ValueError(f"instance_norm: Expected more than 1 spatial element when training, got input size {list(shape)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from tenfold.dispatch.operators import composite
-from tenfold.nn.arguments import widened
+from tenfold.nn.arguments import require_floating, widened
 from tenfold.nn.ops.norm.batch import along_channels, but_channels, check_channels
 from tenfold.nn.ops.norm.statistics import affine, normalized, rows_grad
 from tenfold.tensor.tensor import Tensor
@@ -64,6 +64,7 @@ def group_norm(
     tensor([[-1.,  1.]])
     """
     shape = input._array.shape
+    require_floating("group_norm", input)
     check_channels("group_norm", shape, weight=weight, bias=bias)
     if num_groups <= 0 or shape[1] % num_groups:
         raise RuntimeError(

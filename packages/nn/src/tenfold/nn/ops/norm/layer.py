@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.dispatch.operators import composite
-from tenfold.nn.arguments import widened
+from tenfold.nn.arguments import require_floating, widened
 from tenfold.nn.ops.norm.statistics import affine, normalized, rows_grad
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.numeric_limits import finfo
@@ -71,6 +71,7 @@ def layer_norm(
     >>> tenfold.layer_norm(tenfold.tensor([1.0, 3.0]), (2,), eps=0.0)
     tensor([-1.,  1.])
     """
+    require_floating("layer_norm", input)
     n = _check_normalized_shape("layer_norm", input, normalized_shape, weight, bias)
     return fused_layer_norm(input, n, weight, bias, eps)[0]
 
@@ -145,6 +146,7 @@ def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
     >>> tenfold.rms_norm(tenfold.tensor([3.0, 4.0]), (2,), eps=0.0)
     tensor([0.8485, 1.1314])
     """
+    require_floating("rms_norm", input, also="c")
     n = _check_normalized_shape("rms_norm", input, normalized_shape, weight, None)
     if eps is None:
         eps = finfo(input.dtype).eps

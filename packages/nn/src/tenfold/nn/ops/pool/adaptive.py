@@ -9,6 +9,7 @@ import numpy as np
 
 import tenfold as tf
 from tenfold.dispatch.operators import composite
+from tenfold.nn.arguments import require_floating
 from tenfold.nn.ops.pool.windows import table_max
 from tenfold.tensor.tensor import Tensor
 
@@ -82,6 +83,7 @@ def adaptive_max_pool(input: Tensor, output_size: Sizes) -> tuple[Tensor, Tensor
 
 
 def _sizes(name: str, n: int, input: Tensor, output_size: Any) -> Sizes:
+    require_floating(name, input)
     shape = input._array.shape
     if len(shape) not in (n + 1, n + 2) or 0 in shape[-n:]:
         raise RuntimeError(

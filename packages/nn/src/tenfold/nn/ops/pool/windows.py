@@ -10,7 +10,7 @@ import numpy as np
 
 import tenfold as tf
 from tenfold.dispatch.operators import composite
-from tenfold.nn.arguments import per_dim
+from tenfold.nn.arguments import per_dim, require_floating
 from tenfold.nn.ops.conv.convolution import patches, spread_patches
 from tenfold.nn.ops.padding import constant_pad
 from tenfold.nn.window import Sizes, Window, mean_factors, window_over
@@ -177,6 +177,7 @@ def _check_outputs(name: str, input: Tensor, kernel: Sizes, steps: Sizes, pads: 
 
 
 def _max(name: str, n: int, input: Tensor, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool, both: bool) -> Any:
+    require_floating(name, input, also="" if n == 1 and not both else "iu")
     sizes = _steps(name, n, input, kernel, stride, padding, dilation)
     _check_outputs(name, input, *sizes, ceil)
     result = max_pool(input, *sizes, ceil)
@@ -186,6 +187,8 @@ def _max(name: str, n: int, input: Tensor, kernel: Any, stride: Any, padding: An
 def _avg(
     name: str, n: int, input: Tensor, kernel: Any, stride: Any, padding: Any, ceil: bool, count_pad: bool, divisor: Any
 ) -> Tensor:
+    if input.dtype is not tf.int64:
+        require_floating(name, input)
     kernel, steps, pads, gaps = _steps(name, n, input, kernel, stride, padding, 1)
     if divisor == 0:
         raise RuntimeError(f"{name}: divisor must be not zero")

@@ -8,6 +8,7 @@ from typing import Any
 
 import tenfold as tf
 from tenfold.dispatch.operators import composite
+from tenfold.nn.arguments import require_floating
 from tenfold.tensor.tensor import Tensor
 
 
@@ -96,6 +97,7 @@ def _check(n: int, input: Tensor, grid: Tensor, mode: str, padding_mode: str) ->
             f"grid_sample(): expected a 4D or 5D input and a grid of as many dimensions, batch size and size {n} in its last "
             f"dimension, but got input {list(input.shape)} and grid {list(grid.shape)}"
         )
+    require_floating("grid_sample", input)
     if mode == "bicubic" and n != 2:
         raise RuntimeError("grid_sample(): bicubic interpolation only supports 4D input")
     if 0 in input.shape[2:]:

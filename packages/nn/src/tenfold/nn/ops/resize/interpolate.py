@@ -1,115 +1,131 @@
 """Resampling to another size.
 
-Every kind of interpolation is separable: along one dimension each output is a weighted sum of a few inputs. A table of
-their places and weights is all that the kinds differ in.
+Every kind of interpolation is separable: along one dimension each output is a weighted sum of a few inputs. Tables of
+their places and weights are all that the kinds differ in.
 """
 
 from __future__ import annotations
 
 import warnings
-from functools import lru_cache
 from math import floor
+from operator import index
 from typing import Any
 
-import numpy as np
-
 import tenfold as tf
+from tenfold.dispatch.inplace import type_name
+from tenfold.dispatch.meta import Meta, contiguous_strides
 from tenfold.dispatch.operators import composite
+from tenfold.nn.arguments import require_floating, widened
 from tenfold.nn.ops.pool.adaptive import adaptive_avg_pool
+from tenfold.nn.ops.resize import tables
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.memory_format import suggested_format
 
-Table = tuple[Any, Any]  # places and weights, (taps, outputs)
-
-
-def _positions(size: int, out: int, scale: float | None, align_corners: bool) -> Any:
-    """Where each output's centre lies among the inputs."""
-    at = np.arange(out, dtype=np.float64)
-    if align_corners:
-        return at * ((size - 1) / (out - 1) if out > 1 else 0.0)
-    return (at + 0.5) * _step(size, out, scale) - 0.5
+Sizes = tuple[int, ...]
+Scales = tuple[float | None, ...]
 
 
-def _step(size: int, out: int, scale: float | None) -> float:
-    return 1 / scale if scale is not None and scale > 0 else size / out
+@composite("resize", method=None)
+def resample(input: Tensor, output_size: Sizes, scales: Scales, mode: str, align_corners: bool, antialias: bool) -> Tensor:
+    """The last dimensions resampled to `output_size`, one after the other from the last.
+
+    Modes: "nearest", "nearest-exact", "linear", "cubic", "lanczos". Bytes are summed as integers with weights of 15
+    bits and rounded after each dimension, as image libraries do. The result lies in memory as the input does.
+
+    >>> import tenfold
+    >>> tenfold.op.resample(tenfold.tensor([[[0.0, 1.0]]]), (4,), (None,), "linear", False, False)
+    tensor([[[0.0000, 0.2500, 0.7500, 1.0000]]])
+    """
+    x, first = input, input.dim() - len(output_size)
+    for i in reversed(range(len(output_size))):
+        dim, steps = first + i, (x.shape[first + i], output_size[i], scales[i])
+        if tables.is_identity(*steps):
+            continue
+        if mode.startswith("nearest"):
+            x = tf.index_select(x, dim, _indices(tables.nearest(*steps, mode == "nearest-exact"), x))
+        elif input.dtype is tf.uint8:
+            x = _bytes(x, dim, *tables.whole_numbers(*steps, align_corners, mode, antialias))
+        else:
+            x = _weighted_sums(x, dim, *tables.weighted(*steps, align_corners, mode, antialias))
+    return x.clone(memory_format=suggested_format(input._array))
 
 
-@lru_cache(maxsize=64)
-def _nearest(size: int, out: int, scale: float | None, exact: bool) -> Any:
-    # PyTorch multiplies in float32, which decides where a position is almost whole.
-    step = np.float32(_step(size, out, scale))
-    at = np.floor((np.arange(out, dtype=np.float32) + np.float32(0.5 if exact else 0)) * step)
-    return np.minimum(at.astype(np.int64), size - 1)
+@resample.rule
+def _(input: Any, output_size: Sizes, scales: Scales, mode: str, align_corners: bool, antialias: bool) -> Meta:
+    return _in_format_of(input, (*input.shape[: len(input.shape) - len(output_size)], *output_size), input.dtype)
 
 
-@lru_cache(maxsize=64)
-def _linear(size: int, out: int, scale: float | None, align_corners: bool) -> Table:
-    at = np.maximum(_positions(size, out, scale, align_corners), 0.0)
-    low = np.minimum(at.astype(np.int64), size - 1)
-    high = np.minimum(low + 1, size - 1)
-    share = np.minimum(at - low, 1.0)
-    return np.stack([low, high]), np.stack([1 - share, share])
+def _in_format_of(like: Any, shape: Sizes, dtype: Any) -> Meta:
+    """A result that lies in memory as an array does."""
+    order = suggested_format(like).order or tuple(range(len(shape)))
+    steps = contiguous_strides([shape[d] for d in order], dtype.itemsize)
+    return Meta(shape, dtype, [steps[order.index(d)] for d in range(len(shape))])
 
 
-def cubic_weight(distance: Any, a: float) -> Any:
-    """Keys's cubic convolution kernel (1981, equation 4) at a distance of up to 2."""
-    d = np.abs(distance)
-    near = ((a + 2) * d - (a + 3)) * d * d + 1
-    far = ((d - 5) * d + 8) * d * a - 4 * a
-    return np.where(d <= 1, near, np.where(d < 2, far, 0.0))
+def _indices(places: Any, x: Tensor) -> Tensor:
+    return tf.tensor(places.tolist(), dtype=tf.int64, device=x.device)
 
 
-@lru_cache(maxsize=64)
-def _cubic(size: int, out: int, scale: float | None, align_corners: bool) -> Table:
-    at = _positions(size, out, scale, align_corners)
-    base = np.floor(at)
-    taps = base[None] + np.arange(-1, 3)[:, None]
-    return np.clip(taps, 0, size - 1).astype(np.int64), cubic_weight(at - taps, -0.75)
+def _factors(weights: Any, x: Tensor, dim: int) -> Tensor:
+    return tf.tensor(weights.tolist(), dtype=x.dtype, device=x.device).view(-1, *[1] * (x.dim() - dim - 1))
 
 
-@lru_cache(maxsize=64)
-def _antialiased(size: int, out: int, scale: float | None, align_corners: bool, cubic: bool) -> Table:
-    """The kernel stretched over all inputs that an output covers, its weights made to sum to one."""
-    step = ((size - 1) / (out - 1) if out > 1 else 0.0) if align_corners else _step(size, out, scale)
-    stretch = max(step, 1.0)
-    support = (2.0 if cubic else 1.0) * stretch
-    places, weights = [], []
-    for i in range(out):
-        center = step * (i + 0.5)
-        first, last = max(floor(center - support + 0.5), 0), min(floor(center + support + 0.5), size)
-        at = np.arange(first, last)
-        d = (at - center + 0.5) / stretch
-        w = cubic_weight(d, -0.5) if cubic else np.maximum(1 - np.abs(d), 0)
-        places.append(at)
-        weights.append(w / w.sum() if w.sum() else w)
-    taps = max(len(p) for p in places)
-    index, factor = np.zeros((taps, out), np.int64), np.zeros((taps, out))
-    for i, (p, w) in enumerate(zip(places, weights, strict=True)):
-        index[: len(p), i], index[len(p) :, i] = p, p[-1]
-        factor[: len(w), i] = w
-    return index, factor
+def _weighted_sums(x: Tensor, dim: int, places: Any, weights: Any) -> Tensor:
+    terms = [tf.index_select(x, dim, _indices(p, x)) * _factors(w, x, dim) for p, w in zip(places, weights, strict=True)]
+    return sum(terms[1:], terms[0])
 
 
-def _resample(x: Tensor, dim: int, table: Table) -> Tensor:
-    """Weighted sums of a dimension's elements."""
-    total: Any = None
-    shape = (-1, *[1] * (x.dim() - dim - 1))
-    for places, weights in zip(*table, strict=True):
-        index = tf.tensor(places.tolist(), dtype=tf.int64, device=x.device)
-        factors = tf.tensor(weights.tolist(), dtype=x.dtype, device=x.device).view(shape)
-        term = tf.index_select(x, dim, index) * factors
-        total = term if total is None else total + term
-    return total
+def _bytes(x: Tensor, dim: int, places: Any, weights: Any, bits: int) -> Tensor:
+    sums = _weighted_sums(x.to(tf.int32), dim, places, weights)
+    return tf.bitwise_right_shift(sums + (1 << bits >> 1), bits).clamp(0, 255).to(tf.uint8)
 
 
+@composite("resize", method=None)
+def resample_grad(grad: Tensor, input_size: Sizes, scales: Scales, mode: str, align_corners: bool, antialias: bool) -> Tensor:
+    """The gradient of `resample` to the sizes of `grad` from planes of `input_size`: every element goes back where it came from.
+
+    >>> import tenfold
+    >>> tenfold.op.resample_grad(tenfold.ones(1, 1, 4), (2,), (None,), "linear", False, False)
+    tensor([[[2., 2.]]])
+    """
+    first = grad.dim() - len(input_size)
+    x = grad
+    for i, size in enumerate(input_size):
+        steps = (size, grad.shape[first + i], scales[i])
+        if tables.is_identity(*steps):
+            continue
+        if mode.startswith("nearest"):
+            places, weights = tables.nearest(*steps, mode == "nearest-exact")[None], None
+        else:
+            places, weights = tables.weighted(*steps, align_corners, mode, antialias)
+        x = _given_back(x, first + i, size, places, weights)
+    return x.clone(memory_format=suggested_format(grad._array))
+
+
+def _given_back(x: Tensor, dim: int, size: int, places: Any, weights: Any) -> Tensor:
+    out = tf.zeros(*x.shape[:dim], size, *x.shape[dim + 1 :], dtype=x.dtype, device=x.device)
+    for tap, at in enumerate(places):
+        out = tf.index_add(out, dim, _indices(at, x), x if weights is None else x * _factors(weights[tap], x, dim))
+    return out
+
+
+@resample_grad.rule
+def _(grad: Any, input_size: Sizes, scales: Scales, mode: str, align_corners: bool, antialias: bool) -> Meta:
+    return _in_format_of(grad, (*grad.shape[: len(grad.shape) - len(input_size)], *input_size), grad.dtype)
+
+
+# Of each mode: the numbers of dimensions that it takes, and what `resample` calls it.
 MODES = {
-    "nearest": (3, 4, 5),
-    "nearest-exact": (3, 4, 5),
-    "area": (3, 4, 5),
-    "linear": (3,),
-    "bilinear": (4,),
-    "bicubic": (4,),
-    "trilinear": (5,),
+    "nearest": ((3, 4, 5), "nearest"),
+    "linear": ((3,), "linear"),
+    "bilinear": ((4,), "linear"),
+    "bicubic": ((4,), "cubic"),
+    "trilinear": ((5,), "linear"),
+    "lanczos": ((4,), "lanczos"),
+    "area": ((3, 4, 5), "area"),
+    "nearest-exact": ((3, 4, 5), "nearest-exact"),
 }
+SMOOTH = "linear | bilinear | bicubic | trilinear | lanczos"
 
 
 @composite("resize", method=None)
@@ -122,10 +138,12 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Tensor:
-    """Resample to another size: "nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear" or "area".
+    """Resample to another size: "nearest", "nearest-exact", "area", or one of the smooth modes.
 
-    Shape: (N, C, *S) -> (N, C, *size). Raises: ValueError for a size and a scale factor together, or neither, or
-    numbers of them that do not fit; NotImplementedError for a mode that this number of dimensions lacks.
+    Smooth are "linear", "bilinear" and "trilinear" by the number of dimensions, for images also "bicubic" and "lanczos".
+    Shape: (N, C, *S) -> (N, C, *size). Dtype: floating; uint8 except with "linear", "trilinear" and "area". Raises: ValueError
+    for a size and a scale factor together, or neither, or numbers of them that do not fit; NotImplementedError for a mode
+    that this number of dimensions or this dtype lacks.
     Source: Keys, "Cubic Convolution Interpolation for Digital Image Processing", 1981 (bicubic, a = -0.75).
 
     >>> import tenfold
@@ -135,71 +153,112 @@ def interpolate(
     _check_mode(input, mode, align_corners, antialias)
     sizes, scales = _sizes(input, size, scale_factor, recompute_scale_factor)
     if mode == "area":
+        require_floating("adaptive_avg_pool", input)
         return adaptive_avg_pool(input, sizes)
-    x = input if mode.startswith("nearest") or input.dtype.itemsize != 2 else input.to(tf.float32)
-    for dim, (out, scale) in enumerate(zip(sizes, scales, strict=True), 2):
-        have = x.shape[dim]
-        if mode.startswith("nearest"):
-            index = _nearest(have, out, scale, mode == "nearest-exact")
-            x = tf.index_select(x, dim, tf.tensor(index.tolist(), dtype=tf.int64, device=x.device))
-        elif antialias:
-            x = _resample(x, dim, _antialiased(have, out, scale, bool(align_corners), mode == "bicubic"))
-        else:
-            x = _resample(x, dim, (_cubic if mode == "bicubic" else _linear)(have, out, scale, bool(align_corners)))
-    if not input.is_floating_point() and not mode.startswith("nearest"):
-        x = x.round()
-    return x.to(input.dtype)
+    kind = MODES[mode][1]
+    _check_dtype(input, mode)
+    if not _moves_all(kind, input, antialias):
+        # Where a size stays, so does the image, whatever factor it came from.
+        scales = tuple(None if out == have else s for out, have, s in zip(sizes, input.shape[2:], scales, strict=True))
+    x = input if kind.startswith("nearest") else widened(input)
+    return resample(x, sizes, scales, kind, bool(align_corners), antialias).to(input.dtype)
+
+
+def _moves_all(kind: str, input: Tensor, antialias: bool) -> bool:
+    """Whether PyTorch's places follow the factor even where it leaves the size as it is, so that images are shifted."""
+    if kind == "cubic":
+        return input.is_floating_point() and not antialias
+    return kind == "nearest" and input.dim() != 4
+
+
+def _check_dtype(input: Tensor, mode: str) -> None:
+    """Floating numbers are resampled; of integers bytes alone, and as images only, where weights are needed."""
+    if input.is_floating_point() or (input.dtype is tf.uint8 and mode not in ("linear", "trilinear")):
+        return
+    kinds = "floating point tensors" + ("" if mode in ("linear", "trilinear") else " and uint8")
+    raise NotImplementedError(f"interpolate: \"{mode}\" not implemented for '{type_name(input.dtype)}'; it takes {kinds}")
 
 
 def _check_mode(input: Tensor, mode: str, align_corners: bool | None, antialias: bool) -> None:
-    if mode not in MODES or input.dim() not in MODES[mode]:
-        raise NotImplementedError(
-            f"interpolate: got {input.dim()}D input with mode {mode!r}; accepted: "
-            + ", ".join(f"{m} ({', '.join(f'{d}D' for d in dims)})" for m, dims in MODES.items())
-        )
     if align_corners is not None and (mode.startswith("nearest") or mode == "area"):
         raise ValueError(
-            "interpolate: align_corners option can only be set with the interpolating modes: linear | bilinear | "
-            "bicubic | trilinear"
+            f"interpolate: align_corners option can only be set with the interpolating modes: {SMOOTH}, got {mode!r}"
         )
-    if antialias and mode not in ("bilinear", "bicubic"):
+    if antialias and (mode not in ("bilinear", "bicubic", "lanczos") or input.dim() != 4):
         raise ValueError(
-            f"interpolate: Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D "
-            f"tensor as input, got {mode!r}"
+            "interpolate: Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as "
+            f"input, got {mode!r} and {input.dim()}-D"
+        )
+    if mode not in MODES or input.dim() not in (3, 4, 5):
+        raise NotImplementedError(
+            f"interpolate: Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for the modes: "
+            f"{' | '.join(MODES)} (got {mode})"
+        )
+    accepted = MODES[mode][0]
+    if input.dim() not in accepted:
+        raise NotImplementedError(f"interpolate: Got {input.dim()}D input, but {mode} mode needs {accepted[0]}D input")
+    if mode == "lanczos" and (not antialias or align_corners):
+        raise ValueError(
+            "interpolate: Lanczos mode " + ("does not support align_corners=True" if antialias else "requires antialias=True")
         )
 
 
-def _sizes(input: Tensor, size: Any, scale_factor: Any, recompute: bool | None) -> tuple[tuple[int, ...], Any]:
+def _sizes(input: Tensor, size: Any, scale_factor: Any, recompute: bool | None) -> tuple[Sizes, Scales]:
     """The output sizes, and the scale factors that were given (None where the sizes decide)."""
-    n = input.dim() - 2
-    if (size is None) == (scale_factor is None):
-        raise ValueError("interpolate: only one of size or scale_factor should be defined, and one must be")
+    if size is not None and scale_factor is not None:
+        raise ValueError("interpolate: only one of size or scale_factor should be defined")
+    if size is None and scale_factor is None:
+        raise ValueError("interpolate: either size or scale_factor should be defined")
+    spatial = tuple(input.shape[2:])
     if size is not None:
         if recompute:
             raise ValueError("interpolate: recompute_scale_factor is not meaningful with an explicit size.")
-        sizes = tuple(int(s) for s in size) if isinstance(size, (tuple, list)) else (int(size),) * n
-        if len(sizes) != n:
-            raise ValueError(
-                f"interpolate: Input and output must have the same number of spatial dimensions, but got input "
-                f"{list(input.shape)} and output size {size}"
-            )
-        scales: Any = (None,) * n
+        sizes, scales = _given_sizes(spatial, size), (None,) * len(spatial)
     else:
-        scales = tuple(scale_factor) if isinstance(scale_factor, (tuple, list)) else (float(scale_factor),) * n
-        if len(scales) != n:
-            raise ValueError(
-                f"interpolate: Input and scale_factor must have the same number of spatial dimensions, but got "
-                f"input {list(input.shape)} and scale_factor {scale_factor}"
-            )
-        sizes = tuple(floor(s * f) for s, f in zip(input.shape[2:], scales, strict=True))
-        if recompute:
-            scales = (None,) * n
-    if min(sizes) < 1 or 0 in input.shape[1:]:
+        scales = _for_each("scale_factor", spatial, scale_factor)
+        sizes = _scaled(spatial, scales)
+        scales = (None,) * len(spatial) if recompute else tuple(float(f) for f in scales)
+    if min(*sizes, *spatial) < 1:
+        named = [", ".join(f"{d}: {n}" for d, n in zip("DHW"[-len(spatial) :], s, strict=True)) for s in (spatial, sizes)]
         raise RuntimeError(
-            f"interpolate: Input and output sizes should be greater than 0, but got input {list(input.shape)} and "
-            f"output {list(sizes)}"
+            f"interpolate: Input and output sizes should be greater than 0, but got input ({named[0]}) output ({named[1]})"
+        )
+    if input.shape[1] == 0:
+        raise RuntimeError(
+            f"interpolate: Non-empty {input.dim()}D data tensor expected but got a tensor with sizes {list(input.shape)}"
         )
     return sizes, scales
+
+
+def _for_each(what: str, spatial: Sizes, value: Any) -> Any:
+    """A size or a factor for each dimension; one that stands alone is for all."""
+    if not isinstance(value, (tuple, list)):
+        return (value,) * len(spatial)
+    if len(value) != len(spatial):
+        raise ValueError(
+            f"interpolate: Input and {what} must have the same number of spatial dimensions, but got input with spatial "
+            f"dimensions of {list(spatial)} and {what} of {'shape ' if what == 'scale_factor' else ''}{value}. Please provide "
+            f"input tensor in (N, C, d1, d2, ...,dK) format and {what} in (s1, s2, ...,sK) format."
+        )
+    return value
+
+
+def _given_sizes(spatial: Sizes, size: Any) -> Sizes:
+    given = _for_each("output size", spatial, size)
+    try:
+        return tuple(index(n) for n in given)
+    except TypeError:
+        raise TypeError(
+            f"interpolate: expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but got "
+            f"size with types {[type(n) for n in given]}"
+        ) from None
+
+
+def _scaled(spatial: Sizes, factors: Any) -> Sizes:
+    exact = [n * float(f) for n, f in zip(spatial, factors, strict=True)]
+    if any(not abs(n) < 2**63 for n in exact):
+        raise RuntimeError(f"interpolate: value cannot be converted to type int64_t without overflow, got scale_factor {factors}")
+    return tuple(floor(n) for n in exact)
 
 
 def upsample(

@@ -7,6 +7,7 @@ from typing import Any
 
 from tenfold.dispatch.operators import composite
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.memory_format import suggested_format
 
 
 @composite("resize", method=None)
@@ -26,7 +27,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
         )
     n = len(lead)
     x = input.reshape(*lead, C // (r * r), r, r, H, W)
-    return x.permute(*range(n), n, n + 3, n + 1, n + 4, n + 2).reshape(*lead, C // (r * r), H * r, W * r)
+    shuffled = x.permute(*range(n), n, n + 3, n + 1, n + 4, n + 2).reshape(*lead, C // (r * r), H * r, W * r)
+    return shuffled.contiguous(memory_format=suggested_format(input._array))
 
 
 @composite("resize", method=None)
@@ -45,7 +47,8 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
         )
     n = len(lead)
     x = input.reshape(*lead, C, H // r, r, W // r, r)
-    return x.permute(*range(n), n, n + 2, n + 4, n + 1, n + 3).reshape(*lead, C * r * r, H // r, W // r)
+    shuffled = x.permute(*range(n), n, n + 2, n + 4, n + 1, n + 3).reshape(*lead, C * r * r, H // r, W // r)
+    return shuffled.contiguous(memory_format=suggested_format(input._array))
 
 
 @composite("resize", method=None)
@@ -61,7 +64,8 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
         raise RuntimeError(
             f"channel_shuffle: Number of channels must be divisible by groups. Got {C} channels and {groups} groups."
         )
-    return input.reshape(N, groups, C // groups, prod(S)).transpose(1, 2).reshape(input.shape)
+    shuffled = input.reshape(N, groups, C // groups, prod(S)).transpose(1, 2).reshape(input.shape)
+    return shuffled.contiguous(memory_format=suggested_format(input._array))
 
 
 def _at_least_3d(name: str, input: Tensor) -> Any:

@@ -1,0 +1,87 @@
+"""Where results lie in memory: channels last stay last, as PyTorch's do; and dtypes that operators refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import tenfold as tf
+import tenfold.nn.functional as F
+
+torch = pytest.importorskip("torch")
+TF = torch.nn.functional
+
+IMAGES: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "max_pool2d": lambda F, t, x: F.max_pool2d(x, 2, return_indices=True),
+    "max_pool2d padded": lambda F, t, x: F.max_pool2d(x, 3, 2, 1),
+    "avg_pool2d": lambda F, t, x: F.avg_pool2d(x, 3, 2),
+    "adaptive_avg_pool2d": lambda F, t, x: F.adaptive_avg_pool2d(x, (3, 2)),
+    "adaptive_avg_pool2d to one": lambda F, t, x: F.adaptive_avg_pool2d(x, 1),
+    "adaptive_max_pool2d": lambda F, t, x: F.adaptive_max_pool2d(x, 3, return_indices=True),
+    "batch_norm": lambda F, t, x: F.batch_norm(x, None, None, training=True),
+    "group_norm": lambda F, t, x: F.group_norm(x, 2),
+    "pad": lambda F, t, x: F.pad(x, (1, 2)),
+    "pad reflect": lambda F, t, x: F.pad(x, (1, 2, 0, 1), "reflect"),
+    "pad replicate": lambda F, t, x: F.pad(x, (1, 2, 0, 1), "replicate"),
+    "pixel_shuffle": lambda F, t, x: F.pixel_shuffle(x, 2),
+    "pixel_unshuffle": lambda F, t, x: F.pixel_unshuffle(x, 2),
+    "channel_shuffle": lambda F, t, x: F.channel_shuffle(x, 2),
+    "interpolate": lambda F, t, x: F.interpolate(x, scale_factor=2),
+    "dropout": lambda F, t, x: F.dropout(x, 0.0),
+    "conv2d": lambda F, t, x: F.conv2d(x, t.ones((4, 4, 3, 3), dtype=x.dtype)),
+    "conv_transpose2d": lambda F, t, x: F.conv_transpose2d(x, t.ones((4, 4, 3, 3), dtype=x.dtype)),
+    "relu": lambda F, t, x: F.relu(x),
+    "gelu": lambda F, t, x: F.gelu(x),
+    "silu": lambda F, t, x: F.silu(x),
+    "elu": lambda F, t, x: F.elu(x),
+    "hardswish": lambda F, t, x: F.hardswish(x),
+    "leaky_relu": lambda F, t, x: F.leaky_relu(x),
+    "softplus": lambda F, t, x: F.softplus(x),
+    "mish": lambda F, t, x: F.mish(x),
+    "threshold": lambda F, t, x: F.threshold(x, 0.1, 2),
+    "hardtanh": lambda F, t, x: F.hardtanh(x),
+    "mse_loss": lambda F, t, x: F.mse_loss(x, x + 1, reduction="none"),
+    "layer_norm": lambda F, t, x: F.layer_norm(x, (6,)),
+    "softmax": lambda F, t, x: F.softmax(x, 1),
+    "grid_sample": lambda F, t, x: F.grid_sample(x, t.zeros((2, 2, 3, 2), dtype=x.dtype), align_corners=False),
+    "instance_norm": lambda F, t, x: F.instance_norm(x),
+    "unfold": lambda F, t, x: F.unfold(x, 2),
+    "normalize": lambda F, t, x: F.normalize(x),
+}
+REFUSING = [
+    "max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "adaptive_max_pool2d", "batch_norm", "group_norm", "layer_norm",
+    "instance_norm", "pad", "pad reflect", "pad replicate", "unfold", "pixel_shuffle", "interpolate", "grid_sample",
+]  # fmt: skip
+KINDS = ["uint8", "int16", "int64", "bool", "complex64"]
+
+
+@pytest.mark.parametrize("name", IMAGES)
+@pytest.mark.parametrize("kind", ["last", "first", "of one channel", "sliced", "permuted"])
+def test_format(name: str, kind: str, agree: Any) -> None:
+    x = torch.randn(2, 1 if kind == "of one channel" and name in ("max_pool2d", "avg_pool2d", "gelu") else 4, 6, 6)
+    x = {
+        "last": lambda: x.contiguous(memory_format=torch.channels_last),
+        "of one channel": lambda: x.contiguous(memory_format=torch.channels_last),
+        "sliced": lambda: torch.randn(2, 6, 6, 6).contiguous(memory_format=torch.channels_last)[:, :4],
+        "permuted": lambda: x.permute(0, 3, 2, 1).contiguous().permute(0, 3, 2, 1),
+        "first": lambda: x,
+    }[kind]()
+    call = IMAGES[name]
+    agree(lambda y: call(F, tf, y), lambda y: call(TF, torch, y), x.requires_grad_(), strides=True)
+
+
+@pytest.mark.parametrize("name", ["max_pool3d", "batch_norm", "group_norm"])
+def test_format_of_volumes(name: str, agree: Any) -> None:
+    rest: tuple[Any, ...] = {"batch_norm": (None, None, None, None, True)}.get(name, (2,))
+    x = torch.randn(2, 4, 4, 6, 4).contiguous(memory_format=torch.channels_last_3d)
+    agree(getattr(F, name), getattr(TF, name), x.requires_grad_(), *rest, strides=True)
+
+
+@pytest.mark.parametrize("dtype", KINDS)
+@pytest.mark.parametrize("name", REFUSING)
+def test_refused_dtypes(name: str, dtype: str, agree: Any) -> None:
+    x = torch.ones(2, 4, 6, 6).to(getattr(torch, dtype))
+    call = IMAGES[name]
+    agree(lambda y: call(F, tf, y), lambda y: call(TF, torch, y), x)
