@@ -10,6 +10,7 @@ import numpy as np
 from tenfold.cpu.blocks import row_blocks
 from tenfold.dispatch.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
+from tenfold.nn.cpu.norm.sums import column_sums, exact_row_sums, row_dots, row_sums, settled
 from tenfold.nn.ops.norm import batch as ops
 from tenfold.nn.window import Sizes
 
@@ -26,23 +27,31 @@ def channels(x: Array) -> Array:
 def _channel_sums(x: Array) -> Array:
     """Sum (N, C, L) over N and L."""
     if x.shape[2] == 1:
-        return np.asarray(np.ones(len(x), x.dtype) @ x[:, :, 0])
-    return np.asarray((x @ np.ones(x.shape[2], x.dtype)).sum(0))
+        return column_sums(x[:, :, 0])
+    return np.asarray(row_sums(x).sum(0, dtype=np.float64))
 
 
 def _channel_dots(x: Array, y: Array) -> Array:
     """Sum the products of two (N, C, L) over N and L."""
     if x.shape[2] == 1:
-        return np.asarray(np.einsum("nc,nc->c", x[:, :, 0], y[:, :, 0]))
-    return np.asarray(np.vecdot(x, y).sum(0))
+        return column_sums(x[:, :, 0] * y[:, :, 0])
+    return np.asarray(row_dots(x, y).sum(0, dtype=np.float64))
 
 
-def affine(x: Array, scale: Array, shift: Array, out: Array) -> None:
-    """Write x * scale + shift, block by block, for (N, C, L) and per-channel or per-sample-and-channel factors (N, C)."""
-    scale, shift = (np.broadcast_to(v, x.shape[:2])[..., None] for v in (scale, shift))
+# A mean of more than this many standard deviations is taken off first: x scale + shift would round x scale.
+FAR = 100
+
+
+def affine(x: Array, mean: Array, rstd: Array, scale: Array, bias: Array | None, out: Array) -> None:
+    """Write (x - mean) scale + bias, block by block, for (N, C, L) and factors (C,) or, by sample and channel, (N, C)."""
+    far = bool((np.abs(mean) * rstd > FAR).any())
+    shift = bias if far else -mean * scale if bias is None else bias - mean * scale
+    means, scales, shifts = (v if v is None else np.broadcast_to(v, x.shape[:2])[..., None] for v in (mean, scale, shift))
     for part in row_blocks(len(x), prod(x.shape[1:]) * x.itemsize):
-        np.multiply(x[part], scale[part], out=out[part])
-        out[part] += shift[part]
+        block = np.subtract(x[part], means[part], out=out[part]) if far else x[part]
+        np.multiply(block, scales[part], out=out[part])
+        if shifts is not None:
+            out[part] += shifts[part]
 
 
 @array_kernel(laid_out=1)
@@ -62,9 +71,11 @@ def fused_batch_norm(
     """
     x = channels(input)
     dtype = x.dtype
-    if training and 0 < x.nbytes <= SMALL_BYTES:
+    if training and not x.size:
+        mean, variance = np.zeros((2, x.shape[1]), dtype)
+    elif training and x.nbytes <= SMALL_BYTES:
         return _small_batch_norm(x, weight, bias, eps, input.shape)
-    if training:
+    elif training:
         mean, variance = _batch_statistics(x)
     elif running_mean is None or running_var is None:
         raise ValueError("fused_batch_norm: outside training it needs running_mean and running_var; got None")
@@ -72,9 +83,8 @@ def fused_batch_norm(
         mean, variance = running_mean.astype(dtype), running_var.astype(dtype)
     rstd = 1 / np.sqrt(variance + dtype.type(eps))
     scale = rstd if weight is None else rstd * weight.astype(dtype, copy=False)
-    shift = -mean * scale if bias is None else bias.astype(dtype, copy=False) - mean * scale
     out = np.empty(x.shape, dtype)
-    affine(x, scale, shift, out)
+    affine(x, mean, rstd, scale, None if bias is None else bias.astype(dtype, copy=False), out)
     return out.reshape(input.shape), mean, variance, rstd
 
 
@@ -83,8 +93,7 @@ def _small_batch_norm(
 ) -> tuple[Array, Array, Array, Array]:
     """Training in as few array operations as possible."""
     count = x.shape[0] * x.shape[2]
-    mean = np.add.reduce(x, (0, 2))
-    mean /= count
+    mean = (np.add.reduce(exact_row_sums(x), 0) / count).astype(x.dtype)
     out = x - mean[:, None]
     variance = np.add.reduce(np.vecdot(out, out), 0)
     variance /= count
@@ -97,25 +106,27 @@ def _small_batch_norm(
 
 def _batch_statistics(x: Array) -> tuple[Array, Array]:
     count = x.shape[0] * x.shape[2]
-    mean = _channel_sums(x) / x.dtype.type(count)
-    squares = np.zeros(x.shape[1], x.dtype)
+    mean = (_channel_sums(x) / count).astype(x.dtype)
+    squares, left = np.zeros((2, x.shape[1]))
     for part in row_blocks(len(x), prod(x.shape[1:]) * x.itemsize):
         centered = x[part] - mean[:, None]
         squares += _channel_dots(centered, centered)
-    return mean, squares / x.dtype.type(count)
+        left += _channel_sums(centered)
+    mean, variance, _ = settled(mean, left / count, squares / count)
+    return mean.astype(x.dtype), variance.astype(x.dtype)
 
 
-@array_kernel(rounded=3, laid_out=1)
+@array_kernel(laid_out=1)
 def fused_batch_norm_grad(
     grad: Array, input: Array, weight: Array | None, mean: Array, rstd: Array, training: bool, eps: float
 ) -> tuple[Array, Array, Array]:
     """The gradients of `fused_batch_norm` for input, weight and bias, from the statistics it returned."""
     g3, x = channels(grad), channels(input)
     g_bias = _channel_sums(g3)
-    g_weight = np.zeros(x.shape[1], grad.dtype)
+    g_weight = np.zeros(x.shape[1])
     for part in row_blocks(len(x), prod(x.shape[1:]) * x.itemsize):
         g_weight += _channel_dots(g3[part], x[part] - mean[:, None])
-    g_weight *= rstd
+    g_weight, g_bias = (g_weight * rstd).astype(grad.dtype), g_bias.astype(grad.dtype)
     scale = rstd if weight is None else rstd * weight.astype(grad.dtype, copy=False)
     out = np.empty(x.shape, grad.dtype)
     if not training:

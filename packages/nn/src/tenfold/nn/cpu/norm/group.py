@@ -11,6 +11,7 @@ from tenfold.dispatch.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
 from tenfold.nn.cpu.norm.batch import affine, channels, combine
 from tenfold.nn.cpu.norm.layer import center
+from tenfold.nn.cpu.norm.sums import row_dots, row_sums
 from tenfold.nn.ops.norm import group as ops
 
 Array = np.ndarray[Any, Any]
@@ -29,18 +30,13 @@ def fused_group_norm(
     mean, rstd = np.empty((2, N * G), x.dtype)
     for part in row_blocks(len(rows), rows.shape[1] * x.itemsize):
         mean[part], rstd[part] = center(rows[part], np.empty(rows[part].shape, x.dtype), eps)
-    scale = rstd.reshape(N, G).repeat(C // G, 1)
-    if weight is not None:
-        scale *= weight
-    shift = -mean.reshape(N, G).repeat(C // G, 1) * scale
-    if bias is not None:
-        shift += bias
+    centers, scales = (v.reshape(N, G).repeat(C // G, 1) for v in (mean, rstd))
     out = np.empty(x.shape, x.dtype)
-    affine(x, scale, shift, out)
+    affine(x, centers, scales, scales if weight is None else scales * weight, bias, out)
     return out.reshape(input.shape), mean.reshape(N, G), rstd.reshape(N, G)
 
 
-@array_kernel(rounded=3, laid_out=1)
+@array_kernel(laid_out=1)
 def fused_group_norm_grad(
     grad: Array, input: Array, mean: Array, rstd: Array, num_groups: int, weight: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
@@ -48,12 +44,12 @@ def fused_group_norm_grad(
     g3, x = channels(grad), channels(input)
     (N, C, L), G = x.shape, num_groups
     centers, scales = (v.reshape(N, G).repeat(C // G, 1) for v in (mean, rstd))
-    sums = g3 @ np.ones(L, grad.dtype)  # (N, C)
+    sums = row_sums(g3)  # (N, C)
     dots = np.empty((N, C), grad.dtype)
     for part in row_blocks(N, C * L * grad.itemsize):
-        dots[part] = np.vecdot(g3[part], x[part] - centers[part, :, None])
+        dots[part] = row_dots(g3[part], x[part] - centers[part, :, None])
     dots *= scales
-    g_weight, g_bias = dots.sum(0), sums.sum(0)
+    g_weight, g_bias = (v.sum(0, dtype=np.float64).astype(grad.dtype) for v in (dots, sums))
     if weight is not None:
         sums, dots = sums * weight, dots * weight
     count = max(1, C // G * L)

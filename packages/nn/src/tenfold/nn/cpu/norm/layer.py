@@ -15,6 +15,7 @@ import numpy as np
 from tenfold.cpu.blocks import row_blocks
 from tenfold.dispatch.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
+from tenfold.nn.cpu.norm.sums import PIECE, column_sums, exact_row_sums, row_dots, row_sums, settled
 from tenfold.nn.ops.norm import layer as ops
 from tenfold.nn.window import Sizes
 
@@ -57,8 +58,7 @@ def fused_layer_norm(
 def _small_layer_norm(x: Array, weight: Array | None, bias: Array | None, eps: float) -> tuple[Array, Array, Array]:
     """The same in as few array operations as possible, which is what counts on small inputs."""
     D = x.shape[-1]
-    mean = np.add.reduce(x, -1, keepdims=True)
-    mean /= D
+    mean = (exact_row_sums(x) / D).astype(x.dtype)[..., None]
     out = np.empty(x.shape, x.dtype)
     np.subtract(x, mean, out=out)
     rstd = np.vecdot(out, out)[..., None]
@@ -77,20 +77,16 @@ def _small_layer_norm(x: Array, weight: Array | None, bias: Array | None, eps: f
 def center(x: Array, out: Array, eps: float) -> tuple[Array, Array]:
     """Write x - mean of each row to `out`; return the means and 1 / sqrt(variance + eps)."""
     D = x.shape[1]
-    mean = _row_means(x)
+    mean = (row_sums(x) / D).astype(x.dtype, copy=False)
     np.subtract(x, mean[:, None], out=out)
-    variance = np.vecdot(out, out)
-    variance /= D
+    left = row_sums(out) / D
+    mean, variance, moves = settled(mean, left, row_dots(out, out) / D)
+    if moves:
+        out -= left[:, None]
     return mean, 1 / np.sqrt(variance + eps)
 
 
-def _row_means(x: Array) -> Array:
-    means = x @ np.ones(x.shape[1], x.dtype)
-    means /= x.shape[1]
-    return means
-
-
-@array_kernel(rounded=3)
+@array_kernel()
 def fused_layer_norm_grad(
     grad: Array, input: Array, mean: Array, rstd: Array, normalized_ndim: int, weight: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
@@ -101,17 +97,17 @@ def fused_layer_norm_grad(
     centers, scales = mean.reshape(rows, 1), rstd.reshape(rows, 1)
     factors = None if weight is None else weight.reshape(D)
     out = np.empty((rows, D), grad.dtype)
-    g_weight, g_bias = np.zeros(D, grad.dtype), np.zeros(D, grad.dtype)
+    g_weight, g_bias = np.zeros((2, D))
     for part in row_blocks(rows, D * grad.itemsize):
         y = x2[part] - centers[part]
         y *= scales[part]
-        ones = np.ones(len(y), grad.dtype)
-        g_bias += ones @ g2[part]
+        g_bias += column_sums(g2[part])
         products = np.multiply(g2[part], y, out=out[part])
-        g_weight += ones @ products
+        g_weight += column_sums(products)
         _row_gradient(g2[part], y, products, factors, scales[part], out[part])
     shape = input.shape[len(lead) :]
-    return out.reshape(input.shape), g_weight.reshape(shape), g_bias.reshape(shape)
+    totals = (g.astype(grad.dtype).reshape(shape) for g in (g_weight, g_bias))
+    return (out.reshape(input.shape), *totals)
 
 
 def _row_gradient(grad: Array, y: Array, products: Array, weight: Array | None, rstd: Array, out: Array) -> None:
@@ -121,8 +117,7 @@ def _row_gradient(grad: Array, y: Array, products: Array, weight: Array | None, 
     """
     D = grad.shape[1]
     mix = np.full(D, 1 / D, grad.dtype) if weight is None else weight / D
-    along = (products @ mix)[:, None]
-    mean = (grad @ mix)[:, None]
+    along, mean = ((row_sums(x * mix) if D > PIECE else x @ mix)[:, None] for x in (products, grad))
     y *= along
     y += mean
     np.subtract(grad if weight is None else np.multiply(grad, weight, out=out), y, out=out)
@@ -137,7 +132,7 @@ def fused_rms_norm(input: Array, normalized_ndim: int, weight: Array | None, eps
     out = np.empty(x.shape, x.dtype)
     rstd = np.empty(len(x), x.dtype)
     for part in row_blocks(len(x), D * x.itemsize):
-        squares = np.vecdot(x[part], x[part])
+        squares = row_dots(x[part], x[part])
         rstd[part] = 1 / np.sqrt(squares / D + eps)
         np.multiply(x[part], rstd[part, None], out=out[part])
         if weight is not None:
@@ -145,7 +140,7 @@ def fused_rms_norm(input: Array, normalized_ndim: int, weight: Array | None, eps
     return out.reshape(input.shape), rstd.reshape(*lead, *[1] * normalized_ndim)
 
 
-@array_kernel(rounded=2)
+@array_kernel()
 def fused_rms_norm_grad(
     grad: Array, input: Array, rstd: Array, normalized_ndim: int, weight: Array | None, eps: float
 ) -> tuple[Array, Array]:
@@ -154,16 +149,16 @@ def fused_rms_norm_grad(
     rows = prod(lead)
     g2, x2, scales = grad.reshape(rows, D), input.reshape(rows, D), rstd.reshape(rows, 1)
     out = np.empty((rows, D), grad.dtype)
-    g_weight = np.zeros(D, grad.dtype)
+    g_weight = np.zeros(D)
     mix = np.full(D, 1 / D, grad.dtype) if weight is None else weight.reshape(D) / D
     for part in row_blocks(rows, D * grad.itemsize):
         y = x2[part] * scales[part]
         products = np.multiply(g2[part], y, out=out[part])
-        g_weight += np.ones(len(y), grad.dtype) @ products
-        y *= (products @ mix)[:, None]
+        g_weight += column_sums(products)
+        y *= (row_sums(products * mix) if D > PIECE else products @ mix)[:, None]
         np.subtract(g2[part] if weight is None else g2[part] * weight.reshape(D), y, out=out[part])
         out[part] *= scales[part]
-    return out.reshape(input.shape), g_weight.reshape(input.shape[len(lead) :])
+    return out.reshape(input.shape), g_weight.astype(grad.dtype).reshape(input.shape[len(lead) :])
 
 
 for _function in (fused_layer_norm, fused_layer_norm_grad, fused_rms_norm, fused_rms_norm_grad):

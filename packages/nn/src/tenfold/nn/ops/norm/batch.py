@@ -8,7 +8,7 @@ from typing import Any
 import tenfold as tf
 from tenfold.dispatch.operators import composite
 from tenfold.nn.arguments import refuse_gradients, require_floating, widened
-from tenfold.nn.ops.norm.statistics import affine, rows_grad
+from tenfold.nn.ops.norm.statistics import affine, centered_rows, rows_grad
 from tenfold.tensor.tensor import Tensor
 
 
@@ -44,9 +44,10 @@ def but_channels(x: Tensor) -> list[int]:
 
 
 def _channel_statistics(x: Tensor) -> tuple[Tensor, Tensor]:
-    mean = x.mean(but_channels(x))
-    centered = x - along_channels(mean, x)
-    return mean, (centered * centered).mean(but_channels(x))
+    if not x.numel():
+        return x.sum(but_channels(x)), x.sum(but_channels(x))
+    mean, centered = centered_rows(x, but_channels(x))
+    return mean.reshape(-1), (centered * centered).mean(but_channels(x))
 
 
 def along_channels(v: Tensor, x: Tensor) -> Tensor:
@@ -73,7 +74,7 @@ def fused_batch_norm_grad(
     y = (x - along_channels(mean, x)) * scale
     h = g if weight is None else g * along_channels(widened(weight), x)
     g_input = rows_grad(h, y, scale, dims) if training else h * scale
-    return g_input.to(grad.dtype), (g * y).sum(dims).to(grad.dtype), g.sum(dims).to(grad.dtype)
+    return g_input.to(grad.dtype), (g * y).sum(dims), g.sum(dims)
 
 
 @composite("norm", method=None)
@@ -111,7 +112,7 @@ def batch_norm(
     if running_mean is not None or running_var is not None:
         refuse_gradients("batch_norm", running_mean=running_mean, running_var=running_var)
     out, mean, var, _ = fused_batch_norm(input, weight, bias, running_mean, running_var, training, eps)
-    if training and (running_mean is not None or running_var is not None):
+    if training and input.numel() and (running_mean is not None or running_var is not None):
         update_statistics(running_mean, running_var, mean, var, momentum, prod(shape) // max(1, shape[1]))
     return out
 

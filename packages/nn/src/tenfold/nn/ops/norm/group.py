@@ -47,7 +47,7 @@ def fused_group_norm_grad(
     h = g if weight is None else g * along_channels(widened(weight), x)
     g_input = rows_grad(h.reshape(rows), y, rstd, [2]).reshape(x.shape)
     dims = but_channels(x)
-    return g_input.to(grad.dtype), (g * y.reshape(x.shape)).sum(dims).to(grad.dtype), g.sum(dims).to(grad.dtype)
+    return g_input.to(grad.dtype), (g * y.reshape(x.shape)).sum(dims), g.sum(dims)
 
 
 @composite("norm", method=None)

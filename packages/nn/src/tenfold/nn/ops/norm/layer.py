@@ -50,7 +50,7 @@ def fused_layer_norm_grad(
     h = g if weight is None else g * widened(weight)
     g_input = rows_grad(h, y, rstd, dims)
     g_weight, g_bias = (_sum(v, lead) for v in (g * y, g))
-    return g_input.to(grad.dtype), g_weight.to(grad.dtype), g_bias.to(grad.dtype)
+    return g_input.to(grad.dtype), g_weight, g_bias
 
 
 def _sum(x: Tensor, dims: list[int]) -> Tensor:
@@ -132,7 +132,7 @@ def fused_rms_norm_grad(
     y = x * rstd
     h = g if weight is None else g * widened(weight)
     g_input = (h - y * (h * y).mean(dims, True)) * rstd
-    return g_input.to(grad.dtype), _sum(g * y, list(range(input.dim() - normalized_ndim))).to(grad.dtype)
+    return g_input.to(grad.dtype), _sum(g * y, list(range(input.dim() - normalized_ndim)))
 
 
 @composite("norm", method=None)

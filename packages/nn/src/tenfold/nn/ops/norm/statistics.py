@@ -10,10 +10,17 @@ from tenfold.tensor.tensor import Tensor
 
 def normalized(x: Tensor, dims: Any, eps: float) -> tuple[Tensor, Tensor, Tensor]:
     """(x - mean) rstd, mean and rstd = 1 / sqrt(var + eps), sizes kept."""
-    mean = x.mean(dims, True)
-    centered = x - mean
+    mean, centered = centered_rows(x, dims)
     rstd = ((centered * centered).mean(dims, True) + eps).rsqrt()
     return centered * rstd, mean, rstd
+
+
+def centered_rows(x: Tensor, dims: Any) -> tuple[Tensor, Tensor]:
+    """The mean, and x without it. What rounding the mean leaves over goes too: of a constant row nothing must be left."""
+    mean = x.mean(dims, True)
+    centered = x - mean
+    left = centered.mean(dims, True)
+    return mean + left, centered - left
 
 
 def affine(x: Tensor, weight: Tensor | None, bias: Tensor | None, dtype: Any) -> Tensor:

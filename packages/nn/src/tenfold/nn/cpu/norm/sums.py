@@ -1,0 +1,62 @@
+"""Sums of rows that keep their digits: float32 within short pieces, float64 over the pieces."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+PIECE = 4096  # elements that are added in float32; a few hundred thousand lose the fourth digit
+
+
+@lru_cache(maxsize=64)
+def _ones(count: int, dtype: np.dtype[Any]) -> Array:
+    return np.ones(count, dtype)
+
+
+def row_sums(x: Array) -> Array:
+    """Sums over the last dimension; of long rows in float64."""
+    D = x.shape[-1]
+    if D <= PIECE:
+        return np.asarray(x @ _ones(D, x.dtype))
+    return _of_pieces(D, lambda part: x[..., part] @ _ones(part.stop - part.start, x.dtype))
+
+
+def exact_row_sums(x: Array) -> Array:
+    """Sums over the last dimension in float64, so that the mean of equal elements is that element; for small arrays."""
+    return np.asarray(x.astype(np.float64) @ _ones(x.shape[-1], np.dtype(np.float64)))
+
+
+def row_dots(x: Array, y: Array) -> Array:
+    """Sums of products over the last dimension; of long rows in float64."""
+    D = x.shape[-1]
+    if D <= PIECE:
+        return np.asarray(np.vecdot(x, y))
+    return _of_pieces(D, lambda part: np.vecdot(x[..., part], y[..., part]))
+
+
+def _of_pieces(length: int, partial: Any) -> Array:
+    total: Any = 0.0
+    for start in range(0, length, PIECE):
+        total = total + partial(slice(start, min(start + PIECE, length))).astype(np.float64)
+    return np.asarray(total)
+
+
+def column_sums(x: Array) -> Array:
+    """Sums over the first dimension of (N, D); of many rows in float64."""
+    if len(x) <= PIECE:
+        return np.asarray(_ones(len(x), x.dtype) @ x)
+    return _of_pieces(len(x), lambda part: _ones(part.stop - part.start, x.dtype) @ x[part])
+
+
+def settled(mean: Array, left: Array, variance: Array) -> tuple[Array, Array, bool]:
+    """A mean and variance after what the first mean had left over: the mean of the centered elements, `left`.
+
+    The last is whether the centered elements themselves have to be moved: where what is left shows beside the variance,
+    which is where the mean is so much larger than the spread that rounding it moved everything.
+    """
+    squares = left * left
+    return mean + left, np.maximum(variance - squares, 0), bool((squares > 1e-12 * variance).any())
