@@ -52,7 +52,7 @@ IMAGES: dict[str, Callable[[Any, Any, Any], Any]] = {
 }
 REFUSING = [
     "max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "adaptive_max_pool2d", "batch_norm", "group_norm", "layer_norm",
-    "instance_norm", "pad", "pad reflect", "pad replicate", "unfold", "pixel_shuffle", "interpolate", "grid_sample",
+    "instance_norm", "pad", "unfold", "pixel_shuffle", "interpolate", "grid_sample",
 ]  # fmt: skip
 KINDS = ["uint8", "int16", "int64", "bool", "complex64"]
 

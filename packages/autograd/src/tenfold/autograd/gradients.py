@@ -46,7 +46,7 @@ def node_name(operator: Operator) -> str:
     return "".join(part[:1].upper() + part[1:] for part in operator.name.split("_")) + "Backward0"
 
 
-def gradient(target: Any, *, node: str | None = None, label: Any = None, **rules: Callable[..., Any]) -> None:
+def gradient(target: Any, /, *, node: str | None = None, label: Any = None, **rules: Callable[..., Any]) -> None:
     """Attach gradient rules, one for each differentiable parameter.
 
     Formula: the rule of parameter p returns g @ d(result)/d(p), conjugated for complex numbers as PyTorch does.

@@ -151,6 +151,35 @@ def _silu_gradient(out: Array, g: Array, x: Array) -> None:
     out *= g
 
 
+@kernel(op.hardswish, device="cpu")
+@widened
+@quiet
+def hardswish(input: Array) -> Array:
+    return blockwise(_hardswish, input) if input.dtype.kind == "f" else NotImplemented
+
+
+def _hardswish(out: Array, x: Array) -> None:
+    np.add(x, 3, out)
+    np.clip(out, 0, 6, out)
+    out *= x
+    out /= 6
+
+
+@kernel(op.logsigmoid, device="cpu")
+@widened
+@quiet
+def logsigmoid(input: Array) -> Array:
+    return blockwise(_logsigmoid, input) if input.dtype.kind == "f" else NotImplemented
+
+
+def _logsigmoid(out: Array, x: Array) -> None:
+    np.abs(x, out)
+    np.negative(out, out)
+    np.exp(out, out)
+    np.log1p(out, out)
+    np.subtract(np.minimum(x, 0), out, out)
+
+
 @kernel(op.softmax, device="cpu")
 @widened
 @quiet

@@ -13,6 +13,7 @@ from tenfold.tensor.tensor import Tensor
 
 SELU_ALPHA = 1.6732632423543772848170429916717
 SELU_SCALE = 1.0507009873554804934193349852946
+HALF_BYTES = 2  # float16 and bfloat16 are computed in float32
 _METHOD: dict[str, Any] = {"inplace": True}
 _FUNCTION: dict[str, Any] = {"method": None, "inplace": True}
 
@@ -93,7 +94,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
         raise ValueError(f"hardtanh: min_val cannot be greater than max_val, got {min_val} and {max_val}")
     kept = input.clamp(min_val, max_val).to(input.dtype)
     # at the limits the gradient is 0, unlike clamp's
-    return where((input <= min_val) | (input >= max_val), kept.detach(), kept) if input.requires_grad else kept
+    return where((input <= min_val) | (input >= max_val), kept.detach(), input) if input.requires_grad else kept
 
 
 @_inplace_on_demand
@@ -146,7 +147,9 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     if weight.dim() > 1:
         raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.dim()}")
     slopes = weight.reshape((-1,) + (1,) * (input.dim() - 2)) if input.dim() > 1 else weight.reshape(())
-    return where(input > 0, input, slopes * input)
+    positive = input > 0
+    # the slope's gradient must not meet the infinities of inputs that it does not touch
+    return where(positive, input, slopes * where(positive, 0, input))
 
 
 @_inplace_on_demand
@@ -162,7 +165,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     tensor([-0.6321,  2.0000])
     """
     require_floating(input._array, "elu")
-    return where(input > 0, input, input.clamp_max(0).expm1() * alpha)
+    return where(input <= 0, input.clamp_max(0).expm1() * alpha, input)
 
 
 @_inplace_on_demand
@@ -194,7 +197,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     require_floating(input._array, "celu")
     if alpha == 0:
         raise RuntimeError("celu: ZeroDivisionError: alpha cannot be 0 for CELU")
-    return where(input > 0, input, (input.clamp_max(0) / alpha).expm1() * alpha)
+    return where(input <= 0, (input.clamp_max(0) / alpha).expm1() * alpha, input)
 
 
 @composite("activation", **_FUNCTION)
@@ -278,10 +281,12 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     tensor([0.8651])
     """
     require_floating(input._array, "mish")
+    if input._array.dtype.itemsize == HALF_BYTES:
+        return mish(input.float()).to(input.dtype)
     return input * softplus(input).tanh()
 
 
-@composite("activation", method=None)
+@composite("activation", method=None, out=True)
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """Smooth rectifier: log(1 + exp(beta * input)) / beta, and the input itself where beta * input > threshold.
 
@@ -291,6 +296,8 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
     tensor([ 0.6931, 30.0000])
     """
     require_floating(input._array, "softplus")
+    if input._array.dtype.itemsize == HALF_BYTES:
+        return softplus(input.float(), beta, threshold).to(input.dtype)
     scaled = input * beta
     linear = scaled > threshold
     return where(linear, input, scaled.masked_fill(linear, 0).exp().log1p() / beta)
@@ -332,7 +339,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     return input.masked_fill((input >= -lambd) & (input <= lambd), 0)
 
 
-@composite("activation", method=None)
+@composite("activation", method=None, out=True)
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """0 from -lambd to lambd, outside moved towards 0 by lambd.
 
@@ -359,7 +366,10 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     tensor([0.0000, 0.5000])
     """
     require_floating(input._array, "hardsigmoid")
-    return hardtanh(input + 3, 0, 6) / 6
+    kept = (input + 3).clamp(0, 6) / 6
+    if not input.requires_grad:
+        return kept
+    return where((input > -3) & (input < 3), (input + 3) / 6, kept.detach())
 
 
 @_inplace_on_demand
@@ -378,7 +388,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     return input * hardtanh(input + 3, 0, 6) / 6
 
 
-@composite("activation", method=None)
+@composite("activation", method=None, out=True)
 def logsigmoid(input: Tensor) -> Tensor:
     """Logarithm of the logistic function: min(input, 0) - log(1 + exp(-|input|)).
 
@@ -388,7 +398,9 @@ def logsigmoid(input: Tensor) -> Tensor:
     tensor([-0.6931])
     """
     require_floating(input._array, "logsigmoid")
-    return input.clamp_max(0) - input.abs().neg().exp().log1p()
+    low = input < 0
+    # min(input, 0) and -|input| by one comparison, so that their slopes at 0 belong together and give 1 / 2
+    return where(low, input, 0) - where(low, input, -input).exp().log1p()
 
 
 @composite("activation", method=None)

@@ -15,7 +15,7 @@ from tenfold.cpu.blocks import row_blocks
 from tenfold.cpu.rows import row_sums, subtract_maximum
 from tenfold.dispatch.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
-from tenfold.nn.ops.loss import classes as ops
+from tenfold.nn.ops.loss import classes as ops, elementwise
 
 Array = np.ndarray[Any, Any]
 
@@ -23,14 +23,14 @@ Array = np.ndarray[Any, Any]
 class Targets:
     """Class indices flattened to (A, B), with the weight of each and zero where the target is ignored."""
 
-    __slots__ = ("classes", "index", "weights")
+    __slots__ = ("classes", "index", "kept", "weights")
 
     def __init__(
         self, target: Array, shape: tuple[int, ...], weight: Array | None, ignore_index: int, dtype: Any, name: str
     ) -> None:
         A, C = (shape[0], shape[1]) if len(shape) > 1 else (1, shape[0])
         flat = target.reshape(A, prod(shape[2:]))
-        kept = flat != ignore_index
+        kept = self.kept = flat != ignore_index
         self.classes = np.where(kept, flat, 0)
         if self.classes.size and (self.classes.min() < 0 or self.classes.max() >= C):
             wrong = self.classes[(self.classes < 0) | (self.classes >= C)][0]
@@ -69,7 +69,7 @@ def fused_nll_loss(input: Array, target: Array, weight: Array | None, ignore_ind
     targets = Targets(target, input.shape, weight, ignore_index, input.dtype, "nll_loss")
     total = np.asarray(targets.weights.sum(), input.dtype)
     picked = _as_classes(input)[targets.index] if input.size else targets.weights
-    losses = np.where(targets.weights == 0, 0, -picked * targets.weights)
+    losses = np.where(targets.kept, -picked * targets.weights, 0)
     return _reduce(losses, total, target, reduction), total
 
 
@@ -88,7 +88,7 @@ def fused_nll_loss_grad(
     out = np.zeros(input.shape, grad.dtype)
     values = -_per_element(grad, targets, total_weight, reduction) * targets.weights
     if out.size:
-        _as_classes(out)[targets.index] = np.where(targets.weights == 0, 0, values)
+        _as_classes(out)[targets.index] = np.where(targets.kept, values, 0)
     return out
 
 
@@ -118,7 +118,7 @@ def _all_classes(input: Array, target: Array) -> bool:
     return bool(np.maximum.reduce(target.view(np.uint64)) < input.shape[1])
 
 
-def _plain_cross_entropy(input: Array, target: Array, reduction: str) -> tuple[Array, Array, Array] | None:
+def _plain_cross_entropy(input: Array, target: Array, reduction: str) -> tuple[Array, Array, Array, Array] | None:
     if not target.flags.c_contiguous or not _all_classes(input, target):
         return None
     N = len(target)
@@ -130,11 +130,12 @@ def _plain_cross_entropy(input: Array, target: Array, reduction: str) -> tuple[A
     total = np.add.reduce(sums - picked)
     if reduction == "mean":
         total = total / input.dtype.type(N)
-    return np.asarray(total), np.asarray(N, input.dtype), sums + top[:, 0]
+    return np.asarray(total), np.asarray(N, input.dtype), top[:, 0], sums
 
 
-def _plain_gradient(grad: Array, input: Array, target: Array, reduction: str, log_sum_exp: Array) -> Array:
-    out = np.subtract(input, log_sum_exp[:, None])
+def _plain_gradient(grad: Array, input: Array, target: Array, reduction: str, top: Array, log_sum: Array) -> Array:
+    out = np.subtract(input, top[:, None])
+    out -= log_sum[:, None]
     np.exp(out, out=out)
     out[_rows(len(target)), target] -= 1
     out *= grad / input.dtype.type(len(target)) if reduction == "mean" else grad
@@ -149,10 +150,11 @@ def _rows(N: int) -> Array:
 @array_kernel()
 def fused_cross_entropy(
     input: Array, target: Array, weight: Array | None, ignore_index: int, label_smoothing: float, reduction: str
-) -> tuple[Array, Array, Array]:
+) -> tuple[Array, Array, Array, Array]:
     """The negative log-likelihood of softmax(input), each target mixed with the uniform distribution.
 
-    Also returns the sum of the targets' weights (0-d) and log(sum(exp(input))), of the target's shape, for the gradient.
+    Also returns, for the gradient, the sum of the targets' weights (0-d), and of the target's shape the largest logits and
+    log(sum(exp(input - largest))).
     """
     if _is_plain(input, target, weight, ignore_index, label_smoothing, reduction):
         plain = _plain_cross_entropy(input, target, reduction)
@@ -160,35 +162,34 @@ def fused_cross_entropy(
             return plain
     x = _as_classes(input)
     targets = Targets(target, input.shape, weight, ignore_index, input.dtype, "cross_entropy")
-    sums = _log_sum_exp(x)  # (A, B)
-    losses = sums - x[targets.index] if x.size else sums
+    top, sums = _log_sum_exp(x)  # (A, B)
+    losses = sums - (x[targets.index] - top) if x.size else sums
     losses = losses * targets.weights
     if label_smoothing > 0:
         losses *= 1 - label_smoothing
-        losses += _smoothed(x, sums, weight) * (label_smoothing / x.shape[1])
-    kept = target.reshape(losses.shape) != ignore_index
-    losses = np.where(kept if label_smoothing > 0 else targets.weights != 0, losses, 0)
+        losses += _smoothed(x, top, sums, weight) * (label_smoothing / x.shape[1])
+    losses = np.where(targets.kept, losses, 0)
     total = np.asarray(targets.weights.sum(), input.dtype)
-    return _reduce(losses, total, target, reduction), total, sums.reshape(target.shape)
+    return _reduce(losses, total, target, reduction), total, top.reshape(target.shape), sums.reshape(target.shape)
 
 
-def _log_sum_exp(x: Array) -> Array:
-    """log(sum(exp(x))) over dimension 1 of (A, C, B)."""
-    out = np.empty((x.shape[0], x.shape[2]), x.dtype)
+def _log_sum_exp(x: Array) -> tuple[Array, Array]:
+    """The largest over dimension 1 of (A, C, B), and log(sum(exp(x - largest)))."""
+    largest, out = np.empty((2, x.shape[0], x.shape[2]), x.dtype)
     rows = x[:, :, 0] if x.shape[2] == 1 else x
-    results = out[:, 0] if x.shape[2] == 1 else out
+    tops, results = (v[:, 0] if x.shape[2] == 1 else v for v in (largest, out))
     for part in row_blocks(len(rows), x[0:1].nbytes):
         scratch = np.empty(rows[part].shape, x.dtype)
         top = subtract_maximum(scratch, rows[part])
         np.exp(scratch, out=scratch)
-        results[part] = (np.log(row_sums(scratch)) + top)[:, 0]
-    return out
+        tops[part], results[part] = top[:, 0], np.log(row_sums(scratch))[:, 0]
+    return largest, out
 
 
-def _smoothed(x: Array, sums: Array, weight: Array | None) -> Array:
-    """The sum over classes of weight (log-sum-exp - x); (A, B)."""
+def _smoothed(x: Array, top: Array, sums: Array, weight: Array | None) -> Array:
+    """The sum over classes of weight (top + sums - x); (A, B)."""
     factors = np.ones(x.shape[1], x.dtype) if weight is None else weight.astype(x.dtype, copy=False)
-    return np.asarray(sums * factors.sum() - factors @ x)
+    return np.asarray(sums * factors.sum() - factors @ (x - top[:, None]))
 
 
 @array_kernel()
@@ -201,34 +202,60 @@ def fused_cross_entropy_grad(
     label_smoothing: float,
     reduction: str,
     total_weight: Array,
-    log_sum_exp: Array,
+    top: Array,
+    log_sum: Array,
 ) -> Array:
     """The gradient of `fused_cross_entropy` with respect to its input: softmax times the target's weight, less the target."""
     if _is_plain(input, target, weight, ignore_index, label_smoothing, reduction) and _all_classes(input, target):
-        return _plain_gradient(grad, input, target, reduction, log_sum_exp)
+        return _plain_gradient(grad, input, target, reduction, top, log_sum)
     targets = Targets(target, input.shape, weight, ignore_index, grad.dtype, "cross_entropy")
     x = _as_classes(input)
     out = np.empty(x.shape, x.dtype)
     if not out.size:
         return out.reshape(input.shape)
     share = _per_element(grad, targets, total_weight, reduction)
+    share = np.where(targets.kept, share, 0)
     hard = share * targets.weights * (1 - label_smoothing)
-    soft = np.where(target.reshape(hard.shape) != ignore_index, share, 0) * (label_smoothing / x.shape[1])
+    soft = share * (label_smoothing / x.shape[1])
     factors = np.ones(x.shape[1], x.dtype) if weight is None else weight.astype(x.dtype, copy=False)
-    _scaled_softmax(x, log_sum_exp.reshape(hard.shape), hard + soft * factors.sum(), out)
+    _scaled_softmax(x, top.reshape(hard.shape), log_sum.reshape(hard.shape), hard + soft * factors.sum(), out)
     if label_smoothing > 0:
         out -= soft[:, None] * factors[:, None]
     out[targets.index] -= hard
     return out.reshape(input.shape)
 
 
-def _scaled_softmax(x: Array, sums: Array, scale: Array, out: Array) -> None:
-    """Write exp(x - sums) * scale over (A, C, B) to `out`; rows of no weight stay zero even when they hold NaN."""
+def _scaled_softmax(x: Array, top: Array, sums: Array, scale: Array, out: Array) -> None:
+    """Write exp(x - top - sums) * scale over (A, C, B) to `out`; rows of no weight stay zero even when they hold NaN."""
     for part in row_blocks(len(x), x[0:1].nbytes):
         block = out[part]
-        np.subtract(x[part], sums[part, None], out=block)
+        np.subtract(x[part], top[part, None], out=block)
+        block -= sums[part, None]
         np.exp(block, out=block)
         block *= scale[part, None]
+
+
+@kernel(elementwise.binary_entropies, device="cpu")
+@array_kernel()
+def binary_entropies(input: Array, target: Array) -> Array:
+    """-(target log(input) + (1 - target) log(1 - input)), logarithms cut at -100."""
+    if input.dtype != target.dtype or input.dtype.kind != "f":
+        return NotImplemented
+    losses = np.maximum(np.log1p(-input), -100)
+    losses = losses * (target - 1)
+    losses -= target * np.maximum(np.log(input), -100)
+    return np.asarray(losses)
+
+
+@kernel(elementwise.binary_entropies_grad, device="cpu")
+@array_kernel()
+def binary_entropies_grad(grad: Array, input: Array, target: Array) -> Array:
+    """(input - target) / (input (1 - input)) of `grad`."""
+    if not grad.dtype == input.dtype == target.dtype or input.dtype.kind != "f":
+        return NotImplemented
+    slopes = (1 - input) * input
+    slopes = np.maximum(slopes, elementwise.LEAST_VARIANCE)
+    return np.asarray(grad * (input - target) / slopes, input.dtype)
 
 
 for _function in (fused_nll_loss, fused_nll_loss_grad, fused_cross_entropy, fused_cross_entropy_grad):

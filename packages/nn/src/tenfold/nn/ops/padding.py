@@ -8,7 +8,6 @@ from typing import Any
 import tenfold as tf
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite
-from tenfold.nn.arguments import require_floating
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.memory_format import suggested_format
 
@@ -97,8 +96,6 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
             f"pad: Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now; "
             f"got {len(widths)} widths with an input of shape {list(input.shape)}"
         )
-    if mode != "circular":
-        require_floating(f"{mode}_pad", input, also="iuc")
     _check_border(input.shape, widths, mode)
     padded_shape(input.shape, widths)
     x = input

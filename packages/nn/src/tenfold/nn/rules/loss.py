@@ -1,11 +1,12 @@
-"""Gradients of the fused classification losses."""
+"""Gradients of the fused losses."""
 
+# ruff: noqa: PLW0108  a rule is read by the names of its parameters, so it needs a lambda of its own
 from __future__ import annotations
 
 from typing import Any
 
-from tenfold.autograd.gradients import gradients
-from tenfold.nn.ops.loss import classes as ops
+from tenfold.autograd.gradients import gradient, gradients
+from tenfold.nn.ops.loss import classes as ops, elementwise
 
 
 @gradients(ops.fused_nll_loss, "input", node="NllLossBackward0", results=(0,))
@@ -15,6 +16,25 @@ def _nll_loss(g: Any, input: Any, target: Any, weight: Any, ignore_index: int, r
 
 @gradients(ops.fused_cross_entropy, "input", node="NllLossBackward0", results=(0,))
 def _cross_entropy(
-    g: Any, input: Any, target: Any, weight: Any, ignore_index: int, label_smoothing: float, reduction: str, out1: Any, out2: Any
+    g: Any,
+    input: Any,
+    target: Any,
+    weight: Any,
+    ignore_index: int,
+    label_smoothing: float,
+    reduction: str,
+    out1: Any,
+    out2: Any,
+    out3: Any,
 ) -> Any:
-    return (ops.fused_cross_entropy_grad(g[0], input, target, weight, ignore_index, label_smoothing, reduction, out1, out2),)
+    return (
+        ops.fused_cross_entropy_grad(g[0], input, target, weight, ignore_index, label_smoothing, reduction, out1, out2, out3),
+    )
+
+
+gradient(
+    elementwise.binary_entropies,
+    node="BinaryCrossEntropyBackward0",
+    input=lambda g, input, target: elementwise.binary_entropies_grad(g, input, target),
+    target=lambda g, input: g * ((-input).log1p() - input.log()),
+)

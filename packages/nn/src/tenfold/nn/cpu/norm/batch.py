@@ -46,7 +46,8 @@ def affine(x: Array, mean: Array, rstd: Array, scale: Array, bias: Array | None,
     """Write (x - mean) scale + bias, block by block, for (N, C, L) and factors (C,) or, by sample and channel, (N, C)."""
     far = bool((np.abs(mean) * rstd > FAR).any())
     shift = bias if far else -mean * scale if bias is None else bias - mean * scale
-    means, scales, shifts = (v if v is None else np.broadcast_to(v, x.shape[:2])[..., None] for v in (mean, scale, shift))
+    means, scales = (np.broadcast_to(v, x.shape[:2])[..., None] for v in (mean, scale))
+    shifts = None if shift is None else np.broadcast_to(shift, x.shape[:2])[..., None]
     for part in row_blocks(len(x), prod(x.shape[1:]) * x.itemsize):
         block = np.subtract(x[part], means[part], out=out[part]) if far else x[part]
         np.multiply(block, scales[part], out=out[part])

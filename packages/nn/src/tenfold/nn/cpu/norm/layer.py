@@ -106,8 +106,8 @@ def fused_layer_norm_grad(
         g_weight += column_sums(products)
         _row_gradient(g2[part], y, products, factors, scales[part], out[part])
     shape = input.shape[len(lead) :]
-    totals = (g.astype(grad.dtype).reshape(shape) for g in (g_weight, g_bias))
-    return (out.reshape(input.shape), *totals)
+    g_weight, g_bias = (g.astype(grad.dtype).reshape(shape) for g in (g_weight, g_bias))
+    return out.reshape(input.shape), g_weight, g_bias
 
 
 def _row_gradient(grad: Array, y: Array, products: Array, weight: Array | None, rstd: Array, out: Array) -> None:

@@ -60,7 +60,7 @@ def _picked_losses(log_probs: Tensor, target: Tensor, weight: Tensor | None, ign
     if weight is not None:
         weights = weights * _looked_up(weight, classes).to(log_probs.dtype)
     picked = log_probs.gather(dim, classes.unsqueeze(dim)).squeeze(dim)
-    return tf.where(weights == 0, tf.zeros_like(picked), -picked * weights), weights
+    return tf.where(kept, -picked * weights, 0.0), weights
 
 
 def _looked_up(weight: Tensor, classes: Tensor) -> Tensor:
@@ -97,7 +97,7 @@ def fused_nll_loss_grad(
     if weight is not None:
         weights = weights * _looked_up(weight, classes).to(grad.dtype)
     share = grad / total_weight if reduction == "mean" else grad
-    values = tf.where(weights == 0, tf.zeros_like(weights), -share * weights)
+    values = tf.where(kept, -share * weights, 0.0)
     return tf.zeros_like(input).scatter(dim, classes.unsqueeze(dim), values.unsqueeze(dim).to(input.dtype))
 
 
@@ -131,22 +131,29 @@ def nll_loss(
 @composite("loss", method=None)
 def fused_cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, label_smoothing: float, reduction: str
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Cross entropy with class indices; also the sum of the targets' weights and log(sum(exp(input))).
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Cross entropy with class indices; also the sum of the targets' weights, the largest logit and log(sum(exp(input - it))).
 
     >>> import tenfold
     >>> tenfold.op.fused_cross_entropy(tenfold.zeros(1, 2), tenfold.tensor([1]), None, -100, 0.0, "sum")[0]
     tensor(0.6931)
     """
     dim, x = _class_dim(input), widened(input)
-    sums = tf.logsumexp(x, dim)
     log_probs = tf.log_softmax(x, dim)
     losses, weights = _picked_losses(log_probs, target, weight, ignore_index)
     if label_smoothing > 0:
         factors = 1 if weight is None else weight.view(-1, *[1] * (input.dim() - dim - 1))
         smooth = -(log_probs * factors).sum(dim) * (label_smoothing / input.shape[dim])
         losses = losses * (1 - label_smoothing) + tf.where(tf.ne(target, ignore_index), smooth, 0.0)
-    return _weighted(losses, weights.sum(), reduction).to(input.dtype), weights.sum(), sums
+    return _weighted(losses, weights.sum(), reduction).to(input.dtype), weights.sum(), *_shifted_log_sum(x, dim)
+
+
+def _shifted_log_sum(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """The largest and log(sum(exp(x - largest))): their sum would lose the digits of the second beside a large first."""
+    if not x.shape[dim]:
+        return tf.logsumexp(x, dim), tf.logsumexp(x, dim)
+    top = x.amax(dim, True)
+    return top.squeeze(dim), (x - top).exp().sum(dim).log()
 
 
 @composite("loss", method=None)
@@ -159,7 +166,8 @@ def fused_cross_entropy_grad(
     label_smoothing: float,
     reduction: str,
     total_weight: Tensor,
-    log_sum_exp: Tensor,
+    top: Tensor,
+    log_sum: Tensor,
 ) -> Tensor:
     """The gradient of `fused_cross_entropy` for its input; the body computes the softmax again.
 
@@ -167,8 +175,8 @@ def fused_cross_entropy_grad(
 
     >>> import tenfold
     >>> x, target = tenfold.zeros(1, 2), tenfold.tensor([1])
-    >>> loss, total, sums = tenfold.op.fused_cross_entropy(x, target, None, -100, 0.0, "sum")
-    >>> tenfold.op.fused_cross_entropy_grad(tenfold.tensor(1.0), x, target, None, -100, 0.0, "sum", total, sums)
+    >>> loss, *saved = tenfold.op.fused_cross_entropy(x, target, None, -100, 0.0, "sum")
+    >>> tenfold.op.fused_cross_entropy_grad(tenfold.tensor(1.0), x, target, None, -100, 0.0, "sum", *saved)
     tensor([[ 0.5000, -0.5000]])
     """
     dim = _class_dim(input)
@@ -234,6 +242,4 @@ def _with_probabilities(
     if weight is not None:
         terms = terms * weight.view(-1, *[1] * (input.dim() - dim - 1))
     losses = -terms.sum(dim)
-    if reduction != "mean":
-        return reduced(losses, reduction)
-    return losses.sum() / max(1, losses.numel())
+    return reduced(losses, reduction)

@@ -9,6 +9,7 @@ from typing import Any
 import tenfold as tf
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.shape_rules import broadcast_shapes
+from tenfold.nn.arguments import widened
 from tenfold.nn.ops.loss.reduction import reduced, reduction_of
 from tenfold.tensor.tensor import Tensor
 
@@ -96,7 +97,13 @@ def smooth_l1_loss(
     d = input - target
     if beta == 0.0:
         return reduced(d.abs(), reduction)
-    return reduced(tf.where(d.abs() < beta, 0.5 * d * d / beta, d.abs() - 0.5 * beta), reduction)
+    return reduced(_square_then_straight(d, d.abs() >= beta, beta, 1.0), reduction)
+
+
+def _square_then_straight(d: Tensor, large: Tensor, bend: float, slope: float) -> Tensor:
+    """slope (|d| - bend / 2) for large differences, infinite ones among them, slope d^2 / (2 bend) for the others and NaN."""
+    inner = tf.where(large, 0, d)  # whose square has a finite slope everywhere
+    return tf.where(large, slope * (d.abs() - 0.5 * bend), 0.5 * slope / bend * inner * inner)
 
 
 @composite("loss", method=None)
@@ -114,7 +121,7 @@ def huber_loss(
         raise RuntimeError(f"huber_loss does not support non-positive values for delta, got {delta}")
     input, target = _together("huber_loss", input, target)
     d = input - target
-    losses = tf.where(d.abs() <= delta, 0.5 * d * d, delta * (d.abs() - 0.5 * delta))
+    losses = _square_then_straight(d, d.abs() > delta, delta, delta)
     return _weighted("huber_loss", losses, weight, reduction)
 
 
@@ -152,8 +159,37 @@ def binary_cross_entropy(
         and not bool(((input >= 0) & (input <= 1)).all())
     ):
         raise RuntimeError("binary_cross_entropy: all elements of input should be between 0 and 1")
-    losses = (target - 1) * (-input).log1p().clamp_min(-100) - target * input.log().clamp_min(-100)
+    losses = binary_entropies(input, target)
     return reduced(losses if weight is None else losses * weight, reduction)
+
+
+@composite("loss", method=None)
+def binary_entropies(input: Tensor, target: Tensor) -> Tensor:
+    """-(target log(input) + (1 - target) log(1 - input)), logarithms cut at -100.
+
+    >>> import tenfold
+    >>> tenfold.op.binary_entropies(tenfold.tensor([0.5]), tenfold.tensor([1.0]))
+    tensor([0.6931])
+    """
+    x = widened(input)
+    losses = (target - 1) * (-x).log1p().clamp_min(-100) - target * x.log().clamp_min(-100)
+    return losses.to(tf.promote_types(input.dtype, target.dtype))
+
+
+# The gradient divides by input (1 - input); at 0 and 1, where a sigmoid saturates, by this.
+LEAST_VARIANCE = 1e-12
+
+
+@composite("loss", method=None)
+def binary_entropies_grad(grad: Tensor, input: Tensor, target: Tensor) -> Tensor:
+    """The gradient of `binary_entropies` for its input: (input - target) / (input (1 - input)), finite at 0 and 1 too.
+
+    >>> import tenfold
+    >>> tenfold.op.binary_entropies_grad(tenfold.ones(1), tenfold.ones(1), tenfold.ones(1))
+    tensor([0.])
+    """
+    x = widened(input)
+    return (grad * (x - target) / ((1 - x) * x).clamp_min(LEAST_VARIANCE)).to(input.dtype)
 
 
 @composite("loss", method=None)

@@ -210,14 +210,16 @@ def _sizes(input: Tensor, size: Any, scale_factor: Any, recompute: bool | None) 
     if size is None and scale_factor is None:
         raise ValueError("interpolate: either size or scale_factor should be defined")
     spatial = tuple(input.shape[2:])
+    scales: Any = (None,) * len(spatial)
     if size is not None:
         if recompute:
             raise ValueError("interpolate: recompute_scale_factor is not meaningful with an explicit size.")
-        sizes, scales = _given_sizes(spatial, size), (None,) * len(spatial)
+        sizes = _given_sizes(spatial, size)
     else:
-        scales = _for_each("scale_factor", spatial, scale_factor)
-        sizes = _scaled(spatial, scales)
-        scales = (None,) * len(spatial) if recompute else tuple(float(f) for f in scales)
+        factors = _for_each("scale_factor", spatial, scale_factor)
+        sizes = _scaled(spatial, factors)
+        if not recompute:
+            scales = tuple(float(f) for f in factors)
     if min(*sizes, *spatial) < 1:
         named = [", ".join(f"{d}: {n}" for d, n in zip("DHW"[-len(spatial) :], s, strict=True)) for s in (spatial, sizes)]
         raise RuntimeError(

@@ -129,9 +129,9 @@ def _fused_cross_entropy(make: Make) -> Iterator[Sample]:
 def _fused_cross_entropy_grad(make: Make) -> Iterator[Sample]:
     for x, target, weight, ignored, reduction in _fused(make):
         for smoothing in (0.0, 0.3):
-            out, total, sums = op.fused_cross_entropy(x, target, weight, ignored, smoothing, reduction)
+            out, *saved = op.fused_cross_entropy(x, target, weight, ignored, smoothing, reduction)
             yield Sample(
-                make(*out.shape), x, target, weight, ignored, smoothing, reduction, total, sums, note=f"{reduction}, {smoothing}"
+                make(*out.shape), x, target, weight, ignored, smoothing, reduction, *saved, note=f"{reduction}, {smoothing}"
             )
 
 

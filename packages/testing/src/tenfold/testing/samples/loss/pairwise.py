@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import tenfold
+from tenfold.testing.generators import binary, binary_pairs
 from tenfold.testing.samples import ANY, POSITIVE, PROBABILITY, Domain, ErrorSample, Make, Sample, error_samples, samples
 
 FLOATS = tuple(tenfold.types.dtypes.BY_NAME[n] for n in ("float32", "float64", "float16", "bfloat16"))
@@ -66,6 +67,25 @@ samples("l1_loss", dtypes=FLOATS)(elementwise(LEFT, RIGHT, weight=True))
 samples("smooth_l1_loss", dtypes=FLOATS, reference=reduced(_smooth))(elementwise(LEFT, RIGHT, ({"beta": 0.0}, {"beta": 5.0})))
 samples("huber_loss", dtypes=FLOATS)(elementwise(LEFT, RIGHT, ({"delta": 0.15}, {"delta": 5.0}), weight=True))
 samples("binary_cross_entropy", dtypes=FLOATS)(elementwise(PROBABILITY, PROBABILITY, weight=True))
+samples("binary_entropies", dtypes=FLOATS)(binary(PROBABILITY, PROBABILITY, numbers=()))
+
+
+@samples("binary_entropies_grad", dtypes=FLOATS)
+def _binary_entropies_grad(make: Make) -> Iterator[Sample]:
+    for note, x, y in binary_pairs(make, PROBABILITY, PROBABILITY):
+        yield Sample(make(*(x * y).shape), x, y, note=note)
+
+
+@error_samples("binary_entropies")
+def _entropy_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample([1.0], make(2), error=TypeError, match="argument")
+
+
+@error_samples("binary_entropies_grad")
+def _entropy_gradient_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample([1.0], make(2), make(2), error=TypeError, match="argument")
+
+
 samples("soft_margin_loss", dtypes=FLOATS, reference=reduced(lambda input, target: np.log1p(np.exp(-target * input))))(
     elementwise(ANY, ANY)
 )

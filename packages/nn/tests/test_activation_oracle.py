@@ -1,0 +1,123 @@
+"""Activations against PyTorch at the points where formulas break: zeros of both signs, infinities, NaN, kinks, huge and tiny."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import tenfold as tf
+import tenfold.nn.functional as F
+
+torch = pytest.importorskip("torch")
+TF = torch.nn.functional
+inf, nan = float("inf"), float("nan")
+
+ACTIVATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "relu": lambda F, x: F.relu(x),
+    "relu6": lambda F, x: F.relu6(x),
+    "hardtanh": lambda F, x: F.hardtanh(x),
+    "hardtanh of a range": lambda F, x: F.hardtanh(x, -2, 0.5),
+    "hardsigmoid": lambda F, x: F.hardsigmoid(x),
+    "hardswish": lambda F, x: F.hardswish(x),
+    "elu": lambda F, x: F.elu(x),
+    "elu with alpha": lambda F, x: F.elu(x, 2.5),
+    "selu": lambda F, x: F.selu(x),
+    "celu": lambda F, x: F.celu(x),
+    "celu with alpha": lambda F, x: F.celu(x, 0.5),
+    "leaky_relu": lambda F, x: F.leaky_relu(x, 0.2),
+    "leaky_relu, falling": lambda F, x: F.leaky_relu(x, -0.2),
+    "gelu": lambda F, x: F.gelu(x),
+    "gelu by tanh": lambda F, x: F.gelu(x, approximate="tanh"),
+    "silu": lambda F, x: F.silu(x),
+    "mish": lambda F, x: F.mish(x),
+    "softplus": lambda F, x: F.softplus(x),
+    "softplus with beta": lambda F, x: F.softplus(x, 2, 3),
+    "softsign": lambda F, x: F.softsign(x),
+    "tanhshrink": lambda F, x: F.tanhshrink(x),
+    "hardshrink": lambda F, x: F.hardshrink(x),
+    "softshrink": lambda F, x: F.softshrink(x),
+    "logsigmoid": lambda F, x: F.logsigmoid(x),
+    "sigmoid": lambda F, x: F.sigmoid(x),
+    "tanh": lambda F, x: F.tanh(x),
+    "threshold": lambda F, x: F.threshold(x, 0.5, 7.0),
+    "rrelu": lambda F, x: F.rrelu(x),
+    "glu": lambda F, x: F.glu(x, 0),
+    "softmax": lambda F, x: F.softmax(x[:16].reshape(-1, 2), 1),
+    "softmin": lambda F, x: F.softmin(x[:16].reshape(-1, 2), 1),
+    "log_softmax": lambda F, x: F.log_softmax(x[:16].reshape(-1, 2), 1),
+}
+POINTS = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0, -3.0, 6.0, -6.0, 1.5, 20.0, 20.5, -20.0, 100.0, -100.0, 1e4, -1e4]
+BEYOND = [1e-30, -1e-30, 1e30, -1e30]
+SPECIAL = [inf, -inf, nan, nan]
+
+
+def points(dtype: str) -> Any:
+    wide = [] if dtype == "float16" else BEYOND
+    return torch.tensor([*POINTS, *wide, *SPECIAL], dtype=torch.float64).to(getattr(torch, dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_points(name: str, dtype: str, agree: Any) -> None:
+    x = points(dtype)
+    if name == "gelu" and dtype != "float64":
+        x = x[~x.isinf()]  # PyTorch's gelu(inf) is nan but in float64
+    x = x.requires_grad_()
+    tolerance = 1e-6 if name == "hardsigmoid" and dtype == "float64" else None  # PyTorch's 1 / 6 is a float32
+    agree(lambda x: ACTIVATIONS[name](F, x), lambda x: ACTIVATIONS[name](TF, x), x, tolerance=tolerance)
+
+
+LAYOUTS: dict[str, Callable[[], Any]] = {
+    "empty": lambda: torch.empty(0, 2),
+    "0-d": lambda: torch.tensor(-0.3),
+    "strided": lambda: torch.linspace(-4, 4, 48).reshape(4, 12)[::2, ::3],
+    "permuted": lambda: torch.linspace(-4, 4, 24).reshape(2, 3, 4).permute(2, 0, 1),
+    "expanded": lambda: torch.linspace(-4, 4, 6).reshape(6, 1).expand(6, 4),
+    "large": lambda: torch.linspace(-8, 8, 120_000),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", [n for n in ACTIVATIONS if "soft" not in n or n.startswith(("softplus", "softs"))])
+def test_layouts(name: str, layout: str, agree: Any) -> None:
+    if name == "glu" and layout in ("0-d", "strided"):
+        layout = "large"
+    agree(lambda x: ACTIVATIONS[name](F, x), lambda x: ACTIVATIONS[name](TF, x), LAYOUTS[layout]().requires_grad_())
+
+
+@pytest.mark.parametrize("dtype", ["int64", "bool", "complex64", "uint8"])
+@pytest.mark.parametrize(
+    "name", [n for n in ACTIVATIONS if n not in ("relu6", "hardtanh", "hardtanh of a range", "softsign", "tanhshrink")]
+)
+def test_refused_dtypes(name: str, dtype: str, agree: Any) -> None:
+    x = torch.ones(16).to(getattr(torch, dtype))
+    agree(lambda x: ACTIVATIONS[name](F, x), lambda x: ACTIVATIONS[name](TF, x), x)
+
+
+@pytest.mark.parametrize("weight", [[0.25], [0.25, -1.0, 0.0]])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+def test_prelu(dtype: str, weight: list[float], agree: Any) -> None:
+    x = points(dtype)[:27].reshape(-1, 3).requires_grad_()
+    agree(F.prelu, TF.prelu, x, torch.tensor(weight, dtype=x.dtype, requires_grad=True))
+    agree(F.prelu, TF.prelu, torch.tensor(-2.0, dtype=x.dtype), torch.tensor(weight[:1], dtype=x.dtype))
+    agree(F.prelu, TF.prelu, torch.zeros(0, 3, dtype=x.dtype, requires_grad=True), torch.tensor(weight, dtype=x.dtype))
+
+
+@pytest.mark.parametrize("hard", [False, True])
+def test_gumbel_softmax(hard: bool) -> None:
+    for tau in (1.0, 0.5, 3.0):
+        x = torch.linspace(-2, 2, 12).reshape(3, 4)
+        for dim in (0, 1):
+            torch.manual_seed(5)
+            a = x.clone().requires_grad_()
+            wanted = TF.gumbel_softmax(a, tau, hard, dim=dim)
+            tf.manual_seed(5)
+            b = tf.tensor(x.tolist(), requires_grad=True)
+            got = F.gumbel_softmax(b, tau, hard, dim=dim)
+            weights = torch.linspace(0, 1, 12).reshape(3, 4)
+            (wanted * weights).sum().backward()
+            (got * tf.tensor(weights.tolist())).sum().backward()
+            torch.testing.assert_close(torch.tensor(got.tolist()), wanted.detach())
+            torch.testing.assert_close(torch.tensor(b.grad.tolist()), a.grad)
