@@ -39,10 +39,9 @@ def test_interpolate(mode: str, ndim: int, antialias: bool, dtype: Any, agree: A
             for kw in SIZES:
                 x = images(ndim, dtype, channels, last and ndim > 3)
                 options = {"mode": mode, "align_corners": align, "antialias": antialias, **kw}
-                # an uneven mean of eight bits of mantissa is off by one bit
-                agree(
-                    F.interpolate, TF.interpolate, x, tolerance=1e-4 if dtype is torch.float32 else None, strides=True, **options
-                )
+                tolerance = 1e-4 if dtype is torch.float32 else None
+                keeps = (mode, ndim) != ("area", 5)  # PyTorch's three-dimensional means alone forget where channels were
+                agree(F.interpolate, TF.interpolate, x, tolerance=tolerance, strides=keeps, **options)
 
 
 @pytest.mark.parametrize("dtype", [torch.int8, torch.int16, torch.int32, torch.int64, torch.bool, torch.complex64], ids=str)
