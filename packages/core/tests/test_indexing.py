@@ -183,7 +183,7 @@ def test_where_indexed_dimensions_go() -> None:
         (lambda x: x[0, -4], IndexError, "index -4 is out of bounds for dimension 1 with size 3"),
         (lambda x: x[::-1], ValueError, "step must be greater than zero"),
         (lambda x: x[0, 0][0], IndexError, "invalid index of a 0-dim tensor"),
-        (lambda x: x["a"], IndexError, "only integers, slices"),
+        (lambda x: x["a"], TypeError, "invalid data type 'str'"),
         (lambda x: x[tenfold.tensor([0.5])], IndexError, "must be long, int, byte or bool"),
         (lambda x: x[tenfold.tensor([2])], IndexError, "index 2 is out of bounds for dimension 0 with size 2"),
         (lambda x: x[tenfold.tensor([True])], IndexError, r"shape of the mask \[1\] at index 0 does not match"),

@@ -37,7 +37,7 @@ WRONG = [
     ("integer gradients", lambda: tenfold.tensor([1], requires_grad=True), RuntimeError, "floating point.*int64"),
     ("numpy of a meta tensor", lambda: ones(1, device="meta").numpy(), TypeError, "can't convert meta"),
     ("negative sizes", lambda: tenfold.zeros(-1), RuntimeError, "negative dimension -1"),
-    ("ragged data", lambda: tenfold.tensor([[1, 2], [3]]), ValueError, "equal lengths"),
+    ("ragged data", lambda: tenfold.tensor([[1, 2], [3]]), ValueError, "expected sequence of length 2 at dim 1"),
     ("a wrong gradient shape", lambda: setattr(ones(2), "grad", ones(3)), RuntimeError, r"different size: \[3\], expected \[2\]"),
 ]  # fmt: skip
 

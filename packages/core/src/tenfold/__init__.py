@@ -36,7 +36,7 @@ from tenfold.dispatch.operators import ALIASES as _ALIASES, OPERATORS as _OPERAT
 from tenfold.dispatch.services import SERVICES as _SERVICES
 from tenfold.dispatch.sibling_operators import FUNCTIONS as _FUNCTIONS
 from tenfold.settings import environment as _environment
-from tenfold.tensor.storage import Storage as _Storage
+from tenfold.tensor.storage import UntypedStorage as UntypedStorage
 from tenfold.tensor.tensor import Tensor as Tensor
 from tenfold.types import dtypes as _dtypes
 from tenfold.types.dtypes import dtype as dtype, get_default_dtype as get_default_dtype, set_default_dtype as set_default_dtype
@@ -54,15 +54,17 @@ from tenfold.types.memory_format import (
 from tenfold.types.promotion import can_cast as can_cast, promote_types as promote_types, result_type as result_type
 from tenfold.types.size import Size as Size
 
-UntypedStorage = _Storage
-
 # What the lower rooms ask of the higher ones, and which module has it; imported when first asked for.
 _SERVICES.provide("tenfold.plugins.devices", "backend_of device_types plugin_failure")
 _SERVICES.provide("tenfold.plugins.loading", "load_kernels load_operators")
 _SERVICES.provide("tenfold.plugins.services", "autograd")
 _SERVICES.provide("tenfold.tensor.printing", "repr_of")
 _SERVICES.provide("tenfold.tensor.copying", "deep_copy reduce copy_storage reduce_storage")
-_SERVICES.provide("tenfold.ops.creation.factories", "legacy_tensor from_numpy empty_strided")
+_SERVICES.provide("tenfold.tensor.typed_storage", "typed_storage")
+_SERVICES.provide("tenfold.tensor.dlpack", "export dlpack_device from_dlpack")
+_SERVICES.provide("tenfold.ops.creation._data", "to_array")
+_SERVICES.provide("tenfold.ops.creation.factories", "from_numpy empty_strided")
+_SERVICES.provide("tenfold.ops.creation.legacy", "legacy_tensor")
 
 for _modules in _families("tenfold.ops").values():
     for _module in _modules:
@@ -86,9 +88,17 @@ _LAZY = {
         "checkpoint.serialization": "save load",
         "func": "vmap",
         "random.generator": "Generator default_generator manual_seed initial_seed seed get_rng_state set_rng_state",
-        "settings.determinism": "use_deterministic_algorithms are_deterministic_algorithms_enabled",
+        "ops.creation.legacy": "set_default_tensor_type _tensor_classes FloatTensor DoubleTensor HalfTensor BFloat16Tensor "
+        "LongTensor IntTensor ShortTensor CharTensor ByteTensor BoolTensor",
+        "settings.determinism": "use_deterministic_algorithms are_deterministic_algorithms_enabled "
+        "is_deterministic_algorithms_warn_only_enabled set_deterministic_debug_mode get_deterministic_debug_mode",
+        "settings.checks": "_check _check_index _check_value _check_type _check_not_implemented _check_tensor_all _assert_async",
+        "settings.warnings": "set_warn_always is_warn_always_enabled",
         "settings.threads": "set_num_threads get_num_threads set_num_interop_threads get_num_interop_threads",
-        "tensor.printing": "set_printoptions",
+        "storage": "TypedStorage FloatStorage DoubleStorage HalfStorage BFloat16Storage LongStorage IntStorage ShortStorage "
+        "CharStorage ByteStorage BoolStorage ComplexFloatStorage ComplexDoubleStorage _storage_classes",
+        "tensor.dlpack": "from_dlpack to_dlpack",
+        "tensor.printing": "set_printoptions get_printoptions",
         "tensor.queries": "numel is_floating_point is_complex is_nonzero is_storage typename broadcast_shapes",
         "types.numeric_limits": "finfo iinfo",
     }.items()
@@ -99,7 +109,7 @@ _LAZY = {
 def _found(name: str) -> Any:
     if name in _LAZY:
         value = getattr(_from_packages(_LAZY[name].removeprefix("tenfold.")), name)
-    elif name.startswith("__"):
+    elif name.startswith("__") and name != "__config__":
         raise AttributeError(f"module 'tenfold' has no attribute {name!r}")
     else:
         value = _from_packages(name)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
+from tenfold.types.naming import qualified
+
 _PAIR = "values indices"
 FIELDS = {
     "max": _PAIR, "min": _PAIR, "aminmax": "min max", "sort": _PAIR, "topk": _PAIR, "kthvalue": _PAIR, "median": _PAIR,
@@ -24,8 +26,14 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     made: Any = namedtuple(name, fields, module=__name__)  # type: ignore[misc] # noqa: PYI024 - its fields are data
     made.__doc__ = f"The result of `tenfold.{name.replace('linalg_', 'linalg.')}`: ({fields.replace(' ', ', ')})."
+    made.__repr__ = _named_lines
     globals()[name] = made
     return made
+
+
+def _named_lines(self: Any) -> str:
+    lines = ",\n".join(f"{field}={value!r}" for field, value in zip(self._fields, self))
+    return f"{qualified('return_types')}.{type(self).__name__}(\n{lines})"
 
 
 def __dir__() -> list[str]:

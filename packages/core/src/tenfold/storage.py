@@ -1,5 +1,40 @@
 """`tenfold.storage`: the memory behind tensors, under PyTorch's module name."""
 
-from tenfold.tensor.storage import Storage as UntypedStorage
+from __future__ import annotations
 
-__all__ = ["UntypedStorage"]
+from typing import Any
+
+from tenfold.tensor.storage import UntypedStorage
+from tenfold.tensor.typed_storage import (
+    CLASSES,
+    STORAGES,
+    TITLES,
+    TypedStorage,
+    _LegacyStorage,
+    always_warn as _get_always_warn_typed_storage_removal,
+    reset_warning as _reset_warn_typed_storage_removal,
+    set_always_warn as _set_always_warn_typed_storage_removal,
+)
+from tenfold.types import dtypes
+
+__all__ = [
+    "TypedStorage", "UntypedStorage", "_LegacyStorage", "_get_always_warn_typed_storage_removal",
+    "_reset_warn_typed_storage_removal", "_set_always_warn_typed_storage_removal",
+]  # fmt: skip
+
+
+def _dtype_to_storage_type_map() -> dict[Any, str]:
+    return {dtypes.BY_NAME[name]: f"{title}Storage" for name, title in TITLES.items()}
+
+
+def _storage_type_to_dtype_map() -> dict[str, Any]:
+    return {name: d for d, name in _dtype_to_storage_type_map().items()}
+
+
+_storage_classes = {*STORAGES.values(), UntypedStorage, TypedStorage}
+
+
+def __getattr__(name: str) -> Any:
+    if name in CLASSES:
+        return CLASSES[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

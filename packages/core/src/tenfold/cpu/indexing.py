@@ -135,6 +135,8 @@ def _fitting(src: Any, index: Any) -> Any:
 
 @kernel(op.gather, device="cpu")
 def gather(input: Any, dim: int, index: Any, sparse_grad: bool) -> Any:
+    if index.dtype.kind != "i" or index.dtype.itemsize < 4:
+        raise TypeError(f"gather: index of {index.dtype}")
     rows, places = _ranked(input, index)
     if places.size == 0:
         return np.empty(index.shape, input.dtype)

@@ -66,7 +66,7 @@ def _only(kinds: str, run: Any, ufunc: Any) -> Any:
     """A ufunc of two arguments on those dtypes alone that PyTorch accepts: NumPy computes the others as it likes."""
 
     def restricted(input: Any, other: Any, out: Any = None) -> Any:
-        if input.dtype.kind not in kinds:
+        if type(input) not in NUMBERS and input.dtype.kind not in kinds:
             raise TypeError(f"{ufunc.__name__} of {input.dtype}")
         return run(input, other, out)
 
@@ -78,7 +78,6 @@ for _operator, _ufunc in {op.hypot: np.hypot, op.nextafter: np.nextafter}.items(
     kernel(_operator, device="cpu")(_only("fV", quiet(_ufunc), _ufunc))
 for _operator, _ufunc in {op.bitwise_left_shift: np.left_shift, op.bitwise_right_shift: np.right_shift}.items():
     kernel(_operator, device="cpu")(_only("iu", _ufunc, _ufunc))
-kernel(op.fmod, device="cpu")(_only("fViu", quiet(np.fmod), np.fmod))
 
 
 def _ordering(ufunc: Any) -> Any:
@@ -265,6 +264,15 @@ def floor_divide(input: Any, other: Any) -> Any:
         return np.floor_divide(input, other)
     quotient = np.floor_divide(input, other)
     return np.where(np.equal(other, 0), np.true_divide(input, other), quotient).astype(quotient.dtype)
+
+
+@kernel(op.fmod, device="cpu")
+@quiet
+def fmod(input: Any, other: Any) -> Any:
+    _refuse_bool(input, other)
+    if _is_whole(input) and _is_whole(other):
+        _refuse_zero(other)
+    return np.fmod(input, other)
 
 
 @kernel(op.remainder, device="cpu")

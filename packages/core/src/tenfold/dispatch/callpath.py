@@ -10,23 +10,24 @@ from __future__ import annotations
 import inspect
 import linecache
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tenfold.dispatch.operators import TENSOR_ROLES, Operator, Param
 from tenfold.dispatch.reading import Reading, tensor_params
 from tenfold.dispatch.runtime import RUNTIME
+from tenfold.dispatch.spellings import NUMPY_NAMES
 
 _lock = threading.RLock()
 # A tensor parameter that holds no tensor, an empty list, a device for which no kernel was looked up yet.
 _EXCEPT = "    except (AttributeError, IndexError, TypeError, KeyError):"
 _READABLE = (int, float, bool, str, type(None))
 # The names of the generated code, which no parameter may have; its locals end with an underscore.
-_LOCALS = frozenset("r_ t_ s_ d_ b_ x_ T_ key_ slow_ kernel_ error_ rest_".split())
+_LOCALS = frozenset("r_ t_ s_ d_ b_ x_ T_ key_ slow_ kernel_ error_ rest_ old_ changed_".split())
 _GLOBALS = frozenset(
     "ACTIVE TRANSFORMS GRAD_OFF grad_enabled dispatch dispatch_dunder explained has_gradient wrong_result new Tensor "
     "Storage INFERENCE settle mark_view refused ref id wrap_all wrap_views F32 F64 I64 DEFAULT type len int float "
-    "NotImplemented Exception TypeError".split()
+    "DTYPE REQUIRED as_dtype old_form missing absent NotImplemented Exception TypeError".split()
 )
 
 
@@ -66,11 +67,16 @@ def source(operator: Operator) -> str:
     else:
         lines = _primitive(operator)
     names = numpy_names(operator)
-    complete = ", ".join([_signature(operator), *(f"{name}=None" for name in names)])
+    complete = ", ".join([_signature(operator, binder=True), *(f"{name}=None" for name in names)])
     binder = [f"def bind_{operator.name}({complete}):", *_normalise_ints(operator)]
     for name, ours in names.items():
         binder += [f"    if {name} is not None:", f"        {ours} = {name}"]
+    for name in _late(operator):
+        binder += [f"    if {name} is REQUIRED:", f"        raise missing({operator.name!r}, {name!r})"]
+    binder += _normalise_dtype(operator, operator.params)
     binder += [f"    return {{{_by_name(operator)}}}"]
+    taken = [p for p in operator.params if not (names and _in_rest(operator, p))]
+    lines = [*_normalise_ints(operator), *_normalise_dtype(operator, taken), *_old_order(operator), *lines]
     return "\n".join([f"def {operator.name}({_signature(operator, bool(names))}):", *lines, "", *binder]) + "\n"
 
 
@@ -83,16 +89,23 @@ def takes_out(operator: Operator) -> bool:
 
 
 def numpy_names(operator: Operator) -> dict[str, str]:
-    """NumPy's names of a reduction's parameters, which its calls accept too, with ours.
+    """Further names of the parameters, such as NumPy's `axis` for `dim`, with ours.
 
     They and the parameters that the short path never has (`dtype=`, `out=`) come as `**rest_`: looking at one dictionary
-    takes less time than filling in a default for each. Where there is nothing to gather it would cost, so there are none.
+    takes less time than filling in a default for each.
     """
-    gathered = takes_out(operator) or any(_in_rest(operator, p) for p in operator.params)
-    if operator.family != "reduction" or operator.inplace_of is not None or not gathered:
+    if operator.inplace_of is not None:
         return {}
-    names = [p.name for p in operator.params if p.default is not inspect.Parameter.empty]
-    return {theirs: ours for theirs, ours in (("axis", "dim"), ("keepdims", "keepdim")) if ours in names}
+    named = {p.name for p in operator.params if p.role == "value"}
+    return {theirs: ours for ours, theirs in NUMPY_NAMES.items() if ours in named} | operator.spellings
+
+
+def _late(operator: Operator) -> list[str]:
+    """Required parameters that may come under another name, and those after them: the generated code asks for them."""
+    renamed = numpy_names(operator).values()
+    required = [p.name for p in operator.params if p.default is inspect.Parameter.empty and p.role != "ints"]
+    start = min((required.index(name) for name in renamed if name in required), default=len(required))
+    return required[start:]
 
 
 def _in_rest(operator: Operator, p: Param) -> bool:
@@ -100,9 +113,11 @@ def _in_rest(operator: Operator, p: Param) -> bool:
     return p.keyword_only and p.name in operator.neutral
 
 
-def _signature(operator: Operator, rest: bool = False) -> str:
-    """The parameters as text; with `rest` those in `**rest_` are left out."""
+def _signature(operator: Operator, rest: bool = False, binder: bool = False) -> str:
+    """The parameters as text; with `rest` those in `**rest_` are left out, and only calls take deprecated orders."""
     parts, starred = [], False
+    late = _late(operator)
+    old = "*old_" if old_forms(operator) and not binder else "*"
     for p in operator.params:
         if rest and _in_rest(operator, p):
             continue
@@ -116,9 +131,9 @@ def _signature(operator: Operator, rest: bool = False) -> str:
             starred = True
             continue
         if p.keyword_only and not starred:
-            parts.append("*")
+            parts.append(old)
             starred = True
-        parts.append(p.name + _default(p))
+        parts.append(p.name + ("=REQUIRED" if p.name in late else _default(p)))
     if rest:
         parts.append("**rest_")
     elif takes_out(operator):
@@ -137,8 +152,39 @@ def _normalise_ints(operator: Operator) -> Iterator[str]:
     for p in operator.params:
         if p.role == "ints":
             given = f"{p.name}_"
+            needed = p.default is inspect.Parameter.empty and p.name not in numpy_names(operator).values()
+            absent = f" or absent({operator.name!r}, {p.name!r})" if needed else ""
             yield f"    if {p.name} is None:"
-            yield f"        {p.name} = {given}[0] if len({given}) == 1 and type({given}[0]) is not int else {given}"
+            yield f"        {p.name} = {given}[0] if len({given}) == 1 and type({given}[0]) is not int else {given}{absent}"
+
+
+def _normalise_dtype(operator: Operator, params: Iterable[Param]) -> list[str]:
+    """`dtype=float` is `dtype=tenfold.float64`; what is no dtype is refused."""
+    if all(p.name != "dtype" or p.role != "value" for p in params):
+        return []
+    return [
+        "    if dtype is not None and type(dtype) is not DTYPE:",
+        f"        dtype = as_dtype(dtype, {operator.name!r})",
+    ]
+
+
+def old_forms(operator: Operator) -> tuple[list[str], ...]:
+    """The deprecated orders of arguments that calls take."""
+    return (operator.inplace_of or operator).old
+
+
+def _old_order(operator: Operator) -> list[str]:
+    if not old_forms(operator):
+        return []
+    names = [p.name for p in operator.params]
+    given = ", ".join(p.name for p in operator.params if not p.keyword_only)
+    changed = [f"({p.name!r}, {p.name}, {p.default!r})" for p in operator.params if p.keyword_only]
+    changed += ["('out', out, None)"] if takes_out(operator) and names else []
+    return [
+        "    if old_:",
+        f"        changed_ = {{n: v for n, v, d in ({', '.join(changed)},) if v is not d}}",
+        f"        return old_form(OP_{operator.name}, ({given}, *old_), changed_)",
+    ]
 
 
 def _by_name(operator: Operator) -> str:
@@ -169,6 +215,8 @@ def _uncommon(operator: Operator) -> str:
         if rest and _in_rest(operator, by_name[name]):
             continue
         tests.append(f"{name} is not {neutral!r}" if neutral is None or isinstance(neutral, bool) else f"{name} != {neutral!r}")
+    late = [name for name in _late(operator) if by_name[name].role == "value"]
+    tests += [f"{name} is REQUIRED" for name in dict.fromkeys((*late[:1], *late[-1:]))]
     if rest:
         tests.append("rest_")
     elif takes_out(operator):
@@ -260,10 +308,9 @@ def _refuse_result(name: str) -> list[str]:
 
 
 def _primitive(operator: Operator, slow: str = "") -> list[str]:
-    lines = list(_normalise_ints(operator))
     if not tensor_params(operator):
-        return [*lines, f"    return {_full_dispatch(operator)}"]
-    lines += [f"    if {'ACTIVE' if slow else _uncommon(operator)}:"]
+        return [f"    return {_full_dispatch(operator)}"]
+    lines = [f"    if {'ACTIVE' if slow else _uncommon(operator)}:"]
     slow = slow or _full_dispatch(operator)
     lines += [f"        return {slow}"]
     lines += ["    try:", *Reading(operator, operator.name, _records(operator)).lines, _EXCEPT, "        slow_ = True"]
@@ -272,7 +319,7 @@ def _primitive(operator: Operator, slow: str = "") -> list[str]:
 
 
 def _composite(operator: Operator, slow: str = "") -> list[str]:
-    lines = list(_normalise_ints(operator))
+    lines = []
     rest = bool(numpy_names(operator))
     given = [p for p in operator.params if not p.keyword_only or not (slow or (rest and _in_rest(operator, p)))]
     passed = [_passed(p) if not p.keyword_only else f"{p.name}={p.name}" for p in given]
@@ -291,17 +338,16 @@ def _composite(operator: Operator, slow: str = "") -> list[str]:
     return lines + _run_and_wrap(operator, body)
 
 
-def _inplace(operator: Operator) -> list[str]:
+def _inplace(operator: Operator, slow: str = "") -> list[str]:
     base = operator.inplace_of
     assert base is not None
-    lines = list(_normalise_ints(operator))
-    slow = _full_dispatch(operator)
-    lines += [f"    if {_uncommon(operator)}:"]
-    if base.lower_inplace is not None:
+    lines = [f"    if {'ACTIVE' if slow else _uncommon(operator)}:"]
+    if base.lower_inplace is not None and not slow:
         given = ", ".join(p.name for p in base.params)
         RUNTIME["LOWER_" + operator.name] = base.lower_inplace
         lines += [f"        if not ACTIVE and {base.params[0].name}._key in KERNELS_{operator.name}:"]
         lines += [f"            return LOWER_{operator.name}({given})"]
+    slow = slow or _full_dispatch(operator)
     lines += [f"        return {slow}"]
     lines += ["    try:", *Reading(base, operator.name, nodes=True).lines, _EXCEPT, "        slow_ = True"]
     nodes = " or ".join(f"n_{p.name} is not None" for p in tensor_params(base))
@@ -331,8 +377,8 @@ def dunder(operator: Operator, fn: Any) -> Any:
     slow = f"dispatch_dunder(OP_{operator.name}, {first.name}, {second.name})"
     with _lock:
         operator.calls.publish()
-        lines = _composite(operator, slow) if operator.body is not None else _primitive(operator, slow)
-        text = "\n".join([f"def {fn.__name__}({first.name}, {second.name}):", *lines]) + "\n"
+        make = _inplace if operator.inplace_of is not None else _primitive if operator.body is None else _composite
+        text = "\n".join([f"def {fn.__name__}({first.name}, {second.name}):", *make(operator, slow)]) + "\n"
         fn.__code__ = _compiled(fn.__name__, text)[fn.__name__].__code__
     return fn
 

@@ -137,11 +137,11 @@ class device:  # noqa: N801 - PyTorch's name
             type, index = accelerator_type(), type
         if not isinstance(type, str):
             raise TypeError(f"device(): argument 'type' must be str, int or device, not {type.__class__.__name__}")
-        name, _, number = type.partition(":")
-        if number:
+        name, colon, number = type.partition(":")
+        if colon:
             if index is not None:
                 raise RuntimeError(f"type (string) must not include an index because index was passed explicitly: {type}")
-            if not number.isdigit():
+            if not number.isdigit() or number != str(int(number)):
                 raise RuntimeError(f"Invalid device string: '{type}'")
             index = int(number)
         if not name.isidentifier():

@@ -66,9 +66,16 @@ def dispatch_dunder(operator: Operator, input: Any, other: Any) -> Any:
     """A Python operator's call in full generality; NotImplemented lets Python ask the other operand."""
     if isinstance(other, (*NUMBERS, np.generic)) or hasattr(other, "_array") or hasattr(type(other), "__torch_function__"):
         return dispatch(operator, (input, other), {})
-    if isinstance(other, np.ndarray):
-        return dispatch(operator, (input, RUNTIME["wrap"](other, devices.located(devices.CPU))), {})
+    if isinstance(other, np.ndarray) and operator.inplace_of is None:
+        return _with_ndarray(operator, input, other)
     return NotImplemented
+
+
+def _with_ndarray(operator: Operator, input: Any, other: Any) -> Any:
+    """An operation with a NumPy array has NumPy's result type, in which a 0-d array counts as any other."""
+    common = dtypes.from_numpy(np.result_type(input._array.dtype, other.dtype))
+    other = RUNTIME["wrap"](np.asarray(other, common.numpy), devices.located(devices.CPU))
+    return dispatch(operator, (_cast(input, common), other), {})
 
 
 def as_called(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -91,10 +98,12 @@ def _check_arguments(operator: Operator, values: dict[str, Any]) -> list[Any]:  
     """All tensors among the arguments (and objects that override); refuses what a tensor parameter cannot take."""
     tensors = []
     for position, p in enumerate(operator.params):
+        value = values[p.name]
+        if isinstance(value, np.generic) and p.role in ("value", "number"):
+            values[p.name] = value.item()  # NumPy's numbers are Python's, also those that are no subclass of them
         if p.role in ("value", "ints", "args"):
             continue
-        value = values[p.name]
-        if hasattr(value, "_array"):
+        if hasattr(value, "_array") and p.role != "list":
             tensors.append(value)
         elif value is None and p.role in ("optional", "list"):
             continue
@@ -107,11 +116,9 @@ def _check_arguments(operator: Operator, values: dict[str, Any]) -> list[Any]:  
                         f"{operator.name}(): expected Tensor as element {len(tensors)} in argument {position}, "
                         f"but got {type(item).__name__}"
                     )
-        elif p.role == "number" and isinstance(value, np.generic):  # before Python's numbers: np.float64 is a float, too
-            values[p.name] = value.item()
-        elif p.role == "number" and isinstance(value, NUMBERS):
+        elif p.role == "number" and isinstance(value, (*NUMBERS, np.generic)):
             continue
-        elif hasattr(type(value), "__torch_function__"):
+        elif hasattr(type(value), "__torch_function__") and not (p.role == "list" and hasattr(value, "_array")):
             tensors.append(value)
         else:
             expected = {"list": "tuple of Tensors", "number": "Tensor or number"}.get(p.role, "Tensor")
@@ -396,6 +403,8 @@ def _any_node(given: list[Any]) -> bool:
 
 def explained(operator: Operator, key: Any, given: list[Any], error: Exception) -> Exception:
     """The error to raise for a kernel's failure: the shape rule's own words where it refuses the arguments."""
+    if isinstance(error, MemoryError):
+        return RuntimeError(f"{operator.name}: can't allocate memory: {error}")
     try:
         _refused_by_rule(operator, given)
     except DataDependent:
@@ -448,12 +457,24 @@ def _with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
             f"{operator.name}(): functions with out=... arguments don't support automatic differentiation, "
             f"but one of the arguments requires grad."
         )
-    if operator.family in ("creation", "random") and values.get("dtype", out) is None:
-        values["dtype"] = outs[0].dtype
+    if operator.family in ("creation", "random"):
+        _follow(operator, values, outs[0])
     result = operator.fn(**values)
+    if operator.family == "creation" and result.dim() == 1 and result.numel() == outs[0].numel():
+        result = result.view(outs[0].shape)  # ranges fill an output of any shape
     if isinstance(result, tuple):
         return type(result)(*map(write_out, outs, result)) if hasattr(result, "_fields") else tuple(map(write_out, outs, result))
     return write_out(outs[0], result)
+
+
+def _follow(operator: Operator, values: dict[str, Any], out: Any) -> None:
+    """Let a factory make what its output holds; RuntimeError when another dtype is asked for."""
+    if "dtype" not in values:
+        return
+    default = next(p.default for p in operator.params if p.name == "dtype")
+    if values["dtype"] is not default and values["dtype"] is not out.dtype:
+        raise RuntimeError(f"{operator.name}: dtype {values['dtype']} does not match dtype of out parameter ({out.dtype})")
+    values["dtype"] = out.dtype
 
 
 RUNTIME.update(

@@ -185,7 +185,9 @@ def write_out(out: Any, result: Any) -> Any:
         if out.numel():
             warnings.warn(
                 f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not "
-                f"match the required output shape {list(result.shape)}. This behavior is deprecated.",
+                f"match the required output shape {list(result.shape)}. This behavior is deprecated, and in a future PyTorch "
+                f"release outputs will not be resized unless they have zero elements. Resize an out tensor t to zero "
+                f"elements first, with t.resize_(0).",
                 UserWarning,
                 stacklevel=4,
             )

@@ -98,6 +98,9 @@ class Operator:
         self.shape_rule: Any = options.pop("rule", None)
         self.nondifferentiable: str | None = options.pop("nondifferentiable", None)
         self.ends_graph: str | None = options.pop("ends_graph", None)
+        # Deprecated orders of arguments, a text of parameter names each, and further names of parameters: {theirs: ours}.
+        self.old: tuple[list[str], ...] = tuple(order.split() for order in options.pop("old", ()))
+        self.spellings: dict[str, str] = options.pop("spellings", {})
         if options:
             raise TypeError(f"operator {self.name}: unknown option(s) {', '.join(options)}")
         self.neutral: dict[str, Any] = {}
@@ -130,7 +133,9 @@ class Operator:
 
     def overload(self, function: Function) -> Function:
         """Decorator: another form of call, asked before arguments are checked; returns NotImplemented for the usual form."""
-        self.overload_body = function
+        for operator in (self, OPERATORS.get(self.name + "_")):
+            if operator is not None and operator.declared is self.declared:
+                operator.overload_body = function
         return function
 
     # Reading it
@@ -364,7 +369,8 @@ def primitive(family: str, **options: Any) -> Callable[[Callable[..., Result]], 
     result shares the first argument's memory; "repeating": it may show an element more than once), `rule`, `random`,
     `nondifferentiable` (the reason), `ends_graph` (which
     results have no part in the graph: "always", though the memory is the argument's; "integers", those of an integer
-    dtype; "reinterpreted", those of another dtype than the first argument's), `name`.
+    dtype; "reinterpreted", those of another dtype than the first argument's), `name`, `old` and `spellings` (further
+    forms of call: spellings.py).
     """
     options.setdefault("method", True)
     return lambda declared: _declare(declared, family, options)

@@ -88,6 +88,8 @@ class Reading:
 
     def read_list(self, p: Param) -> None:
         n = p.name
+        if not p.holes:  # a tensor has items, too, but it is no sequence of tensors
+            self.slow_if(f"type({n}) is Tensor")
         self.lines.append(f"        a_{n} = [{'None if x_ is None else ' if p.holes else ''}x_._array for x_ in {n}]")
         self.lines += [*self.node(p, " " * 8, "None"), f"        for x_ in {n}:"]
         if p.holes:

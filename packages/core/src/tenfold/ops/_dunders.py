@@ -5,6 +5,8 @@ from __future__ import annotations
 import types
 from typing import Any
 
+import numpy as np
+
 from tenfold.dispatch.callpath import dunder
 from tenfold.dispatch.operators import OPERATORS, first_call, stub_code
 from tenfold.dispatch.runtime import RUNTIME
@@ -31,9 +33,12 @@ SWAPPED = {
     "__rmatmul__": "matmul", "__rlshift__": "bitwise_left_shift", "__rrshift__": "bitwise_right_shift",
 }  # fmt: skip
 
+_OPERANDS = (Tensor, int, float, complex, np.generic)
+
 
 def _first_dunder(method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    return first_call(lambda: dunder(OPERATORS[BINARY[method]], vars(Tensor)[method]), args, kwargs)
+    operator = OPERATORS[BINARY.get(method) or INPLACE[method]]
+    return first_call(lambda: dunder(operator, vars(Tensor)[method]), args, kwargs)
 
 
 RUNTIME["first_dunder"] = _first_dunder
@@ -43,7 +48,7 @@ def _swapped(name: str) -> Any:
     fn = OPERATORS[name].fn
 
     def reflected(self: Tensor, other: Any) -> Any:
-        if not isinstance(other, (Tensor, int, float, complex)):
+        if not isinstance(other, _OPERANDS):
             return NotImplemented
         return fn(other, self)
 
@@ -52,19 +57,19 @@ def _swapped(name: str) -> Any:
 
 def _divides(self: Tensor, other: Any) -> Any:
     # As PyTorch: the reciprocal is rounded before it is multiplied.
-    if not isinstance(other, (Tensor, int, float, complex)):
+    if not isinstance(other, _OPERANDS):
         return NotImplemented
     return OPERATORS["reciprocal"].fn(self) * other
 
 
 Tensor.__rtruediv__ = _divides  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
-for _method, _name in BINARY.items():
+for _method, _name in (*BINARY.items(), *INPLACE.items()):
     if _name in OPERATORS:
         _operator = OPERATORS[_name]
         _stub: Any = types.FunctionType(stub_code("first_dunder", _method), RUNTIME, _method)
         _stub.op, _stub.__doc__ = _operator, _operator.doc
         setattr(Tensor, _method, _stub)
-for _method, _name in (*UNARY.items(), *INPLACE.items()):
+for _method, _name in UNARY.items():
     if _name in OPERATORS:
         setattr(Tensor, _method, OPERATORS[_name].fn)
 for _method, _name in SWAPPED.items():

@@ -9,6 +9,7 @@ from tenfold.dispatch import devices
 from tenfold.dispatch.devices import device
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, primitive
+from tenfold.dispatch.spellings import PYTHON_TYPES
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 from tenfold.types.dtypes import dtype
@@ -118,6 +119,8 @@ def _targets(args: Any, wanted: Any, where: Any) -> tuple[Any, Any]:
             where = a
         elif isinstance(a, Tensor):
             wanted, where = a.dtype, a.device
+        elif isinstance(a, type) and a in PYTHON_TYPES:
+            wanted = PYTHON_TYPES[a]
         elif a is not None and not isinstance(a, (bool, memory_format)):
             raise TypeError(f"to(): expected a dtype, a device or a Tensor, got {type(a).__name__}")
     return wanted, where
@@ -194,6 +197,9 @@ def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         place = "" if self.device is devices.CPU else f"{self.device.type}."
         return f"torch.{place}{TYPE_NAMES.get(self.dtype.name, self.dtype.name)}Tensor"
     if not isinstance(dtype, str):
+        dtype = getattr(dtype, "dtype", dtype)  # a typed tensor class
+        if isinstance(dtype, type):
+            raise ValueError(f"type(): invalid type: {dtype.__name__!r}")
         return to(self, dtype)
     *prefix, kind = dtype.removeprefix("torch.").removeprefix("tenfold.").split(".")
     for name, title in TYPE_NAMES.items():

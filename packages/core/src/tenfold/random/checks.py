@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -47,7 +48,10 @@ def check_interval(low: float, high: float, dtype: np.dtype[Any]) -> None:
     if low > high:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low} > to={high}")
     if high - low > limit:
-        raise RuntimeError(f"uniform: got [{low}, {high}), whose length is beyond the range of {dtype}")
+        raise RuntimeError(
+            f"uniform_ expects to-from <= std::numeric_limits<{dtype}>::max(), but found to={high} and from={low} which "
+            f"result in to-from to exceed the limit"
+        )
 
 
 def check_range(first: int, last: int, dtype: np.dtype[Any]) -> None:
@@ -60,8 +64,18 @@ def check_range(first: int, last: int, dtype: np.dtype[Any]) -> None:
     else:
         most = int(greatest(real_floating("random integers", dtype)))
         least = -most
-    if first < least or last > most:
-        raise RuntimeError(f"random integers from {first} to {last} are out of bounds for {dtype}; pass a wider dtype")
+    for name, value in (("from", first), ("to - 1", last)):
+        if not least <= value <= most:
+            raise RuntimeError(f"random: {name} is out of bounds for {dtype}: {value} is not from {least} to {most}")
+    exact = 2 ** precision(dtype) if dtype.kind not in "iub" else None
+    for name, value in (("from", first), ("to - 1", last)):
+        if exact is not None and abs(value) > exact:
+            warnings.warn(
+                f"{name} is out of bounds [-(2^{precision(dtype)}), 2^{precision(dtype)}]. Due to precision limitations {dtype} "
+                f"can support discrete uniform distribution only within this range.",
+                UserWarning,
+                stacklevel=2,
+            )
 
 
 def check_multinomial(shape: Sequence[int], dtype: np.dtype[Any], num_samples: int, replacement: bool) -> None:

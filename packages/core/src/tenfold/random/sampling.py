@@ -232,6 +232,18 @@ def randint(generator: Generator, low: int, high: int | None, shape: Shape, dtyp
     return values.astype(dtype).reshape(sizes)
 
 
+def greatest_whole(dtype: Any) -> int:
+    """The greatest integer of a dtype, or to which a float counts by ones.
+
+    >>> greatest_whole(np.dtype(np.int8))
+    127
+    """
+    dtype = np.dtype(dtype)
+    if dtype == np.bool_:
+        return 1
+    return int(np.iinfo(dtype).max) if dtype.kind in "iu" else 2 ** precision(dtype)
+
+
 def random(generator: Generator, shape: Shape, dtype: DTypeLike = np.int64) -> Array:
     """What `Tensor.random_()` fills with: the integers from 0 to the greatest of the dtype, or to which a float is exact.
 
@@ -241,12 +253,7 @@ def random(generator: Generator, shape: Shape, dtype: DTypeLike = np.int64) -> A
     [172, 47, 117]
     """
     dtype, count = np.dtype(dtype), math.prod(_sizes(shape))
-    if dtype == np.bool_:
-        limit = 2
-    elif dtype.kind in "iu":
-        limit = int(np.iinfo(dtype).max) + 1
-    else:
-        limit = 2 ** precision(dtype) + 1
+    limit = greatest_whole(dtype) + 1
     wide = dtype.itemsize == 8
     words: Array = generator.words64(count) if wide else generator.words32(count)
     return (words if limit >= 2**32 and not wide else words % words.dtype.type(limit)).astype(dtype).reshape(_sizes(shape))

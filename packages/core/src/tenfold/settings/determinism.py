@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-_asked = {"on": False, "warn_only": False}
+import warnings
+
+# What was asked for; `fill` is `utils.deterministic.fill_uninitialized_memory`.
+STATE = {"on": False, "warn_only": False, "fill": True}
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
@@ -14,14 +17,58 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     True
     >>> tenfold.use_deterministic_algorithms(False)
     """
-    _asked.update(on=bool(mode), warn_only=bool(warn_only))
+    for name, value in (("mode", mode), ("warn_only", warn_only)):
+        if not isinstance(value, bool):
+            raise TypeError(
+                f"use_deterministic_algorithms: _set_deterministic_algorithms(): argument '{name}' (position 1) must be bool, "
+                f"not {type(value).__name__}"
+            )
+    STATE.update(on=mode, warn_only=warn_only)
 
 
 def are_deterministic_algorithms_enabled() -> bool:
     """Whether `use_deterministic_algorithms` asked for them."""
-    return _asked["on"]
+    return STATE["on"]
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
     """Whether it asked for warnings instead of errors."""
-    return _asked["warn_only"]
+    return STATE["warn_only"]
+
+
+def fills_memory() -> bool:
+    """Whether uninitialised memory is filled with values that show."""
+    return STATE["on"] and STATE["fill"]
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """The same switch as a level: 0 "default", 1 "warn", 2 "error".
+
+    >>> import tenfold
+    >>> tenfold.set_deterministic_debug_mode("warn")
+    >>> tenfold.get_deterministic_debug_mode()
+    1
+    >>> tenfold.set_deterministic_debug_mode(0)
+    """
+    if not isinstance(debug_mode, (int, str)):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    names = ("default", "warn", "error")
+    if debug_mode not in (*names, 0, 1, 2):
+        raise RuntimeError(f"invalid value of debug_mode, expected one of 0, 1, 2 or {names}, got {debug_mode!r}")
+    level = names.index(debug_mode) if isinstance(debug_mode, str) else int(debug_mode)
+    STATE.update(on=level > 0, warn_only=level == 1)
+
+
+def get_deterministic_debug_mode() -> int:
+    """0: as it comes, 1: warnings, 2: errors where an operator has no deterministic form."""
+    return 0 if not STATE["on"] else 1 if STATE["warn_only"] else 2
+
+
+def alert_not_deterministic(name: str) -> None:
+    """Refuse, or warn of, an operator that has no deterministic form in PyTorch, where deterministic ones were asked for."""
+    if not STATE["on"]:
+        return
+    text = f"{name} does not have a deterministic implementation, but you set 'use_deterministic_algorithms(True)'"
+    if not STATE["warn_only"]:
+        raise RuntimeError(f"{text}. Switch it off for this operation, or ask for warnings with warn_only=True.")
+    warnings.warn(f"{text} with warn_only=True.", UserWarning, stacklevel=3)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from tenfold.tensor.tensor import Tensor, host
 from tenfold.types.dtypes import get_default_dtype
+from tenfold.types.naming import qualified
 
 Array = NDArray[np.generic]
 Formatter = Callable[[object], str]
@@ -159,7 +160,7 @@ def tensor_repr(
     if sized:
         suffixes.append(f"size={_size_text(shape)}")
     if dtype_name not in _unmarked_dtypes(default_dtype_name, inferred=not empty):
-        suffixes.append(f"dtype=tenfold.{dtype_name}")
+        suffixes.append(f"dtype={qualified(dtype_name)}")
     if grad_fn_name is not None:
         suffixes.append(f"grad_fn=<{grad_fn_name}>")
     elif requires_grad:
@@ -185,7 +186,7 @@ def _with_suffixes(prefix: str, body: str, suffixes: Sequence[str]) -> str:
     text = prefix + body
     used = len(text) - text.rfind("\n") + 1  # the body's own line counts two more than it has, as in PyTorch
     for suffix in suffixes:
-        length = len(suffix.replace("dtype=tenfold.", "dtype=torch."))
+        length = len(suffix.replace(f"dtype={qualified('')}", "dtype=torch."))
         if used + length + 2 > _options.linewidth:
             text += ",\n" + " " * len(prefix) + suffix
             used = len(prefix) + length

@@ -9,23 +9,32 @@ from __future__ import annotations
 from typing import Any
 from weakref import ref
 
+from tenfold.dispatch.devices import located
 from tenfold.dispatch.inplace import repeats
 from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.dispatch.services import SERVICES
+from tenfold.tensor.memory import Memory, allocated
 
 
-class Storage:
-    """Bytes on a device (PyTorch's `UntypedStorage`), shared by every tensor that views them."""
+class UntypedStorage(Memory):
+    """Bytes on a device, shared by every tensor that views them.
+
+    >>> UntypedStorage([1, 2, 3]).tolist()
+    [1, 2, 3]
+    """
 
     # views: weak references to the differentiable views by their addresses, so that a view which comes to lie where a dead
     # one was takes its entry, too, and nothing needs to be pruned.
     # marked: some view has an `_origin`, which views of it inherit.
     # guarded: a write must be looked at first: some view is marked or repeats elements, or this is inference mode's.
-    __slots__ = ("__weakref__", "array", "guarded", "key", "marked", "version", "views")
+    __slots__ = ("__dict__", "__weakref__", "array", "guarded", "key", "marked", "version", "views")
     inference = False
     version: int
 
-    def __init__(self, array: Any, key: Any) -> None:
+    def __init__(self, array: Any = 0, key: Any = None, *, device: Any = None) -> None:
+        if key is None:  # as users call it: a number of bytes, or their values
+            key = located(device)
+            array = allocated(array, key)
         self.array = array  # any array on the memory: keeps it alive
         self.key = key
         self.version = 0
@@ -38,72 +47,14 @@ class Storage:
         self.views = {place: ref(view) for place, view in found if view is not None}
         return [view for _, view in found if view is not None]
 
-    @property
-    def device(self) -> Any:
-        return self.key.device
-
-    def nbytes(self) -> int:
-        """Size of the memory in bytes."""
-        return int(self.key.backend.memory(self.array)[1])
-
-    size = __len__ = nbytes
-
-    def data_ptr(self) -> int:
-        """Address of the first byte."""
-        backend = self.key.backend
-        return int(backend.data_ptr(self.array) - backend.memory(self.array)[2])
-
-    def _bytes(self) -> Any:
-        """A 1-D uint8 tensor over the whole memory."""
-        return RUNTIME["wrap"](self.key.backend.memory_bytes(self.array), self.key.device)
-
-    def __getitem__(self, index: Any) -> Any:
-        value = self._bytes()[index]
-        return value.tolist()
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self._bytes()[index] = value
-        self.version += 1
-
-    def tolist(self) -> list[int]:
-        """Every byte as an integer."""
-        return list(self._bytes().tolist())
-
-    def clone(self) -> Storage:
-        """A copy of the memory."""
-        copy = self._bytes().clone()
-        return Storage(copy._array, self.key)
-
-    def copy_(self, source: Storage) -> Storage:
-        """Copy another storage's bytes into this one."""
-        self._bytes().copy_(source._bytes())
-        self.version += 1
-        return self
-
-    def fill_(self, value: int) -> Storage:
-        """Set every byte."""
-        self._bytes().fill_(value)
-        self.version += 1
-        return self
-
-    def cpu(self) -> Storage:
-        """The same bytes on the CPU."""
-        if self.key.device.type == "cpu":
-            return self
-        copy = self._bytes().cpu()
-        return Storage(copy._array, copy._key)
-
-    def untyped(self) -> Storage:
-        return self
-
     def __deepcopy__(self, memo: dict[int, Any]) -> Storage:
         return SERVICES.copy_storage(self, memo)  # type: ignore[no-any-return]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return SERVICES.reduce_storage(self)
 
-    def __repr__(self) -> str:
-        return f"tenfold.storage.Storage(device={self.key.device}, size={self.nbytes()})"
+
+Storage = UntypedStorage
 
 
 class InferenceStorage(Storage):

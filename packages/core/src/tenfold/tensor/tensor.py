@@ -30,6 +30,7 @@ else:
     TensorMethods = object
 
 new = object.__new__
+_as_size = tuple.__new__  # a shape needs no check
 
 
 class Tensor(TensorMethods):
@@ -56,7 +57,8 @@ class Tensor(TensorMethods):
     __torch_function__ = classmethod(default_torch_function)
     __array_priority__ = 1000  # NumPy arrays leave `array * tensor` to the tensor
     layout = strided
-    is_sparse = is_quantized = is_mkldnn = is_nested = False
+    is_sparse = is_quantized = is_mkldnn = is_nested = is_sparse_csr = False
+    is_xpu = is_mps = is_xla = is_ipu = is_hpu = is_mtia = is_vulkan = is_maia = False
 
     def __new__(cls, *data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
         """PyTorch's legacy constructor: `Tensor(2, 3)` is uninitialised, `Tensor([2, 3])` holds the data."""
@@ -91,7 +93,7 @@ class Tensor(TensorMethods):
     @property
     def shape(self) -> Size:
         """The sizes of the dimensions."""
-        return Size(self._array.shape)
+        return _as_size(Size, self._array.shape)
 
     @property
     def dtype(self) -> dtype:
@@ -124,7 +126,7 @@ class Tensor(TensorMethods):
     def size(self, dim: int | None = None) -> Any:
         """All sizes, or that of one dimension."""
         if dim is None:
-            return Size(self._array.shape)
+            return _as_size(Size, self._array.shape)
         try:
             return self._array.shape[dim]
         except IndexError:
@@ -212,8 +214,12 @@ class Tensor(TensorMethods):
             self._storage = Storage(self._array, self._key)
         return self._storage
 
-    def storage(self) -> Storage:
-        return self.untyped_storage()
+    def storage(self) -> Any:
+        """The memory as elements of the tensor's dtype (PyTorch's deprecated `TypedStorage`)."""
+        return SERVICES.typed_storage(self)
+
+    def _typed_storage(self) -> Any:
+        return SERVICES.typed_storage(self, told=False)
 
     def storage_offset(self) -> int:
         """Elements between the storage's start and the tensor's first element."""
@@ -234,8 +240,8 @@ class Tensor(TensorMethods):
 
     def is_set_to(self, tensor: Tensor) -> bool:
         """Whether both are the same view of the same memory."""
-        same = self.data_ptr() == tensor.data_ptr() and self.shape == tensor.shape
-        return same and self.stride() == tensor.stride()
+        shared = self.data_ptr() == tensor.data_ptr() if self.numel() else self.untyped_storage() is tensor.untyped_storage()
+        return shared and self.shape == tensor.shape and self.stride() == tensor.stride()
 
     def _is_view(self) -> bool:
         return self._base is not None
@@ -389,6 +395,19 @@ class Tensor(TensorMethods):
         """Results of NumPy's functions on tensors become tensors, as in PyTorch."""
         return SERVICES.from_numpy(np.asarray(array)) if np.asarray(array).dtype in FROM_NUMPY else array
 
+    def __dlpack__(
+        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
+    ) -> Any:  # fmt: skip
+        """A DLPack capsule on the tensor's memory, for other array libraries."""
+        return SERVICES.export(self, stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return SERVICES.dlpack_device(self)
+
+    def __reversed__(self) -> Tensor:
+        """The rows in reverse order."""
+        return self.flip(0) if self._array.shape else self
+
     def __len__(self) -> int:
         if not self._array.shape:
             raise TypeError("len() of a 0-d tensor")
@@ -427,7 +446,9 @@ class Tensor(TensorMethods):
     __hash__ = object.__hash__
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if self.dim() == 0 and spec else str(self)
+        if type(self) is Tensor and not self._array.shape and self._key.level is None and not self.is_meta:
+            return format(self.item(), spec)
+        return object.__format__(self, spec)
 
     def __repr__(self, tensor_contents: Any = None) -> str:
         if self._key.level is not None:

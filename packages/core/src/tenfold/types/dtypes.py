@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tenfold.types.naming import qualified
+
 
 class dtype:  # noqa: N801 - PyTorch's name
     """An element type, such as `tenfold.float32`; one object exists per type, so `is` compares them."""
@@ -39,7 +41,7 @@ class dtype:  # noqa: N801 - PyTorch's name
             return self.numpy
 
     def __repr__(self) -> str:
-        return f"tenfold.{self.name}"
+        return qualified(self.name)
 
     def __reduce__(self) -> str:
         return self.name

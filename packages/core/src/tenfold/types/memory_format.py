@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenfold.types.naming import qualified
+
 
 class memory_format:  # noqa: N801 - PyTorch's name
     """A memory format, such as `tenfold.channels_last`."""
@@ -15,7 +17,7 @@ class memory_format:  # noqa: N801 - PyTorch's name
         self.order = order  # dimensions from the outermost in memory to the innermost; None: as they are
 
     def __repr__(self) -> str:
-        return f"tenfold.{self.name}"
+        return qualified(self.name)
 
     def __reduce__(self) -> str:
         return self.name
@@ -89,7 +91,7 @@ class layout:  # noqa: N801 - PyTorch's name
         self.name = name
 
     def __repr__(self) -> str:
-        return f"tenfold.{self.name}"
+        return qualified(self.name)
 
     def __reduce__(self) -> str:
         return self.name

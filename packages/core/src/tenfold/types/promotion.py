@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from tenfold.types import dtypes
 from tenfold.types.dtypes import dtype
 
@@ -52,11 +54,11 @@ def _promote_integers(a: dtype, b: dtype) -> dtype:
 
 def number_dtype(number: Any) -> dtype:
     """The weak type of a Python number: its category's default."""
-    if isinstance(number, bool):
+    if isinstance(number, (bool, np.bool_)):
         return dtypes.bool_
-    if isinstance(number, int):
+    if isinstance(number, (int, np.integer)):
         return dtypes.int64
-    return dtypes.default_complex() if isinstance(number, complex) else dtypes.get_default_dtype()
+    return dtypes.default_complex() if isinstance(number, (complex, np.complexfloating)) else dtypes.get_default_dtype()
 
 
 def result_dtype(dimensioned: Iterable[dtype], zero_dim: Iterable[dtype], numbers: Iterable[dtype]) -> dtype:

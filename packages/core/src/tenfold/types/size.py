@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
-from typing import Any
+from operator import index
+from typing import Any, Self
+
+from tenfold.types.naming import qualified
 
 
 class Size(tuple[int, ...]):
@@ -16,12 +20,15 @@ class Size(tuple[int, ...]):
 
     __slots__ = ()
 
+    def __new__(cls, sizes: Iterable[Any] = ()) -> Self:
+        return tuple.__new__(cls, [size if type(size) is int else _integer(size, i) for i, size in enumerate(sizes)])
+
     def numel(self) -> int:
         """The number of elements of a tensor of this size."""
         return prod(self)
 
     def __repr__(self) -> str:
-        return f"tenfold.Size({list(self)})"
+        return qualified(f"Size({list(self)})")
 
     def __getitem__(self, index: Any) -> Any:
         item = tuple.__getitem__(self, index)
@@ -40,3 +47,11 @@ class Size(tuple[int, ...]):
 
     def __reduce__(self) -> Any:
         return Size, (tuple(self),)
+
+
+def _integer(size: Any, item: int) -> int:
+    try:
+        return index(size)
+    except TypeError:
+        kind = type(size).__name__
+        raise TypeError(f"{qualified('Size')}() takes an iterable of 'int' (item {item} is '{kind}')") from None

@@ -1,8 +1,9 @@
-"""Factories: tensors from data, filled, ranges, and the like."""
+"""Factories: tensors from data, from memory, uninitialised, filled."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from operator import index
 from typing import Any
 
@@ -10,12 +11,21 @@ import numpy as np
 
 from tenfold.dispatch import devices
 from tenfold.dispatch.operators import composite
-from tenfold.tensor.tensor import Tensor, host, wrap
+from tenfold.dispatch.services import SERVICES
+from tenfold.ops.creation._data import to_array
+from tenfold.settings.determinism import STATE as _DETERMINISM, fills_memory
+from tenfold.settings.warnings import warn_once
+from tenfold.tensor.storage import UntypedStorage
+from tenfold.tensor.tensor import Tensor, wrap
+from tenfold.tensor.typed_storage import TypedStorage, on_storage
 from tenfold.types import dtypes
 from tenfold.types.dtypes import from_numpy as dtype_of, get_default_dtype
+from tenfold.types.numbers import element
+from tenfold.types.numeric_limits import iinfo
 from tenfold.types.promotion import number_dtype
 
 Ints = Sequence[int]
+_ZERO = 0
 
 
 def place(array: Any, device: Any, requires_grad: bool = False) -> Tensor:
@@ -31,7 +41,14 @@ def empty_on(shape: Sequence[int], dtype: Any, device: Any, requires_grad: bool 
     """An uninitialised tensor."""
     key = devices.located(device)
     numpy_dtype = (dtype or get_default_dtype()).numpy
-    result = wrap(key.backend.empty(checked_size(shape, "empty"), numpy_dtype, key.index), key)
+    shape = checked_size(shape, "empty")
+    try:
+        made = key.backend.empty(shape, numpy_dtype, key.index)
+    except (MemoryError, ValueError) as error:
+        raise too_large(shape, numpy_dtype) from error
+    result = wrap(made, key)
+    if _DETERMINISM["on"]:
+        fill_uninitialised(result)
     if requires_grad:
         result.requires_grad_(True)
     return result
@@ -39,7 +56,7 @@ def empty_on(shape: Sequence[int], dtype: Any, device: Any, requires_grad: bool 
 
 def checked_size(size: Any, name: str = "size") -> tuple[int, ...]:
     """A size given as ints or one sequence, as a tuple; errors for negative and non-integer entries."""
-    if isinstance(size, (int, np.integer)):
+    if hasattr(size, "__index__") and not getattr(size, "shape", ()):  # a number, also as a 0-d tensor
         size = (size,)
     try:
         shape = tuple(map(index, size))
@@ -50,81 +67,33 @@ def checked_size(size: Any, name: str = "size") -> tuple[int, ...]:
     return shape
 
 
-def legacy_tensor(data: tuple[Any, ...], device: Any) -> Tensor:
-    """`Tensor(...)`: sizes give an uninitialised tensor, a sequence or tensor its data in the default dtype."""
-    if len(data) == 1 and not isinstance(data[0], (int, np.integer)):
-        value = data[0]
-        if isinstance(value, Tensor):
-            return value.detach()
-        return empty(tuple(value)) if type(value).__name__ == "Size" else tensor(value, dtype=get_default_dtype(), device=device)
-    return empty(data or (0,), device=device)
+def too_large(shape: Sequence[int], numpy_dtype: Any) -> RuntimeError:
+    """The error for a tensor that no memory can hold."""
+    needed = prod(shape) * numpy_dtype.itemsize
+    if needed >= 2**63:
+        return RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
+    return RuntimeError(f"can't allocate memory: you tried to allocate {needed} bytes for a tensor of size {list(shape)}")
 
 
-_NUMBERS = {bool, int, float, complex}
-
-
-def _is_sequence(data: Any) -> bool:
-    """Whether nested data goes on in there: lists, tuples and whatever has a length and numbered items."""
-    if isinstance(data, (list, tuple, range)):
-        return True
-    return not isinstance(data, (str, bytes, dict, int, float)) and hasattr(data, "__getitem__") and hasattr(data, "__len__")
-
-
-def _infer_dtype(data: Any) -> dtypes.dtype:
-    """The dtype for nested Python data: the highest category found."""
-    if isinstance(data, Tensor):
-        return data.dtype
-    if isinstance(data, (np.generic, np.ndarray)):
-        return dtype_of(data.dtype)
-    if _is_sequence(data):
-        kinds = set(map(type, data))
-        found = [number_dtype(kind()) for kind in kinds] if kinds <= _NUMBERS else [_infer_dtype(item) for item in data]
-        return max(found, key=lambda d: (d.category, d.itemsize)) if found else get_default_dtype()
-    if not isinstance(data, (int, float, complex)):
-        raise _not_a_number(data)
-    return number_dtype(data)
-
-
-def _not_a_number(data: Any) -> Exception:
-    """The error for something else where a number should be."""
-    kind = TypeError if isinstance(data, (str, bytes)) else RuntimeError
-    return kind(f"Could not infer dtype of {type(data).__name__}: tensor() takes numbers, nested sequences or arrays")
-
-
-def _nested(data: Any) -> Any:
-    """Nested sequences with tensors turned into arrays."""
-    if isinstance(data, Tensor):
-        return host(data.detach())
-    if type(data) in (int, float):
-        return data
-    if not isinstance(data, np.ndarray) and _is_sequence(data):
-        if set(map(type, data)) <= _NUMBERS and isinstance(data, (list, tuple)):
-            return data
-        return [_nested(item) for item in data]
-    return data
-
-
-def to_array(data: Any, dtype: Any, copy: bool) -> Any:
-    """A NumPy array of the data, in the dtype that PyTorch would infer."""
-    if isinstance(data, np.ndarray):
-        wanted = dtype_of(data.dtype) if dtype is None else dtype
-        return np.array(data, wanted.numpy, copy=True if copy else None)
-    if not isinstance(data, (list, tuple, int, float, complex, np.generic)):
-        if hasattr(data, "__array__") or hasattr(data, "__array_interface__"):
-            return to_array(np.asarray(data), dtype, copy)
-        if not _is_sequence(data):
-            raise _not_a_number(data)
-        data = list(data)
-    found = _infer_dtype(data)  # also with a dtype given: it refuses what is no number
-    inferred = dtype or found
+def filled(size: Any, value: Any, dtype: dtypes.dtype, name: str) -> Any:
+    """A NumPy array of one value."""
+    shape = checked_size(size, name)
     try:
-        with np.errstate(all="ignore"):
-            nested = _nested(data)
-            if inferred.category == 1 and isinstance(data, (list, tuple, float)):
-                return np.asarray(nested).astype(inferred.numpy) if nested != [] else np.empty(np.shape(nested), inferred.numpy)
-            return np.array(nested, inferred.numpy)
-    except ValueError as error:
-        raise ValueError(f"tensor(): nested sequences must have equal lengths at each level: {error}") from None
+        return np.zeros(shape, dtype.numpy) if value is _ZERO else np.full(shape, value, dtype.numpy)
+    except (MemoryError, ValueError) as error:
+        raise too_large(shape, dtype.numpy) from error
+
+
+def fill_uninitialised(tensor: Tensor, start: int = 0) -> None:
+    """With deterministic algorithms on, what no one wrote is NaN, or the largest integer, from an element on."""
+    if not fills_memory() or tensor._key.device is devices.META:
+        return
+    rest = tensor._array if not start else tensor[start:]._array
+    d = tensor.dtype
+    value = True if d.category == 0 else iinfo(d).max if d.category == 1 else float("nan")
+    if d.is_complex:
+        value = complex(value, value)
+    tensor._key.backend.write(rest, np.full((), value, d.numpy))
 
 
 @composite("creation", method=None)
@@ -136,6 +105,8 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     tensor([[1, 2],
             [3, 4]])
     """
+    if isinstance(data, (TypedStorage, UntypedStorage)):
+        data = on_storage(data, dtype or (data._dtype if isinstance(data, TypedStorage) else dtypes.uint8))
     if isinstance(data, Tensor):
         result = data.detach().clone().to(dtype=dtype, device=device)
         return result.requires_grad_(True) if requires_grad else result
@@ -192,16 +163,37 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
     >>> tenfold.asarray([1, 2])
     tensor([1, 2])
     """
-    if copy:
-        return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)
-    made = as_tensor(obj, dtype, device)
-    if (
-        copy is False
-        and isinstance(obj, (Tensor, np.ndarray))
-        and not np.shares_memory(host(made), host(obj) if isinstance(obj, Tensor) else obj)
-    ):
-        raise ValueError("asarray: cannot alias the data with the dtype and device asked for; leave out copy=False")
-    return made.detach().requires_grad_(True) if requires_grad and not made.requires_grad else made
+    if isinstance(obj, np.generic) and copy is False:
+        raise RuntimeError("asarray: can't alias NumPy scalars. Leave out copy=False, or wrap the number in an array")
+    source = _aliased(obj, dtype)
+    if source is None:
+        if copy is False:
+            raise ValueError("asarray: can't alias arbitrary sequence into a tensor; leave out copy=False")
+        return place(to_array(obj, dtype, False), device, requires_grad)
+    made = source.to(dtype=dtype, device=source.device if device is None and isinstance(obj, Tensor) else device)
+    if copy is False and made is not source:
+        kind = "device" if made.device is not source.device else "dtype"
+        if kind == "device":
+            raise ValueError(f"asarray: can't alias tensor from device '{source.device}' to '{made.device}'.")
+        raise ValueError(f"asarray: can't alias tensor with dtype '{source.dtype}' into dtype '{made.dtype}'.")
+    if copy and made is source:
+        made = made.clone()
+    if not requires_grad:
+        return made.detach() if made.requires_grad else made
+    return made if made.requires_grad else made.detach().requires_grad_(True)
+
+
+def _aliased(obj: Any, dtype: Any) -> Tensor | None:
+    """A tensor on the memory that an object has: a tensor, an array, a DLPack capsule, a buffer; None for a sequence."""
+    if isinstance(obj, Tensor):
+        return obj
+    if isinstance(obj, np.ndarray):
+        return from_numpy(obj)
+    if type(obj).__name__ == "PyCapsule" or (hasattr(obj, "__dlpack__") and not hasattr(obj, "__array__")):
+        return SERVICES.from_dlpack(obj)  # type: ignore[no-any-return]
+    if isinstance(obj, (memoryview, bytes, bytearray)):
+        return frombuffer(obj, dtype=dtype or get_default_dtype())
+    return None
 
 
 @composite("creation", method=None)
@@ -212,13 +204,21 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     >>> tenfold.frombuffer(bytearray([1, 2, 3]), dtype=tenfold.uint8, offset=1)
     tensor([2, 3], dtype=tenfold.uint8)
     """
-    size = memoryview(buffer).nbytes
-    if size == 0 or not 0 <= offset < size:
+    try:
+        view = memoryview(buffer)
+    except TypeError:
+        raise ValueError("frombuffer: object does not implement Python buffer protocol.") from None
+    size = view.nbytes
+    if size == 0 or count == 0:
+        raise ValueError(f"frombuffer: both buffer length ({size}) and count ({count}) must not be 0")
+    if not 0 <= offset < size:
         raise ValueError(
             f"frombuffer: offset ({offset} bytes) must be non-negative and no greater than buffer length ({size} bytes) minus 1"
         )
-    if count == 0 or count < -1:
-        raise ValueError(f"frombuffer: both buffer length ({size}) and count ({count}) must not be 0")
+    if view.readonly:
+        warn_once(
+            "frombuffer", "The given buffer is not writable. Writes through the tensor are undefined; copy the buffer to write"
+        )
     if count < 0 and (size - offset) % dtype.itemsize:
         raise ValueError(
             f"frombuffer: buffer length ({size - offset} bytes) after offset must be a multiple of "
@@ -301,9 +301,10 @@ def full(
     """
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
+    if isinstance(fill_value, np.generic):
+        fill_value = fill_value.item()
     dtype = dtype or number_dtype(fill_value)
-    with np.errstate(all="ignore"):
-        return place(np.full(checked_size(size, "full"), fill_value, dtype.numpy), device, requires_grad)
+    return place(filled(size, element(fill_value, dtype), dtype, "full"), device, requires_grad)
 
 
 @composite("creation", method=None, out=True)
@@ -317,7 +318,7 @@ def zeros(
     >>> tenfold.zeros(2)
     tensor([0., 0.])
     """
-    return place(np.zeros(checked_size(size, "zeros"), (dtype or get_default_dtype()).numpy), device, requires_grad)
+    return place(filled(size, _ZERO, dtype or get_default_dtype(), "zeros"), device, requires_grad)
 
 
 @composite("creation", method=None, out=True)
@@ -331,4 +332,4 @@ def ones(
     >>> tenfold.ones(2)
     tensor([1., 1.])
     """
-    return place(np.ones(checked_size(size, "ones"), (dtype or get_default_dtype()).numpy), device, requires_grad)
+    return place(filled(size, 1, dtype or get_default_dtype(), "ones"), device, requires_grad)

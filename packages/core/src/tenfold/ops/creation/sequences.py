@@ -10,6 +10,7 @@ import numpy as np
 
 from tenfold.dispatch.operators import composite, op
 from tenfold.ops.creation.factories import place
+from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 from tenfold.types.dtypes import get_default_dtype
@@ -64,6 +65,30 @@ def arange(
     return place(array.astype(dtype.numpy, copy=False), device, requires_grad)
 
 
+@composite("creation", method=None, out=True, name="range")
+def _range(
+    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    layout: Any = None, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """Numbers from start up to end, which is included: `arange` is what Python's `range` is.
+
+    >>> import tenfold
+    >>> tenfold.range(1, 4).tolist()
+    [1.0, 2.0, 3.0, 4.0]
+    """
+    if end is None:
+        start, end = 0, start
+    start, end, step = _number(start), _number(end), _number(step)
+    if step == 0:
+        raise RuntimeError("range: step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"range: unsupported range: {start} -> {end}")
+    if (end - start) * (1 if step > 0 else -1) < 0:
+        raise RuntimeError(f"range: upper bound and lower bound inconsistent with step sign: {start}, {end}, {step}")
+    array = start + np.arange(math.floor((end - start) / step) + 1) * step
+    return place(array.astype((dtype or get_default_dtype()).numpy), device, requires_grad)
+
+
 @composite("creation", method=None, out=True)
 def linspace(
     start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
@@ -76,9 +101,17 @@ def linspace(
     tensor([0.0000, 0.5000, 1.0000])
     """
     start, end = _number(start), _number(end)
-    is_complex = isinstance(start, complex) or isinstance(end, complex)
-    dtype = dtype or (dtypes.default_complex() if is_complex else get_default_dtype())
+    dtype = _spaced_dtype("linspace", start, end, dtype)
     return place(_spaced(start, end, steps, dtype).astype(dtype.numpy), device, requires_grad)
+
+
+def _spaced_dtype(name: str, start: Any, end: Any, dtype: Any) -> Any:
+    if not isinstance(start, complex) and not isinstance(end, complex):
+        return dtype or get_default_dtype()
+    found = dtypes.default_complex()
+    if dtype is not None and not dtype.is_complex:
+        raise RuntimeError(f"torch.{name}(): inferred dtype {found} can't be safely cast to passed dtype {dtype}")
+    return dtype or found
 
 
 def _spaced(start: Any, end: Any, steps: int, dtype: Any) -> Any:
@@ -107,8 +140,7 @@ def logspace(
     tensor([  1.,  10., 100.])
     """
     start, end = _number(start), _number(end)
-    is_complex = isinstance(start, complex) or isinstance(end, complex)
-    dtype = dtype or (dtypes.default_complex() if is_complex else get_default_dtype())
+    dtype = _spaced_dtype("logspace", start, end, dtype)
     with np.errstate(all="ignore"):
         array = np.power(base, _spaced(start, end, steps, dtype))
         return place(array.astype(dtype.numpy), device, requires_grad)
@@ -165,13 +197,15 @@ def tensors_of(given: Any) -> list[Tensor]:
 
 
 @composite("creation", method=None)
-def meshgrid(tensors: Ints, indexing: str | None = None) -> tuple[Any, ...]:
+def meshgrid(tensors: Ints = (), indexing: str | None = None) -> tuple[Any, ...]:
     """The coordinates of a grid over vectors: result i varies along dimension i ("ij"), or x and y swapped ("xy").
 
     >>> import tenfold
     >>> tenfold.meshgrid(tenfold.arange(2), tenfold.arange(3), indexing="ij")[0].shape
     tenfold.Size([2, 3])
     """
+    if indexing is None:
+        warn_once("meshgrid", "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", 3)
     if indexing not in (None, "ij", "xy"):
         raise RuntimeError(f'meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     axes = [t.reshape(-1) if t.dim() < 2 else t for t in tensors_of(tensors)]
@@ -212,7 +246,7 @@ def cartesian_prod(tensors: Ints) -> Tensor:
 
 
 @composite("creation", method=None)
-def block_diag(tensors: Ints) -> Tensor:
+def block_diag(tensors: Ints = ()) -> Tensor:
     """Matrices (or vectors as rows, numbers) along the diagonal of one matrix, zeros elsewhere.
 
     >>> import tenfold
@@ -220,9 +254,11 @@ def block_diag(tensors: Ints) -> Tensor:
     tenfold.Size([2, 3])
     """
     blocks = tensors_of(tensors)
-    for t in blocks:
+    for i, t in enumerate(blocks):
         if t.dim() > 2:
-            raise RuntimeError(f"block_diag: Input tensors must have 2 or fewer dimensions. Input has {t.dim()} dimensions")
+            raise RuntimeError(
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {t.dim()} dimensions"
+            )
     if not blocks:
         return op.zeros((1, 0))
     dtype = blocks[0].dtype

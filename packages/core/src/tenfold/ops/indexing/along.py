@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenfold.dispatch.devices import CPU
+from tenfold.dispatch.inplace import type_name
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import Number, composite, primitive
 from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
@@ -149,6 +151,15 @@ def _vector(index: Tensor, name: str) -> Tensor:
     return index if index.dim() else view(index, (1,))
 
 
+def _within(place: Tensor, size: int, message: str) -> None:
+    """Refuse positions outside a dimension, and counting from its end, as far as the values are at hand: on the CPU."""
+    if place._key is not CPU or not place.numel():
+        return
+    lowest, highest = int(place._array.min()), int(place._array.max())
+    if lowest < 0 or highest >= size:
+        raise IndexError(message.format(lowest if lowest < 0 else highest))
+
+
 @composite("indexing", out=True)
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """The slices of a dimension at given positions.
@@ -159,14 +170,25 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
             [0, 1]])
     """
     place = _vector(index, "index_select")
+    _within(place, _length(input, dim, "index_select"), "index out of range in self")
     if not input.dim():
         return reshape(indexed(view(input, (1,)), [place]), ())
     return indexed(input, at_dim(input, dim, place, "index_select"))
 
 
+def _length(input: Tensor, dim: int, name: str) -> int:
+    """The size of a dimension; a 0-d tensor has one of size 1."""
+    return input.size(wrap_dim(dim, input.dim(), name)) if input.dim() else 1
+
+
 def _put_slices(input: Tensor, dim: int, index: Tensor, source: Tensor, accumulate: bool, name: str) -> Tensor:
     place = _vector(index, name)
     dim = wrap_dim(dim, input.dim(), name)
+    size = _length(input, dim, name)
+    _within(
+        place, size, "index out of range in self" if accumulate else
+        f"{name}_(): index {{}} is out of bounds for dimension {dim} with size {size}",
+    )  # fmt: skip
     if source.dtype is not input.dtype:
         raise RuntimeError(
             f"{name}(): self and source expected to have the same dtype, but got (self) {input.dtype} and (source) {source.dtype}"
@@ -207,6 +229,8 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
     >>> tenfold.zeros(2).index_copy(0, tenfold.tensor([1]), tenfold.ones(1))
     tensor([0., 1.])
     """
+    if index.dtype.name != "int64":
+        raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {type_name(index.dtype)}")
     return _put_slices(input, dim, index, source, False, "index_copy")
 
 
@@ -226,6 +250,8 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
             )
         value = value.to(input.device, input.dtype)
     else:
+        if isinstance(value, complex) and not input.dtype.is_complex:
+            raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
         value = full((), value, dtype=input.dtype, device=input.device)
     dim = wrap_dim(dim, input.dim(), "index_fill")
     length = input.size(dim) if input.dim() else 1

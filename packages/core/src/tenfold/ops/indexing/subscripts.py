@@ -19,6 +19,7 @@ from tenfold.ops.view.shapes import expand, reshape, view
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 
+_INDICES = frozenset(("int64", "int32", "uint8", "bool"))
 BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
 _INT64, _BOOL = dtypes.int64.numpy, dtypes.bool_.numpy
 
@@ -219,7 +220,7 @@ def _item(item: Any, input: Tensor) -> Any:
     if kind in BASIC or kind is bool:
         return item
     if isinstance(item, Tensor):
-        if item.dtype.category > 1:
+        if item.dtype.name not in _INDICES:
             raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, got {item.dtype}")
         if item.dim() == 0 and item.dtype.name != "uint8":
             return bool(item) if item.dtype.category == 0 else int(item)
@@ -230,6 +231,8 @@ def _item(item: Any, input: Tensor) -> Any:
         return bool(item)
     if hasattr(item, "__index__"):
         return item.__index__()
+    if isinstance(item, str):
+        raise TypeError(f"__getitem__: invalid data type '{kind.__name__}'")
     raise IndexError(
         f"only integers, slices (`:`), ellipsis (`...`), None and long or byte tensors are valid indices (got {kind.__name__})"
     )

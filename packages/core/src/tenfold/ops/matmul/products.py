@@ -14,6 +14,12 @@ from tenfold.tensor.tensor import Tensor
 Ints = Sequence[int]
 
 
+def blended(factors: str) -> tuple[str, ...]:
+    """The deprecated orders of `beta * input + alpha * (a product of two)`, as functions and as methods."""
+    orders = ("beta input {}", "beta input alpha {}", "input beta {}", "input beta alpha {}")
+    return tuple(order.format(factors) for order in orders)
+
+
 def _no_bool(name: str, dtype: Any) -> None:
     if dtype.kind == "b":
         raise NotImplementedError(f"\"{name}\" not implemented for 'Bool': got bool matrices, convert with .float() or .int()")
@@ -219,7 +225,7 @@ def blend(name: str, input: Tensor, product: Tensor, beta: Any, alpha: Any) -> T
     return product + (input if beta == 1 else input * beta)
 
 
-@composite("matmul", promote="same", out=True, inplace=True)
+@composite("matmul", promote="same", out=True, inplace=True, old=blended("mat1 mat2"))
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """Matrix product added to a tensor that broadcasts: beta * input + alpha * mat1 @ mat2.
 
@@ -230,7 +236,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: An
     return blend("addmm", input, mm(mat1, mat2), beta, alpha)
 
 
-@composite("matmul", promote="same", out=True, inplace=True, rounded_once=True)
+@composite("matmul", promote="same", out=True, inplace=True, rounded_once=True, old=blended("mat vec"))
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """Matrix-vector product added to a tensor: beta * input + alpha * mat @ vec.
 
@@ -241,7 +247,7 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any 
     return blend("addmv", input, mv(mat, vec), beta, alpha)
 
 
-@composite("matmul", out=True, inplace=True, rounded_once=True)
+@composite("matmul", out=True, inplace=True, rounded_once=True, old=blended("vec1 vec2"))
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """Outer product added to a matrix: beta * input + alpha * outer(vec1, vec2).
 
@@ -258,7 +264,7 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any
     return blend("addr", input, product, beta, alpha)
 
 
-@composite("matmul", promote="same", out=True, inplace=True, rounded_once=True)
+@composite("matmul", promote="same", out=True, inplace=True, rounded_once=True, old=blended("batch1 batch2"))
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """Batch of matrix products added to a tensor: beta * input + alpha * batch1 @ batch2.
 
@@ -269,7 +275,7 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alp
     return blend("baddbmm", input, bmm(batch1, batch2), beta, alpha)
 
 
-@composite("matmul", promote="same", out=True, inplace=True, rounded_once=True)
+@composite("matmul", promote="same", out=True, inplace=True, rounded_once=True, old=blended("batch1 batch2"))
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """Sum of a batch of matrix products added to a matrix: beta * input + alpha * sum(batch1 @ batch2).
 

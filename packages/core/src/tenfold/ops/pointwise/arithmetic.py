@@ -17,6 +17,7 @@ from tenfold.dispatch.shape_rules import (
     pointwise_real,
     require_floating,
 )
+from tenfold.ops.creation.factories import full
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import bool_, complex128, dtype, float64, type_name, uint8
 from tenfold.types.numeric_limits import representable
@@ -30,7 +31,7 @@ _FLOAT_REAL: dict[str, Any] = {**_FLOAT, "rule": pointwise_not_complex}
 _FLOATING: dict[str, Any] = {**_BINARY, "rule": pointwise_floating}
 
 
-@primitive("pointwise", **_BINARY)
+@primitive("pointwise", old=("input alpha other",), **_BINARY)
 def add(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
     """Sum: input + alpha * other, broadcast and promoted.
 
@@ -38,6 +39,21 @@ def add(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
     >>> tenfold.add(tenfold.tensor([1.0, 2.0]), 10, alpha=2)
     tensor([21., 22.])
     """
+
+
+def number_first(function: Any) -> None:
+    """Let an operator take a number for its first argument: a 0-d tensor in the dtype of the result."""
+
+    def wrapped(input: Any, other: Any, **options: Any) -> Any:
+        if not isinstance(input, (int, float, complex)) or not isinstance(other, Tensor):
+            return NotImplemented
+        given = {name: value for name, value in options.items() if value is not None}
+        return function(full((), input, dtype=of_values((input, other)), device=other.device), other, **given)
+
+    function.overload(wrapped)
+
+
+number_first(add)
 
 
 @composite("pointwise", method=None, inplace=True, promote="common")
@@ -78,7 +94,7 @@ def _scaled(input: Tensor, other: Any, alpha: Any, name: str) -> Any:
     return other & bool(alpha) if dtype.category == 0 else other * representable(alpha, dtype)
 
 
-@primitive("pointwise", promote="common", inplace=True, out=True, aliases=("subtract",))
+@primitive("pointwise", promote="common", inplace=True, out=True, aliases=("subtract",), old=("input alpha other",))
 def sub(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
     """Difference: input - alpha * other, broadcast and promoted; bool tensors have none.
 
@@ -100,11 +116,32 @@ def _subtract_scaled(input: Tensor, other: Any, alpha: Any) -> Tensor:
 sub.op.lower_inplace = _subtract_scaled
 
 
+def _refuse_bools(input: Any, other: Any, **options: Any) -> Any:
+    """Bool tensors have no difference; they come here before promotion makes integers of them."""
+    bools = [isinstance(x, bool) or getattr(x, "dtype", None) is bool_ for x in (input, other)]
+    if all(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. "
+            "Use the `^` or `logical_xor()` operator instead."
+        )
+    if any(flag and hasattr(x, "_array") for x, flag in zip((input, other), bools)):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. "
+            "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+    return _wrapped(input, other, **options)
+
+
+number_first(sub)
+_wrapped = sub.op.overload_body
+sub.overload(_refuse_bools)
+
+
 @sub.rule
 def _(input: Any, other: Any) -> Meta:
     if input.dtype == np.bool_ and getattr(other, "dtype", input.dtype) == np.bool_:
         raise RuntimeError(
-            "sub: Subtraction, the `-` operator, with two bool tensors is not supported. "
+            "Subtraction, the `-` operator, with two bool tensors is not supported. "
             "Use the `^` or `logical_xor()` operator instead."
         )
     return pointwise(input, other)
@@ -128,6 +165,10 @@ def div(input: Tensor, other: Tensor | Number, *, rounding_mode: str | None = No
     >>> tenfold.div(tenfold.tensor([7, -7]), 2, rounding_mode="floor")
     tensor([ 3, -4])
     """
+
+
+number_first(mul)
+number_first(div)
 
 
 @div.lower(rounding_mode=None)
@@ -225,9 +266,11 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
     >>> tenfold.rsub(tenfold.tensor([1.0]), 3)
     tensor([2.])
     """
-    if input.dtype.category == 0 and getattr(other, "dtype", input.dtype).category == 0:
-        raise RuntimeError("rsub: Subtraction, the `-` operator, with two bool tensors is not supported; use logical_xor()")
+    _refuse_bools(input, other)
     return add(mul(input, -alpha), other)
+
+
+rsub.overload(_refuse_bools)
 
 
 @primitive("pointwise", **_REAL)
@@ -399,7 +442,20 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", promote="common", inplace=True, out=True)
+@lerp.overload
+def _(input: Any, end: Any, weight: Any, **_: Any) -> Any:
+    for name, value in (("end", end), ("weight", weight)):
+        if hasattr(value, "_array") and value.dtype is not getattr(input, "dtype", value.dtype):
+            raise RuntimeError(f"expected dtype {spoken(input.dtype)} for `{name}` but got dtype {spoken(value.dtype)}")
+    return NotImplemented
+
+
+def spoken(d: Any) -> str:
+    """A dtype's name as C++ says it: float for float32, double for float64."""
+    return {"float32": "float", "float64": "double"}.get(d.name, str(d.name))
+
+
+@primitive("pointwise", promote="common", inplace=True, out=True, old=("input value tensor1 tensor2",))
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
     """Sum with a product: input + value * tensor1 * tensor2.
 
@@ -415,7 +471,7 @@ def _(input: Any, tensor1: Any, tensor2: Any, value: Any) -> Meta:
     return pointwise(input, tensor1, tensor2)
 
 
-@primitive("pointwise", promote="common", inplace=True, out=True)
+@primitive("pointwise", promote="common", inplace=True, out=True, old=("input value tensor1 tensor2",))
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
     """Sum with a quotient: input + value * tensor1 / tensor2, of floating point or complex tensors.
 

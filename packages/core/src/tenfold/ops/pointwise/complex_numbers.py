@@ -10,6 +10,7 @@ from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import broadcast, pointwise
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import type_name
 
 _PAIR = {"c8": "f4", "c16": "f8", "f4": "c8", "f8": "c16"}
 
@@ -218,6 +219,7 @@ def polar(abs: Tensor, angle: Tensor) -> Tensor:
     """
     if abs.dtype.category != 2 or angle.dtype.category != 2:
         raise RuntimeError(
-            f"polar: Expected both inputs to be Half, Float or Double tensors but got {abs.dtype} and {angle.dtype}"
+            f"polar: Expected both inputs to be Half, Float or Double tensors but got {type_name(abs.dtype)} and "
+            f"{type_name(angle.dtype)}"
         )
     return complex(abs * angle.cos(), abs * angle.sin())

@@ -9,6 +9,7 @@ import numpy as np
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import pointwise, pointwise_bool, pointwise_not_complex
+from tenfold.ops.pointwise.logic import refuse_other_outputs
 from tenfold.tensor.tensor import Tensor
 
 
@@ -362,6 +363,9 @@ def signbit(input: Tensor) -> Tensor:
     >>> tenfold.signbit(tenfold.tensor([1.0, -0.0]))
     tensor([False,  True])
     """
+
+
+refuse_other_outputs(signbit)
 
 
 @signbit.rule

@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 from tenfold.dispatch.meta import Meta
-from tenfold.dispatch.operators import Number, composite
+from tenfold.dispatch.operators import OPERATORS, Number, composite
 from tenfold.dispatch.shape_rules import broadcast
 from tenfold.ops.creation.factories import full
 from tenfold.tensor.tensor import Tensor
@@ -45,6 +45,14 @@ def fill(input: Tensor, value: Tensor | Number) -> Tensor:
             raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.dim()} dimensions.")
         return copy(input, value)
     return full(input.shape, value, dtype=input.dtype, device=input.device)
+
+
+def _copy_number(input: Any, src: Any, non_blocking: bool) -> Any:
+    """`copy_` of a number fills."""
+    return OPERATORS["fill_"].fn(input, src) if isinstance(src, (int, float, complex)) else NotImplemented
+
+
+OPERATORS["copy_"].overload_body = _copy_number
 
 
 @composite("pointwise", method=None, inplace="method")

@@ -9,6 +9,7 @@ import numpy as np
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import Number, composite, primitive
 from tenfold.dispatch.shape_rules import pointwise, pointwise_bool
+from tenfold.ops.pointwise.arithmetic import number_first
 from tenfold.tensor.tensor import Tensor
 
 _BOOL: dict[str, Any] = {"rule": pointwise_bool, "nondifferentiable": "its result is bool"}
@@ -33,7 +34,7 @@ def _integers(*arrays: Any) -> Meta:
 
 def _whole(*arrays: Any) -> Meta:
     result = _integers(*arrays)
-    if result.dtype.kind == "b":
+    if any(isinstance(a, Meta) and a.dtype.kind == "b" for a in arrays) and result.dtype.kind == "b":
         raise NotImplementedError("this operator is not implemented for bool; it takes integer tensors")
     return result
 
@@ -204,6 +205,10 @@ def bitwise_right_shift(input: Tensor, other: Tensor | Number) -> Tensor:
     """
 
 
+for _function in (bitwise_and, bitwise_or, bitwise_xor, bitwise_left_shift, bitwise_right_shift):
+    number_first(_function)
+
+
 @primitive("pointwise", **_WHOLE)
 def gcd(input: Tensor, other: Tensor) -> Tensor:
     """Greatest common divisor.
@@ -276,6 +281,21 @@ def isneginf(input: Tensor) -> Tensor:
     """
     _refuse_complex(input, "isneginf")
     return input == -np.inf
+
+
+def refuse_other_outputs(function: Any) -> None:
+    """Make an operator refuse `out=` of another dtype than bool."""
+
+    def check(out: Any = None, **_: Any) -> Any:
+        if out is not None and out.dtype.category:
+            raise RuntimeError(f"{function.op.name} does not support non-boolean outputs.")
+        return NotImplemented
+
+    function.overload(check)
+
+
+refuse_other_outputs(isposinf)
+refuse_other_outputs(isneginf)
 
 
 def _refuse_complex(input: Tensor, name: str) -> None:

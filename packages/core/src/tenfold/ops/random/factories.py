@@ -17,7 +17,7 @@ from tenfold.dispatch.devices import META
 from tenfold.dispatch.inplace import check_writable, write_back
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.shape_rules import broadcast_shapes
-from tenfold.ops.creation.factories import checked_size, empty_on, place
+from tenfold.ops.creation.factories import checked_size, empty_on, place, too_large
 from tenfold.ops.creation.like import empty_like
 from tenfold.random.generator import Generator, default_generator
 from tenfold.tensor.tensor import Tensor, host, wrap
@@ -56,7 +56,10 @@ def drawn(draw: str, generator: Any, shape: Any, dtype: Any, device: Any, requir
     if key is META:
         getattr(_sampling(), draw)(_unused(), (0,), dtype.numpy, *parameters)  # refuses what it refuses elsewhere
         return empty_on(shape, dtype, device, requires_grad)
-    array = getattr(_sampling(), draw)(source(generator), shape, dtype.numpy, *parameters)
+    try:
+        array = getattr(_sampling(), draw)(source(generator), shape, dtype.numpy, *parameters)
+    except MemoryError as error:
+        raise too_large(shape, dtype.numpy) from error
     result = wrap(key.backend.from_numpy(array, key.index), key)
     return result.requires_grad_(True) if requires_grad else result
 
@@ -331,6 +334,16 @@ def random_(input: Tensor, from_: Any = None, to: Any = None, *, generator: Any 
     return fill(
         "random_", input, lambda shape, dtype: _sampling().randint(source(generator), _whole(low), _whole(high), shape, dtype)
     )
+
+
+def _random_from(self: Tensor, *bounds: Any, **options: Any) -> Tensor:
+    """`random_(from, None)` goes up to the greatest number of the dtype, or to which a float is exact."""
+    if len(bounds) == 2 and bounds[1] is None and bounds[0] is not None:
+        bounds = (bounds[0], _sampling().greatest_whole(self._array.dtype) + 1)
+    return random_(self, *bounds, **options)
+
+
+Tensor.random_ = _random_from  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
 
 
 @composite("random", random=True, nondifferentiable=_INDEPENDENT)

@@ -35,7 +35,7 @@ def check_nonempty(input: Any, dim: Any, name: str) -> None:
     """Refuse to reduce over no elements with an operator that has no identity."""
     if dim is None:
         if product(input.shape) == 0:
-            raise RuntimeError(
+            raise (IndexError if name in ("argmax", "argmin") else RuntimeError)(
                 f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
                 f"Specify the reduction dim with the 'dim' argument."
             )

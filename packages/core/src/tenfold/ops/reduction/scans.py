@@ -135,6 +135,14 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
     if n == 0:
         return input.clone()
     parts = [p for p in (prepend, input, append) if p is not None]
+    for part in parts:
+        if part.dim() != input.dim():
+            raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+        if any(n != m for i, (n, m) in enumerate(zip(part.shape, input.shape)) if i != d):
+            raise RuntimeError(
+                "diff expects the shape of tensor to prepend or append to match that of input except along the differencing "
+                f"dimension; input.size() = {list(input.shape)}, got {list(part.shape)}"
+            )
     if len(parts) > 1:
         input = op.cat(parts, d)
     for _ in range(n):

@@ -89,7 +89,7 @@ def reinterpreted(input: Meta, target: dtype) -> Meta:
     return Meta((*input.shape[:-1], size_bytes // want), target.numpy, (*input.strides[:-1], want), input.offset)
 
 
-@primitive("view", view=True, ends_graph="reinterpreted")
+@primitive("view", view=True, ends_graph="reinterpreted", spellings={"dtype": "shape", "size": "shape"})
 def view(input: Tensor, shape: Ints) -> Tensor:
     """The same elements in another shape, without a copy; one size may be -1. A dtype reinterprets the memory.
 

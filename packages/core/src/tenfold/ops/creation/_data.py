@@ -1,0 +1,127 @@
+"""Python data as NumPy arrays: nested sequences, numbers, arrays, in the dtype that PyTorch infers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.tensor.tensor import Tensor, host
+from tenfold.types import dtypes
+from tenfold.types.dtypes import from_numpy as dtype_of, get_default_dtype
+from tenfold.types.numbers import fits
+from tenfold.types.promotion import number_dtype
+
+_NUMBERS = {bool, int, float, complex}
+
+
+def _is_sequence(data: Any) -> bool:
+    """Whether nested data goes on in there: lists, tuples and whatever has a length and numbered items."""
+    if isinstance(data, (list, tuple, range)):
+        return True
+    return not isinstance(data, (str, bytes, dict, int, float)) and hasattr(data, "__getitem__") and hasattr(data, "__len__")
+
+
+def _infer_dtype(data: Any, leading: bool = True) -> dtypes.dtype:
+    """The dtype for nested Python data: the highest category found."""
+    if isinstance(data, Tensor):
+        return data.dtype
+    if isinstance(data, (np.generic, np.ndarray)):
+        return dtype_of(data.dtype)
+    if _is_sequence(data):
+        kinds = set(map(type, data))
+        if kinds <= _NUMBERS:
+            found = [number_dtype(kind()) for kind in kinds]
+        else:
+            found = [_infer_dtype(item, leading and not i) for i, item in enumerate(data)]
+        return max(found, key=lambda d: (d.category, d.itemsize)) if found else get_default_dtype()
+    if not isinstance(data, (int, float, complex)):
+        raise _not_a_number(data, leading)
+    return number_dtype(data)
+
+
+def _not_a_number(data: Any, leading: bool = False) -> Exception:
+    """The error for something else where a number should be; a text that is the first item counts as a sequence."""
+    kind = type(data).__name__
+    if isinstance(data, (str, bytes)):
+        return (
+            ValueError(f"tensor(): too many dimensions '{kind}'")
+            if leading
+            else TypeError(f"tensor(): invalid data type '{kind}'")
+        )
+    return RuntimeError(f"Could not infer dtype of {kind}: tensor() takes numbers, nested sequences or arrays")
+
+
+def _nested(data: Any) -> Any:
+    """Nested sequences with tensors turned into arrays."""
+    if isinstance(data, Tensor):
+        return host(data.detach())
+    if type(data) in (int, float):
+        return data
+    if not isinstance(data, np.ndarray) and _is_sequence(data):
+        if set(map(type, data)) <= _NUMBERS and isinstance(data, (list, tuple)):
+            return data
+        return [_nested(item) for item in data]
+    return data
+
+
+def to_array(data: Any, dtype: Any, copy: bool) -> Any:
+    """A NumPy array of the data, in the dtype that PyTorch would infer."""
+    if isinstance(data, np.ndarray):
+        wanted = dtype_of(data.dtype) if dtype is None else dtype
+        return np.array(data, wanted.numpy, copy=True if copy else None)
+    if not isinstance(data, (list, tuple, int, float, complex, np.generic)):
+        if hasattr(data, "__array__") or hasattr(data, "__array_interface__"):
+            return to_array(np.asarray(data), dtype, copy)
+        if not _is_sequence(data):
+            raise _not_a_number(data)
+        data = list(data)
+    found = _infer_dtype(data)  # also with a dtype given: it refuses what is no number
+    inferred = dtype or found
+    try:
+        with np.errstate(all="ignore"):
+            nested = _nested(data)
+            if inferred.category == 1 and not isinstance(data, np.generic):
+                return _integers(nested, inferred)
+            return np.array(nested, inferred.numpy)
+    except (ValueError, TypeError) as error:
+        raise _uneven(data, inferred) or error from None
+
+
+def _integers(nested: Any, inferred: dtypes.dtype) -> Any:
+    """Numbers as integers of a dtype: fractions are cut off, what is out of range is refused."""
+    array = np.asarray(nested)
+    if array.dtype == inferred.numpy or not array.size:
+        return array.astype(inferred.numpy)
+    if array.dtype.kind == "O" or (array.dtype.kind == "u" and inferred.name == "int64"):
+        raise ValueError("Overflow when unpacking long long")
+    if array.dtype.kind == "c":
+        raise TypeError("'complex' object cannot be interpreted as an integer")
+    if array.dtype.kind != "b" and not all(fits(extreme.item(), inferred) for extreme in (array.min(), array.max())):
+        raise RuntimeError(f"value cannot be converted to type {inferred.name} without overflow")
+    return array.astype(inferred.numpy)
+
+
+def _uneven(data: Any, inferred: dtypes.dtype) -> Exception | None:
+    """The error for nested sequences of different lengths or depths; the first of each level say what is expected."""
+    sizes, first = [], data
+    while _is_sequence(first):
+        sizes.append(len(first))
+        first = first[0] if len(first) else None
+    return _first_uneven(data, sizes, 0, inferred)
+
+
+def _first_uneven(data: Any, sizes: list[int], dim: int, inferred: dtypes.dtype) -> Exception | None:
+    if dim == len(sizes):
+        if not _is_sequence(data) or getattr(data, "shape", None) == ():
+            return None
+        kind = type(data).__name__
+        whole = inferred.category == 1
+        wanted = f"'{kind}' object cannot be interpreted as an integer" if whole else f"must be real number, not {kind}"
+        return TypeError(f"tensor(): {wanted}")
+    if not _is_sequence(data):
+        return TypeError(f"tensor(): not a sequence: {data!r}")
+    if len(data) != sizes[dim]:
+        return ValueError(f"tensor(): expected sequence of length {sizes[dim]} at dim {dim} (got {len(data)})")
+    found = (_first_uneven(item, sizes, dim + 1, inferred) for item in data)
+    return next((error for error in found if error is not None), None)

@@ -1,0 +1,98 @@
+"""PyTorch's old constructors: `Tensor(2, 3)`, `FloatTensor([1, 2])`, `x.new(4)`, and the typed tensor classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.dispatch import devices
+from tenfold.ops.creation.factories import empty_on, tensor
+from tenfold.tensor.storage import UntypedStorage
+from tenfold.tensor.tensor import Tensor
+from tenfold.tensor.typed_storage import TITLES, TypedStorage, on_storage
+from tenfold.types import dtypes
+from tenfold.types.dtypes import dtype, get_default_dtype, set_default_dtype
+from tenfold.types.memory_format import strided
+from tenfold.types.size import Size
+
+
+def legacy_tensor(data: tuple[Any, ...], device: Any, kind: dtype | None = None, name: str = "Tensor") -> Tensor:
+    """`Tensor(...)`: sizes give an uninitialised tensor, a storage or tensor its memory, a sequence its data."""
+    kind = kind or get_default_dtype()
+    if len(data) != 1 or isinstance(data[0], (int, np.integer, Size)):
+        return empty_on(_sizes(data, name), kind, device)
+    value = data[0]
+    if isinstance(value, (TypedStorage, UntypedStorage)):
+        return on_storage(value, kind)
+    if isinstance(value, Tensor):
+        if value.dtype is not kind:
+            raise TypeError(f"expected {kind} (got {value.dtype})")
+        return value.detach()
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(value).__name__}'")
+    if not hasattr(value, "__len__") or (isinstance(value, np.ndarray) and not value.ndim):
+        raise TypeError(f"new(): data must be a sequence (got {type(value).__name__})")
+    return tensor(value, dtype=kind, device=device)
+
+
+def _sizes(data: tuple[Any, ...], name: str) -> tuple[int, ...]:
+    sizes = tuple(data[0]) if len(data) == 1 and isinstance(data[0], Size) else data or (0,)
+    if not all(hasattr(size, "__index__") for size in sizes):
+        kinds = ", ".join(type(d).__name__ for d in data)
+        raise TypeError(f"{name}() received an invalid combination of arguments - got ({kinds}), expected sizes or one sequence")
+    return sizes
+
+
+def _new(self: Tensor, *data: Any, device: Any = None) -> Tensor:
+    """A tensor of the same dtype and device from sizes, a sequence, a tensor or a storage (PyTorch's legacy form)."""
+    return legacy_tensor(data, self.device if device is None else device, self.dtype, "new")
+
+
+Tensor.new = _new  # type: ignore[attr-defined] # no operator, so not among the declared methods
+
+
+class _TypedTensor(type):
+    """The class of `FloatTensor` and its kin: calls make tensors, which are instances by dtype and device."""
+
+    dtype: dtype
+    layout = strided
+    is_cuda = is_sparse = False
+
+    def __new__(cls, name: str, bases: tuple[type, ...], names: dict[str, Any]) -> Any:
+        if bases:
+            raise TypeError(f"type 'torch.{bases[0].__name__}' is not an acceptable base type")
+        return type.__new__(cls, name, bases, names)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Tensor) and instance.dtype is cls.dtype and instance.device is devices.CPU
+
+    def __call__(cls, *data: Any, device: Any = None) -> Tensor:
+        if device is not None and devices.device(device).type != "cpu":
+            raise RuntimeError(f"legacy constructor expects device type: cpu but device type: {device} was passed")
+        return legacy_tensor(data, "cpu", cls.dtype, cls.__name__)
+
+
+TYPED: dict[str, Any] = {
+    title + "Tensor": _TypedTensor(title + "Tensor", (), {"dtype": dtypes.BY_NAME[name], "__module__": "tenfold"})
+    for name, title in TITLES.items()
+    if not name.startswith("complex")
+}
+_tensor_classes = set(TYPED.values())
+
+
+def set_default_tensor_type(kind: Any) -> None:
+    """Set the default floating type by a typed tensor class or its name, such as "torch.DoubleTensor"."""
+    found = TYPED.get(kind.rpartition(".")[2]) if isinstance(kind, str) else kind
+    if not isinstance(found, _TypedTensor):
+        raise TypeError(f"invalid type object: only floating-point types are supported as the default type, got {kind!r}")
+    if found.dtype.category != 2:
+        raise TypeError("only floating-point types are supported as the default type")
+    set_default_dtype(found.dtype)
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        return TYPED[name]
+    except KeyError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None

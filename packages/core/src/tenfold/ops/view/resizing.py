@@ -1,0 +1,168 @@
+"""Tensors that get other memory or another size in place: `set_`, `resize_`, and questions about their memory."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from tenfold.dispatch.inplace import bump_version
+from tenfold.dispatch.meta import contiguous_strides
+from tenfold.ops.creation.factories import checked_size, fill_uninitialised
+from tenfold.tensor.storage import UntypedStorage
+from tenfold.tensor.tensor import Tensor
+from tenfold.tensor.typed_storage import STORAGES, on_storage
+
+
+def _place(self: Tensor, storage: UntypedStorage, size: Any, stride: Any, offset: int) -> Tensor:
+    """Let a tensor view memory in this shape; memory that is too small grows."""
+    extent = 0 if 0 in size else offset + 1 + sum((n - 1) * s for n, s in zip(size, stride))
+    if extent * self.itemsize > storage.nbytes():
+        storage.resize_(extent * self.itemsize)
+    array = storage.view(self.dtype).as_strided(size, stride, offset if extent else 0)._array
+    self._array, self._storage, self._base = array, storage, None
+    bump_version(self)
+    return self
+
+
+def _set(
+    self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
+) -> Tensor:  # fmt: skip
+    """View the memory of a storage or of another tensor from now on; nothing: an empty tensor.
+
+    >>> import tenfold
+    >>> x, y = tenfold.zeros(1), tenfold.tensor([1.0, 2.0])
+    >>> x.set_(y).data_ptr() == y.data_ptr()
+    True
+    """
+    if source is None:
+        return _place(self, UntypedStorage(0, device=self.device), (0,), (1,), 0)
+    if isinstance(source, Tensor):
+        if source.dtype is not self.dtype or source.device is not self.device:
+            raise RuntimeError(
+                f"Could not set tensor of type {source.dtype.name} on {source.device} to a tensor of type {self.dtype.name} "
+                f"on {self.device}"
+            )
+        size, stride = (source.shape, source.stride()) if size is None else (size, stride)
+        offset = storage_offset or source.storage_offset()
+        return _place(self, source.untyped_storage(), size, stride or contiguous_strides(size), offset)
+    if source.device is not self.device:
+        raise RuntimeError(f"Attempted to set the storage of a tensor on device {self.device} to a storage on {source.device}")
+    whole = on_storage(source, self.dtype)
+    size = whole.shape if size is None else checked_size(size, "set_")
+    storage = whole.untyped_storage()
+    return _place(self, storage, size, contiguous_strides(size) if stride is None else tuple(stride), storage_offset)
+
+
+def _resize(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
+    """Give the tensor another size, keeping its memory where that is large enough and its first elements where not.
+
+    >>> import tenfold
+    >>> tenfold.tensor([1, 2, 3]).resize_(2)
+    tensor([1, 2])
+    """
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    size = checked_size(sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes, "resize_")
+    if size == tuple(self.shape) and not (memory_format is not None and memory_format.order):
+        return self
+    before = self.untyped_storage().nbytes()
+    strides = list(contiguous_strides(size))
+    if memory_format is not None and memory_format.order:
+        strides, step = [0] * len(size), 1
+        for d in reversed(memory_format.order):
+            strides[d] = step
+            step *= max(size[d], 1)
+    _place(self, self.untyped_storage(), size, strides, self.storage_offset())
+    fill_uninitialised(self.untyped_storage().view(self.dtype), before // self.itemsize)
+    return self
+
+
+def _resize_as(self: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
+    """Give the tensor the size of another."""
+    return _resize(self, the_template.shape, memory_format=memory_format)
+
+
+def _is_same_size(self: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same shape."""
+    return self.shape == other.shape
+
+
+def _is_nonzero(self: Tensor) -> bool:
+    """Whether the one element is not zero."""
+    return bool(self)
+
+
+def _storage_type(self: Tensor) -> Any:
+    """The class of the tensor's typed storage, such as `FloatStorage`."""
+    return STORAGES[self.dtype.name]
+
+
+def _share_memory(self: Tensor) -> Tensor:
+    """Mark the tensor's memory as shared with other processes."""
+    if self.device.type == "cpu":
+        self.untyped_storage().share_memory_()
+    return self
+
+
+def _is_shared(self: Tensor) -> bool:
+    return self.device.type != "cpu" or (self._storage is not None and self._storage.is_shared())
+
+
+def _is_pinned(self: Tensor, device: Any = None) -> bool:
+    """False: host memory is not pinned here."""
+    return False
+
+
+def _pin_memory(self: Tensor, device: Any = None) -> Tensor:
+    """The tensor itself: host memory is not pinned here."""
+    if self.device.type != "cpu":
+        raise RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
+    return self
+
+
+def _dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
+    """The dimensions from the outermost in memory to the innermost."""
+    strides, sizes = self.stride(), self.shape
+    order = tuple(sorted(range(self.dim()), key=lambda d: (-strides[d], -sizes[d], d)))
+    if ambiguity_check and len({s for s, n in zip(strides, sizes) if n != 1}) < sum(1 for _ in sizes):
+        raise RuntimeError("The tensor does not have unique dim order, or cannot map to exact one of the given memory formats.")
+    return order
+
+
+def _apply(self: Tensor, callable: Any) -> Tensor:
+    """Replace every element by a Python function of it. Slow: for what no operator does."""
+    return _mapped(self, "apply_", callable)
+
+
+def _map(self: Tensor, tensor: Tensor, callable: Any) -> Tensor:
+    """Replace every element by a Python function of it and of another tensor's, broadcast."""
+    return _mapped(self, "map_", callable, tensor)
+
+
+def _map2(self: Tensor, x: Tensor, y: Tensor, callable: Any) -> Tensor:
+    """Replace every element by a Python function of it and of two other tensors', broadcast."""
+    return _mapped(self, "map2_", callable, x, y)
+
+
+def _mapped(self: Tensor, name: str, function: Any, *others: Tensor) -> Tensor:
+    for t in (self, *others):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"{name}(): expected a Tensor, got {type(t).__name__}")
+        if t.requires_grad:
+            raise RuntimeError(f"Can't call {name} on Variable that requires grad. Use var.detach().{name} instead.")
+        if t.device.type != "cpu":
+            raise TypeError(f"{name} is only implemented on CPU tensors")
+        if t.dtype is not self.dtype:
+            raise TypeError(f"{name}: expected all tensors to be of {self.dtype}, got {t.dtype}")
+    values = [t.expand(self.shape).reshape(-1).tolist() for t in (self, *others)]
+    made = self.new_tensor([function(*row) for row in zip(*values)], dtype=self.dtype) if prod(self.shape) else self
+    return self.copy_(made.reshape(self.shape))  # type: ignore[no-any-return]
+
+
+for _name, _method in {
+    "set_": _set, "resize_": _resize, "resize_as_": _resize_as, "is_same_size": _is_same_size, "is_nonzero": _is_nonzero,
+    "storage_type": _storage_type, "share_memory_": _share_memory, "is_shared": _is_shared,
+    "is_pinned": _is_pinned, "pin_memory": _pin_memory, "dim_order": _dim_order, "apply_": _apply, "map_": _map,
+    "map2_": _map2,
+}.items():  # fmt: skip
+    setattr(Tensor, _name, _method)

@@ -1,0 +1,60 @@
+"""Python numbers as elements of a dtype: which fit, and the error for those that do not."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tenfold.types.dtypes import dtype
+from tenfold.types.numeric_limits import finfo, iinfo
+
+_C_NAMES = {"int32": "int", "float32": "float", "float64": "double", "float16": "double", "bfloat16": "double",
+            "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}  # fmt: skip
+
+
+def c_name(d: dtype) -> str:
+    """The C++ type of a dtype's elements, as PyTorch's errors name it."""
+    return _C_NAMES.get(d.name, f"{d.name}_t")
+
+
+def fits(value: Any, d: dtype) -> bool:
+    """Whether a number can become an element of a dtype: in range, not complex for a real one; -1 fits an unsigned one.
+
+    >>> from tenfold.types.dtypes import uint8
+    >>> fits(-1, uint8), fits(300, uint8)
+    (True, False)
+    """
+    if d.category == 0:
+        return True
+    if isinstance(value, complex):
+        if d.category < 3 and value.imag != 0:
+            return False
+        return d.category == 3 or fits(value.real, d)
+    if d.category == 1:
+        limits = iinfo(d)
+        low = limits.min if d.is_signed else -limits.max
+        return math.isfinite(value) and low <= int(value) <= limits.max
+    if d.itemsize < 4 or not math.isfinite(value):
+        return True
+    return abs(value) <= finfo(d).max
+
+
+def require_fit(value: Any, d: dtype, name: str | None = None) -> None:
+    """RuntimeError for a number that cannot become an element of a dtype."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        raise OverflowError("int too big to convert")
+    if not fits(value, d):
+        raise RuntimeError(f"value cannot be converted to type {name or c_name(d)} without overflow")
+
+
+def element(value: Any, d: dtype) -> Any:
+    """The number as a NumPy scalar of the dtype: integers out of an unsigned range wrap around; RuntimeError for the rest."""
+    require_fit(value, d)
+    if isinstance(value, complex) and d.category in (1, 2):
+        value = value.real
+    with np.errstate(all="ignore"):
+        if d.category == 1:
+            return np.array(int(value) % 2 ** (8 * d.itemsize), f"u{d.itemsize}").astype(d.numpy)[()]
+        return np.asarray(value).astype(d.numpy)[()]

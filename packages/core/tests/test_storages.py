@@ -1,0 +1,111 @@
+"""Storages, untyped and of one dtype; tensors that get other memory or another size; the old constructors."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+import tenfold
+from tenfold import storage as storages
+
+pytestmark = pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
+
+
+def test_elements_of_a_typed_storage() -> None:
+    x = tenfold.tensor([1.0, 2.5, 3.0])
+    s = x.storage()
+    assert (s[1], len(s), s.dtype, s.nbytes()) == (2.5, 3, tenfold.float32, 12)
+    s[1] = 7
+    assert x.tolist() == [1, 7, 3]
+    assert isinstance(s, tenfold.FloatStorage)
+    assert not isinstance(s, tenfold.LongStorage)
+    assert s.type() == "torch.FloatStorage"
+    assert s.int().tolist() == [1, 7, 3]
+    assert tenfold.IntStorage([1, -1]).byte().tolist() == [1, 255]
+    assert tenfold.ShortStorage.from_buffer(bytes([1, 2, 3, 4]), "big").tolist() == [258, 772]
+    with pytest.raises(IndexError, match="out of range"):
+        s[3]
+
+
+def test_untyped_storages() -> None:
+    s = tenfold.UntypedStorage([1, 2, 3])
+    assert (s.tolist(), s.nbytes(), s[1], s[1:].tolist()) == ([1, 2, 3], 3, 2, [2, 3])
+    s.resize_(2)
+    assert s.tolist() == [1, 2]
+    meta = tenfold.UntypedStorage(4, device="meta")
+    with pytest.raises(NotImplementedError, match="Not available"):
+        meta[0]
+    assert meta.resize_(8).nbytes() == 8
+
+
+def test_the_warning_comes_once() -> None:
+    storages._reset_warn_typed_storage_removal()
+    with pytest.warns(UserWarning, match="^TypedStorage is deprecated"):
+        tenfold.FloatStorage()
+    tenfold.FloatStorage()
+
+
+def test_resizing_keeps_what_fits_and_moves_views() -> None:
+    x = tenfold.tensor([1.0, 2.0, 3.0])
+    view = x[1:]
+    assert x.resize_(2).tolist() == [1, 2]
+    x.resize_(2, 3)
+    view.fill_(5)
+    assert x.view(-1)[:3].tolist() == [1, 5, 5]
+    assert x.resize_as_(tenfold.zeros(1)).shape == (1,)
+    with pytest.raises(RuntimeError, match="cannot resize variables that require grad"):
+        tenfold.Tensor._make_subclass(tenfold.Tensor, tenfold.ones(1), True).resize_(2)
+
+
+def test_set_shares_memory() -> None:
+    x, y = tenfold.zeros(1), tenfold.arange(6.0)
+    assert x.set_(y).data_ptr() == y.data_ptr()
+    x.set_(y.untyped_storage(), 1, (2, 2), (2, 1))
+    assert x.tolist() == [[1, 2], [3, 4]]
+    assert x.set_().numel() == 0
+    with pytest.raises(RuntimeError, match="Could not set tensor of type"):
+        x.set_(tenfold.arange(2))
+    with pytest.raises(RuntimeError, match="Expected a Storage of type Float"):
+        x.set_(tenfold.arange(2).storage())
+
+
+def test_deep_copies_share_as_before() -> None:
+    x = tenfold.arange(3.0)
+    copied, kept = copy.deepcopy([x, x.storage()])
+    copied[0] = 9
+    assert kept[0] == 9
+    assert x[0] == 0
+
+
+def test_typed_tensor_classes() -> None:
+    x = tenfold.FloatTensor([1, 2])
+    assert isinstance(x, tenfold.FloatTensor)
+    assert not isinstance(x, tenfold.DoubleTensor)
+    assert tenfold.LongTensor(2, 3).shape == (2, 3)
+    assert tenfold.ByteTensor(np.array([1])).dtype is tenfold.uint8
+    assert x.type(tenfold.LongTensor).dtype is tenfold.int64
+    assert x.new(2).dtype is tenfold.float32
+    assert x.new([3]).tolist() == [3]
+    with pytest.raises(TypeError, match="not an acceptable base type"):
+        type("Own", (tenfold.FloatTensor,), {})
+    with pytest.raises(TypeError, match="data must be a sequence"):
+        tenfold.Tensor(2.5)
+
+
+def test_what_nobody_wrote_shows_with_deterministic_algorithms() -> None:
+    tenfold.use_deterministic_algorithms(True)
+    try:
+        assert tenfold.empty(2).isnan().all()
+        assert tenfold.empty(2, dtype=tenfold.int8).tolist() == [127, 127]
+        assert tenfold.ones(1).resize_(2)[1].isnan()
+    finally:
+        tenfold.use_deterministic_algorithms(False)
+
+
+def test_python_functions_of_elements() -> None:
+    x = tenfold.tensor([1, 2])
+    assert x.apply_(lambda v: v * 3).tolist() == [3, 6]
+    assert x.map_(tenfold.tensor([1, 1]), lambda a, b: a + b).tolist() == [4, 7]
+    assert x.map2_(x.clone(), tenfold.tensor([2]), lambda a, b, c: a + b * c).tolist() == [12, 21]
