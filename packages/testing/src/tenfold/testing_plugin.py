@@ -10,4 +10,5 @@ TENFOLD_PLUGIN_API = 1
 
 @hookimpl()  # type: ignore[untyped-decorator]
 def tenfold_samples() -> dict[str, tuple[str, ...]]:
-    return families("tenfold.testing.samples")
+    references = tuple(module for modules in families("tenfold.testing.references").values() for module in modules)
+    return {**families("tenfold.testing.samples"), "references": references}

@@ -12,6 +12,10 @@ from tenfold.testing import samples as registry
 from tenfold.testing.checks.gradient import has_autograd
 
 
+# Families whose values are compared with a formula that is not the operator's own code.
+COMPARED = ("pointwise", "activation", "reduction", "loss")
+
+
 def completeness(op: Any) -> list[str]:
     """What an operator lacks, in words; an empty list when it is complete.
 
@@ -35,6 +39,8 @@ def _samples(operator: Operator) -> Iterator[str]:
     found = registry.find(operator)
     if found is None or not registry.samples_of(operator, dtype=(found.dtypes or (None,))[0]):
         yield "samples (tenfold.testing.samples)"
+    if found is not None and operator.family in COMPARED and found.reference is None and not found.no_reference:
+        yield "a reference for its values (tenfold.testing.references, or no_reference= with the reason)"
     if _tensors(operator) and not registry.error_samples_of(operator):
         yield "error samples (tenfold.testing.samples)"
 

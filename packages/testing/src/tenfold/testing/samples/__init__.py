@@ -20,6 +20,7 @@ from tenfold import plugins
 from tenfold.dispatch.operators import OPERATORS, Operator, as_operator
 from tenfold.tensor.tensor import Tensor
 from tenfold.testing.make import ANY, LAYOUTS, NONZERO, POSITIVE, PROBABILITY, UNIT, Domain, Make
+from tenfold.testing.references import NO_REFERENCE, REFERENCES
 
 __all__ = [
     "ANY", "LAYOUTS", "NONZERO", "POSITIVE", "PROBABILITY", "UNIT", "Domain", "ErrorSample", "Make", "Sample", "Samples",
@@ -187,7 +188,11 @@ _loaded: list[bool] = []
 def find(target: Any) -> Samples | None:
     """What is registered for an operator."""
     load()
-    return SAMPLES.get(_name(target))
+    found = SAMPLES.get(_name(target))
+    if found is not None and found.reference is None:
+        found.reference = REFERENCES.get(found.name)
+        found.no_reference = found.no_reference or NO_REFERENCE.get(found.name, "")
+    return found
 
 
 def samples_of(target: Any, device: Any = "cpu", dtype: Any = None) -> list[Sample]:
