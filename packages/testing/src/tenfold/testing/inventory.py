@@ -11,7 +11,6 @@ from tenfold.plugins import autograd
 from tenfold.testing import samples as registry
 from tenfold.testing.checks.gradient import has_autograd
 
-
 # Families whose values are compared with a formula that is not the operator's own code.
 COMPARED = ("pointwise", "activation", "reduction", "loss")
 

@@ -87,9 +87,12 @@ def against_reference(case: Case, sample: Sample) -> None:
     computed = sample.map(lambda t: _precise(t, floating))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # NumPy's, about empty slices and the like
-        wanted = [np.asarray(b) for b in results_of(case.registered.reference(*computed.args, **computed.kwargs))]
+        found = results_of(case.registered.reference(*computed.args, **computed.kwargs))
+        wanted = [None if b is None else np.asarray(b) for b in found]
         assert len(got) == len(wanted), f"{len(got)} results, the reference has {len(wanted)}"
         for a, b in zip(got, wanted):
+            if b is None:  # the definition leaves it open
+                continue
             if not isinstance(a, Tensor):
                 assert a == b.item(), f"{case.operator.name}: {a!r}, the reference has {b.item()!r}"
                 continue

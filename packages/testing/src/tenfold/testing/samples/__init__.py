@@ -20,7 +20,7 @@ from tenfold import plugins
 from tenfold.dispatch.operators import OPERATORS, Operator, as_operator
 from tenfold.tensor.tensor import Tensor
 from tenfold.testing.make import ANY, LAYOUTS, NONZERO, POSITIVE, PROBABILITY, UNIT, Domain, Make
-from tenfold.testing.references import NO_REFERENCE, REFERENCES
+from tenfold.testing.references import NO_REFERENCE, NO_SPECIAL, REFERENCES
 
 __all__ = [
     "ANY", "LAYOUTS", "NONZERO", "POSITIVE", "PROBABILITY", "UNIT", "Domain", "ErrorSample", "Make", "Sample", "Samples",
@@ -192,6 +192,7 @@ def find(target: Any) -> Samples | None:
     if found is not None and found.reference is None:
         found.reference = REFERENCES.get(found.name)
         found.no_reference = found.no_reference or NO_REFERENCE.get(found.name, "")
+        found.no_special = found.no_special or NO_SPECIAL.get(found.name, "")
     return found
 
 

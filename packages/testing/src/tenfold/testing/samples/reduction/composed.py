@@ -14,8 +14,8 @@ from tenfold.testing.samples import NONZERO, ErrorSample, Make, Sample, error_sa
 def _sampled(make: Make) -> Iterator[Sample]:
     yield Sample(make(5))
     yield Sample(make(2, 3), dx=2, dim=0, note="dx")
-    yield Sample(make(2, 3), make(3), note="points")
-    yield Sample(make(2, 3), make(2, 3), note="points for each")
+    yield Sample(make(2, 3), make.of([0, 1, 3]), note="points")
+    yield Sample(make(2, 3), make.of([[0, 1, 3], [1, 1, 2]]), note="points for each")
     yield Sample(make(3, 4, layout="transposed"), note="transposed")
     yield Sample(make(0, 3), note="empty")
 
