@@ -306,7 +306,7 @@ _POWERS: dict[float, Any] = {
 @widened
 @quiet
 def pow(input: Any, exponent: Any, out: Any = None) -> Any:
-    if getattr(exponent, "ndim", 1) == 0 and exponent.dtype.kind == "f":
+    if getattr(exponent, "ndim", 1) == 0 and exponent.dtype.kind == "f" and type(input) is np.ndarray:
         exponent = exponent.item()
     if type(exponent) in (int, float):
         shortcut = _POWERS.get(exponent)

@@ -169,6 +169,7 @@ def _pow(make: Make) -> Iterator[Sample]:
     exponents = Domain(0, 3) if make.dtype.category < 2 else Domain(-1.5, 2.5)
     yield from binary(POSITIVE, exponents, (2, 3))(make)
     yield Sample(2, make(3, domain=exponents), note="number as base")
+    yield Sample(2, make(domain=exponents), note="number as base, 0-d exponent")
     if make.dtype.category >= 2:
         yield Sample(make(4, domain=NONZERO), 2, note="square of both signs")
         yield Sample(make(4, domain=POSITIVE), 0.5, note="root")
