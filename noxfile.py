@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "tools"))
 os.environ.pop("PYTHONPATH", None)  # a session sees what is installed in its environment
 
+from next_version import copy_bumped  # noqa: E402
 from workspace import Package, closure, distribution_name, example_plugins, packages, siblings  # noqa: E402
 
 PACKAGES = packages()
@@ -33,14 +34,16 @@ GPT_PACKAGES = ("core", "autograd", "nn", "optim", "data", "text")
 DEMO_TOOLS = ("matplotlib", "safetensors", "scikit-learn", "tqdm")
 PLUGIN_HOSTS = ("core", "testing", "autograd", "nn", "optim")
 WITH_OPERATORS = ("core", "nn", "scientific")
-SCOREBOARD = Path("../shared/parity/opdb.py")
 
 nox.needs_version = ">=2024.4.15"
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_venv = "yes"
-nox.options.sessions = ["lint", "types", "wheels", "plugins", "examples", "docs", "oracle", "tests"]
+nox.options.sessions = [
+    "lint", "types", "wheels", "release", "versions", "plugins", "examples", "docs", "cold", "oracle", "tests",
+]  # fmt: skip
 
 _built: dict[bool, Path] = {}
+_released: list[Path] = []
 
 
 def new_environment(session: nox.Session, home: Path) -> str:
@@ -166,7 +169,8 @@ def tests(session: nox.Session, package: str) -> None:
     install_for_tests(session, PACKAGES[package], *TEST_TOOLS)
     # A module behind the extra "gpu" needs hardware's libraries; its doctests show as skipped where these are missing.
     lenient = ["--doctest-ignore-import-errors"] if "gpu" in PACKAGES[package].extras else []
-    paths = [] if names_files(session) else [f"packages/{package}/tests", f"packages/{package}/src"]
+    places = [Path("packages") / package / folder for folder in ("tests", "src")]
+    paths = [] if names_files(session) else [str(place) for place in places if place.exists()]
     session.run("pytest", "--doctest-modules", *lenient, *paths, *session.posargs)
 
 
@@ -233,7 +237,7 @@ def types(session: nox.Session) -> None:
     third_party = sorted(need for need in declared if distribution_name(need) not in own | {"triton"})
     session.install("--quiet", "mypy==2.4.*", *third_party)
     commands, paths = {}, {}
-    for name in session.posargs or PACKAGES:
+    for name in session.posargs or [package.short for package in PACKAGES.values() if package.has_code]:
         package = PACKAGES[name]
         optional = [need for needs in package.extras.values() for need in needs]
         # Core comes first: its tenfold/__init__.py is the one that counts.
@@ -248,21 +252,77 @@ def types(session: nox.Session) -> None:
     each(session, commands, MYPYPATH=paths)
 
 
+def distributions(session: nox.Session) -> Path:
+    """The folder with every package's source archive and the wheel built from it, made once per run."""
+    out = ROOT / "dist"
+    if not _released:
+        shutil.rmtree(out, ignore_errors=True)
+        for package in PACKAGES.values():
+            command = ("-m", "build", "--no-isolation", "--outdir", str(out), str(package.folder))
+            session.run(builder(session), *command, silent=True)
+        _released.append(out)
+    return out
+
+
 @nox.session(venv_backend="none")
 def wheels(session: nox.Session) -> None:
     """Build every source archive and wheel, check that no two share a file, and use them together outside the repository."""
-    out = ROOT / "dist"
-    shutil.rmtree(out, ignore_errors=True)
-    for package in PACKAGES.values():
-        session.run(builder(session), "-m", "build", "--no-isolation", "--outdir", str(out), str(package.folder), silent=True)
+    out = distributions(session)
     built = [wheel(out, package) for package in PACKAGES.values()]
     session.run(sys.executable, "tools/check_wheels.py", *built)
     with tempfile.TemporaryDirectory() as outside:
-        python = new_environment(session, Path(outside) / "venv")
-        session.run(python, "-m", "pip", "install", "--quiet", *built)
         shutil.copy(ROOT / "tools" / "smoke.py", outside)
+        readme_program(Path(outside) / "program.py")
         with session.chdir(outside):
-            session.run(python, "smoke.py", *(package.import_name for package in PACKAGES.values()))
+            # What `pip install tenfold` brings runs the README's program; then the other packages join.
+            python = new_environment(session, Path(outside) / "venv")
+            together = closure(PACKAGES["tenfold"])
+            session.run(python, "-m", "pip", "install", "--quiet", *(wheel(out, package) for package in together))
+            session.run(python, "program.py")
+            session.run(python, "-m", "pip", "install", "--quiet", *built)
+            session.run(python, "smoke.py", *smoke_names())
+
+
+def smoke_names() -> list[str]:
+    """What the smoke test imports: every package that has code."""
+    return [package.import_name for package in PACKAGES.values() if package.has_code]
+
+
+def readme_program(target: Path) -> None:
+    """Write the README's first Python block into a file."""
+    found = re.search(r"(?s)```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"))
+    if found is None:
+        raise LookupError("README.md has no Python block")
+    target.write_text(found[1], encoding="utf-8")
+
+
+@nox.session(venv_backend="none")
+def release(session: nox.Session) -> None:
+    """Build and check everything that an upload needs: metadata, READMEs, contents, licences, changelogs."""
+    session.run(builder(session), "tools/check_release.py", str(distributions(session)))
+
+
+@nox.session(venv_backend="none")
+def versions(session: nox.Session) -> None:
+    """Install each package's next minor version beside the others' present ones, in turn, and use them together."""
+    present = wheelhouse(session, editable=False)
+    with tempfile.TemporaryDirectory() as outside:
+        python = new_environment(session, Path(outside) / "venv")
+        shutil.copy(ROOT / "tools" / "smoke.py", outside)
+        session.run(python, "-m", "pip", "install", "--quiet", *(wheel(present, package) for package in PACKAGES.values()))
+        commands = {}
+        for name in session.posargs or PACKAGES:
+            project, out = Path(outside) / name, Path(outside) / "next" / name
+            copy_bumped(PACKAGES[name].folder, project)
+            session.run(builder(session), "tools/build_wheels.py", str(out), str(project), silent=True)
+            commands[name] = (wheel(out, PACKAGES[name]), wheel(present, PACKAGES[name]))
+        with session.chdir(outside):
+            for after, before in commands.values():
+                replace = ("-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall")
+                session.run(python, *replace, after)
+                session.run(python, "-m", "pip", "check")
+                session.run(python, "smoke.py", *smoke_names(), silent=True)
+                session.run(python, *replace, before)
 
 
 @nox.session
@@ -288,6 +348,23 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session
+def cold(session: nox.Session) -> None:
+    """Run operators' examples one to a process, and each test file's first tests in a process of their own."""
+    install(session, PACKAGES.values(), *TEST_TOOLS, "scipy")
+    files = [
+        str(path.relative_to(ROOT))
+        for package in PACKAGES.values()
+        for path in sorted(package.folder.glob("tests/**/test_*.py"))
+        if not needs_oracle(path)
+    ]
+    commands = {
+        "functions": ["python", "tools/cold.py", "functions", *session.posargs],
+        "files": ["python", "tools/cold.py", "files", *files],
+    }
+    each(session, commands, OMP_NUM_THREADS=dict.fromkeys(commands, "1"))
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Measure speed against NumPy and PyTorch in one run: all of benchmarks/*.py, or those named after --."""
     install(session, PACKAGES.values(), TORCH)
@@ -299,10 +376,29 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def parity(session: nox.Session) -> None:
-    """Run an operator-database scoreboard against PyTorch: nox -s parity -- PATH/opdb.py [ARGS]."""
-    given = session.posargs[:1] if session.posargs and session.posargs[0].endswith(".py") else []
-    script = Path(given[0]) if given else SCOREBOARD
-    if not script.is_file():
-        session.error(f"{script} is no file; give the scoreboard's path: nox -s parity -- PATH/opdb.py")
-    install(session, PACKAGES.values(), TORCH, "expecttest")
-    session.run("python", str(script), *session.posargs[len(given) :])
+    """Run judges against PyTorch that lie elsewhere: nox -s parity -- SCRIPT..., or their paths in TENFOLD_PARITY.
+
+    They are known by their names: opdb.py (PyTorch's operator database), fuzz.py (random programs, two minutes from a
+    fixed seed), run.py (PyTorch's own test files). What follows `--ARGUMENT` goes to all of them.
+    """
+    known = {
+        "opdb.py": [],
+        "fuzz.py": ["--seconds", "120", "--seed", "0"],
+        "run.py": ["--engine", "tenfold", "--python", sys.executable, "-j", "1"],
+    }
+    named_here = [argument for argument in session.posargs if argument.endswith(".py")]
+    scripts = [Path(name).resolve() for name in named_here or os.environ.get("TENFOLD_PARITY", "").split(os.pathsep) if name]
+    wrong = [str(script) for script in scripts if not script.is_file() or script.name not in known]
+    if wrong or not scripts:
+        session.error(
+            f"{', '.join(wrong) or 'nothing'} is no judge; give paths of {', '.join(known)} after -- or in TENFOLD_PARITY"
+        )
+    install(session, PACKAGES.values(), TORCH, "expecttest", "pytest", *extras(PACKAGES.values(), "gpu"))
+    further = [argument for argument in session.posargs if argument not in named_here]
+    python = session.run("python", "-c", "import sys; print(sys.executable)", silent=True).strip()
+    known["run.py"][3] = python
+    each(
+        session,
+        {script.name: ["python", str(script), *known[script.name], *further] for script in scripts},
+        OMP_NUM_THREADS={script.name: "1" for script in scripts},
+    )

@@ -12,7 +12,8 @@
 - An import inside a function says why in a comment on its line, unless it is of a third-party library, of a sibling named in
   an extra, or in a plugin's hooks, which name what they bring when they are asked.
 - `tenfold/__init__.py` exists once, in core: two distributions that ship it overwrite each other.
-- No folder named `tenfold` stands outside a src/ folder, where it would be imported in place of the installed package.
+- No folder named `tenfold` stands outside a src/ folder, where it would be imported in place of the installed package,
+  but for that of the distribution `tenfold` itself, which has no code.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ def check_layout(root: Path) -> Iterator[str]:
         path = Path(folder)
         if path.name != "tenfold" or path == root:
             continue
-        if path.parent.name != "src":
+        if path.parent.name != "src" and not (path / "pyproject.toml").exists():
             yield f"{path}: a folder named tenfold outside src/ shadows the installed package; name it otherwise"
         init = path / "__init__.py"
         if path.parent.name == "src" and init.exists() and init != core_init:

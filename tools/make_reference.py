@@ -20,13 +20,14 @@ from workspace import Package, packages
 
 def public_modules(package: Package, others: set[str]) -> Iterator[ModuleType]:
     """The package's modules without a leading underscore, those of other distributions left out."""
-    top = importlib.import_module(package.import_name)
-    yield top
-    for found in pkgutil.walk_packages(top.__path__, f"{package.import_name}."):
-        parts = found.name.split(".")
-        foreign = any(f"{found.name}.".startswith(f"{other}.") for other in others)
-        if not foreign and not any(part.startswith("_") for part in parts):
-            yield importlib.import_module(found.name)
+    for name in (name for name in package.import_names if not name.endswith("_plugin")):
+        top = importlib.import_module(name)
+        yield top
+        for found in pkgutil.walk_packages(getattr(top, "__path__", ()), f"{name}."):
+            parts = found.name.split(".")
+            foreign = any(f"{found.name}.".startswith(f"{other}.") for other in others)
+            if not foreign and not any(part.startswith("_") for part in parts):
+                yield importlib.import_module(found.name)
 
 
 def public_members(module: ModuleType) -> list[tuple[str, Any]]:
@@ -112,9 +113,10 @@ def main() -> None:
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     known = packages()
-    chosen = [known[name] for name in args.packages] if args.packages else list(known.values())
+    chosen = [known[name] for name in args.packages] if args.packages else [p for p in known.values() if p.has_code]
     for package in chosen:
-        others = {other.import_name for other in known.values() if other.import_name.startswith(f"{package.import_name}.")}
+        own = package.import_names
+        others = {name for other in known.values() for name in other.import_names if name not in own}
         target = args.out / f"{package.short}.md"
         target.write_text(page(package, others), encoding="utf-8")
         print(f"wrote {target}")

@@ -33,6 +33,8 @@ class Package:
     test_requires: tuple[str, ...]
     entry_points: dict[str, str] = field(hash=False)
     includes: tuple[str, ...]
+    version: str = "0"
+    has_code: bool = True
 
     @property
     def short(self) -> str:
@@ -45,7 +47,12 @@ class Package:
 
     @property
     def import_names(self) -> tuple[str, ...]:
-        """The dotted names that the wheel provides, its own package first: "src/tenfold/cuda" is "tenfold.cuda"."""
+        """The dotted names that the wheel provides, its own package first: "src/tenfold/cuda" is "tenfold.cuda".
+
+        None where the wheel has no code and only brings others.
+        """
+        if not self.has_code:
+            return ()
         if not self.includes or not all(include.startswith("src/") for include in self.includes):
             raise ValueError(
                 f"{self.folder / 'pyproject.toml'}: the wheel target's only-include must be folders and modules under src/"
@@ -71,6 +78,8 @@ def read_package(pyproject: Path) -> Package:
         test_requires=tuple(data.get("dependency-groups", {}).get("test", ())),
         entry_points=dict(project.get("entry-points", {}).get(ENTRY_POINT_GROUP, {})),
         includes=tuple(wheel.get("only-include", ())),
+        version=project["version"],
+        has_code=not wheel.get("bypass-selection", False),
     )
 
 

@@ -4,6 +4,7 @@ import zipfile
 from pathlib import Path
 
 import check_wheels
+import pytest
 
 
 def make(folder: Path, name: str, *files: str) -> Path:
@@ -32,3 +33,13 @@ def test_stray_files_and_a_missing_marker_are_found(tmp_path: Path) -> None:
     found = check_wheels.check([make(tmp_path, "nn", "tests/test_nn.py", "tenfold/nn/__init__.py")])
     assert any("holds tests/test_nn.py" in line for line in found)
     assert any("no py.typed" in line for line in found)
+
+
+def test_a_large_core_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    core = make(tmp_path, "core", "tenfold/__init__.py", "tenfold/py.typed")
+    monkeypatch.setitem(check_wheels.LIMITS_BYTES, "tenfold_core", 10)
+    assert any("10 are the most" in line for line in check_wheels.check([core]))
+
+
+def test_a_wheel_without_code_needs_no_marker(tmp_path: Path) -> None:
+    assert check_wheels.check([make(tmp_path, "all")]) == []

@@ -4,4 +4,5 @@ from __future__ import annotations
 
 from tenfold.scientific.namespaces import functions
 
-globals().update(functions("fft"))
+_FUNCTIONS = functions("fft")
+globals().update(_FUNCTIONS, __all__=sorted(_FUNCTIONS))

@@ -29,13 +29,13 @@ for _name in WINDOWS:
 
 @samples("stft", dtypes=REAL)
 def _stft(make: Make) -> Iterator[Sample]:
-    yield Sample(make(12), 4, return_complex=True)
+    yield Sample(make(12), 4, window=make(4), return_complex=True)
     yield Sample(make(2, 12), 4, 2, window=make(4, domain=POSITIVE), return_complex=True, note="batch, window")
     yield Sample(make(12), 6, 3, 4, make(4), return_complex=True, note="a narrower window")
-    yield Sample(make(12), 4, center=False, onesided=False, return_complex=True, note="not centred, both sides")
+    yield Sample(make(12), 4, window=make(4), center=False, onesided=False, return_complex=True, note="not centred, both sides")
     for mode in ("constant", "replicate", "circular"):
-        yield Sample(make(12), 4, pad_mode=mode, normalized=True, return_complex=True, note=mode)
-    yield Sample(make(12), 4, return_complex=False, note="pairs of real numbers")
+        yield Sample(make(12), 4, window=make(4), pad_mode=mode, normalized=True, return_complex=True, note=mode)
+    yield Sample(make(12), 4, window=make(4), return_complex=False, note="pairs of real numbers")
 
 
 @error_samples("stft")
@@ -47,10 +47,11 @@ def _stft_errors(make: Make) -> Iterator[ErrorSample]:
 
 @samples("istft", dtypes=(tenfold.complex64, tenfold.complex128))
 def _istft(make: Make) -> Iterator[Sample]:
-    yield Sample(make(3, 5), 4)
-    yield Sample(make(2, 3, 5), 4, 2, window=make(4, dtype=_part(make), domain=POSITIVE), note="batch, window")
-    yield Sample(make(4, 5), 4, onesided=False, return_complex=True, note="complex signal")
-    yield Sample(make(3, 5), 4, normalized=True, length=6, note="length")
+    window = make(4, dtype=_part(make), domain=POSITIVE)
+    yield Sample(make(3, 5), 4, window=window)
+    yield Sample(make(2, 3, 5), 4, 2, window=window, note="batch, window")
+    yield Sample(make(4, 5), 4, window=window, onesided=False, return_complex=True, note="complex signal")
+    yield Sample(make(3, 5), 4, window=window, normalized=True, length=6, note="length")
 
 
 def _part(make: Make) -> tenfold.dtype:

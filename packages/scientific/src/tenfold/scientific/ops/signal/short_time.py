@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from tenfold.dispatch.operators import composite, op
@@ -34,6 +35,8 @@ def stft(
             )
         return_complex = True
     _check("stft", input, window, n_fft, hop, length, center, align_to_window)
+    if window is None:
+        warn_of_no_window("which is known to cause spectral leakage; hann_window and hamming_window make others")
     x = input if input.dim() == 2 else input.unsqueeze(0)
     if center:
         x = _padded(x, n_fft // 2, pad_mode)
@@ -49,6 +52,16 @@ def stft(
     spectra = transform(frames, norm="ortho" if normalized else None).mT
     spectra = spectra if input.dim() == 2 else spectra.squeeze(0)
     return spectra if return_complex else op.view_as_real(spectra)
+
+
+def warn_of_no_window(why: str) -> None:
+    """Say that the stretches end abruptly unless told to."""
+    warnings.warn(
+        f"A window was not provided. A rectangular window will be applied, {why}. To suppress this warning, give "
+        f"window=tenfold.ones(n_fft)",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 def _check(name: str, x: Any, window: Any, n_fft: int, hop: int, length: int, center: bool, align: bool | None) -> None:
@@ -114,7 +127,8 @@ def istft(
 
     >>> import tenfold
     >>> x = tenfold.arange(8.0)
-    >>> tenfold.istft(tenfold.stft(x, 4, return_complex=True), 4).round().abs()
+    >>> window = tenfold.ones(4)
+    >>> tenfold.istft(tenfold.stft(x, 4, window=window, return_complex=True), 4, window=window).round().abs()
     tensor([0., 1., 2., 3., 4., 5., 6., 7.])
     """
     hop, width = n_fft // 4 if hop_length is None else hop_length, n_fft if win_length is None else win_length
@@ -128,6 +142,8 @@ def istft(
         frames = op.fft_irfft(x.mT, n_fft, norm=norm)
     else:
         frames = op.fft_ifft(x.mT, norm=norm).real
+    if window is None:
+        warn_of_no_window("which inverts a transform made with no other")
     weights = _window(window, n_fft, width, frames.real if frames.dtype.is_complex else frames)
     if weights is None:
         weights = frames.new_ones(n_fft)
@@ -141,6 +157,12 @@ def istft(
         raise RuntimeError(f"istft({list(input.shape)}) window overlap add min: 1")
     signal = signal / total
     if stop > end:
+        warnings.warn(
+            "The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. "
+            "Please check your center and hop_length settings.",
+            UserWarning,
+            stacklevel=2,
+        )
         signal = op.cat([signal, signal.new_zeros(signal.shape[0], stop - end)], -1)
     return signal if input.dim() == 3 else signal.squeeze(0)
 

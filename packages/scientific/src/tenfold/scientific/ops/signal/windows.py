@@ -74,8 +74,8 @@ def blackman_window(
     """Blackman window: 0.42 - 0.5 cos(2 pi k / N) + 0.08 cos(4 pi k / N).
 
     >>> import tenfold
-    >>> tenfold.blackman_window(4).abs()
-    tensor([0.0000, 0.3400, 1.0000, 0.3400])
+    >>> tenfold.blackman_window(4)[1:]
+    tensor([0.3400, 1.0000, 0.3400])
     """
     k, n = _positions("blackman_window", window_length, periodic, dtype, layout)
     return _made(cosine_sum(2 * pi * k / n, (0.42, 0.5, 0.08)), dtype, device, requires_grad)
@@ -105,7 +105,7 @@ def kaiser_window(
 
     >>> import tenfold
     >>> tenfold.kaiser_window(4, beta=1.0)
-    tensor([0.7899, 0.9449, 1.0000, 0.9449])
+    tensor([0.7898, 0.9450, 1.0000, 0.9450])
     """
     k, n = _positions("kaiser_window", window_length, periodic, dtype, layout)
     values = np.i0(beta * np.sqrt(np.maximum(1 - (2 * k / n - 1) ** 2, 0))) / np.i0(beta)

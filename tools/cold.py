@@ -1,0 +1,140 @@
+"""Run things first: what works only after something else was imported or called is found nowhere else.
+
+    python tools/cold.py functions [NAME...]     each operator's example, alone in a process that has only imported tenfold
+    python tools/cold.py files PATH...           the first tests of each test file, in a process of their own
+
+`functions` forks a process for each example from one that did nothing but `import tenfold`: loading the plugins, writing the
+call path and finding the kernel all happen anew. Without names it takes the first operators of each module that declares
+some; `functions all` takes every one, which is ten times as many. `files` starts an interpreter per file and runs its first
+tests; later ones no longer meet a fresh process. Left out: operators without an example, and what the files' later tests do
+(the sessions `tests` and `oracle` run all of them).
+"""
+
+from __future__ import annotations
+
+import argparse
+import doctest
+import json
+import os
+import subprocess
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+FIRST_TESTS = 3
+FIRST_OPERATORS = 2
+LIMIT_S = 120
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+LISTING = """
+import json
+from tenfold.dispatch.operators import OPERATORS
+from tenfold.plugins import load_operators
+load_operators()
+print(json.dumps([[name, o.declared.__module__, o.doc] for name, o in OPERATORS.items() if ">>>" in o.doc]))
+"""
+
+
+def pytest_collection_modifyitems(items: list[Any]) -> None:
+    """This module is also the pytest plugin of the processes that `files` starts: it keeps a file's first tests."""
+    del items[FIRST_TESTS:]
+
+
+def examples(names: list[str]) -> dict[str, str]:
+    """Operators' docstrings with an example: those named, or the first ones of each module.
+
+    They are read by another process, so that this one stays cold.
+    """
+    run = subprocess.run([sys.executable, "-c", LISTING], capture_output=True, text=True, check=True, timeout=LIMIT_S)
+    chosen, seen = {}, Counter[str]()
+    for name, module, doc in json.loads(run.stdout):
+        seen[module] += 1
+        if name in names or names == ["all"] or (not names and seen[module] <= FIRST_OPERATORS):
+            chosen[name] = doc
+    return chosen
+
+
+def run_example(name: str, doc: str) -> bool:
+    """Whether an example shows what it says; differences are printed."""
+    warnings.simplefilter("error")
+    test = doctest.DocTestParser().get_doctest(doc, {"__name__": "cold"}, name, None, 0)
+    return not doctest.DocTestRunner(optionflags=FLAGS).run(test).failed
+
+
+def forked(function: Callable[[], bool]) -> int:
+    """Start a child process that runs the function and exits with 0 for True; its id."""
+    child = os.fork()
+    if child:
+        return child
+    code = 1
+    try:
+        code = int(not function())
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the child must not go on as its parent
+        print(f"{type(error).__name__}: {error}")
+    sys.stdout.flush()
+    os._exit(code)
+
+
+def run_functions(names: list[str]) -> list[str]:
+    """The operators whose examples fail in a fresh process, several at a time."""
+    chosen = examples(names)
+    import tenfold  # noqa: F401 - what every child starts with
+
+    running: dict[int, str] = {}
+    failed: list[str] = []
+    for name, doc in chosen.items():
+        if len(running) >= (os.cpu_count() or 1):
+            failed += _finished(running)
+        running[forked(lambda name=name, doc=doc: run_example(name, doc))] = name  # type: ignore[misc]
+    while running:
+        failed += _finished(running)
+    print(f"{len(chosen)} functions, each first in its process: {len(failed)} failed")
+    return failed
+
+
+def _finished(running: dict[int, str]) -> Iterator[str]:
+    """Wait for one child; its name if it failed."""
+    child, status = os.wait()
+    name = running.pop(child)
+    if status:
+        yield name
+
+
+def run_file(path: str) -> tuple[str, str]:
+    """Run a file's first tests in an interpreter of their own; its path, and what it printed if it failed."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "cold", "-p", "no:cacheprovider", path]
+    paths = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
+    run = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=LIMIT_S, env={**os.environ, "PYTHONPATH": paths}
+    )
+    return path, "" if run.returncode in (0, 5) else run.stdout + run.stderr  # 5: nothing to run here
+
+
+def run_files(paths: list[str]) -> list[str]:
+    """The files whose first tests fail in a process of their own."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = list(pool.map(run_file, paths))
+    failed = {path: output for path, output in results if output}
+    for output in failed.values():
+        print(output)
+    print(f"{len(paths)} test files, each first in its process: {len(failed)} failed")
+    return list(failed)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Run examples and test files in fresh processes.")
+    parser.add_argument("what", choices=("functions", "files"))
+    parser.add_argument("names", nargs="*")
+    given = parser.parse_args()
+    start = time.perf_counter()
+    failed = run_functions(given.names) if given.what == "functions" else run_files(given.names)
+    print(f"cold: {given.what} took {time.perf_counter() - start:.0f} s" + "".join(f"\n  failed: {name}" for name in failed))
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import cold
+import pytest
+
+
+def test_a_wrong_example_fails(capfd: pytest.CaptureFixture[str]) -> None:
+    assert cold.run_example("right", ">>> 1 + 1\n2\n")
+    assert not cold.run_example("wrong", ">>> 1 + 1\n3\n")
+    assert "Expected" in capfd.readouterr().out
+
+
+def test_only_a_files_first_tests_run(tmp_path: Path) -> None:
+    path = tmp_path / "test_planted.py"
+    tests = [f"def test_{i}():\n    assert {i} < {cold.FIRST_TESTS}\n" for i in range(cold.FIRST_TESTS + 1)]
+    path.write_text("\n".join(tests))
+    assert cold.run_file(str(path)) == (str(path), "")
+    path.write_text("def test_first():\n    assert False\n")
+    assert "1 failed" in cold.run_file(str(path))[1]
