@@ -123,6 +123,25 @@ else:
     __getattr__ = _found
 
 
+_PRIVATE = {"Any", "TYPE_CHECKING", "annotations", "builtins", "importlib", "pkgutil"}
+_SIBLINGS = ("amp", "func")  # packages whose names are public here
+
+
+def __dir__() -> list[str]:
+    """The public names: those that are here, those that come when first asked for, and the packages."""
+    modules = {module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")}
+    own = {name for name in globals() if not name.startswith("_") or name.startswith("__")}
+    return sorted(name for name in (own | {*_LAZY} | modules) - _PRIVATE if not name.endswith("_plugin"))
+
+
+# What `from tenfold import *` brings: functions, classes and constants of core.
+__all__ = [
+    name
+    for name in (*globals(), *(lazy for lazy, module in _LAZY.items() if module.split(".")[1] not in _SIBLINGS))
+    if not name.startswith("_") and name not in _PRIVATE
+]
+
+
 def _from_packages(name: str) -> Any:
     """A sibling package or core submodule, or an operator that a sibling declares."""
     try:

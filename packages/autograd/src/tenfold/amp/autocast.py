@@ -6,6 +6,7 @@ Source: P. Micikevicius et al., "Mixed Precision Training", ICLR 2018; the lists
 from __future__ import annotations
 
 import functools
+import warnings
 from typing import Any
 
 from tenfold.amp import lists
@@ -43,7 +44,13 @@ class autocast(Layer):  # noqa: N801 - PyTorch's name
         if not isinstance(device_type, str):
             raise ValueError(f"autocast: expected `device_type` of type `str`, got: `{type(device_type)}`")
         if not is_autocast_available(device_type):
-            raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
+            if device_type != "cuda":
+                raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
+            if enabled:
+                warnings.warn(
+                    "User provided device_type of 'cuda', but CUDA is not available. Disabling", UserWarning, stacklevel=2
+                )
+            enabled = False
         self.device_type, self.enabled, self.lists = device_type, enabled, lists.for_device(device_type)
         self.fast_dtype = dtype or (dtypes.bfloat16 if device_type == "cpu" else dtypes.float16)
         if self.fast_dtype not in (dtypes.float16, dtypes.bfloat16):

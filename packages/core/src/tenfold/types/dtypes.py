@@ -43,8 +43,8 @@ class dtype:  # noqa: N801 - PyTorch's name
     def __repr__(self) -> str:
         return qualified(self.name)
 
-    def __reduce__(self) -> str:
-        return self.name
+    def __reduce__(self) -> Any:
+        return _named, (self.name,)
 
     def to_complex(self) -> dtype:
         """The complex type whose parts have this precision."""
@@ -82,6 +82,11 @@ ALL = (
 BY_NAME = {d.name: d for d in ALL}
 ALIASES = {"half": float16, "float": float32, "double": float64, "short": int16, "int": int32, "long": int64,
            "cfloat": complex64, "cdouble": complex128}  # fmt: skip
+
+
+def _named(name: str) -> dtype:
+    """The dtype that was pickled."""
+    return BY_NAME[name]
 
 
 class _FromNumpy(dict[Any, dtype]):

@@ -24,6 +24,11 @@ def median_value(batch: Batch) -> Result:
     return op.median_dim(flat, 1, False, batch.values["skip_nan"])[0], 0
 
 
+@batching(op.reduced_segments)
+def reduced_segments(batch: Batch) -> Result:
+    return batch.call(data=batch.front("data").contiguous(), offsets=batch.front("offsets").contiguous()), 0
+
+
 @batching(op.search_positions)
 def search_positions(batch: Batch) -> Result:
     if batch.names == ["input"] and batch.ndim("sorted_sequence") == 1:

@@ -19,7 +19,7 @@ def reduced_segments(data: Any, offsets: Any, reduce: str, initial: Any) -> Any:
     axis = offsets.ndim - 1
     batch, count = prod(offsets.shape[:-1]), offsets.shape[-1] - 1
     wide = np.float64 if data.dtype == np.float64 else np.float32
-    rows = data.reshape(batch, data.shape[axis], -1).astype(wide, copy=False)
+    rows = data.reshape(batch, data.shape[axis], prod(data.shape[axis + 1 :])).astype(wide, copy=False)
     ends = offsets.reshape(batch, -1)
     start = _EMPTY[reduce] if initial is None else initial
     result = np.full((batch, count, rows.shape[-1]), start, wide)

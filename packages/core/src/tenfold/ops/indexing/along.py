@@ -304,6 +304,8 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     tensor([[1],
             [2]])
     """
+    if indices.dtype.name != "int64":
+        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {type_name(indices.dtype)}")
     if dim is None:
         return take_along_dim(reshape(input, (-1,)), reshape(indices, (-1,)), 0)
     if input.dim() != indices.dim():

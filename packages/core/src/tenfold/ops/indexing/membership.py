@@ -70,8 +70,13 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     """
     if indices.dtype.category != 1:
         raise TypeError(f"unravel_index: expected 'indices' to be integer dtype, but got {indices.dtype}")
-    sizes = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
+    if isinstance(shape, Tensor) or not isinstance(shape, (int, list, tuple)):
+        raise TypeError(f"unravel_index: expected 'shape' to be int or sequence of ints, but got {type(shape).__name__}")
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    if not all(hasattr(n, "__index__") for n in sizes):
+        raise TypeError(f"unravel_index: expected 'shape' sequence to only contain ints, but got {shape}")
+    sizes = tuple(int(n) for n in sizes)
     if any(n < 0 for n in sizes):
-        raise ValueError(f"unravel_index: 'shape' cannot have negative values, got {sizes}")
+        raise ValueError(f"unravel_index: 'shape' cannot have negative values, but got {sizes}")
     steps = [prod(sizes[i + 1 :]) for i in range(len(sizes))]
     return tuple(indices.to(int64).floor_divide(step).remainder(n) for step, n in zip(steps, sizes))

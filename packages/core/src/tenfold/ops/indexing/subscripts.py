@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -148,6 +149,14 @@ def index_put(input: Tensor, indices: Sequence[Tensor | None], values: Tensor, a
     """
 
 
+@index_put.overload
+def _(input: Any, indices: Any, values: Any, accumulate: bool) -> Any:
+    if not any(isinstance(i, Tensor) and i.dtype.name == "uint8" for i in indices):
+        return NotImplemented
+    masks = [byte_mask(i) if isinstance(i, Tensor) and i.dtype.name == "uint8" else i for i in indices]
+    return index_put(input, masks, values, accumulate)
+
+
 @index_put.rule
 def _(input: Any, indices: Any, values: Any, accumulate: bool) -> Meta:
     if input.dtype != values.dtype:
@@ -220,11 +229,11 @@ def _item(item: Any, input: Tensor) -> Any:
     if kind in BASIC or kind is bool:
         return item
     if isinstance(item, Tensor):
-        if item.dtype.name not in _INDICES:
+        if item.dtype.name not in _INDICES and (item.dim() or item.dtype.category > 1):
             raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, got {item.dtype}")
         if item.dim() == 0 and item.dtype.name != "uint8":
             return bool(item) if item.dtype.category == 0 else int(item)
-        return item.to(dtypes.bool_) if item.dtype.name == "uint8" else item
+        return byte_mask(item) if item.dtype.name == "uint8" else item
     if isinstance(item, (list, tuple, range, np.ndarray)):
         return _item(_listed(item, input), input)
     if isinstance(item, np.bool_):
@@ -236,6 +245,14 @@ def _item(item: Any, input: Tensor) -> Any:
     raise IndexError(
         f"only integers, slices (`:`), ellipsis (`...`), None and long or byte tensors are valid indices (got {kind.__name__})"
     )
+
+
+def byte_mask(mask: Tensor) -> Tensor:
+    """A uint8 mask, PyTorch's deprecated kind, as a bool one."""
+    warnings.warn(
+        "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", UserWarning, stacklevel=4
+    )
+    return mask.to(dtypes.bool_)
 
 
 def _listed(item: Any, input: Tensor) -> Tensor:
@@ -351,6 +368,13 @@ INDEX_ANY: Any = _index_any
 index_put_: Any = op.index_put_.fn
 copy_: Any = op.copy_.fn
 Tensor.__getitem__ = _read  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+
+
+def _delete(self: Tensor, given: Any) -> None:
+    raise TypeError("Tensor does not support deleting items")
+
+
+Tensor.__delitem__ = _delete  # type: ignore[attr-defined]
 Tensor.__setitem__ = _write  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
 
 

@@ -278,6 +278,15 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None) -> Tensor:
     return place(_sampling().bernoulli(source(generator), host(input.detach())), input.device)
 
 
+@bernoulli.overload
+def _(input: Any, p: Any, generator: Any, out: Any = None) -> Any:
+    if out is None or not isinstance(input, Tensor) or p is not None:
+        return NotImplemented
+    if out.shape != input.shape:
+        out.resize_(input.shape)
+    return bernoulli_(out, input, generator=generator)  # an output of any dtype takes zeros and ones
+
+
 @composite("random", out=True, random=True, nondifferentiable="its result is a position")
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
     """Positions drawn with probabilities in proportion to each row. Shape: (K) or (N, K) -> (..., num_samples).

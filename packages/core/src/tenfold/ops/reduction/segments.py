@@ -53,7 +53,7 @@ def segment_reduce(
     if axis != given.dim() - 1:
         raise RuntimeError(f"segment_reduce(): Expected axis to be the last dimension of lengths but got {axis}.")
     if lengths is not None:
-        if not unsafe and not lengths.is_meta:
+        if not unsafe and not lengths.is_meta and lengths._key.level is None and data._key.level is None:
             _check_lengths(data, lengths, axis)
         zeros = lengths.new_zeros((*lengths.shape[:-1], 1))
         offsets = OPERATORS["cat"].fn([zeros, lengths], -1).cumsum(-1)

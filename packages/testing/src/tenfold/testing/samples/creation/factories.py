@@ -120,6 +120,18 @@ def _arange_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(1, 5, -1, error=RuntimeError, match="inconsistent with step sign")
 
 
+@samples("range")
+def _range(make: Make) -> Iterator[Sample]:
+    for arguments in ((4,), (1, 4), (0, 7, 2), (5, 0, -2), (0.5, 2.0, 0.25), (0,)):
+        yield Sample(*arguments, device=make.device, note=f"{arguments}")
+
+
+@error_samples("range")
+def _range_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample(1, 5, 0, error=RuntimeError, match="step must be nonzero")
+    yield ErrorSample(1, 5, -1, error=RuntimeError, match="inconsistent with step sign")
+
+
 @samples("linspace", reference=lambda start, end, steps, **keyword: np.linspace(start, end, steps))
 def _linspace(make: Make) -> Iterator[Sample]:
     for arguments in ((0, 1, 5), (1.0, -1.0, 4), (2, 2, 1), (0, 1, 0)):

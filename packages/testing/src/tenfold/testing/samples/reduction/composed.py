@@ -97,31 +97,33 @@ def _unravel_index(make: Make) -> Iterator[Sample]:
 error_samples("unravel_index")(lambda make: [ErrorSample(make(2), (2, 3), error=ValueError, match="integer dtype")])
 
 
-def _lengths(*values: Any) -> tenfold.Tensor:
-    return tenfold.tensor(list(values))
+def _offsets(make: Make, *values: Any) -> Any:
+    return tenfold.tensor(list(values), device=make.device)
 
 
 @samples("reduced_segments")
 def _reduced_segments(make: Make) -> Iterator[Sample]:
     for reduce in ("sum", "mean", "prod", "amax", "amin"):
-        yield Sample(make(5), _lengths(0, 2, 5), reduce, None, note=reduce)
-        yield Sample(make(5, 2), _lengths(0, 2, 2, 5), reduce, 0.5, note=f"{reduce}, an empty segment, a start")
-    yield Sample(make(2, 4, 3), _lengths([0, 1, 4], [0, 3, 4]), "sum", None, note="batches")
+        yield Sample(make(5), _offsets(make, 0, 2, 5), reduce, None, note=reduce)
+        yield Sample(make(5, 2), _offsets(make, 0, 2, 2, 5), reduce, 0.5, note=f"{reduce}, an empty segment, a start")
+    yield Sample(make(2, 4, 3), _offsets(make, [0, 1, 4], [0, 3, 4]), "sum", None, note="batches")
 
 
-error_samples("reduced_segments")(lambda make: [])
+@error_samples("reduced_segments")
+def _reduced_segments_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample(make(3).to(tenfold.int64), _offsets(make, 0, 3), "sum", None, error=NotImplementedError, match="floating")
 
 
 @samples("segment_reduce")
 def _segment_reduce(make: Make) -> Iterator[Sample]:
     for reduce in ("sum", "mean", "prod", "max", "min"):
-        yield Sample(make(5), reduce, lengths=_lengths(2, 3), note=reduce)
-    yield Sample(make(2, 4), "sum", lengths=_lengths([1, 3], [4, 0]), axis=1, note="batches")
-    yield Sample(make(5), "sum", offsets=_lengths(0, 2, 5), initial=1.0, note="offsets")
+        yield Sample(make(5), reduce, lengths=_offsets(make, 2, 3), note=reduce)
+    yield Sample(make(2, 4), "sum", lengths=_offsets(make, [1, 3], [4, 0]), axis=1, note="batches")
+    yield Sample(make(5), "sum", offsets=_offsets(make, 0, 2, 5), initial=1.0, note="offsets")
 
 
 @error_samples("segment_reduce")
 def _segment_reduce_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(3), "sum", error=RuntimeError, match="Either lengths or offsets must be defined")
-    yield ErrorSample(make(3), "sum", lengths=_lengths(1, 1), error=RuntimeError, match="to sum to data.size")
-    yield ErrorSample(make(3), "other", lengths=_lengths(3), error=RuntimeError, match="must be either sum")
+    yield ErrorSample(make(3), "sum", lengths=_offsets(make, 1, 1), error=RuntimeError, match="to sum to data.size")
+    yield ErrorSample(make(3), "other", lengths=_offsets(make, 3), error=RuntimeError, match="must be either sum")

@@ -1,0 +1,55 @@
+"""Names: what `dir` and `import *` show, what pickles, where PyTorch's switches are, under which name things are printed."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import pickle
+
+import pytest
+
+import tenfold
+from tenfold.types.naming import set_namespace
+
+
+@pytest.mark.parametrize("name", ["bool", "float32", "bfloat16", "complex128"])
+def test_dtypes_are_pickled_and_copied_as_themselves(name: str) -> None:
+    dtype = getattr(tenfold, name)
+    assert pickle.loads(pickle.dumps(dtype)) is dtype
+    assert copy.deepcopy([dtype])[0] is dtype
+
+
+def test_dir_has_what_comes_when_first_asked_for() -> None:
+    names = dir(tenfold)
+    assert {"manual_seed", "broadcast_shapes", "finfo", "vmap", "autocast", "backends", "FloatTensor", "from_dlpack"} <= {*names}
+    assert not {"Any", "importlib", "optim_plugin"} & {*names}
+
+
+def test_import_star() -> None:
+    brought: dict[str, object] = {}
+    exec("from tenfold import *", brought)
+    assert brought["finfo"] is tenfold.finfo
+    assert brought["cat"] is tenfold.cat
+    assert "Any" not in brought
+
+
+@pytest.mark.parametrize("name", ["cudnn", "mkl", "mkldnn", "mps", "cuda", "openmp", "opt_einsum", "cpu"])
+def test_backends_are_modules(name: str) -> None:
+    assert importlib.import_module(f"tenfold.backends.{name}") is getattr(tenfold.backends, name)
+
+
+def test_switches_have_other_values_in_a_context() -> None:
+    with tenfold.backends.cudnn.flags(enabled=True):
+        assert tenfold.backends.cudnn.enabled
+    assert not tenfold.backends.cudnn.enabled
+
+
+def test_printed_names_follow_one_setting() -> None:
+    x = tenfold.zeros(1, dtype=tenfold.int8)
+    set_namespace("torch")
+    try:
+        shown = [repr(v) for v in (x, x.dtype, x.shape, x.layout, tenfold.channels_last, x.max(0))]
+    finally:
+        set_namespace("tenfold")
+    assert shown[:5] == ["tensor([0], dtype=torch.int8)", "torch.int8", "torch.Size([1])", "torch.strided", "torch.channels_last"]
+    assert shown[5].startswith("torch.return_types.max(\nvalues=tensor(0, dtype=torch.int8)")
