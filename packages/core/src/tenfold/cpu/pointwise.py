@@ -310,9 +310,9 @@ def pow(input: Any, exponent: Any, out: Any = None) -> Any:
         exponent = exponent.item()
     if type(exponent) in (int, float):
         shortcut = _POWERS.get(exponent)
-        if shortcut is not None and (input.dtype.kind == "f" or (input.dtype.kind == "c" and type(shortcut) is np.ufunc)):
+        if shortcut is not None and type(input) not in NUMBERS and (input.dtype.kind == "f" or (input.dtype.kind == "c" and type(shortcut) is np.ufunc)):
             return shortcut(input, out)
-        if input.dtype.kind == "f" and isfinite(exponent):
+        if type(input) not in NUMBERS and input.dtype.kind == "f" and isfinite(exponent):
             return _power_of_size(input, exponent, out)
     if _is_whole(input) and _is_whole(exponent):
         return _whole_power(input, exponent, out)
