@@ -6,13 +6,16 @@ import tenfold
 from tenfold.data import (
     ChainDataset,
     ConcatDataset,
+    DataLoader,
     Dataset,
     IterableDataset,
     StackDataset,
     Subset,
     TensorDataset,
+    default_collate,
     random_split,
 )
+from tenfold.data.collation import default_collate_fn_map
 
 
 class Letters(IterableDataset):
@@ -120,3 +123,38 @@ def test_random_split_by_fractions():
 def test_random_split_refuses(lengths):
     with pytest.raises(ValueError, match="random_split"):
         random_split(range(10), lengths)
+
+
+class Doubled(TensorDataset):
+    """A dataset that changes what its base gives."""
+
+    def __getitem__(self, index):
+        return tuple(2 * part for part in super().__getitem__(index))
+
+
+def test_batches_at_once_are_what_collation_makes():
+    x, y, z = tenfold.arange(24.0).reshape(8, 3), tenfold.arange(8), tenfold.arange(8.0, requires_grad=False)
+    plain = TensorDataset(x, y, z)
+    stacked = {"a": plain, "b": list(range(8)), "c": Subset(plain, range(7, -1, -1))}
+    cases = [
+        plain,
+        Subset(plain, [5, 1, 0, 7, 2]),
+        StackDataset(plain, x),
+        StackDataset(**stacked),
+        Doubled(x, y),
+        Subset(Doubled(x, y), [3, 1, 2]),
+    ]
+    for dataset in cases:
+        for indices in ([0, 2, 1], [1], [-1, 0]):
+            sampled = default_collate([dataset[index] for index in indices])
+            at_once = next(iter(DataLoader(dataset, batch_sampler=[indices])))
+            assert repr(at_once) == repr(sampled)
+            assert type(at_once) is type(sampled)
+    with pytest.raises(IndexError):
+        next(iter(DataLoader(plain, batch_sampler=[[8]])))
+
+
+def test_the_users_collation_of_tensors_is_heeded(monkeypatch):
+    monkeypatch.setitem(default_collate_fn_map, tenfold.Tensor, lambda batch, *, collate_fn_map=None: tuple(batch))
+    batch = next(iter(DataLoader(TensorDataset(tenfold.arange(4)), batch_size=2)))
+    assert [type(part) for part in batch] == [tuple]

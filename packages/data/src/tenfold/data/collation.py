@@ -77,6 +77,11 @@ def default_collate(batch: list[Any]) -> Any:
     return collate(batch, collate_fn_map=default_collate_fn_map)
 
 
+def collates_plainly() -> bool:
+    """Whether tensors are stacked, as they are unless the user's map says otherwise."""
+    return default_collate_fn_map.get(Tensor) is _collate_tensors
+
+
 def _handler(kind: type, functions: CollateMap) -> Callable[..., Any] | None:
     if kind in functions:
         return functions[kind]

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, chain
 from typing import Any, Generic, TypeVar
 
+import tenfold
 from tenfold import Tensor
+from tenfold.data.collation import collates_plainly, default_collate
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -16,7 +18,8 @@ T_co = TypeVar("T_co", covariant=True)
 class Dataset(Generic[T_co]):
     """Map from an index to a sample; subclasses define `__getitem__` and usually `__len__`.
 
-    A subclass may also define `__getitems__(indices)`, which the loader then calls once per batch.
+    A subclass may also define `__getitems__(indices)`, which the loader then calls once per batch, and beyond PyTorch's API
+    `__getbatch__(indices)`, which gives what default collation would make of these samples.
 
     Raises: NotImplementedError from `__getitem__` when a subclass lacks it.
 
@@ -78,6 +81,14 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
         return tuple(tensor[index] for tensor in self.tensors)
 
+    def __getbatch__(self, indices: Sequence[int]) -> list[Tensor]:
+        """What collating the samples at these indices gives, gathered in one step."""
+        own = type(self).__getitem__ is not TensorDataset.__getitem__ or hasattr(self, "__getitems__")
+        if own or any(type(tensor) is not Tensor for tensor in self.tensors):
+            return default_collate(_items(self, indices))  # type: ignore[no-any-return]
+        rows = tenfold.tensor(indices)
+        return [tensor[rows.to(tensor.device)] for tensor in self.tensors]
+
     def __len__(self) -> int:
         return len(self.tensors[0])
 
@@ -116,6 +127,13 @@ class StackDataset(Dataset[Any]):
     def __getitems__(self, indices: Sequence[int]) -> list[Any]:
         columns = [_items(part, indices) for part in self._parts()]
         return [self._assemble(row) for row in zip(*columns, strict=True)]
+
+    def __getbatch__(self, indices: Sequence[int]) -> Any:
+        """What collating the samples at these indices gives."""
+        if type(self).__getitem__ is not StackDataset.__getitem__ or type(self).__getitems__ is not StackDataset.__getitems__:
+            return default_collate(_items(self, indices))
+        columns = [batch_of(part, indices) for part in self._parts()]
+        return dict(zip(self.datasets, columns, strict=True)) if isinstance(self.datasets, dict) else columns
 
     def __len__(self) -> int:
         return self._length
@@ -202,8 +220,22 @@ class Subset(Dataset[T_co]):
     def __getitems__(self, indices: list[int]) -> list[T_co]:
         return _items(self.dataset, [self.indices[i] for i in indices])
 
+    def __getbatch__(self, indices: Sequence[int]) -> Any:
+        """What collating the samples at these indices gives."""
+        if type(self).__getitem__ is not Subset.__getitem__ or type(self).__getitems__ is not Subset.__getitems__:
+            return default_collate(_items(self, indices))
+        return batch_of(self.dataset, [self.indices[i] for i in indices])
+
     def __len__(self) -> int:
         return len(self.indices)
+
+
+def batch_of(dataset: Any, indices: Sequence[int]) -> Any:
+    """A batch as default collation makes it, at once where the dataset can (`__getbatch__`), else sample by sample."""
+    at_once: Callable[[Sequence[int]], Any] | None = getattr(dataset, "__getbatch__", None)
+    if at_once is not None and collates_plainly():
+        return at_once(indices)
+    return default_collate(_items(dataset, indices))
 
 
 def _items(dataset: Any, indices: Sequence[int]) -> list[Any]:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from tenfold.data.dataset import IterableDataset
+from tenfold.data.collation import default_collate
+from tenfold.data.dataset import IterableDataset, batch_of
 
 Fetch = Callable[[Any], Any]
 
@@ -15,11 +16,11 @@ def make_fetch(dataset: Any, batched: bool, collate_fn: Callable[[Any], Any], dr
     """The function from what a sampler yields to a batch; for a stream it raises StopIteration at the end."""
     if isinstance(dataset, IterableDataset):
         return _stream_fetch(iter(dataset), batched, collate_fn, drop_last)
-    load = _sample_loader(dataset, batched)
+    load = _batch_loader(dataset, batched, collate_fn)
 
     def fetch(indices: Any) -> Any:
         try:
-            return collate_fn(load(indices))
+            return load(indices)
         except StopIteration as error:
             # Let through, it would look like the end of the epoch.
             raise RuntimeError("DataLoader: the dataset or collate_fn raised StopIteration") from error
@@ -27,11 +28,15 @@ def make_fetch(dataset: Any, batched: bool, collate_fn: Callable[[Any], Any], dr
     return fetch
 
 
-def _sample_loader(dataset: Any, batched: bool) -> Fetch:
+def _batch_loader(dataset: Any, batched: bool, collate_fn: Callable[[Any], Any]) -> Fetch:
     if not batched:
-        return lambda index: dataset[index]
+        return lambda index: collate_fn(dataset[index])
+    if collate_fn is default_collate and hasattr(dataset, "__getbatch__"):
+        return lambda indices: batch_of(dataset, indices)
     fetch_many: Fetch | None = getattr(dataset, "__getitems__", None)
-    return fetch_many or (lambda indices: [dataset[index] for index in indices])
+    if fetch_many is not None:
+        return lambda indices: collate_fn(fetch_many(indices))
+    return lambda indices: collate_fn([dataset[index] for index in indices])
 
 
 def _stream_fetch(stream: Iterator[Any], batched: bool, collate_fn: Callable[[Any], Any], drop_last: bool) -> Fetch:
