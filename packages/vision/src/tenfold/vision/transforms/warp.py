@@ -125,21 +125,42 @@ def _clean(places: Tensor) -> Tensor:
 
 
 def _sample(img: Tensor, matrix: Matrix, size: tuple[int, int], mode: InterpolationMode, fill: Any) -> Tensor:
-    from tenfold.nn.functional import grid_sample  # images alone do without nn
-
+    """What `grid_sample` gives; as one map serves all pictures and channels, each corner's pixels are gathered in one step."""
     if mode.value not in ("nearest", "bilinear"):
         raise ValueError(f"interpolation {mode.value} is for PIL images only; tensors take nearest and bilinear")
     batch = as_float_batch(img)
     outside = _fill_values(fill, batch)
-    if outside is not None:  # a channel of ones is 0 where a value came from outside
-        batch = tenfold.cat([batch, tenfold.ones_like(batch[:, :1])], dim=1)
-    grid = _grid(matrix, img.shape[-2], img.shape[-1], size, batch)
-    result = grid_sample(batch, grid, mode=mode.value, padding_mode="zeros", align_corners=False)
+    pixels = batch.flatten(2)  # (N, C, H*W)
+    height, width = batch.shape[-2:]
+    x, y = _places(matrix, height, width, size, batch)
+    total: Any = 0.0
+    covered: Any = 0.0
+    for corner_x, corner_y, weight in _corners(x, y, mode.value == "nearest"):
+        within = (corner_x >= 0) & (corner_x < width) & (corner_y >= 0) & (corner_y < height)
+        index = corner_y.clamp(0, height - 1) * width + corner_x.clamp(0, width - 1)
+        share = within.to(batch.dtype) * weight
+        total = total + pixels.index_select(2, index.long()) * share
+        covered = covered + share
     if outside is not None:
-        inside, result = result[:, -1:], result[:, :-1]
-        mixed = result * inside + (1.0 - inside) * outside
-        result = tenfold.where(inside < 0.5, outside.expand_as(result), result) if mode.value == "nearest" else mixed
-    return from_float_batch(result, img)
+        if mode.value == "nearest":
+            total = tenfold.where(covered < 0.5, outside, total)
+        else:  # torchvision weighs what is partly covered twice
+            total = total * covered + (1.0 - covered) * outside
+    return from_float_batch(total.unflatten(2, size), img)
+
+
+def _corners(x: Tensor, y: Tensor, nearest: bool) -> list[tuple[Tensor, Tensor, Any]]:
+    """The pixels around each place, with their shares of it."""
+    if nearest:
+        return [(x.round(), y.round(), 1.0)]
+    left, top = x.floor(), y.floor()
+    right_share, lower_share = x - left, y - top
+    return [
+        (left, top, (1 - right_share) * (1 - lower_share)),
+        (left + 1, top, right_share * (1 - lower_share)),
+        (left, top + 1, (1 - right_share) * lower_share),
+        (left + 1, top + 1, right_share * lower_share),
+    ]
 
 
 def _fill_values(fill: Any, batch: Tensor) -> Tensor | None:
@@ -151,15 +172,19 @@ def _fill_values(fill: Any, batch: Tensor) -> Tensor | None:
         raise ValueError(
             f"fill has {len(numbers)} numbers, but the picture has {channels} channels; give one for each, or a single one"
         )
-    return tenfold.tensor(numbers, dtype=batch.dtype, device=batch.device).view(1, -1, 1, 1)
+    return tenfold.tensor(numbers, dtype=batch.dtype, device=batch.device).view(1, -1, 1)
 
 
-def _grid(matrix: Matrix, height: int, width: int, size: tuple[int, int], like: Tensor) -> Tensor:
-    """Where each output pixel's centre lies in the input, with the input's edges at -1 and 1: (N, H, W, 2)."""
+def _places(matrix: Matrix, height: int, width: int, size: tuple[int, int], like: Tensor) -> tuple[Tensor, Tensor]:
+    """Where each output pixel's centre lies among the input's pixels: x and y, (H*W) each.
+
+    Through coordinates from -1 to 1, as PyTorch has them: their rounding decides what is nearest.
+    """
     rows, columns = size
     x = tenfold.linspace(-columns * 0.5 + 0.5, columns * 0.5 - 0.5, columns, dtype=like.dtype, device=like.device)
     y = tenfold.linspace(-rows * 0.5 + 0.5, rows * 0.5 - 0.5, rows, dtype=like.dtype, device=like.device).unsqueeze(-1)
     places = tenfold.stack([x.expand(rows, columns), y.expand(rows, columns), tenfold.ones_like(x).expand(rows, columns)], dim=-1)
     half = tenfold.tensor([0.5 * width, 0.5 * height], dtype=like.dtype, device=like.device)
     rescaled = tenfold.tensor(matrix, dtype=like.dtype, device=like.device).view(2, 3).T / half  # (3, 2)
-    return (places.view(-1, 3) @ rescaled).view(1, rows, columns, 2).expand(like.shape[0], rows, columns, 2)
+    grid_x, grid_y = (places.view(-1, 3) @ rescaled).unbind(-1)
+    return ((grid_x + 1) * width - 1) / 2, ((grid_y + 1) * height - 1) / 2
