@@ -341,3 +341,18 @@ def test_subclasses(how: str) -> None:
         a, b = copy.deepcopy([made, other]) if how == "copy" else pickle.loads(pickle.dumps([made, other]))
     assert (type(a), a.inner.tolist(), a.note, type(b), b.note) == (Wrapper, [0, 1], "a", Stateful, "b")
     assert how == "copy" or b.reloaded
+
+
+@pytest.mark.filterwarnings("ignore:pickle_load_args only works")
+@pytest.mark.parametrize("encoding", ["utf-8", "bytes"])
+def test_files_of_python_2(encoding: str) -> None:
+    """As PyTorch 0.4 wrote them there: text and the names in references are byte strings."""
+    head = pickle.dumps(0x1950A86A20F9469CFC6C, 2) + pickle.dumps(1001, 2) + pickle.dumps({}, 2)
+    reference = b"(U\x07storagectorch\nFloatStorage\nU\x0242U\x03cpuK\x01NtQ"
+    tensor = b"ctorch._utils\n_rebuild_tensor_v2\n(" + reference + b"K\x00K\x01\x85K\x01\x85\x89NtR"
+    file = head + b"\x80\x02](U\x02\xc3\xa4" + tensor + b"e." + b"\x80\x02]U\x0242a." + b"\1" + bytes(7) + b"\0\0\x80\x3f"
+    for library in (tenfold, torch):
+        for weights_only in (True, False):
+            text, made = library.load(io.BytesIO(file), encoding=encoding, weights_only=weights_only)
+            assert text == ("ä" if encoding == "utf-8" else "ä".encode())
+            assert made.tolist() == [1.0]

@@ -39,6 +39,8 @@ class _References:
 
     def persistent_load(self, saved: Any) -> Any:
         """The storage that a reference means, with its dtype, or the class of a module that an old file has with its source."""
+        if isinstance(saved, tuple):  # with encoding="bytes" the text of Python 2's files is bytes
+            saved = tuple(part.decode("ascii") if isinstance(part, bytes) else part for part in saved)
         if isinstance(saved, tuple) and len(saved) == 4 and saved[0] == "module":
             return saved[1]
         if not isinstance(saved, tuple) or len(saved) not in (5, 6) or saved[0] != "storage":
