@@ -343,6 +343,29 @@ def test_subclasses(how: str) -> None:
     assert how == "copy" or b.reloaded
 
 
+@pytest.mark.parametrize("modern", [True, False])
+@pytest.mark.parametrize(("writer", "reader"), [(tenfold, torch), (torch, tenfold), (tenfold, tenfold)])
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
+def test_storages(writer: Any, reader: Any, modern: bool) -> None:
+    x = writer.arange(6.0)
+    file = io.BytesIO()
+    writer.save([x, x.storage(), x[2:].storage(), x.storage()], file, _use_new_zipfile_serialization=modern)
+    file.seek(0)
+    y, first, second, third = reader.load(file)
+    assert isinstance(first, reader.storage.TypedStorage)
+    assert first.tolist() == second.tolist() == third.tolist() == list(range(6))
+    first[2] = 50.0
+    assert y[2] == 50.0
+    assert second[2] == 50.0
+    if modern and reader is tenfold:
+        assert isinstance(moved(x.untyped_storage(), writer, reader), reader.UntypedStorage)
+    if reader is tenfold:
+        back = copy.deepcopy([y, first])
+        back[0].fill_(1.0)
+        assert back[1].tolist() == [1.0] * 6
+        assert pickle.loads(pickle.dumps([y, first]))[1].tolist() == first.tolist()
+
+
 @pytest.mark.filterwarnings("ignore:pickle_load_args only works")
 @pytest.mark.parametrize("encoding", ["utf-8", "bytes"])
 def test_files_of_python_2(encoding: str) -> None:
@@ -356,3 +379,15 @@ def test_files_of_python_2(encoding: str) -> None:
             text, made = library.load(io.BytesIO(file), encoding=encoding, weights_only=weights_only)
             assert text == ("ä" if encoding == "utf-8" else "ä".encode())
             assert made.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("modern", [True, False])
+@pytest.mark.parametrize(("writer", "reader"), [(tenfold, torch), (torch, tenfold), (tenfold, tenfold)])
+def test_empty_storages_have_any_type(writer: Any, reader: Any, modern: bool) -> None:
+    empty = writer.tensor([], dtype=writer.float32)
+    other = writer.storage.TypedStorage(wrap_storage=empty.untyped_storage(), dtype=writer.int64, _internal=True)
+    file = io.BytesIO()
+    writer.save([empty, other], file, _use_new_zipfile_serialization=modern)
+    file.seek(0)
+    back, typed = reader.load(file)
+    assert (back.dtype, back.shape, typed._size()) == (reader.float32, (0,), 0)

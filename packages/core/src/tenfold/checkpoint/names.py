@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenfold.tensor.typed_storage import TITLES
 from tenfold.types import dtypes
 
 # PyTorch's names of typed storages; other dtypes are saved with an untyped storage and the dtype beside it.
-STORAGES = {
-    "float64": "DoubleStorage", "float32": "FloatStorage", "float16": "HalfStorage", "bfloat16": "BFloat16Storage",
-    "int64": "LongStorage", "int32": "IntStorage", "int16": "ShortStorage", "int8": "CharStorage", "uint8": "ByteStorage",
-    "bool": "BoolStorage", "complex64": "ComplexFloatStorage", "complex128": "ComplexDoubleStorage",
-}  # fmt: skip
+STORAGES = {dtype: f"{title}Storage" for dtype, title in TITLES.items()}
 UNTYPED = "UntypedStorage"
 
 

@@ -12,6 +12,7 @@ from tenfold.dispatch.devices import device
 from tenfold.tensor.copying import state_of
 from tenfold.tensor.storage import Storage
 from tenfold.tensor.tensor import Tensor, is_plain
+from tenfold.tensor.typed_storage import TypedStorage
 from tenfold.types import dtypes
 from tenfold.types.memory_format import layout, memory_format
 from tenfold.types.size import Size
@@ -102,8 +103,7 @@ def _reference(obj: Any) -> _Reference | None:
         return obj
     if isinstance(obj, Storage):
         return _Reference(obj, UNTYPED, 1)
-    storage = getattr(obj, "_untyped_storage", None) if type(obj).__name__.endswith("Storage") else None
-    return None if storage is None else _Reference(storage, *_kind(obj.dtype))
+    return _Reference(obj._untyped_storage, *_kind(obj._dtype)) if isinstance(obj, TypedStorage) else None
 
 
 def _kind(dtype: Any) -> tuple[str, int]:

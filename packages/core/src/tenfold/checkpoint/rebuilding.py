@@ -16,19 +16,13 @@ from tenfold.ops.creation.factories import empty_strided
 from tenfold.tensor.copying import on_memory, restore, set_state
 from tenfold.tensor.storage import Storage
 from tenfold.tensor.tensor import Tensor
+from tenfold.tensor.typed_storage import TypedStorage
 from tenfold.types import dtypes, memory_format as formats
 from tenfold.types.size import Size
 
 MAX_DIM = 64
 # Storages of a file from a machine of the other byte order whose dtype only their first tensor says.
 SWAPPED: weakref.WeakSet[Storage] = weakref.WeakSet()
-
-
-class TypedReference:
-    """A storage with the dtype under which it was saved."""
-
-    def __init__(self, storage: Storage, dtype: dtypes.dtype) -> None:
-        self._untyped_storage, self.dtype = storage, dtype
 
 
 def swap_bytes(data: Any, dtype: Any) -> None:
@@ -76,10 +70,9 @@ def typed(storage: Any) -> tuple[Storage, dtypes.dtype]:
     """A storage of a pickle, and the dtype under which it was saved."""
     if isinstance(storage, Storage):
         return storage, dtypes.uint8
-    untyped = getattr(storage, "_untyped_storage", None)
-    if not isinstance(untyped, Storage):
+    if not isinstance(storage, TypedStorage):
         raise TypeError(f"a tensor on {type(storage).__name__}, expected a storage")
-    return untyped, storage.dtype
+    return storage._untyped_storage, storage._dtype
 
 
 def rebuild_tensor(

@@ -27,6 +27,7 @@ from tenfold.checkpoint.unpickler import SafeUnpickler, globals_of, is_allowed, 
 from tenfold.dispatch import devices
 from tenfold.tensor.storage import Storage
 from tenfold.tensor.tensor import host, wrap
+from tenfold.tensor.typed_storage import TypedStorage
 
 DEFAULT_PROTOCOL = 2
 MapLocation = Any  # str, device, dict of locations, or a function of (storage, location)
@@ -192,9 +193,8 @@ class _Loader:
         given: Storage = data.untyped_storage()
         if callable(wanted):
             answer = self._asked(wanted, given, location)
-            answer = getattr(answer, "_untyped_storage", answer)
-            if isinstance(answer, Storage):
-                return answer
+            if isinstance(answer, (Storage, TypedStorage)):
+                return _untyped(answer)
             if answer is not None:
                 raise RuntimeError(f"load: map_location returned {type(answer).__name__}, expected a storage or None")
             wanted = None
@@ -203,7 +203,7 @@ class _Loader:
         for _, _, deserializer in PACKAGES:
             answer = self._asked(deserializer, given, location if wanted is None else str(wanted))
             if answer is not None:
-                return getattr(answer, "_untyped_storage", answer)  # type: ignore[no-any-return]
+                return _untyped(answer)
         return self._moved(data, location if wanted is None else wanted, asked=wanted is not None)
 
     def _asked(self, function: Any, given: Storage, location: str) -> Any:
@@ -227,6 +227,10 @@ class _Loader:
                 f"it on the CPU",
                 self.name,
             ) from error
+
+
+def _untyped(storage: Storage | TypedStorage) -> Storage:
+    return storage._untyped_storage if isinstance(storage, TypedStorage) else storage
 
 
 def get_unsafe_globals_in_checkpoint(f: FileLike) -> list[str]:

@@ -19,9 +19,10 @@ import numpy as np
 from tenfold.checkpoint.errors import CheckpointError
 from tenfold.checkpoint.names import StorageType
 from tenfold.checkpoint.options import SAFE
-from tenfold.checkpoint.rebuilding import CALLABLE, TABLE, TypedReference, checked_keys, on_storage, typed
+from tenfold.checkpoint.rebuilding import CALLABLE, TABLE, checked_keys, on_storage, typed
 from tenfold.tensor.storage import Storage
 from tenfold.tensor.tensor import Tensor
+from tenfold.tensor.typed_storage import TypedStorage
 from tenfold.types.size import Size
 
 # Python's own class in Python, which typeshed does not describe: the one in C cannot refuse a call.
@@ -36,6 +37,7 @@ class _References:
 
     storage: GetStorage
     name: str
+    typed: dict[Any, TypedStorage]
 
     def persistent_load(self, saved: Any) -> Any:
         """The storage that a reference means, with its dtype, or the class of a module that an old file has with its source."""
@@ -50,7 +52,12 @@ class _References:
             raise CheckpointError(f"a storage of type {kind!r} with {count!r} elements", self.name, f"storage {key!r}")
         storage = self.storage(kind, str(key), str(location), count)
         storage = _part(storage, kind, saved[5]) if saved[5:] and saved[5] is not None else storage
-        return TypedReference(storage, kind.dtype) if kind.typed else storage
+        if not kind.typed:
+            return storage
+        key = id(storage), kind
+        if key not in self.typed:  # the same object for every mention
+            self.typed[key] = TypedStorage(wrap_storage=storage, dtype=kind.dtype, _internal=True)
+        return self.typed[key]
 
 
 def _part(storage: Storage, kind: StorageType, view: Any) -> Storage:
@@ -68,7 +75,7 @@ class SafeUnpickler(_References, _Unpickler):  # type: ignore[misc] # see above
 
     def __init__(self, file: Any, storage: GetStorage, name: str, **options: Any) -> None:
         super().__init__(file, **options)
-        self.storage, self.name = storage, name
+        self.storage, self.name, self.typed = storage, name, {}
 
     def find_class(self, module: str, name: str) -> Any:
         """What a name means; refuses all that is not on the list."""
@@ -226,7 +233,7 @@ class _AnyUnpickler(_References):
 
     def __init__(self, file: Any, storage: GetStorage, name: str, **options: Any) -> None:
         super().__init__(file, **options)  # type: ignore[call-arg]
-        self.storage, self.name = storage, name
+        self.storage, self.name, self.typed = storage, name, {}
 
     def find_class(self, module: str, name: str) -> Any:
         """What a name means; PyTorch's names are Tenfold's own."""
