@@ -142,9 +142,7 @@ def test_collate_and_convert(batch):
     assert plain(ours.default_convert(batch), tenfold.Tensor) == plain(default_convert(batch), torch.Tensor)
 
 
-@pytest.mark.parametrize(
-    "batch", [[object], [None], [[1], [1, 2]], [{"a": 1}, {"b": 2}], [np.array("a")], [], [1, "a"]], ids=str
-)
+@pytest.mark.parametrize("batch", [[object], [None], [[1], [1, 2]], [{"a": 1}, {"b": 2}], [np.array("a")], [], [1, "a"]], ids=str)
 def test_collate_raises_the_same_type(batch):
     with pytest.raises(Exception) as theirs_raised:
         theirs.default_collate(batch)
