@@ -310,7 +310,11 @@ def pow(input: Any, exponent: Any, out: Any = None) -> Any:
         exponent = exponent.item()
     if type(exponent) in (int, float):
         shortcut = _POWERS.get(exponent)
-        if shortcut is not None and type(input) not in NUMBERS and (input.dtype.kind == "f" or (input.dtype.kind == "c" and type(shortcut) is np.ufunc)):
+        if (
+            shortcut is not None
+            and type(input) not in NUMBERS
+            and (input.dtype.kind == "f" or (input.dtype.kind == "c" and type(shortcut) is np.ufunc))
+        ):
             return shortcut(input, out)
         if type(input) not in NUMBERS and input.dtype.kind == "f" and isfinite(exponent):
             return _power_of_size(input, exponent, out)
