@@ -84,3 +84,22 @@ def test_messages(kw: dict[str, Any], words: str) -> None:
 
     with pytest.raises(wanted.type, match=words):
         F.interpolate(tf.ones(1, 2, 8, 8), **kw)
+
+
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("mode", ["nearest", "bilinear", "bicubic"])
+@pytest.mark.parametrize("align", [False, True])
+def test_grid_sample_beyond_the_borders(mode: str, padding: str, align: bool, agree: Any) -> None:
+    torch.manual_seed(0)
+    x = torch.randn(1, 2, 5, 6, dtype=torch.float64, requires_grad=True)
+    grid = (torch.randn(1, 7, 8, 2, dtype=torch.float64) * 2).requires_grad_()
+    agree(F.grid_sample, TF.grid_sample, x, grid, mode=mode, padding_mode=padding, align_corners=align)
+    agree(F.grid_sample, TF.grid_sample, x.detach(), grid, mode=mode, padding_mode=padding, align_corners=align)
+
+
+@pytest.mark.parametrize("mode", ["nearest", "bilinear"])
+@pytest.mark.parametrize("at", [float("inf"), -float("inf"), 1e20])
+def test_grid_sample_at_infinity(mode: str, at: float, agree: Any) -> None:
+    x = torch.arange(30.0).reshape(1, 1, 5, 6)
+    grid = torch.tensor([[[[at, 0.1], [0.2, at], [at, at]]]])
+    agree(F.grid_sample, TF.grid_sample, x, grid, mode=mode, padding_mode="border", align_corners=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from tenfold.nn import functional, init, parameter, utils
+from tenfold.nn import functional, grad, init, parameter, utils
 from tenfold.nn.container import ModuleDict, ModuleList, Sequential
 from tenfold.nn.layers.activation.layers import (
     CELU,
@@ -331,6 +331,7 @@ __all__ = [
     "ZeroPad2d",
     "ZeroPad3d",
     "functional",
+    "grad",
     "init",
     "parameter",
     "utils",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import tenfold
-from tenfold.dispatch.inplace import type_name
+from tenfold.types.dtypes import type_name
 
 
 def per_dim(value: Any, ndim: int, what: str) -> tuple[int, ...]:

@@ -63,6 +63,9 @@ def multi_head_attention_forward(
     q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias, weights)
     added = 0
     if bias_k is not None and bias_v is not None:
+        for what, static in (("key", static_k), ("value", static_v)):
+            if static is not None:
+                raise AssertionError(f"bias cannot be added to static {what}.")
         k, v = tf.cat([k, bias_k.expand(1, N, E)]), tf.cat([v, bias_v.expand(1, N, E)])
         added += 1
     q, k, v = _heads(q, num_heads), _heads(k, num_heads), _heads(v, num_heads)

@@ -44,9 +44,20 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
 
 def _of_channels(name: str, n: int, input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
     if input.dim() not in (n + 1, n + 2):
+        if n == 1:
+            raise RuntimeError(
+                f"dropout1d: Expected 2D or 3D input, but received a {input.dim()}D input. Note that dropout1d exists to do "
+                f"channel-wise dropout on inputs with 1 spatial dimension and an optional batch dimension."
+            )
         warnings.warn(
-            f"{name}: Received a {input.dim()}-D input to {name}, which is deprecated and will result in an error "
-            f"in a future release.",
+            f"{name}: Received a {input.dim()}-D input to {name}, which is deprecated and will result in an error in a future "
+            f"release. Channels are dropped of inputs with {n} spatial dimensions, with or without a batch.",
+            stacklevel=3,
+        )
+    if n == 2 and input.dim() == 3:
+        warnings.warn(
+            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - "
+            "input is interpreted as shape (N, C, L). Use dropout1d for that.",
             stacklevel=3,
         )
     if (n == 1 and input.dim() == n + 1) or (n == 3 and input.dim() == n + 1):

@@ -99,8 +99,8 @@ def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, p
     kernel, gaps, pads, steps = sizes
     if input.dim() not in (2, 3) or 0 in input.shape[-2:] or input.shape[-2] % prod(kernel):
         raise RuntimeError(
-            f"fold: Expected (N, C, L) or (C, L) with size of dimension 1 divisible by the product of "
-            f"kernel_size={kernel}, got {list(input.shape)}"
+            f"fold: Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input "
+            f"{list(input.shape)} for (N, C, L) or (C, L), and kernel_size={kernel}"
         )
     window = window_over(out, kernel, steps, pads, gaps)
     if min(window.outputs) < 1 or window.positions != input.shape[-1]:

@@ -26,7 +26,9 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 def check_linear(input: Tensor, weight: Tensor) -> None:
     """Refuse sizes that do not fit, with PyTorch's exception type."""
-    if len(weight._array.shape) not in (1, 2) or not input._array.shape:
+    if not input._array.shape:
+        raise RuntimeError(f"linear: both arguments to linear need to be at least 1D, but they are 0D and {weight.dim()}D")
+    if len(weight._array.shape) not in (1, 2):
         raise RuntimeError(f"linear: expected input (*, I) and weight (O, I), got {list(input.shape)} and {list(weight.shape)}")
     if input._array.shape[-1] != weight._array.shape[-1]:
         raise RuntimeError(
@@ -37,7 +39,9 @@ def check_linear(input: Tensor, weight: Tensor) -> None:
 
 @linear.rule
 def _(input, weight, bias):  # type: ignore[no-untyped-def]
-    I = input.shape[-1] if input.ndim else None
+    if not input.ndim:
+        raise RuntimeError(f"linear: both arguments to linear need to be at least 1D, but they are 0D and {weight.ndim}D")
+    I = input.shape[-1]
     if weight.ndim not in (1, 2) or weight.shape[-1] != I:
         raise RuntimeError(
             f"linear: mat1 and mat2 shapes cannot be multiplied ({list(input.shape)} and weight {list(weight.shape)}); "

@@ -72,6 +72,17 @@ def _(input: Any, pad: Sizes, value: Any) -> Meta:
 
 
 @composite("padding", method=None)
+def constant_pad_nd(input: Tensor, pad: Any, value: float = 0) -> Tensor:
+    """`pad` with a constant.
+
+    >>> import tenfold
+    >>> tenfold.constant_pad_nd(tenfold.tensor([1.0, 2.0]), (1, 0), 5)
+    tensor([5., 1., 2.])
+    """
+    return constant_pad(input, tuple(int(n) for n in pad), value)
+
+
+@composite("padding", method=None)
 def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Tensor:
     """A border of a constant, or of the input's own values: "reflect", "replicate" or "circular".
 
@@ -95,6 +106,11 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
         raise NotImplementedError(
             f"pad: Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now; "
             f"got {len(widths)} widths with an input of shape {list(input.shape)}"
+        )
+    if 0 in input.shape[-count - 1 :] and mode != "circular":
+        raise RuntimeError(
+            f"pad: Expected {count + 1}D or {count + 2}D (batch mode) tensor with possibly 0 batch size and other non-zero "
+            f"dimensions for input, but got: {list(input.shape)}"
         )
     _check_border(input.shape, widths, mode)
     padded_shape(input.shape, widths)

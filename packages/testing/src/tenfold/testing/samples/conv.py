@@ -159,3 +159,15 @@ def _weight_grad_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(
         make(1, 3, 4), make.ints(1, 2, 5, low=0, high=3), (3, 2, 2), *GENERAL[0][-1], error=RuntimeError, match="dtype"
     )
+
+
+@samples("conv_tbc", dtypes=DTYPES[:4])
+def _conv_tbc(make: Make) -> Iterator[Sample]:
+    yield Sample(make(5, 2, 3), make(2, 3, 4), make(4), note="plain")
+    yield Sample(make(5, 2, 3), make(3, 3, 4), make(4), 2, note="padded")
+    yield Sample(make(5, 0, 3), make(2, 3, 4), make(4), note="empty batch")
+
+
+@error_samples("conv_tbc")
+def _conv_tbc_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample(make(5, 3), make(2, 3, 4), make(4), error=RuntimeError, match="expected input")

@@ -50,6 +50,16 @@ def _pad(make: Make) -> Iterator[Sample]:
     yield Sample(make(2, 4, layout="transposed"), (2, 1), "reflect", note="strided memory")
 
 
+@samples("constant_pad_nd", dtypes=ALL)
+def _constant_pad_nd(make: Make) -> Iterator[Sample]:
+    for shape, widths in WIDTHS:
+        yield Sample(make(*shape), widths, note="empty" if 0 in shape else str(widths))
+    yield Sample(make(2, 3), (1, 1), value=2, note="value")
+
+
+error_samples("constant_pad_nd")(lambda make: [ErrorSample(make(2, 3), (1, 1, 1), 0, error=RuntimeError, match="divisible by 2")])
+
+
 @error_samples("constant_pad")
 def _constant_pad_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(2, 3), (1, 1, 1), 0, error=RuntimeError, match="divisible by 2")
@@ -222,7 +232,8 @@ def _shuffles(factor: int, *shapes: tuple[int, ...]) -> Any:
 
 samples("pixel_shuffle", dtypes=ALL)(_shuffles(2, (1, 8, 2, 3), (4, 2, 3), (2, 1, 4, 1, 1), (0, 4, 2, 2)))
 samples("pixel_unshuffle", dtypes=ALL)(_shuffles(2, (1, 2, 4, 6), (1, 2, 4), (2, 1, 1, 2, 2), (0, 1, 2, 2)))
-samples("channel_shuffle", dtypes=ALL)(_shuffles(2, (1, 4, 2, 3), (2, 6, 2), (1, 2, 1, 1, 2), (0, 4, 2)))
+for _name in ("channel_shuffle", "native_channel_shuffle"):
+    samples(_name, dtypes=ALL)(_shuffles(2, (1, 4, 2, 3), (2, 6, 2), (1, 2, 1, 1, 2), (0, 4, 2)))
 
 
 @error_samples("pixel_shuffle")
@@ -237,6 +248,7 @@ def _pixel_unshuffle_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(4, 2), 2, error=RuntimeError, match="3 dimensions")
 
 
+@error_samples("native_channel_shuffle")
 @error_samples("channel_shuffle")
 def _channel_shuffle_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(1, 3, 2), 2, error=RuntimeError, match="divisible")
@@ -250,7 +262,7 @@ def _channel_shuffle_errors(make: Make) -> Iterator[ErrorSample]:
 def _affine_grid(make: Make) -> Iterator[Sample]:
     for align in (False, True):
         yield Sample(make(2, 2, 3), (2, 1, 2, 3), align, note=f"2-d, {align}")
-        yield Sample(make(1, 3, 4), (1, 2, 2, 1, 3), align_corners=align, note=f"3-d, {align}")
+        yield Sample(make(1, 3, 4), (1, 2, 2, 2 if align else 1, 3), align_corners=align, note=f"3-d, {align}")
     yield Sample(make(2, 2, 3, layout="transposed"), (2, 1, 3, 2), note="strided memory")
 
 

@@ -217,9 +217,12 @@ class _InstanceNorm(_NormBase):
     ) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
+    def _get_no_batch_dim(self) -> int:
+        return self.dims[0]
+
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
-        unbatched = input.dim() == self.dims[0]
+        unbatched = input.dim() == self._get_no_batch_dim()
         channels = input.size(0 if unbatched else 1)
         if channels != self.num_features:
             text = f"{type(self).__name__}: expected input of {self.num_features} channels, got {channels}"

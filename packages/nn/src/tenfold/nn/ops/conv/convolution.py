@@ -194,7 +194,8 @@ def check_steps(name: str, stride: Sizes, padding: Sizes, dilation: Sizes, group
         raise RuntimeError(f"{name}: non-positive groups is not supported, got {groups}")
     for what, values, least in (("stride", stride, 1), ("dilation", dilation, 1), ("padding", padding, 0)):
         if min(values) < least:
-            raise RuntimeError(f"{name}: {what} should be at least {least}, got {tuple(values)}")
+            refused = "negative" if least == 0 else "non-positive"
+            raise RuntimeError(f"{name}: {refused} {what} is not supported, got {tuple(values)}")
 
 
 def _check_kernel_fits(name: str, shape: list[int], kernel: list[int], padding: Sizes, dilation: Sizes) -> None:
@@ -203,7 +204,8 @@ def _check_kernel_fits(name: str, shape: list[int], kernel: list[int], padding: 
     reach = [d * (k - 1) + 1 for k, d in zip(kernel[2:], dilation, strict=True)]
     if any(have < want for have, want in zip(room, reach, strict=True)):
         raise RuntimeError(
-            f"{name}: Calculated padded input size per channel: {room}. Kernel size: {reach}. "
+            f"{name}: Calculated padded input size per channel: ({' x '.join(map(str, room))}). "
+            f"Kernel size: ({' x '.join(map(str, reach))}). "
             f"Kernel size can't be greater than actual input size"
         )
 

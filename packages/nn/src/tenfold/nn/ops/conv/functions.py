@@ -179,3 +179,19 @@ def conv_transpose3d(
     tenfold.Size([1, 1, 4, 4, 4])
     """
     return _transposed("conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+@composite("conv", method=None)
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
+    """`conv1d` of sequences whose time comes first. Shape: (T, N, C), (K, C, O), (O) -> (T + 2 pad - K + 1, N, O).
+
+    >>> import tenfold
+    >>> tenfold.conv_tbc(tenfold.ones(4, 1, 1), tenfold.ones(3, 1, 1), tenfold.zeros(1)).shape
+    tenfold.Size([2, 1, 1])
+    """
+    if input.dim() != 3 or weight.dim() != 3 or bias.dim() != 1:
+        raise RuntimeError(
+            f"conv_tbc: expected input (T, N, C), weight (K, C, O) and bias (O), got {list(input.shape)}, {list(weight.shape)} "
+            f"and {list(bias.shape)}"
+        )
+    return conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad).permute(2, 0, 1)

@@ -24,6 +24,8 @@ def _check_classes(name: str, input: Tensor, target: Tensor, weight: Tensor | No
             f"{name}: Expected input batch_size ({shape[0]}) to match target batch_size ({wanted[0] if wanted else 'none'})."
         )
     expected = (*shape[:1], *shape[2:]) if len(shape) > 1 else ()
+    if len(shape) < 3 and len(wanted) > 1:
+        raise RuntimeError(f"{name}: 0D or 1D target tensor expected, multi-target not supported, got {list(wanted)}")
     if wanted != expected:
         raise RuntimeError(f"{name}: Expected target size {list(expected)} for input {list(shape)}, got {list(wanted)}")
     if weight is not None and weight._array.shape != (shape[_class_dim(input)],):

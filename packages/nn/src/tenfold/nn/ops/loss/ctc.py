@@ -36,9 +36,10 @@ def ctc_loss(
     single = log_probs.dim() == 2
     if single:
         log_probs = log_probs.unsqueeze(1)
-    inputs, lengths = _lengths(input_lengths), _lengths(target_lengths)
+    inputs, lengths = _lengths("input_lengths", input_lengths), _lengths("target_lengths", target_lengths)
     T, N, C = log_probs.shape
     _check(T, N, C, inputs, lengths, blank)
+    _check_targets(targets, lengths, N, C)
     labels = _label_rows(targets, lengths, N)
     losses = _forward(log_probs, labels, inputs, lengths, blank)
     losses = _as_of_logits(losses, log_probs, inputs)
@@ -52,8 +53,10 @@ def ctc_loss(
     return losses.squeeze(0) if single else losses
 
 
-def _lengths(lengths: Any) -> list[int]:
+def _lengths(what: str, lengths: Any) -> list[int]:
     if hasattr(lengths, "_array"):
+        if lengths._array.dtype.kind not in "iu":
+            raise RuntimeError(f"ctc_loss: {what} must be integral, got {lengths.dtype.name}")
         lengths = lengths.tolist()
     return [lengths] if isinstance(lengths, int) else [int(n) for n in lengths]
 
@@ -69,6 +72,22 @@ def _check(T: int, N: int, C: int, inputs: list[int], lengths: list[int], blank:
         raise RuntimeError(f"ctc_loss: Expected input_lengths to have values between 0 and {T}, but got {inputs}")
     if any(n < 0 for n in lengths):
         raise RuntimeError(f"ctc_loss: Expected target_lengths to be non-negative, but got {lengths}")
+
+
+def _check_targets(targets: Tensor, lengths: list[int], N: int, C: int) -> None:
+    """Refuse targets that hold fewer labels than their lengths say, or labels that are no classes."""
+    if targets._array.dtype.kind not in "iu":
+        raise RuntimeError(f"ctc_loss: targets must be integral, got {targets.dtype.name}")
+    if targets.dim() == 2 and (targets.shape[0] != N or targets.shape[1] < max(lengths, default=0)):
+        raise RuntimeError(
+            f"ctc_loss: Expected tensor to have size at least {max(lengths, default=0)} at dimension 1, but got size "
+            f"{targets.shape[1]} for targets {list(targets.shape)} of {N} samples"
+        )
+    if targets.dim() < 2 and targets.numel() != sum(lengths):
+        raise RuntimeError(
+            f"ctc_loss: Expected tensor to have size {sum(lengths)} at dimension 0, but got size {targets.numel()}: "
+            f"concatenated targets are as long as their lengths together"
+        )
 
 
 def _label_rows(targets: Tensor, lengths: list[int], N: int) -> list[list[int]]:

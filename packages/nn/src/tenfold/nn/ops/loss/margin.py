@@ -66,6 +66,16 @@ def soft_margin_loss(
     return reduced((-target * input).exp().log1p(), reduction)
 
 
+def _class_count(name: str, input: Tensor) -> int:
+    """The size of the last dimension; RuntimeError for inputs that are no vector or batch of vectors."""
+    C = input.shape[-1] if input.dim() else 1
+    if input.dim() > 2 or C == 0:
+        raise RuntimeError(
+            f"{name}: Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}"
+        )
+    return C
+
+
 @composite("loss", method=None)
 def multi_margin_loss(
     input: Tensor,
@@ -86,7 +96,7 @@ def multi_margin_loss(
     reduction = reduction_of("multi_margin_loss", size_average, reduce, reduction)
     if p not in (1, 2):
         raise ValueError(f"multi_margin_loss: only p == 1 and p == 2 supported, got {p}")
-    C = input.shape[-1] if input.dim() else 1
+    C = _class_count("multi_margin_loss", input)
     rows, classes = input.reshape(-1, C), target.reshape(-1, 1)
     if rows.shape[0] != classes.shape[0]:
         raise RuntimeError(f"multi_margin_loss: inconsistent target size, expected {rows.shape[0]} but got {list(target.shape)}")
@@ -112,11 +122,11 @@ def multilabel_margin_loss(
     tensor(0.2500)
     """
     reduction = reduction_of("multilabel_margin_loss", size_average, reduce, reduction)
+    C = _class_count("multilabel_margin_loss", input)
     if input.shape != target.shape:
         raise RuntimeError(
             f"multilabel_margin_loss: inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
         )
-    C = input.shape[-1] if input.dim() else 1
     rows, labels = input.reshape(-1, C), target.reshape(-1, C)
     used = (labels < 0).to(tf.int64).cumsum(1) == 0
     index = tf.where(used, labels, 0)
@@ -165,7 +175,11 @@ def cosine_embedding_loss(
     tensor(1.)
     """
     reduction = reduction_of("cosine_embedding_loss", size_average, reduce, reduction)
-    if target.dim() not in (0, 1) or input1.dim() != target.dim() + 1:
+    if target.dim() > 1:
+        raise RuntimeError(
+            f"cosine_embedding_loss: 0D or 1D target tensor expected, multi-target not supported, got {target.dim()}D"
+        )
+    if not input1.dim() == input2.dim() == target.dim() + 1:
         raise RuntimeError(
             f"cosine_embedding_loss: {target.dim()}D target tensor expects {target.dim() + 1}D input tensors, but found inputs "
             f"with sizes {list(input1.shape)} and {list(input2.shape)}."

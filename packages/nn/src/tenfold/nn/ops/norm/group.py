@@ -71,4 +71,6 @@ def group_norm(
             f"group_norm: Expected number of channels in input to be divisible by num_groups, but got input of shape "
             f"{list(shape)} and num_groups={num_groups}"
         )
+    if input.numel() == shape[0] * num_groups == num_groups:
+        raise ValueError(f"group_norm: Expected more than 1 value per channel when training, got input size {list(shape)}")
     return fused_group_norm(input, num_groups, weight, bias, eps)[0]

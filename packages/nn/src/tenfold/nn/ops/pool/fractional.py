@@ -32,6 +32,11 @@ def _pool(
         raise RuntimeError(
             f"{name}: Expected {n + 1}D or {n + 2}D tensor with non-zero sizes for input, but got: {list(input.shape)}"
         )
+    for what, given in (("output_ratio", output_ratio), ("output_size", output_size)):
+        if isinstance(given, (tuple, list)) and len(given) != n:
+            raise ValueError(
+                f"{name} requires {what} to either be a single Int or tuple of Ints. Got {len(given)} for {n} dimensions."
+            )
     sizes, lead = tuple(input.shape[-n:]), tuple(input.shape[:-n])
     if output_size is None:
         ratios = output_ratio if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * n

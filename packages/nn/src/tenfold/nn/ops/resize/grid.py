@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import product
 from math import prod
 from typing import Any
@@ -25,6 +26,12 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
     """
     size = tuple(size)
     n = len(size) - 2
+    if align_corners and 1 in size[2:]:
+        warnings.warn(
+            "affine_grid: with align_corners=True a dimension of size 1 spans nothing, and its place is 0. "
+            "See the documentation of affine_grid for details.",
+            stacklevel=3,
+        )
     if not theta.is_floating_point():
         raise ValueError(f"affine_grid: Expected theta to have floating point type, but got {theta.dtype}")
     if n not in (2, 3) or tuple(theta.shape) != (size[0], n, n + 1):
@@ -92,11 +99,13 @@ def _check(n: int, input: Tensor, grid: Tensor, mode: str, padding_mode: str) ->
         raise ValueError(
             f"grid_sample: expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{padding_mode}'"
         )
-    if n not in (2, 3) or grid.dim() != n + 2 or grid.shape[0] != input.shape[0] or grid.shape[-1] != n:
-        raise RuntimeError(
-            f"grid_sample(): expected a 4D or 5D input and a grid of as many dimensions, batch size and size {n} in its last "
-            f"dimension, but got input {list(input.shape)} and grid {list(grid.shape)}"
-        )
+    given = f"but got input {list(input.shape)} and grid {list(grid.shape)}"
+    if grid.shape[:1] != input.shape[:1]:
+        raise RuntimeError(f"grid_sample(): expected grid and input to have same batch size, {given}")
+    if grid.dim() < 1 or grid.shape[-1] != n:
+        raise RuntimeError(f"grid_sample(): expected grid to have size {n} in last dimension, {given}")
+    if n not in (2, 3) or grid.dim() != n + 2:
+        raise RuntimeError(f"grid_sample(): expected 4D or 5D input and grid with same number of dimensions, {given}")
     require_floating("grid_sample", input)
     if mode == "bicubic" and n != 2:
         raise RuntimeError("grid_sample(): bicubic interpolation only supports 4D input")
@@ -116,7 +125,7 @@ def _inside(x: Tensor, size: int, padding_mode: str, align: bool) -> Tensor:
         x = _reflected(x, low, span) if span else tf.zeros_like(x)
     # PyTorch's gradient is 0 on the border itself.
     with tf.no_grad():
-        clipped = tf.where(tf.isfinite(x), x, -1.0).clamp(0, size - 1)
+        clipped = tf.where(tf.isnan(x), 0.0, x).clamp(0, size - 1)
         free = (x > 0) & (x < size - 1)
     return tf.where(free, x, clipped)
 
@@ -132,7 +141,8 @@ def _reflected(x: Tensor, low: float, span: float) -> Tensor:
 def _taps(x: Tensor, mode: str) -> list[tuple[Tensor, Any]]:
     """The places that contribute along one dimension, with their weights."""
     if mode == "nearest":
-        return [(x.round().detach(), None)]
+        # The weight is 1, with a slope of 0: moving a little changes nothing.
+        return [(x.round().detach(), tf.where(tf.isnan(x) | True, 1.0, x) if x.requires_grad else None)]
     base = x.floor().detach()
     t = x - base
     if mode == "bilinear":

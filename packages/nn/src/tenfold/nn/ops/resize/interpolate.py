@@ -12,13 +12,13 @@ from operator import index
 from typing import Any
 
 import tenfold as tf
-from tenfold.dispatch.inplace import type_name
 from tenfold.dispatch.meta import Meta, contiguous_strides
 from tenfold.dispatch.operators import composite
 from tenfold.nn.arguments import require_floating, widened
 from tenfold.nn.ops.pool.adaptive import adaptive_avg_pool
 from tenfold.nn.ops.resize import tables
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import type_name
 from tenfold.types.memory_format import suggested_format
 
 Sizes = tuple[int, ...]

@@ -68,6 +68,17 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     return shuffled.contiguous(memory_format=suggested_format(input._array))
 
 
+@composite("resize", method=None)
+def native_channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """Another of PyTorch's names of `channel_shuffle`.
+
+    >>> import tenfold
+    >>> tenfold.native_channel_shuffle(tenfold.arange(4.0).view(1, 4, 1), 2).reshape(-1)
+    tensor([0., 2., 1., 3.])
+    """
+    return channel_shuffle(input, groups)
+
+
 def _at_least_3d(name: str, input: Tensor) -> Any:
     if input.dim() < 3:
         raise RuntimeError(f"{name} expects input to have at least 3 dimensions, but got input with {input.dim()} dimension(s)")
