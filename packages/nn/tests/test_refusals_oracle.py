@@ -128,3 +128,10 @@ def test_gradients_without_a_graph(n: int, kw: dict[str, Any], oracle: Any) -> N
 def test_conv_tbc(agree: Any) -> None:
     arguments = [torch.randn(s, dtype=torch.float64, requires_grad=True) for s in ((9, 4, 5), (3, 5, 6), (6,))]
     agree(F.conv_tbc, TF.conv_tbc, *arguments, 3)
+
+
+def test_instance_norm_of_other_channels() -> None:
+    with pytest.warns(UserWarning, match="which is not used because affine=False"):
+        nn.InstanceNorm1d(4)(tf.ones(2, 2, 2))
+    with pytest.raises(ValueError, match="expected input's size at dim=1 to match num_features"):
+        nn.InstanceNorm1d(4, affine=True)(tf.ones(2, 2, 2))

@@ -10,9 +10,9 @@ from tenfold.autograd.gradcheck import gradcheck, gradgradcheck
 from tenfold.autograd.gradients import gradient, gradients
 from tenfold.autograd.nodes import Node
 from tenfold.autograd.tape import backward, grad
+from tenfold.autograd.variable import Variable
 from tenfold.dispatch.gradmode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from tenfold.dispatch.services import SERVICES
-from tenfold.tensor.tensor import Tensor as Variable
 
 __all__ = [
     "Function", "Node", "Variable", "backward", "enable_grad", "grad", "gradcheck", "gradgradcheck", "gradient", "gradients",

@@ -43,7 +43,7 @@ def snapshot(tensor: Any) -> Any:
 
 
 # Writes that may go to expanded memory, since every element gets a value of its own choosing.
-_MAY_REPEAT = ("fill", "zero", "masked_fill", "index_put")
+_MAY_REPEAT = ("fill", "zero", "masked_fill", "index_put", "threshold")
 _LEAF = "leaf Variable that requires grad is being used in an in-place operation."
 _HINT = "Write under tenfold.no_grad(), or use the out-of-place form"
 

@@ -105,6 +105,9 @@ def _is_batched(query: Tensor, key: Tensor, value: Tensor, padding: Any, mask: A
         )
     if mask is not None and mask.dim() not in (2, 3):
         raise AssertionError(f"expected `attn_mask` to be `None`, 2-D or 3-D but found {mask.dim()}-D tensor instead")
+    shape = (num_heads, query.shape[0], key.shape[0])
+    if query.dim() == 2 and mask is not None and mask.dim() == 3 and tuple(mask.shape) != shape:
+        raise AssertionError(f"Expected `attn_mask` shape to be {shape} but got {tuple(mask.shape)}")
     return query.dim() == 3
 
 

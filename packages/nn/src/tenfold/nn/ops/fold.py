@@ -103,7 +103,12 @@ def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, p
             f"{list(input.shape)} for (N, C, L) or (C, L), and kernel_size={kernel}"
         )
     window = window_over(out, kernel, steps, pads, gaps)
-    if min(window.outputs) < 1 or window.positions != input.shape[-1]:
+    if min(window.outputs) < 1:
+        raise RuntimeError(
+            f"fold: Given output_size={out}, kernel_size={kernel}, dilation={gaps}, padding={pads}, stride={steps}, "
+            f"calculated shape of the array of sliding blocks as {window.outputs}, which is too small (non-positive)"
+        )
+    if window.positions != input.shape[-1]:
         raise RuntimeError(
             f"fold: Given output_size={out}, kernel_size={kernel}, dilation={gaps}, padding={pads}, stride={steps}, "
             f"expected size of input's dimension 2 to match the calculated number of sliding blocks "

@@ -10,7 +10,7 @@ import numpy as np
 from tenfold.cpu.blocks import row_blocks
 from tenfold.dispatch.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
-from tenfold.nn.cpu.norm.sums import column_sums, exact_row_sums, row_dots, row_sums, settled
+from tenfold.nn.cpu.norm.sums import column_sums, is_far, row_dots, row_sums, settled
 from tenfold.nn.ops.norm import batch as ops
 from tenfold.nn.window import Sizes
 
@@ -94,7 +94,7 @@ def _small_batch_norm(
 ) -> tuple[Array, Array, Array, Array]:
     """Training in as few array operations as possible."""
     count = x.shape[0] * x.shape[2]
-    mean = (np.add.reduce(exact_row_sums(x), 0) / count).astype(x.dtype)
+    mean = (np.add.reduce(x, (0, 2), np.float64) / count).astype(x.dtype)
     out = x - mean[:, None]
     variance = np.add.reduce(np.vecdot(out, out), 0)
     variance /= count
@@ -109,12 +109,16 @@ def _batch_statistics(x: Array) -> tuple[Array, Array]:
     count = x.shape[0] * x.shape[2]
     mean = (_channel_sums(x) / count).astype(x.dtype)
     squares, left = np.zeros((2, x.shape[1]))
-    for part in row_blocks(len(x), prod(x.shape[1:]) * x.itemsize):
+    blocks = list(row_blocks(len(x), prod(x.shape[1:]) * x.itemsize))
+    for part in blocks:
         centered = x[part] - mean[:, None]
         squares += _channel_dots(centered, centered)
-        left += _channel_sums(centered)
-    mean, variance, _ = settled(mean, left / count, squares / count)
-    return mean.astype(x.dtype), variance.astype(x.dtype)
+    variance = squares / count
+    if is_far(mean, variance):
+        for part in blocks:
+            left += _channel_sums(x[part] - mean[:, None])
+        mean, variance = settled(mean, left / count, variance)
+    return mean.astype(x.dtype, copy=False), variance.astype(x.dtype)
 
 
 @array_kernel(laid_out=1)

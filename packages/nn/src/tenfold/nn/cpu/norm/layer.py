@@ -15,7 +15,7 @@ import numpy as np
 from tenfold.cpu.blocks import row_blocks
 from tenfold.dispatch.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
-from tenfold.nn.cpu.norm.sums import PIECE, column_sums, exact_row_sums, row_dots, row_sums, settled
+from tenfold.nn.cpu.norm.sums import PIECE, column_sums, exact_row_sums, is_far, row_dots, row_sums, settled
 from tenfold.nn.ops.norm import layer as ops
 from tenfold.nn.window import Sizes
 
@@ -79,9 +79,10 @@ def center(x: Array, out: Array, eps: float) -> tuple[Array, Array]:
     D = x.shape[1]
     mean = (row_sums(x) / D).astype(x.dtype, copy=False)
     np.subtract(x, mean[:, None], out=out)
-    left = row_sums(out) / D
-    mean, variance, moves = settled(mean, left, row_dots(out, out) / D)
-    if moves:
+    variance = row_dots(out, out) / D
+    if is_far(mean, variance):
+        left = row_sums(out) / D
+        mean, variance = settled(mean, left, variance)
         out -= left[:, None]
     return mean, 1 / np.sqrt(variance + eps)
 

@@ -225,10 +225,17 @@ class _InstanceNorm(_NormBase):
         unbatched = input.dim() == self._get_no_batch_dim()
         channels = input.size(0 if unbatched else 1)
         if channels != self.num_features:
-            text = f"{type(self).__name__}: expected input of {self.num_features} channels, got {channels}"
+            dim = 0 if unbatched else 1
             if self.affine:
-                raise ValueError(text)
-            warnings.warn(f"{text}; without affine parameters num_features is not used.", stacklevel=2)
+                raise ValueError(
+                    f"{type(self).__name__}: expected input's size at dim={dim} to match num_features ({self.num_features}), "
+                    f"but got: {channels}."
+                )
+            warnings.warn(
+                f"{type(self).__name__}: input's size at dim={dim} ({channels}) does not match num_features "
+                f"({self.num_features}), which is not used because affine=False",
+                stacklevel=2,
+            )
         normalized = F.instance_norm(
             input.unsqueeze(0) if unbatched else input,
             self.running_mean,

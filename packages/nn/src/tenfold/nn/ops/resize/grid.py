@@ -36,8 +36,8 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
         raise ValueError(f"affine_grid: Expected theta to have floating point type, but got {theta.dtype}")
     if n not in (2, 3) or tuple(theta.shape) != (size[0], n, n + 1):
         raise ValueError(
-            f"affine_grid: Expected a batch of 2D affine matrices of shape Nx2x3 for size (N, C, H, W), or of 3D ones of shape "
-            f"Nx3x4 for (N, C, D, H, W); got theta {list(theta.shape)} and size {list(size)}"
+            f"affine_grid: Expected a batch of {n}D affine matrices of shape Nx{n}x{n + 1} for size {list(size)}, which is "
+            f"(N, C, H, W) or (N, C, D, H, W); got theta {list(theta.shape)}"
         )
     if min(size) <= 0:
         raise ValueError(f"affine_grid: Expected non-zero, positive output size. Got {list(size)}")
@@ -122,7 +122,7 @@ def _inside(x: Tensor, size: int, padding_mode: str, align: bool) -> Tensor:
         return x
     if padding_mode == "reflection":
         low, span = (0.0, size - 1.0) if align else (-0.5, float(size))
-        x = _reflected(x, low, span) if span else tf.zeros_like(x)
+        x = _reflected(x, low, span) if span else tf.where(tf.isnan(x) | True, 0.0, x)
     # PyTorch's gradient is 0 on the border itself.
     with tf.no_grad():
         clipped = tf.where(tf.isnan(x), 0.0, x).clamp(0, size - 1)
