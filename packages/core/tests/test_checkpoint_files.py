@@ -111,19 +111,21 @@ def test_what_killed_processes_leave_goes_with_the_next_save(tmp_path: Path) -> 
         "import sys, time\nfrom tenfold.checkpoint.files import replaced\n"
         "with replaced(sys.argv[1]) as file:\n    file.write(b'half'); file.flush(); print('writing', flush=True); time.sleep(60)"
     )
+    mine = tmp_path / f".{path.name}.backup.tmp"  # not one of ours
+    mine.write_text("kept")
     children = [subprocess.Popen([sys.executable, "-c", program, str(path)], stdout=subprocess.PIPE) for _ in range(2)]
     for child in children:
         assert child.stdout is not None
         assert child.stdout.readline() == b"writing\n"
     children[0].send_signal(signal.SIGKILL)
     children[0].wait()
-    assert len(list(tmp_path.iterdir())) == 2
+    assert len(list(tmp_path.iterdir())) == 3
     write_pt(path)
-    assert len(list(tmp_path.iterdir())) == 2  # the file, and what the living process writes
+    assert len(list(tmp_path.iterdir())) == 3  # the file, and what the living process writes
     children[1].kill()
     children[1].wait()
     write_pt(path)
-    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+    assert sorted(tmp_path.iterdir()) == sorted([path, mine])
     assert read(path) == [1.0] * 3
     for child in children:
         assert child.stdout is not None

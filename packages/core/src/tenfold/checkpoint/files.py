@@ -14,6 +14,7 @@ from typing import Any
 if sys.platform != "win32":
     import fcntl
 
+_RANDOM_BYTES = 6  # in the name of a temporary file
 CHUNK = 1 << 24  # bytes that are read or written at once
 FileLike = Any  # a path, or an object with `write` (to save) or `read`, `seek` and `tell` (to load)
 
@@ -53,10 +54,10 @@ class _Temporary:
     def __init__(self, target: Path) -> None:
         self.target = target
         prefix = f".{target.name[:40]}."
-        for left in target.parent.glob(_literal(prefix) + "*.tmp"):
+        for left in target.parent.glob(_literal(prefix) + "[0-9a-f]" * 2 * _RANDOM_BYTES + ".tmp"):
             _remove_if_abandoned(left)
         while True:
-            self.path = target.with_name(f"{prefix}{os.urandom(6).hex()}.tmp")
+            self.path = target.with_name(f"{prefix}{os.urandom(_RANDOM_BYTES).hex()}.tmp")
             self.file = os.fdopen(
                 os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666), "w+b"
             )

@@ -20,8 +20,6 @@ class Vocab:
     ([2, 1], ['<unk>', 'b'])
     """
 
-    __loads_safely__ = True  # a checkpoint may make one: its arguments are checked
-
     def __init__(self, tokens: Iterable[str] = (), default_index: int | None = None) -> None:
         self._tokens: list[str] = []
         self._indices: dict[str, int] = {}
