@@ -106,7 +106,8 @@ def public_stubs(tenfold: Any) -> str:
         for name, operator in sorted(public.items())
         if operator.declared.__module__.startswith(PUBLIC) and name[0] != "_" and getattr(tenfold, name, None) is operator.fn
     }
-    modules = {module.name for module in pkgutil.iter_modules([str(CORE)]) if not module.name.startswith("_")} | {*PACKAGES}
+    modules = {module.name for module in pkgutil.iter_modules([str(CORE)]) if not module.name.startswith("_")}
+    modules |= {name for name in PACKAGES if "." not in name}
     lazy = {name: module for name, module in tenfold._LAZY.items() if module.split(".")[1] in modules}
     lines = [
         "from tenfold.types.dtypes import dtype as _dtype",

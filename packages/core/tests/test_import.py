@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 
 import pytest
+
+import tenfold
 
 HEAVY = ["dataclasses", "importlib.metadata", "ml_dtypes", "numpy.typing", "pluggy", "safetensors"]
 SIBLINGS = ["amp", "autograd", "cuda", "data", "func", "nn", "optim", "profiler", "testing", "text", "vision"]
@@ -39,3 +42,10 @@ def test_arrays_of_ml_dtypes_are_known_before_any_use() -> None:
     code = "import ml_dtypes, numpy, tenfold; x = tenfold.from_numpy(numpy.ones(2, ml_dtypes.bfloat16)); print(x.dtype)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert run.stdout == "tenfold.bfloat16\n"
+
+
+def test_dir_lists_siblings_that_are_installed() -> None:
+    for name, its_names in {"autograd": ["vmap", "autocast", "func", "profiler"], "optim": ["optim"], "nn": ["conv2d"]}.items():
+        installed = importlib.util.find_spec(f"tenfold.{name}") is not None
+        assert [one in dir(tenfold) for one in its_names] == [installed] * len(its_names)
+    assert not {"optim_plugin", "nn_plugin", "Any"} & {*dir(tenfold)}

@@ -300,6 +300,18 @@ MISSING = {
     "tenfold.ones(1, requires_grad=True)": ("RuntimeError", "is in the package tenfold-autograd: pip install tenfold-autograd"),
     "tenfold.ones(1, device='cuda')": ("RuntimeError", "in the package tenfold-backend-cuda: pip install tenfold-backend-cuda"),
     "tenfold.ones(1, device='npu')": ("RuntimeError", "Expected one of cpu, meta device type at start of device string: npu"),
+    "tenfold.profiler": ("ModuleNotFoundError", "tenfold.profiler is in the package tenfold-autograd: pip install"),
+    "tenfold.utils.data": ("ModuleNotFoundError", "tenfold.utils.data is in the package tenfold-data: pip install tenfold-data"),
+    "tenfold.conv2d": ("AttributeError", "is in the package tenfold-nn: pip install tenfold-nn"),
+    "tenfold.embedding": ("AttributeError", "is in the package tenfold-nn: pip install tenfold-nn"),
+    "tenfold.layer_norm": ("AttributeError", "is in the package tenfold-nn: pip install tenfold-nn"),
+    "__import__('tenfold.nn')": ("ModuleNotFoundError", "pip install tenfold-nn"),
+    "__import__('tenfold.data', fromlist=['DataLoader'])": ("ModuleNotFoundError", "pip install tenfold-data"),
+    "__import__('tenfold.optim.lr_scheduler')": ("ModuleNotFoundError", "pip install tenfold-optim"),
+    "__import__('tenfold.utils.data')": ("ModuleNotFoundError", "pip install tenfold-data"),
+    "__import__('tenfold.cuda')": ("ModuleNotFoundError", "pip install tenfold-backend-cuda"),
+    "__import__('tenfold.nothing')": ("ModuleNotFoundError", "No module named 'tenfold.nothing'"),
+    "__import__('importlib').util.find_spec('tenfold.nn') or 1 / 0": ("ZeroDivisionError", "division"),
     "tenfold.nothing": ("AttributeError", "module 'tenfold' has no attribute 'nothing'"),
 }  # fmt: skip
 
@@ -317,6 +329,25 @@ def test_core_alone_names_the_package_to_install(site):
     for expression, (kind, message) in MISSING.items():
         assert lines[expression].startswith(kind)
         assert message in lines[expression]
+
+
+def test_an_operators_card_names_the_package_to_install(site):
+    result = site.run("from tenfold.__main__ import main; print(main(['op', 'conv2d']))")
+    assert result.stdout == "1\n"
+    assert result.stderr == "there is no operator 'conv2d': it is in the package tenfold-nn: pip install tenfold-nn\n"
+
+
+def test_dir_lists_what_users_name(site):
+    code = """
+        import tenfold
+        listed = dir(tenfold)
+        print([name for name in ("manual_seed", "broadcast_shapes", "finfo", "save", "utils") if name not in listed])
+        print([name for name in ("Any", "TYPE_CHECKING", "importlib", "core_plugin", "dispatch", "vmap", "nn") if name in listed])
+        print([name for name in listed if not name.startswith("__") and not hasattr(tenfold, name)])
+        from tenfold import *
+        print(manual_seed is tenfold.manual_seed, finfo is tenfold.finfo, "pkgutil" in globals())
+    """
+    assert site.run(code).stdout == "[]\n[]\n[]\nTrue True False\n"
 
 
 # Plugins of this process

@@ -35,7 +35,7 @@ from tenfold.dispatch.gradmode import (
 from tenfold.dispatch.operators import ALIASES as _ALIASES, OPERATORS as _OPERATORS, op as op
 from tenfold.dispatch.services import SERVICES as _SERVICES
 from tenfold.dispatch.sibling_operators import FUNCTIONS as _FUNCTIONS
-from tenfold.settings import environment as _environment
+from tenfold.settings import environment as _environment, siblings as _siblings
 from tenfold.tensor.storage import UntypedStorage as UntypedStorage
 from tenfold.tensor.tensor import Tensor as Tensor
 from tenfold.types import dtypes as _dtypes
@@ -53,6 +53,8 @@ from tenfold.types.memory_format import (
 )
 from tenfold.types.promotion import can_cast as can_cast, promote_types as promote_types, result_type as result_type
 from tenfold.types.size import Size as Size
+
+_siblings.install()
 
 # What the lower rooms ask of the higher ones, and which module has it; imported when first asked for.
 _SERVICES.provide("tenfold.plugins.devices", "backend_of device_types plugin_failure")
@@ -123,23 +125,26 @@ else:
     __getattr__ = _found
 
 
-_PRIVATE = {"Any", "TYPE_CHECKING", "annotations", "builtins", "importlib", "pkgutil"}
-_SIBLINGS = ("amp", "func")  # packages whose names are public here
+_HELPERS = {"Any", "TYPE_CHECKING", "annotations", "builtins", "importlib", "pkgutil"}
+_INSIDE = {"dispatch", "generic", "layers", "ops", "settings"}  # rooms that no user's program names
+
+
+def _own_names() -> list[str]:
+    return [
+        name for name in globals() if not name.startswith("_") and not name.endswith("_plugin") and name not in _HELPERS | _INSIDE
+    ]
 
 
 def __dir__() -> list[str]:
-    """The public names: those that are here, those that come when first asked for, and the packages."""
-    modules = {module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")}
-    own = {name for name in globals() if not name.startswith("_") or name.startswith("__")}
-    return sorted(name for name in (own | {*_LAZY} | modules) - _PRIVATE if not name.endswith("_plugin"))
-
-
-# What `from tenfold import *` brings: functions, classes and constants of core.
-__all__ = [
-    name
-    for name in (*globals(), *(lazy for lazy, module in _LAZY.items() if module.split(".")[1] not in _SIBLINGS))
-    if not name.startswith("_") and name not in _PRIVATE
-]
+    """What there is, imported or not: core's names, the siblings that are installed, their operators."""
+    modules = {
+        module.name for module in pkgutil.iter_modules(__path__) if module.name[0] != "_" and not module.name.endswith("_plugin")
+    }
+    homes = {distribution for name, distribution in _siblings.PACKAGES.items() if name in modules}
+    functions = {name for distribution, names in _FUNCTIONS.items() if distribution in homes for name in names}
+    lazy = {name for name, module in _LAZY.items() if module.split(".")[1] in modules}
+    dunders = {name for name in globals() if name.startswith("__")}
+    return sorted({*_own_names(), *(modules - _INSIDE), *functions, *lazy, *dunders})
 
 
 def _from_packages(name: str) -> Any:
@@ -147,17 +152,11 @@ def _from_packages(name: str) -> Any:
     try:
         return importlib.import_module(f"tenfold.{name}")
     except ModuleNotFoundError as error:
-        if error.name != f"tenfold.{name}":
+        if name == "cuda" and error.name == "tenfold.cuda":  # programs ask whether there is a device before anything else
+            return importlib.import_module("tenfold.plugins.no_cuda")
+        if error.name != f"tenfold.{name}" or name in _siblings.PACKAGES:
             raise
-    from tenfold.plugins import PACKAGES, load_operators  # plugins load when a name is not core's own
-
-    if name == "cuda":  # programs ask whether there is a device before anything else
-        return importlib.import_module("tenfold.plugins.no_cuda")
-    if name in PACKAGES:
-        raise ModuleNotFoundError(
-            f"tenfold.{name} is in the package {PACKAGES[name]}: pip install {PACKAGES[name]}", name=f"tenfold.{name}"
-        )
-    load_operators()
+    _SERVICES.load_operators()
     if name in _OPERATORS:
         return _OPERATORS[name].fn
     if name in _ALIASES:
@@ -169,6 +168,10 @@ def is_tensor(obj: Any) -> builtins.bool:
     """Whether an object is a Tensor."""
     return isinstance(obj, Tensor)
 
+
+# What `from tenfold import *` brings: functions, classes and constants of core.
+_PUBLIC = (name for name, module in _LAZY.items() if name[0] != "_" and module.split(".")[1] not in _siblings.PACKAGES)
+__all__ = [*_own_names(), *_PUBLIC]
 
 if _environment.DEBUG.read() not in ("", "0", "1"):
     from tenfold.layers import debug as _debug

@@ -123,6 +123,7 @@ import tenfold.ops as ops
 import tenfold.optim as optim
 import tenfold.overrides as overrides
 import tenfold.plugins as plugins
+import tenfold.profiler as profiler
 import tenfold.random as random
 import tenfold.return_types as return_types
 import tenfold.scientific as scientific

@@ -30,9 +30,9 @@ from tenfold.plugins.loading import (
     named,
     problems,
 )
-from tenfold.plugins.packages import PACKAGES
 from tenfold.plugins.registration import register, unregister
 from tenfold.plugins.services import autograd, layer
+from tenfold.settings.siblings import PACKAGES
 
 __all__ = [
     "API_VERSION", "GROUP", "PACKAGES", "Plugin", "PluginError", "as_modules", "autograd", "backend_of", "backends",

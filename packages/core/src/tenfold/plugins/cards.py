@@ -8,7 +8,9 @@ from typing import Any
 
 from tenfold import plugins
 from tenfold.dispatch import kernels
+from tenfold.dispatch.late_methods import where
 from tenfold.dispatch.operators import OPERATORS, Operator
+from tenfold.dispatch.sibling_operators import FUNCTIONS
 
 
 def listing() -> str:
@@ -27,8 +29,9 @@ def card(name: str, device: str = "") -> str:
     plugins.load_operators()
     operator = OPERATORS.get(name)
     if operator is None:
-        close = [n for n in OPERATORS if name in n or n in name]
-        raise KeyError(f"there is no operator {name!r}" + (f"; close: {', '.join(sorted(close)[:8])}" if close else ""))
+        home = where(name, FUNCTIONS)
+        close = [] if home else [n for n in OPERATORS if name in n or n in name]
+        raise KeyError(f"there is no operator {name!r}" + (f"; close: {', '.join(sorted(close)[:8])}" if close else home))
     base = operator.inplace_of or operator
     rows: list[tuple[str, Any]] = [
         ("family", f"{operator.family}, {base.kind}" + (f", in-place form of {base.name}" if operator.inplace_of else "")),

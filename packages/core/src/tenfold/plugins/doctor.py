@@ -8,7 +8,7 @@ from importlib import metadata
 
 from tenfold import plugins
 from tenfold.dispatch.devices import Backend
-from tenfold.plugins import hookspecs
+from tenfold.plugins import distributions, hookspecs
 from tenfold.plugins.discovery import Plugin
 from tenfold.settings import environment
 
@@ -31,10 +31,13 @@ def report() -> tuple[str, bool]:
         healthy = healthy and plugin.error is None
     lines += [f"  {name:16s} switched off by {environment.DISABLE_PLUGINS.name}" for name in plugins.disabled()]
     lines += ["", "Devices", *device_lines]
-    clashes = conflicts()
+    clashes = [*conflicts(), *distributions.owned_twice(distributions.installed())]
     if clashes:
-        lines += ["", "Names with two owners", *[f"  FAILED: {clash}; uninstall one of them" for clash in clashes]]
-    healthy = healthy and not clashes
+        lines += ["", "Names and files with two owners", *[f"  FAILED: {clash}; uninstall one of them" for clash in clashes]]
+    misfits = distributions.out_of_range(distributions.installed())
+    if misfits:
+        lines += ["", "Versions that do not fit", *[f"  FAILED: {misfit}; upgrade one of them" for misfit in misfits]]
+    healthy = healthy and not clashes and not misfits
     lines += ["", "Environment"]
     for variable in environment.VARIABLES:
         lines.append(f"  {variable.name}={variable.read()!r}: {variable.meaning}")

@@ -68,7 +68,7 @@ class InferenceStorage(Storage):
         self.guarded = True
 
     @property
-    def version(self) -> int:  # type: ignore[override]
+    def version(self) -> int:
         if STATE.inference:
             return 0
         raise RuntimeError(
@@ -90,7 +90,7 @@ def settle(tensor: Any) -> None:
 def mark_view(view: Any, source: Any) -> None:
     """Note on a view that it came about where a write to it cannot be recorded, or is a view of one that did."""
     if STATE.inference and not source._storage.inference:
-        origin = "inference"
+        origin: Any = "inference"
     else:
         origin = getattr(source, "_origin", None) if STATE.grad_enabled else "no_grad"
     if origin is not None:

@@ -6,6 +6,8 @@ import importlib
 import pkgutil
 from typing import TYPE_CHECKING, Any
 
+from tenfold.settings.siblings import PACKAGES
+
 __path__ = pkgutil.extend_path(__path__, __name__)
 
 if not TYPE_CHECKING:
@@ -14,8 +16,6 @@ if not TYPE_CHECKING:
         try:
             return importlib.import_module(f"tenfold.utils.{name}")
         except ModuleNotFoundError as error:
-            if error.name != f"tenfold.utils.{name}":
+            if error.name != f"tenfold.utils.{name}" or f"utils.{name}" in PACKAGES:
                 raise
-        if name == "data":
-            raise ModuleNotFoundError("tenfold.utils.data is in the package tenfold-data: pip install tenfold-data")
         raise AttributeError(f"module 'tenfold.utils' has no attribute {name!r}")
