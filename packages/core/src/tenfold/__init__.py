@@ -171,7 +171,7 @@ def is_tensor(obj: Any) -> builtins.bool:
 
 # What `from tenfold import *` brings: functions, classes and constants of core.
 _PUBLIC = (name for name, module in _LAZY.items() if name[0] != "_" and module.split(".")[1] not in _siblings.PACKAGES)
-__all__ = [*_own_names(), *_PUBLIC]
+__all__ = [*_own_names(), *_PUBLIC]  # noqa: PLE0604 - they are
 
 if _environment.DEBUG.read() not in ("", "0", "1"):
     from tenfold.layers import debug as _debug
