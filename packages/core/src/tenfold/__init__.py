@@ -95,6 +95,7 @@ _LAZY = {
         "settings.determinism": "use_deterministic_algorithms are_deterministic_algorithms_enabled "
         "is_deterministic_algorithms_warn_only_enabled set_deterministic_debug_mode get_deterministic_debug_mode",
         "settings.checks": "_check _check_index _check_value _check_type _check_not_implemented _check_tensor_all _assert_async",
+        "settings.precision": "set_float32_matmul_precision get_float32_matmul_precision",
         "settings.warnings": "set_warn_always is_warn_always_enabled",
         "settings.threads": "set_num_threads get_num_threads set_num_interop_threads get_num_interop_threads",
         "storage": "TypedStorage FloatStorage DoubleStorage HalfStorage BFloat16Storage LongStorage IntStorage ShortStorage "

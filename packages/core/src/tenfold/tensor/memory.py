@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import mmap
 from typing import Any, Self
 
 import numpy as np
@@ -108,17 +109,21 @@ class Memory:
         if key.type == "meta":
             self.array = backend.empty((size,), np.dtype(np.uint8), key.index)
             return self
-        tensors = [t for t in gc.get_referrers(self) if isinstance(t, RUNTIME["Tensor"])]  # slow, and rare
-        made = backend.empty((size,), np.dtype(np.uint8), key.index)
         kept = min(size, self.nbytes())
+        made = backend.empty((size,), np.dtype(np.uint8), key.index)
         if kept:
             backend.write(RUNTIME["wrap"](made, key)[:kept]._array, self._bytes()[:kept]._array)
+        self._move(made)
+        self.version += 1
+        return self
+
+    def _move(self, made: Any) -> None:
+        """Let this storage and every tensor on it lie in other memory."""
+        tensors = [t for t in gc.get_referrers(self) if isinstance(t, RUNTIME["Tensor"])]  # slow, and rare
         placed = [_placed(t, made) for t in tensors]
         self.array = made
         for t, array in zip(tensors, placed):
             t._array = array
-        self.version += 1
-        return self
 
     def resizable(self) -> bool:
         return True
@@ -157,10 +162,15 @@ class Memory:
         return getattr(self, "_shared", False)
 
     def share_memory_(self) -> Self:
-        """Mark the memory as shared with other processes, to which pickling sends its bytes."""
+        """Move the memory to where forked processes share it."""
         if self.key.device.type != "cpu":
             raise RuntimeError("share_memory_: only available on CPU")
-        self._shared = True
+        if not self.is_shared():
+            if self.nbytes():
+                made = np.frombuffer(mmap.mmap(-1, self.nbytes()), np.uint8)
+                made[:] = self._bytes()._array
+                self._move(made)
+            self._shared = True
         return self
 
     def untyped(self) -> Self:

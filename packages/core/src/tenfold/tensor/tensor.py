@@ -424,14 +424,20 @@ class Tensor(TensorMethods):
             raise RuntimeError(f"Boolean value of Tensor with {kind} value{'s' if kind == 'no' else ''} is ambiguous")
         return bool(self.item())
 
+    def _one(self) -> Any:
+        """The one element, for Python's conversions."""
+        if self.numel() != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return self.item()
+
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._one())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._one())
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(self._one())
 
     def __index__(self) -> int:
         if self.numel() != 1 or self.dtype.category > 1:

@@ -47,7 +47,9 @@ class dtype:  # noqa: N801 - PyTorch's name
         return _named, (self.name,)
 
     def to_complex(self) -> dtype:
-        """The complex type whose parts have this precision."""
+        """The complex type whose parts have this precision; RuntimeError for integers and bool."""
+        if self.category < 2:
+            raise RuntimeError(f"Unknown Complex ScalarType for {type_name(self)}")
         return complex128 if self.itemsize == 8 and self.category == 2 else self if self.is_complex else complex64
 
     def to_real(self) -> dtype:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.types.dtypes import dtype, get_default_dtype
+from tenfold.types.naming import qualified
 
 
 def _limits(numpy_type: Any) -> Any:
@@ -28,7 +29,9 @@ class finfo:  # noqa: N801 - PyTorch's name
     def __init__(self, type: Any = None) -> None:
         kind = get_default_dtype() if type is None else type
         if not isinstance(kind, dtype) or kind.category < 2:
-            raise TypeError(f"finfo() requires a floating point input type. Use iinfo to handle '{kind!r}'")
+            raise TypeError(
+                f"{qualified('finfo')}() requires a floating point input type. Use {qualified('iinfo')} to handle '{kind!r}'"
+            )
         kind = kind.to_real()
         info: Any = _limits(kind.numpy)
         self.dtype, self.bits = kind.name, int(info.bits)
@@ -59,7 +62,9 @@ class iinfo:  # noqa: N801 - PyTorch's name
 
     def __init__(self, type: Any) -> None:
         if not isinstance(type, dtype) or type.category != 1:
-            raise TypeError(f"iinfo() requires an integer input type. Use finfo to handle '{type!r}'")
+            raise TypeError(
+                f"{qualified('iinfo')}() requires an integer input type. Use {qualified('finfo')} to handle '{type!r}'"
+            )
         info = np.iinfo(type.numpy)
         self.dtype, self.bits, self.max, self.min = type.name, int(info.bits), int(info.max), int(info.min)
 

@@ -13,6 +13,8 @@ __path__ = pkgutil.extend_path(__path__, __name__)
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
+        if name == "swap_tensors":
+            return importlib.import_module("tenfold.tensor.swapping").swap_tensors
         try:
             return importlib.import_module(f"tenfold.utils.{name}")
         except ModuleNotFoundError as error:

@@ -30,6 +30,8 @@ def infer_size(shape: Sequence[int], numel: int, name: str) -> tuple[int, ...]:
                 f"{name}: cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension "
                 f"size -1 can be any value and is ambiguous"
             )
+        if numel % known:
+            raise RuntimeError(f"{name}: shape '{list(shape)}' is invalid for input of size {numel}")
         shape = tuple(numel // known if n == -1 else n for n in shape)
     if prod(shape) != numel:
         raise RuntimeError(f"{name}: shape '{list(shape)}' is invalid for input of size {numel}")

@@ -120,6 +120,18 @@ def _arange_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(1, 5, -1, error=RuntimeError, match="inconsistent with step sign")
 
 
+@samples("empty_permuted", no_value=UNINITIALISED)
+def _empty_permuted(make: Make) -> Iterator[Sample]:
+    for size, order in (((2, 3), (1, 0)), ((2, 3, 4), (2, 0, 1)), ((0, 3), (0, 1)), ((), ())):
+        yield Sample(size, order, dtype=make.dtype, device=make.device, note=f"{size}, {order}")
+
+
+@error_samples("empty_permuted")
+def _empty_permuted_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample((2, 3), (0,), error=RuntimeError, match="length of the physical_layout")
+    yield ErrorSample((2, 3), (0, 0), error=RuntimeError, match="each dimension once")
+
+
 @samples("range")
 def _range(make: Make) -> Iterator[Sample]:
     for arguments in ((4,), (1, 4), (0, 7, 2), (5, 0, -2), (0.5, 2.0, 0.25), (0,)):
