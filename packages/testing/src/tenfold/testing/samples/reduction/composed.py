@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,7 @@ def _segments(data: Any, offsets: Any, reduce: str, initial: Any) -> Any:
     start = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "amax": -np.inf, "amin": np.inf}[reduce] if initial is None else initial
     combine = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}[reduce]
     rows = []
-    for a, b in zip(offsets[:-1], offsets[1:]):
+    for a, b in pairwise(int(end) for end in offsets):
         row = combine.reduce(data[a:b], axis=0, initial=start)
         rows.append(row / (b - a) if reduce == "mean" and b > a else row)
     return np.stack(rows)
