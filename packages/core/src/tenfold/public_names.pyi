@@ -75,6 +75,7 @@ from tenfold.random.generator import default_generator as default_generator
 from tenfold.types.numeric_limits import finfo as finfo
 from tenfold.tensor.dlpack import from_dlpack as from_dlpack
 from tenfold.settings.determinism import get_deterministic_debug_mode as get_deterministic_debug_mode
+from tenfold.settings.precision import get_float32_matmul_precision as get_float32_matmul_precision
 from tenfold.settings.threads import get_num_interop_threads as get_num_interop_threads
 from tenfold.settings.threads import get_num_threads as get_num_threads
 from tenfold.tensor.printing import get_printoptions as get_printoptions
@@ -94,6 +95,7 @@ from tenfold.checkpoint.serialization import save as save
 from tenfold.random.generator import seed as seed
 from tenfold.ops.creation.legacy import set_default_tensor_type as set_default_tensor_type
 from tenfold.settings.determinism import set_deterministic_debug_mode as set_deterministic_debug_mode
+from tenfold.settings.precision import set_float32_matmul_precision as set_float32_matmul_precision
 from tenfold.settings.threads import set_num_interop_threads as set_num_interop_threads
 from tenfold.settings.threads import set_num_threads as set_num_threads
 from tenfold.tensor.printing import set_printoptions as set_printoptions
@@ -103,6 +105,7 @@ from tenfold.tensor.dlpack import to_dlpack as to_dlpack
 from tenfold.tensor.queries import typename as typename
 from tenfold.settings.determinism import use_deterministic_algorithms as use_deterministic_algorithms
 from tenfold.func import vmap as vmap
+import tenfold.accelerator as accelerator
 import tenfold.amp as amp
 import tenfold.autograd as autograd
 import tenfold.backends as backends
@@ -320,6 +323,7 @@ def elu(input: Tensor, alpha: builtins.float = ..., inplace: builtins.bool = ...
 def elu_(input: Tensor, alpha: builtins.float = ..., inplace: builtins.bool = ...) -> Tensor: ...
 def empty(*size_: Any, size: Any = ..., dtype: Any = ..., device: Any = ..., requires_grad: builtins.bool = ..., layout: Any = ..., pin_memory: builtins.bool = ..., memory_format: Any = ..., out: Any = ...) -> Tensor: ...
 def empty_like(input: Tensor, *, dtype: Any = ..., device: Any = ..., requires_grad: builtins.bool = ..., layout: Any = ..., memory_format: Any = ..., pin_memory: builtins.bool = ...) -> Tensor: ...
+def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = ..., layout: Any = ..., device: Any = ..., requires_grad: builtins.bool = ..., pin_memory: builtins.bool = ...) -> Tensor: ...
 def empty_strided(size: Any, stride: Any, *, dtype: Any = ..., layout: Any = ..., device: Any = ..., requires_grad: builtins.bool = ..., pin_memory: builtins.bool = ...) -> Tensor: ...
 def eq(input: Tensor, other: Tensor | Number, *, out: Any = ...) -> Tensor: ...
 def eq_(input: Tensor, other: Tensor | Number) -> Tensor: ...
