@@ -105,3 +105,16 @@ def test_results_that_change_between_passes() -> None:
     with pytest.raises(RuntimeError, match="not reentrant"):
         gradcheck(noisy, (leaf(1.0),), rtol=1.0)
     assert gradcheck(noisy, (leaf(1.0),), rtol=1.0, nondet_tol=0.1)
+
+
+def test_an_input_that_the_function_also_reaches_by_itself():
+    weight = tenfold.tensor([0.5, -2.0], dtype=tenfold.float64, requires_grad=True)
+    x = tenfold.tensor([3.0, 4.0], dtype=tenfold.float64, requires_grad=True)
+    assert gradcheck(lambda x, w: x * weight * weight, (x, weight))
+    assert weight.tolist() == [0.5, -2.0]
+
+
+def test_inputs_and_outputs_without_elements():
+    w = tenfold.ones(3, dtype=tenfold.float64, requires_grad=True)
+    empty = tenfold.ones(0, 3, dtype=tenfold.float64, requires_grad=True)
+    assert gradcheck(lambda x, w: x * w, (empty, w))

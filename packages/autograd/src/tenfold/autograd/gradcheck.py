@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.autograd.tape import grad
+from tenfold.dispatch.inplace import repeats
 from tenfold.tensor.tensor import Tensor, host, wrap
 
 
@@ -116,10 +117,23 @@ class _Problem:
     # The two derivatives
 
     def evaluate(self, place: int, values: Any) -> Any:
-        """All outputs as one flat array of real numbers, with other values (flat) for one input."""
-        arguments = [x.detach().requires_grad_(True) if i in self.places else x for i, x in enumerate(self.inputs)]
+        """All outputs as one flat array of real numbers, with other values (flat) for one input.
+
+        They are written into the input itself, which the function may reach by another way too: a module's parameter.
+        """
         x = self.inputs[place]
-        arguments[place] = _tensor_like(x, _shaped(values, x)).requires_grad_(True)
+        other = _tensor_like(x, _shaped(values, x))
+        if x._key.level is not None or repeats(x._array):
+            return self._results([*self.inputs[:place], other.requires_grad_(True), *self.inputs[place + 1 :]])
+        before = x.detach().clone()
+        write = x._key.backend.write  # not an operator: no version, no graph
+        write(x._array, other._array)
+        try:
+            return self._results(self.inputs)
+        finally:
+            write(x._array, before._array)
+
+    def _results(self, arguments: Sequence[Any]) -> Any:
         results = _as_tuple(self.func(*arguments))
         return _joined([results[i] for i in self.kept])
 
@@ -170,8 +184,8 @@ class _Problem:
     def _compare_jacobians(self, number: int, place: int) -> None:
         size = _flat(self.inputs[place]).size
         columns = [self.difference(place, unit) for unit in np.eye(size)]
-        numerical = np.array(columns).reshape(size, -1).T
-        analytical = np.array([self.gradient(v)[number] for v in self._unit_gradients()]).reshape(-1, size)
+        numerical = np.array(columns).reshape(size, sum(_flat(t).size for t in self.outputs)).T
+        analytical = np.array([self.gradient(v)[number] for v in self._unit_gradients()]).reshape(len(numerical), size)
         self._close(place, analytical, numerical)
 
     def _unit_gradients(self) -> Any:
