@@ -207,6 +207,8 @@ REFERENCES |= {
     "mse_loss": elementwise(lambda input, target: (input - target) ** 2),
     "l1_loss": elementwise(lambda input, target: np.abs(input - target)),
     "huber_loss": elementwise(huber),
+    "binary_entropies": cross_entropy_of,
+    "binary_entropies_grad": lambda grad, input, target: grad * (input - target) / np.maximum(input * (1 - input), 1e-12),
     "binary_cross_entropy": averaged(cross_entropy_of),
     "binary_cross_entropy_with_logits": averaged(with_logits),
     "kl_div": kl_div,

@@ -234,7 +234,7 @@ def _cosine_embedding(make: Make) -> Iterator[Sample]:
 
 @error_samples("cosine_embedding_loss")
 def _cosine_embedding_errors(make: Make) -> Iterator[ErrorSample]:
-    yield ErrorSample(make(4, 3), make(4, 3), make(4, 3), error=RuntimeError, match="2D target")
+    yield ErrorSample(make(4, 3), make(4, 3), make(4, 3), error=RuntimeError, match="1D target")
     yield ErrorSample(make(4), make(4), make(4), error=RuntimeError, match="1D target")
     yield ErrorSample(make(4, 3), make(4, 3), make(4), reduction="product", error=ValueError, match="product")
 
