@@ -86,7 +86,7 @@ globals().update(_dtypes.ALIASES)
 _LAZY = {
     name: f"tenfold.{module}"
     for module, names in {
-        "amp": "autocast",
+        "amp": "autocast GradScaler _amp_foreach_non_finite_check_and_unscale_ _amp_update_scale_",
         "checkpoint.serialization": "save load",
         "func": "vmap",
         "random.generator": "Generator default_generator manual_seed initial_seed seed get_rng_state set_rng_state",

@@ -1,0 +1,214 @@
+"""Loss scaling: gradients of float16 that would round to zero are multiplied by a scale that grows while nothing overflows.
+
+Source: P. Micikevicius et al., "Mixed Precision Training", ICLR 2018, section 3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import tenfold
+from tenfold.tensor.tensor import Tensor
+
+
+def unscale_all_(grads: Iterable[Tensor], found_inf: Tensor, inv_scale: Tensor) -> None:
+    """Multiply gradients by `inv_scale` in place, and set `found_inf` to 1 if one of them is not finite."""
+    with tenfold.no_grad():
+        for g in grads:
+            if not bool(g.isfinite().all()):
+                found_inf.fill_(1.0)
+            g.copy_(g.float() * inv_scale if g.dtype.itemsize == 2 else g * inv_scale.to(g.dtype))
+
+
+def update_scale_(
+    scale: Tensor, growth_tracker: Tensor, found_inf: Tensor, growth_factor: float, backoff_factor: float, growth_interval: int
+) -> Tensor:  # fmt: skip
+    """Shrink the scale after an overflow; let it grow after `growth_interval` steps without one, unless it would overflow."""
+    if float(found_inf):
+        scale.mul_(backoff_factor)
+        growth_tracker.zero_()
+    elif int(growth_tracker) + 1 == growth_interval:
+        grown = scale * growth_factor
+        if bool(grown.isfinite()):
+            scale.copy_(grown)
+        growth_tracker.zero_()
+    else:
+        growth_tracker.add_(1)
+    return scale
+
+
+class GradScaler:
+    """Scales losses, and steps optimizers whose gradients are finite.
+
+    >>> import tenfold
+    >>> w = tenfold.ones(2, requires_grad=True)
+    >>> scaler = GradScaler("cpu", init_scale=4.0)
+    >>> scaler.scale(w.sum()).backward()
+    >>> w.grad
+    tensor([4., 4.])
+    """
+
+    def __init__(
+        self, device: str = "cuda", init_scale: float = 2.0**16, growth_factor: float = 2.0, backoff_factor: float = 0.5,
+        growth_interval: int = 2000, enabled: bool = True,
+    ) -> None:  # fmt: skip
+        self._device, self._enabled = device, enabled
+        if enabled and growth_factor <= 1.0:
+            raise AssertionError("The growth factor must be > 1.0.")
+        if enabled and backoff_factor >= 1.0:
+            raise AssertionError("The backoff factor must be < 1.0.")
+        self._init_scale, self._growth_factor, self._backoff_factor = init_scale, growth_factor, backoff_factor
+        self._growth_interval, self._init_growth_tracker = growth_interval, 0
+        self._scale: Tensor | None = None
+        self._growth_tracker: Tensor | None = None
+        self._found: dict[int, dict[Any, Tensor]] = {}  # by optimizer: what unscaling found on each device
+        self._stage: dict[int, str] = {}  # by optimizer: "unscaled", "stepped"; nothing before
+
+    def _lazy_init_scale_growth_tracker(self, device: Any) -> None:
+        self._scale = tenfold.full((), self._init_scale, dtype=tenfold.float32, device=device)
+        self._growth_tracker = tenfold.full((), self._init_growth_tracker, dtype=tenfold.int32, device=device)
+
+    def scale(self, outputs: Any) -> Any:
+        """Losses, a tensor or a nested sequence of them, times the scale."""
+        if not self._enabled:
+            return outputs
+        if isinstance(outputs, Tensor):
+            if self._scale is None:
+                self._lazy_init_scale_growth_tracker(outputs.device)
+            assert self._scale is not None
+            return outputs * self._scale.to(outputs.device)
+        if isinstance(outputs, (list, tuple)):
+            return type(outputs)([self.scale(o) for o in outputs])
+        raise ValueError("outputs must be a Tensor or an iterable of Tensors")
+
+    def _unscale_grads_(self, optimizer: Any, inv_scale: Tensor, found_inf: Tensor, allow_fp16: bool) -> dict[Any, Tensor]:
+        found: dict[Any, Tensor] = {}
+        grads = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+        for g in grads:
+            if not allow_fp16 and g.dtype is tenfold.float16:
+                raise ValueError("Attempting to unscale FP16 gradients.")
+            flag = found.setdefault(g.device, found_inf.to(g.device, copy=True))
+            unscale_all_([g], flag, inv_scale.to(g.device))
+        return found or {found_inf.device: found_inf}
+
+    def unscale_(self, optimizer: Any) -> None:
+        """Divide an optimizer's gradients by the scale, for clipping before its step."""
+        if not self._enabled:
+            return
+        stage = self._stage.get(id(optimizer))
+        if stage == "unscaled":
+            raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
+        if stage == "stepped":
+            raise RuntimeError("unscale_() is being called after step().")
+        scale = self._known_scale("unscale_")
+        none = tenfold.zeros((), dtype=tenfold.float32, device=scale.device)
+        self._found[id(optimizer)] = self._unscale_grads_(optimizer, scale.double().reciprocal().float(), none, False)
+        self._stage[id(optimizer)] = "unscaled"
+
+    def _known_scale(self, name: str) -> Tensor:
+        if self._scale is None:
+            raise AssertionError(
+                f"Attempted {name} but _scale is None. This may indicate your script did not use scaler.scale(loss)"
+            )
+        return self._scale
+
+    def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        """The optimizer's step, left out where a gradient is not finite."""
+        if not self._enabled:
+            return optimizer.step(*args, **kwargs)
+        if "closure" in kwargs:
+            raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
+        self._known_scale("step")
+        if self._stage.get(id(optimizer)) == "stepped":
+            raise RuntimeError("step() has already been called since the last update().")
+        if self._stage.get(id(optimizer)) is None:
+            self.unscale_(optimizer)
+        found = self._found[id(optimizer)]
+        self._stage[id(optimizer)] = "stepped"
+        return None if sum(float(flag) for flag in found.values()) else optimizer.step(*args, **kwargs)
+
+    def update(self, new_scale: float | Tensor | None = None) -> None:
+        """After the steps of an iteration: the next scale, or a given one."""
+        if not self._enabled:
+            return
+        scale = self._known_scale("update")
+        assert self._growth_tracker is not None
+        if new_scale is not None:
+            scale.fill_(new_scale)
+        else:
+            flags = [flag.to(scale.device) for found in self._found.values() for flag in found.values()]
+            if not flags:
+                raise AssertionError("No inf checks were recorded prior to update.")
+            total = tenfold.stack([flag.reshape(()) for flag in flags]).sum()
+            update_scale_(scale, self._growth_tracker, total, self._growth_factor, self._backoff_factor, self._growth_interval)
+        self._found, self._stage = {}, {}
+
+    # Settings
+
+    def get_scale(self) -> float:
+        """The scale, 1 when it is switched off."""
+        if not self._enabled:
+            return 1.0
+        return self._init_scale if self._scale is None else float(self._scale)
+
+    def get_growth_factor(self) -> float:
+        return self._growth_factor
+
+    def set_growth_factor(self, new_factor: float) -> None:
+        self._growth_factor = new_factor
+
+    def get_backoff_factor(self) -> float:
+        return self._backoff_factor
+
+    def set_backoff_factor(self, new_factor: float) -> None:
+        self._backoff_factor = new_factor
+
+    def get_growth_interval(self) -> int:
+        return self._growth_interval
+
+    def set_growth_interval(self, new_interval: int) -> None:
+        self._growth_interval = new_interval
+
+    def _get_growth_tracker(self) -> int:
+        if not self._enabled:
+            return 0
+        return self._init_growth_tracker if self._growth_tracker is None else int(self._growth_tracker)
+
+    def is_enabled(self) -> bool:
+        return self._enabled
+
+    # Checkpoints
+
+    def state_dict(self) -> dict[str, Any]:
+        """What a later run needs to go on; empty when it is switched off."""
+        if not self._enabled:
+            return {}
+        return {
+            "scale": self.get_scale(), "growth_factor": self._growth_factor, "backoff_factor": self._backoff_factor,
+            "growth_interval": self._growth_interval, "_growth_tracker": self._get_growth_tracker(),
+        }  # fmt: skip
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """The inverse of `state_dict`."""
+        if not self._enabled:
+            return
+        if not state_dict:
+            raise RuntimeError(
+                "The source state dict is empty, possibly because it was saved from a disabled instance of GradScaler."
+            )
+        self._init_scale, self._init_growth_tracker = state_dict["scale"], state_dict["_growth_tracker"]
+        self._growth_factor, self._backoff_factor = state_dict["growth_factor"], state_dict["backoff_factor"]
+        self._growth_interval = state_dict["growth_interval"]
+        if self._scale is not None and self._growth_tracker is not None:
+            self._scale.fill_(self._init_scale)
+            self._growth_tracker.fill_(self._init_growth_tracker)
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._enabled and self._found:
+            raise AssertionError("A GradScaler instance may only be pickled at the beginning of an iteration, or after update().")
+        state = self.__dict__.copy()
+        if self._enabled:
+            state["_init_scale"], state["_init_growth_tracker"] = self.get_scale(), self._get_growth_tracker()
+            state["_scale"] = state["_growth_tracker"] = None
+        return state

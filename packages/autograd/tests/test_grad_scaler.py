@@ -1,0 +1,63 @@
+"""Loss scaling beside PyTorch's."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+
+import tenfold
+
+torch = pytest.importorskip("torch")
+
+
+def trained(lib: Any) -> list[Any]:
+    """Scales and weights of a few steps, one of which overflows."""
+    w = lib.tensor([1.0, 2.0], requires_grad=True)
+    scaler = lib.amp.GradScaler("cpu", init_scale=8.0, growth_interval=2)
+    seen = []
+    for i in range(5):
+        w.grad = None
+        loss = (w * w).sum() * (float("inf") if i == 2 else 1.0)
+        scaler.scale(loss).backward()
+        if i == 3:
+            scaler.unscale_(Step([w]))
+        else:
+            scaler.step(Step([w]))
+        scaler.update()
+        seen += [scaler.get_scale(), scaler._get_growth_tracker(), [round(v, 5) for v in w.detach().tolist()]]
+    return [*seen, scaler.state_dict()]
+
+
+class Step:
+    """Gradient descent."""
+
+    def __init__(self, params: list[Any]) -> None:
+        self.param_groups = [{"params": params}]
+
+    def step(self) -> None:
+        for p in self.param_groups[0]["params"]:
+            p.data -= 0.1 * p.grad
+
+
+def test_as_pytorch() -> None:
+    assert trained(tenfold) == trained(torch)
+
+
+def test_refusals_and_pickles() -> None:
+    scaler = tenfold.GradScaler("cpu", init_scale=2.0)
+    step = Step([tenfold.ones(1, requires_grad=True)])
+    with pytest.raises(AssertionError, match="_scale is None"):
+        scaler.step(step)
+    scaler.scale(step.param_groups[0]["params"][0].sum()).backward()
+    scaler.unscale_(step)
+    with pytest.raises(RuntimeError, match="already been called"):
+        scaler.unscale_(step)
+    with pytest.raises(AssertionError, match="pickled"):
+        pickle.dumps(scaler)
+    scaler.update()
+    assert pickle.loads(pickle.dumps(scaler)).get_scale() == 2.0
+    off = tenfold.GradScaler("cpu", enabled=False)
+    assert off.get_scale() == 1.0
+    assert off.state_dict() == {}
