@@ -50,6 +50,7 @@ from tenfold.ops.creation.legacy import DoubleTensor as DoubleTensor
 from tenfold.storage import FloatStorage as FloatStorage
 from tenfold.ops.creation.legacy import FloatTensor as FloatTensor
 from tenfold.random.generator import Generator as Generator
+from tenfold.amp import GradScaler as GradScaler
 from tenfold.storage import HalfStorage as HalfStorage
 from tenfold.ops.creation.legacy import HalfTensor as HalfTensor
 from tenfold.storage import IntStorage as IntStorage
@@ -59,6 +60,8 @@ from tenfold.ops.creation.legacy import LongTensor as LongTensor
 from tenfold.storage import ShortStorage as ShortStorage
 from tenfold.ops.creation.legacy import ShortTensor as ShortTensor
 from tenfold.storage import TypedStorage as TypedStorage
+from tenfold.amp import _amp_foreach_non_finite_check_and_unscale_ as _amp_foreach_non_finite_check_and_unscale_
+from tenfold.amp import _amp_update_scale_ as _amp_update_scale_
 from tenfold.settings.checks import _assert_async as _assert_async
 from tenfold.settings.checks import _check as _check
 from tenfold.settings.checks import _check_index as _check_index
