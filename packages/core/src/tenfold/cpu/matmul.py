@@ -21,8 +21,6 @@ def product(multiply: Any, a: Any, b: Any) -> Any:
     dtype = a.dtype
     if dtype.itemsize == 2 and dtype.kind in "fV":
         return rounded(multiply(a.astype(np.float32), b.astype(np.float32)), dtype)
-    if dtype.kind == "b":
-        raise TypeError("products of bool matrices")
     return multiply(a, b)
 
 

@@ -7,26 +7,27 @@ from typing import Any, NamedTuple
 
 from tenfold.types import dtypes
 
-CATEGORIES = {"bool": 0, "integer": 1, "floating": 2, "complex": 3}
+CATEGORIES = ("bool", "integer", "floating", "complex")
 
 
 class Only(NamedTuple):
-    """The dtypes that are accepted, "integer floating", and how the others are refused."""
+    """The dtypes that are accepted, by category or name ("integer float32"), and how the others are refused."""
 
     kinds: str
     error: type[Exception] = NotImplementedError
     words: str = ""  # may name {name} and {dtype}; by default which dtypes are accepted
 
     def refuses(self, found: dtypes.dtype) -> bool:
-        return found.category not in [CATEGORIES[kind] for kind in self.kinds.split()]
+        kinds = self.kinds.split()
+        return CATEGORIES[found.category] not in kinds and found.name not in kinds
 
     def refusal(self, name: str, found: dtypes.dtype) -> Exception:
         if self.words:
-            return self.error(self.words.format(name=name, dtype=found))
+            return self.error(self.words.format(name=name, dtype=found.name))
         *but_last, last = self.kinds.split()
         listed = f"{', '.join(but_last)} and {last}" if but_last else last
         return self.error(
-            f"\"{name}\" not implemented for '{dtypes.type_name(found)}': got {found}, accepted are {listed} dtypes"
+            f"\"{name}\" not implemented for '{dtypes.type_name(found)}': got {found.name}, accepted are {listed} dtypes"
         )
 
 

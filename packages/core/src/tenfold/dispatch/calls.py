@@ -51,8 +51,9 @@ class Calls:
         name = self.operator.name
         RUNTIME["OP_" + name], RUNTIME["BODY_" + name] = self.operator, self.operator.body
         RUNTIME["KERNELS_" + name], RUNTIME["attach_" + name] = self.kernels, self._attach
-        for parameter, accepted in self.operator.accepts.items():
-            RUNTIME[f"ACCEPTS_{name}_{parameter}"] = accepted.met
+        base = self.operator.inplace_of or self.operator
+        for parameter, accepted in base.accepts.items():
+            RUNTIME[f"ACCEPTS_{base.name}_{parameter}"] = accepted.met
 
     def forget_gradient(self) -> None:
         """Ask the autograd package anew: a rule was attached to the operator, or taken back."""

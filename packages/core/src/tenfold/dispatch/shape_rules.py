@@ -40,36 +40,6 @@ def pointwise(*arrays: Any) -> Meta:
     return Meta(first.shape if len(arrays) == 1 else broadcast("", *arrays), first.dtype)
 
 
-def pointwise_real(*arrays: Any) -> Meta:
-    """Elementwise on real numbers, as division with remainder is."""
-    result = pointwise(*arrays)
-    if result.dtype.kind in "bc":
-        raise NotImplementedError(f"this operator is not implemented for {result.dtype}; it takes integer and float tensors")
-    return result
-
-
-def pointwise_floating(*arrays: Any) -> Meta:
-    """Elementwise on floating point numbers alone."""
-    result = pointwise(*arrays)
-    require_floating(result)
-    return result
-
-
-def pointwise_not_complex(*arrays: Any) -> Meta:
-    """Elementwise on real numbers and bool (which promotion may have made floats)."""
-    result = pointwise(*arrays)
-    if result.dtype.kind == "c":
-        raise NotImplementedError(f"this operator is not implemented for {result.dtype}; it takes real tensors")
-    return result
-
-
-def require_floating(array: Any, name: str = "this operator", also: str = "") -> None:
-    """Refuse arrays of other dtypes than floating point, or a kind of `also` ("c" for complex)."""
-    if array.dtype.kind not in "fV" + also:
-        accepted = "floating point and complex" if also else "floating point"
-        raise NotImplementedError(f"{name} is not implemented for {array.dtype}; it takes {accepted} tensors")
-
-
 def pointwise_bool(*arrays: Any) -> Meta:
     """Elementwise with a bool result."""
     return Meta(broadcast("", *arrays), np.bool_)

@@ -148,33 +148,33 @@ EXTREME_DENOMINATOR = (
 )
 
 
-def erf(x: Array) -> Array:
-    """The error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x; float16 to float64, dtype kept.
+def erf(input: Array) -> Array:
+    """The error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to the input; float16 to float64, dtype kept.
 
     >>> erf(np.array([0.0, 0.5, 1.0])).round(6)
     array([0.      , 0.5205  , 0.842701])
     """
-    if x.dtype == np.float64:
-        return _quietly(_erf_double, x)
-    return _quietly(erf_single, x.astype(np.float32, copy=False)).astype(x.dtype, copy=False)
+    if input.dtype == np.float64:
+        return _quietly(_erf_double, input)
+    return _quietly(erf_single, input.astype(np.float32, copy=False)).astype(input.dtype, copy=False)
 
 
-def erfc(x: Array) -> Array:
-    """1 - erf(x) without the loss of digits for large x; float16 to float64, dtype kept.
+def erfc(input: Array) -> Array:
+    """1 - erf(input) without the loss of digits for large numbers; float16 to float64, dtype kept.
 
     >>> float(erfc(np.array(5.0)).round(17))
     1.53746e-12
     """
-    return _quietly(_erfc_double, x.astype(np.float64, copy=False)).astype(x.dtype, copy=False)
+    return _quietly(_erfc_double, input.astype(np.float64, copy=False)).astype(input.dtype, copy=False)
 
 
-def erfinv(x: Array) -> Array:
-    """The y with erf(y) = x: infinite at -1 and 1, NaN beyond; float16 to float64, dtype kept.
+def erfinv(input: Array) -> Array:
+    """The y with erf(y) = input: infinite at -1 and 1, NaN beyond; float16 to float64, dtype kept.
 
     >>> float(erfinv(np.array(0.5)).round(6))
     0.476936
     """
-    return _quietly(_erfinv_double, x.astype(np.float64, copy=False)).astype(x.dtype, copy=False)
+    return _quietly(_erfinv_double, input.astype(np.float64, copy=False)).astype(input.dtype, copy=False)
 
 
 def _quietly(body: Callable[..., None], x: Array) -> Array:

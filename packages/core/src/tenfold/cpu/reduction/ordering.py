@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tenfold.cpu.reduction.reductions import real_or_float32, taken
+from tenfold.cpu.reduction.reductions import orderable, taken
 from tenfold.cpu.selection import refine, refine_leading
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
@@ -24,7 +24,7 @@ def order(x: Any, dim: int, descending: bool) -> Any:
 def sort(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     if not input.ndim:
         return input.copy(), np.zeros((), np.int64)
-    positions = order(real_or_float32(input, "sort"), dim, descending)
+    positions = order(orderable(input), dim, descending)
     return np.take_along_axis(input, positions, dim), positions
 
 
@@ -32,7 +32,7 @@ def sort(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
 def topk(input: Any, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Any, Any]:
     if not input.ndim:
         return (input.copy(), np.zeros((), np.int64)) if k == 1 else (input.reshape(1)[:0], np.zeros(0, np.int64))
-    x = real_or_float32(input, "topk", bools=False)
+    x = orderable(input)
     if not 0 <= k <= x.shape[dim]:
         raise ValueError("k is out of range")
     positions = refine_leading(x, np.take(order(x, dim, largest), np.arange(k), dim), k, dim, largest, sorted)
@@ -47,7 +47,7 @@ def kthvalue(input: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
         return input.copy(), np.zeros((), np.int64)
     if not 1 <= k <= input.shape[dim]:
         raise ValueError("k is out of range")
-    x = real_or_float32(input, "kthvalue", bools=False)
+    x = orderable(input)
     positions = refine(x, np.take(np.argsort(x, dim, "stable"), [k - 1], dim), k - 1, dim)
     return taken(input, positions, dim, keepdim)
 
@@ -81,11 +81,9 @@ def _consecutive(input: Any, dim: int | None) -> tuple[Any, Any, Any]:
 
 @kernel(op.search_positions, device="cpu")
 def search(sorted_sequence: Any, input: Any, right: bool, out_int32: bool) -> Any:
-    if sorted_sequence.dtype.kind == "b" or input.dtype.kind == "b":
-        raise TypeError("searchsorted: bool has no order")
     side: Literal["left", "right"] = "right" if right else "left"
-    rows = real_or_float32(sorted_sequence, "searchsorted")
-    x = real_or_float32(input, "searchsorted")
+    rows = orderable(sorted_sequence)
+    x = orderable(input)
     if rows.ndim == 1:
         return np.asarray(np.searchsorted(rows, x, side)).astype(np.int32 if out_int32 else np.int64)
     if rows.ndim == 0 or rows.shape[:-1] != x.shape[:-1]:

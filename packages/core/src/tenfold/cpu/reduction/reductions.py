@@ -42,31 +42,24 @@ def prod(input: Any, dim: Any, keepdim: bool) -> Any:
     return _multiply(input, axes(dim, input.ndim), np.int64 if input.dtype.kind in "biu" else None, None, keepdim)
 
 
-def real_or_float32(input: Any, name: str, bools: bool = True) -> Any:
-    """The array where NumPy orders its elements as PyTorch does; ml_dtypes as float32; complex (and bool) is refused."""
-    if input.dtype.kind == "V":
-        return input.astype(np.float32)
-    if input.dtype.kind == "c":
-        raise TypeError(f"{name}: complex numbers have no order")
-    if input.dtype.kind == "b" and not bools:
-        raise TypeError(f"{name} of bool")
-    return input
+def orderable(input: Any) -> Any:
+    """The array where NumPy orders its elements as PyTorch does: those of ml_dtypes as float32."""
+    return input.astype(np.float32) if input.dtype.kind == "V" else input
 
 
-def _extreme(reduce: Any, name: str) -> Any:
+def _extreme(reduce: Any) -> Any:
     reduce = quiet(reduce)
 
     def run(input: Any, dim: Any, keepdim: bool) -> Any:
-        kind = input.dtype.kind
-        if kind == "V" or kind == "c":
-            return reduce(real_or_float32(input, name), axes(dim, input.ndim), None, None, keepdim).astype(input.dtype)
+        if input.dtype.kind == "V":
+            return reduce(orderable(input), axes(dim, input.ndim), None, None, keepdim).astype(input.dtype)
         return reduce(input, axes(dim, input.ndim), None, None, keepdim)
 
     return run
 
 
-kernel(op.amax, device="cpu")(_extreme(np.maximum.reduce, "amax"))
-kernel(op.amin, device="cpu")(_extreme(np.minimum.reduce, "amin"))
+kernel(op.amax, device="cpu")(_extreme(np.maximum.reduce))
+kernel(op.amin, device="cpu")(_extreme(np.minimum.reduce))
 
 
 def taken(input: Any, positions: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
@@ -75,11 +68,11 @@ def taken(input: Any, positions: Any, dim: int, keepdim: bool) -> tuple[Any, Any
     return (values, positions) if keepdim else (values.squeeze(dim), positions.squeeze(dim))
 
 
-def located(choose: Any, name: str) -> Any:
+def located(choose: Any) -> Any:
     """The kernel of an extreme with its position."""
 
     def run(input: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
-        comparable = real_or_float32(input, name)
+        comparable = orderable(input)
         if not input.ndim:
             axes(dim, 0) is None or np.empty(0)[dim]  # IndexError beyond 0 and -1
             return input.copy(), np.zeros((), np.int64)
@@ -88,21 +81,19 @@ def located(choose: Any, name: str) -> Any:
     return run
 
 
-kernel(op.max_dim, device="cpu")(located(np.argmax, "max"))
-kernel(op.min_dim, device="cpu")(located(np.argmin, "min"))
+kernel(op.max_dim, device="cpu")(located(np.argmax))
+kernel(op.min_dim, device="cpu")(located(np.argmin))
 
 
-def _position(choose: Any, name: str) -> Any:
+def _position(choose: Any) -> Any:
     def run(input: Any, dim: Any, keepdim: bool) -> Any:
-        if input.dtype.kind in "Vcb":
-            input = real_or_float32(input, name, bools=False)
-        return choose(input, axes(dim, input.ndim), None, keepdims=keepdim)
+        return choose(orderable(input), axes(dim, input.ndim), None, keepdims=keepdim)
 
     return run
 
 
-kernel(op.argmax, device="cpu")(_position(np.argmax, "argmax"))
-kernel(op.argmin, device="cpu")(_position(np.argmin, "argmin"))
+kernel(op.argmax, device="cpu")(_position(np.argmax))
+kernel(op.argmin, device="cpu")(_position(np.argmin))
 
 
 def _logical(reduce: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.cpu.reduction.reductions import real_or_float32
+from tenfold.cpu.reduction.reductions import orderable
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 
@@ -33,8 +33,6 @@ kernel(op.cumprod, device="cpu")(_scan(np.multiply.accumulate))
 
 @kernel(op.logcumsumexp, device="cpu")
 def logcumsumexp(input: Any, dim: int) -> Any:
-    if input.dtype.kind in "biu":
-        raise TypeError("logcumsumexp of integers")
     if not input.ndim:
         return input.copy()
     with np.errstate(all="ignore"):
@@ -56,7 +54,7 @@ def _log_add_exp(a: Any, b: Any) -> Any:
 
 def _running(accumulate: Any, name: str) -> Any:
     def run(input: Any, dim: int) -> tuple[Any, Any]:
-        x = real_or_float32(input, name)
+        x = orderable(input)
         if not x.ndim:
             return input.copy(), np.zeros((), np.int64)
         values = accumulate(x, dim)

@@ -10,7 +10,7 @@ import numpy as np
 from tenfold.cpu.half import widened
 from tenfold.cpu.quiet import quiet
 from tenfold.cpu.reduction.ordering import order
-from tenfold.cpu.reduction.reductions import mean, real_or_float32, taken
+from tenfold.cpu.reduction.reductions import mean, orderable, taken
 from tenfold.cpu.reduction.sums import add_reduce, axes, total
 from tenfold.cpu.selection import LONGEST, sorted_positions
 from tenfold.dispatch.kernels import kernel
@@ -89,7 +89,7 @@ def _power_sum(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
 
 @kernel(op.median_value, device="cpu")
 def median_value(input: Any, skip_nan: bool) -> Any:
-    x = real_or_float32(input, "median", bools=False).reshape(-1)
+    x = orderable(input).reshape(-1)
     if not x.size:
         return np.asarray(np.nan if input.dtype.kind in "fV" else np.iinfo(input.dtype).min).astype(input.dtype)
     missing = int(np.isnan(x).sum()) if x.dtype.kind == "f" else 0
@@ -101,7 +101,7 @@ def median_value(input: Any, skip_nan: bool) -> Any:
 
 @kernel(op.median_dim, device="cpu")
 def median_dim(input: Any, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Any, Any]:
-    x = real_or_float32(input, "median", bools=False)
+    x = orderable(input)
     if not x.ndim:
         return input.copy(), np.zeros((), np.int64)
     positions = order(x, dim, False)
@@ -118,7 +118,7 @@ def median_dim(input: Any, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Any
 
 @kernel(op.mode_pair, device="cpu")
 def mode(input: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    x = real_or_float32(input, "mode")
+    x = orderable(input)
     if not x.ndim:
         return input.copy(), np.zeros((), np.int64)
     if x.shape[dim] == 0:
@@ -143,8 +143,8 @@ def _most_frequent(row: Any) -> int:
 
 @kernel(op.bincount, device="cpu")
 def bincount(input: Any, weights: Any, minlength: int) -> Any:
-    if input.dtype.kind not in "iu" or input.ndim != 1 or (input.size and input.min() < 0):
-        raise ValueError("bincount of what it cannot count")
+    if input.ndim != 1 or (input.size and input.min() < 0):
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs")
     if weights is None:
         return np.bincount(input, minlength=minlength).astype(np.int64)
     counts = np.bincount(input, weights, minlength)
@@ -153,9 +153,7 @@ def bincount(input: Any, weights: Any, minlength: int) -> Any:
 
 @kernel(op.histc, device="cpu")
 def histc(input: Any, bins: int, min: Any, max: Any) -> Any:
-    if input.dtype.kind in "biu":
-        raise TypeError(f"histc of {input.dtype}")
-    x = real_or_float32(input, "histc").reshape(-1)
+    x = orderable(input).reshape(-1)
     if bins <= 0 or min > max:
         raise ValueError("no bins")
     if min == max and x.size:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from math import pi, sqrt
 from typing import Any
 
+from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import OPERATORS, composite, primitive
-from tenfold.dispatch.shape_rules import pointwise, pointwise_floating, require_floating, wrap_dim
+from tenfold.dispatch.shape_rules import pointwise, wrap_dim
 from tenfold.ops.pointwise.arithmetic import where
 from tenfold.tensor.tensor import Tensor
 
@@ -24,20 +25,13 @@ def _inplace_on_demand(fn: Any) -> Any:
     return fn
 
 
-def _not_complex(input: Any, *_: Any) -> Meta:
-    if input.dtype.kind == "c":
-        raise NotImplementedError(f"this operator is not implemented for {input.dtype}; it takes real tensors")
-    return Meta(input.shape, input.dtype)
-
-
-def _number(input: Any, *_: Any) -> Meta:
-    if input.dtype.kind == "b":
-        raise RuntimeError("relu: Boolean inputs not supported for relu; it takes integer and float tensors")
-    return _not_complex(input)
+_NOT_BOOL = Only(
+    "integer floating complex", RuntimeError, "relu: Boolean inputs not supported for relu; it takes integer and float tensors"
+)
 
 
 @_inplace_on_demand
-@primitive("activation", rule=_number, **_METHOD)
+@primitive("activation", accepts=(_NOT_BOOL, "integer floating"), rule=pointwise, **_METHOD)
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """Rectifier: max(input, 0).
 
@@ -63,7 +57,7 @@ def _(grad_output: Any, input: Any, threshold: float) -> Meta:
 
 
 @_inplace_on_demand
-@composite("activation", **_METHOD)
+@composite("activation", accepts="integer floating", **_METHOD)
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """The input where it is above a threshold, `value` elsewhere.
 
@@ -71,8 +65,6 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     >>> tenfold.threshold(tenfold.tensor([0.5, 2.0]), 1, 9)
     tensor([9., 2.])
     """
-    if input.dtype.category in (0, 3):
-        raise NotImplementedError(f"threshold is not implemented for {input.dtype.name}; it takes integer and float tensors")
     return input.masked_fill(input <= threshold, value)
 
 
@@ -111,7 +103,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 @_inplace_on_demand
-@composite("activation", **_FUNCTION)
+@composite("activation", accepts="floating", **_FUNCTION)
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """The input above 0, negative_slope * input below.
 
@@ -122,11 +114,10 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     >>> leaky_relu(tenfold.tensor([-1.0, 2.0]), 0.5)
     tensor([-0.5000,  2.0000])
     """
-    require_floating(input._array, "leaky_relu")
     return where(input > 0, input, input * negative_slope)
 
 
-@composite("activation")
+@composite("activation", accepts={"input": "floating"})
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """The input above 0, weight * input below; one weight, or one for each channel (dimension 1).
 
@@ -136,7 +127,6 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     >>> tenfold.prelu(tenfold.tensor([-1.0, 2.0]), tenfold.tensor([0.25]))
     tensor([-0.2500,  2.0000])
     """
-    require_floating(input._array, "prelu")
     if weight.numel() != 1:
         channels = input.shape[1] if input.dim() > 1 else 1
         if weight.numel() != channels:
@@ -153,7 +143,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
 
 @_inplace_on_demand
-@composite("activation", **_FUNCTION)
+@composite("activation", accepts="floating", **_FUNCTION)
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Exponential linear unit: the input above 0, alpha * (exp(input) - 1) below.
 
@@ -164,12 +154,11 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     >>> elu(tenfold.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
     """
-    require_floating(input._array, "elu")
     return where(input <= 0, input.clamp_max(0).expm1() * alpha, input)
 
 
 @_inplace_on_demand
-@composite("activation", **_FUNCTION)
+@composite("activation", accepts="floating", **_FUNCTION)
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """Self-normalising unit: scale * elu(input, alpha) with the constants that keep mean 0 and variance 1.
 
@@ -179,12 +168,11 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     >>> tenfold.selu(tenfold.tensor([-1.0, 1.0]))
     tensor([-1.1113,  1.0507])
     """
-    require_floating(input._array, "selu")
     return elu(input, SELU_ALPHA) * SELU_SCALE
 
 
 @_inplace_on_demand
-@composite("activation", **_FUNCTION)
+@composite("activation", accepts="floating", **_FUNCTION)
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Smooth exponential linear unit: max(0, input) + min(0, alpha * (exp(input / alpha) - 1)).
 
@@ -194,13 +182,12 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     >>> tenfold.celu(tenfold.tensor([-1.0, 1.0]))
     tensor([-0.6321,  1.0000])
     """
-    require_floating(input._array, "celu")
     if alpha == 0:
         raise RuntimeError("celu: ZeroDivisionError: alpha cannot be 0 for CELU")
     return where(input <= 0, (input.clamp_max(0) / alpha).expm1() * alpha, input)
 
 
-@composite("activation", **_FUNCTION)
+@composite("activation", accepts="floating", **_FUNCTION)
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """Gaussian error linear unit: input * Phi(input); with "tanh" an approximation of it.
 
@@ -211,7 +198,6 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     >>> gelu(tenfold.tensor([-1.0, 1.0]))
     tensor([-0.1587,  0.8413])
     """
-    require_floating(input._array, "gelu")
     if approximate == "none":
         return input * 0.5 * (1 + (input * sqrt(0.5)).erf())
     if approximate == "tanh":
@@ -223,7 +209,7 @@ def _gelu_argument(x: Tensor) -> Tensor:
     return (x + 0.044715 * x * x * x) * sqrt(2 / pi)
 
 
-@composite("activation", method=None, rule=pointwise_floating)
+@composite("activation", accepts="floating", method=None)
 def gelu_backward(grad_output: Tensor, input: Tensor, approximate: str = "none") -> Tensor:
     """The gradient of `gelu`: grad_output * (Phi(input) + input * phi(input)), or that of the approximation.
 
@@ -241,7 +227,7 @@ def gelu_backward(grad_output: Tensor, input: Tensor, approximate: str = "none")
 
 
 @_inplace_on_demand
-@composite("activation", **_FUNCTION)
+@composite("activation", accepts="floating complex", **_FUNCTION)
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """Sigmoid linear unit, or swish: input * sigmoid(input).
 
@@ -252,7 +238,6 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     >>> silu(tenfold.tensor([-1.0, 1.0]))
     tensor([-0.2689,  0.7311])
     """
-    require_floating(input._array, "silu", also="c")
     return input * input.sigmoid()
 
 
@@ -269,7 +254,7 @@ def silu_backward(grad_output: Tensor, input: Tensor) -> Tensor:
 
 
 @_inplace_on_demand
-@composite("activation", **_FUNCTION)
+@composite("activation", accepts="floating", **_FUNCTION)
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """input * tanh(softplus(input)).
 
@@ -280,13 +265,12 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     >>> mish(tenfold.tensor([1.0]))
     tensor([0.8651])
     """
-    require_floating(input._array, "mish")
     if input._array.dtype.itemsize == HALF_BYTES:
         return mish(input.float()).to(input.dtype)
     return input * softplus(input).tanh()
 
 
-@composite("activation", method=None, out=True)
+@composite("activation", accepts="floating", method=None, out=True)
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """Smooth rectifier: log(1 + exp(beta * input)) / beta, and the input itself where beta * input > threshold.
 
@@ -295,7 +279,6 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
     >>> softplus(tenfold.tensor([0.0, 30.0]))
     tensor([ 0.6931, 30.0000])
     """
-    require_floating(input._array, "softplus")
     if input._array.dtype.itemsize == HALF_BYTES:
         return softplus(input.float(), beta, threshold).to(input.dtype)
     scaled = input * beta
@@ -327,7 +310,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     return input - input.tanh()
 
 
-@composite("activation")
+@composite("activation", accepts="floating")
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """0 from -lambd to lambd, the input outside.
 
@@ -335,11 +318,10 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     >>> tenfold.hardshrink(tenfold.tensor([0.25, -1.0]))
     tensor([ 0., -1.])
     """
-    require_floating(input._array, "hardshrink")
     return input.masked_fill((input >= -lambd) & (input <= lambd), 0)
 
 
-@composite("activation", method=None, out=True)
+@composite("activation", accepts="floating", method=None, out=True)
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """0 from -lambd to lambd, outside moved towards 0 by lambd.
 
@@ -348,7 +330,6 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     >>> softshrink(tenfold.tensor([0.25, -1.0]))
     tensor([ 0.0000, -0.5000])
     """
-    require_floating(input._array, "softshrink")
     if lambd < 0:
         raise RuntimeError(f"softshrink: lambda must be greater or equal to 0, but found to be {lambd}.")
     moved = where(input > lambd, input - lambd, input + lambd)
@@ -356,7 +337,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 
 @_inplace_on_demand
-@composite("activation", **_FUNCTION)
+@composite("activation", accepts="floating", **_FUNCTION)
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """A sigmoid of three straight pieces: min(max(input + 3, 0), 6) / 6.
 
@@ -365,7 +346,6 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     >>> hardsigmoid(tenfold.tensor([-4.0, 0.0]))
     tensor([0.0000, 0.5000])
     """
-    require_floating(input._array, "hardsigmoid")
     kept = (input + 3).clamp(0, 6) / 6
     if not input.requires_grad:
         return kept
@@ -373,7 +353,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 @_inplace_on_demand
-@composite("activation", **_FUNCTION)
+@composite("activation", accepts="floating", **_FUNCTION)
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """input * hardsigmoid(input).
 
@@ -384,11 +364,10 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     >>> hardswish(tenfold.tensor([-4.0, 1.0]))
     tensor([-0.0000,  0.6667])
     """
-    require_floating(input._array, "hardswish")
     return input * hardtanh(input + 3, 0, 6) / 6
 
 
-@composite("activation", method=None, out=True)
+@composite("activation", accepts="floating", method=None, out=True)
 def logsigmoid(input: Tensor) -> Tensor:
     """Logarithm of the logistic function: min(input, 0) - log(1 + exp(-|input|)).
 
@@ -397,13 +376,12 @@ def logsigmoid(input: Tensor) -> Tensor:
     >>> logsigmoid(tenfold.tensor([0.0]))
     tensor([-0.6931])
     """
-    require_floating(input._array, "logsigmoid")
     low = input < 0
     # min(input, 0) and -|input| by one comparison, so that their slopes at 0 belong together and give 1 / 2
     return where(low, input, 0) - where(low, input, -input).exp().log1p()
 
 
-@composite("activation", method=None)
+@composite("activation", accepts="floating", method=None)
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """Gated linear unit: the first half along `dim` times the sigmoid of the second.
 
@@ -414,7 +392,6 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     >>> glu(tenfold.tensor([2.0, 0.0]))
     tensor([1.])
     """
-    require_floating(input._array, "glu")
     if input.dim() == 0:
         raise RuntimeError("glu does not support 0-dimensional tensors")
     dim = wrap_dim(dim, input.dim(), "glu")

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.tensor.tensor import Tensor
 
+_FLOATING = Only("floating", words="{name}: not implemented for {dtype}; pass dtype= a floating point type")
+
 
 def _along(input: Any, dim: int) -> Meta:
-    if input.dtype.kind in "biuc":
-        raise NotImplementedError(f"this operator is not implemented for {input.dtype}; pass dtype= a floating point type")
     wrap_dim(dim, len(input.shape))
     return Meta(input.shape, input.dtype)
 
 
-@primitive("activation", rule=_along, out=True)
+@primitive("activation", accepts=_FLOATING, rule=_along, out=True)
 def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """exp(input) / sum(exp(input)) along a dimension; with `dtype` computed and returned in that type.
 
@@ -32,7 +33,7 @@ def _(input: Tensor, dim: int, dtype: Any) -> Tensor:
     return softmax(input.to(dtype), dim)
 
 
-@primitive("activation", rule=_along, out=True)
+@primitive("activation", accepts=_FLOATING, rule=_along, out=True)
 def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Logarithm of the softmax: input - log(sum(exp(input))) along a dimension.
 

@@ -147,7 +147,7 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     return diag_embed(input.reshape(-1), offset)
 
 
-@composite("indexing")
+@composite("indexing", accepts="integer floating complex")
 def trace(input: Tensor) -> Tensor:
     """The sum of a matrix's diagonal.
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op, primitive
 from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
@@ -20,12 +21,12 @@ def blended(factors: str) -> tuple[str, ...]:
     return tuple(order.format(factors) for order in orders)
 
 
-def _no_bool(name: str, dtype: Any) -> None:
-    if dtype.kind == "b":
-        raise NotImplementedError(f"\"{name}\" not implemented for 'Bool': got bool matrices, convert with .float() or .int()")
+_NUMBERS = Only(
+    "integer floating complex", words="\"{name}\" not implemented for 'Bool': got bool tensors, convert with .float() or .int()"
+)
 
 
-@primitive("matmul", promote="same", out=True, aliases=("spmm",))
+@primitive("matmul", accepts=_NUMBERS, promote="same", out=True, aliases=("spmm",))
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """Matrix product. Shape: (M, K), (K, N) -> (M, N).
 
@@ -45,7 +46,6 @@ def _(input: Any, mat2: Any) -> Meta:
     (M, K), (K2, N) = input.shape, mat2.shape
     if K != K2:
         raise RuntimeError(f"mm: mat1 and mat2 shapes cannot be multiplied ({M}x{K} and {K2}x{N})")
-    _no_bool("mm", input.dtype)
     return Meta((M, N), input.dtype)
 
 
@@ -60,7 +60,7 @@ def spmm(input: Tensor, mat2: Tensor) -> Tensor:
     return mm(input, mat2)
 
 
-@primitive("matmul", promote="same", out=True)
+@primitive("matmul", accepts=_NUMBERS, promote="same", out=True)
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """Batch of matrix products. Shape: (B, M, K), (B, K, N) -> (B, M, N).
 
@@ -79,7 +79,6 @@ def _(input: Any, mat2: Any) -> Meta:
         raise RuntimeError(
             f"bmm: Expected size for first two dimensions of batch2 tensor to be: [{B}, {K}] but got: {list(mat2.shape[:2])}."
         )
-    _no_bool("bmm", input.dtype)
     return Meta((B, M, mat2.shape[2]), input.dtype)
 
 
@@ -123,7 +122,7 @@ def _check_vectors(name: str, input: Tensor, other: Tensor) -> None:
         )
 
 
-@composite("matmul", promote="same", out=True)
+@composite("matmul", accepts=_NUMBERS, promote="same", out=True)
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """Inner product of two vectors, without conjugation.
 
@@ -132,7 +131,6 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
     tensor(11.)
     """
     _check_vectors("dot", input, tensor)
-    _no_bool("dot", input.dtype.numpy)
     return (input * tensor).sum().to(input.dtype)
 
 

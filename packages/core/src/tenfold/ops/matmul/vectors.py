@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
 from tenfold.tensor.tensor import Tensor
@@ -42,7 +43,12 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     return linalg_cross(input, other, dim=dim)
 
 
-@composite("matmul", method=None, out=True)
+_FLOATING = Only(
+    "floating complex", RuntimeError, "linalg.vecdot: Expected a floating point or complex tensor as input. Got {dtype}"
+)
+
+
+@composite("matmul", accepts=_FLOATING, method=None, out=True)
 def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """Inner products along `dim`, x conjugated, batches broadcast.
 

@@ -7,15 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import OPERATORS, Number, composite, primitive
 from tenfold.dispatch.shape_rules import (
     broadcast,
     pointwise,
-    pointwise_floating,
-    pointwise_not_complex,
-    pointwise_real,
-    require_floating,
 )
 from tenfold.ops.creation.factories import full
 from tenfold.tensor.tensor import Tensor
@@ -25,10 +22,16 @@ from tenfold.types.promotion import of_values
 
 _BINARY: dict[str, Any] = {"promote": "common", "inplace": True, "out": True, "rule": pointwise}
 _EXACT: dict[str, Any] = {"exact_numbers": ("other",)}
-_REAL: dict[str, Any] = {**_BINARY, "rule": pointwise_real}
+_CONDITION = "{name} expected condition to be a boolean tensor, but got a tensor with dtype {dtype}"
+_NOT_BOOL = Only(
+    "integer floating complex", RuntimeError,
+    "Subtraction, the `-` operator, with two bool tensors is not supported. "
+    "Use the `^` or `logical_xor()` operator instead.",
+)  # fmt: skip
+_REAL: dict[str, Any] = {**_BINARY, "accepts": "integer floating"}
 _FLOAT: dict[str, Any] = {**_BINARY, "promote": "float"}
-_FLOAT_REAL: dict[str, Any] = {**_FLOAT, "rule": pointwise_not_complex}
-_FLOATING: dict[str, Any] = {**_BINARY, "rule": pointwise_floating}
+_FLOAT_REAL: dict[str, Any] = {**_FLOAT, "accepts": "floating"}
+_FLOATING: dict[str, Any] = {**_BINARY, "accepts": "floating"}
 
 
 @primitive("pointwise", old=("input alpha other",), **_BINARY)
@@ -94,7 +97,7 @@ def _scaled(input: Tensor, other: Any, alpha: Any, name: str) -> Any:
     return other & bool(alpha) if dtype.category == 0 else other * representable(alpha, dtype)
 
 
-@primitive("pointwise", promote="common", inplace=True, out=True, aliases=("subtract",), old=("input alpha other",))
+@primitive("pointwise", accepts=_NOT_BOOL, aliases=("subtract",), old=("input alpha other",), **_BINARY)
 def sub(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
     """Difference: input - alpha * other, broadcast and promoted; bool tensors have none.
 
@@ -135,16 +138,6 @@ def _refuse_bools(input: Any, other: Any, **options: Any) -> Any:
 number_first(sub)
 _wrapped = sub.op.overload_body
 sub.overload(_refuse_bools)
-
-
-@sub.rule
-def _(input: Any, other: Any) -> Meta:
-    if input.dtype == np.bool_ and getattr(other, "dtype", input.dtype) == np.bool_:
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. "
-            "Use the `^` or `logical_xor()` operator instead."
-        )
-    return pointwise(input, other)
 
 
 @primitive("pointwise", aliases=("multiply",), **_BINARY, **_EXACT)
@@ -190,7 +183,10 @@ def floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", promote="common", name="truncated_quotient", method=None, rule=pointwise_real, exact_numbers=("other",))
+@primitive(
+    "pointwise", promote="common", accepts="integer floating", name="truncated_quotient", method=None, rule=pointwise,
+    exact_numbers=("other",),
+)  # fmt: skip
 def _truncated_quotient(input: Tensor, other: Tensor | Number) -> Tensor:
     """Quotient rounded towards zero: div with rounding_mode="trunc".
 
@@ -220,7 +216,10 @@ def _(input: Any, exponent: Any) -> Meta:
     return result
 
 
-@primitive("pointwise", promote="common", promoted=("input", "other"), method=None, out=True)
+@primitive(
+    "pointwise", promote="common", promoted=("input", "other"), method=None, out=True,
+    accepts={"condition": Only("bool", RuntimeError, _CONDITION)},
+)  # fmt: skip
 def where(condition: Tensor, input: Tensor | Number = None, other: Tensor | Number = None) -> Tensor:  # type: ignore[assignment]
     """Selection: input where condition holds, other elsewhere, broadcast and promoted.
 
@@ -234,8 +233,6 @@ def where(condition: Tensor, input: Tensor | Number = None, other: Tensor | Numb
 
 @where.rule
 def _(condition: Any, input: Any, other: Any) -> Meta:
-    if condition.dtype != np.bool_:
-        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype}")
     arrays = [a for a in (input, other) if isinstance(a, Meta)]
     dtype = arrays[0].dtype if arrays else np.asarray(input).dtype
     return Meta(broadcast("where", condition, *arrays), dtype)
@@ -364,7 +361,10 @@ def nextafter(input: Tensor, other: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", promote="same", inplace=True, out=True, nondifferentiable="it is a step")
+@primitive(
+    "pointwise", promote="same", inplace=True, out=True, rule=pointwise, nondifferentiable="it is a step",
+    accepts=Only("bool integer floating", RuntimeError, "{name}: not implemented for complex tensors, which have no order"),
+)  # fmt: skip
 def heaviside(input: Tensor, values: Tensor) -> Tensor:
     """The step function: 0 below 0, 1 above, `values` at 0.
 
@@ -374,15 +374,7 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
     """
 
 
-@heaviside.rule
-def _(input: Any, values: Any) -> Meta:
-    result = pointwise(input, values)
-    if result.dtype.kind == "c":
-        raise RuntimeError("heaviside is not implemented for complex tensors, which have no order")
-    return result
-
-
-@primitive("pointwise", promote="common", out=True)
+@primitive("pointwise", accepts="floating complex", promote="common", out=True, rule=pointwise)
 def logaddexp(input: Tensor, other: Tensor) -> Tensor:
     """Logarithm of a sum of exponentials: log(exp(input) + exp(other)), without overflow.
 
@@ -392,14 +384,7 @@ def logaddexp(input: Tensor, other: Tensor) -> Tensor:
     """
 
 
-@logaddexp.rule
-def _(input: Any, other: Any) -> Meta:
-    result = pointwise(input, other)
-    require_floating(result, "logaddexp", also="c")
-    return result
-
-
-@primitive("pointwise", promote="common", out=True, rule=pointwise_floating)
+@primitive("pointwise", accepts="floating", promote="common", out=True, rule=pointwise)
 def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
     """Logarithm of a sum of powers of two: log2(2^input + 2^other), without overflow.
 
@@ -432,7 +417,7 @@ def ldexp(input: Tensor, other: Tensor) -> Tensor:
     return input * pow(2.0, other)
 
 
-@primitive("pointwise", exact_numbers=("weight",), **_BINARY)
+@primitive("pointwise", accepts="floating complex", exact_numbers=("weight",), **_BINARY)
 def lerp(input: Tensor, end: Tensor, weight: Tensor | Number) -> Tensor:
     """Linear interpolation: input + weight * (end - input), exactly `end` at weight 1.
 
@@ -455,7 +440,7 @@ def spoken(d: Any) -> str:
     return {"float32": "float", "float64": "double"}.get(d.name, str(d.name))
 
 
-@primitive("pointwise", promote="common", inplace=True, out=True, old=("input value tensor1 tensor2",))
+@primitive("pointwise", accepts="integer floating complex", promote="common", inplace=True, out=True, old=("input value tensor1 tensor2",))
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
     """Sum with a product: input + value * tensor1 * tensor2.
 
@@ -471,7 +456,13 @@ def _(input: Any, tensor1: Any, tensor2: Any, value: Any) -> Meta:
     return pointwise(input, tensor1, tensor2)
 
 
-@primitive("pointwise", promote="common", inplace=True, out=True, old=("input value tensor1 tensor2",))
+@primitive(
+    "pointwise", promote="common", inplace=True, out=True, old=("input value tensor1 tensor2",),
+    accepts=Only(
+        "floating complex", RuntimeError,
+        "{name}: Integer division with addcdiv is no longer supported; use input + value * trunc(tensor1 / tensor2)",
+    ),
+)  # fmt: skip
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
     """Sum with a quotient: input + value * tensor1 / tensor2, of floating point or complex tensors.
 
@@ -484,8 +475,4 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) 
 
 @addcdiv.rule
 def _(input: Any, tensor1: Any, tensor2: Any, value: Any) -> Meta:
-    if tensor1.dtype.kind in "biu":
-        raise RuntimeError(
-            "addcdiv: Integer division with addcdiv is no longer supported; use input + value * trunc(tensor1 / tensor2)"
-        )
     return pointwise(input, tensor1, tensor2)

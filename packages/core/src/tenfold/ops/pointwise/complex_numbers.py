@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import broadcast, pointwise
@@ -65,7 +66,11 @@ def real(input: Tensor) -> Tensor:
     return _real_part(input) if input.dtype.is_complex else input
 
 
-@composite("pointwise", method=None)
+@composite(
+    "pointwise",
+    accepts=Only("complex", RuntimeError, "{name} is not implemented for tensors with non-complex dtypes."),
+    method=None,
+)
 def imag(input: Tensor) -> Tensor:
     """The imaginary part of a complex tensor, as a view.
 
@@ -73,8 +78,6 @@ def imag(input: Tensor) -> Tensor:
     >>> tenfold.imag(tenfold.tensor([1 + 2j]))
     tensor([2.])
     """
-    if not input.dtype.is_complex:
-        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
     return _imag_part(input)
 
 
@@ -190,7 +193,15 @@ def _(input: Any) -> Meta:
     return Meta(input.shape, _counterpart(input.dtype) if input.dtype.kind == "c" else input.dtype)
 
 
-@primitive("pointwise", promote="same", method=None, out=True)
+@primitive(
+    "pointwise",
+    accepts=Only(
+        "float32 float64", RuntimeError, "{name}: Expected both inputs to be Half, Float or Double tensors but got {dtype}"
+    ),
+    promote="same",
+    method=None,
+    out=True,
+)
 def complex(real: Tensor, imag: Tensor) -> Tensor:
     """Complex numbers of given parts, float32 or float64.
 
@@ -204,8 +215,6 @@ def complex(real: Tensor, imag: Tensor) -> Tensor:
 def _(real: Any, imag: Any) -> Meta:
     if real.dtype != imag.dtype:
         raise RuntimeError(f"complex: Expected object of scalar type {real.dtype} but got scalar type {imag.dtype}")
-    if real.dtype.kind != "f":
-        raise RuntimeError(f"complex: Expected both inputs to be Half, Float or Double tensors but got {real.dtype}")
     return Meta(broadcast("complex", real, imag), _counterpart(real.dtype))
 
 

@@ -6,17 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, primitive
-from tenfold.dispatch.shape_rules import pointwise, pointwise_bool, pointwise_not_complex
+from tenfold.dispatch.shape_rules import pointwise, pointwise_bool
 from tenfold.ops.pointwise.logic import refuse_other_outputs
 from tenfold.tensor.tensor import Tensor
 
-
-def _not_bool(input: Any) -> Meta:
-    if input.dtype == np.bool_:
-        raise RuntimeError("this operator is not supported on a bool tensor; use logical_not() or convert it")
-    return pointwise(input)
+_NOT_BOOL = Only(
+    "integer floating complex", RuntimeError, "{name}: not supported on a bool tensor; use logical_not() or convert it"
+)
 
 
 def _squared(input: Any) -> Meta:
@@ -28,7 +27,7 @@ def _magnitude(input: Any) -> Meta:
     return Meta(input.shape, input.dtype.type(0).real.dtype if input.dtype.kind == "c" else input.dtype)
 
 
-@primitive("pointwise", inplace=True, out=True, rule=_not_bool, aliases=("negative",))
+@primitive("pointwise", accepts=_NOT_BOOL, inplace=True, out=True, rule=pointwise, aliases=("negative",))
 def neg(input: Tensor) -> Tensor:
     """Negative: -input.
 
@@ -38,7 +37,7 @@ def neg(input: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", inplace=True, out=True, rule=_magnitude, aliases=("absolute",))
+@primitive("pointwise", accepts="integer floating complex", inplace=True, out=True, rule=_magnitude, aliases=("absolute",))
 def abs(input: Tensor) -> Tensor:
     """Absolute value; of a complex number its modulus, which is real.
 
@@ -48,7 +47,10 @@ def abs(input: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", inplace=True, out=True)
+@primitive(
+    "pointwise", inplace=True, out=True, rule=pointwise,
+    accepts=Only("bool integer floating", words="{name}: complex numbers have no sign; use sgn(), which gives x / |x|"),
+)  # fmt: skip
 def sign(input: Tensor) -> Tensor:
     """Sign: -1, 0 or 1.
 
@@ -56,13 +58,6 @@ def sign(input: Tensor) -> Tensor:
     >>> tenfold.sign(tenfold.tensor([-3.0, 0.0, 2.0]))
     tensor([-1.,  0.,  1.])
     """
-
-
-@sign.rule
-def _(input: Any) -> Meta:
-    if input.dtype.kind == "c":
-        raise NotImplementedError("sign is not intended to support complex numbers; use sgn(), which gives x / |x|")
-    return pointwise(input)
 
 
 @primitive("pointwise", inplace=True, out=True, rule=pointwise)
@@ -315,7 +310,7 @@ def sinc(input: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", promote="float", inplace=True, out=True, rule=pointwise_not_complex)
+@primitive("pointwise", promote="float", inplace=True, out=True, accepts="floating", rule=pointwise)
 def erf(input: Tensor) -> Tensor:
     """Error function: 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to input.
 
@@ -325,7 +320,7 @@ def erf(input: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", promote="float", inplace=True, out=True, rule=pointwise_not_complex)
+@primitive("pointwise", promote="float", inplace=True, out=True, accepts="floating", rule=pointwise)
 def erfc(input: Tensor) -> Tensor:
     """Complementary error function: 1 - erf(input), exact for large inputs.
 
@@ -335,7 +330,7 @@ def erfc(input: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", promote="float", inplace=True, out=True, rule=pointwise_not_complex)
+@primitive("pointwise", promote="float", inplace=True, out=True, accepts="floating", rule=pointwise)
 def erfinv(input: Tensor) -> Tensor:
     """Inverse error function: infinite at -1 and 1, nan beyond.
 
@@ -355,7 +350,7 @@ def sigmoid(input: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", out=True, nondifferentiable="its result is bool")
+@primitive("pointwise", accepts="bool integer floating", out=True, rule=pointwise_bool, nondifferentiable="its result is bool")
 def signbit(input: Tensor) -> Tensor:
     """Whether the sign bit is set: below 0, and -0.0.
 
@@ -368,14 +363,10 @@ def signbit(input: Tensor) -> Tensor:
 refuse_other_outputs(signbit)
 
 
-@signbit.rule
-def _(input: Any) -> Meta:
-    if input.dtype.kind == "c":
-        raise NotImplementedError("signbit is not implemented for complex tensors, which have no sign")
-    return pointwise_bool(input)
-
-
-@composite("pointwise")
+@composite(
+    "pointwise",
+    accepts=Only("integer floating complex", RuntimeError, "{name}: The `+` operator, on a bool tensor is not supported."),
+)
 def positive(input: Tensor) -> Tensor:
     """The tensor itself; bool tensors are refused.
 
@@ -383,12 +374,10 @@ def positive(input: Tensor) -> Tensor:
     >>> tenfold.positive(tenfold.tensor([-1]))
     tensor([-1])
     """
-    if input.dtype.category == 0:
-        raise RuntimeError("positive: The `+` operator, on a bool tensor is not supported.")
     return input
 
 
-@composite("pointwise", promote="float", inplace=True, out=True)
+@composite("pointwise", accepts="floating", promote="float", inplace=True, out=True)
 def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """Inverse of the logistic function: log(input / (1 - input)), input first cut to [eps, 1 - eps] if eps is given.
 
@@ -396,19 +385,15 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
     >>> tenfold.logit(tenfold.tensor([0.5, 0.75]))
     tensor([0.0000, 1.0986])
     """
-    if input.dtype.is_complex:
-        raise NotImplementedError("logit is not implemented for complex tensors; it takes real ones")
     if eps is not None:
         input = input.clamp(eps, 1 - eps)
     return log(input / (1 - input))
 
 
-def _refuse_complex(input: Tensor, name: str) -> None:
-    if input.dtype.is_complex:
-        raise RuntimeError(f"{name} is not supported for complex tensors")
+_REAL = Only("bool integer floating", RuntimeError, "{name} is not supported for complex tensors")
 
 
-@composite("pointwise", inplace=True, out=True)
+@composite("pointwise", accepts=_REAL, inplace=True, out=True)
 def deg2rad(input: Tensor) -> Tensor:
     """Degrees to radians: input pi / 180.
 
@@ -416,11 +401,10 @@ def deg2rad(input: Tensor) -> Tensor:
     >>> tenfold.deg2rad(tenfold.tensor([180.0]))
     tensor([3.1416])
     """
-    _refuse_complex(input, "deg2rad")
     return input * (np.pi / 180)
 
 
-@composite("pointwise", inplace=True, out=True)
+@composite("pointwise", accepts=_REAL, inplace=True, out=True)
 def rad2deg(input: Tensor) -> Tensor:
     """Radians to degrees: input 180 / pi.
 
@@ -428,5 +412,4 @@ def rad2deg(input: Tensor) -> Tensor:
     >>> tenfold.rad2deg(tenfold.tensor([1.0]))
     tensor([57.2958])
     """
-    _refuse_complex(input, "rad2deg")
     return input * (180 / np.pi)

@@ -4,37 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.operators import OPERATORS, Number, composite, primitive
 from tenfold.dispatch.shape_rules import pointwise
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.numeric_limits import finfo, representable
 from tenfold.types.promotion import of_values
 
-_EXTREME: dict[str, Any] = {"promote": "common", "out": True}
+_UNORDERED = "{name}: not supported for complex tensors, which have no order"
+_EXTREME: dict[str, Any] = {
+    "promote": "common", "out": True, "rule": pointwise, "accepts": Only("bool integer floating", RuntimeError, _UNORDERED),
+}  # fmt: skip
+_LIMIT: dict[str, Any] = {**_EXTREME, "accepts": Only("bool integer floating", words=_UNORDERED)}
 
 
-def _whole(input: Any) -> Meta:
-    if input.dtype.kind in "bc":
-        raise NotImplementedError(f"this operator is not implemented for {input.dtype}; it takes integer and float tensors")
-    return pointwise(input)
-
-
-def _ordered(*arrays: Any) -> Meta:
-    result = pointwise(*arrays)
-    if result.dtype.kind == "c":
-        raise RuntimeError("this operator is not supported for complex tensors, which have no order")
-    return result
-
-
-def _limited(*arrays: Any) -> Meta:
-    result = pointwise(*arrays)
-    if result.dtype.kind == "c":
-        raise NotImplementedError("clamp is not supported for complex tensors, which have no order")
-    return result
-
-
-@primitive("pointwise", inplace=True, out=True, rule=_whole)
+@primitive("pointwise", accepts="integer floating", inplace=True, out=True, rule=pointwise)
 def floor(input: Tensor) -> Tensor:
     """The largest whole number that is not above input.
 
@@ -44,7 +28,7 @@ def floor(input: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", inplace=True, out=True, rule=_whole)
+@primitive("pointwise", accepts="integer floating", inplace=True, out=True, rule=pointwise)
 def ceil(input: Tensor) -> Tensor:
     """The smallest whole number that is not below input.
 
@@ -54,7 +38,7 @@ def ceil(input: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", inplace=True, out=True, rule=_whole, aliases=("fix",))
+@primitive("pointwise", accepts="integer floating", inplace=True, out=True, rule=pointwise, aliases=("fix",))
 def trunc(input: Tensor) -> Tensor:
     """The whole part: input rounded towards 0.
 
@@ -64,7 +48,7 @@ def trunc(input: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", inplace=True, out=True, rule=_whole)
+@primitive("pointwise", accepts="integer floating", inplace=True, out=True, rule=pointwise)
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     """The nearest whole number, halves to the even one; or the nearest multiple of 10 ** -decimals.
 
@@ -82,7 +66,7 @@ def _(input: Tensor, decimals: int) -> Tensor:
     return round(input * scale) / scale if decimals > 0 else round(input / scale) * scale
 
 
-@composite("pointwise", inplace=True, out=True)
+@composite("pointwise", accepts="floating", inplace=True, out=True)
 def frac(input: Tensor) -> Tensor:
     """The part behind the point: input - trunc(input).
 
@@ -90,12 +74,10 @@ def frac(input: Tensor) -> Tensor:
     >>> tenfold.frac(tenfold.tensor([1.5, -1.25]))
     tensor([ 0.5000, -0.2500])
     """
-    if not input.dtype.is_floating_point:
-        raise NotImplementedError(f"frac is only implemented for floating point tensors, got {input.dtype}")
     return input - trunc(input)
 
 
-@primitive("pointwise", rule=_ordered, **_EXTREME)
+@primitive("pointwise", **_EXTREME)
 def maximum(input: Tensor, other: Tensor) -> Tensor:
     """The larger of two, nan where either is nan.
 
@@ -105,7 +87,7 @@ def maximum(input: Tensor, other: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", rule=_ordered, **_EXTREME)
+@primitive("pointwise", **_EXTREME)
 def minimum(input: Tensor, other: Tensor) -> Tensor:
     """The smaller of two, nan where either is nan.
 
@@ -115,7 +97,7 @@ def minimum(input: Tensor, other: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", rule=_ordered, **_EXTREME)
+@primitive("pointwise", **_EXTREME)
 def fmax(input: Tensor, other: Tensor) -> Tensor:
     """The larger of two; of a number and nan the number.
 
@@ -125,7 +107,7 @@ def fmax(input: Tensor, other: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", rule=_ordered, **_EXTREME)
+@primitive("pointwise", **_EXTREME)
 def fmin(input: Tensor, other: Tensor) -> Tensor:
     """The smaller of two; of a number and nan the number.
 
@@ -135,7 +117,7 @@ def fmin(input: Tensor, other: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", rule=_limited, inplace=True, **_EXTREME)
+@primitive("pointwise", inplace=True, **_LIMIT)
 def clamp_min(input: Tensor, min: Tensor | Number) -> Tensor:
     """Raised to a lower limit: max(input, min).
 
@@ -145,7 +127,7 @@ def clamp_min(input: Tensor, min: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", rule=_limited, inplace=True, **_EXTREME)
+@primitive("pointwise", inplace=True, **_LIMIT)
 def clamp_max(input: Tensor, max: Tensor | Number) -> Tensor:
     """Cut to an upper limit: min(input, max).
 

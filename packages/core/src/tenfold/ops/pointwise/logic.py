@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.operators import Number, composite, primitive
 from tenfold.dispatch.shape_rules import pointwise, pointwise_bool
 from tenfold.ops.pointwise.arithmetic import number_first
@@ -16,33 +16,15 @@ _BOOL: dict[str, Any] = {"rule": pointwise_bool, "nondifferentiable": "its resul
 _COMPARE: dict[str, Any] = {"promote": "common", "inplace": True, "out": True, **_BOOL}
 
 
-def _ordered(*arrays: Any) -> Meta:
-    if any(isinstance(a, Meta) and a.dtype.kind == "c" for a in arrays):
-        raise NotImplementedError("this operator is not implemented for complex tensors, which have no order")
-    return pointwise_bool(*arrays)
+_ORDER: dict[str, Any] = {**_COMPARE, "accepts": "bool integer floating"}
 
 
-_ORDER: dict[str, Any] = {**_COMPARE, "rule": _ordered}
-
-
-def _integers(*arrays: Any) -> Meta:
-    for a in arrays:
-        if isinstance(a, Meta) and a.dtype.kind not in "biu":
-            raise NotImplementedError(f"this operator is not implemented for {a.dtype}; it takes integer and bool tensors")
-    return pointwise(*arrays)
-
-
-def _whole(*arrays: Any) -> Meta:
-    result = _integers(*arrays)
-    if any(isinstance(a, Meta) and a.dtype.kind == "b" for a in arrays) and result.dtype.kind == "b":
-        raise NotImplementedError("this operator is not implemented for bool; it takes integer tensors")
-    return result
-
-
+_REAL = Only("bool integer floating", RuntimeError, "{name} does not support complex inputs.")
 _BITS: dict[str, Any] = {
-    "promote": "common", "inplace": True, "out": True, "rule": _integers, "nondifferentiable": "its result is integer",
+    "promote": "common", "inplace": True, "out": True, "rule": pointwise, "accepts": "bool integer",
+    "nondifferentiable": "its result is integer",
 }  # fmt: skip
-_WHOLE: dict[str, Any] = {**_BITS, "rule": _whole}
+_WHOLE: dict[str, Any] = {**_BITS, "accepts": "integer"}
 
 
 @primitive("pointwise", **_COMPARE)
@@ -259,7 +241,7 @@ def isfinite(input: Tensor) -> Tensor:
     """
 
 
-@composite("pointwise", out=True)
+@composite("pointwise", accepts=_REAL, out=True)
 def isposinf(input: Tensor) -> Tensor:
     """Whether input is infinity.
 
@@ -267,11 +249,10 @@ def isposinf(input: Tensor) -> Tensor:
     >>> tenfold.isposinf(tenfold.tensor([1.0, float("inf")]))
     tensor([False,  True])
     """
-    _refuse_complex(input, "isposinf")
     return input == np.inf
 
 
-@composite("pointwise", out=True)
+@composite("pointwise", accepts=_REAL, out=True)
 def isneginf(input: Tensor) -> Tensor:
     """Whether input is minus infinity.
 
@@ -279,7 +260,6 @@ def isneginf(input: Tensor) -> Tensor:
     >>> tenfold.isneginf(tenfold.tensor([1.0, float("-inf")]))
     tensor([False,  True])
     """
-    _refuse_complex(input, "isneginf")
     return input == -np.inf
 
 
@@ -296,11 +276,6 @@ def refuse_other_outputs(function: Any) -> None:
 
 refuse_other_outputs(isposinf)
 refuse_other_outputs(isneginf)
-
-
-def _refuse_complex(input: Tensor, name: str) -> None:
-    if input.dtype.is_complex:
-        raise RuntimeError(f"{name} does not support complex inputs.")
 
 
 @composite("pointwise")

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.operators import composite, op
-from tenfold.dispatch.shape_rules import require_floating, wrap_dim
+from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.ops.pointwise.arithmetic import where
 from tenfold.tensor.tensor import Tensor
 
 _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
 
+_FLOATING = Only("floating", RuntimeError, "{name} only supports floating-point dtypes, got: {dtype}")
+_NORMED = Only("floating complex", RuntimeError, "{name}: Expected a floating point or complex tensor as input. Got {dtype}")
 
-@composite("reduction", method=None, rounded_once=True)
+
+@composite("reduction", accepts=_FLOATING, method=None, rounded_once=True)
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
     """The p-norm of the difference of each row of x1 and each row of x2. Shape: (..., P, M), (..., R, M) -> (..., P, R).
 
@@ -23,8 +27,6 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = Non
     >>> tenfold.cdist(tenfold.tensor([[0.0, 0.0]]), tenfold.tensor([[3.0, 4.0], [0.0, 1.0]]))
     tensor([[5., 1.]])
     """
-    require_floating(x1._array, "cdist")
-    require_floating(x2._array, "cdist")
     if x1.dim() < 2 or x2.dim() < 2:
         raise RuntimeError(f"cdist only supports at least 2D tensors, got {x1.dim()}D and {x2.dim()}D")
     if x1.size(-1) != x2.size(-1):
@@ -49,7 +51,7 @@ def _euclidean(x1: Any, x2: Any) -> Tensor:
     return where(none, 0, where(none, 1, squares).sqrt())
 
 
-@composite("reduction", inplace=True, out=True)
+@composite("reduction", accepts=_NORMED, inplace=True, out=True)
 def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """Each slice along a dimension whose p-norm is above `maxnorm`, scaled down to it.
 
@@ -58,7 +60,6 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     tensor([[0.6000, 0.8000],
             [0.5000, 0.0000]])
     """
-    require_floating(input._array, "renorm", also="c")
     if input.dim() < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.dim()} dimensions")
     if p <= 0:

@@ -10,13 +10,13 @@ from tenfold import return_types
 from tenfold.dispatch.meta import DataDependent, Meta
 from tenfold.dispatch.operators import Number, composite, op, primitive
 from tenfold.dispatch.shape_rules import wrap_dim
-from tenfold.ops.reduction.reductions import check_nonempty, located_rule, reduced, require_real
+from tenfold.ops.reduction.reductions import check_nonempty, located_rule, ordered, reduced
 from tenfold.tensor.tensor import Tensor
 
 _POSITION = "its result is a position"
 
 
-@primitive("reduction", out=True, nondifferentiable=_POSITION)
+@primitive("reduction", accepts=ordered("argmax", bools=False), out=True, nondifferentiable=_POSITION)
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Position of the (first) maximum, in the flattened tensor or along a dimension. Dtype: int64.
 
@@ -26,7 +26,7 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
     """
 
 
-@primitive("reduction", out=True, nondifferentiable=_POSITION)
+@primitive("reduction", accepts=ordered("argmin", bools=False), out=True, nondifferentiable=_POSITION)
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Position of the (first) minimum, in the flattened tensor or along a dimension. Dtype: int64.
 
@@ -38,7 +38,6 @@ def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
 
 def _position_rule(name: str) -> Any:
     def rule(input: Any, dim: int | None, keepdim: bool) -> Meta:
-        require_real(input, name, bools=False)
         check_nonempty(input, dim, name)
         return reduced(input, dim, keepdim, name, np.int64)
 
@@ -49,7 +48,7 @@ argmax.rule(_position_rule("argmax"))
 argmin.rule(_position_rule("argmin"))
 
 
-@primitive("reduction", method=None, name="sort_pair")
+@primitive("reduction", accepts=ordered("sort"), method=None, name="sort_pair")
 def _sort(input: Tensor, dim: int, descending: bool) -> tuple[Tensor, Tensor]:
     """Sorted elements and their positions, equal elements in their order: what `sort` runs.
 
@@ -61,7 +60,6 @@ def _sort(input: Tensor, dim: int, descending: bool) -> tuple[Tensor, Tensor]:
 
 @_sort.rule
 def _(input: Any, dim: int, descending: bool) -> tuple[Meta, Meta]:
-    require_real(input, "sort")
     wrap_dim(dim, len(input.shape), "sort")
     return Meta(input.shape, input.dtype), Meta(input.shape, np.int64)
 
@@ -101,7 +99,7 @@ def msort(input: Tensor) -> Tensor:
     return _sort(input, 0, False)[0]
 
 
-@primitive("reduction", method=None, name="topk_pair")
+@primitive("reduction", accepts=ordered("topk", bools=False), method=None, name="topk_pair")
 def _topk(input: Tensor, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Tensor, Tensor]:
     """The k greatest (or least) elements and their positions: what `topk` runs.
 
@@ -113,7 +111,6 @@ def _topk(input: Tensor, k: int, dim: int, largest: bool, sorted: bool) -> tuple
 
 @_topk.rule
 def _(input: Any, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Meta, Meta]:
-    require_real(input, "topk", bools=False)
     d = wrap_dim(dim, len(input.shape), "topk")
     if not 0 <= k <= (input.shape[d] if input.shape else 1):
         raise RuntimeError(f"topk: selected index k out of range, got k={k} for dimension {d} of shape {list(input.shape)}")
@@ -132,7 +129,7 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
     return return_types.topk(*_topk(input, int(k), dim, largest, sorted))
 
 
-@primitive("reduction", method=None, name="kthvalue_pair")
+@primitive("reduction", accepts=ordered("kthvalue", bools=False), method=None, name="kthvalue_pair")
 def _kthvalue(input: Tensor, k: int, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
     """The k-th least element along a dimension and its position: what `kthvalue` runs.
 
@@ -150,7 +147,7 @@ def _(input: Any, k: int, dim: int, keepdim: bool) -> tuple[Meta, Meta]:
         raise IndexError(f"kthvalue(): Expected reduction dim {d} to have non-zero size.")
     if not 1 <= k <= size:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {d}: got k={k}, accepted are 1 to {size}")
-    return located_rule("kthvalue", bools=False)(input, dim, keepdim)
+    return located_rule("kthvalue")(input, dim, keepdim)
 
 
 @composite("reduction", out=True)
@@ -189,7 +186,7 @@ def _wanted(parts: Any, return_inverse: bool, return_counts: bool) -> Any:
     return result[0] if len(result) == 1 else tuple(result)
 
 
-@composite("reduction", nondifferentiable="distinct values have no derivative in PyTorch")
+@composite("reduction", accepts="bool integer floating", nondifferentiable="distinct values have no derivative in PyTorch")
 def unique(
     input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
@@ -202,7 +199,7 @@ def unique(
     return _wanted(_unique(input, dim, False), return_inverse, return_counts)
 
 
-@composite("reduction", nondifferentiable="distinct values have no derivative in PyTorch")
+@composite("reduction", accepts="bool integer floating", nondifferentiable="distinct values have no derivative in PyTorch")
 def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None) -> Any:
     """The elements without repetitions of their predecessor; optionally with inverse and counts.
 
@@ -216,7 +213,9 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
 # Binary search
 
 
-@primitive("reduction", method=None, name="search_positions", nondifferentiable=_POSITION)
+@primitive(
+    "reduction", accepts=ordered("searchsorted", bools=False), method=None, name="search_positions", nondifferentiable=_POSITION
+)
 def _search(sorted_sequence: Tensor, input: Tensor, right: bool, out_int32: bool) -> Tensor:
     """Insertion points of the values into sorted rows: what `searchsorted` and `bucketize` run.
 
@@ -228,10 +227,6 @@ def _search(sorted_sequence: Tensor, input: Tensor, right: bool, out_int32: bool
 
 @_search.rule
 def _(sorted_sequence: Any, input: Any, right: bool, out_int32: bool) -> Meta:
-    if sorted_sequence.dtype.kind in "bc" or input.dtype.kind in "bc":
-        raise NotImplementedError(
-            f"searchsorted is not implemented for {sorted_sequence.dtype} and {input.dtype}; it takes integer and float tensors"
-        )
     rows = tuple(sorted_sequence.shape[:-1])
     if not sorted_sequence.shape:
         raise RuntimeError("searchsorted: boundaries tensor should have at least one dimension, but got a 0-d tensor")

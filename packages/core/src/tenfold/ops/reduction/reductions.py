@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tenfold import return_types
+from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op, primitive
 from tenfold.dispatch.shape_rules import reduced_shape, wrap_dim, wrap_dims
@@ -49,13 +50,15 @@ def check_nonempty(input: Any, dim: Any, name: str) -> None:
 _RUNTIME_ERRORS = ("max", "min", "argmax", "argmin", "sort", "topk")
 
 
-def require_real(input: Any, name: str, *, bools: bool = True) -> None:
-    """Refuse complex numbers, which have no order, and on demand bool."""
+def ordered(name: str, *, bools: bool = True) -> tuple[Only, ...]:
+    """What operators accept that put elements in order: complex numbers have none; on demand without bool."""
     kind: Any = RuntimeError if name in _RUNTIME_ERRORS else NotImplementedError
-    if input.dtype.kind == "c":
-        raise kind(f"{name}: complex numbers have no order; got dtype {input.dtype}, pass a real tensor")
-    if input.dtype.kind == "b" and not bools:
-        raise kind(f"{name} does not support bool input; convert to an integer dtype")
+    real = Only("bool integer floating", kind, name + ": complex numbers have no order; got dtype {dtype}, pass a real tensor")
+    return (
+        (real,)
+        if bools
+        else (real, Only("integer floating", kind, name + " does not support bool input; convert to an integer dtype"))
+    )
 
 
 @primitive("reduction", out=True)
@@ -160,7 +163,7 @@ def _(input: Any, dim: Any, keepdim: bool) -> Meta:
     return reduced(input, dim, keepdim, "prod", whole_sum(input.dtype))
 
 
-@primitive("reduction", out=True)
+@primitive("reduction", accepts=ordered("amax"), out=True)
 def amax(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
     """Maximum over dimensions (all by default); among equal maxima the gradient is shared evenly.
 
@@ -176,12 +179,11 @@ def _(input: Any, dim: Any, keepdim: bool) -> Meta:
 
 
 def _extreme(input: Any, dim: Any, keepdim: bool, name: str) -> Meta:
-    require_real(input, name)
     check_nonempty(input, None if dim == () else dim, name)
     return reduced(input, dim, keepdim, name)
 
 
-@primitive("reduction", out=True)
+@primitive("reduction", accepts=ordered("amin"), out=True)
 def amin(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
     """Minimum over dimensions (all by default); among equal minima the gradient is shared evenly.
 
@@ -208,7 +210,7 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
     return return_types.aminmax(amin(input, dims, keepdim), amax(input, dims, keepdim))
 
 
-@primitive("reduction", method=None, name="max_dim")
+@primitive("reduction", accepts=ordered("max"), method=None, name="max_dim")
 def _max_dim(input: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """Maximum over one dimension and where it is: what `max(input, dim)` runs.
 
@@ -218,7 +220,7 @@ def _max_dim(input: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Te
     """
 
 
-@primitive("reduction", method=None, name="min_dim")
+@primitive("reduction", accepts=ordered("min"), method=None, name="min_dim")
 def _min_dim(input: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """Minimum over one dimension and where it is: what `min(input, dim)` runs.
 
@@ -228,11 +230,10 @@ def _min_dim(input: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Te
     """
 
 
-def located_rule(name: str, bools: bool = True) -> Any:
+def located_rule(name: str) -> Any:
     """The shape rule of operators that return (values, indices) over one dimension."""
 
     def rule(input: Any, dim: int, keepdim: bool) -> tuple[Meta, Meta]:
-        require_real(input, name, bools=bools)
         check_nonempty(input, dim, name)
         values = reduced(input, wrap_dim(dim, len(input.shape), name), keepdim, name)
         return values, Meta(values.shape, np.int64)

@@ -10,7 +10,7 @@ from tenfold import return_types
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op, primitive
 from tenfold.dispatch.shape_rules import wrap_dim
-from tenfold.ops.reduction.reductions import require_real, whole_sum
+from tenfold.ops.reduction.reductions import ordered, whole_sum
 from tenfold.tensor.tensor import Tensor
 
 
@@ -51,7 +51,7 @@ def _(input: Any, dim: int) -> Meta:
     return Meta(input.shape, whole_sum(input.dtype))
 
 
-@primitive("reduction", out=True)
+@primitive("reduction", accepts="floating complex", out=True)
 def logcumsumexp(input: Tensor, dim: int) -> Tensor:
     """Logarithm of the cumulative sum of exponentials along a dimension, without overflow.
 
@@ -64,12 +64,10 @@ def logcumsumexp(input: Tensor, dim: int) -> Tensor:
 @logcumsumexp.rule
 def _(input: Any, dim: int) -> Meta:
     wrap_dim(dim, len(input.shape), "logcumsumexp")
-    if input.dtype.kind in "biu":
-        raise NotImplementedError(f"logcumsumexp: got dtype {input.dtype}, accepted are floating and complex dtypes")
     return Meta(input.shape, input.dtype)
 
 
-@primitive("reduction", method=None, name="cummax_pair")
+@primitive("reduction", accepts=ordered("cummax"), method=None, name="cummax_pair")
 def _cummax(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     """Running maximum along a dimension and where it is: what `cummax` runs.
 
@@ -79,7 +77,7 @@ def _cummax(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     """
 
 
-@primitive("reduction", method=None, name="cummin_pair")
+@primitive("reduction", accepts=ordered("cummin"), method=None, name="cummin_pair")
 def _cummin(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     """Running minimum along a dimension and where it is: what `cummin` runs.
 
@@ -92,7 +90,6 @@ def _cummin(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
 @_cummax.rule
 @_cummin.rule
 def _(input: Any, dim: int) -> tuple[Meta, Meta]:
-    require_real(input, "cumulative extreme")
     wrap_dim(dim, len(input.shape), "cumulative extreme")
     return Meta(input.shape, input.dtype), Meta(input.shape, np.int64)
 

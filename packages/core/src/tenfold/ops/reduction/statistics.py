@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from tenfold import return_types
-from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.accepted import Only
+from tenfold.dispatch.meta import DataDependent, Meta
 from tenfold.dispatch.operators import composite, op, primitive
-from tenfold.dispatch.shape_rules import require_floating, wrap_dims
+from tenfold.dispatch.shape_rules import wrap_dims
 from tenfold.ops.pointwise.arithmetic import where
 from tenfold.ops.reduction.ordering import sort
-from tenfold.ops.reduction.reductions import count_over, located_rule, mean, reduced, require_real, sum
+from tenfold.ops.reduction.reductions import count_over, located_rule, mean, ordered, reduced, sum
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import float32, float64, int64
 
@@ -158,7 +159,7 @@ def dist(input: Tensor, other: Tensor, p: Any = 2) -> Tensor:
 # Medians and modes
 
 
-@primitive("reduction", method=None, name="median_value")
+@primitive("reduction", accepts=ordered("median", bools=False), method=None, name="median_value")
 def _median_value(input: Tensor, skip_nan: bool) -> Tensor:
     """The lower median of all elements: what `median(input)` and `nanmedian(input)` run.
 
@@ -170,11 +171,10 @@ def _median_value(input: Tensor, skip_nan: bool) -> Tensor:
 
 @_median_value.rule
 def _(input: Any, skip_nan: bool) -> Meta:
-    require_real(input, "median", bools=False)
     return Meta((), input.dtype)
 
 
-@primitive("reduction", method=None, name="median_dim")
+@primitive("reduction", accepts=ordered("median", bools=False), method=None, name="median_dim")
 def _median_dim(input: Tensor, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Tensor, Tensor]:
     """The lower median over a dimension and where it is: what `median(input, dim)` runs.
 
@@ -186,7 +186,7 @@ def _median_dim(input: Tensor, dim: int, keepdim: bool, skip_nan: bool) -> tuple
 
 @_median_dim.rule
 def _(input: Any, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Meta, Meta]:
-    return located_rule("median", bools=False)(input, dim, keepdim)
+    return located_rule("median")(input, dim, keepdim)
 
 
 @composite("reduction", out=True)
@@ -215,7 +215,7 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
     return return_types.nanmedian(*_median_dim(input, dim, keepdim, True))
 
 
-@primitive("reduction", method=None, name="mode_pair")
+@primitive("reduction", accepts=ordered("mode"), method=None, name="mode_pair")
 def _mode(input: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
     """The most frequent element over a dimension and its last position: what `mode` runs.
 
@@ -239,7 +239,10 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     return return_types.mode(*_mode(input, dim, keepdim))
 
 
-@composite("reduction", out=True)
+_QUANTILE = {"input": Only("floating", RuntimeError, "{name}() input tensor must be either float or double dtype")}
+
+
+@composite("reduction", accepts=_QUANTILE, out=True)
 def quantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear") -> Tensor:
     """The q-quantiles of all elements or over a dimension; a dimension for q comes first when q has one.
 
@@ -250,7 +253,7 @@ def quantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = Fals
     return _quantiles(input, q, dim, keepdim, interpolation, False)
 
 
-@composite("reduction", out=True)
+@composite("reduction", accepts=_QUANTILE, out=True)
 def nanquantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear") -> Tensor:
     """The q-quantiles of the elements that are not NaN, as `quantile`.
 
@@ -316,7 +319,7 @@ def _quantiles(input: Tensor, q: Any, dim: int | None, keepdim: bool, interpolat
 # Histograms
 
 
-@primitive("reduction", nondifferentiable="its result is a count")
+@primitive("reduction", accepts={"input": "integer"}, nondifferentiable="its result is a count")
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each non-negative integer occurs, or the sum of its weights. Shape: (N) -> (max(input) + 1).
 
@@ -328,8 +331,6 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
 @bincount.rule
 def _(input: Any, weights: Any, minlength: int) -> Meta:
-    if input.dtype.kind not in "iu":
-        raise NotImplementedError(f"bincount is not implemented for {input.dtype}; it takes integer tensors")
     if len(input.shape) != 1:
         raise RuntimeError(
             f"bincount only supports 1-d non-negative integral inputs, got {input.dtype} of shape {list(input.shape)}"
@@ -338,10 +339,10 @@ def _(input: Any, weights: Any, minlength: int) -> Meta:
         raise RuntimeError("bincount: weights should be 1-d and have the same length as input")
     if minlength < 0:
         raise RuntimeError("bincount: minlength should be >= 0")
-    raise RuntimeError("bincount only supports 1-d non-negative integral inputs; the result's length depends on the data")
+    raise DataDependent("bincount: the result's length depends on the data, which a meta tensor does not have")
 
 
-@primitive("reduction", out=True, nondifferentiable="its result is a count")
+@primitive("reduction", accepts="floating", out=True, nondifferentiable="its result is a count")
 def histc(input: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
     """Counts in bins of equal width between min and max (those of the data when both are equal).
 
@@ -353,7 +354,6 @@ def histc(input: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
 
 @histc.rule
 def _(input: Any, bins: int, min: Any, max: Any) -> Meta:
-    require_floating(input, "histc")
     if bins <= 0:
         raise RuntimeError("bins must be > 0")
     if min > max:

@@ -77,7 +77,7 @@ def fused_attention_grad(
     return grads[0].to(grad.dtype), grads[1].to(grad.dtype), grads[2].to(grad.dtype)
 
 
-@composite("attention", method=None)
+@composite("attention", accepts={"query": "floating"}, method=None)
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tenfold as tf
+from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.tensor.tensor import Tensor
@@ -43,7 +44,12 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-06
     return tf.norm(x1 - x2 + eps, p, dim, keepdim=keepdim)
 
 
-@composite("distance", method=None)
+_FLOATING = Only("floating", RuntimeError, "{name} only supports floating-point dtypes, got: {dtype}")
+
+
+@composite(
+    "distance", accepts=Only("floating", RuntimeError, "{name} only supports floating-point dtypes, got: {dtype}"), method=None
+)
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     """The p-norm distance of every pair of rows: (N, M) -> (N (N - 1) / 2), in the order (0, 1), (0, 2), ...
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import tenfold as tf
+from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite
 from tenfold.tensor.tensor import Tensor
@@ -98,7 +99,15 @@ def embedding(
     return embedding_rows(weight, input, -1 if padding_idx is None else padding_idx, scale_grad_by_freq)
 
 
-@composite("embedding", method=None)
+_WEIGHT = Only(
+    "floating",
+    RuntimeError,
+    "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, BFloat16, Float, Double; "
+    "but got {dtype} instead ({name})",
+)
+
+
+@composite("embedding", accepts={"weight": _WEIGHT}, method=None)
 def embedding_bag(
     input: Tensor,
     weight: Tensor,

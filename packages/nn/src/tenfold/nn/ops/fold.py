@@ -83,7 +83,7 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
     return im2col(input, *sizes) if input.dim() == 4 else im2col(input.unsqueeze(0), *sizes).squeeze(0)
 
 
-@composite("fold", method=None)
+@composite("fold", accepts="bool floating complex", method=None)
 def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """Add columns back to where `unfold` took them.
 

@@ -26,7 +26,7 @@ def output_sizes(
     return tuple((i + 2 * p - r) // s + 1 for i, s, p, r in zip(inputs, stride, padding, reach, strict=True))
 
 
-@composite("conv", method=None, promote="same")
+@composite("conv", accepts="integer floating complex", method=None, promote="same")
 def convolution(
     input: Tensor,
     weight: Tensor,

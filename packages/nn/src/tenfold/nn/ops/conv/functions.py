@@ -64,7 +64,7 @@ def _transposed(
     return convolution(input, weight, bias, stride, padding, dilation, True, more, groups)
 
 
-@composite("conv", method=None)
+@composite("conv", accepts={"input": "integer floating complex"}, method=None)
 def conv1d(
     input: Tensor,
     weight: Tensor,
@@ -83,7 +83,7 @@ def conv1d(
     return _plain("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
 
 
-@composite("conv", method=None)
+@composite("conv", accepts={"input": "integer floating complex"}, method=None)
 def conv2d(
     input: Tensor,
     weight: Tensor,
@@ -102,7 +102,7 @@ def conv2d(
     return _plain("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
 
 
-@composite("conv", method=None)
+@composite("conv", accepts={"input": "integer floating complex"}, method=None)
 def conv3d(
     input: Tensor,
     weight: Tensor,
@@ -121,7 +121,7 @@ def conv3d(
     return _plain("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
 
 
-@composite("conv", method=None)
+@composite("conv", accepts={"input": "int64 floating complex"}, method=None)
 def conv_transpose1d(
     input: Tensor,
     weight: Tensor,
@@ -141,7 +141,7 @@ def conv_transpose1d(
     return _transposed("conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
-@composite("conv", method=None)
+@composite("conv", accepts={"input": "int64 floating complex"}, method=None)
 def conv_transpose2d(
     input: Tensor,
     weight: Tensor,
@@ -161,7 +161,7 @@ def conv_transpose2d(
     return _transposed("conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
-@composite("conv", method=None)
+@composite("conv", accepts={"input": "int64 floating complex"}, method=None)
 def conv_transpose3d(
     input: Tensor,
     weight: Tensor,

@@ -103,7 +103,7 @@ def fused_nll_loss_grad(
     return tf.zeros_like(input).scatter(dim, classes.unsqueeze(dim), values.unsqueeze(dim).to(input.dtype))
 
 
-@composite("loss", method=None)
+@composite("loss", accepts={"input": "floating"}, method=None)
 def nll_loss(
     input: Tensor,
     target: Tensor,
@@ -130,7 +130,7 @@ def nll_loss(
     return fused_nll_loss(input, target, weight, ignore_index, reduction)[0]
 
 
-@composite("loss", method=None)
+@composite("loss", accepts={"input": "floating"}, method=None)
 def fused_cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, label_smoothing: float, reduction: str
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -194,7 +194,7 @@ def fused_cross_entropy_grad(
     return (probabilities * q.sum(dim, True) - q).to(input.dtype)
 
 
-@composite("loss", method=None)
+@composite("loss", accepts={"input": "floating"}, method=None)
 def cross_entropy(
     input: Tensor,
     target: Tensor,

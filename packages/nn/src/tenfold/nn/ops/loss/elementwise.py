@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 import tenfold as tf
+from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.nn.arguments import widened
@@ -37,7 +38,7 @@ def _weighted(name: str, losses: Tensor, weight: Tensor | None, reduction: str) 
     return losses.sum() / weight.sum() if reduction == "mean" else reduced(losses, reduction)
 
 
-@composite("loss", method=None)
+@composite("loss", accepts={"input": "floating"}, method=None)
 def mse_loss(
     input: Tensor,
     target: Tensor,
@@ -80,7 +81,7 @@ def l1_loss(
     return _weighted("l1_loss", (input - target).abs(), weight, reduction)
 
 
-@composite("loss", method=None)
+@composite("loss", accepts={"input": "floating"}, method=None)
 def smooth_l1_loss(
     input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean", beta: float = 1.0
 ) -> Tensor:
@@ -106,7 +107,7 @@ def _square_then_straight(d: Tensor, large: Tensor, bend: float, slope: float) -
     return tf.where(large, slope * (d.abs() - 0.5 * bend), 0.5 * slope / bend * inner * inner)
 
 
-@composite("loss", method=None)
+@composite("loss", accepts={"input": "floating"}, method=None)
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
@@ -133,7 +134,7 @@ def _check_same_size(name: str, input: Tensor, target: Tensor) -> None:
         )
 
 
-@composite("loss", method=None)
+@composite("loss", accepts={"input": "floating"}, method=None)
 def binary_cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -223,7 +224,10 @@ def binary_cross_entropy_with_logits(
     return reduced(losses if weight is None else losses * weight, reduction)
 
 
-@composite("loss", method=None)
+_FLOATING = Only("floating", RuntimeError, "{name}: expected a floating point input, but got {dtype}")
+
+
+@composite("loss", accepts={"input": _FLOATING}, method=None)
 def kl_div(
     input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean", log_target: bool = False
 ) -> Tensor:

@@ -76,7 +76,7 @@ def _class_count(name: str, input: Tensor) -> int:
     return C
 
 
-@composite("loss", method=None)
+@composite("loss", accepts={"input": "floating"}, method=None)
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -109,7 +109,7 @@ def multi_margin_loss(
     return reduced(losses.reshape(target.shape), reduction)
 
 
-@composite("loss", method=None)
+@composite("loss", accepts={"input": "floating"}, method=None)
 def multilabel_margin_loss(
     input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
 ) -> Tensor:

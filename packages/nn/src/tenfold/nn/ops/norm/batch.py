@@ -77,7 +77,7 @@ def fused_batch_norm_grad(
     return g_input.to(grad.dtype), (g * y).sum(dims), g.sum(dims)
 
 
-@composite("norm", method=None)
+@composite("norm", accepts={"input": "floating"}, method=None)
 def batch_norm(
     input: Tensor,
     running_mean: Tensor | None,
@@ -143,7 +143,7 @@ def update_statistics(running_mean: Any, running_var: Any, mean: Tensor, var: Te
             running_var.mul_(1 - momentum).add_(var.detach() * (momentum * count / max(1, count - 1)))
 
 
-@composite("norm", method=None)
+@composite("norm", accepts={"input": "floating"}, method=None)
 def instance_norm(
     input: Tensor,
     running_mean: Tensor | None = None,

@@ -50,7 +50,7 @@ def fused_group_norm_grad(
     return g_input.to(grad.dtype), (g * y.reshape(x.shape)).sum(dims), g.sum(dims)
 
 
-@composite("norm", method=None)
+@composite("norm", accepts={"input": "floating"}, method=None)
 def group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05
 ) -> Tensor:

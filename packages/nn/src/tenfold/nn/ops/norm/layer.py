@@ -57,7 +57,7 @@ def _sum(x: Tensor, dims: list[int]) -> Tensor:
     return x.sum(dims) if dims else x
 
 
-@composite("norm", method=None)
+@composite("norm", accepts={"input": "floating"}, method=None)
 def layer_norm(
     input: Tensor, normalized_shape: Any, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05
 ) -> Tensor:
@@ -135,7 +135,7 @@ def fused_rms_norm_grad(
     return g_input.to(grad.dtype), _sum(g * y, list(range(input.dim() - normalized_ndim)))
 
 
-@composite("norm", method=None)
+@composite("norm", accepts={"input": "floating complex"}, method=None)
 def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, eps: float | None = None) -> Tensor:
     """Root-mean-square norm: x / sqrt(mean(x^2) + eps) * weight over the last dimensions; eps None: the dtype's.
 

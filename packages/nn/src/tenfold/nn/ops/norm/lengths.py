@@ -10,7 +10,7 @@ from tenfold.nn.ops.padding import constant_pad
 from tenfold.tensor.tensor import Tensor
 
 
-@composite("norm", method=None)
+@composite("norm", accepts={"input": "int64 floating"}, method=None)
 def local_response_norm(input: Tensor, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """Local response norm: x / (k + alpha * mean of x^2 over `size` neighbouring channels) ** beta.
 

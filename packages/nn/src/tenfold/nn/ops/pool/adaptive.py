@@ -99,7 +99,7 @@ def _sizes(name: str, n: int, input: Tensor, output_size: Any) -> Sizes:
     return sizes
 
 
-@composite("pool", method=None)
+@composite("pool", accepts={"input": "floating"}, method=None)
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     """Means over 1 dimension to the given size; None keeps a dimension. Shape: (N, C, L) or (C, L).
 
@@ -110,7 +110,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     return adaptive_avg_pool(input, _sizes("adaptive_avg_pool1d", 1, input, output_size))
 
 
-@composite("pool", method=None)
+@composite("pool", accepts={"input": "floating"}, method=None)
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """Means over 2 dimensions to the given size; None keeps a dimension. Shape: (N, C, H, W) or (C, H, W).
 
@@ -121,7 +121,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     return adaptive_avg_pool(input, _sizes("adaptive_avg_pool2d", 2, input, output_size))
 
 
-@composite("pool", method=None)
+@composite("pool", accepts={"input": "floating"}, method=None)
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """Means over 3 dimensions to the given size; None keeps a dimension. Shape: (N, C, D, H, W) or (C, D, H, W).
 
@@ -132,7 +132,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     return adaptive_avg_pool(input, _sizes("adaptive_avg_pool3d", 3, input, output_size))
 
 
-@composite("pool", method=None)
+@composite("pool", accepts={"input": "floating"}, method=None)
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Maxima over 1 dimension to the given size, with `return_indices` where they are. Shape: (N, C, L) or (C, L).
 
@@ -144,7 +144,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
     return tuple(result) if return_indices else result[0]
 
 
-@composite("pool", method=None)
+@composite("pool", accepts={"input": "floating"}, method=None)
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Maxima over 2 dimensions to the given size, with `return_indices` where they are. Shape: (N, C, H, W) or (C, H, W).
 
@@ -156,7 +156,7 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
     return tuple(result) if return_indices else result[0]
 
 
-@composite("pool", method=None)
+@composite("pool", accepts={"input": "floating"}, method=None)
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Maxima over 3 dimensions to the given size, with `return_indices` where they are. Shape: (N, C, D, H, W) or (C, D, H, W).
 

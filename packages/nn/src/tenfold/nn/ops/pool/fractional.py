@@ -66,7 +66,7 @@ def _largest(rows: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
     return values, index.gather(1, best.unsqueeze(1)).squeeze(1)
 
 
-@composite("pool", method=None)
+@composite("pool", accepts={"input": "floating"}, method=None)
 def fractional_max_pool2d(
     input: Tensor,
     kernel_size: Any,
@@ -87,7 +87,7 @@ def fractional_max_pool2d(
     return result if return_indices else result[0]
 
 
-@composite("pool", method=None)
+@composite("pool", accepts={"input": "floating"}, method=None)
 def fractional_max_pool3d(
     input: Tensor,
     kernel_size: Any,

@@ -55,7 +55,7 @@ def _unpooled_sizes(name: str, usual: list[int], stride: Sizes, output_size: Any
     return sizes
 
 
-@composite("pool", method=None)
+@composite("pool", accepts={"input": "floating"}, method=None)
 def max_unpool1d(
     input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
@@ -68,7 +68,7 @@ def max_unpool1d(
     return _unpool("max_unpool1d", 1, input, indices, kernel_size, stride, padding, output_size)
 
 
-@composite("pool", method=None)
+@composite("pool", accepts={"input": "floating"}, method=None)
 def max_unpool2d(
     input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
@@ -82,7 +82,7 @@ def max_unpool2d(
     return _unpool("max_unpool2d", 2, input, indices, kernel_size, stride, padding, output_size)
 
 
-@composite("pool", method=None)
+@composite("pool", accepts={"input": "floating"}, method=None)
 def max_unpool3d(
     input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:

@@ -212,7 +212,7 @@ def _power_mean(n: int, input: Tensor, norm_type: float, kernel: Any, stride: An
     return (tf.sign(means) * tf.relu(tf.abs(means)) * prod(kernel)).pow(1.0 / norm_type)
 
 
-@composite("pool", method=None)
+@composite("pool", accepts={"input": "floating"}, method=None)
 def max_pool1d(
     input: Tensor,
     kernel_size: Any,
@@ -233,7 +233,7 @@ def max_pool1d(
     return _max("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
-@composite("pool", method=None)
+@composite("pool", accepts={"input": "integer floating"}, method=None)
 def max_pool2d(
     input: Tensor,
     kernel_size: Any,
@@ -254,7 +254,7 @@ def max_pool2d(
     return _max("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
-@composite("pool", method=None)
+@composite("pool", accepts={"input": "integer floating"}, method=None)
 def max_pool3d(
     input: Tensor,
     kernel_size: Any,
@@ -275,7 +275,7 @@ def max_pool3d(
     return _max("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
-@composite("pool", method=None)
+@composite("pool", accepts={"input": "int64 floating"}, method=None)
 def avg_pool1d(
     input: Tensor,
     kernel_size: Any,
@@ -295,7 +295,7 @@ def avg_pool1d(
     return _avg("avg_pool1d", 1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
 
 
-@composite("pool", method=None)
+@composite("pool", accepts={"input": "int64 floating"}, method=None)
 def avg_pool2d(
     input: Tensor,
     kernel_size: Any,
@@ -316,7 +316,7 @@ def avg_pool2d(
     return _avg("avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
-@composite("pool", method=None)
+@composite("pool", accepts={"input": "int64 floating"}, method=None)
 def avg_pool3d(
     input: Tensor,
     kernel_size: Any,

@@ -57,7 +57,7 @@ def _regular(count: int, align_corners: bool, like: Tensor) -> Tensor:
     return steps if align_corners else steps * ((count - 1) / count)
 
 
-@composite("resize", method=None)
+@composite("resize", accepts={"input": "floating complex"}, method=None)
 def grid_sample(
     input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
 ) -> Tensor:

@@ -128,7 +128,7 @@ MODES = {
 SMOOTH = "linear | bilinear | bicubic | trilinear | lanczos"
 
 
-@composite("resize", method=None)
+@composite("resize", accepts={"input": "uint8 floating"}, method=None)
 def interpolate(
     input: Tensor,
     size: Any = None,
