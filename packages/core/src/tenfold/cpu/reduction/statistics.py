@@ -67,8 +67,6 @@ def std(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> 
 @widened
 @quiet
 def vector_norm(input: Any, ord: Any, dim: Any, keepdim: bool) -> Any:
-    if input.dtype.kind in "biu":
-        raise TypeError("integers have no norm")
     return _power_sum(np.abs(input), ord, axes(dim, input.ndim), keepdim)
 
 

@@ -101,7 +101,12 @@ def std_mean(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool
 # Norms
 
 
-@primitive("reduction", method=None, name="vector_norm", out=True)
+_NORMED = Only(
+    "floating complex", RuntimeError, "norm(): input dtype should be either floating point or complex. Got {dtype} instead."
+)
+
+
+@primitive("reduction", accepts=_NORMED, method=None, name="vector_norm", out=True)
 def _vector_norm(input: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The p-norm over all elements or dimensions: sum(|x|^p)^(1/p); inf and -inf are extremes, 0 counts.
 
@@ -118,8 +123,6 @@ def _(input: Tensor, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Tensor:
 
 @_vector_norm.rule
 def _(input: Any, ord: Any, dim: Any, keepdim: bool) -> Meta:
-    if input.dtype.kind in "biu":
-        raise RuntimeError(f"norm(): input dtype should be either floating point or complex. Got {input.dtype} instead.")
     if product(input.shape) == 0 and (ord < 0 or ord == inf):
         dims = wrap_dims(dim, len(input.shape), "norm")
         if 0 in [input.shape[d] for d in dims]:
