@@ -31,22 +31,15 @@ def scipy_special(name: str, operator: Operator) -> Any:
         ) from error
 
 
-def _refuse_complex(operator: Operator, array: Any) -> None:
-    if array.dtype.kind == "c":
-        raise TypeError(f"{operator.name} of complex numbers")
-
-
 @kernel(op.lgamma, device="cpu")
 @widened
 def lgamma(input: Any) -> Any:
-    _refuse_complex(op.lgamma, input)
     values = scipy_special("gammaln", op.lgamma)(input)
     return np.where(np.isneginf(input), np.full((), np.inf, values.dtype), values)  # as C has it
 
 
 def _unary(operator: Operator, name: str) -> Any:
     def function(input: Any) -> Any:
-        _refuse_complex(operator, input)
         return scipy_special(name, operator)(input)
 
     return widened(function)
@@ -55,7 +48,6 @@ def _unary(operator: Operator, name: str) -> Any:
 def _binary(operator: Operator, name: str) -> Any:
     def function(input: Any, other: Any) -> Any:
         array = input if isinstance(input, np.ndarray) else other
-        _refuse_complex(operator, array)
         return np.asarray(scipy_special(name, operator)(input, other)).astype(array.dtype, copy=False)
 
     return widened(function)
@@ -70,7 +62,6 @@ for _operator, _name in BINARY.items():
 @kernel(op.polygamma, device="cpu")
 @widened
 def polygamma(input: Any, n: int) -> Any:
-    _refuse_complex(op.polygamma, input)
     if n < 0:
         raise TypeError("polygamma of a negative order")
     if n == 0:
@@ -82,5 +73,4 @@ def polygamma(input: Any, n: int) -> Any:
 @kernel(op.special_airy_ai, device="cpu")
 @widened
 def special_airy_ai(input: Any) -> Any:
-    _refuse_complex(op.special_airy_ai, input)
     return scipy_special("airy", op.special_airy_ai)(input)[0]

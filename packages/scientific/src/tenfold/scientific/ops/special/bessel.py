@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.dispatch.operators import primitive
-from tenfold.dispatch.shape_rules import pointwise_not_complex
+from tenfold.dispatch.shape_rules import pointwise
 from tenfold.tensor.tensor import Tensor
 
-_REAL: dict[str, Any] = {"promote": "float", "out": True, "pointwise": True, "rule": pointwise_not_complex}
+_REAL: dict[str, Any] = {"promote": "float", "out": True, "pointwise": True, "rule": pointwise, "accepts": "floating"}
 _VALUE: dict[str, Any] = {**_REAL, "method": None, "nondifferentiable": "PyTorch defines no derivative of it"}
 
 

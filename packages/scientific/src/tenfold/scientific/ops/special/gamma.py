@@ -6,10 +6,10 @@ from math import log, pi
 from typing import Any
 
 from tenfold.dispatch.operators import Number, composite, op, primitive
-from tenfold.dispatch.shape_rules import pointwise_not_complex
+from tenfold.dispatch.shape_rules import pointwise
 from tenfold.tensor.tensor import Tensor
 
-_REAL: dict[str, Any] = {"promote": "float", "out": True, "pointwise": True, "rule": pointwise_not_complex}
+_REAL: dict[str, Any] = {"promote": "float", "out": True, "pointwise": True, "rule": pointwise, "accepts": "floating"}
 
 
 @primitive("special", inplace=True, **_REAL)
@@ -35,10 +35,10 @@ def digamma(input: Tensor) -> Tensor:
 def _polygamma(input: Any, n: int) -> Any:
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
-    return pointwise_not_complex(input)
+    return pointwise(input)
 
 
-@primitive("special", promote="float", inplace=True, out=True, pointwise=True, rule=_polygamma)
+@primitive("special", accepts="floating", promote="float", inplace=True, out=True, pointwise=True, rule=_polygamma)
 def polygamma(input: Tensor, n: int) -> Tensor:
     """The n-th derivative of `digamma`; as a function it is called with n first, `polygamma(n, input)`.
 

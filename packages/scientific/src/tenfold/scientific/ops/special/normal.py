@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from tenfold import return_types
+from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import Number, composite, op, primitive
-from tenfold.dispatch.shape_rules import pointwise_not_complex
+from tenfold.dispatch.shape_rules import pointwise
 from tenfold.tensor.tensor import Tensor
 
-_REAL: dict[str, Any] = {"promote": "float", "out": True, "pointwise": True, "rule": pointwise_not_complex}
+_REAL: dict[str, Any] = {"promote": "float", "out": True, "pointwise": True, "rule": pointwise, "accepts": "floating"}
 
 
 @primitive("special", method=None, **_REAL)
@@ -77,7 +78,7 @@ def special_xlog1py(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("special", method=None)
+@primitive("special", method=None, accepts=Only("floating", RuntimeError, "torch.frexp() only supports floating-point dtypes"))
 def mantissa_exponent(input: Tensor) -> tuple[Tensor, Tensor]:
     """Mantissa of size 0.5 to 1 and exponent of two: what `frexp` runs.
 
@@ -89,9 +90,7 @@ def mantissa_exponent(input: Tensor) -> tuple[Tensor, Tensor]:
 
 @mantissa_exponent.rule
 def _(input: Any) -> tuple[Meta, Meta]:
-    if input.dtype.kind not in "fV":
-        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
-    return pointwise_not_complex(input), Meta(input.shape, np.int32)
+    return pointwise(input), Meta(input.shape, np.int32)
 
 
 @composite("special", out=True)

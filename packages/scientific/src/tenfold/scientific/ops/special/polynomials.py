@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.dispatch.operators import Number, primitive
-from tenfold.dispatch.shape_rules import pointwise_not_complex
+from tenfold.dispatch.shape_rules import pointwise
 from tenfold.tensor.tensor import Tensor
 
 _OPTIONS: dict[str, Any] = {
-    "method": None, "promote": "float", "out": True, "pointwise": True, "rule": pointwise_not_complex,
+    "method": None, "promote": "float", "out": True, "pointwise": True, "rule": pointwise, "accepts": "floating",
     "nondifferentiable": "PyTorch defines no derivative of it",
 }  # fmt: skip
 
