@@ -429,15 +429,16 @@ def _refused_by_rule(operator: Operator, given: list[Any]) -> None:
         operator.shape_rule(*[_as_meta(v) for v in given])
     elif operator.body is not None:
         values = {p.name: p.default for p in operator.params}
-        values.update(zip((p.name for p in operator.kernel_params), map(_as_meta_tensor, given)))
+        values.update(zip((p.name for p in operator.kernel_params), map(as_meta_tensor, given)))
         with RUNTIME["no_grad"]():
             run_body(operator, values)
 
 
-def _as_meta_tensor(value: Any) -> Any:
+def as_meta_tensor(value: Any) -> Any:
+    """Tensors (also in lists and tuples) as meta tensors of their shape, dtype and strides."""
     if hasattr(value, "_array"):
         return RUNTIME["wrap"](_as_meta(value), devices.located(devices.META))
-    return type(value)(map(_as_meta_tensor, value)) if type(value) in (list, tuple) else value
+    return type(value)(map(as_meta_tensor, value)) if type(value) in (list, tuple) else value
 
 
 def _as_meta(value: Any) -> Any:

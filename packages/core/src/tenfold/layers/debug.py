@@ -1,16 +1,23 @@
 """What `TENFOLD_DEBUG` switches on: a layer that says what every operator of this thread does.
 
 1 says which plugins load (discovery.py). 2 adds each operator call with shapes and milliseconds, 3 the kernel that
-served it, 4 checks every result against the shape rule and for NaN, and raises where they disagree.
+served it, 4 checks every result against the shape rule and for NaN and every argument for having been left as it was, and
+raises where one is wrong. The checks call no operator of the tensors' device, so they also work where it has few kernels.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from tenfold.dispatch import kernels
+from tenfold.dispatch.devices import META
+from tenfold.dispatch.full import as_meta_tensor
+from tenfold.dispatch.meta import DataDependent
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import Layer, call_inside
 from tenfold.settings import environment
@@ -33,6 +40,7 @@ class DebugLayer(Layer):
 
     def handle(self, operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         self.depth += 1
+        kept = remembered((args, kwargs)) if self.level >= 4 else []
         start = time.perf_counter()
         try:
             result = call_inside(self, operator, args, kwargs)
@@ -46,7 +54,7 @@ class DebugLayer(Layer):
             file=sys.stderr,
         )
         if self.level >= 4:
-            check(operator, args, kwargs, result)
+            check(operator, args, kwargs, result, kept)
         return result
 
 
@@ -76,28 +84,71 @@ def served_by(operator: Operator, args: tuple[Any, ...]) -> str:
     return "its body" if base.body is not None else "a kernel for any device"
 
 
-def check(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
-    """Compare a result with what the operator gives on meta tensors; refuse NaN made from numbers without any."""
-    if not isinstance(result, Tensor) or result._key.level is not None or operator.random or operator.inplace_of:
-        return
-    if all(isinstance(a, Tensor) for a in args[:1]) and args:
-        try:
-            expected = operator.fn(*[_on_meta(a) for a in args], **{k: _on_meta(v) for k, v in kwargs.items()})
-        except NotImplementedError:  # the shape depends on the data
-            expected = None
-        if isinstance(expected, Tensor) and (expected.shape, expected.dtype) != (result.shape, result.dtype):
-            raise RuntimeError(f"{operator.name}: the kernel gave {described(result)}, the shape rule says {described(expected)}")
-    if result.is_floating_point() and not any(_has_nan(a) for a in args) and _has_nan(result):
-        raise RuntimeError(f"{operator.name}: the result {described(result)} has NaN, the arguments have none")
+def check(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, kept: list[Kept]) -> None:
+    """Refuse results of another shape or dtype than declared, NaN made from numbers without any, and written arguments."""
+    for tensor, version, before in kept:
+        if _version(tensor) == version and not np.array_equal(_bytes(tensor), before):
+            raise RuntimeError(f"{operator.name}: the kernel wrote to its argument {described(tensor)}")
+    results = list(tensors_in(result))
+    if operator.inplace_of is None and _is_served(operator, (args, kwargs)):
+        for got, promised in zip(results, _promised(operator, args, kwargs) or results, strict=True):
+            if (got.shape, got.dtype) != (promised.shape, promised.dtype):
+                raise RuntimeError(
+                    f"{operator.name}: the kernel gave {described(result)}, the shape rule says {described(promised)}"
+                )
+    for got in results:
+        if _has_nan(got) and not any(_has_nan(t) for t in tensors_in((args, kwargs))):
+            raise RuntimeError(f"{operator.name}: the result {described(result)} has NaN, the arguments have none")
 
 
-def _on_meta(value: Any) -> Any:
+Kept = tuple[Tensor, int, Any]  # an argument, its version and its bytes before the call
+
+
+def remembered(arguments: Any) -> list[Kept]:
+    """What the arguments hold before the call; a write that is meant raises the version."""
+    return [(t, _version(t), _bytes(t)) for t in tensors_in(arguments)]
+
+
+def tensors_in(value: Any) -> Iterator[Tensor]:
+    """The tensors that have memory of their own: in tuples, lists and dictionaries, none on "meta" or of a transform."""
     if isinstance(value, Tensor):
-        return value.detach().to("meta")
-    return type(value)(_on_meta(v) for v in value) if type(value) in (list, tuple) else value
+        if value._key.level is None and value._key.device is not META:
+            yield value
+    elif isinstance(value, (tuple, list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from tensors_in(item)
 
 
-def _has_nan(value: Any) -> bool:
-    if isinstance(value, (list, tuple)):
-        return any(_has_nan(v) for v in value)
-    return isinstance(value, Tensor) and value.is_floating_point() and bool((value != value).any())
+def _version(tensor: Tensor) -> int:
+    return 0 if tensor._storage is None else tensor._storage.version
+
+
+def _host(tensor: Tensor) -> Any:
+    return tensor._key.backend.to_numpy(tensor._array)
+
+
+def _bytes(tensor: Tensor) -> Any:
+    return np.array(_host(tensor), order="C").reshape(-1).view(np.uint8)
+
+
+def _is_served(operator: Operator, arguments: Any) -> bool:
+    """Whether a kernel may have served the call; of a composite's body the calls inside are checked."""
+    return operator.body is None or any(getattr(t._key.kernels, operator.name) is not None for t in tensors_in(arguments))
+
+
+def _promised(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
+    """The results on meta tensors; None where they depend on data."""
+    try:
+        on_meta = as_meta_tensor(args), {k: as_meta_tensor(v) for k, v in kwargs.items() if k not in ("out", "device")}
+        promised = operator.fn(*on_meta[0], **on_meta[1])
+    except DataDependent:
+        return None
+    except (RuntimeError, NotImplementedError):
+        if operator.body is not None:  # it may have asked for data
+            return None
+        raise
+    return [t for t in (promised if isinstance(promised, (tuple, list)) else (promised,)) if isinstance(t, Tensor)]
+
+
+def _has_nan(tensor: Tensor) -> bool:
+    return tensor.dtype.category >= 2 and bool(np.isnan(_host(tensor)).any())

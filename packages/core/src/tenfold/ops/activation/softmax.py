@@ -60,7 +60,7 @@ def softmin(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     return softmax(-input, dim, dtype)
 
 
-@composite("activation", method=None)
+@composite("activation", accepts="floating", method=None)
 def softmax_backward(grad_output: Tensor, output: Tensor, dim: int) -> Tensor:
     """The gradient of `softmax`: output * (grad_output - sum(grad_output * output)).
 
@@ -72,7 +72,7 @@ def softmax_backward(grad_output: Tensor, output: Tensor, dim: int) -> Tensor:
     return output * (grad_output - (grad_output * output).sum(dim, True))
 
 
-@composite("activation", method=None)
+@composite("activation", accepts="floating", method=None)
 def log_softmax_backward(grad_output: Tensor, output: Tensor, dim: int) -> Tensor:
     """The gradient of `log_softmax`: grad_output - exp(output) * sum(grad_output).
 

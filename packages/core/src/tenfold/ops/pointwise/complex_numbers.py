@@ -24,7 +24,7 @@ def _counterpart(dtype: Any) -> Any:
     return np.dtype(found)
 
 
-@primitive("pointwise", view=True, method=None, name="real_part")
+@primitive("pointwise", accepts="complex", view=True, method=None, name="real_part")
 def _real_part(input: Tensor) -> Tensor:
     """The real parts of a complex tensor, in its memory: what `real` runs.
 
@@ -39,7 +39,7 @@ def _(input: Any) -> Meta:
     return Meta(input.shape, _counterpart(input.dtype), input.strides)
 
 
-@primitive("pointwise", view=True, method=None, name="imag_part")
+@primitive("pointwise", accepts="complex", view=True, method=None, name="imag_part")
 def _imag_part(input: Tensor) -> Tensor:
     """The imaginary parts of a complex tensor, in its memory: what `imag` runs.
 
