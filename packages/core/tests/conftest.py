@@ -14,3 +14,17 @@ def site(tmp_path):
     from fake_plugins import Site
 
     return Site(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def cells():
+    """The device "cells", which has memory and no kernels."""
+    from cells import Plugin
+
+    from tenfold import plugins
+    from tenfold.dispatch.kernels import drop
+
+    plugins.register(Plugin(), "cells")
+    yield
+    drop("cells")
+    plugins.unregister("cells")

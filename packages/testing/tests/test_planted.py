@@ -191,6 +191,19 @@ def test_a_kernel_that_returns_its_input() -> None:
     assert "memory" in failing(plant(lambda input: input))
 
 
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda input: (input * input)[..., None],
+        lambda input: (input * input).astype(np.complex128),
+        lambda input: np.asarray(input * input, np.float64 if input.dtype == np.float32 else np.float32),
+    ],
+    ids=["shape", "kind", "width"],
+)
+def test_a_kernel_of_another_shape_or_dtype_than_declared(compute: Any) -> None:
+    assert "shape_rule" in failing(plant(compute))
+
+
 def test_a_wrong_dtype_from_a_rule() -> None:
     assert "shape_rule" in failing(plant(rule=lambda input: Meta(input.shape, np.float64)))
 

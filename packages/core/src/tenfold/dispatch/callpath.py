@@ -195,9 +195,10 @@ def _by_name(operator: Operator) -> str:
 def _full_dispatch(operator: Operator) -> str:
     """The call of `dispatch` with the arguments as (positional, keyword)."""
     rest = bool(numpy_names(operator))
-    keyword = [p.name for p in operator.params if p.keyword_only and not (rest and _in_rest(operator, p))]
+    by_keyword = [p.keyword_only or "ints" in [q.role for q in operator.params[:i]] for i, p in enumerate(operator.params)]
+    keyword = [p.name for p, k in zip(operator.params, by_keyword) if k and not (rest and _in_rest(operator, p))]
     keyword += ["out"] if takes_out(operator) and not rest else []
-    positional = "".join(_passed(p) + ", " for p in operator.params if not p.keyword_only)
+    positional = "".join(_passed(p) + ", " for p, k in zip(operator.params, by_keyword) if not k)
     named = ", ".join(["**rest_"] * rest + [f"{n!r}: {n}" for n in keyword])
     return f"dispatch(OP_{operator.name}, ({positional}), {{{named}}})"
 
