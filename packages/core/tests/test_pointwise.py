@@ -191,3 +191,8 @@ def test_where_promotes_on_every_call():
         assert tenfold.where(condition, whole.to(tenfold.int8), 1).dtype is tenfold.int8
         assert tenfold.where(condition, 1.0, real.half()).dtype is tenfold.float16
         assert tenfold.where(condition, real, 0.0).tolist() == [0.5, 0.0]
+
+
+def test_powers_of_a_number_with_an_exponent_of_no_dimension():
+    assert tenfold.pow(2, tenfold.tensor(3.0)).item() == 8
+    assert (2.0 ** tenfold.tensor(-1.0)).item() == 0.5

@@ -346,7 +346,9 @@ def _inplace(operator: Operator, slow: str = "") -> list[str]:
     if base.lower_inplace is not None and not slow:
         given = ", ".join(p.name for p in base.params)
         RUNTIME["LOWER_" + operator.name] = base.lower_inplace
-        lines += [f"        if not ACTIVE and {base.params[0].name}._key in KERNELS_{operator.name}:"]
+        # What is recorded keeps the operator's own node.
+        unrecorded = " and ".join(f"getattr({p.name}, '_node', None) is None" for p in tensor_params(base))
+        lines += [f"        if not ACTIVE and {base.params[0].name}._key in KERNELS_{operator.name} and {unrecorded}:"]
         lines += [f"            return LOWER_{operator.name}({given})"]
     slow = slow or _full_dispatch(operator)
     lines += [f"        return {slow}"]

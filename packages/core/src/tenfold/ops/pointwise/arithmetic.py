@@ -113,8 +113,6 @@ def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
 
 
 def _subtract_scaled(input: Tensor, other: Any, alpha: Any) -> Tensor:
-    if input._node is not None or getattr(other, "_node", None) is not None:  # the graph has a difference
-        return input.sub_(_scaled(input, other, alpha, "sub"))
     return input.sub_(other) if alpha == 1 else OPERATORS["add_scaled_"].fn(input, other, -alpha)
 
 
