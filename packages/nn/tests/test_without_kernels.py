@@ -59,3 +59,24 @@ def test_importing_the_functions_loads_no_kernels() -> None:
     heavy = "('tenfold.nn.cpu', 'tenfold.nn.rules')"
     code = f"import sys, tenfold.nn.functional; print([m for m in sys.modules if m.startswith({heavy})])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_linear_uses_a_kernel_of_the_product_from_outside() -> None:
+    calls = []
+
+    def product(input: Any, mat2: Any) -> Any:
+        calls.append(input.shape)
+        return np.matmul(input, mat2)
+
+    kernels.kernel(tf.op.mm, device="cpu", when=lambda input, mat2: input.ndim == 2)(product)
+    try:
+        x = tf.ones(2, 3, requires_grad=True)
+        out = tf.nn.Linear(3, 4)(x)
+        assert calls == [(2, 3)]
+        out.sum().backward()
+        assert x.grad is not None
+    finally:
+        kernels._detach(tf.op.mm, "cpu", kernels.KERNELS["mm", "cpu"][-1])
+    calls.clear()
+    tf.nn.Linear(3, 4)(tf.ones(2, 3))
+    assert not calls

@@ -14,7 +14,8 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser("doctor", help="list plugins, versions, devices and problems")
     show = commands.add_parser("op", help="print an operator's card, or list all operators")
     show.add_argument("name", nargs="?", help="an operator such as mm; without it all are listed")
-    show.add_argument("--device", default="", help="only this device's kernels")
+    show.add_argument("--primitives", action="store_true", help="list only those that a device needs kernels for")
+    show.add_argument("--device", default="", help="only this device's kernels; in a list, what it lacks")
     options = parser.parse_args(arguments)
     if options.command == "doctor":
         from tenfold.plugins.doctor import report  # each command loads what it needs
@@ -25,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     from tenfold.plugins.cards import card, listing  # each command loads what it needs
 
     try:
-        print(card(options.name, options.device) if options.name else listing())
+        print(card(options.name, options.device) if options.name else listing(options.primitives, options.device))
     except KeyError as error:
         print(error.args[0], file=sys.stderr)
         return 1

@@ -40,7 +40,7 @@ def bmm(input: Any, mat2: Any) -> Any:
     return product(blas.matmul, input, mat2)
 
 
-@kernel(op.matmul, device="cpu")
+@kernel(op.matmul, device="cpu", over=(op.mm, op.bmm))
 def matmul(input: Any, other: Any) -> Any:
     n, m, dtype = input.ndim, other.ndim, input.dtype
     try:
@@ -65,7 +65,7 @@ def dot(input: Any, tensor: Any) -> Any:
     return product(_dot, input, tensor)
 
 
-@kernel(op.addmm, device="cpu")
+@kernel(op.addmm, device="cpu", over=(op.mm,))
 @widened
 @quiet
 def addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:

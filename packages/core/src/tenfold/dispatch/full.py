@@ -8,6 +8,7 @@ The order, outermost first: layers that the thread has entered; argument classes
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 
 import numpy as np
@@ -318,7 +319,10 @@ def wrong_result(operator: Operator, key: Any, result: Any, error: TypeError) ->
 def no_kernel(operator: Operator, key: Any) -> Exception:
     """The error for a primitive that no kernel serves, which names the broken plugin if one should have."""
     device = str(key.device.type)
-    missing = f"operator {operator.name} has no kernel for device {device!r}"
+    asking = _composite_under_way(operator)
+    missing = f"operator {operator.name} has no kernel for device {device!r}" + (
+        f", and {asking} is made of it" if asking else ""
+    )
     failure = SERVICES.plugin_failure(device, missing)
     if failure is not None:
         return failure
@@ -329,6 +333,19 @@ def no_kernel(operator: Operator, key: Any) -> Exception:
         f"{missing}; devices that have one: {', '.join(kernels.devices_with_kernel(operator)) or 'none'}. A package attaches one "
         f"with @kernel(op.{operator.name}, device={device!r})"
     )
+
+
+def _composite_under_way(operator: Operator) -> str:
+    """The composite whose body is being run, innermost, as the generated functions on the stack tell; or nothing."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None:
+        frame = frame.f_back
+        if frame.f_globals is RUNTIME:
+            function = vars(RUNTIME["Tensor"]).get(frame.f_code.co_name)  # of a Python operator such as `@`
+            found = find(frame.f_code.co_name) or getattr(function, "op", None)
+            if found is not None and found.body is not None and found is not operator:
+                return str(found.name)
+    return ""
 
 
 def kernel_for(operator: Operator, key: Any) -> Any:

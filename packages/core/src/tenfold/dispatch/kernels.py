@@ -29,6 +29,7 @@ class Kernel(NamedTuple):
     owner: str
     note: str
     attached: str  # file:line where it was attached
+    over: tuple[Operator, ...] = ()  # the operators whose work it does itself, so that their kernels are not called
 
     @property
     def location(self) -> str:
@@ -40,6 +41,7 @@ class Kernel(NamedTuple):
 _BUILT_IN = (np.ufunc, types.BuiltinFunctionType)
 ANY_DEVICE = "*"
 KERNELS: dict[tuple[str, str], list[Kernel]] = {}
+_ABOVE: dict[str, set[str]] = {}  # an operator: those with kernels that do its work themselves
 TABLES: dict[str, Any] = {}  # each device type's kernels as attributes: a KernelTable; for "meta" the shape rules
 
 
@@ -61,16 +63,20 @@ def check_parameters(what: str, function: Any, operator: Operator, extra: tuple[
         )
 
 
-def kernel(target: Any, *, device: str, when: Any = None, into: bool | None = None, note: str = "") -> Callable[[Any], Any]:
+def kernel(
+    target: Any, *, device: str, when: Any = None, into: bool | None = None, note: str = "", over: tuple[Any, ...] = ()
+) -> Callable[[Any], Any]:
     """Attach a function on arrays to an operator for a device type.
 
     The function takes the operator's parameters by position, tensors as arrays of the device, and returns arrays; it
     never writes its inputs. `into=True` says that it also takes `out=` (NumPy's ufuncs do). `when` gets the same
     arguments and says whether this kernel serves the call; `note` explains it to readers of the operator's card.
     With `device="*"` the function gets the backend as its first argument and serves devices without a kernel of their
-    own.
+    own. `over` names the operators whose work an accelerated composite does itself: when another package attaches a
+    kernel with a condition to one of them, the acceleration steps aside, and the composite's body calls that kernel.
     """
     operator = as_operator(target)
+    beneath = tuple(map(as_operator, over))
 
     def register(function: Any) -> Any:
         can_write = isinstance(getattr(function, "__wrapped__", function), np.ufunc) if into is None else into
@@ -87,8 +93,10 @@ def kernel(target: Any, *, device: str, when: Any = None, into: bool | None = No
                         f"({entry.location}) and from {owner}; uninstall one, or attach the faster one with when="
                     )
         caller = sys._getframe(1)
-        entry = Kernel(function, when, can_write, owner, note, f"{caller.f_code.co_filename}:{caller.f_lineno}")
+        entry = Kernel(function, when, can_write, owner, note, f"{caller.f_code.co_filename}:{caller.f_lineno}", beneath)
         entries.append(entry)
+        for primitive in beneath:
+            _ABOVE.setdefault(primitive.name, set()).add(operator.name)
         on_failure(partial(_detach, operator, device, entry))
         _forget(operator, device)
         return function
@@ -122,6 +130,10 @@ def _forget(operator: Operator, device: str) -> None:
         table.__dict__.pop(operator.name + "__into", None)
     for form in operator.forms:
         form.calls.kernels.clear()
+    for name in _ABOVE.get(operator.name, ()):
+        above = find(name)
+        if above is not None:
+            _forget(above, device)
 
 
 class KernelTable:
@@ -135,7 +147,7 @@ class KernelTable:
         if operator is None:
             return None
         SERVICES.load_kernels(self.device_type, operator.family)
-        entries = KERNELS.get((operator.name, self.device_type), [])
+        entries = [k for k in KERNELS.get((operator.name, self.device_type), []) if not self._overtaken(k)]
         if name.endswith("__into"):
             function = _writing(entries)
         else:
@@ -143,6 +155,15 @@ class KernelTable:
             function = _chain(entries, base or _generic(operator, self.device_type))
         setattr(self, name, function)
         return function
+
+    def _overtaken(self, entry: Kernel) -> bool:
+        """Whether somebody else accelerates an operator whose work this kernel would do without asking."""
+        for primitive in entry.over:
+            SERVICES.load_kernels(self.device_type, primitive.family)
+            known = KERNELS.get((primitive.name, self.device_type), ())
+            if any(k.when is not None and k.owner != entry.owner for k in known):
+                return True
+        return False
 
 
 def _writing(entries: list[Kernel]) -> Any:

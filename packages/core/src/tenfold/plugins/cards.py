@@ -13,15 +13,16 @@ from tenfold.dispatch.operators import OPERATORS, Operator
 from tenfold.dispatch.sibling_operators import FUNCTIONS
 
 
-def listing() -> str:
-    """All operators by family."""
+def listing(primitives: bool = False, device: str = "") -> str:
+    """All operators by family, or the primitives alone; of a device those that it has no kernel for."""
     plugins.load_operators()
     families: dict[str, list[str]] = {}
     for name, operator in OPERATORS.items():
-        if operator.inplace_of is None:
+        lacking = not device or (operator.body is None and getattr(kernels.table(device), name) is None)
+        if operator.inplace_of is None and lacking and (operator.body is None or not primitives):
             families.setdefault(operator.family, []).append(name)
     lines = [f"{family} ({len(names)}): {', '.join(sorted(names))}" for family, names in families.items()]
-    return "\n\n".join([f"{sum(map(len, families.values()))} operators", *lines])
+    return "\n\n".join([f"{sum(map(len, families.values()))} {'primitives' if primitives else 'operators'}", *lines])
 
 
 def card(name: str, device: str = "") -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from tenfold.cpu import blas
 from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
 from tenfold.nn.cpu.array_kernel import is_half
 from tenfold.nn.ops import linear as ops
 
@@ -15,7 +16,7 @@ Array = np.ndarray[Any, Any]
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
-@kernel(ops.linear, device="cpu")
+@kernel(ops.linear, device="cpu", over=(op.mm, op.bmm, op.matmul))
 def linear(input: Array, weight: Array, bias: Array | None) -> Array:
     """input @ weight.T + bias, the bias added in place."""
     if input.ndim == 2 and weight.ndim == 2 and (input.dtype is F32 or input.dtype is F64):
