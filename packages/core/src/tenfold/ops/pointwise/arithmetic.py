@@ -440,7 +440,14 @@ def spoken(d: Any) -> str:
     return {"float32": "float", "float64": "double"}.get(d.name, str(d.name))
 
 
-@primitive("pointwise", accepts="integer floating complex", promote="common", inplace=True, out=True, old=("input value tensor1 tensor2",))
+@primitive(
+    "pointwise",
+    accepts="integer floating complex",
+    promote="common",
+    inplace=True,
+    out=True,
+    old=("input value tensor1 tensor2",),
+)
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
     """Sum with a product: input + value * tensor1 * tensor2.
 
