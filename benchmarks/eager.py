@@ -23,6 +23,7 @@ import numpy as np
 import torch
 
 import tenfold
+from tenfold.layers import tracing
 
 BAR_EACH, BAR_MEAN = 0.9, 0.7
 
@@ -128,7 +129,7 @@ def layer_cost(turns: int) -> list[dict[str, Any]]:
     source = tenfold.add.source
     from tenfold.profiler import profile
 
-    graph = tenfold.tracing.trace(lambda a: a + a, x)
+    graph = tracing.trace(lambda a: a + a, x)
     graph(x)
     with tenfold.autocast("cpu"):
         x @ x

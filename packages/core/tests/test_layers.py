@@ -9,6 +9,7 @@ import pytest
 
 import tenfold
 from tenfold.dispatch.runtime import RUNTIME, STATE, Layer, call_inside, suspended_layers
+from tenfold.layers import tracing
 
 
 class Log(Layer):
@@ -161,7 +162,7 @@ def test_layers_and_overriding_classes_see_writes_of_parts():
     assert x.tolist() == [[1, 1, 1], [2, 0, 2]]
     assert {("layer", "copy_"), ("layer", "index_put_")} <= set(log)
 
-    graph = tenfold.layers.tracing.trace(assigned, tenfold.zeros(3))
+    graph = tracing.trace(assigned, tenfold.zeros(3))
     assert graph(tenfold.ones(3)).tolist() == [1.0, 5.0, 1.0]
 
     class Seen(tenfold.Tensor):
