@@ -26,7 +26,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     made: Any = namedtuple(name, fields, module=__name__)  # type: ignore[misc] # noqa: PYI024 - its fields are data
     made.__doc__ = f"The result of `tenfold.{name.replace('linalg_', 'linalg.')}`: ({fields.replace(' ', ', ')})."
-    made.__repr__ = _named_lines
+    setattr(made, "__repr__", _named_lines)  # noqa: B010 - mypy takes it for a method of the class
     globals()[name] = made
     return made
 

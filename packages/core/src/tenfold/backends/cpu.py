@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numpy._core._multiarray_umath import __cpu_features__ as _features
+import numpy as np
 
 
 def get_cpu_capability() -> str:
@@ -11,4 +11,5 @@ def get_cpu_capability() -> str:
     >>> get_cpu_capability() in ("AVX512", "AVX2", "DEFAULT")
     True
     """
+    _features: dict[str, bool] = np._core._multiarray_umath.__cpu_features__  # type: ignore[attr-defined]
     return "AVX512" if _features.get("AVX512F") else "AVX2" if _features.get("AVX2") else "DEFAULT"

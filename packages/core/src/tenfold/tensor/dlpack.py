@@ -79,17 +79,18 @@ _exported: dict[int, Any] = {}  # what the structures point at, by their address
 _destroy_t = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 
 
-@_delete_t
 def _release(address: int) -> None:
     _exported.pop(address, None)
 
 
-@_destroy_t
 def _destroy(capsule: int) -> None:
     """A capsule that nobody took owns its memory still; one that was taken has another name."""
     for name in (_NAME, _VERSIONED):
         if _capsule_valid(capsule, name):
             _exported.pop(_capsule_pointer(capsule, name), None)
+
+
+_released, _destroyed = _delete_t(_release), _destroy_t(_destroy)
 
 
 def _code(d: dtype) -> int:
@@ -133,10 +134,10 @@ def _capsule(tensor: Tensor, versioned: bool) -> Any:
     sizes, steps = (ctypes.c_int64 * n)(*tensor.shape), (ctypes.c_int64 * n)(*strides)
     bits = 8 * tensor.itemsize
     described = _DLTensor(tensor.data_ptr() or None, 1, 0, n, _code(tensor.dtype), bits, 1, sizes, steps, 0)
-    made: Any = _ManagedVersioned(1, 0, None, _release, 0, described) if versioned else _Managed(described, None, _release)
+    made: Any = _ManagedVersioned(1, 0, None, _released, 0, described) if versioned else _Managed(described, None, _released)
     address = ctypes.addressof(made)
     _exported[address] = (made, sizes, steps, tensor)
-    return _capsule_new(address, _VERSIONED if versioned else _NAME, ctypes.cast(_destroy, ctypes.c_void_p))
+    return _capsule_new(address, _VERSIONED if versioned else _NAME, ctypes.cast(_destroyed, ctypes.c_void_p))
 
 
 class _Imported:

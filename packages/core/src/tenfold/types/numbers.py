@@ -38,7 +38,7 @@ def fits(value: Any, d: dtype) -> bool:
         return math.isfinite(value) and low <= int(value) <= limits.max
     if d.itemsize < 4 or not math.isfinite(value):
         return True
-    return abs(value) <= finfo(d).max
+    return bool(abs(value) <= finfo(d).max)
 
 
 def require_fit(value: Any, d: dtype, name: str | None = None) -> None:

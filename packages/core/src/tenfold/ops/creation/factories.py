@@ -92,7 +92,7 @@ def fill_uninitialised(tensor: Tensor, start: int = 0) -> None:
     d = tensor.dtype
     value = True if d.category == 0 else iinfo(d).max if d.category == 1 else float("nan")
     if d.is_complex:
-        value = complex(value, value)
+        value = complex(value, value)  # type: ignore[assignment]
     tensor._key.backend.write(rest, np.full((), value, d.numpy))
 
 
@@ -190,7 +190,7 @@ def _aliased(obj: Any, dtype: Any) -> Tensor | None:
     if isinstance(obj, np.ndarray):
         return from_numpy(obj)
     if type(obj).__name__ == "PyCapsule" or (hasattr(obj, "__dlpack__") and not hasattr(obj, "__array__")):
-        return SERVICES.from_dlpack(obj)  # type: ignore[no-any-return]
+        return SERVICES.from_dlpack(obj)
     if isinstance(obj, (memoryview, bytes, bytearray)):
         return frombuffer(obj, dtype=dtype or get_default_dtype())
     return None

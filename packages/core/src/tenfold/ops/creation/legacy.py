@@ -49,7 +49,7 @@ def _new(self: Tensor, *data: Any, device: Any = None) -> Tensor:
     return legacy_tensor(data, self.device if device is None else device, self.dtype, "new")
 
 
-Tensor.new = _new  # type: ignore[attr-defined] # no operator, so not among the declared methods
+Tensor.new = _new  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
 
 
 class _TypedTensor(type):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.dispatch.devices import CPU
-from tenfold.dispatch.inplace import type_name
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import Number, composite, primitive
 from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
@@ -17,6 +16,7 @@ from tenfold.ops.pointwise.arithmetic import where
 from tenfold.ops.view.shapes import expand, reshape, view
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
+from tenfold.types.dtypes import type_name
 
 
 def _check_index(name: str, input: Any, dim: int, index: Any, src: Any = None) -> int:

@@ -156,7 +156,7 @@ def _mapped(self: Tensor, name: str, function: Any, *others: Tensor) -> Tensor:
             raise TypeError(f"{name}: expected all tensors to be of {self.dtype}, got {t.dtype}")
     values = [t.expand(self.shape).reshape(-1).tolist() for t in (self, *others)]
     made = self.new_tensor([function(*row) for row in zip(*values)], dtype=self.dtype) if prod(self.shape) else self
-    return self.copy_(made.reshape(self.shape))  # type: ignore[no-any-return]
+    return self.copy_(made.reshape(self.shape))
 
 
 for _name, _method in {
