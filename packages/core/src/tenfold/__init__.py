@@ -102,7 +102,7 @@ _LAZY = {
         "CharStorage ByteStorage BoolStorage ComplexFloatStorage ComplexDoubleStorage _storage_classes",
         "tensor.dlpack": "from_dlpack to_dlpack",
         "tensor.printing": "set_printoptions get_printoptions",
-        "tensor.queries": "numel is_floating_point is_complex is_nonzero is_storage typename broadcast_shapes",
+        "tensor.queries": "numel is_floating_point is_complex is_inference is_nonzero is_storage typename broadcast_shapes",
         "types.numeric_limits": "finfo iinfo",
     }.items()
     for name in names.split()

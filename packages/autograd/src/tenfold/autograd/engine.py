@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from sys import getrefcount
 from typing import Any
 
-from tenfold.autograd import hooks
+from tenfold.autograd import anomaly, hooks
 from tenfold.autograd.nodes import AccumulateGrad, Node
 from tenfold.dispatch.runtime import STATE, set_grad_enabled_here
 
@@ -22,15 +23,81 @@ def run(
     targets = None if captures is None and only is None else {*(captures or ()), *(only or ())}
     pending = _count_edges([node for node, _ in roots])
     useful = None if targets is None else _leading_to(pending, targets)
+    outer, task = TASKS.current, Task(accumulate and targets is None, pending if useful is None else useful)
+    if outer is not None and outer.depth % _NESTED == _NESTED - 1:
+        task.depth = outer.depth + 1
+        _in_new_thread(lambda: _run(task, roots, useful, pending, keep_graph, create_graph, captures, accumulate, only or set()))
+        return
+    task.depth = 0 if outer is None else outer.depth + 1
+    _run(task, roots, useful, pending, keep_graph, create_graph, captures, accumulate, only or set())
+
+
+_NESTED = 20  # passes within passes that one thread's stack holds; deeper ones get a new thread
+
+
+def _in_new_thread(function: Any) -> None:
+    """Run a function on a stack of its own, under this thread's layers and transforms."""
+    state = {name: getattr(STATE, name) for name in ("layers", "transforms", "inference")}
+    failure: list[BaseException] = []
+
+    def body() -> None:
+        vars(STATE).update(state)
+        try:
+            function()
+        except BaseException as error:  # noqa: BLE001 - raised by the thread that waits
+            failure.append(error)
+
+    thread = threading.Thread(target=body)
+    thread.start()
+    thread.join()
+    if failure:
+        raise failure[0]
+
+
+def _run(
+    task: Task, roots: list[tuple[Node, Any]], useful: set[Node] | None, pending: dict[Node, int], keep_graph: bool,
+    create_graph: bool, captures: dict[Node, Any] | None, accumulate: bool, only: set[Node],
+) -> None:  # fmt: skip
+    """Walk the graph in the modes of a backward pass, and call what was put off to its end."""
+    outer, TASKS.current = TASKS.current, task
     layers, previous = STATE.layers, STATE.grad_enabled
     # Layers such as autocast and tracing are about the forward pass; a profiler asks to see this one too.
     STATE.layers = tuple(layer for layer in layers if getattr(layer, "in_backward", False)) if layers else layers
     set_grad_enabled_here(create_graph)
     try:
-        _walk(roots, pending, useful, keep_graph, create_graph, captures, accumulate)
+        _walk(roots, pending, useful, keep_graph, create_graph, captures, accumulate, only)
+        while task.callbacks:  # which may add further ones
+            task.callbacks.pop(0)()
     finally:
+        TASKS.current = outer
         STATE.layers = layers
         set_grad_enabled_here(previous)
+
+
+class Task:
+    """One backward pass under way: what nodes that run inside it may ask."""
+
+    __slots__ = ("__weakref__", "callbacks", "depth", "reached", "whole")
+    depth: int  # how many passes this one runs in
+
+    def __init__(self, whole: bool, reached: Any) -> None:
+        self.reached = reached  # the nodes that get gradients
+        self.whole = whole  # whether all leaves get their gradients, so that a nested pass adds what belongs to this one
+        self.callbacks: list[Any] = []
+
+
+class _Tasks(threading.local):
+    current: Task | None = None
+
+
+TASKS = _Tasks()
+
+
+def queue_callback(callback: Any) -> None:
+    """Call a function at the end of the backward pass under way; RuntimeError outside of one."""
+    if TASKS.current is None:
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    TASKS.current.callbacks.append(callback)
 
 
 def _count_edges(roots: list[Node]) -> dict[Node, int]:
@@ -38,7 +105,7 @@ def _count_edges(roots: list[Node]) -> dict[Node, int]:
     pending = dict.fromkeys(roots, 0)
     stack = list(pending)
     while stack:
-        for n in stack.pop().next:
+        for n in stack.pop()._next:
             if n is not None:
                 count = pending.get(n)
                 if count is None:
@@ -53,7 +120,7 @@ def _leading_to(pending: dict[Node, int], targets: set[Node]) -> set[Node]:
     """The nodes from which a target can be reached."""
     parents: dict[Node, list[Node]] = {}
     for node in pending:
-        for n in node.next:
+        for n in node._next:
             if n is not None:
                 parents.setdefault(n, []).append(node)
     useful = {t for t in targets if t in pending}
@@ -68,8 +135,9 @@ def _leading_to(pending: dict[Node, int], targets: set[Node]) -> set[Node]:
 
 def _walk(  # noqa: C901 - the whole of the path, case by case
     roots: list[tuple[Node, Any]], pending: dict[Node, int], useful: set[Node] | None, keep_graph: bool,
-    create_graph: bool, captures: dict[Node, Any] | None, accumulate: bool,
+    create_graph: bool, captures: dict[Node, Any] | None, accumulate: bool, only: set[Node],
 ) -> None:  # fmt: skip
+    run_node = anomaly.checked if anomaly.ANOMALY.enabled else None
     grads: dict[Node, Any] = {}
     for node, g in roots:
         known = grads.get(node)
@@ -82,23 +150,33 @@ def _walk(  # noqa: C901 - the whole of the path, case by case
         node = ready.pop()
         g = grads.pop(node, None)
         if g is not None:
-            if node.extra is not None and node.extra.keys() & {"tensor", "retain", "pre"}:
-                g = hooks.before(node, g)
+            if node._extra is not None:
+                g = hooks.arriving(node, g)
             if captures is not None and node in captures:
                 captures[node] = g
         if node.is_leaf:
             if g is not None and accumulate:
+                if node._extra is not None:
+                    g = hooks.before(node, g)
                 _accumulate(node, g, create_graph)
             continue
-        edges = node.next if useful is None else tuple([n if n in useful else None for n in node.next])
+        if useful is None:
+            edges = node._next
+        else:
+            edges = tuple([n if n in useful else None for n in node._next])
+            # Nothing that is wanted lies behind a node whose own gradient was.
+            if node not in only and not any(edges):
+                continue
+        if g is not None and node._extra is not None and not node.is_output:
+            g = hooks.before(node, g)
         if node.is_output:
             _deposit(node, g, grads)
             results: Any = (None,)
         elif g is None:
             results = (None,) * len(edges)
         else:
-            results = node.apply(g, edges)
-            if node.extra is not None and "post" in node.extra:
+            results = node.apply(g, edges) if run_node is None else run_node(node, g, edges)
+            if node._extra is not None and "post" in node._extra:
                 results = hooks.after(node, results, g)
             if not keep_graph:
                 node.release()
@@ -106,8 +184,8 @@ def _walk(  # noqa: C901 - the whole of the path, case by case
             if n is None:  # no gradient wanted; what is not useful never becomes ready either
                 continue
             if r is not None:
-                if r._array.shape != n.shape and not n.is_multiple:
-                    r = sum_to(r, n.shape)
+                if r._array.shape != n._shape and not n.is_multiple:
+                    r = sum_to(r, n._shape)
                 known = grads.get(n)
                 if known is None:
                     grads[n] = r
@@ -139,7 +217,7 @@ def _deposit(node: Any, g: Any, grads: dict[Node, Any]) -> None:
     if g is not None:
         slots = grads.get(node.parent)
         if slots is None:
-            slots = grads[node.parent] = [None] * len(node.parent.shape)
+            slots = grads[node.parent] = [None] * len(node.parent._shape)
         known = slots[node.index]  # a result that its own rule used comes with a second node of its place
         slots[node.index] = g if known is None else known + g
 
@@ -158,9 +236,8 @@ def _accumulate(node: AccumulateGrad | Any, g: Any, create_graph: bool) -> None:
         leaf._grad = present + g
     else:
         present.add_(g)
-    if node.extra is not None:
-        for hook in list(node.extra.get("post_accumulate", {}).values()):
-            hook(leaf)
+    if node._extra is not None:
+        hooks.accumulated(node, leaf, g)
 
 
 def _own_references() -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tenfold.autograd.dual_level import DualLevel
+from tenfold.autograd.recording import alias
 from tenfold.dispatch.runtime import STATE
 from tenfold.tensor.tensor import Tensor
 
@@ -16,8 +17,20 @@ class UnpackedDualTensor(NamedTuple):
     tangent: Tensor | None
 
 
+_current_level = -1  # 0 inside the one level that there can be; PyTorch's programs read it
+
+
 class _UserLevel(DualLevel):
     """A level entered with `enter_dual_level`, of which there is one at a time."""
+
+    by_hand = True
+
+    def handles(self, operator: Any) -> bool:
+        return not operator.random and super().handles(operator)  # what is drawn inside the level is an ordinary tensor
+
+    def repr_of(self, tensor: Tensor) -> str:
+        primal, tangent = self.unwrap(tensor)
+        return repr(primal) if tangent is None else f"{repr(primal)[:-1]}, tangent={tangent!r})"
 
 
 def _entered() -> _UserLevel | None:
@@ -26,17 +39,22 @@ def _entered() -> _UserLevel | None:
 
 def enter_dual_level() -> int:
     """Enter the forward-mode level and return its number; RuntimeError when it is entered already."""
+    global _current_level
     if _entered() is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment; tenfold.func.jvp nests")
-    return int(_UserLevel().__enter__().level)
+    _UserLevel().__enter__()
+    _current_level = 0
+    return 0
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
     """Leave the level: its dual tensors lose their tangents."""
+    global _current_level
     found = _entered()
-    if found is None or (level is not None and level != found.level):
+    if found is None or level not in (None, 0):
         raise RuntimeError("Trying to exit a forward AD level that was not the last one that was created. This is not supported.")
     found.__exit__()
+    _current_level = -1
 
 
 class dual_level:  # noqa: N801 - PyTorch's name
@@ -69,8 +87,16 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         raise ValueError(f"Expected primal to be floating point or complex, but got: {tensor.dtype}")
     if not (tangent.is_floating_point() or tangent.is_complex()):
         raise ValueError(f"Expected tangent to be floating point or complex, but got: {tangent.dtype}")
+    if found.owns(tangent) and found.unwrap(tangent)[1] is not None:
+        raise RuntimeError(
+            "make_dual: the given tangent is a tensor that has a forward gradient at the same level; unpack it first"
+        )
     if tensor.shape != tangent.shape:
-        raise RuntimeError(f"make_dual: expected a tangent of shape {list(tensor.shape)}, got {list(tangent.shape)}")
+        raise RuntimeError(
+            f"Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            f"supported. Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
+            f"{list(tangent.shape)}."
+        )
     if tensor.dtype is not tangent.dtype:
         raise RuntimeError(f"make_dual: expected a tangent of dtype {tensor.dtype}, got {tangent.dtype}")
     return found.wrap(found.unwrap(tensor)[0], tangent)
@@ -84,7 +110,12 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
         return UnpackedDualTensor(
             key.transform.readable(tensor) if isinstance(getattr(key, "transform", None), _UserLevel) else tensor, None
         )
-    return UnpackedDualTensor(*found.unwrap(tensor))
+    primal, tangent = found.unwrap(tensor)
+    if primal is not tensor:  # a tensor of its own each time
+        node = primal._node
+        primal = alias(primal)
+        primal._node = node
+    return UnpackedDualTensor(primal, tangent)
 
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]

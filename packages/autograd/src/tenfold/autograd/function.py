@@ -7,9 +7,11 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from tenfold.autograd.anomaly import note
 from tenfold.autograd.inplace import rebase
 from tenfold.autograd.nodes import RELEASED, Node, Output
 from tenfold.autograd.recording import alias, modified, restore, second_time
+from tenfold.autograd.saved import Packed, current_hooks, raw_saved
 from tenfold.dispatch.gradmode import no_grad
 from tenfold.dispatch.inplace import _broadcasts_to, bump_version, check_writable
 from tenfold.dispatch.runtime import STATE
@@ -18,20 +20,26 @@ from tenfold.ops.creation.factories import zeros
 from tenfold.tensor.tensor import Tensor
 
 
+def deprecated_saved_variables(ctx: Any) -> tuple[Any, ...]:
+    """What `ctx.saved_variables` was before it was called `saved_tensors`."""
+    warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+    return tuple(ctx.saved_tensors)
+
+
 class FunctionNode(Node):
     """The graph node of a custom function, and the `ctx` that its methods get."""
 
     # No __slots__: a ctx takes any attribute.
-    function: Any
+    _function: Any
     is_multiple = False
 
     def __init__(self) -> None:
-        self.next, self.shape, self.extra = (), (), None
+        self._next, self._shape, self._extra = (), (), None
         self.needs_input_grad: tuple[bool, ...] = ()
-        self.materialize_grads = True
+        self.materialize_grads = self._materialize_non_diff_grads = True
         self.non_differentiable: tuple[Any, ...] = ()
         self.dirty_tensors: tuple[Any, ...] = ()
-        self.differentiable: tuple[bool, ...] = ()
+        self._differentiable: tuple[bool, ...] = ()
         self.to_save: tuple[Any, ...] = ()
         self._saved: Any = ()
 
@@ -69,16 +77,45 @@ class FunctionNode(Node):
             raise second_time(self)
         found = []
         for tensor, version, is_output in self._saved:
+            if type(tensor) is Packed:
+                tensor, version = tensor.tensor(), None
+                tensor = restore(tensor, self) if is_output else tensor
+                found.append(tensor)
+                continue
             if tensor is not None and tensor._version != version:
                 raise modified(self, "saved tensor", tensor, version)
             found.append(restore(tensor, self) if is_output else tensor)
         return tuple(found)
 
+    saved_variables = property(deprecated_saved_variables)
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[Any, ...]:
+        if self._saved is RELEASED:
+            raise second_time(self)
+        return tuple(raw_saved(self, "saved", i) for i in range(len(self._saved)))
+
+    def set_saved_hooks(self, field: str, position: int | None, hooks: Any) -> None:
+        """Hand one saved tensor to a pair of hooks."""
+        if self._saved is RELEASED:
+            raise RuntimeError("Calling register_hooks on a saved tensor after it has been freed.")
+        assert position is not None
+        value, version, own = self._saved[position]
+        if type(value) is Packed:
+            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set.")
+        if value is None:
+            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+        self._saved[position] = (Packed(value, hooks, own), version, own)
+
     def _keep(self, outputs: tuple[Any, ...]) -> None:
-        kept = []
+        kept: list[Any] = []
+        hooks = current_hooks()
         for t in self.to_save:
             is_output = any(t is o for o in outputs) and t is not None
             value = alias(t) if is_output else t
+            if hooks is not None and value is not None:
+                kept.append((Packed(value, hooks, is_output), None, is_output))
+                continue
             kept.append((value, 0 if t is None or t._storage is None else t._storage.version, is_output))
         self._saved, self.to_save = kept, ()
 
@@ -87,10 +124,10 @@ class FunctionNode(Node):
 
     def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
         gs = self._materialized(g) if isinstance(g, list) else [g]
-        results = _own_backward(self.function)(self, *gs)
+        results = _own_backward(self._function)(self, *gs)
         if not isinstance(results, tuple):
             results = (results,)
-        expected = len(self.next)
+        expected = len(self._next)
         if len(results) > expected and all(r is None for r in results[expected:]):
             results = results[:expected]
         if len(results) != expected:
@@ -98,7 +135,7 @@ class FunctionNode(Node):
                 f"function {type(self).__name__} returned an incorrect number of gradients "
                 f"(expected {expected}, got {len(results)})"
             )
-        for i, (n, r) in enumerate(zip(self.next, results)):
+        for i, (n, r) in enumerate(zip(self._next, results)):
             if r is not None and not isinstance(r, Tensor):
                 raise TypeError(
                     f"function {type(self).__name__} returned {type(r).__name__} as gradient {i}, expected a Tensor or None"
@@ -108,21 +145,21 @@ class FunctionNode(Node):
         return results
 
     def _check_shape(self, i: int, n: Any, r: Any) -> None:
-        if n.is_multiple or tuple(r.shape) == tuple(n.shape):
+        if n.is_multiple or tuple(r.shape) == tuple(n._shape):
             return
-        if not _broadcasts_to(tuple(n.shape), tuple(r.shape)):
+        if not _broadcasts_to(tuple(n._shape), tuple(r.shape)):
             raise RuntimeError(
                 f"Function {type(self).__name__} returned an invalid gradient at index {i} - got {list(r.shape)} but expected "
-                f"shape compatible with {list(n.shape)}"
+                f"shape compatible with {list(n._shape)}"
             )
 
     def _materialized(self, gs: list[Any]) -> list[Any]:
         if not self.materialize_grads:
             return gs
         made = []
-        shapes: Any = self.shape  # of several outputs: (shape, dtype, device) for each tensor
-        for g, described in zip(gs, shapes):
-            if g is None and described is not None:
+        shapes: Any = self._shape  # of several outputs: (shape, dtype, device) for each tensor
+        for i, (g, described) in enumerate(zip(gs, shapes)):
+            if g is None and described is not None and (self._materialize_non_diff_grads or self._differentiable[i]):
                 shape, dtype, device = described
                 g = zeros(shape, dtype=dtype, device=device)
             made.append(g)
@@ -158,7 +195,7 @@ class _OnceDifferentiable(Node):
 def _refusing(r: Any) -> Any:
     if r is not None:
         node: Any = object.__new__(_OnceDifferentiable)
-        node.next, node.shape, node.extra = (), r._array.shape, None
+        node._next, node._shape, node._extra = (), r._array.shape, None
         r = r.detach()
         r._node = node
     return r
@@ -169,7 +206,7 @@ class _FunctionMeta(type):
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
         super().__init__(name, bases, namespace)
-        cls._node_class = type(name + "Backward", (FunctionNode,), {"function": cls})
+        cls._node_class = type(name + "Backward", (FunctionNode,), {"_function": cls})
 
 
 class Function(metaclass=_FunctionMeta):
@@ -196,6 +233,20 @@ class Function(metaclass=_FunctionMeta):
     """
 
     generate_vmap_rule = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke them "
+            f"on the class itself. Instantiating an autograd function will raise an error in a future version.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with "
+            "static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+        )
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -240,6 +291,10 @@ class Function(metaclass=_FunctionMeta):
 
 
 def _own_backward(cls: Any) -> Any:
+    if cls.backward is not Function.backward and cls.vjp is not Function.vjp:
+        raise RuntimeError(
+            "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them."
+        )
     return cls.backward if cls.backward is not Function.backward else cls.vjp
 
 
@@ -258,10 +313,13 @@ def apply_recorded(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | Non
     outputs: tuple[Any, ...] = (results,) if single else results
     _check_dirty(ctx, args, outputs)
     if not recording:
+        if STATE.grad_enabled:
+            _mark_views(outputs, args, len(outputs))
         return results
-    ctx.next = tuple(a._node if isinstance(a, Tensor) else None for a in args)
+    ctx._next = tuple(a._node if isinstance(a, Tensor) else None for a in args)
     outputs = _attach(ctx, args, outputs)
     ctx._keep(outputs)
+    note(ctx)
     return outputs[0] if single else outputs
 
 
@@ -295,8 +353,8 @@ def _attach(ctx: FunctionNode, args: tuple[Any, ...], outputs: tuple[Any, ...]) 
     if len(made) > 1 or not any(differs):
         ctx.is_multiple = True
     described: Any = tuple((t._array.shape, t.dtype, t.device) if isinstance(t, Tensor) else None for t in made)
-    ctx.shape = described if ctx.is_multiple else made[0]._array.shape
-    ctx.differentiable = tuple(differs)
+    ctx._shape = described if ctx.is_multiple else made[0]._array.shape
+    ctx._differentiable = tuple(differs)
     for i, (t, differentiable) in enumerate(zip(made, differs)):
         if differentiable:
             node = Output(ctx, i, t._array.shape) if ctx.is_multiple else ctx
@@ -330,7 +388,14 @@ def _place(ctx: FunctionNode, t: Any, node: Node, dirty: bool, count: int) -> No
         result._node = node
         rebase(t, result)
         return
-    if t._base is not None:
-        t._origin = "function" if count == 1 else "several"
-        t._storage.marked = t._storage.guarded = True
+    _mark_views((t,), (), count)
     t._node = node
+
+
+def _mark_views(outputs: tuple[Any, ...], args: tuple[Any, ...], count: int) -> None:
+    """Results that are views may not be written where that is recorded: the custom gradient would be lost."""
+    for t in outputs:
+        if isinstance(t, Tensor) and t._base is not None and not _is_in(t, args):
+            t._origin = "function" if count == 1 else "several"
+            storage = t.untyped_storage()
+            storage.marked = storage.guarded = True

@@ -54,7 +54,7 @@ def _record(cls: Any, transform: Transform, args: tuple[Any, ...], results: Any)
     args = tuple(transform.lifted(a) for a in args)
     ctx = _context(cls, args, results)
     ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
-    ctx.next = tuple(a._node if isinstance(a, Tensor) else None for a in args)
+    ctx._next = tuple(a._node if isinstance(a, Tensor) else None for a in args)
     outputs = _attach(ctx, args, results if isinstance(results, tuple) else (results,))
     ctx._keep(outputs)
     return outputs if isinstance(results, tuple) else outputs[0]

@@ -42,8 +42,13 @@ def gradcheck(
     >>> gradcheck(lambda x: x * x, (x,))
     True
     """
+    if not (check_forward_ad or check_backward_ad):
+        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
     problem = _Problem(func, inputs, eps, atol, rtol, "gradcheck")
     try:
+        if not problem.outputs:
+            problem.check_constant()
+            return True
         if check_backward_ad:
             problem.compare(fast_mode)
             problem.check_repeated(nondet_tol)
@@ -109,7 +114,7 @@ class _Problem:
         if not self.places:
             raise ValueError(_NO_INPUTS.format(name=name, count=len(self.inputs)))
         self.leaves = [self.inputs[i] for i in self.places]
-        results = _as_tuple(func(*self.inputs))
+        results = self.results = _as_tuple(func(*self.inputs))
         self.kept = [i for i, r in enumerate(results) if _requires_grad(r)]
         self.outputs = [results[i] for i in self.kept]
         self.rng = np.random.default_rng(0)
@@ -135,7 +140,25 @@ class _Problem:
 
     def _results(self, arguments: Sequence[Any]) -> Any:
         results = _as_tuple(self.func(*arguments))
-        return _joined([results[i] for i in self.kept])
+        compared = [results[i] for i in self.kept] if self.kept else [r for r in results if isinstance(r, Tensor)]
+        self._check_alike(compared)
+        return _joined(compared)
+
+    def _check_alike(self, results: Sequence[Any]) -> None:
+        for r, first in zip(results, self.outputs):
+            for what in ("shape", "dtype"):
+                if getattr(r, what) != getattr(first, what):
+                    raise AssertionError(
+                        f"Expected `func` to return outputs with the same {what} when inputs are perturbed by eps, but got: "
+                        f"{getattr(first, what)} and {getattr(r, what)}"
+                    )
+
+    def check_constant(self) -> None:
+        """Where no result has a gradient, none may change with the inputs."""
+        for place in self.places:
+            for unit in np.eye(_flat(self.inputs[place]).size):
+                if np.abs(self.difference(place, unit)).max(initial=0.0) > self.atol:
+                    raise GradcheckError("Numerical gradient for function expected to be zero")
 
     def difference(self, place: int, direction: Any) -> Any:
         """The central difference of all outputs along a direction (flat) of one input."""
@@ -169,15 +192,19 @@ class _Problem:
                 self._compare_jacobians(number, place)
 
     def _compare_directions(self, number: int, place: int) -> None:
-        incoming = self.random_gradients()
+        for output in range(len(self.outputs)):
+            self._compare_direction(number, place, output)
+
+    def _compare_direction(self, number: int, place: int, output: int) -> None:
+        incoming = [v if i == output else np.zeros_like(v) for i, v in enumerate(self.random_gradients())]
         direction = self.rng.uniform(0.5, 1.5, _flat(self.inputs[place]).shape)
         terms = self.gradient(incoming)[number] * direction
         numerical = float(self.difference(place, direction) @ _joined_arrays(incoming))
         limit = self.atol + self.rtol * max(abs(numerical), float(np.abs(terms).sum()))
         if not abs(terms.sum() - numerical) <= limit:
             raise GradcheckError(
-                f"gradcheck: the gradient with respect to input {place}, multiplied by random vectors on both sides, is not "
-                f"the numerical derivative\nnumerical: {numerical!r}\nanalytical: {float(terms.sum())!r}\n"
+                f"Jacobian mismatch for output {output} with respect to input {place}, multiplied by random vectors on both "
+                f"sides\nnumerical: {numerical!r}\nanalytical: {float(terms.sum())!r}\n"
                 f"allowed difference: {limit!r}"
             )
 
@@ -196,13 +223,23 @@ class _Problem:
                 incoming[i] = _shaped(unit, t)
                 yield incoming
 
-    def _close(self, place: int, analytical: Any, numerical: Any) -> None:
+    def _place_of(self, row: int) -> tuple[int, int]:
+        """The output that a row of the Jacobian belongs to, and the element of it."""
+        for i, t in enumerate(self.outputs):
+            size = _flat(t).size
+            if row < size:
+                return i, row
+            row -= size
+        raise AssertionError("the Jacobian has a row for each element of the outputs")
+
+    def _close(self, place: int, analytical: Any, numerical: Any, how: str = "") -> None:
         excess = np.abs(analytical - numerical) - self.rtol * np.abs(numerical)
         if excess.size and not (excess <= self.atol).all():
             j, k = np.unravel_index(int(np.nanargmax(np.where(np.isnan(excess), np.inf, excess))), excess.shape)
+            output, element = self._place_of(int(j))
             raise GradcheckError(
-                f"Jacobian mismatch for output element {j} with respect to input {place}, element {k} "
-                f"(complex elements count twice)\n"
+                f"Jacobian {how}mismatch for output {output} with respect to input {place}, at element {element} of the output "
+                f"and {k} of the input (complex elements count twice)\n"
                 f"numerical: {float(numerical[j, k])!r}\nanalytical: {float(analytical[j, k])!r}\n"
                 f"{int((excess > self.atol).sum())} of {excess.size} entries differ (rtol {self.rtol}, atol {self.atol})"
             )
@@ -229,7 +266,8 @@ class _Problem:
             for place, g, e in zip(self.places, found, expected):
                 if not np.allclose(0.0 if g is None else _flat(g), e):
                     raise GradcheckError(
-                        f"gradcheck: an undefined gradient of output {i} is not treated as zeros for input {place}"
+                        f"Expected backward function to handle undefined output grads: that of output {i} is not treated as "
+                        f"zeros for input {place}"
                     )
 
     def check_dtypes(self) -> None:
@@ -262,24 +300,30 @@ class _Problem:
 
     def compare_forward(self) -> None:
         """Forward-mode derivatives along random directions are the differences."""
-        from tenfold.autograd.derivatives import jvp  # forward mode is loaded when asked for
+        from tenfold.autograd import forward_ad  # forward mode is loaded when asked for
 
         for place in self.places:
-            direction = self.rng.uniform(0.5, 1.5, _flat(self.inputs[place]).shape)
             x = self.inputs[place]
-
-            def along(value: Any, place: int = place) -> Any:
-                arguments = [*self.inputs[:place], value, *self.inputs[place + 1 :]]
+            direction = self.rng.uniform(0.5, 1.5, _flat(x).shape)
+            with forward_ad.dual_level():
+                dual = forward_ad.make_dual(x.detach(), _tensor_like(x, _shaped(direction, x)))
+                arguments = [dual if i == place else v.detach() if _requires_grad(v) else v for i, v in enumerate(self.inputs)]
                 results = _as_tuple(self.func(*arguments))
-                return tuple(results[i] for i in self.kept)
-
-            _, tangents = jvp(along, (x.detach(),), (_tensor_like(x, _shaped(direction, x)),))
-            self._close(place, _joined(_as_tuple(tangents))[:, None], self.difference(place, direction)[:, None])
+                pairs = [forward_ad.unpack_dual(results[i]) for i in self.kept]
+                tangents = [_zeros(p) if t is None else t for p, t in pairs]
+            self._close(
+                place, _joined(tangents)[:, None], self.difference(place, direction)[:, None], "computed with forward mode "
+            )
 
 
 _NO_INPUTS = (
-    "{name}: expects at least one input tensor to require gradients, but none of the {count} inputs does; call requires_grad_()"
+    "{name} expects at least one input tensor to require gradient, but none of the them have requires_grad=True; "
+    "got {count} inputs"
 )
+
+
+def _zeros(like: Any) -> Any:
+    return _tensor_like(like, np.zeros(tuple(like.shape)))
 
 
 def _flat(tensor: Any) -> Any:

@@ -30,8 +30,6 @@ class RemovableHandle:
 
 def add_hook(hooks: dict[int, Any], hook: Any) -> RemovableHandle:
     """Store a hook under a fresh key."""
-    if not callable(hook):
-        raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
     key = next(_ids)
     hooks[key] = hook
     return RemovableHandle(hooks, key)

@@ -14,6 +14,8 @@ def register_tensor_hook(tensor: Any, hook: Any) -> RemovableHandle:
     node = tensor._node
     if node is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if not callable(hook):
+        raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
     return add_hook(node.extras().setdefault("tensor", {}), hook)
 
 
@@ -36,9 +38,9 @@ def retain_grad(tensor: Any) -> None:
         node.extras()["retain"] = weakref.ref(tensor)
 
 
-def before(node: Node, g: Any) -> Any:
-    """Run what waits for the gradient that arrives at `node`: tensor hooks, retained gradients, node prehooks."""
-    extra = node.extra
+def arriving(node: Node, g: Any) -> Any:
+    """Run what waits for the gradient that arrives at `node`, whether or not the node runs: tensor hooks, retained gradients."""
+    extra = node._extra
     assert extra is not None
     for hook in list(extra.get("tensor", {}).values()):
         replaced = hook(g)
@@ -49,12 +51,29 @@ def before(node: Node, g: Any) -> Any:
         tensor = extra["retain"]()
         if tensor is not None:
             tensor._grad = g if tensor.grad is None else tensor.grad + g
-    for hook in list(extra.get("pre", {}).values()):
+    return g
+
+
+def before(node: Node, g: Any) -> Any:
+    """Run the node's own prehooks."""
+    assert node._extra is not None
+    for hook in list(node._extra.get("pre", {}).values()):
         gs = tuple(g) if isinstance(g, list) else (g,)
         replaced = hook(gs)
         if replaced is not None:
+            replaced = replaced if isinstance(replaced, (tuple, list)) else (replaced,)
             g = list(replaced) if isinstance(g, list) else replaced[0]
     return g
+
+
+def accumulated(node: Node, leaf: Any, g: Any) -> None:
+    """After a leaf's `.grad` was updated: the tensor's hooks, then the node's."""
+    assert node._extra is not None
+    for hook in list(node._extra.get("post_accumulate", {}).values()):
+        if hook(leaf) is not None:
+            raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+    for hook in list(node._extra.get("post", {}).values()):
+        hook((), (g,))
 
 
 def _check_replacement(node: Node, replaced: Any, g: Any) -> None:
@@ -68,9 +87,9 @@ def _check_replacement(node: Node, replaced: Any, g: Any) -> None:
 
 def after(node: Node, inputs: Any, g: Any) -> Any:
     """Run the node's hooks on (gradients of inputs, gradients of outputs)."""
-    assert node.extra is not None
+    assert node._extra is not None
     outputs = tuple(g) if isinstance(g, list) else (g,)
-    for hook in list(node.extra.get("post", {}).values()):
+    for hook in list(node._extra.get("post", {}).values()):  # each sees what the one before it returned
         replaced = hook(tuple(inputs), outputs)
         if replaced is not None:
             inputs = replaced if isinstance(replaced, (tuple, list)) else (replaced,)

@@ -102,8 +102,8 @@ class Forbidden(Node):
     def refuse(self) -> Any:
         raise RuntimeError(self.message)
 
-    next = property(refuse)  # type: ignore[assignment] # the engine asks for it first
-    shown = property(refuse)  # type: ignore[assignment] # `grad_fn`
+    _next = property(refuse)  # the engine asks for it first
+    shown = property(refuse)  # `grad_fn`
 
     def name(self) -> str:
         return "Invalid"
@@ -120,7 +120,7 @@ def rebase(target: Any, result: Any, shared: bool = False) -> None:
         target._node = _own_node(result, shared)
     else:
         node: Any = new(CopySlices)
-        node.next, node.shape, node.extra = (base._node, result._node), base._array.shape, None
+        node._next, node._shape, node._extra = (base._node, result._node), base._array.shape, None
         node.locate(base, target)
         before, base._node = base._node, node
         _move_retained(base, before)
@@ -137,28 +137,28 @@ def _own_node(result: Any, shared: bool) -> Any:
     if node is None or not (node.is_leaf or shared):
         return node
     copied: Any = new(Written)
-    copied.next, copied.shape, copied.extra = (node,), result._array.shape, None
+    copied._next, copied._shape, copied._extra = (node,), result._array.shape, None
     return copied
 
 
 def _move_retained(tensor: Any, old: Any) -> None:
     """What `retain_grad` asked for is the gradient of the tensor as it is, not of its value before the write."""
-    if old is None or old.extra is None or "retain" not in old.extra or tensor._node is None or tensor._node is old:
+    if old is None or old._extra is None or "retain" not in old._extra or tensor._node is None or tensor._node is old:
         return
-    if old.extra["retain"]() is tensor:
-        tensor._node.extras()["retain"] = old.extra.pop("retain")
+    if old._extra["retain"]() is tensor:
+        tensor._node.extras()["retain"] = old._extra.pop("retain")
 
 
 def _reattach(view: Any, base: Any) -> None:
     node = view._node
     # A node that nobody but the view holds can be turned to the new base.
-    if type(node) is not AsStridedBackward0 or getrefcount(node) > _HELD_ONCE or node.extra is not None:
+    if type(node) is not AsStridedBackward0 or getrefcount(node) > _HELD_ONCE or node._extra is not None:
         node = new(AsStridedBackward0)
-        node.extra, node.shape = None, view._array.shape
+        node._extra, node._shape = None, view._array.shape
         node.locate(base, view)
         before, view._node = view._node, node
         _move_retained(view, before)
-    node.next = (base._node,)
+    node._next = (base._node,)
 
 
 def _reattach_others(target: Any, base: Any) -> None:
@@ -173,10 +173,17 @@ def _reattach_others(target: Any, base: Any) -> None:
             _reattach(view, base)
 
 
+def forbid_marked(base: Any) -> None:
+    """After a change of the base that leaves its views' gradients as they are: marked views cannot follow even that."""
+    for view in base._storage.live_views():
+        if view._base is base and getattr(view, "_origin", None) is not None:
+            _forbid(view, view._origin)
+
+
 def _forbid(view: Any, origin: str) -> None:
     message = forbidden(view, origin, "its base or another view of its base has been modified inplace")
     node: Any = new(Forbidden)
-    node.message, node.extra, node.shape = message, None, view._array.shape
+    node.message, node._extra, node._shape = message, None, view._array.shape
     view._node = node
 
 

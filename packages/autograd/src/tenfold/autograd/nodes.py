@@ -21,17 +21,23 @@ RELEASED = Released()
 class Node:
     """One recorded operation; `apply(g, wanted)` returns the gradients for `next`, None where there is none."""
 
-    __slots__ = ("__weakref__", "extra", "next", "shape")
+    # Underscored, for the nodes of custom Functions are the `ctx` on which users may set any name.
+    __slots__ = ("__weakref__", "_extra", "_next", "_shape")
     is_leaf = False
     is_output = False
     is_multiple = False  # its gradient is a list, one entry for each result
     output_nr = 0
-    fields: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()  # what it saves, in slots s_NAME
+    tensors: tuple[str, ...] = ()  # those of them that are tensors, with versions in v_NAME
     label: Any = None  # a function of the node that gives its name, where that depends on the call
 
-    next: tuple[Any, ...]  # for each differentiable input the node that takes its gradient, or None
-    shape: tuple[int, ...]  # of the result, and so of the gradient that arrives
-    extra: dict[str, Any] | None  # hooks, retained gradients, anomaly traces: only where there are any
+    # Methods that saved.py brings: `node._saved_NAME`, and hooks of one saved tensor.
+    saved_value: Any
+    set_saved_hooks: Any
+
+    _next: tuple[Any, ...]  # for each differentiable input the node that takes its gradient, or None
+    _shape: tuple[int, ...]  # of the result, and so of the gradient that arrives
+    _extra: dict[str, Any] | None  # hooks, retained gradients, anomaly traces: only where there are any
 
     def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
         raise TypeError(f"{type(self).__name__} defines no apply")
@@ -51,7 +57,7 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
         """PyTorch's view of the edges: (node, output number) for each input."""
-        return tuple((None, 0) if n is None else (n.shown, n.output_nr) for n in self.next)
+        return tuple((None, 0) if n is None else (n.shown, n.output_nr) for n in self._next)
 
     def __repr__(self) -> str:
         return f"<{self.name()} object at {id(self):#x}>"
@@ -62,9 +68,22 @@ class Node:
         return self.extras().setdefault("metadata", {})  # type: ignore[no-any-return]
 
     def extras(self) -> dict[str, Any]:
-        if self.extra is None:
-            self.extra = {}
-        return self.extra
+        if self._extra is None:
+            self._extra = {}
+        return self._extra
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith(("_saved_", "_raw_saved_")):
+            return self.saved_value(name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __call__(self, *gs: Any) -> Any:
+        """Run the node by hand: gradients of its results in, gradients of its arguments out."""
+        expected = len(self._shape) if self.is_multiple else 1
+        if len(gs) != expected:
+            raise TypeError(f"expected {expected} arguments, got {len(gs)} instead")
+        results = self.apply(list(gs) if self.is_multiple else gs[0], self._next)
+        return results[0] if len(results) == 1 else tuple(results)
 
     def register_hook(self, hook: Any) -> Any:
         """After this node ran: `hook(grad_inputs, grad_outputs)`; what it returns replaces grad_inputs."""
@@ -75,7 +94,7 @@ class Node:
         return add_hook(self.extras().setdefault("pre", {}), hook)
 
     def retains(self, tensor: Any) -> bool:
-        return self.extra is not None and "retain" in self.extra
+        return self._extra is not None and "retain" in self._extra
 
 
 class AccumulateGrad(Node):
@@ -86,7 +105,7 @@ class AccumulateGrad(Node):
 
     def __init__(self, tensor: Any) -> None:
         self.ref = weakref.ref(tensor)
-        self.shape, self.next, self.extra = tensor._array.shape, (), None
+        self._shape, self._next, self._extra = tensor._array.shape, (), None
 
     @property
     def variable(self) -> Any:
@@ -101,8 +120,8 @@ class Output(Node):
     is_output = True
 
     def __init__(self, parent: Node, index: int, shape: tuple[int, ...]) -> None:
-        self.parent, self.index, self.shape = parent, index, shape
-        self.next, self.extra = (parent,), None
+        self.parent, self.index, self._shape = parent, index, shape
+        self._next, self._extra = (parent,), None
 
     def name(self) -> str:
         return self.parent.name()

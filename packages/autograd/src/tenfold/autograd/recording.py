@@ -13,6 +13,7 @@ from typing import Any
 
 from tenfold.autograd.gradients import GradientRule, find
 from tenfold.autograd.nodes import RELEASED, Node, Output
+from tenfold.autograd.watch import WATCH
 from tenfold.dispatch import runtime
 from tenfold.dispatch.operators import TENSOR_ROLES, Operator, Param
 from tenfold.ops.creation.factories import zeros
@@ -60,7 +61,7 @@ def _without_gradient(operator: Operator) -> Any:
                 t._node = None
                 continue
             node = t._node = new(Missing)
-            node.next, node.shape, node.extra = nodes, t._array.shape, None
+            node._next, node._shape, node._extra = nodes, t._array.shape, None
 
     return attach
 
@@ -115,7 +116,7 @@ def restore(saved: Any, node: Node) -> Any:
 
 def restore_output(saved: Any, node: Any, index: int) -> Any:
     """The same for one of several results."""
-    described = node.shape[index]
+    described = node._shape[index]
     if described is None or not runtime.STATE.grad_enabled:
         return saved
     copy = alias(saved)
@@ -133,13 +134,13 @@ def attach_outputs(node: Any, results: Any, differentiable: tuple[int, ...] | No
         else:
             t._node = None
             described.append(None)
-    node.shape = tuple(described)
+    node._shape = tuple(described)
 
 
 def filled(node: Any, gs: Any) -> list[Any]:
     """The gradients of several results, zeros for those that got none (None for results without a gradient)."""
     made = []
-    for g, described in zip(gs, node.shape):
+    for g, described in zip(gs, node._shape):
         if g is None and described is not None:
             shape, dtype, device = described
             g = zeros(shape, dtype=dtype, device=device)
@@ -160,7 +161,7 @@ class _Source:
         self.namespace: dict[str, Any] = {
             "new": new, "Node": Node, "RELEASED": RELEASED, "Tensor": Tensor, "second_time": second_time,
             "modified": modified, "alias": alias, "restore": restore, "restore_output": restore_output,
-            "attach_outputs": attach_outputs, "filled": filled,
+            "attach_outputs": attach_outputs, "filled": filled, "WATCH": WATCH,
             "__name__": "tenfold.dispatch.operators", **{f"rule_{n}": f for n, f in functions.items()},
         }  # fmt: skip
 
@@ -180,7 +181,8 @@ class _Source:
     def build(self) -> tuple[str, dict[str, Any]]:
         saved = self.saved_names()
         slots = [s for n in saved for s in self._slots(n)]
-        lines = [f"class {self.rule.node_name}(Node):", f"    __slots__ = {tuple(slots)!r}", f"    fields = {tuple(saved)!r}"]
+        lines = [f"class {self.rule.node_name}(Node):", f"    __slots__ = {tuple(slots)!r}", f"    fields = {tuple(saved)!r}",
+                 f"    tensors = {tuple(n for n in saved if self._is_tensor(n))!r}"]  # fmt: skip
         if self.multiple:
             lines.append("    is_multiple = True")
         lines += ["", *self._apply(saved), "", *self._release(saved), "", *self._attach(saved)]
@@ -201,7 +203,8 @@ class _Source:
         lines = [f"def attach(result, {given}):", f"    node = new({self.rule.node_name})"]
         if self.operator.ends_graph:
             ending = _ENDING[self.operator.ends_graph].format(next(iter(self.params)))
-            lines = [lines[0], f"    if {ending}:", "        result._node = None", "        return", lines[1]]
+            unshared = " = result._base" if self.operator.view else ""  # writes to it are not its source's affair
+            lines = [lines[0], f"    if {ending}:", f"        result._node{unshared} = None", "        return", lines[1]]
         edges = []
         for p in self.diff:
             if p.role == "list":
@@ -210,13 +213,15 @@ class _Source:
             else:
                 lines.append(f"    n_{p.name} = {self._node_of(p)}")
                 edges.append(f"n_{p.name}")
-        lines.append(f"    node.next = ({', '.join(edges)},)")
-        lines.append("    node.extra = None")
+        lines.append(f"    node._next = ({', '.join(edges)},)")
+        lines.append("    node._extra = None")
         for name in saved:
             lines += self._save(name)
         if self.multiple:
-            return [*lines, f"    attach_outputs(node, result, {self.rule.results!r})"]
-        return [*lines, "    node.shape = result._array.shape", "    result._node = node"]
+            lines.append(f"    attach_outputs(node, result, {self.rule.results!r})")
+        else:
+            lines += ["    node._shape = result._array.shape", "    result._node = node"]
+        return [*lines, "    if WATCH.active:", "        WATCH.recorded(node)"]
 
     def _node_of(self, p: Param) -> str:
         if p.role == "tensor":

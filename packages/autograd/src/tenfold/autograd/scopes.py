@@ -97,7 +97,7 @@ def reaches_open_leaf(nodes: Sequence[Node | None]) -> bool:
             if not getattr(node, "closed", False):
                 return True
         else:
-            for n in node.next:
+            for n in node._next:
                 if n is not None and n not in seen:
                     seen.add(n)
                     stack.append(n)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from math import prod
+from typing import Any, NamedTuple
 
 from tenfold.autograd import engine
 from tenfold.autograd.gradients import find
 from tenfold.autograd.hooks import register_post_accumulate_hook, register_tensor_hook, retain_grad
-from tenfold.autograd.inplace import rebase
-from tenfold.autograd.nodes import AccumulateGrad, Node
+from tenfold.autograd.inplace import forbid_marked, rebase
+from tenfold.autograd.nodes import AccumulateGrad, Node, Output
 from tenfold.autograd.recording import make_attach
 from tenfold.dispatch.operators import Operator
+from tenfold.ops.creation.factories import ones
 from tenfold.ops.creation.like import ones_like, zeros_like
 from tenfold.tensor.tensor import Tensor
 
 __all__ = [
-    "backward", "grad", "has_gradient", "leaf", "make_attach", "rebase", "register_post_accumulate_hook",
+    "backward", "forbid_marked", "grad", "has_gradient", "leaf", "make_attach", "rebase", "register_post_accumulate_hook",
     "register_tensor_hook", "retain_grad",
 ]  # fmt: skip
 
@@ -30,24 +33,66 @@ def has_gradient(operator: Operator) -> bool:
     return find(operator) is not None
 
 
+class GradientEdge(NamedTuple):
+    """(node, output number): where a gradient enters the graph, without the tensor there."""
+
+    node: Any
+    output_nr: int
+    ownership_token: Any = None
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """The edge into which the tensor's gradient flows.
+
+    >>> import tenfold
+    >>> from tenfold.autograd.graph import get_gradient_edge
+    >>> x = tenfold.ones(1, requires_grad=True)
+    >>> get_gradient_edge(x * 2).node.name()
+    'MulBackward0'
+    """
+    node = tensor._node
+    if node is None:
+        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients.")
+    return GradientEdge(node.parent, node.index, node) if node.is_output else GradientEdge(node.shown, 0, node)
+
+
 def _as_tuple(value: Any) -> tuple[Any, ...]:
     if value is None:
         return ()
-    return (value,) if isinstance(value, Tensor) else tuple(value)
+    return (value,) if isinstance(value, (Tensor, GradientEdge)) else tuple(value)
 
 
-def _roots(tensors: tuple[Tensor, ...], grads: tuple[Any, ...], what: str) -> list[tuple[Node, Any]]:
-    if len(grads) != len(tensors):
-        raise RuntimeError(f"{what}: got {len(tensors)} tensors and {len(grads)} gradients")
+def _roots(outputs: tuple[Any, ...], grads: tuple[Any, ...], what: str) -> list[tuple[Node, Any]]:
+    if len(grads) != len(outputs):
+        raise RuntimeError(f"{what}: got {len(outputs)} tensors and {len(grads)} gradients")
     roots = []
-    for i, (t, g) in enumerate(zip(tensors, grads)):
+    for i, (t, g) in enumerate(zip(outputs, grads)):
+        if isinstance(t, GradientEdge):
+            roots.append((_entry(t), _edge_gradient(t, g)))
+            continue
+        t = _primal(t)
         if t._node is None:
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
-        roots.append((t._node, _root_gradient(t, g)))
+        roots.append((t._node, _root_gradient(t, g, i)))
     return roots
 
 
-def _root_gradient(t: Tensor, g: Any) -> Any:
+def _entry(edge: GradientEdge) -> Node:
+    """The node at which a gradient enters at an edge."""
+    node = edge.node
+    return Output(node, edge.output_nr, node._shape[edge.output_nr][0]) if node.is_multiple else node
+
+
+def _edge_gradient(edge: GradientEdge, g: Any) -> Any:
+    if g is not None:
+        return g
+    shape = edge.node._shape[edge.output_nr][0] if edge.node.is_multiple else edge.node._shape
+    if prod(shape) != 1:
+        raise RuntimeError(f"grad can be implicitly created only for scalar outputs, got an edge of shape {list(shape)}")
+    return ones(shape)
+
+
+def _root_gradient(t: Tensor, g: Any, i: int) -> Any:
     if g is None:
         if t.numel() != 1:
             raise RuntimeError(f"grad can be implicitly created only for scalar outputs, got a tensor of shape {list(t.shape)}")
@@ -58,7 +103,12 @@ def _root_gradient(t: Tensor, g: Any) -> Any:
         raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
     if g.shape != t.shape:
         raise RuntimeError(
-            f"Mismatch in shape: grad_output[0] has a shape of {tuple(g.shape)} and output[0] has a shape of {tuple(t.shape)}."
+            f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {t.shape}."
+        )
+    if g.is_complex() != t.is_complex():
+        raise RuntimeError(
+            f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            f"grad_output[{i}] has a dtype of {g.dtype} and output[{i}] has a dtype of {t.dtype}."
         )
     return g if g.dtype is t.dtype else g.to(t.dtype)
 
@@ -76,6 +126,14 @@ def backward(
     tensor([4.])
     """
     given = _as_tuple(tensors)
+    if grad_variables is not None:
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use "
+                "`grad_tensors`."
+            )
+        grad_tensors = grad_variables
     grads = _as_tuple(grad_tensors) or (None,) * len(given)
     wanted = _as_tuple(inputs)
     if inputs is not None and not wanted:
@@ -85,17 +143,28 @@ def backward(
     if not wanted:
         engine.run(roots, keep, create_graph)
         return
-    captures = {_node_of(t, "backward"): None for t in wanted if not t.is_leaf}
-    leaves = {t._node for t in wanted if t.is_leaf and t._node is not None}
-    engine.run(roots, keep, create_graph, captures, True, leaves)
-    for t in wanted:
-        if not t.is_leaf and captures.get(t._node) is not None:
-            g: Any = captures[t._node]
-            t._grad = g if t.grad is None else t.grad + g
+    engine.run(roots, keep, create_graph, None, True, {_receiving(t) for t in wanted})
+
+
+def _receiving(t: Any) -> Node:
+    """The node that a backward pass must run for a tensor to get its `.grad`."""
+    if isinstance(t, GradientEdge):
+        return t.node  # type: ignore[no-any-return]
+    node = _node_of(t, "backward")
+    if not node.is_leaf:
+        retain_grad(t)
+    return node
+
+
+def _primal(t: Any) -> Any:
+    """The tensor on the tape: of a dual tensor made by hand its value."""
+    while t._node is None and t._key.level is not None and getattr(t._key.transform, "by_hand", False):
+        t = t._array.value
+    return t
 
 
 def _node_of(t: Any, what: str) -> Node:
-    node = getattr(t, "_node", None)
+    node = getattr(_primal(t) if isinstance(t, Tensor) else t, "_node", None)
     if node is None:
         raise RuntimeError(f"{what}: One of the differentiated Tensors does not require grad")
     return node  # type: ignore[no-any-return]
@@ -117,28 +186,57 @@ def grad(
     (tensor([6.]),)
     """
     outs, ins = _as_tuple(outputs), _as_tuple(inputs)
+    if not ins:
+        raise ValueError("grad requires non-empty inputs.")
     if is_grads_batched:
-        from tenfold.autograd.vmap import vmap  # a first gradient does without batching
-
-        def one(*gs: Any) -> Any:
-            return grad(outs, ins, gs, True, create_graph, allow_unused=allow_unused, materialize_grads=materialize_grads)
-
-        return tuple(vmap(one)(*_as_tuple(grad_outputs)))
+        return _batched(outs, ins, _as_tuple(grad_outputs), create_graph, allow_unused, materialize_grads)
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
-    nodes = [_node_of(t, "grad") for t in ins]
-    captures: dict[Node, Any] = dict.fromkeys(nodes)
+    places = [_place(t) for t in ins]
+    captures: dict[Node, Any] = dict.fromkeys(node for node, _ in places)
     roots = _roots(outs, _as_tuple(grad_outputs) or (None,) * len(outs), "grad")
     engine.run(roots, create_graph if retain_graph is None else retain_graph, create_graph, captures, accumulate=False)
-    return tuple(_found(t, captures[node], allow_unused, materialize_grads) for t, node in zip(ins, nodes))
+    found = [captures[node] if nr is None or captures[node] is None else captures[node][nr] for node, nr in places]
+    return tuple(_found(t, g, allow_unused, materialize_grads) for t, g in zip(ins, found))
 
 
-def _found(t: Tensor, g: Any, allow_unused: bool | None, materialize: bool) -> Any:
+def _place(t: Any) -> tuple[Node, int | None]:
+    """The node at which a gradient is caught, and its place in the list of gradients that arrives there."""
+    if isinstance(t, GradientEdge):
+        return t.node, t.output_nr if t.node.is_multiple else None
+    node: Any = _node_of(t, "grad")
+    return (node.parent, node.index) if node.is_output else (node, None)
+
+
+def _batched(
+    outs: tuple[Any, ...], ins: tuple[Any, ...], gs: tuple[Any, ...], create_graph: bool, allow_unused: Any, materialize: bool
+) -> tuple[Any, ...]:  # fmt: skip
+    """The gradients for every entry of the first dimension of the outputs' gradients."""
+    from tenfold.autograd.vmap import vmap  # a first gradient does without batching
+
+    for i, (t, g) in enumerate(zip(outs, gs)):
+        if g is not None and g.shape[1:] != t.shape:
+            raise RuntimeError(
+                f"If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. The "
+                f"sizes of the remaining dimensions are expected to match the shape of corresponding output, but a mismatch was "
+                f"detected: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {t.shape}. If you only want "
+                f"some tensors in `grad_output` to be considered batched, consider using vmap."
+            )
+
+    def one(*given: Any) -> Any:
+        return grad(outs, ins, given, True, create_graph, allow_unused=allow_unused, materialize_grads=materialize)
+
+    return tuple(vmap(one)(*gs))
+
+
+def _found(t: Any, g: Any, allow_unused: bool | None, materialize: bool) -> Any:
     if g is not None:
         return g
     if materialize:
+        if isinstance(t, GradientEdge):
+            raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
         return zeros_like(t)
     if not allow_unused:
         raise RuntimeError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
@@ -41,6 +42,13 @@ class _GradMode:
     def __call__(self, function: F) -> F:
         decorated: Any = function
         if inspect.isclass(decorated):
+            warnings.warn(
+                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions "
+                "or methods. To preserve the current behavior of class decoration, you can directly decorate the `__init__` "
+                "method and nothing else.",
+                FutureWarning,
+                stacklevel=2,
+            )
             initialise: Any = decorated.__init__
             setattr(decorated, "__init__", self(initialise))  # noqa: B010 - a class's own
             return function
@@ -56,22 +64,26 @@ class _GradMode:
         return wrapped  # type: ignore[return-value] # the signature is the function's
 
     def _wrap_generator(self, function: Any) -> Any:
+        """The mode holds only while the generator's own code runs, not in its consumer."""
+
         @functools.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             generator = function(*args, **kwargs)
-            request: Any = None
+            step: Any = functools.partial(generator.send, None)
             while True:
-                # The mode holds only while the generator's own code runs, not in its consumer.
                 with self.clone():
                     try:
-                        value = generator.send(request)
+                        value = step()
                     except StopIteration as stop:
                         return stop.value
                 try:
-                    request = yield value
+                    step = functools.partial(generator.send, (yield value))
                 except GeneratorExit:
-                    generator.close()
+                    with self.clone():
+                        generator.close()
                     raise
+                except BaseException as error:  # noqa: BLE001 - whatever the consumer throws in is the generator's affair
+                    step = functools.partial(generator.throw, error)
 
         return wrapped
 

@@ -10,7 +10,7 @@ from tenfold.tensor.storage import Storage
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.size import Size
 
-__all__ = ["broadcast_shapes", "is_complex", "is_floating_point", "is_nonzero", "is_storage", "numel", "typename"]
+__all__ = ["broadcast_shapes", "is_complex", "is_floating_point", "is_inference", "is_nonzero", "is_storage", "numel", "typename"]
 
 
 def numel(input: Tensor) -> int:
@@ -26,6 +26,11 @@ def is_floating_point(input: Tensor) -> bool:
 def is_complex(input: Tensor) -> bool:
     """Whether the elements are complex."""
     return input.is_complex()
+
+
+def is_inference(input: Tensor) -> bool:
+    """Whether the tensor was made in inference mode, and may not meet autograd."""
+    return input.is_inference()
 
 
 def is_nonzero(input: Tensor) -> bool:

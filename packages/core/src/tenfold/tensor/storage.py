@@ -102,7 +102,9 @@ def refused(tensor: Any) -> bool:
     """Whether a tensor on guarded memory must not be written just so."""
     if tensor._storage.inference:
         return not STATE.inference
-    return repeats(tensor._array) or (STATE.grad_enabled and getattr(tensor, "_origin", None) is not None)
+    if STATE.grad_enabled and tensor._base is not None:
+        return getattr(tensor, "_origin", None) is not None or tensor._base._node is not None or repeats(tensor._array)
+    return repeats(tensor._array)
 
 
 RUNTIME.update(Storage=Storage, settle=settle, mark_view=mark_view, refused=refused)

@@ -6,6 +6,7 @@ conversion to Python and NumPy, and the hand-over to autograd.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -253,8 +254,14 @@ class Tensor(TensorMethods):
         made._storage = None
         return made  # type: ignore[no-any-return]
 
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("Deleting tensor.data is not allowed. Delete tensor itself instead.")
+
     @data.setter
     def data(self, value: Tensor) -> None:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self._node is not None and self._node.is_leaf and not (value.is_floating_point() or value.is_complex()):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         self._array, self._storage = value._array, value._storage
@@ -282,6 +289,8 @@ class Tensor(TensorMethods):
                 raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
             if node is None:
                 self._node = SERVICES.autograd().leaf(self)
+                if self._storage is not None:
+                    self._storage.guarded = True  # writes to views made before must be looked at from now on
         elif node is not None:
             if not node.is_leaf:
                 raise RuntimeError(
@@ -311,6 +320,15 @@ class Tensor(TensorMethods):
         try:
             return self._grad
         except AttributeError:
+            if self._node is not None and not self._node.is_leaf and not self.retains_grad:
+                warnings.warn(
+                    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+                    "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
+                    "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure "
+                    "you access the leaf Tensor instead.",
+                    UserWarning,
+                    stacklevel=2,
+                )
             return None
 
     @grad.setter
@@ -374,7 +392,7 @@ class Tensor(TensorMethods):
         """The tensor as a NumPy array; on the CPU they share memory."""
         if force:
             return host(self.detach())
-        if self._node is not None:
+        if self._node is not None and STATE.grad_enabled:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if self._key.device is not CPU:
             raise TypeError(

@@ -10,6 +10,7 @@ from tenfold.dispatch.gradmode import set_grad_enabled
 from tenfold.dispatch.inplace import bump_version, check_writable
 from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.runtime import STATE
+from tenfold.dispatch.services import SERVICES
 from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
 from tenfold.ops.view.shapes import as_strided, expand, permute, reshape, squeeze, transpose, unsqueeze, view
 from tenfold.tensor.tensor import Tensor
@@ -336,9 +337,11 @@ def _become(name: str, tensor: Tensor, change: Any, *arguments: Any) -> Tensor:
         changed = change(tensor, *arguments)
     tensor._array = changed._array
     if node is not None and node.is_leaf:
-        node.shape = changed._array.shape
+        node._shape = changed._array.shape
     else:
         tensor._node = changed._node
+        if STATE.grad_enabled and node is not None and tensor._base is None:
+            SERVICES.autograd().forbid_marked(tensor)
     for slot in getattr(type(changed), "adopted", ()):  # wrappers inside a transform
         setattr(tensor, slot, getattr(changed, slot))
     bump_version(tensor)

@@ -1,0 +1,392 @@
+"""Hooks, edges, saved tensors, checkpoints: the same program in both libraries."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tenfold
+
+torch = pytest.importorskip("torch")
+
+
+def graph(lib: Any) -> Any:
+    return lib.autograd.graph
+
+
+def checkpointing(lib: Any) -> Any:
+    return importlib.import_module(f"{lib.__name__}.utils.checkpoint")
+
+
+def chain(lib: Any) -> tuple[Any, Any, Any]:
+    a = lib.tensor(3.0, requires_grad=True)
+    b = a * 2
+    return a, b, b * b
+
+
+def hooks_with_grad(lib: Any) -> Any:
+    a, b, c = chain(lib)
+    seen: list[str] = []
+    b.register_hook(lambda g: seen.append("tensor"))
+    b.grad_fn.register_prehook(lambda gs: seen.append("pre"))
+    b.grad_fn.register_hook(lambda gi, go: seen.append("post"))
+    lib.autograd.grad(c, b, retain_graph=True)
+    lib.autograd.grad(c, (a, b), retain_graph=True)
+    c.backward(inputs=(b,), retain_graph=True)
+    c.backward()
+    return seen, a.grad, b.grad
+
+
+def hooks_of_a_leaf(lib: Any) -> Any:
+    a = lib.ones(3, requires_grad=True)
+    node = a.view_as(a).grad_fn.next_functions[0][0]
+    a.register_hook(lambda g: g - 2.0)
+    node.register_prehook(lambda gs: (gs[0] / 5.0,))
+    a.register_post_accumulate_grad_hook(lambda t: t.grad.add_(0.5) and None)
+
+    def after(inputs: Any, outputs: Any) -> None:
+        a.grad = outputs[0] * 10 + len(inputs)
+
+    node.register_hook(after)
+    a.sum().backward()
+    return a.grad
+
+
+def gradient_of_a_tensor_within(lib: Any) -> Any:
+    x = lib.tensor([2.0, 3.0], requires_grad=True)
+    y = x * x
+    total = y.sum()
+    total.backward()
+    return lib.autograd.grad(y.sum(), y), x.grad
+
+
+def edges(lib: Any) -> Any:
+    a, b, c = chain(lib)
+    edge = graph(lib).get_gradient_edge(b)
+    old = graph(lib).get_gradient_edge(a * 1)
+    found = lib.autograd.grad(c, (edge, a), retain_graph=True)
+    lib.autograd.backward(c, inputs=(edge, a), retain_graph=True)
+    lib.autograd.backward(graph(lib).get_gradient_edge(c))
+    return found, a.grad, old.output_nr, old.node.name()
+
+
+def edge_of_one_of_several(lib: Any) -> Any:
+    x = lib.arange(6.0).view(2, 3).requires_grad_(True)
+    values, _ = (x * 1).max(1)
+    first, _ = (x * 2).split(1)
+    out = values.sum() * 3 + (first * first).sum()
+    return lib.autograd.grad(out, [graph(lib).get_gradient_edge(first), graph(lib).get_gradient_edge(values), values])
+
+
+def edge_of_before_a_write(lib: Any) -> Any:
+    x = lib.ones(2, requires_grad=True).clone()
+    edge = graph(lib).get_gradient_edge(x)
+    x *= 2
+    return lib.autograd.grad(x.sum(), (edge, x))
+
+
+def packed(lib: Any) -> Any:
+    x = lib.tensor([1.0, 2.0], requires_grad=True)
+    seen: list[int] = []
+
+    def pack(t: Any) -> Any:
+        seen.append(t.numel())
+        return t * 2
+
+    with graph(lib).saved_tensors_hooks(pack, lambda t: t / 2):
+        y = (x.exp() * x).sin()
+    (g,) = lib.autograd.grad(y.sum(), x, create_graph=True)
+    g.sum().backward()
+    return len(seen), g, x.grad
+
+
+def packed_wrongly(lib: Any) -> Any:
+    x = lib.tensor([1.0, 2.0], requires_grad=True)
+    with graph(lib).saved_tensors_hooks(lambda t: t, lambda t: 0):
+        y = x.exp()
+    y.sum().backward()
+
+
+def packed_with_a_write(lib: Any) -> Any:
+    x = lib.tensor([1.0, 2.0], requires_grad=True)
+    with graph(lib).saved_tensors_hooks(lambda t: t.mul_(2), lambda t: t):
+        return x.exp()
+
+
+def hooks_disabled(lib: Any) -> Any:
+    with graph(lib).disable_saved_tensors_hooks("not here"), graph(lib).saved_tensors_hooks(lambda t: t, lambda t: t):
+        pass
+
+
+def hooks_of_one_saved_tensor(lib: Any) -> Any:
+    x = lib.tensor([1.0, 2.0], requires_grad=True)
+    y = x * x.detach()
+    y.grad_fn._raw_saved_other.register_hooks(lambda t: t * 2, lambda t: t / 2 + 1)
+    y.sum().backward()
+    return x.grad
+
+
+def hooks_set_twice(lib: Any) -> Any:
+    x = lib.tensor([1.0, 2.0], requires_grad=True)
+    saved = (x.exp()).grad_fn._raw_saved_result
+    saved.register_hooks(lambda t: t, lambda t: t)
+    saved.register_hooks(lambda t: t, lambda t: t)
+
+
+def saved_after_release(lib: Any) -> Any:
+    x = lib.tensor([1.0, 2.0], requires_grad=True)
+    y = x.exp()
+    seen = y.grad_fn._saved_result
+    y.sum().backward()
+    assert seen is not None
+    return y.grad_fn._saved_result
+
+
+def saved_on_cpu(lib: Any) -> Any:
+    x = lib.tensor([1.0, 2.0], requires_grad=True)
+    with graph(lib).save_on_cpu():
+        y = x.exp() * x
+    y.sum().backward()
+    return x.grad
+
+
+def several_gradients(lib: Any) -> Any:
+    a, b = lib.ones(2, requires_grad=True), lib.ones(2, requires_grad=True)
+    seen: list[Any] = []
+    handle = graph(lib).register_multi_grad_hook((a, b), lambda gs: seen.append([None if g is None else g.tolist() for g in gs]))
+    graph(lib).register_multi_grad_hook((a, b), lambda g: seen.append(g.tolist()), mode="any")
+    (a * b).sum().backward()
+    (a * 2).sum().backward()
+    handle.remove()
+    (a * b).sum().backward()
+    return seen
+
+
+def final_callbacks(lib: Any) -> Any:
+    a = lib.ones(2, requires_grad=True)
+    seen: list[str] = []
+    queue = lib.autograd.Variable._execution_engine.queue_callback
+
+    def hook(g: Any) -> None:
+        queue(lambda: (seen.append("first"), queue(lambda: seen.append("second"))))
+
+    a.register_hook(hook)
+    a.register_post_accumulate_grad_hook(lambda t: seen.append("accumulated"))
+    a.sum().backward()
+    return seen
+
+
+def anomaly(lib: Any) -> Any:
+    x = lib.tensor([-1.0], requires_grad=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with lib.autograd.detect_anomaly():
+            lib.sqrt(x).sum().backward()
+
+
+def node_by_hand(lib: Any) -> Any:
+    x = lib.tensor([3.0], requires_grad=True)
+    y = x.exp()
+    return y.grad_fn(lib.ones(1)), y.grad_fn.name(), y.grad_fn.metadata
+
+
+def variable(lib: Any) -> Any:
+    x = lib.ones(2)
+    v = lib.autograd.Variable(x, requires_grad=True)
+    (v * 2).sum().backward()
+    return v.requires_grad, x.requires_grad, v.grad, isinstance(x, lib.autograd.Variable)
+
+
+def names_on_ctx(lib: Any) -> Any:
+    class Double(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.shape, ctx.next, ctx.extra, ctx.function = tuple(x.shape), 1, 2, 3
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            assert (ctx.shape, ctx.next, ctx.extra, ctx.function) == ((1, 3), 1, 2, 3)
+            return g * 2
+
+    x = lib.ones(1, 3, requires_grad=True)
+    Double.apply(x).sum().backward()
+    return x.grad
+
+
+def both_backward_and_vjp(lib: Any) -> Any:
+    class Bad(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g
+
+        @staticmethod
+        def vjp(ctx: Any, g: Any) -> Any:
+            return g
+
+    Bad.apply(lib.ones(1, requires_grad=True)).sum().backward()
+
+
+def thrown_into_a_generator(lib: Any) -> Any:
+    seen = []
+
+    @lib.no_grad()
+    def steps() -> Any:
+        for i in range(4):
+            try:
+                yield i
+            except KeyError:
+                seen.append(lib.is_grad_enabled())
+
+    generator = steps()
+    found = [next(generator), generator.throw(KeyError()), next(generator)]
+    generator.close()
+    return found, seen, lib.is_grad_enabled()
+
+
+def network(lib: Any, x: Any, w: Any) -> Any:
+    return lib.dropout((x @ w).sin(), 0.5, True).exp() @ w
+
+
+def checkpointed(lib: Any, **options: Any) -> Any:
+    x, w = lib.linspace(-1, 1, 6).view(2, 3).requires_grad_(True), lib.eye(3).mul_(0.5).requires_grad_(True)
+    run = checkpointing(lib).checkpoint
+    lib.manual_seed(3)
+    out = run(lambda a, b: network(lib, a, b), run(lambda a, b: network(lib, a, b), x, w, **options), w, **options)
+    out.sum().backward()
+    lib.manual_seed(3)
+    y, v = x.detach().requires_grad_(True), w.detach().requires_grad_(True)
+    network(lib, network(lib, y, v), v).sum().backward()
+    return bool(lib.allclose(x.grad, y.grad)), bool(lib.allclose(w.grad, v.grad))
+
+
+def checkpoint_that_reenters(lib: Any) -> Any:
+    return checkpointed(lib, use_reentrant=True)
+
+
+def checkpoint_that_does_not(lib: Any) -> Any:
+    return checkpointed(lib, use_reentrant=False)
+
+
+def nested_checkpoints(lib: Any) -> Any:
+    run, calls = checkpointing(lib).checkpoint, []
+
+    def inner(x: Any) -> Any:
+        calls.append("inner")
+        return x.sin().exp()
+
+    def outer(x: Any) -> Any:
+        calls.append("outer")
+        return run(inner, x.cos(), use_reentrant=False).tan()
+
+    x = lib.tensor(0.3, requires_grad=True)
+    run(outer, x, use_reentrant=False).backward()
+    return x.grad
+
+
+def second_derivative_of_a_checkpoint(lib: Any) -> Any:
+    x = lib.tensor(0.3, requires_grad=True)
+    y = checkpointing(lib).checkpoint(lambda x: x.sin().exp(), x, use_reentrant=False)
+    (g,) = lib.autograd.grad(y, x, create_graph=True)
+    return lib.autograd.grad(g, x)
+
+
+def checkpoint_of_another_size(lib: Any) -> Any:
+    calls: list[int] = []
+
+    def grows(x: Any) -> Any:
+        calls.append(1)
+        return x.sin().exp().sin() if len(calls) == 1 else x.sin()
+
+    x = lib.tensor(0.3, requires_grad=True)
+    checkpointing(lib).checkpoint(grows, x, use_reentrant=False).backward()
+
+
+def checkpoint_under_grad(lib: Any) -> Any:
+    x = lib.tensor(0.3, requires_grad=True)
+    return lib.autograd.grad(checkpointing(lib).checkpoint(lambda x: x.sin(), x, use_reentrant=True), x)
+
+
+def checkpointed_sequence(lib: Any) -> Any:
+    x = lib.tensor([0.3, 0.5], requires_grad=True)
+    steps = [lambda x: x.sin(), lambda x: x.exp(), lambda x: x * 3, lambda x: x.cos()]
+    checkpointing(lib).checkpoint_sequential(steps, 2, x, use_reentrant=False).sum().backward()
+    return x.grad
+
+
+PROGRAMS = [f for f in list(globals().values()) if getattr(f, "__annotations__", {}) == {"lib": "Any", "return": "Any"}]
+PROGRAMS = [f for f in PROGRAMS if f not in (graph, checkpointing)]
+
+
+def assert_same(ours: Any, theirs: Any) -> None:
+    if hasattr(theirs, "tolist"):
+        np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=1e-5)
+    elif isinstance(theirs, (list, tuple)):
+        assert len(ours) == len(theirs)
+        for a, b in zip(ours, theirs):
+            assert_same(a, b)
+    else:
+        assert ours == theirs
+
+
+def outcome(program: Any, lib: Any) -> Any:
+    try:
+        return program(lib)
+    except (RuntimeError, TypeError, AssertionError) as error:
+        return error
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+def test_as_pytorch(program: Any) -> None:
+    ours, theirs = outcome(program, tenfold), outcome(program, torch)
+    if not isinstance(theirs, Exception):
+        assert_same(ours, theirs)
+        return
+    said = str(theirs).split(".")[0].split(",")[0].replace("torch", "tenfold").split(": ")[-1][:60]
+    assert isinstance(ours, Exception)
+    assert said in str(ours)
+    assert isinstance(ours, type(theirs)) or isinstance(theirs, RuntimeError)
+
+
+def test_mutation_of_saved_tensors() -> None:
+    a = tenfold.arange(3.0).requires_grad_(True)
+    with graph(tenfold).allow_mutation_on_saved_tensors() as kept:
+        b = a.clone()
+        out = (b**2).sum()
+        b.view(3).sin_()
+        assert len(kept.cloned) == 1
+        out.backward()
+        assert not len(kept.cloned)
+    assert a.grad.tolist() == [0.0, 2.0, 4.0]
+    assert b.tolist() == tenfold.arange(3.0).sin().tolist()
+    with pytest.raises(RuntimeError, match="cannot be nested"), graph(tenfold).allow_mutation_on_saved_tensors():
+        graph(tenfold).allow_mutation_on_saved_tensors().__enter__()
+
+
+def test_many_passes_within_passes() -> None:
+    class Deep(tenfold.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            with tenfold.enable_grad():
+                ctx.x = (x.detach() - 1).requires_grad_(True)
+                ctx.y = ctx.x * 1
+            return ctx.y.detach()
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            if ctx.x.item() > 0:
+                with tenfold.enable_grad():
+                    Deep.apply(ctx.x).sum().backward()
+            return g
+
+    x = tenfold.tensor(150.0, requires_grad=True)
+    Deep.apply(x).backward()
+    assert x.grad.item() == 1
