@@ -88,6 +88,7 @@ from tenfold.random.generator import initial_seed as initial_seed
 from tenfold.tensor.queries import is_complex as is_complex
 from tenfold.settings.determinism import is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled
 from tenfold.tensor.queries import is_floating_point as is_floating_point
+from tenfold.tensor.queries import is_inference as is_inference
 from tenfold.tensor.queries import is_nonzero as is_nonzero
 from tenfold.tensor.queries import is_storage as is_storage
 from tenfold.settings.warnings import is_warn_always_enabled as is_warn_always_enabled
