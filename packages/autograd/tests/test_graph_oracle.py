@@ -369,24 +369,3 @@ def test_mutation_of_saved_tensors() -> None:
     assert b.tolist() == tenfold.arange(3.0).sin().tolist()
     with pytest.raises(RuntimeError, match="cannot be nested"), graph(tenfold).allow_mutation_on_saved_tensors():
         graph(tenfold).allow_mutation_on_saved_tensors().__enter__()
-
-
-def test_many_passes_within_passes() -> None:
-    class Deep(tenfold.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            with tenfold.enable_grad():
-                ctx.x = (x.detach() - 1).requires_grad_(True)
-                ctx.y = ctx.x * 1
-            return ctx.y.detach()
-
-        @staticmethod
-        def backward(ctx: Any, g: Any) -> Any:
-            if ctx.x.item() > 0:
-                with tenfold.enable_grad():
-                    Deep.apply(ctx.x).sum().backward()
-            return g
-
-    x = tenfold.tensor(150.0, requires_grad=True)
-    Deep.apply(x).backward()
-    assert x.grad.item() == 1

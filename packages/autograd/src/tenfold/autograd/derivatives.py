@@ -53,13 +53,20 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
     return (value, pullback, _cut_aux(scope, aux)) if has_aux else (value, pullback)
 
 
+# How PyTorch writes the calls in its messages.
+_CALLS = {
+    "grad": "grad_and_value(f)(*args)", "grad_and_value": "grad_and_value(f)(*args)", "vjp": "vjp(f, *primals)",
+    "jvp": "jvp(f, primals, tangents)", "jacrev": "vjp(f, *primals)", "jacfwd": "jvp(f, primals, tangents)",
+}  # fmt: skip
+
+
 def split_aux(name: str, result: Any, has_aux: bool) -> tuple[Any, Any]:
     """(output, aux) of a function's result."""
     if not has_aux:
         return result, None
     if not (isinstance(result, tuple) and len(result) == 2):
         raise RuntimeError(
-            f"{name}(f, has_aux=True): output of function f should be a tuple: (output, aux) if has_aux is True, "
+            f"{_CALLS[name]}: output of function f should be a tuple: (output, aux) if has_aux is True, "
             f"got {type(result).__name__}"
         )
     return result
@@ -71,17 +78,21 @@ def _cut_aux(scope: Scope, aux: Any) -> Any:
 
 def _require_tensors(name: str, leaves: list[Any], what: str = "the arguments") -> None:
     if not leaves:
-        raise RuntimeError(f"{name}: expected at least one tensor among {what}, got none")
+        raise RuntimeError(f"{name}: Expected at least one Tensor among {what}, got none")
     for leaf in leaves:
         if not isinstance(leaf, Tensor):
-            raise ValueError(f"{name}: expected {what} to be tensors (or trees of them), got {type(leaf).__name__}")
+            raise RuntimeError(
+                f"{name}: Expected {what} to be Tensors (or trees of them), got unsupported type {type(leaf).__name__}"
+            )
 
 
 def selected(name: str, argnums: Any, args: tuple[Any, ...]) -> tuple[int, ...]:
     """The positions that `argnums` means, counted from the front."""
     chosen = (argnums,) if isinstance(argnums, int) else argnums
-    if not isinstance(chosen, tuple) or not chosen or not all(isinstance(i, int) for i in chosen):
-        raise RuntimeError(f"{name}: argnums must be int or a non-empty tuple of ints, got {argnums!r}")
+    if not isinstance(chosen, tuple) or not all(isinstance(i, int) for i in chosen):
+        raise RuntimeError(f"{name}: argnums must be int or Tuple[int, ...], got {argnums!r}")
+    if not chosen:
+        raise RuntimeError(f"{name}: argnums must be non-empty if passed as a tuple")
     n = len(args)
     if any(not -n <= i < n for i in chosen):
         raise RuntimeError(f"{name}: got argnums={argnums}, but only {n} positional inputs")
@@ -189,8 +200,9 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
 def _check_jvp(primals: Any, tangents: Any) -> tuple[list[Any], Spec]:
     if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
         raise RuntimeError(
-            f"jvp(f, primals, tangents): expected primals and tangents to be tuples of the arguments of f, "
-            f"got {type(primals).__name__} and {type(tangents).__name__}"
+            f"jvp(f, primals, tangents): Expected {'tangents' if isinstance(primals, tuple) else 'primals'} to be a tuple of the "
+            f"arguments of f. E.g. it should be valid to call f(*primals); got {type(primals).__name__} and "
+            f"{type(tangents).__name__}"
         )
     leaves, spec = flatten(primals)
     directions, other = flatten(tangents)

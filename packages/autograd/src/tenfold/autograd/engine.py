@@ -24,48 +24,13 @@ def run(
     pending = _count_edges([node for node, _ in roots])
     useful = None if targets is None else _leading_to(pending, targets)
     outer, task = TASKS.current, Task(accumulate and targets is None, pending if useful is None else useful)
-    if outer is not None and outer.depth % _NESTED == _NESTED - 1:
-        task.depth = outer.depth + 1
-        _in_new_thread(lambda: _run(task, roots, useful, pending, keep_graph, create_graph, captures, accumulate, only or set()))
-        return
-    task.depth = 0 if outer is None else outer.depth + 1
-    _run(task, roots, useful, pending, keep_graph, create_graph, captures, accumulate, only or set())
-
-
-_NESTED = 20  # passes within passes that one thread's stack holds; deeper ones get a new thread
-
-
-def _in_new_thread(function: Any) -> None:
-    """Run a function on a stack of its own, under this thread's layers and transforms."""
-    state = {name: getattr(STATE, name) for name in ("layers", "transforms", "inference")}
-    failure: list[BaseException] = []
-
-    def body() -> None:
-        vars(STATE).update(state)
-        try:
-            function()
-        except BaseException as error:  # noqa: BLE001 - raised by the thread that waits
-            failure.append(error)
-
-    thread = threading.Thread(target=body)
-    thread.start()
-    thread.join()
-    if failure:
-        raise failure[0]
-
-
-def _run(
-    task: Task, roots: list[tuple[Node, Any]], useful: set[Node] | None, pending: dict[Node, int], keep_graph: bool,
-    create_graph: bool, captures: dict[Node, Any] | None, accumulate: bool, only: set[Node],
-) -> None:  # fmt: skip
-    """Walk the graph in the modes of a backward pass, and call what was put off to its end."""
-    outer, TASKS.current = TASKS.current, task
+    TASKS.current = task
     layers, previous = STATE.layers, STATE.grad_enabled
     # Layers such as autocast and tracing are about the forward pass; a profiler asks to see this one too.
     STATE.layers = tuple(layer for layer in layers if getattr(layer, "in_backward", False)) if layers else layers
     set_grad_enabled_here(create_graph)
     try:
-        _walk(roots, pending, useful, keep_graph, create_graph, captures, accumulate, only)
+        _walk(roots, pending, useful, keep_graph, create_graph, captures, accumulate, only or set())
         while task.callbacks:  # which may add further ones
             task.callbacks.pop(0)()
     finally:
@@ -77,8 +42,7 @@ def _run(
 class Task:
     """One backward pass under way: what nodes that run inside it may ask."""
 
-    __slots__ = ("__weakref__", "callbacks", "depth", "reached", "whole")
-    depth: int  # how many passes this one runs in
+    __slots__ = ("__weakref__", "callbacks", "reached", "whole")
 
     def __init__(self, whole: bool, reached: Any) -> None:
         self.reached = reached  # the nodes that get gradients

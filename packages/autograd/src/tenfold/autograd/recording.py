@@ -245,17 +245,22 @@ class _Source:
             source = f"result[{name[3:]}]" if name != "out" else "result"
             if name == "out" and self.multiple:
                 return ["    node.s_out = [alias(x) for x in result]", "    node.v_out = [x._version for x in result]"]
-            return [f"    node.s_{name} = alias({source})", f"    node.v_{name} = {source}._storage.version"]
+            store = [f"node.s_{name} = alias({source})", f"node.v_{name} = {source}._storage.version"]
+            return self._if_used(name, store)
         if not self._is_tensor(name):
             return [f"    node.s_{name} = {name}"]
-        users = self.users(name)
-        condition = " or ".join(f"n_{u} is not None" for u in users if self.params[u].role != "list")
         if self._is_single(name):
             store = [f"node.s_{name} = {name}", f"s = {name}._storage", f"node.v_{name} = 0 if s is None else s.version"]
         elif self.params[name].role == "list":
             store = [f"node.s_{name} = list({name})", f"node.v_{name} = [0 if x is None else x._version for x in {name}]"]
         else:
             store = [f"node.s_{name} = {name}", f"node.v_{name} = getattr({name}, '_version', None)"]
+        return self._if_used(name, store)
+
+    def _if_used(self, name: str, store: list[str]) -> list[str]:
+        """Lines that save something only where a wanted gradient's rule names it."""
+        users = self.users(name)
+        condition = " or ".join(f"n_{u} is not None" for u in users if self.params[u].role != "list")
         if not condition or len(users) == len(self.diff):
             return [f"    {line}" for line in store]
         return [f"    if {condition}:", *(f"        {line}" for line in store), "    else:", f"        node.s_{name} = None"]
@@ -288,14 +293,16 @@ class _Source:
         if re.fullmatch(r"out\d*", name):
             if name == "out" and self.multiple:
                 return [*lines, "        out = [x if x.dtype.category < 2 else x for x in out]"]
-            source = f"result[{name[3:]}]" if name != "out" else "result"
-            lines += [
+            restored = f"restore({name}, self)" if name == "out" else f"restore_output({name}, self, {name[3:]})"
+            checked = [
                 f"        if {name}._storage.version != self.v_{name}:",
                 f"            raise modified(self, {name!r}, {name}, self.v_{name})",
+                f"        {name} = {restored}",
             ]
-            if source == "result":
-                return [*lines, f"        {name} = restore({name}, self)"]
-            return [*lines, f"        {name} = restore_output({name}, self, {name[3:]})"]
+            users = self.users(name)
+            if users and len(users) != len(self.diff):
+                return [*lines, f"        if {name} is not None:", *("    " + line for line in checked)]
+            return [*lines, *checked]
         if self._is_single(name):
             users = self.users(name)
             guard = f"{name} is not None and " if users and len(users) != len(self.diff) else ""

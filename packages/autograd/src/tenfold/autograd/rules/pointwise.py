@@ -56,7 +56,8 @@ def _power_by_input(g: Any, input: Any, exponent: Any) -> Any:
 def _power_by_exponent(g: Any, input: Any, exponent: Any, out: Any) -> Any:
     if not hasattr(input, "_array"):
         if input == 0:
-            return where(exponent == 0, g * conj(out * -float("inf")), 0)
+            real_part = exponent.real if _is_complex(exponent) else exponent
+            return where(real_part >= 0, 0, g * conj(out * -float("inf")))
         return g * conj(out * (cmath.log(input) if _is_complex(out) else _ln(input)))
     start = (input == 0) & ((exponent.real if _is_complex(exponent) else exponent) >= 0)
     return where(start, 0, g * conj(out * input.log()))
@@ -109,7 +110,7 @@ gradient(op.atanh, input=lambda g, input: g / conj(1 - input * input))
 gradient(op.sigmoid, input=lambda g, out: g * conj(out * (1 - out)))
 gradient(op.erf, input=lambda g, input: g * (2 / sqrt(pi) * (-input * input).exp()))
 gradient(op.erfc, input=lambda g, input: g * (-2 / sqrt(pi) * (-input * input).exp()))
-gradient(op.erfinv, input=lambda g, out: g * (sqrt(pi) / 2 * (out * out).exp()))
+gradient(op.erfinv, input=lambda g, input: g * (sqrt(pi) / 2 * input.erfinv().square().exp()))
 gradient(
     op.sinc,
     input=lambda g, input: g * conj(where(input == 0, 0, ((pi * input).cos() - input.sinc()) / input)),
@@ -130,18 +131,18 @@ def _over_square(x: Any, a: Any, b: Any) -> Any:
 
 gradient(
     op.logaddexp,
-    input=lambda g, input, out: g * conj((input - out).exp()),
-    other=lambda g, other, out: g * conj((other - out).exp()),
+    input=lambda g, input, other: g / conj(1 + (other - input).exp()),
+    other=lambda g, input, other: g / conj(1 + (input - other).exp()),
 )
 gradient(
     op.logaddexp2,
-    input=lambda g, input, out: g * (input - out).exp2(),
-    other=lambda g, other, out: g * (other - out).exp2(),
+    input=lambda g, input, other: g / (1 + (other - input).exp2()),
+    other=lambda g, input, other: g / (1 + (input - other).exp2()),
 )
 gradient(
     op.xlogy,
     input=lambda g, input, other: _masked_log(g, input, other),
-    other=lambda g, input, other: g * (input / other),
+    other=lambda g, input, other: g * input / other,
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, nan
 from typing import Any
 
 from tenfold import op
@@ -79,8 +79,9 @@ gradient(op.prod, input=_prod)
 
 
 def _shared(g: Any, input: Any, out: Any, dim: Any, keepdim: bool) -> Any:
-    """The gradient of an extreme, in equal parts to all elements that attain it."""
-    chosen = input == restore_dims(out, input.shape, dim, keepdim)
+    """The gradient of an extreme, in equal parts to all elements that attain it; nan attains nan."""
+    extreme = restore_dims(out, input.shape, dim, keepdim)
+    chosen = (input == extreme) | (input.isnan() & extreme.isnan())
     g = restore_dims(g, input.shape, dim, keepdim)
     dims = None if dim is None or dim == () else dim
     return where(chosen, g / chosen.sum(dims, True), 0)
@@ -127,14 +128,9 @@ gradient(op.median_value, input=_median)
 gradient(
     op.logsumexp,
     input=lambda g, input, out, dim, keepdim: (
-        restore_dims(g, input.shape, dim, keepdim) * _conj((input - _finite(restore_dims(out, input.shape, dim, keepdim))).exp())
+        restore_dims(g, input.shape, dim, keepdim) * _conj((input - restore_dims(out, input.shape, dim, keepdim)).exp())
     ),
 )
-
-
-def _finite(x: Any) -> Any:
-    """x with infinities as zeros: exp(-inf - 0) is the right 0 where exp(-inf + inf) is NaN."""
-    return x if _is_complex(x) else where(x.isinf() & (x < 0), 0, x)
 
 
 def _reversed(scan: Any, x: Any, dim: int) -> Any:
@@ -183,7 +179,10 @@ gradient(op.cumprod, input=_cumprod)
 
 def _variance(g: Any, input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Any:
     dim, correction = spread_arguments(dim, unbiased, correction)
-    scale = 2.0 / (count_over(input.shape, dim) - correction)
+    freedom = count_over(input.shape, dim) - correction
+    if freedom == 0:  # the quotient has no derivative at a constant, and grows without bound beside it
+        return restore_dims(g, input.shape, dim, keepdim) * where(input == input.mean(dim, True), nan, inf)
+    scale = 2.0 / freedom
     return restore_dims(g * scale, input.shape, dim, keepdim) * (input - input.mean(dim, True))
 
 

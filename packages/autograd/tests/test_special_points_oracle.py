@@ -1,0 +1,160 @@
+"""Gradients where formulas have edges: at zeros, infinities, nan, ties and limits, against PyTorch's."""
+
+from __future__ import annotations
+
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tenfold
+
+torch = pytest.importorskip("torch")
+
+POINTS = {
+    "float64": [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, inf, -inf, nan, 1e300, -1e300, 1e-310],
+    "float32": [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, inf, -inf, nan, 1e30, -1e30, 1e-40],
+}
+# acosh keeps its derivative where the square overflows, sinc where PyTorch's formula loses it; both have none outside the domain.
+UNARY = (
+    "abs sign square reciprocal exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh asinh "
+    "atanh sigmoid erf erfc erfinv angle floor ceil round trunc frac relu deg2rad neg"
+).split()
+BINARY = "add sub mul div pow atan2 hypot maximum minimum fmax fmin logaddexp logaddexp2 xlogy copysign nextafter".split()
+NUMBERS = (0, 1, 2, 3, -1, 0.5, -0.5, 2.5, inf, nan)
+VECTORS = {
+    "nan": [1.0, nan, 3.0, nan], "ties": [2.0, 2.0, 1.0, 2.0], "infinite": [inf, 1.0, inf], "zeros": [0.0, 0.0, 0.0],
+    "one zero": [0.0, 2.0, 3.0], "two zeros": [0.0, 2.0, 0.0], "minus zero": [-0.0, 0.0, 1.0], "one": [5.0],
+}  # fmt: skip
+# amax and amin: PyTorch makes every gradient nan where one element is; here nan attains the extreme, as in max.
+REDUCTIONS: dict[str, Any] = {
+    **{name: (lambda x, name=name: getattr(x, name)()) for name in "max min amax amin median nanmedian mean sum nansum".split()},
+    **{name: (lambda x, name=name: getattr(x, name)(0)) for name in "cumsum cumprod logcumsumexp logsumexp".split()},
+    **{name + "_dim": (lambda x, name=name: getattr(x, name)(0)[0]) for name in "max min median sort cummax cummin mode".split()},
+    **{f"norm {p}": (lambda x, p=p: x.norm(p)) for p in (0, 1, 2, 3, 0.5, inf, -inf)},
+    **{f"{name} {c}": (lambda x, name=name, c=c: getattr(x, name)(0, correction=c)) for name in ("var", "std") for c in (0, 1)},
+    "prod": lambda x: x.prod(),
+    "topk": lambda x: x.topk(1)[0],
+}
+DIFFERENT = {("amax", "nan"), ("amin", "nan")}
+
+
+def gradients(lib: Any, function: Any, *arrays: Any) -> list[Any]:
+    leaves = [lib.from_numpy(a.copy()).requires_grad_(True) for a in arrays]
+    out = function(lib, *leaves)
+    out.backward(lib.ones_like(out))
+    return [out.detach().numpy(), *(np.zeros_like(x.detach().numpy()) if x.grad is None else x.grad.numpy() for x in leaves)]
+
+
+def compare(function: Any, *arrays: Any) -> None:
+    rtol = 1e-4 if arrays[0].dtype == np.float32 else 1e-9
+    for ours, theirs in zip(gradients(tenfold, function, *arrays), gradients(torch, function, *arrays)):
+        np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=1e-37 if arrays[0].dtype == np.float32 else 0)
+
+
+@pytest.mark.parametrize("dtype", POINTS)
+@pytest.mark.parametrize("name", UNARY)
+def test_functions_of_one(name: str, dtype: str) -> None:
+    compare(lambda lib, x: getattr(lib, name)(x), np.array(POINTS[dtype], dtype))
+
+
+@pytest.mark.parametrize("dtype", POINTS)
+@pytest.mark.parametrize("name", BINARY)
+def test_functions_of_two(name: str, dtype: str) -> None:
+    a, b = map(np.ravel, np.meshgrid(*[np.array(POINTS[dtype], dtype)] * 2))
+    if name == "logaddexp2":  # its value rounds otherwise
+        keep = ~((a == b) & (np.abs(a) == 1))
+        a, b = a[keep], b[keep]
+    compare(lambda lib, x, y: getattr(lib, name)(x, y), a, b)
+
+
+@pytest.mark.parametrize("dtype", POINTS)
+@pytest.mark.parametrize("number", NUMBERS)
+def test_powers_with_numbers(number: Any, dtype: str) -> None:
+    x = np.array(POINTS[dtype], dtype)
+    compare(lambda lib, x: x**number, x)
+    compare(lambda lib, x: number**x, x)
+
+
+def test_powers_of_zero() -> None:
+    exponent = tenfold.tensor([-1.0, 0.0, 1.0], requires_grad=True)
+    (0**exponent).sum().backward()
+    assert exponent.grad.tolist() == [-inf, 0.0, 0.0]
+    exponent.grad = None
+    tenfold.pow(tenfold.tensor(0.0), exponent).sum().backward()
+    assert exponent.grad.tolist() == [-inf, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("limits", [(0, 1), (None, 0.0), (0.0, None), (1, 0)], ids=str)
+def test_limits(limits: Any) -> None:
+    compare(lambda lib, x: x.clamp(*limits), np.array(POINTS["float64"]))
+
+
+@pytest.mark.filterwarnings("ignore:.*degrees of freedom")
+@pytest.mark.parametrize("vector", VECTORS)
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions(name: str, vector: str) -> None:
+    if (name, vector) in DIFFERENT:
+        x = tenfold.tensor(VECTORS[vector], requires_grad=True)
+        REDUCTIONS[name](x).backward()
+        assert x.grad.tolist() == [0.0, 0.5, 0.0, 0.5]
+        return
+    if (name, vector) == ("prod", "infinite"):  # PyTorch divides infinities; the product of the others is a number
+        x = tenfold.tensor(VECTORS[vector], requires_grad=True)
+        x.prod().backward()
+        assert x.grad.tolist() == [inf, inf, inf]
+        return
+    for dtype in POINTS:
+        compare(lambda lib, x: REDUCTIONS[name](x), np.array(VECTORS[vector], dtype))
+
+
+def test_logsumexp_of_nothing_but_minus_infinity() -> None:
+    compare(lambda lib, x: lib.logsumexp(x, 0), np.full(3, -inf))
+
+
+@pytest.mark.parametrize("p", [0, 1, 2, 3, 0.5])
+def test_distances_of_zero(p: float) -> None:
+    compare(lambda lib, x, y: lib.cdist(x, y, p), np.array([[0.0, 0], [1, 1]]), np.array([[0.0, 0], [1, 2]]))
+
+
+@pytest.mark.parametrize("name", "abs sgn angle sqrt exp log square".split())
+def test_complex_functions(name: str) -> None:
+    compare(lambda lib, x: getattr(lib, name)(x), np.array([0, 1, -1, 1j, -1j]))
+
+
+# What is written after the forward pass, and whether the backward pass minds.
+
+WRITTEN_RESULTS = {
+    "power": lambda lib, x: x**2, "cube": lambda lib, x: x**3, "erfinv": lambda lib, x: (x / 4).erfinv(),
+    "logaddexp": lambda lib, x: lib.logaddexp(x, x * 2), "logaddexp2": lambda lib, x: lib.logaddexp2(x, x * 2),
+    "sum": lambda lib, x: x.sum(0), "product": lambda lib, x: x * x, "quotient": lambda lib, x: x / (x + 3),
+    "exp": lambda lib, x: x.exp(), "sqrt": lambda lib, x: (x + 3).sqrt(), "tanh": lambda lib, x: x.tanh(),
+    "sin": lambda lib, x: x.sin(), "sigmoid": lambda lib, x: x.sigmoid(), "relu": lambda lib, x: x.relu(),
+    "softmax": lambda lib, x: x.softmax(0), "log": lambda lib, x: (x + 3).log(), "atan2": lambda lib, x: lib.atan2(x, x + 1),
+    "mm": lambda lib, x: x.view(1, -1) @ x.view(-1, 1), "cumsum": lambda lib, x: x.cumsum(0), "norm": lambda lib, x: x.norm(),
+    "abs": lambda lib, x: x.abs(), "clamp": lambda lib, x: x.clamp(0, 1), "amax": lambda lib, x: x.amax(),
+    "std": lambda lib, x: x.std(), "var": lambda lib, x: x.var(), "where": lambda lib, x: lib.where(x > 0, x, -x),
+    "maximum": lambda lib, x: lib.maximum(x, x * 2), "lerp": lambda lib, x: lib.lerp(x, x * 2, 0.5),
+    "reciprocal": lambda lib, x: (x + 3).reciprocal(), "power of a number": lambda lib, x: 2**x, "hypot": lambda lib, x: lib.hypot(x, x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ["result", "argument"])
+@pytest.mark.parametrize("name", WRITTEN_RESULTS)
+def test_writes_after_the_forward_pass(name: str, what: str) -> None:
+    def minded(lib: Any) -> bool:
+        x = lib.tensor([0.5, -1.5, 2.0], requires_grad=True) * 1
+        y = WRITTEN_RESULTS[name](lib, x)
+        loss = y.sum()
+        with lib.no_grad():
+            (y if what == "result" else x).add_(1)
+        try:
+            loss.backward()
+        except RuntimeError as error:
+            assert "modified by an inplace operation" in str(error)
+            return True
+        return False
+
+    if minded(tenfold):
+        assert minded(torch)
