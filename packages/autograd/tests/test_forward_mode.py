@@ -110,7 +110,7 @@ def test_aux_and_argnums():
         (lambda: func.grad(lambda x: x.sum(), (0, 0))(tenfold.ones(2)), RuntimeError, "unique"),
         (lambda: func.grad(lambda x: x.sum(), has_aux=True)(tenfold.ones(2)), RuntimeError, "has_aux"),
         (lambda: func.grad(lambda x: x.sum())(tenfold.tensor([1])), RuntimeError, "floating point"),
-        (lambda: func.jvp(lambda x: x, tenfold.ones(1), tenfold.ones(1)), RuntimeError, "tuples"),
+        (lambda: func.jvp(lambda x: x, tenfold.ones(1), tenfold.ones(1)), RuntimeError, "to be a tuple"),
         (lambda: func.jvp(lambda x: x, (tenfold.ones(1),), (tenfold.ones(2),)), RuntimeError, "shape"),
         (
             lambda: func.jvp(lambda x: tenfold.ones(1), (tenfold.ones(1),), (tenfold.ones(1),), strict=True),

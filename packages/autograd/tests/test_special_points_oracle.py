@@ -136,7 +136,8 @@ WRITTEN_RESULTS = {
     "abs": lambda lib, x: x.abs(), "clamp": lambda lib, x: x.clamp(0, 1), "amax": lambda lib, x: x.amax(),
     "std": lambda lib, x: x.std(), "var": lambda lib, x: x.var(), "where": lambda lib, x: lib.where(x > 0, x, -x),
     "maximum": lambda lib, x: lib.maximum(x, x * 2), "lerp": lambda lib, x: lib.lerp(x, x * 2, 0.5),
-    "reciprocal": lambda lib, x: (x + 3).reciprocal(), "power of a number": lambda lib, x: 2**x, "hypot": lambda lib, x: lib.hypot(x, x),
+    "reciprocal": lambda lib, x: (x + 3).reciprocal(), "power of a number": lambda lib, x: 2**x,
+    "hypot": lambda lib, x: lib.hypot(x, x),
 }  # fmt: skip
 
 
@@ -152,8 +153,7 @@ def test_writes_after_the_forward_pass(name: str, what: str) -> None:
         try:
             loss.backward()
         except RuntimeError as error:
-            assert "modified by an inplace operation" in str(error)
-            return True
+            return "modified by an inplace operation" in str(error)
         return False
 
     if minded(tenfold):
