@@ -130,13 +130,6 @@ def hooks_of_one_saved_tensor(lib: Any) -> Any:
     return x.grad
 
 
-def hooks_set_twice(lib: Any) -> Any:
-    x = lib.tensor([1.0, 2.0], requires_grad=True)
-    saved = (x.exp()).grad_fn._raw_saved_result
-    saved.register_hooks(lambda t: t, lambda t: t)
-    saved.register_hooks(lambda t: t, lambda t: t)
-
-
 def saved_after_release(lib: Any) -> Any:
     x = lib.tensor([1.0, 2.0], requires_grad=True)
     y = x.exp()
@@ -369,3 +362,10 @@ def test_mutation_of_saved_tensors() -> None:
     assert b.tolist() == tenfold.arange(3.0).sin().tolist()
     with pytest.raises(RuntimeError, match="cannot be nested"), graph(tenfold).allow_mutation_on_saved_tensors():
         graph(tenfold).allow_mutation_on_saved_tensors().__enter__()
+
+
+def test_hooks_are_set_once() -> None:
+    saved = tenfold.ones(2, requires_grad=True).exp().grad_fn._raw_saved_result
+    saved.register_hooks(lambda t: t, lambda t: t)
+    with pytest.raises(RuntimeError, match="whose hooks have already been set"):
+        saved.register_hooks(lambda t: t, lambda t: t)

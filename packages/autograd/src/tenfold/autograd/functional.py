@@ -80,7 +80,8 @@ def _vectors(v: Any, targets: tuple[Tensor, ...], name: str) -> tuple[Tensor, ..
     """The vector of a product, checked; ones for a single element."""
     if v is None:
         if len(targets) != 1 or targets[0].numel() != 1:
-            raise RuntimeError(f"{name}: the vector v can only be None if it is for one tensor with a single element")
+            whose = "the user-provided function returns" if name == "vjp" else "the input to the user-provided function is"
+            raise RuntimeError(f"{name}: The vector v can only be None if {whose} a single Tensor with a single element.")
         return (ones_like(targets[0]),)
     _, given = _tensors(v, "vector v", name)
     if len(given) != len(targets):

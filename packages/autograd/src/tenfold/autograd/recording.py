@@ -18,11 +18,12 @@ from tenfold.dispatch import runtime
 from tenfold.dispatch.operators import TENSOR_ROLES, Operator, Param
 from tenfold.ops.creation.factories import zeros
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import dtype
 
 new = object.__new__
 
 # Which results an operator declares to end the graph (`ends_graph=`), as a test.
-_ENDING = {"integers": "result._array.dtype.kind in 'iub'", "reinterpreted": "result._array.dtype is not {}._array.dtype"}
+_ENDING = {"integers": "result._array.dtype.kind in 'iub'", "reinterpreted": "type({1}) is dtype"}
 
 
 def make_attach(operator: Operator) -> Any:
@@ -161,7 +162,7 @@ class _Source:
         self.namespace: dict[str, Any] = {
             "new": new, "Node": Node, "RELEASED": RELEASED, "Tensor": Tensor, "second_time": second_time,
             "modified": modified, "alias": alias, "restore": restore, "restore_output": restore_output,
-            "attach_outputs": attach_outputs, "filled": filled, "WATCH": WATCH,
+            "attach_outputs": attach_outputs, "filled": filled, "WATCH": WATCH, "dtype": dtype,
             "__name__": "tenfold.dispatch.operators", **{f"rule_{n}": f for n, f in functions.items()},
         }  # fmt: skip
 
@@ -202,7 +203,7 @@ class _Source:
         given = ", ".join(self.params)
         lines = [f"def attach(result, {given}):", f"    node = new({self.rule.node_name})"]
         if self.operator.ends_graph:
-            ending = _ENDING[self.operator.ends_graph].format(next(iter(self.params)))
+            ending = _ENDING[self.operator.ends_graph].format(*self.params)
             unshared = " = result._base" if self.operator.view else ""  # writes to it are not its source's affair
             lines = [lines[0], f"    if {ending}:", f"        result._node{unshared} = None", "        return", lines[1]]
         edges = []

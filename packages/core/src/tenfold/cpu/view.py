@@ -30,8 +30,9 @@ def view(input: Any, shape: Any) -> Any:
 
 
 def _reinterpreted(input: Any, target: Any) -> Any:
-    op.view.shape_rule(Meta(input.shape, input.dtype, input.strides), target)  # its own errors
-    return input.view(target.numpy)
+    offset = address(input) - address(owner_of(input)) if input.size else 0
+    geometry = op.view.shape_rule(Meta(input.shape, input.dtype, input.strides, offset), target)  # its own errors
+    return input.view(target.numpy) if input.size else np.empty(geometry.shape, target.numpy)
 
 
 @kernel(op.permute, device="cpu")

@@ -460,7 +460,8 @@ def as_meta_tensor(value: Any) -> Any:
 
 def _as_meta(value: Any) -> Any:
     if hasattr(value, "_array"):
-        return Meta(value._array.shape, value._array.dtype, value._array.strides)
+        offset = 0 if value._key.device.type == "meta" else value._key.backend.memory(value._array)[2]
+        return Meta(value._array.shape, value._array.dtype, value._array.strides, offset)
     if type(value) in (list, tuple):
         return type(value)([_as_meta(v) for v in value])
     return value

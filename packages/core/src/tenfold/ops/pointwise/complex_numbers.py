@@ -122,7 +122,9 @@ def _(input: Any) -> Meta:
     size = input.dtype.itemsize
     if input.dtype.kind != "f":
         raise RuntimeError(f"view_as_complex is only supported for floating point tensors, got {input.dtype}")
-    if not input.shape or input.shape[-1] != 2:
+    if not input.shape:
+        raise RuntimeError("view_as_complex: Input tensor must have one or more dimensions")
+    if input.shape[-1] != 2:
         raise RuntimeError(f"view_as_complex: Tensor must have a last dimension of size 2, got shape {list(input.shape)}")
     if 0 in input.shape:
         return Meta(input.shape[:-1], _counterpart(input.dtype))

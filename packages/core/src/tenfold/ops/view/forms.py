@@ -12,7 +12,7 @@ from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.services import SERVICES
 from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
-from tenfold.ops.view.shapes import as_strided, expand, permute, reshape, squeeze, transpose, unsqueeze, view
+from tenfold.ops.view.shapes import as_strided, expand, of_a_copy, permute, reshape, squeeze, transpose, unsqueeze, view
 from tenfold.tensor.tensor import Tensor
 
 Ints = Sequence[int]
@@ -104,7 +104,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         try:
             return view(input, (-1,))
         except RuntimeError:  # its memory does not allow a view
-            return view(input.contiguous(), (-1,))
+            return of_a_copy(view(input.contiguous(), (-1,)))
     shape = input.shape
     n = len(shape)
     if not n:
@@ -161,6 +161,8 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     n = input.dim()
     if n == 0:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if isinstance(start, Tensor) and (start.dim() or start.dtype.category != 1):
+        raise RuntimeError("narrow(): start must be an 0-dim integral Tensor.")
     dim, start, length = wrap_dim(dim, n, "narrow"), int(start), int(length)
     size = input.size(dim)
     if length < 0:

@@ -9,6 +9,7 @@ from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op, primitive
 from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import type_name
 
 
 def _part(input: Meta, dim: int, start: int, length: int) -> Meta:
@@ -121,13 +122,27 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     where, n = indices_or_sections, input.size(dim)
     if isinstance(where, Tensor):
-        where = where.tolist()
+        where = _numbers(where)
     if not isinstance(where, int):
         return _cut_at(input, where, dim)
     if where <= 0:
         raise RuntimeError(f"tensor_split: number of sections must be larger than 0, got {where}")
     small, extra = divmod(n, where)
     return _cut_at(input, [i * small + min(i, extra) for i in range(1, where)], dim)
+
+
+def _numbers(where: Tensor) -> Any:
+    """The sections or cuts that a tensor holds."""
+    if where.dtype.name != "int64":
+        raise RuntimeError(
+            f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {type_name(where.dtype)}"
+        )
+    if where.dim() > 1:
+        raise RuntimeError(
+            f"tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a "
+            f"tensor with {where.dim()} dims"
+        )
+    return where.tolist()
 
 
 def _cut_at(input: Tensor, cuts: Sequence[int], dim: int) -> tuple[Tensor, ...]:

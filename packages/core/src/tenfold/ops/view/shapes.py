@@ -78,17 +78,19 @@ def reinterpreted(input: Meta, target: dtype) -> Meta:
         raise RuntimeError(
             f"view: self.dim() cannot be 0 to view {FROM_NUMPY[input.dtype]} as {target} (different element sizes)"
         )
-    if input.strides[-1] != have and input.shape[-1] != 1 and prod(input.shape):
-        raise RuntimeError(
-            f"view: self.stride(-1) must be 1 to view {FROM_NUMPY[input.dtype]} as {target} (different element sizes)"
-        )
-    size_bytes = input.shape[-1] * have
-    if size_bytes % want or any(s % want for s in input.strides[:-1]) or input.offset % want:
-        raise RuntimeError(
-            f"view: self.size(-1) times the element size must be divisible by {want} to view {FROM_NUMPY[input.dtype]} as "
-            f"{target} (different element sizes), but got {input.shape[-1]}"
-        )
-    return Meta((*input.shape[:-1], size_bytes // want), target.numpy, (*input.strides[:-1], want), input.offset)
+    what = f"to view {FROM_NUMPY[input.dtype]} as {target} (different element sizes), but got"
+    strides = input.strides if prod(input.shape) else contiguous_strides(input.shape, have)
+    if strides[-1] != have and input.shape[-1] != 1:
+        raise RuntimeError(f"view: self.stride(-1) must be 1 {what} {strides[-1] // have}")
+    ratio = max(want // have, 1)
+    if input.shape[-1] % ratio:
+        raise RuntimeError(f"view: self.size(-1) must be divisible by {ratio} {what} {input.shape[-1]}")
+    if input.offset % want and ratio > 1:
+        raise RuntimeError(f"view: self.storage_offset() must be divisible by {ratio} {what} {input.offset // have}")
+    for i, step in enumerate(strides[:-1]):
+        if step % want and ratio > 1:
+            raise RuntimeError(f"view: self.stride({i}) must be divisible by {ratio} {what} {step // have}")
+    return Meta((*input.shape[:-1], input.shape[-1] * have // want), target.numpy, (*strides[:-1], want), input.offset)
 
 
 @primitive("view", view=True, ends_graph="reinterpreted", spellings={"dtype": "shape", "size": "shape"})
@@ -127,7 +129,13 @@ def reshape(input: Tensor, shape: Ints) -> Tensor:
     try:
         return view(input, shape)
     except RuntimeError:
-        return view(input.contiguous(), infer_size(shape, input.numel(), "reshape"))
+        return of_a_copy(view(input.contiguous(), infer_size(shape, input.numel(), "reshape")))
+
+
+def of_a_copy(result: Tensor) -> Tensor:
+    """A view of memory that nobody else has, which is to users no view."""
+    result._base = None
+    return result
 
 
 @primitive("view", view=True)
