@@ -121,3 +121,17 @@ def test_gumbel_softmax(hard: bool) -> None:
             (got * tf.tensor(weights.tolist())).sum().backward()
             torch.testing.assert_close(torch.tensor(got.tolist()), wanted.detach())
             torch.testing.assert_close(torch.tensor(b.grad.tolist()), a.grad)
+
+
+@pytest.mark.parametrize(
+    "name", ["hardswish", "logsigmoid", "softplus", "mish", "gelu", "silu", "elu", "hardsigmoid", "softsign"]
+)
+def test_half_precision_is_float32_rounded(name: str) -> None:
+    tf.manual_seed(0)
+    x = tf.randn(20_000).to(tf.bfloat16).requires_grad_()
+    wide = x.detach().float().requires_grad_()
+    g = tf.randn(20_000).to(tf.bfloat16)
+    ACTIVATIONS[name](F, x).backward(g)
+    ACTIVATIONS[name](F, wide).backward(g.float())
+    difference, size = (x.grad.float() - wide.grad).abs(), wide.grad.abs()
+    assert bool((difference <= 1e-5 + 1.6e-2 * size).all())

@@ -5,10 +5,18 @@ from __future__ import annotations
 
 from tenfold import op
 from tenfold.autograd.gradients import gradient
-from tenfold.ops.activation.functions import gelu_backward, silu_backward, threshold_backward
+from tenfold.ops.activation.functions import HALF_BYTES, gelu_backward, silu_backward, threshold_backward
 from tenfold.ops.activation.softmax import log_softmax_backward, softmax_backward
 from tenfold.ops.creation.like import zeros_like
 from tenfold.ops.pointwise.arithmetic import where
+from tenfold.tensor.tensor import Tensor
+
+
+def _hardswish_slope(x: Tensor) -> Tensor:
+    """x / 3 + 1 / 2 between -3 and 3; of half precision in float32, since it cancels near its zero."""
+    x = x.float() if x._array.dtype.itemsize == HALF_BYTES else x
+    return where(x <= -3, 0.0, where(x < 3, x / 3 + 0.5, 1.0))
+
 
 gradient(op.relu, input=lambda g, out: threshold_backward(g, out, 0))
 gradient(
@@ -19,9 +27,6 @@ gradient(
 gradient(op.gelu, input=lambda g, input, approximate: gelu_backward(g, input, approximate))
 gradient(op.silu, input=lambda g, input: silu_backward(g, input))
 gradient(op.logsigmoid, node="LogSigmoidBackward0", input=lambda g, input: g * (-input).sigmoid())
-gradient(
-    op.hardswish,
-    input=lambda g, input: g * where(input <= -3, 0.0, where(input < 3, input / 3 + 0.5, 1.0)),
-)
+gradient(op.hardswish, input=lambda g, input: (g * _hardswish_slope(input)).to(g.dtype))
 gradient(op.softmax, input=lambda g, out, dim: softmax_backward(g, out, dim))
 gradient(op.log_softmax, input=lambda g, out, dim: log_softmax_backward(g, out, dim))
