@@ -5,8 +5,9 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from tenfold.autograd.handles import RemovableHandle, add_hook
+from tenfold.autograd.handles import add_hook
 from tenfold.autograd.nodes import Node
+from tenfold.utils.hooks import RemovableHandle
 
 
 def register_tensor_hook(tensor: Any, hook: Any) -> RemovableHandle:

@@ -1,7 +1,6 @@
 """Module hooks that run in the backward pass, made of two identity functions around the forward.
 
-The tap on the inputs is the last thing that the module's part of the graph reaches and the tap on the outputs the
-first, so
+The tap on the inputs is the last thing that the module's part of the graph reaches and the tap on the outputs the first, so
 their backward functions see exactly the gradients that the hooks are promised.
 """
 

@@ -266,9 +266,7 @@ class ModuleDict(Module):
 
 
 def pairs_of(owner: str, source: Any, sort: bool = False) -> list[tuple[Any, Any]]:
-    """The (key, value) pairs of a mapping or of an iterable of pairs, checked; plain dictionaries sorted by key when
-    `sort`.
-    """
+    """The (key, value) pairs of a mapping or of an iterable of pairs, checked; plain dictionaries sorted by key when `sort`."""
     if not isinstance(source, Iterable):
         raise TypeError(f"{owner}.update should be called with an iterable of key/value pairs, but got {type(source).__name__}")
     if isinstance(source, Mapping) or hasattr(source, "items"):

@@ -20,9 +20,7 @@ class Conversion:
     _buffers: dict[str, Tensor | None]
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Replaces every tensor's data by `fn(tensor)`; parameters stay the same objects, so optimizers keep hold of
-        them.
-        """
+        """Replaces every tensor's data by `fn(tensor)`; parameters stay the same objects, so optimizers keep hold of them."""
         if recurse:
             for child in self.children():  # type: ignore[attr-defined]
                 child._apply(fn)
@@ -36,8 +34,7 @@ class Conversion:
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
-        """Moves and casts the tensors: `to(device, dtype, non_blocking)`, `to(dtype)`, `to(tensor)`,
-        `to(memory_format=...)`.
+        """Moves and casts the tensors: `to(device, dtype, non_blocking)`, `to(dtype)`, `to(tensor)`, `to(memory_format=...)`.
 
         Only floating and complex tensors are cast, and only 4-d and 5-d ones take the memory format.
         Raises TypeError for a dtype that is neither floating nor complex.

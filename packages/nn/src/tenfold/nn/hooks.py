@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from tenfold.nn import backward_hooks
+from tenfold.utils.hooks import RemovableHandle
 
 __all__ = [
     "RemovableHandle",
@@ -23,43 +23,6 @@ __all__ = [
 ]
 
 Hook = Callable[..., Any]
-
-
-class RemovableHandle:
-    """What every `register_*_hook` returns: `remove()` takes the hook out again, as does leaving a `with` block.
-
-    Args: hooks_dict holds the hook under this handle's `id`; extra_dict: further dictionaries (one or a list) keyed by
-    it.
-    """
-
-    next_id: ClassVar[int] = 0
-
-    def __init__(self, hooks_dict: Any, *, extra_dict: Any = None) -> None:
-        extras = [] if extra_dict is None else extra_dict if isinstance(extra_dict, list) else [extra_dict]
-        self._owners = [weakref.ref(owner) for owner in (hooks_dict, *extras)]
-        self.id = RemovableHandle.next_id
-        RemovableHandle.next_id += 1
-
-    def remove(self) -> None:
-        """Takes the hook out; a second call does nothing."""
-        for reference in self._owners:
-            owner = reference()
-            if owner is not None:
-                owner.pop(self.id, None)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.remove()
-
-    def __getstate__(self) -> tuple[Any, ...]:
-        return self.id, [reference() for reference in self._owners]
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.id, owners = state
-        self._owners = [weakref.ref(OrderedDict() if owner is None else owner) for owner in owners]
-        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
 
 
 class GlobalHooks:
@@ -100,8 +63,7 @@ class HookRegistration:
     """The hook methods of `Module`.
 
     `_hooked` is the one attribute that a call tests. It is True in a module's own dictionary once a hook was registered
-    there,
-    and on the class while a global hook exists; a call that finds no hook any more resets it.
+    there, and on the class while a global hook exists; a call that finds no hook any more resets it.
     """
 
     _hooked: ClassVar[bool] = False
@@ -128,8 +90,7 @@ class HookRegistration:
     ) -> RemovableHandle:
         """Calls `hook(module, args, output)` after forward; what it returns replaces the output.
 
-        With `with_kwargs` it is `hook(module, args, kwargs, output)`; with `always_call` it also runs when forward
-        raised.
+        With `with_kwargs` it is `hook(module, args, kwargs, output)`; with `always_call` it also runs when forward raised.
         """
         flags: list[Any] = [self._forward_hooks_with_kwargs] if with_kwargs else []
         if always_call:
@@ -138,9 +99,7 @@ class HookRegistration:
         return _put(self._forward_hooks, hook, flags, prepend)
 
     def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
-        """Calls `hook(module, grad_output)` when the gradients of the outputs are known; a returned tuple replaces
-        them.
-        """
+        """Calls `hook(module, grad_output)` when the gradients of the outputs are known; a returned tuple replaces them."""
         self.__dict__["_hooked"] = True
         return _put(self._backward_pre_hooks, hook, None, prepend)
 
@@ -223,9 +182,7 @@ def _global_backward_kind(full: bool) -> None:
 
 
 def register_module_parameter_registration_hook(hook: Hook) -> RemovableHandle:
-    """Calls `hook(module, name, parameter)` at every registration of a parameter; what it returns is registered
-    instead.
-    """
+    """Calls `hook(module, name, parameter)` at every registration of a parameter; what it returns is registered instead."""
     return _put(GLOBAL.parameter_registration, hook)
 
 
@@ -235,9 +192,7 @@ def register_module_buffer_registration_hook(hook: Hook) -> RemovableHandle:
 
 
 def register_module_module_registration_hook(hook: Hook) -> RemovableHandle:
-    """Calls `hook(module, name, submodule)` at every registration of a submodule; what it returns is registered
-    instead.
-    """
+    """Calls `hook(module, name, submodule)` at every registration of a submodule; what it returns is registered instead."""
     return _put(GLOBAL.module_registration, hook)
 
 
@@ -316,9 +271,7 @@ def _forward_hooks(module: Any) -> Iterator[tuple[int, Hook, bool, bool]]:
 
 
 def _run_always_called(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], called: set[int]) -> None:
-    """After a failed call: the hooks that asked to run anyway, with None as the result; their own failures become
-    warnings.
-    """
+    """After a failed call: the hooks that asked to run anyway, with None as the result; their own failures become warnings."""
     for hook_id, hook, with_kwargs, always in _forward_hooks(module):
         if not always or hook_id in called:
             continue

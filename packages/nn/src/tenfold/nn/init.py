@@ -1,6 +1,4 @@
-"""Filling parameters with their first values. Every function works in place, without gradients, and returns the
-tensor.
-"""
+"""Filling parameters with their first values. Every function works in place, without gradients, and returns the tensor."""
 
 from __future__ import annotations
 
@@ -88,8 +86,7 @@ def trunc_normal_(
 ) -> Tensor:
     """Fills with N(mean, std^2) limited to [a, b].
 
-    Where that keeps at least 30 % of the normal draws, draws again what lies outside; else inverts the distribution
-    function.
+    Where that keeps at least 30 % of the normal draws, draws again what lies outside; else inverts the distribution function.
     Differs from PyTorch: in the second case the numbers under a seed are others.
     """
     if not a - 2 * std <= mean <= b + 2 * std:

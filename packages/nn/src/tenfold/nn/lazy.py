@@ -13,8 +13,7 @@ class LazyModuleMixin:
     """Makes a layer of uninitialized parameters: mix it in ahead of the layer's class and write
     `initialize_parameters(*args)`.
 
-    The first call materializes the parameters and turns the object into `cls_to_become`. A state_dict works on both
-    sides.
+    The first call materializes the parameters and turns the object into `cls_to_become`. A state_dict works on both sides.
     """
 
     cls_to_become: ClassVar[type | None] = None

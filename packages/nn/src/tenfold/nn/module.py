@@ -32,8 +32,7 @@ class Module(Traversal, HookRegistration, StateDict, Conversion):
     """Base class of everything with parameters: subclass it, create the parts in `__init__`, compute in `forward`.
 
     Assigning a `Parameter`, a `Buffer` or a `Module` to an attribute registers it, after which `parameters()`, `to()`,
-    `state_dict()` and their kin find it in the whole tree. `training` tells layers such as dropout which mode they are
-    in.
+    `state_dict()` and their kin find it in the whole tree. `training` tells layers such as dropout which mode they are in.
 
     Raises AttributeError when something is registered before `super().__init__()` was called.
 
@@ -156,9 +155,8 @@ class Module(Traversal, HookRegistration, StateDict, Conversion):
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Adds a parameter under `name`; None reserves the name.
 
-        Raises TypeError for a name or value of a wrong type or a value that is computed from others, KeyError for a
-        name
-        that is empty, has a dot or is taken.
+        Raises TypeError for a name or value of a wrong type or a value that is computed from others, KeyError for a name that
+        is empty, has a dot or is taken.
         """
         self._need_init("parameters")
         self._check_name("parameter", name, self._parameters)

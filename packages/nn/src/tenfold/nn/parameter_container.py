@@ -97,8 +97,7 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """A dictionary, in order of insertion, whose tensors are registered as parameters; other values are kept as they
-    are.
+    """A dictionary, in order of insertion, whose tensors are registered as parameters; other values are kept as they are.
 
     Args: parameters, a mapping or an iterable of (string, value) pairs. A plain mapping other than an OrderedDict or a
     ParameterDict is taken in order of its keys.

@@ -53,8 +53,7 @@ class StateDict:
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
         """The parameters, persistent buffers and extra states of the tree as an OrderedDict of dotted names.
 
-        The tensors share memory with the module and are detached unless `keep_vars`. The dictionary's `_metadata` holds
-        each
+        The tensors share memory with the module and are detached unless `keep_vars`. The dictionary's `_metadata` holds each
         module's `_version`. `destination` collects into an existing dictionary, under `prefix`.
         """
         if args:
@@ -114,10 +113,8 @@ class StateDict:
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> _IncompatibleKeys:
         """Copies the tensors of `state_dict` into the parameters and buffers of the same names.
 
-        With `assign` the module takes the given tensors themselves, with their dtype and device. Returns the missing
-        and the
-        unexpected keys. Raises RuntimeError, listing everything that is wrong, for shapes that differ and (when
-        `strict`) for
+        With `assign` the module takes the given tensors themselves, with their dtype and device. Returns the missing and the
+        unexpected keys. Raises RuntimeError, listing everything that is wrong, for shapes that differ and (when `strict`) for
         keys that do not match; TypeError for something that is no mapping.
         """
         if not isinstance(state_dict, Mapping):

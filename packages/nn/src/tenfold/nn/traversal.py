@@ -84,9 +84,7 @@ class Traversal:
         recurse: bool = True,
         remove_duplicate: bool = True,
     ) -> Iterator[tuple[str, Any]]:
-        """What `get_members_fn` gives for every module of the tree, under full names, without None and repeated
-        objects.
-        """
+        """What `get_members_fn` gives for every module of the tree, under full names, without None and repeated objects."""
         seen: set[Any] = set()
         tree = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
         for module_prefix, module in tree:
@@ -108,8 +106,7 @@ class Traversal:
         return module  # type: ignore[no-any-return]
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
-        """Puts `module` under the dotted name `target`, whose parents must exist; with `strict` the name itself must,
-        too.
+        """Puts `module` under the dotted name `target`, whose parents must exist; with `strict` the name itself must, too.
 
         Raises ValueError for an empty name or a value that is no module, AttributeError for a name that does not lead
         to a module.

@@ -15,8 +15,8 @@ Sizes = tuple[int, ...]
 
 
 def output_length(size: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool = False) -> int:
-    """How many positions a window has along one dimension; with `ceil_mode` a last, cut-off window counts
-    unless it would start in the padding on the right."""
+    """How many positions a window has along one dimension; with `ceil_mode` a last, cut-off window counts unless it would
+    start in the padding on the right."""
     room = size + 2 * padding - dilation * (kernel - 1) - 1
     if not ceil_mode:
         return room // stride + 1

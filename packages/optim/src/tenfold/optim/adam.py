@@ -15,9 +15,9 @@ from tenfold.optim.rule import RuleOptimizer, averages, counter, decayed, moment
 class Adam(RuleOptimizer):
     """Steps scaled by running averages of the gradient and of its square.
 
-    `m = beta1 m + (1 - beta1) g`, `v = beta2 v + (1 - beta2) g^2`,
-    `param -= lr * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps)`; with `amsgrad`, `v` is its running maximum.
-    `weight_decay * param` is added to `g`, or with `decoupled_weight_decay` taken off the parameter, times lr.
+    `m = beta1 m + (1 - beta1) g`, `v = beta2 v + (1 - beta2) g^2`, `param -= lr * (m / (1 - beta1^t)) / (sqrt(v / (1 -
+    beta2^t)) + eps)`; with `amsgrad`, `v` is its running maximum. `weight_decay * param` is added to `g`, or with
+    `decoupled_weight_decay` taken off the parameter, times lr.
 
     Raises:
         ValueError: a negative lr, eps or weight_decay; a beta outside [0, 1).

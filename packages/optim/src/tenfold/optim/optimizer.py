@@ -12,12 +12,13 @@ from typing import Any, ClassVar
 
 import tenfold
 from tenfold import Tensor
-from tenfold.optim.hooks import HookHandle, Hooks, add_hook
+from tenfold.utils.hooks import RemovableHandle, add_hook
 
 Group = dict[str, Any]
 State = dict[str, Any]
 Params = Iterable[Tensor] | Iterable[Group] | Iterable[tuple[str, Tensor]]
 Closure = Callable[[], Any]
+Hooks = OrderedDict[int, Callable[..., Any]]
 
 
 class _Required:
@@ -32,12 +33,12 @@ _global_pre_hooks: Hooks = OrderedDict()
 _global_post_hooks: Hooks = OrderedDict()
 
 
-def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> HookHandle:
+def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call `hook(optimizer, args, kwargs)` before the step of every optimizer."""
     return add_hook(_global_pre_hooks, hook)
 
 
-def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> HookHandle:
+def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call `hook(optimizer, args, kwargs)` after the step of every optimizer."""
     return add_hook(_global_post_hooks, hook)
 
@@ -252,27 +253,27 @@ class Optimizer:
         on_device = isinstance(value, Tensor) and (group.get("capturable") or group.get("fused"))
         return value.to(device=param.device, dtype=tenfold.float32) if on_device else value
 
-    def register_step_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` before each step; it may return new `(args, kwargs)`."""
         return add_hook(self._step_pre_hooks, hook)
 
-    def register_step_post_hook(self, hook: Callable[..., Any]) -> HookHandle:
+    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` after each step."""
         return add_hook(self._step_post_hooks, hook)
 
-    def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> HookHandle:
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer)` before `state_dict()`."""
         return add_hook(self._state_dict_pre_hooks, hook, prepend)
 
-    def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> HookHandle:
+    def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer, state_dict)` after `state_dict()`; it may return a replacement."""
         return add_hook(self._state_dict_post_hooks, hook, prepend)
 
-    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> HookHandle:
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer, state_dict)` before `load_state_dict()`; it may return a replacement."""
         return add_hook(self._load_pre_hooks, hook, prepend)
 
-    def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> HookHandle:
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer)` after `load_state_dict()`."""
         return add_hook(self._load_post_hooks, hook, prepend)
 

@@ -29,8 +29,8 @@ def embedding_rows(weight: Array, input: Array, padding_idx: int, scale_grad_by_
 def embedding_weight_grad(grad: Array, indices: Array, num_weights: int, padding_idx: int, scale_by_freq: bool) -> Array:
     """Add the rows of grad (*, D) to the rows of a zero table (num_weights, D) that `indices` (*) name.
 
-    Rows of `padding_idx` (negative: no such row) stay zero; with `scale_by_freq` each row is divided by how
-    often its index occurs.
+    Rows of `padding_idx` (negative: no such row) stay zero; with `scale_by_freq` each row is divided by how often its index
+    occurs.
     """
     D = grad.shape[-1]
     out = np.zeros((num_weights, D), grad.dtype)

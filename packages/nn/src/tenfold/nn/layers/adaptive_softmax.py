@@ -12,8 +12,6 @@ from tenfold.nn.container import ModuleList, Sequential
 from tenfold.nn.layers.linear import Linear
 from tenfold.nn.module import Module
 
-__all__ = ["AdaptiveLogSoftmaxWithLoss"]
-
 
 class _ASMoutput(NamedTuple):
     output: Tensor
@@ -21,8 +19,7 @@ class _ASMoutput(NamedTuple):
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
-    """Log-probability of the target classes, and minus its mean. Shape: (N, in_features), int64 (N) -> (N), (); or
-    without N.
+    """Log-probability of the target classes, and minus its mean. Shape: (N, in_features), int64 (N) -> (N), (); or without N.
 
     Classes must be numbered by falling frequency. Those below `cutoffs[0]` are in the head; each further cutoff ends a
     cluster whose projection has `in_features / div_value^(i + 1)` dimensions.

@@ -6,13 +6,9 @@ from tenfold import Tensor
 from tenfold.nn import functional as F
 from tenfold.nn.module import Module
 
-__all__ = ["CosineSimilarity", "PairwiseDistance"]
-
 
 class PairwiseDistance(Module):
-    """(sum |x1 - x2 + eps|^p)^(1/p) of rows. Shape: (N, D) or (D), (N, D) or (D) -> (N) or (), or (N, 1) with
-    `keepdim`.
-    """
+    """(sum |x1 - x2 + eps|^p)^(1/p) of rows. Shape: (N, D) or (D), (N, D) or (D) -> (N) or (), or (N, 1) with `keepdim`."""
 
     def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
         super().__init__()

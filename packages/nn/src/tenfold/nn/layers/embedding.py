@@ -10,8 +10,6 @@ from tenfold.nn import functional as F, init
 from tenfold.nn.module import Module
 from tenfold.nn.parameter import Parameter
 
-__all__ = ["Embedding", "EmbeddingBag"]
-
 
 class _Table(Module):
     """The weight that both embeddings look up in."""
@@ -61,8 +59,7 @@ def _checked_table(name: str, embeddings: Tensor) -> tuple[int, int]:
 class Embedding(_Table):
     """Row `index` of a learned table. Shape: integers (*) -> (*, embedding_dim).
 
-    Args: padding_idx, a row that stays as it is in training; max_norm, renormalize longer rows to this p = `norm_type`
-    norm;
+    Args: padding_idx, a row that stays as it is in training; max_norm, renormalize longer rows to this p = `norm_type` norm;
     scale_grad_by_freq, divide gradients by how often a row occurs in the batch; sparse, give a sparse gradient.
 
     Raises AssertionError for a padding_idx out of range.
@@ -133,8 +130,7 @@ class EmbeddingBag(_Table):
     """The sum, mean or maximum of the rows in each bag of indices. Shape: integers (B, N), or (N) with offsets (B) ->
     (B, embedding_dim).
 
-    `forward(input, offsets, per_sample_weights)`; the weights need mode "sum". `include_last_offset` ends offsets with
-    the
+    `forward(input, offsets, per_sample_weights)`; the weights need mode "sum". `include_last_offset` ends offsets with the
     number of indices. Other arguments as for `Embedding`.
 
     >>> bag = EmbeddingBag.from_pretrained(tenfold.tensor([[1.0, 2.0], [3.0, 4.0]]))

@@ -12,8 +12,6 @@ from tenfold.nn.lazy import LazyModuleMixin
 from tenfold.nn.module import Module
 from tenfold.nn.parameter import Parameter, UninitializedParameter
 
-__all__ = ["Bilinear", "Identity", "LazyLinear", "Linear"]
-
 
 class Identity(Module):
     """Returns its input; takes, and forgets, any arguments."""

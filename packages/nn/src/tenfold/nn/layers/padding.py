@@ -9,24 +9,6 @@ from tenfold.nn import functional as F
 from tenfold.nn.layers.sizes import as_tuple
 from tenfold.nn.module import Module
 
-__all__ = [
-    "CircularPad1d",
-    "CircularPad2d",
-    "CircularPad3d",
-    "ConstantPad1d",
-    "ConstantPad2d",
-    "ConstantPad3d",
-    "ReflectionPad1d",
-    "ReflectionPad2d",
-    "ReflectionPad3d",
-    "ReplicationPad1d",
-    "ReplicationPad2d",
-    "ReplicationPad3d",
-    "ZeroPad1d",
-    "ZeroPad2d",
-    "ZeroPad3d",
-]
-
 
 class _PaddingNd(Module):
     """A padding of the last `ndim` dimensions; `padding` is one size or (before, after) pairs, last dimension first."""
@@ -41,6 +23,18 @@ class _PaddingNd(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.pad(input, self.padding, self.mode)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
+
+
+class _ZeroPad:
+    """Makes the constant padding behind it in the bases one with zeros."""
+
+    padding: tuple[int, ...]
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)  # type: ignore[call-arg] # a _ConstantPadNd follows
 
     def extra_repr(self) -> str:
         return f"{self.padding}"
@@ -84,14 +78,8 @@ class ConstantPad1d(_ConstantPadNd):
     ndim = 1
 
 
-class ZeroPad1d(ConstantPad1d):
+class ZeroPad1d(_ZeroPad, ConstantPad1d):
     """Pads a sequence with zeros. Shape: (N, C, L) or (C, L) -> (N, C, L') or (C, L')."""
-
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0.0)
-
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
 
 
 class ReflectionPad1d(_PaddingNd):
@@ -122,14 +110,8 @@ class ConstantPad2d(_ConstantPadNd):
     ndim = 2
 
 
-class ZeroPad2d(ConstantPad2d):
+class ZeroPad2d(_ZeroPad, ConstantPad2d):
     """Pads an image with zeros. Shape: (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')."""
-
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0.0)
-
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
 
 
 class ReflectionPad2d(_PaddingNd):
@@ -149,9 +131,7 @@ class ReplicationPad2d(_PaddingNd):
 
 
 class CircularPad2d(_CircularPadNd):
-    """Pads an image with the values of its other end. Shape: (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H',
-    W').
-    """
+    """Pads an image with the values of its other end. Shape: (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')."""
 
     ndim = 2
 
@@ -162,14 +142,8 @@ class ConstantPad3d(_ConstantPadNd):
     ndim = 3
 
 
-class ZeroPad3d(ConstantPad3d):
+class ZeroPad3d(_ZeroPad, ConstantPad3d):
     """Pads a volume with zeros. Shape: (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H', W')."""
-
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0.0)
-
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
 
 
 class ReflectionPad3d(_PaddingNd):
@@ -182,9 +156,7 @@ class ReflectionPad3d(_PaddingNd):
 
 
 class ReplicationPad3d(_PaddingNd):
-    """Pads a volume with its edge values. Shape: (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H',
-    W').
-    """
+    """Pads a volume with its edge values. Shape: (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H', W')."""
 
     ndim = 3
     mode = "replicate"

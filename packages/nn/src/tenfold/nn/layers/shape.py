@@ -8,19 +8,6 @@ from tenfold import Tensor
 from tenfold.nn import functional as F
 from tenfold.nn.module import Module
 
-__all__ = [
-    "ChannelShuffle",
-    "Flatten",
-    "Fold",
-    "PixelShuffle",
-    "PixelUnshuffle",
-    "Unflatten",
-    "Unfold",
-    "Upsample",
-    "UpsamplingBilinear2d",
-    "UpsamplingNearest2d",
-]
-
 
 class Flatten(Module):
     """Makes one dimension of those from `start_dim` to `end_dim`. Shape: (N, *) -> (N, product of *).
@@ -169,8 +156,7 @@ class UpsamplingBilinear2d(Upsample):
 
 
 class Unfold(Module):
-    """The windows of an image as columns. Shape: (N, C, H, W) or (C, H, W) -> (N, C K, L) or (C K, L), K the window's
-    size.
+    """The windows of an image as columns. Shape: (N, C, H, W) or (C, H, W) -> (N, C K, L) or (C K, L), K the window's size.
 
     Arguments are one number or one per spatial dimension.
     """
@@ -187,9 +173,7 @@ class Unfold(Module):
 
 
 class Fold(Module):
-    """Sums columns back to an image, the transpose of `Unfold`. Shape: (N, C K, L) or (C K, L) -> (N, C, H, W) or (C,
-    H, W).
-    """
+    """Sums columns back to an image, the transpose of `Unfold`. Shape: (N, C K, L) or (C K, L) -> (N, C, H, W) or (C, H, W)."""
 
     def __init__(self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
         super().__init__()

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-__all__: list[str] = []
-
 
 def as_tuple(value: Any, count: int) -> tuple[Any, ...]:
     """`value` as a tuple: an iterable as it is, a single number `count` times."""

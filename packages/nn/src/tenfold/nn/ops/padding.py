@@ -86,9 +86,9 @@ def constant_pad_nd(input: Tensor, pad: Any, value: float = 0) -> Tensor:
 def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Tensor:
     """A border of a constant, or of the input's own values: "reflect", "replicate" or "circular".
 
-    `pad` has a pair of widths (before, after) for each padded dimension, the last one first; negative widths crop.
-    Raises: RuntimeError for widths that do not fit, or a value for another mode than "constant"; NotImplementedError for an
-    unknown mode.
+    `pad` has a pair of widths (before, after) for each padded dimension, the last one first; negative widths crop. Raises:
+    RuntimeError for widths that do not fit, or a value for another mode than "constant"; NotImplementedError for an unknown
+    mode.
 
     >>> import tenfold
     >>> tenfold.op.pad(tenfold.tensor([[1.0, 2.0, 3.0]]), (2, 1), mode="reflect")

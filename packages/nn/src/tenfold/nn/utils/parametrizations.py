@@ -95,8 +95,7 @@ class _SpectralNorm(Module):
 def spectral_norm(
     module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> Module:
-    """Divides a weight by its largest singular value, seen as a matrix with `dim` (0; 1 for transposed convolutions) as
-    rows.
+    """Divides a weight by its largest singular value, seen as a matrix with `dim` (0; 1 for transposed convolutions) as rows.
 
     Raises ValueError where the module has no such tensor. Source: Miyato et al. 2018.
     """

@@ -1,8 +1,7 @@
 """Parametrizations: a module's tensor computed from other ("original") parameters whenever it is read.
 
-A parametrized module gets a class of its own, with a property where the tensor was; `module.parametrizations[name]`
-holds
-the originals and the chain of modules that computes the tensor.
+A parametrized module gets a class of its own, with a property where the tensor was; `module.parametrizations[name]` holds the
+originals and the chain of modules that computes the tensor.
 """
 
 from __future__ import annotations
@@ -49,8 +48,7 @@ class ParametrizationList(ModuleList):
     """The originals of one tensor and the modules that compute it; they are `original`, or `original0`, `original1`,
     ...
 
-    A `right_inverse` of the modules, last first, gives the originals for a value. Raises ValueError, unless `unsafe`,
-    where
+    A `right_inverse` of the modules, last first, gives the originals for a value. Raises ValueError, unless `unsafe`, where
     the computed tensor differs in dtype or shape.
     """
 
@@ -78,9 +76,7 @@ class ParametrizationList(ModuleList):
         return ["original"] if self.is_tensor else [f"original{i}" for i in range(self.ntensors)]
 
     def right_inverse(self, value: Tensor) -> None:
-        """Sets the originals so that the tensor becomes `value`; raises RuntimeError where a module has no
-        `right_inverse`.
-        """
+        """Sets the originals so that the tensor becomes `value`; raises RuntimeError where a module has no `right_inverse`."""
         new: Any = value
         with tenfold.no_grad():
             for module in reversed(self):

@@ -31,8 +31,7 @@ class _PackedFields(NamedTuple):
 class PackedSequence(_PackedFields):
     """The steps of a batch of sequences without padding, as the recurrent layers take it.
 
-    `data` (sum of lengths, *) holds all first steps, then all second ones, ...; `batch_sizes` (T), int64 on the CPU,
-    how many
+    `data` (sum of lengths, *) holds all first steps, then all second ones, ...; `batch_sizes` (T), int64 on the CPU, how many
     sequences reach each step; the indices sort the batch by falling length and back (None: it was sorted).
     """
 
@@ -129,8 +128,7 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
 def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True) -> PackedSequence:
     """Packs padded sequences of the given lengths. Shape: (T, B, *), or (B, T, *) with `batch_first`.
 
-    Raises RuntimeError for lengths that are not positive, not as many as sequences, or, while `enforce_sorted`, not
-    falling.
+    Raises RuntimeError for lengths that are not positive, not as many as sequences, or, while `enforce_sorted`, not falling.
 
     >>> packed = pack_padded_sequence(tenfold.tensor([[1, 2], [3, 0]]), [2, 1], batch_first=True)
     >>> packed.data.tolist(), packed.batch_sizes.tolist()

@@ -1,8 +1,7 @@
 """Layer and root-mean-square normalization and their gradients.
 
-Rows are worked on in blocks that stay in the cache; sums over rows and columns are matrix-vector products.
-Each gradient uses the same identity: for y = (x - mean) / std and the gradient h of y,
-the gradient of x is (h - mean(h) - y mean(h y)) / std.
+Rows are worked on in blocks that stay in the cache; sums over rows and columns are matrix-vector products. Each gradient uses
+the same identity: for y = (x - mean) / std and the gradient h of y, the gradient of x is (h - mean(h) - y mean(h y)) / std.
 """
 
 from __future__ import annotations

@@ -11,33 +11,6 @@ from tenfold.nn import functional as F, init
 from tenfold.nn.module import Module
 from tenfold.nn.parameter import Parameter
 
-__all__ = [
-    "CELU",
-    "ELU",
-    "GELU",
-    "GLU",
-    "Hardshrink",
-    "Hardsigmoid",
-    "Hardswish",
-    "Hardtanh",
-    "LeakyReLU",
-    "LogSigmoid",
-    "Mish",
-    "PReLU",
-    "RReLU",
-    "ReLU",
-    "ReLU6",
-    "SELU",
-    "SiLU",
-    "Sigmoid",
-    "Softplus",
-    "Softshrink",
-    "Softsign",
-    "Tanh",
-    "Tanhshrink",
-    "Threshold",
-]
-
 
 class _Inplace(Module):
     """An activation whose one option is to overwrite its input."""
@@ -84,8 +57,7 @@ class ReLU(_Inplace):
 
 
 class RReLU(Module):
-    """x where x >= 0, else a x with a drawn from U(lower, upper) in training and their mean in evaluation. Shape: any,
-    kept.
+    """x where x >= 0, else a x with a drawn from U(lower, upper) in training and their mean in evaluation. Shape: any, kept.
 
     Source: Xu et al. 2015.
     """

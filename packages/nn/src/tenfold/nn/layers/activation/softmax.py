@@ -8,13 +8,6 @@ from tenfold import Tensor
 from tenfold.nn import functional as F
 from tenfold.nn.module import Module
 
-__all__ = [
-    "LogSoftmax",
-    "Softmax",
-    "Softmax2d",
-    "Softmin",
-]
-
 
 class _OverDim(Module):
     """A softmax along one dimension."""
@@ -51,9 +44,7 @@ class Softmax(_OverDim):
 
 
 class Softmax2d(Module):
-    """Softmax over the channels at every place. Shape: (N, C, H, W) or (C, H, W), kept; raises ValueError for
-    others.
-    """
+    """Softmax over the channels at every place. Shape: (N, C, H, W) or (C, H, W), kept; raises ValueError for others."""
 
     def forward(self, input: Tensor) -> Tensor:
         if input.dim() not in (3, 4):

@@ -11,20 +11,15 @@ from tenfold.nn.layers.linear import NonDynamicallyQuantizableLinear
 from tenfold.nn.module import Module
 from tenfold.nn.parameter import Parameter
 
-__all__ = ["MultiheadAttention"]
-
 
 class MultiheadAttention(Module):
-    """Concat(head_1, ...) W_O with head_i = softmax(q_i k_i^T / sqrt(head_dim)) v_i of projected queries, keys and
-    values.
+    """Concat(head_1, ...) W_O with head_i = softmax(q_i k_i^T / sqrt(head_dim)) v_i of projected queries, keys and values.
 
-    Shape: (L, N, E), (S, N, kdim), (S, N, vdim), batch first with `batch_first`, or without N -> output like the query
-    and,
+    Shape: (L, N, E), (S, N, kdim), (S, N, vdim), batch first with `batch_first`, or without N -> output like the query and,
     unless `need_weights=False`, weights (N, L, S), or (N, heads, L, S) with `average_attn_weights=False`.
 
-    Masks: True (or -inf) forbids; `key_padding_mask` (N, S) forbids keys, `attn_mask` (L, S) or (N heads, L, S) pairs.
-    Raises ValueError unless the sizes are positive, AssertionError unless num_heads divides embed_dim. Source: Vaswani
-    et al. 2017.
+    Masks: True (or -inf) forbids; `key_padding_mask` (N, S) forbids keys, `attn_mask` (L, S) or (N heads, L, S) pairs. Raises
+    ValueError unless the sizes are positive, AssertionError unless num_heads divides embed_dim. Source: Vaswani et al. 2017.
 
     >>> output, weights = MultiheadAttention(4, 2)(*[tenfold.ones(3, 1, 4)] * 3)
     >>> list(output.shape), list(weights.shape)
@@ -132,8 +127,6 @@ class MultiheadAttention(Module):
 
 
 def _transposed(*tensors: Tensor) -> list[Tensor]:
-    """Each with its first two dimensions exchanged; what was one tensor stays one, which lets one product project all
-    three.
-    """
+    """Each with its first two dimensions exchanged; what was one tensor stays one, which lets one product project all three."""
     turned = {id(tensor): tensor.transpose(0, 1) for tensor in tensors}
     return [turned[id(tensor)] for tensor in tensors]

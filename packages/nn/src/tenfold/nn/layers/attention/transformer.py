@@ -16,14 +16,6 @@ from tenfold.nn.layers.linear import Linear
 from tenfold.nn.layers.norm.layers import LayerNorm
 from tenfold.nn.module import Module
 
-__all__ = [
-    "Transformer",
-    "TransformerDecoder",
-    "TransformerDecoderLayer",
-    "TransformerEncoder",
-    "TransformerEncoderLayer",
-]
-
 Activation = str | Callable[[Tensor], Tensor]
 
 
@@ -39,8 +31,7 @@ def _activation(given: Activation) -> Callable[[Tensor], Tensor]:
 class TransformerEncoderLayer(Module):
     """Self-attention, then two linear layers, each added to its input and normalized (before, with `norm_first`).
 
-    Shape: (S, N, d_model), (N, S, d_model) with batch_first, or (S, d_model), kept. Raises RuntimeError for an
-    activation
+    Shape: (S, N, d_model), (N, S, d_model) with batch_first, or (S, d_model), kept. Raises RuntimeError for an activation
     other than "relu", "gelu" or a function.
 
     >>> list(TransformerEncoderLayer(4, 2, 8)(tenfold.ones(3, 1, 4)).shape)
@@ -112,8 +103,7 @@ def _additive(mask: Tensor, like: Tensor) -> Tensor:
 
 
 class TransformerDecoderLayer(Module):
-    """Self-attention, attention to the encoder's memory, then two linear layers, each added to its input and
-    normalized.
+    """Self-attention, attention to the encoder's memory, then two linear layers, each added to its input and normalized.
 
     Shape: (T, N, d_model) and memory (S, N, d_model), batch first with batch_first, or without N -> like the first.
     """
@@ -193,9 +183,7 @@ def _is_causal(mask: Tensor | None, given: bool | None) -> bool:
 
 
 class TransformerEncoder(Module):
-    """`num_layers` copies of an encoder layer, one after the other, and an optional last norm. Shape: as the
-    layer's.
-    """
+    """`num_layers` copies of an encoder layer, one after the other, and an optional last norm. Shape: as the layer's."""
 
     def __init__(
         self,
@@ -258,8 +246,7 @@ class TransformerDecoder(Module):
 
 
 class Transformer(Module):
-    """An encoder and a decoder. Shape: src (S, N, E), tgt (T, N, E), batch first with batch_first, or without N -> like
-    tgt.
+    """An encoder and a decoder. Shape: src (S, N, E), tgt (T, N, E), batch first with batch_first, or without N -> like tgt.
 
     Raises RuntimeError where the batches of src and tgt differ or their features are not d_model.
     """

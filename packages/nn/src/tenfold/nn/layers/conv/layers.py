@@ -13,8 +13,6 @@ from tenfold.nn.layers.sizes import as_tuple, twice_reversed
 from tenfold.nn.module import Module
 from tenfold.nn.parameter import Parameter
 
-__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
-
 _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 
@@ -22,6 +20,7 @@ class _ConvNd(Module):
     """Parameters, checks and repr of all convolutions; `ndim` counts the spatial dimensions."""
 
     ndim: ClassVar[int]
+    convolve: ClassVar[Callable[..., Tensor]]
     weight: Tensor
 
     def __init__(
@@ -141,35 +140,29 @@ class _Conv(_ConvNd):
         )
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        convolve = _CONVOLUTIONS[self.ndim]
         if self.padding_mode == "zeros":
-            return convolve(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
+            return self.convolve(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
         padded = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
-        return convolve(padded, weight, bias, self.stride, (0,) * self.ndim, self.dilation, self.groups)
+        return self.convolve(padded, weight, bias, self.stride, (0,) * self.ndim, self.dilation, self.groups)
 
     def forward(self, input: Tensor) -> Tensor:
         return self._conv_forward(input, self.weight, self.bias)
 
 
-_CONVOLUTIONS: dict[int, Callable[..., Tensor]] = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
-_TRANSPOSED: dict[int, Callable[..., Tensor]] = {1: F.conv_transpose1d, 2: F.conv_transpose2d, 3: F.conv_transpose3d}
-
-
 class Conv1d(_Conv):
-    """Convolution (cross-correlation) over a sequence. Shape: (N, C_in, L) or (C_in, L) -> (N, C_out, L') or (C_out,
-    L').
+    """Convolution (cross-correlation) over a sequence. Shape: (N, C_in, L) or (C_in, L) -> (N, C_out, L') or (C_out, L').
 
     L' = floor((L + 2 padding - dilation (kernel_size - 1) - 1) / stride) + 1. `weight` is (C_out, C_in / groups, K).
     """
 
     ndim = 1
+    convolve = staticmethod(F.conv1d)
 
 
 class Conv2d(_Conv):
     """Convolution (cross-correlation) over an image. Shape: (N, C_in, H, W) or (C_in, H, W) -> (N, C_out, H', W').
 
-    H' = floor((H + 2 padding - dilation (kernel_size - 1) - 1) / stride) + 1. `weight` is (C_out, C_in / groups, KH,
-    KW).
+    H' = floor((H + 2 padding - dilation (kernel_size - 1) - 1) / stride) + 1. `weight` is (C_out, C_in / groups, KH, KW).
     `padding` is a size, one per dimension, "same" or "valid"; `padding_mode` zeros, reflect, replicate or circular.
 
     Raises ValueError for channels that `groups` does not divide and for unknown padding strings or modes.
@@ -179,6 +172,7 @@ class Conv2d(_Conv):
     """
 
     ndim = 2
+    convolve = staticmethod(F.conv2d)
 
 
 class Conv3d(_Conv):
@@ -188,6 +182,7 @@ class Conv3d(_Conv):
     """
 
     ndim = 3
+    convolve = staticmethod(F.conv3d)
 
 
 class _ConvTransposeNd(_ConvNd):
@@ -229,9 +224,7 @@ class _ConvTransposeNd(_ConvNd):
 
     def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
         output_padding = self._output_padding(input, output_size)
-        return _TRANSPOSED[self.ndim](
-            input, self.weight, self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation
-        )
+        return self.convolve(input, self.weight, self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation)
 
     def _output_padding(self, input: Tensor, output_size: Any) -> tuple[int, ...]:
         """What has to be added on one side to reach `output_size`; raises ValueError where that cannot be reached."""
@@ -263,25 +256,25 @@ class _ConvTransposeNd(_ConvNd):
 class ConvTranspose1d(_ConvTransposeNd):
     """Transposed convolution over a sequence. Shape: (N, C_in, L) or (C_in, L) -> (N, C_out, L').
 
-    L' = (L - 1) stride - 2 padding + dilation (kernel_size - 1) + output_padding + 1. `weight` is (C_in, C_out /
-    groups, K).
+    L' = (L - 1) stride - 2 padding + dilation (kernel_size - 1) + output_padding + 1. `weight` is (C_in, C_out / groups, K).
     """
 
     ndim = 1
+    convolve = staticmethod(F.conv_transpose1d)
 
 
 class ConvTranspose2d(_ConvTransposeNd):
     """Transposed convolution over an image. Shape: (N, C_in, H, W) or (C_in, H, W) -> (N, C_out, H', W').
 
-    H' = (H - 1) stride - 2 padding + dilation (kernel_size - 1) + output_padding + 1. `forward(input, output_size)`
-    picks
-    one of the sizes that a strided convolution maps to the same input.
+    H' = (H - 1) stride - 2 padding + dilation (kernel_size - 1) + output_padding + 1. `forward(input, output_size)` picks one
+    of the sizes that a strided convolution maps to the same input.
 
     >>> list(ConvTranspose2d(3, 8, 2, stride=2)(tenfold.ones(2, 3, 5, 5)).shape)
     [2, 8, 10, 10]
     """
 
     ndim = 2
+    convolve = staticmethod(F.conv_transpose2d)
 
 
 class ConvTranspose3d(_ConvTransposeNd):
@@ -290,3 +283,4 @@ class ConvTranspose3d(_ConvTransposeNd):
     """
 
     ndim = 3
+    convolve = staticmethod(F.conv_transpose3d)

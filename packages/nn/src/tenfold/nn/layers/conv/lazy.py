@@ -10,15 +10,6 @@ from tenfold.nn.layers.conv import layers as conv
 from tenfold.nn.lazy import LazyModuleMixin
 from tenfold.nn.parameter import UninitializedParameter
 
-__all__ = [
-    "LazyConv1d",
-    "LazyConv2d",
-    "LazyConv3d",
-    "LazyConvTranspose1d",
-    "LazyConvTranspose2d",
-    "LazyConvTranspose3d",
-]
-
 
 class _LazyConv(LazyModuleMixin):
     """What a lazy convolution adds to the convolution it becomes."""

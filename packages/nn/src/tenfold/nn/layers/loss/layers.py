@@ -9,22 +9,6 @@ from tenfold import Tensor
 from tenfold.nn import functional as F
 from tenfold.nn.module import Module
 
-__all__ = [
-    "BCELoss",
-    "BCEWithLogitsLoss",
-    "CTCLoss",
-    "CrossEntropyLoss",
-    "GaussianNLLLoss",
-    "HuberLoss",
-    "KLDivLoss",
-    "L1Loss",
-    "MSELoss",
-    "NLLLoss",
-    "NLLLoss2d",
-    "PoissonNLLLoss",
-    "SmoothL1Loss",
-]
-
 
 class _Loss(Module):
     """What all losses share: how the losses of the elements become one number.
@@ -83,9 +67,7 @@ class MSELoss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """(x - y)^2 / (2 beta) where |x - y| < beta, else |x - y| - beta / 2. Shape: any, both alike. Source: Girshick
-    2015.
-    """
+    """(x - y)^2 / (2 beta) where |x - y| < beta, else |x - y| - beta / 2. Shape: any, both alike. Source: Girshick 2015."""
 
     def __init__(
         self,
@@ -102,9 +84,7 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """(x - y)^2 / 2 where |x - y| < delta, else delta (|x - y| - delta / 2). Shape: any, both alike. Source: Huber
-    1964.
-    """
+    """(x - y)^2 / 2 where |x - y| < delta, else delta (|x - y| - delta / 2). Shape: any, both alike. Source: Huber 1964."""
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
@@ -139,8 +119,7 @@ class CrossEntropyLoss(_WeightedLoss):
     """-log softmax(x)[class], x being unnormalized scores. Shape: (N, C, ...) and int64 (N, ...) or probabilities (N,
     C, ...).
 
-    `weight` (C) rescales classes, `ignore_index` is a target that does not count, `label_smoothing` mixes that much of
-    the
+    `weight` (C) rescales classes, `ignore_index` is a target that does not count, `label_smoothing` mixes that much of the
     uniform distribution into the targets. `reduction` is mean, sum or none.
 
     >>> import tenfold
@@ -200,9 +179,7 @@ class BCELoss(_WeightedLoss):
 
 
 class BCEWithLogitsLoss(_Loss):
-    """`BCELoss` of sigmoid(x), computed without overflow; `pos_weight` rescales the positive term. Shape: any, both
-    alike.
-    """
+    """`BCELoss` of sigmoid(x), computed without overflow; `pos_weight` rescales the positive term. Shape: any, both alike."""
 
     def __init__(
         self,
@@ -259,8 +236,7 @@ class GaussianNLLLoss(_Loss):
 
 
 class CTCLoss(_Loss):
-    """Minus the log-probability of a target sequence over all its alignments. Shape: (T, N, C) or (T, C)
-    log-probabilities,
+    """Minus the log-probability of a target sequence over all its alignments. Shape: (T, N, C) or (T, C) log-probabilities,
     (N, S) or flat targets, (N) or () lengths of each.
 
     `blank` is the class of no label; `zero_infinity` drops impossible alignments. Source: Graves et al. 2006.

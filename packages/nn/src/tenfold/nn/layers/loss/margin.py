@@ -11,18 +11,6 @@ from tenfold.nn.layers.distance import PairwiseDistance
 from tenfold.nn.layers.loss.layers import _Loss, _WeightedLoss
 from tenfold.nn.module import Module
 
-__all__ = [
-    "CosineEmbeddingLoss",
-    "HingeEmbeddingLoss",
-    "MarginRankingLoss",
-    "MultiLabelMarginLoss",
-    "MultiLabelSoftMarginLoss",
-    "MultiMarginLoss",
-    "SoftMarginLoss",
-    "TripletMarginLoss",
-    "TripletMarginWithDistanceLoss",
-]
-
 
 class HingeEmbeddingLoss(_Loss):
     """x where y = 1 and max(0, margin - x) where y = -1. Shape: any, both alike."""
@@ -65,9 +53,7 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 
 
 class CosineEmbeddingLoss(_Loss):
-    """1 - cos(x1, x2) where y = 1 and max(0, cos(x1, x2) - margin) where y = -1. Shape: (N, D), (N, D), (N), or without
-    N.
-    """
+    """1 - cos(x1, x2) where y = 1 and max(0, cos(x1, x2) - margin) where y = -1. Shape: (N, D), (N, D), (N), or without N."""
 
     def __init__(
         self,

@@ -12,24 +12,9 @@ from tenfold.nn.layers.sizes import as_tuple
 from tenfold.nn.module import Module
 from tenfold.nn.parameter import Parameter
 
-__all__ = [
-    "BatchNorm1d",
-    "BatchNorm2d",
-    "BatchNorm3d",
-    "GroupNorm",
-    "InstanceNorm1d",
-    "InstanceNorm2d",
-    "InstanceNorm3d",
-    "LayerNorm",
-    "RMSNorm",
-    "SyncBatchNorm",
-]
-
 
 class _NormBase(Module):
-    """Parameters and running statistics of batch and instance normalization; `dims` are the input dimensions they
-    take.
-    """
+    """Parameters and running statistics of batch and instance normalization; `dims` are the input dimensions they take."""
 
     _version = 2
     dims: ClassVar[tuple[int, ...]]
@@ -128,8 +113,7 @@ class _BatchNorm(_NormBase):
 
 
 class BatchNorm1d(_BatchNorm):
-    """(x - mean) / sqrt(var + eps) weight + bias, statistics per channel over the batch. Shape: (N, C) or (N, C, L),
-    kept.
+    """(x - mean) / sqrt(var + eps) weight + bias, statistics per channel over the batch. Shape: (N, C) or (N, C, L), kept.
 
     Training uses the batch's (biased) variance and updates the running statistics by `momentum` (None: plain average);
     evaluation uses the running ones. Raises ValueError for other shapes. Source: Ioffe and Szegedy 2015.
@@ -271,8 +255,7 @@ class InstanceNorm3d(_InstanceNorm):
 
 
 class LayerNorm(Module):
-    """(x - mean) / sqrt(var + eps) weight + bias, statistics over the last dimensions. Shape: (..., *normalized_shape),
-    kept.
+    """(x - mean) / sqrt(var + eps) weight + bias, statistics over the last dimensions. Shape: (..., *normalized_shape), kept.
 
     Source: Ba et al. 2016.
 
@@ -344,8 +327,7 @@ class RMSNorm(Module):
 
 
 class GroupNorm(Module):
-    """(x - mean) / sqrt(var + eps) weight + bias, statistics per sample over groups of channels. Shape: (N, C, ...),
-    kept.
+    """(x - mean) / sqrt(var + eps) weight + bias, statistics per sample over groups of channels. Shape: (N, C, ...), kept.
 
     Raises ValueError unless num_groups divides num_channels. Source: Wu and He 2018.
     """

@@ -10,15 +10,6 @@ from tenfold.nn.layers.norm import layers as normalization
 from tenfold.nn.lazy import LazyModuleMixin
 from tenfold.nn.parameter import UninitializedBuffer, UninitializedParameter
 
-__all__ = [
-    "LazyBatchNorm1d",
-    "LazyBatchNorm2d",
-    "LazyBatchNorm3d",
-    "LazyInstanceNorm1d",
-    "LazyInstanceNorm2d",
-    "LazyInstanceNorm3d",
-]
-
 
 class _LazyNorm(LazyModuleMixin, normalization._NormBase):
     """What a lazy normalization adds to the one it becomes."""

@@ -7,11 +7,6 @@ from tenfold import Tensor
 from tenfold.nn import functional as F
 from tenfold.nn.module import Module
 
-__all__ = [
-    "CrossMapLRN2d",
-    "LocalResponseNorm",
-]
-
 
 class LocalResponseNorm(Module):
     """x (k + alpha / size sum x^2)^-beta, the sum over `size` neighbouring channels. Shape: (N, C, ...), kept.

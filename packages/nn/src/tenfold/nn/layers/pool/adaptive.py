@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from tenfold import Tensor
 from tenfold.nn import functional as F
 from tenfold.nn.module import Module
 
-__all__ = [
-    "AdaptiveAvgPool1d",
-    "AdaptiveAvgPool2d",
-    "AdaptiveAvgPool3d",
-    "AdaptiveMaxPool1d",
-    "AdaptiveMaxPool2d",
-    "AdaptiveMaxPool3d",
-]
-
 
 class _AdaptiveAvgPoolNd(Module):
     """Options of the average poolings to a fixed size."""
 
+    pool: ClassVar[Callable[..., Tensor]]
+
     def __init__(self, output_size: Any) -> None:
         super().__init__()
         self.output_size = output_size
+
+    def forward(self, input: Tensor) -> Tensor:
+        return self.pool(input, self.output_size)
 
     def extra_repr(self) -> str:
         return f"output_size={self.output_size}"
@@ -32,9 +29,14 @@ class _AdaptiveAvgPoolNd(Module):
 class _AdaptiveMaxPoolNd(Module):
     """Options of the max poolings to a fixed size."""
 
+    pool: ClassVar[Callable[..., Any]]
+
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         super().__init__()
         self.output_size, self.return_indices = output_size, return_indices
+
+    def forward(self, input: Tensor) -> Any:
+        return self.pool(input, self.output_size, self.return_indices)
 
     def extra_repr(self) -> str:
         return f"output_size={self.output_size}"
@@ -45,8 +47,7 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     L') or (C, L').
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.adaptive_avg_pool1d(input, self.output_size)
+    pool = staticmethod(F.adaptive_avg_pool1d)
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
@@ -54,8 +55,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     (N, C, L') or (C, L').
     """
 
-    def forward(self, input: Tensor) -> Any:
-        return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
+    pool = staticmethod(F.adaptive_max_pool1d)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
@@ -63,8 +63,7 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     C, H', W') or (C, H', W').
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.adaptive_avg_pool2d(input, self.output_size)
+    pool = staticmethod(F.adaptive_avg_pool2d)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
@@ -72,8 +71,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     W) -> (N, C, H', W') or (C, H', W').
     """
 
-    def forward(self, input: Tensor) -> Any:
-        return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
+    pool = staticmethod(F.adaptive_max_pool2d)
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
@@ -81,8 +79,7 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     (N, C, D', H', W') or (C, D', H', W').
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.adaptive_avg_pool3d(input, self.output_size)
+    pool = staticmethod(F.adaptive_avg_pool3d)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
@@ -90,5 +87,4 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     D, H, W) -> (N, C, D', H', W') or (C, D', H', W').
     """
 
-    def forward(self, input: Tensor) -> Any:
-        return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
+    pool = staticmethod(F.adaptive_max_pool3d)

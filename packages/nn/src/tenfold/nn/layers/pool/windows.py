@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from tenfold import Tensor
@@ -9,26 +10,11 @@ from tenfold.nn import functional as F
 from tenfold.nn.layers.sizes import as_tuple
 from tenfold.nn.module import Module
 
-__all__ = [
-    "AvgPool1d",
-    "AvgPool2d",
-    "AvgPool3d",
-    "FractionalMaxPool2d",
-    "FractionalMaxPool3d",
-    "LPPool1d",
-    "LPPool2d",
-    "LPPool3d",
-    "MaxPool1d",
-    "MaxPool2d",
-    "MaxPool3d",
-    "MaxUnpool1d",
-    "MaxUnpool2d",
-    "MaxUnpool3d",
-]
-
 
 class _MaxPoolNd(Module):
     """Options of the max poolings."""
+
+    pool: ClassVar[Callable[..., Any]]
 
     def __init__(
         self,
@@ -45,6 +31,9 @@ class _MaxPoolNd(Module):
         self.padding, self.dilation = padding, dilation
         self.return_indices, self.ceil_mode = return_indices, ceil_mode
 
+    def forward(self, input: Tensor) -> Any:
+        return self.pool(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode, self.return_indices)
+
     def extra_repr(self) -> str:
         return (
             f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, dilation={self.dilation}, "
@@ -59,21 +48,11 @@ class MaxPool1d(_MaxPoolNd):
     `return_indices` the result is (values, indices) as `MaxUnpool1d` takes them.
     """
 
-    def forward(self, input: Tensor) -> Any:
-        return F.max_pool1d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            ceil_mode=self.ceil_mode,
-            return_indices=self.return_indices,
-        )
+    pool = staticmethod(F.max_pool1d)
 
 
 class MaxPool2d(_MaxPoolNd):
-    """The greatest value of every window over an image. Shape: (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H',
-    W').
+    """The greatest value of every window over an image. Shape: (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W').
 
     Sizes and `return_indices` as for `MaxPool1d`.
 
@@ -82,16 +61,7 @@ class MaxPool2d(_MaxPoolNd):
     [[[5.0, 7.0], [13.0, 15.0]]]
     """
 
-    def forward(self, input: Tensor) -> Any:
-        return F.max_pool2d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            ceil_mode=self.ceil_mode,
-            return_indices=self.return_indices,
-        )
+    pool = staticmethod(F.max_pool2d)
 
 
 class MaxPool3d(_MaxPoolNd):
@@ -101,28 +71,23 @@ class MaxPool3d(_MaxPoolNd):
     Sizes and `return_indices` as for `MaxPool1d`.
     """
 
-    def forward(self, input: Tensor) -> Any:
-        return F.max_pool3d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            ceil_mode=self.ceil_mode,
-            return_indices=self.return_indices,
-        )
+    pool = staticmethod(F.max_pool3d)
 
 
 class _MaxUnpoolNd(Module):
     """Options of the inverses of max pooling."""
 
     ndim: ClassVar[int]
+    unpool: ClassVar[Callable[..., Tensor]]
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         super().__init__()
         self.kernel_size = as_tuple(kernel_size, self.ndim)
         self.stride = as_tuple(kernel_size if stride is None else stride, self.ndim)
         self.padding = as_tuple(padding, self.ndim)
+
+    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+        return self.unpool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
     def extra_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
@@ -135,9 +100,7 @@ class MaxUnpool1d(_MaxUnpoolNd):
     """
 
     ndim = 1
-
-    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
-        return F.max_unpool1d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+    unpool = staticmethod(F.max_unpool1d)
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
@@ -147,22 +110,17 @@ class MaxUnpool2d(_MaxUnpoolNd):
     """
 
     ndim = 2
-
-    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
-        return F.max_unpool2d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+    unpool = staticmethod(F.max_unpool2d)
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
-    """Puts pooled values back at the indices `MaxPool3d` gave, zeros elsewhere. Shape: (N, C, D', H', W') -> (N, C, D,
-    H, W).
+    """Puts pooled values back at the indices `MaxPool3d` gave, zeros elsewhere. Shape: (N, C, D', H', W') -> (N, C, D, H, W).
 
     `forward(input, indices, output_size)` picks one of the sizes that pool to the same.
     """
 
     ndim = 3
-
-    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
-        return F.max_unpool3d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+    unpool = staticmethod(F.max_unpool3d)
 
 
 class AvgPool1d(Module):
@@ -199,6 +157,8 @@ class AvgPool1d(Module):
 class _AvgPoolNd(Module):
     """Options of the average poolings over 2 and 3 dimensions."""
 
+    pool: ClassVar[Callable[..., Tensor]]
+
     def __init__(
         self,
         kernel_size: Any,
@@ -214,6 +174,17 @@ class _AvgPoolNd(Module):
         self.padding, self.ceil_mode = padding, ceil_mode
         self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
 
+    def forward(self, input: Tensor) -> Tensor:
+        return self.pool(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+            self.divisor_override,
+        )
+
     def extra_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
@@ -224,16 +195,7 @@ class AvgPool2d(_AvgPoolNd):
     Sizes as for `AvgPool1d`; `divisor_override` divides the sums by another number than the window's size.
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool2d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.ceil_mode,
-            self.count_include_pad,
-            self.divisor_override,
-        )
+    pool = staticmethod(F.avg_pool2d)
 
 
 class AvgPool3d(_AvgPoolNd):
@@ -243,36 +205,29 @@ class AvgPool3d(_AvgPoolNd):
     Sizes as for `AvgPool1d`; `divisor_override` divides the sums by another number than the window's size.
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool3d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.ceil_mode,
-            self.count_include_pad,
-            self.divisor_override,
-        )
+    pool = staticmethod(F.avg_pool3d)
 
 
 class _LPPoolNd(Module):
     """Options of the power-mean poolings."""
 
+    pool: ClassVar[Callable[..., Tensor]]
+
     def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> None:
         super().__init__()
         self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
+
+    def forward(self, input: Tensor) -> Tensor:
+        return self.pool(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
     def extra_repr(self) -> str:
         return f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, ceil_mode={self.ceil_mode}"
 
 
 class LPPool1d(_LPPoolNd):
-    """(sum x^p)^(1/p), p = norm_type, of every window over a sequence. Shape: (N, C, L) or (C, L) -> (N, C, L') or (C,
-    L').
-    """
+    """(sum x^p)^(1/p), p = norm_type, of every window over a sequence. Shape: (N, C, L) or (C, L) -> (N, C, L') or (C, L')."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.lp_pool1d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+    pool = staticmethod(F.lp_pool1d)
 
 
 class LPPool2d(_LPPoolNd):
@@ -280,8 +235,7 @@ class LPPool2d(_LPPoolNd):
     or (C, H', W').
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.lp_pool2d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+    pool = staticmethod(F.lp_pool2d)
 
 
 class LPPool3d(_LPPoolNd):
@@ -289,14 +243,14 @@ class LPPool3d(_LPPoolNd):
     D', H', W') or (C, D', H', W').
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.lp_pool3d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+    pool = staticmethod(F.lp_pool3d)
 
 
 class _FractionalMaxPoolNd(Module):
     """Options of the max poolings with windows at random places."""
 
     ndim: ClassVar[int]
+    pool: ClassVar[Callable[..., Any]]
 
     def __init__(
         self,
@@ -320,46 +274,29 @@ class _FractionalMaxPoolNd(Module):
         if self.output_ratio is not None and not all(0 < ratio < 1 for ratio in self.output_ratio):
             raise ValueError(f"{name}: output_ratio must be between 0 and 1 (got {output_ratio})")
 
+    def forward(self, input: Tensor) -> Any:
+        return self.pool(input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, self._random_samples)
+
 
 class FractionalMaxPool2d(_FractionalMaxPoolNd):
     """Max pooling over an image to any smaller size, windows spaced at random. Shape: (N, C, H, W) or (C, H, W) -> (N,
     C, H', W') or (C, H', W').
 
-    The size is `output_size` or the fraction `output_ratio` of the input's. Raises ValueError unless exactly one is
-    given.
+    The size is `output_size` or the fraction `output_ratio` of the input's. Raises ValueError unless exactly one is given.
     Source: Graham 2014.
     """
 
     ndim = 2
-
-    def forward(self, input: Tensor) -> Any:
-        return F.fractional_max_pool2d(
-            input,
-            self.kernel_size,
-            self.output_size,
-            self.output_ratio,
-            self.return_indices,
-            _random_samples=self._random_samples,
-        )
+    pool = staticmethod(F.fractional_max_pool2d)
 
 
 class FractionalMaxPool3d(_FractionalMaxPoolNd):
     """Max pooling over a volume to any smaller size, windows spaced at random. Shape: (N, C, D, H, W) or (C, D, H, W)
     -> (N, C, D', H', W') or (C, D', H', W').
 
-    The size is `output_size` or the fraction `output_ratio` of the input's. Raises ValueError unless exactly one is
-    given.
+    The size is `output_size` or the fraction `output_ratio` of the input's. Raises ValueError unless exactly one is given.
     Source: Graham 2014.
     """
 
     ndim = 3
-
-    def forward(self, input: Tensor) -> Any:
-        return F.fractional_max_pool3d(
-            input,
-            self.kernel_size,
-            self.output_size,
-            self.output_ratio,
-            self.return_indices,
-            _random_samples=self._random_samples,
-        )
+    pool = staticmethod(F.fractional_max_pool3d)

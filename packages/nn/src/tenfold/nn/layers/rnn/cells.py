@@ -12,8 +12,6 @@ from tenfold.nn.layers.rnn.recurrence import CELLS, State
 from tenfold.nn.module import Module
 from tenfold.nn.parameter import Parameter
 
-__all__ = ["GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]
-
 
 class RNNCellBase(Module):
     """Parameters of the cells: weight_ih, weight_hh, bias_ih, bias_hh, in U(-k, k), k = 1 / sqrt(hidden_size)."""

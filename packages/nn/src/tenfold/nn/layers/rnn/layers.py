@@ -14,17 +14,14 @@ from tenfold.nn.module import Module
 from tenfold.nn.parameter import Parameter
 from tenfold.nn.utils.rnn import PackedSequence
 
-__all__ = ["GRU", "LSTM", "RNN", "RNNBase"]
-
 _GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "GRU": 3, "LSTM": 4}
 
 
 class RNNBase(Module):
     """Parameters, checks and the loop over layers and directions of `RNN`, `LSTM` and `GRU`.
 
-    Parameters are named weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0 (and weight_hr_l0 with proj_size), the
-    number being
-    the layer's, with "_reverse" behind for the second direction. All start in U(-k, k), k = 1 / sqrt(hidden_size).
+    Parameters are named weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0 (and weight_hr_l0 with proj_size), the number
+    being the layer's, with "_reverse" behind for the second direction. All start in U(-k, k), k = 1 / sqrt(hidden_size).
 
     Raises ValueError for sizes that are not positive, a dropout outside [0, 1] or a proj_size not below hidden_size.
     """
@@ -211,12 +208,10 @@ class RNNBase(Module):
 
 
 class RNN(RNNBase):
-    """h_t = tanh(W_ih x_t + b_ih + W_hh h_(t-1) + b_hh), or relu. Shape: (T, B, I), (B, T, I) with batch_first, or (T,
-    I).
+    """h_t = tanh(W_ih x_t + b_ih + W_hh h_(t-1) + b_hh), or relu. Shape: (T, B, I), (B, T, I) with batch_first, or (T, I).
 
     Returns (output (T, B, directions * H), h_n (layers * directions, B, H)); a `PackedSequence` gives one back.
-    `forward(input, hx)`
-    starts at hx instead of zeros. Raises ValueError for another nonlinearity.
+    `forward(input, hx)` starts at hx instead of zeros. Raises ValueError for another nonlinearity.
     """
 
     def __init__(
@@ -255,10 +250,9 @@ class RNN(RNNBase):
 class LSTM(RNNBase):
     """Long short-term memory. Shape: (T, B, I), (B, T, I) with batch_first, or (T, I).
 
-    Returns (output (T, B, directions * H), (h_n, c_n)), each state (layers * directions, B, H). With proj_size P > 0, h
-    is
-    projected to P values. `forward(input, (h_0, c_0))` starts there instead of at zeros. Source: Hochreiter and
-    Schmidhuber 1997.
+    Returns (output (T, B, directions * H), (h_n, c_n)), each state (layers * directions, B, H). With proj_size P > 0, h is
+    projected to P values. `forward(input, (h_0, c_0))` starts there instead of at zeros. Source: Hochreiter and Schmidhuber
+    1997.
 
     >>> output, (h, c) = LSTM(3, 4, batch_first=True)(tenfold.ones(2, 5, 3))
     >>> list(output.shape), list(h.shape)

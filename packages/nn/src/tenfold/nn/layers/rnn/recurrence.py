@@ -13,8 +13,6 @@ import tenfold
 from tenfold import Tensor
 from tenfold.nn import functional as F
 
-__all__: list[str] = []
-
 State = tuple[Tensor, ...]  # (h,) or (h, c), each (B, H)
 Cell = Callable[[Tensor, Tensor | None, State, Any], State]
 
@@ -29,9 +27,7 @@ def plain_cell(activation: Callable[[Tensor], Tensor]) -> Cell:
 
 
 def lstm_cell(from_input: Tensor, bias: Tensor | None, state: State, weight: Any) -> State:
-    """i, f, o = sigmoid, g = tanh of the gates; c' = f c + i g; h' = o tanh(c'). Source: Hochreiter and Schmidhuber
-    1997.
-    """
+    """i, f, o = sigmoid, g = tanh of the gates; c' = f c + i g; h' = o tanh(c'). Source: Hochreiter and Schmidhuber 1997."""
     i, f, g, o = (from_input + F.linear(state[0], weight, bias)).chunk(4, 1)
     c = tenfold.sigmoid(f) * state[1] + tenfold.sigmoid(i) * tenfold.tanh(g)
     return tenfold.sigmoid(o) * tenfold.tanh(c), c
