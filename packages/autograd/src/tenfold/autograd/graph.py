@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from tenfold.autograd import engine, saved
-from tenfold.autograd.handles import RemovableHandle
 from tenfold.autograd.mutation import allow_mutation_on_saved_tensors
 from tenfold.autograd.nodes import Node
 from tenfold.autograd.tape import GradientEdge, get_gradient_edge
 from tenfold.dispatch.inplace import bump_version
 from tenfold.tensor.tensor import Tensor
+from tenfold.utils.hooks import RemovableHandle
 
 
 class saved_tensors_hooks:  # noqa: N801 - PyTorch's name
