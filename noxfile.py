@@ -31,7 +31,7 @@ TORCH = "torch==2.13.0"
 TEST_TOOLS = ("pytest>=8.3", "pytest-timeout>=2.3", "hypothesis>=6.100")
 DEMO_PACKAGES = ("core", "autograd", "nn", "optim", "data", "vision")
 GPT_PACKAGES = ("core", "autograd", "nn", "optim", "data", "text")
-DEMO_TOOLS = ("matplotlib", "safetensors", "scikit-learn", "tqdm")
+DEMO_TOOLS = ("matplotlib", "scikit-learn", "tqdm")
 PLUGIN_HOSTS = ("core", "testing", "autograd", "nn", "optim")
 WITH_OPERATORS = ("core", "nn", "scientific")
 

@@ -10,7 +10,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-LIMITS_BYTES = {"tenfold_core": 300_000}  # of wheels
+LIMITS_BYTES = {"tenfold_core": 350_000}  # of wheels; docs/adr/0007-what-core-weighs.md
 
 
 def check(wheels: list[Path]) -> list[str]:
