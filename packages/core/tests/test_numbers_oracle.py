@@ -159,3 +159,87 @@ def test_distances_of_rows(rows, others, p, mode):
     options = {} if mode is None else {"compute_mode": mode}
     found, expected = (lib.cdist(lib.tensor(a), lib.tensor(b), p, **options) for lib in (tenfold, torch))
     np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-12, atol=1e-12)
+
+
+def floats(lib):
+    return lib.ones(2, 2)
+
+
+def doubles(lib):
+    return lib.empty(2, 2, dtype=lib.float64)
+
+
+REFUSED = {
+    "floor into float64": lambda lib: lib.floor(floats(lib), out=doubles(lib)),
+    "neg into complex": lambda lib: lib.neg(floats(lib), out=lib.empty(2, 2, dtype=lib.complex64)),
+    "mm into float64": lambda lib: lib.mm(floats(lib), floats(lib), out=doubles(lib)),
+    "softmax into float64": lambda lib: lib.softmax(floats(lib), 0, out=doubles(lib)),
+    "argmax into float64": lambda lib: lib.argmax(floats(lib), out=lib.empty((), dtype=lib.float64)),
+    "isposinf into float32": lambda lib: lib.isposinf(floats(lib), out=floats(lib)),
+    "signbit into float64": lambda lib: lib.signbit(floats(lib), out=doubles(lib)),
+    "inverted floats": lambda lib: ~floats(lib),
+    "abs_ of complex": lambda lib: lib.ones(2, dtype=lib.complex64).abs_(),
+    "lerp of mixed dtypes": lambda lib: lib.lerp(floats(lib), doubles(lib), 0.5),
+    "lerp with another weight": lambda lib: lib.lerp(floats(lib), floats(lib), doubles(lib)),
+    "bool minus bool": lambda lib: lib.tensor([True]) - lib.tensor([True]),
+    "bool minus number": lambda lib: lib.tensor([True]) - 1,
+    "number minus bool": lambda lib: 1 - lib.tensor([True]),
+    "float minus bool": lambda lib: lib.ones(1) - lib.tensor([True]),
+    "integer minus bool in place": lambda lib: lib.tensor([1]).sub_(lib.tensor([True])),
+    "fmod by zero": lambda lib: lib.fmod(lib.tensor([3]), 0),
+    "argmax of nothing": lambda lib: lib.argmax(lib.ones(0)),
+    "topk's dim is no bool": lambda lib: lib.topk(lib.ones(3), 1, True),
+    "array plus tensor": lambda lib: np.ones(2, np.float32) + lib.ones(2),
+    "array times tensor": lambda lib: np.ones(2, np.float32) * lib.ones(2),
+}
+# Whose messages are the same to the letter.
+SAME_WORDS = [c for c in REFUSED if not c.startswith(("argmax", "topk", "array", "fmod"))]
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused_as_in_pytorch(case):
+    errors = []
+    for lib in (torch, tenfold):
+        with pytest.raises((RuntimeError, TypeError, IndexError)) as error:
+            REFUSED[case](lib)
+        errors.append(error.value)
+    assert isinstance(errors[1], type(errors[0]))
+    if case in SAME_WORDS:
+        assert str(errors[1]) == str(errors[0])
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "div"])
+def test_numbers_in_front(name):
+    for lib in (torch, tenfold):
+        assert getattr(lib, name)(6, lib.tensor([2.0, 3.0])).dtype is lib.float32
+    assert (
+        getattr(tenfold, name)(6, tenfold.tensor([2.0, 3.0])).tolist()
+        == getattr(torch, name)(6, torch.tensor([2.0, 3.0])).tolist()
+    )
+
+
+def test_the_dtype_of_a_clamp_is_that_of_all_three():
+    for lib in (torch, tenfold):
+        x, low, high = lib.tensor([True]), lib.tensor(0.0, dtype=lib.float64), lib.tensor([1.0])
+        assert lib.clamp(x, low, high).dtype is lib.float32
+
+
+def test_integers_to_the_least_power():
+    powers = [
+        lib.tensor([1, -1, 3], dtype=lib.int8).pow(lib.tensor([-128, -127, -128], dtype=lib.int8)).tolist()
+        for lib in (tenfold, torch)
+    ]
+    assert powers[0] == [1, -1, 0]
+
+
+def test_least_integers_are_close_to_nothing_else():
+    for lib in (torch, tenfold):
+        assert not lib.isclose(lib.tensor([0], dtype=lib.int8), lib.tensor([-128], dtype=lib.int8)).item()
+
+
+def test_unique_slices_with_nan():
+    values, inverse, counts = tenfold.unique(
+        tenfold.tensor([[2.0, NAN], [1, 2], [-0.0, 3], [1, 2], [0.0, 3]]), dim=0, return_inverse=True, return_counts=True
+    )
+    assert values[:2].tolist() == [[0, 3], [1, 2]]
+    assert (inverse.tolist(), counts.tolist()) == ([2, 1, 0, 1, 0], [2, 2, 1])

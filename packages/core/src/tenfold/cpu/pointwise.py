@@ -19,7 +19,7 @@ from tenfold.types.promotion import number_dtype
 NUMBERS = (int, float, bool, complex)
 
 for _operator, _ufunc in {
-    op.mul: np.multiply, op.add: np.add, op.sub: np.subtract, op.neg: np.negative, op.abs: np.absolute,
+    op.mul: np.multiply, op.add: np.add, op.sub: np.subtract, op.neg: np.negative,
     op.exp: np.exp, op.exp2: np.exp2, op.expm1: np.expm1, op.log: np.log, op.log2: np.log2,
     op.sqrt: np.sqrt, op.reciprocal: np.reciprocal, op.sin: np.sin,
     op.cos: np.cos, op.tan: np.tan, op.asin: np.arcsin, op.acos: np.arccos, op.atan: np.arctan, op.sinh: np.sinh,
@@ -27,6 +27,9 @@ for _operator, _ufunc in {
     op.div: np.true_divide, op.atan2: np.arctan2, op.copysign: np.copysign, op.eq: np.equal, op.ne: np.not_equal,
 }.items():  # fmt: skip
     kernel(_operator, device="cpu")(quiet(_ufunc))
+
+# Into no array: that of a complex tensor, which `abs_` refuses, could take the result.
+kernel(op.abs, device="cpu", into=False)(quiet(np.absolute))
 
 for _operator, _ufunc in {
     op.signbit: np.signbit, op.isnan: np.isnan, op.isinf: np.isinf,
@@ -225,7 +228,9 @@ def fmod(input: Any, other: Any) -> Any:
 def remainder(input: Any, other: Any) -> Any:
     if _is_whole(input) and _is_whole(other):
         _refuse_zero(other)
-    return np.remainder(input, other)
+        return np.remainder(input, other)
+    rest = np.asarray(np.fmod(input, other))  # has the sign of input, where it is 0 too
+    return np.where((rest != 0) & (np.less(other, 0) != (rest < 0)), rest + other, rest)
 
 
 @kernel(op.truncated_quotient, device="cpu")
@@ -286,9 +291,9 @@ def _whole_power(input: Any, exponent: Any, out: Any) -> Any:
         return np.power(input, exponent, out)
     if type(exponent) in NUMBERS:
         raise RuntimeError("pow: Integers to negative integer powers are not allowed.")
-    # 1 and -1 have whole reciprocals, all others round to 0
-    power = np.power(input, np.abs(exponent))
-    result = np.where(negative & (np.abs(power) != 1), np.zeros((), power.dtype), power)
+    # 1 and -1 have whole reciprocals, which are their powers by the exponent's parity; all others round to 0
+    power = np.power(input, np.where(negative, np.bitwise_and(exponent, 1), exponent))
+    result = np.where(negative & (np.abs(input) != 1), np.zeros((), power.dtype), power)
     return result if out is None else np.positive(result, out)
 
 

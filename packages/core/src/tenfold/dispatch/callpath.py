@@ -377,7 +377,10 @@ def _inplace(operator: Operator, slow: str = "") -> list[str]:
 def dunder(operator: Operator, fn: Any) -> Any:
     """Give a method the call path of a Python operator: two operands, nothing else, NotImplemented for foreign types."""
     first, second = operator.kernel_params[:2]
-    slow = f"dispatch_dunder(OP_{operator.name}, {first.name}, {second.name})"
+    entry = (
+        "dispatch_reflected" if fn.__name__.startswith("__r") and operator.name != "bitwise_right_shift" else "dispatch_dunder"
+    )
+    slow = f"{entry}(OP_{operator.name}, {first.name}, {second.name})"
     with _lock:
         operator.calls.publish()
         make = _inplace if operator.inplace_of is not None else _primitive if operator.body is None else _composite

@@ -21,6 +21,7 @@ from tenfold.dispatch.overrides import call_overrides
 from tenfold.dispatch.runtime import RUNTIME, STATE, through_layers
 from tenfold.dispatch.services import SERVICES
 from tenfold.types import dtypes, promotion
+from tenfold.types.dtypes import c_name
 
 NUMBERS = (int, float, complex)
 # Where NumPy takes a Python number as PyTorch does. It refuses numbers out of a small integer's range, which PyTorch
@@ -77,6 +78,11 @@ def _with_ndarray(operator: Operator, input: Any, other: Any) -> Any:
     common = dtypes.from_numpy(np.result_type(input._array.dtype, other.dtype))
     other = RUNTIME["wrap"](np.asarray(other, common.numpy), devices.located(devices.CPU))
     return dispatch(operator, (_cast(input, common), other), {})
+
+
+def dispatch_reflected(operator: Operator, input: Any, other: Any) -> Any:
+    """The call of a reflected Python operator: as in PyTorch an array in front of a tensor is not taken for one."""
+    return NotImplemented if isinstance(other, np.ndarray) else dispatch_dunder(operator, input, other)
 
 
 def as_called(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -437,7 +443,7 @@ def explained(operator: Operator, key: Any, given: list[Any], error: Exception) 
 def _is_named(operator: Operator, text: str) -> bool:
     """Whether an error's words name an operator: this one, or at their beginning the one that users call."""
     start = re.match(r"([\w.]+)(\(\))?: ", text)
-    return operator.name in text or (start is not None and (find(start[1]) is not None or "." in start[1]))
+    return operator.name in text.lower() or (start is not None and (find(start[1]) is not None or "." in start[1]))
 
 
 def _refused_by_rule(operator: Operator, given: list[Any]) -> None:
@@ -481,6 +487,9 @@ def _with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     result = operator.fn(**values)
     if operator.family == "creation" and result.dim() == 1 and result.numel() == outs[0].numel():
         result = result.view(outs[0].shape)  # ranges fill an output of any shape
+    for given, made in zip(outs, result if isinstance(result, tuple) else (result,)):
+        if made.dtype is not given.dtype:
+            _check_out_dtype(operator, values, given.dtype, made.dtype)
     if isinstance(result, tuple):
         return type(result)(*map(write_out, outs, result)) if hasattr(result, "_fields") else tuple(map(write_out, outs, result))
     return write_out(outs[0], result)
@@ -496,9 +505,21 @@ def _follow(operator: Operator, values: dict[str, Any], out: Any) -> None:
     values["dtype"] = out.dtype
 
 
+def _check_out_dtype(operator: Operator, values: dict[str, Any], given: dtypes.dtype, made: dtypes.dtype) -> None:
+    """Refuse another dtype for the results of operators that convert none, in PyTorch's words."""
+    if operator.out == "same":
+        raise RuntimeError(f"Expected out tensor to have dtype {c_name(made)}, but got {c_name(given)} instead")
+    if operator.out == "bool":
+        raise RuntimeError(f"{operator.name} does not support non-boolean outputs.")
+    alone = operator.promote is None and sum(p.role != "value" for p in operator.params) == 1
+    if operator.family == "pointwise" and alone and made.category and values[operator.params[0].name].dtype is made:
+        raise RuntimeError(f"Found dtype {dtypes.type_name(given)} but expected {dtypes.type_name(made)}")
+
+
 RUNTIME.update(
     dispatch=dispatch,
     dispatch_dunder=dispatch_dunder,
+    dispatch_reflected=dispatch_reflected,
     explained=explained,
     has_gradient=has_gradient,
     kernel_for=kernel_for,

@@ -88,7 +88,7 @@ class Operator:
         self.exact_numbers: tuple[str, ...] = options.pop("exact_numbers", ())
         self._accepts: Any = options.pop("accepts", None)
         self.view: bool | str = options.pop("view", False)
-        self.out: bool = options.pop("out", False)
+        self.out: bool | str = options.pop("out", False)
         self.moves: bool = options.pop("moves", False)  # kernels return (array, device)
         self.mixed: bool = options.pop("mixed", False)  # arguments may be on several devices: the body sees to it
         self.random: bool = options.pop("random", False)
@@ -360,7 +360,8 @@ def primitive(family: str, **options: Any) -> Callable[[Callable[..., Result]], 
     """Declare an operator that has a kernel per device and a shape rule (`@fn.rule`).
 
     Options: `method` (also a Tensor method; a string names it), `aliases` (further names), `inplace` (also `name_`;
-    "method": as a method though `name` is none), `out` (accepts `out=`),
+    "method": as a method though `name` is none), `out` (accepts `out=`;
+    "same": of the result's dtype alone, "bool": of bool alone),
     `promote` ("common": PyTorch's promotion among the tensor and number parameters; "float": also integers to the
     default float type; None: the kernel gets the dtypes as they come), `promoted` (only these parameters), `exact_numbers`
     (parameters whose number half precision need not hold: then it is computed in float32), `accepts` (the
@@ -379,7 +380,7 @@ def primitive(family: str, **options: Any) -> Callable[[Callable[..., Result]], 
 def composite(family: str, **options: Any) -> Callable[[Callable[..., Result]], PublicFunction[Result]]:
     """Declare an operator by its Python body in other operators; kernels attached to it are accelerations.
 
-    `rounded_once` (activations always): the body computes half precision in float32.
+    `rounded_once` (activations by default): the body computes half precision in float32.
     """
     options.setdefault("method", True)
     return lambda declared: _declare(declared, family, options, body=declared)

@@ -21,7 +21,7 @@ BINARY = {
     "__rshift__": "bitwise_right_shift", "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt",
     "__ge__": "ge",
 }  # fmt: skip
-UNARY = {"__neg__": "neg", "__abs__": "abs", "__invert__": "bitwise_not", "__pos__": "positive"}
+UNARY = {"__neg__": "neg", "__abs__": "abs", "__pos__": "positive"}
 INPLACE = {
     "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ifloordiv__": "floor_divide_",
     "__imod__": "remainder_", "__ipow__": "pow_", "__iand__": "bitwise_and_", "__ior__": "bitwise_or_",
@@ -62,6 +62,13 @@ def _divides(self: Tensor, other: Any) -> Any:
     return OPERATORS["reciprocal"].fn(self) * other
 
 
+def _inverts(self: Tensor) -> Tensor:
+    if self.dtype.category > 1:
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return OPERATORS["bitwise_not"].fn(self)  # type: ignore[no-any-return]
+
+
+Tensor.__invert__ = _inverts  # type: ignore[method-assign, assignment] # as the next
 Tensor.__rtruediv__ = _divides  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
 for _method, _name in (*BINARY.items(), *INPLACE.items()):
     if _name in OPERATORS:

@@ -143,6 +143,14 @@ def default_complex() -> dtype:
     return _default.to_complex()
 
 
+def c_name(d: dtype) -> str:
+    """C++'s name of a dtype, as some of PyTorch's messages use it."""
+    names = {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "int64": "long int",
+             "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char",
+             "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}  # fmt: skip
+    return names.get(d.name, d.name)
+
+
 def type_name(d: Any) -> str:
     """PyTorch's C++ name of a dtype, as its messages use it."""
     names = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.types.dtypes import dtype, get_default_dtype
+from tenfold.types.dtypes import c_name, dtype, get_default_dtype
 from tenfold.types.naming import qualified
 
 
@@ -78,8 +78,7 @@ class iinfo:  # noqa: N801 - PyTorch's name
         return hash(self.dtype)
 
 
-_C_NAMES = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t", "float32": "float",
-            "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16"}  # fmt: skip
+_C_NAMES = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int64": "int64_t"}
 
 
 def representable(number: Any, dtype: dtype) -> Any:
@@ -97,4 +96,4 @@ def representable(number: Any, dtype: dtype) -> Any:
     wraps = dtype.category == 1 and not dtype.is_signed and -limits.max <= number < 0  # as in C, -1 is the largest number
     if limits.min <= number <= limits.max or wraps or (dtype.category == 2 and abs(number) == float("inf")):
         return number
-    raise RuntimeError(f"value cannot be converted to type {_C_NAMES.get(dtype.name, dtype.name)} without overflow")
+    raise RuntimeError(f"value cannot be converted to type {_C_NAMES.get(dtype.name) or c_name(dtype)} without overflow")

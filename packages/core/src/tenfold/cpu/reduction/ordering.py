@@ -61,9 +61,16 @@ def unique(input: Any, dim: int | None, consecutive: bool) -> tuple[Any, Any, An
         return _consecutive(input, dim)
     if dim is not None and 0 in input.shape and input.shape[dim] == 0:
         return input.copy(), np.zeros(0, np.int64), np.zeros(0, np.int64)
-    values, inverse, counts = np.unique(input, return_inverse=True, return_counts=True, axis=dim, equal_nan=False)
-    shape = input.shape if dim is None else (input.shape[dim],)
-    return values, inverse.reshape(shape).astype(np.int64), counts.astype(np.int64)
+    if dim is None:
+        values, inverse, counts = np.unique(input, return_inverse=True, return_counts=True, equal_nan=False)
+        return values, inverse.reshape(input.shape).astype(np.int64), counts.astype(np.int64)
+    # Slices in the order of their elements; NumPy's own way compares bytes, in which nan and -0 have no place.
+    rows = np.moveaxis(input, dim, 0)
+    order = np.lexsort(rows.reshape(rows.shape[0], -1).T[::-1]) if rows[:1].size else np.arange(rows.shape[0])
+    values, places, counts = _consecutive(np.moveaxis(rows[order], 0, dim), dim)
+    inverse = np.empty_like(places)
+    inverse[order] = places
+    return values, inverse, counts
 
 
 def _consecutive(input: Any, dim: int | None) -> tuple[Any, Any, Any]:

@@ -57,7 +57,7 @@ def _(grad_output: Any, input: Any, threshold: float) -> Meta:
 
 
 @_inplace_on_demand
-@composite("activation", accepts="integer floating", **_METHOD)
+@composite("activation", accepts="integer floating", **_METHOD, rounded_once=False)
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """The input where it is above a threshold, `value` elsewhere.
 
@@ -310,7 +310,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     return input - input.tanh()
 
 
-@composite("activation", accepts="floating")
+@composite("activation", accepts="floating", rounded_once=False)
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """0 from -lambd to lambd, the input outside.
 

@@ -18,7 +18,7 @@ def _along(input: Any, dim: int) -> Meta:
     return Meta(input.shape, input.dtype)
 
 
-@primitive("activation", accepts=_FLOATING, rule=_along, out=True)
+@primitive("activation", accepts=_FLOATING, rule=_along, out="same")
 def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """exp(input) / sum(exp(input)) along a dimension; with `dtype` computed and returned in that type.
 
@@ -33,7 +33,7 @@ def _(input: Tensor, dim: int, dtype: Any) -> Tensor:
     return softmax(input.to(dtype), dim)
 
 
-@primitive("activation", accepts=_FLOATING, rule=_along, out=True)
+@primitive("activation", accepts=_FLOATING, rule=_along, out="same")
 def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Logarithm of the softmax: input - log(sum(exp(input))) along a dimension.
 

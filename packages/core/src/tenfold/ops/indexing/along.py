@@ -46,7 +46,7 @@ def _check_index(name: str, input: Any, dim: int, index: Any, src: Any = None) -
     return dim
 
 
-@primitive("indexing", out=True)
+@primitive("indexing", out="same")
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
     """Elements at given positions of one dimension: out[i, j] = input[index[i, j], j] for dim 0.
 

@@ -26,7 +26,7 @@ _NUMBERS = Only(
 )
 
 
-@primitive("matmul", accepts=_NUMBERS, promote="same", out=True, aliases=("spmm",))
+@primitive("matmul", accepts=_NUMBERS, promote="same", out="same", aliases=("spmm",))
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """Matrix product. Shape: (M, K), (K, N) -> (M, N).
 
@@ -60,7 +60,7 @@ def spmm(input: Tensor, mat2: Tensor) -> Tensor:
     return mm(input, mat2)
 
 
-@primitive("matmul", accepts=_NUMBERS, promote="same", out=True)
+@primitive("matmul", accepts=_NUMBERS, promote="same", out="same")
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """Batch of matrix products. Shape: (B, M, K), (B, K, N) -> (B, M, N).
 
@@ -82,7 +82,7 @@ def _(input: Any, mat2: Any) -> Meta:
     return Meta((B, M, mat2.shape[2]), input.dtype)
 
 
-@composite("matmul", promote="same", out=True)
+@composite("matmul", promote="same", out="same")
 def matmul(input: Tensor, other: Tensor) -> Tensor:
     """Matrix product of tensors of any dimension: the last two are matrices, those before broadcast.
 
@@ -223,7 +223,7 @@ def blend(name: str, input: Tensor, product: Tensor, beta: Any, alpha: Any) -> T
     return product + (input if beta == 1 else input * beta)
 
 
-@composite("matmul", promote="same", out=True, inplace=True, old=blended("mat1 mat2"))
+@composite("matmul", promote="same", out="same", inplace=True, old=blended("mat1 mat2"))
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """Matrix product added to a tensor that broadcasts: beta * input + alpha * mat1 @ mat2.
 
@@ -262,7 +262,7 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any
     return blend("addr", input, product, beta, alpha)
 
 
-@composite("matmul", promote="same", out=True, inplace=True, rounded_once=True, old=blended("batch1 batch2"))
+@composite("matmul", promote="same", out="same", inplace=True, rounded_once=True, old=blended("batch1 batch2"))
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """Batch of matrix products added to a tensor: beta * input + alpha * batch1 @ batch2.
 

@@ -16,7 +16,7 @@ from tenfold.dispatch.shape_rules import (
 )
 from tenfold.ops.creation.factories import full
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.dtypes import bool_, complex128, dtype, float64, type_name, uint8
+from tenfold.types.dtypes import bool_, c_name, complex128, dtype, float64, type_name, uint8
 from tenfold.types.numeric_limits import representable
 from tenfold.types.promotion import of_values
 
@@ -88,6 +88,8 @@ add.op.lower_inplace = OPERATORS["add_scaled_"].fn
 
 
 def _scaled(input: Tensor, other: Any, alpha: Any, name: str) -> Any:
+    if isinstance(alpha, bool) and of_values((input, other)).category:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
     whole = isinstance(alpha, int) or not isinstance(alpha, (float, complex))
     if not whole and input.dtype.category < 2 and not (isinstance(other, Tensor) and other.dtype.category >= 2):
         raise RuntimeError(f"{name}: For integral input tensors, argument alpha must not be a floating point number.")
@@ -431,13 +433,8 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | Number) -> Tensor:
 def _(input: Any, end: Any, weight: Any, **_: Any) -> Any:
     for name, value in (("end", end), ("weight", weight)):
         if hasattr(value, "_array") and value.dtype is not getattr(input, "dtype", value.dtype):
-            raise RuntimeError(f"expected dtype {spoken(input.dtype)} for `{name}` but got dtype {spoken(value.dtype)}")
+            raise RuntimeError(f"expected dtype {c_name(input.dtype)} for `{name}` but got dtype {c_name(value.dtype)}")
     return NotImplemented
-
-
-def spoken(d: Any) -> str:
-    """A dtype's name as C++ says it: float for float32, double for float64."""
-    return {"float32": "float", "float64": "double"}.get(d.name, str(d.name))
 
 
 @primitive(

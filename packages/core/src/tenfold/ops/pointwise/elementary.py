@@ -8,7 +8,7 @@ import numpy as np
 
 from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
-from tenfold.dispatch.operators import composite, primitive
+from tenfold.dispatch.operators import OPERATORS, composite, primitive
 from tenfold.dispatch.shape_rules import pointwise, pointwise_bool
 from tenfold.ops.pointwise.logic import refuse_other_outputs
 from tenfold.tensor.tensor import Tensor
@@ -37,6 +37,12 @@ def neg(input: Tensor) -> Tensor:
     """
 
 
+def _refuse_complex(input: Any) -> Any:
+    if isinstance(input, Tensor) and input.dtype.is_complex:
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    return NotImplemented
+
+
 @primitive("pointwise", accepts="integer floating complex", inplace=True, out=True, rule=_magnitude, aliases=("absolute",))
 def abs(input: Tensor) -> Tensor:
     """Absolute value; of a complex number its modulus, which is real.
@@ -45,6 +51,9 @@ def abs(input: Tensor) -> Tensor:
     >>> tenfold.abs(tenfold.tensor([1, -2]))
     tensor([1, 2])
     """
+
+
+OPERATORS["abs_"].overload(_refuse_complex)
 
 
 @primitive(
@@ -350,7 +359,7 @@ def sigmoid(input: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", accepts="bool integer floating", out=True, rule=pointwise_bool, nondifferentiable="its result is bool")
+@primitive("pointwise", accepts="bool integer floating", out="bool", rule=pointwise_bool, nondifferentiable="its result is bool")
 def signbit(input: Tensor) -> Tensor:
     """Whether the sign bit is set: below 0, and -0.0.
 

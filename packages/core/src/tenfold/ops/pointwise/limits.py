@@ -167,6 +167,9 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
         return clamp_max(input, max)
     if max is None:
         return clamp_min(input, min)
+    dtype = of_values((input, min, max))  # of all three at once: a 0-d limit alone could win over the tensor's dtype
+    if input.dtype is not dtype:
+        input = input.to(dtype)
     return clamp_max(clamp_min(input, min), max)
 
 

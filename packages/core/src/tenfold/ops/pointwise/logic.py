@@ -11,6 +11,7 @@ from tenfold.dispatch.operators import Number, composite, primitive
 from tenfold.dispatch.shape_rules import pointwise, pointwise_bool
 from tenfold.ops.pointwise.arithmetic import number_first
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import get_default_dtype
 
 _BOOL: dict[str, Any] = {"rule": pointwise_bool, "nondifferentiable": "its result is bool"}
 _COMPARE: dict[str, Any] = {"promote": "common", "inplace": True, "out": True, **_BOOL}
@@ -241,7 +242,7 @@ def isfinite(input: Tensor) -> Tensor:
     """
 
 
-@composite("pointwise", accepts=_REAL, out=True)
+@composite("pointwise", accepts=_REAL, out="bool")
 def isposinf(input: Tensor) -> Tensor:
     """Whether input is infinity.
 
@@ -252,7 +253,7 @@ def isposinf(input: Tensor) -> Tensor:
     return input == np.inf
 
 
-@composite("pointwise", accepts=_REAL, out=True)
+@composite("pointwise", accepts=_REAL, out="bool")
 def isneginf(input: Tensor) -> Tensor:
     """Whether input is minus infinity.
 
@@ -306,6 +307,8 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
         close = close | (isnan(input) & isnan(other))
     if (rtol == 0 and atol == 0) or input.dtype.category == 0:
         return close
+    if input.dtype.category == 1:
+        other = other.to(get_default_dtype())  # the least integer has no absolute value
     error, allowed = (input - other).abs(), atol + (rtol * other).abs()
     return close | (isfinite(error) & (error <= allowed))
 

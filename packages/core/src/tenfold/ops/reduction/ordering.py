@@ -16,7 +16,7 @@ from tenfold.tensor.tensor import Tensor
 _POSITION = "its result is a position"
 
 
-@primitive("reduction", accepts=ordered("argmax", bools=False), out=True, nondifferentiable=_POSITION)
+@primitive("reduction", accepts=ordered("argmax", bools=False), out="same", nondifferentiable=_POSITION)
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Position of the (first) maximum, in the flattened tensor or along a dimension. Dtype: int64.
 
@@ -26,7 +26,7 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
     """
 
 
-@primitive("reduction", accepts=ordered("argmin", bools=False), out=True, nondifferentiable=_POSITION)
+@primitive("reduction", accepts=ordered("argmin", bools=False), out="same", nondifferentiable=_POSITION)
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Position of the (first) minimum, in the flattened tensor or along a dimension. Dtype: int64.
 
@@ -126,6 +126,8 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
     >>> tenfold.topk(tenfold.tensor([3, 9, 2]), 2).values
     tensor([9, 3])
     """
+    if isinstance(dim, bool):
+        raise TypeError("topk(): argument 'dim' (position 2) must be int, not bool")
     return return_types.topk(*_topk(input, int(k), dim, largest, sorted))
 
 
@@ -196,6 +198,7 @@ def unique(
     >>> tenfold.unique(tenfold.tensor([3, 1, 3]), return_counts=True)[1]
     tensor([1, 2])
     """
+    dim = None if dim is None else wrap_dim(dim, input.dim(), "unique")
     return _wanted(_unique(input, dim, False), return_inverse, return_counts)
 
 
@@ -207,6 +210,7 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
     >>> tenfold.unique_consecutive(tenfold.tensor([1, 1, 2, 1]))
     tensor([1, 2, 1])
     """
+    dim = None if dim is None else wrap_dim(dim, input.dim(), "unique_consecutive")
     return _wanted(_unique(input, dim, True), return_inverse, return_counts)
 
 
