@@ -107,6 +107,7 @@ class Operator:
         self.lower_body: Any = None
         self.lower_inplace: Any = None  # the same for the in-place form, where it can do without a copy
         self.overload_body: Any = None
+        self.refuses_narrowing = False  # whether the in-place form writes into tensors of the result's dtype alone
         self._params: tuple[Param, ...] | None = None
         self.fn: Any = None
         self.calls = Calls(self)

@@ -304,6 +304,9 @@ def float_power(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     return pow(*[x.to(wide) if isinstance(x, Tensor) else x for x in (input, exponent)])
 
 
+OPERATORS["float_power_"].refuses_narrowing = True
+
+
 @OPERATORS["float_power_"].overload
 def _(input: Any, exponent: Any) -> Any:
     wide = _widest(input, exponent)
