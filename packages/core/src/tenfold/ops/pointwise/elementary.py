@@ -54,6 +54,7 @@ def abs(input: Tensor) -> Tensor:
 
 
 OPERATORS["abs_"].overload(_refuse_complex)
+OPERATORS["abs_"].refuses_narrowing = True
 
 
 @primitive(
