@@ -467,7 +467,7 @@ def _(input: Any, tensor1: Any, tensor2: Any, value: Any) -> Meta:
     "pointwise", promote="common", inplace=True, out=True, old=("input value tensor1 tensor2",),
     accepts=Only(
         "floating complex", RuntimeError,
-        "{name}: Integer division with addcdiv is no longer supported; use input + value * trunc(tensor1 / tensor2)",
+        "Integer division with addcdiv is no longer supported; use input + value * trunc(tensor1 / tensor2)",
     ),
 )  # fmt: skip
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
