@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -92,8 +92,9 @@ class WithHooks:
 
 
 @cache
-def _with_hooks(plain: Any) -> type:
-    return type(plain.__name__, (WithHooks, plain), {"__slots__": (), "plain": plain})
+def _with_hooks(plain: Hashable) -> type:
+    own: Any = plain
+    return type(own.__name__, (WithHooks, own), {"__slots__": (), "plain": plain})
 
 
 def _fill(node: Any, field: str, position: int | None, tensor: Tensor) -> None:
@@ -134,7 +135,8 @@ def pack_one(node: Any, field: str, position: int | None, hooks: Hooks) -> None:
     node.extras().setdefault("packed", {})[field, position] = entry
     _clear(node, field, position)
     if not isinstance(node, WithHooks):
-        node.__class__ = _with_hooks(type(node))
+        kind: Any = type(node)
+        node.__class__ = _with_hooks(kind)
 
 
 # What users see of it
