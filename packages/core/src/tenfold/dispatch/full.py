@@ -256,7 +256,7 @@ def _promote(operator: Operator, values: dict[str, Any], key: Any) -> dtypes.dty
 def _fits(value: Any, target: dtypes.dtype) -> bool:
     """Whether a half precision dtype holds a number, or the one of a 0-d tensor, without rounding."""
     if not hasattr(value, "_array"):
-        return float(_converted(value, target)) == value
+        return bool(float(_converted(value, target)) == value)
     return bool(value._array.shape or value._array.dtype == target.numpy)
 
 

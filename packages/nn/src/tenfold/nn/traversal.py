@@ -147,10 +147,11 @@ class Traversal:
 def _module_attribute(module: Any, name: str) -> Module:
     if not hasattr(module, name):
         raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
-    child = getattr(module, name)
+    child: Any = getattr(module, name)
     if not isinstance(child, Traversal):
         raise AttributeError(f"`{name}` is not an nn.Module")
-    return child
+    found: Any = child
+    return found  # type: ignore[no-any-return] # the one class that inherits from Traversal
 
 
 def _join(prefix: str, name: str) -> str:

@@ -79,9 +79,9 @@ def _with_multiple(combine: Any, input: Tensor, other: Any, alpha: Any) -> Tenso
     """input + alpha * other or input - alpha * other; of half precision rounded once."""
     dtype = of_values((input, other))
     if not dtype.is_half:
-        return combine(input, _scaled(input, other, alpha, combine.__name__))  # type: ignore[no-any-return]
+        return combine(input, _scaled(input, other, alpha, combine.__name__))
     wide = other.float() if isinstance(other, Tensor) else other
-    return combine(input.float(), _scaled(input.float(), wide, alpha, combine.__name__)).to(dtype)  # type: ignore[no-any-return]
+    return combine(input.float(), _scaled(input.float(), wide, alpha, combine.__name__)).to(dtype)
 
 
 add.op.lower_inplace = OPERATORS["add_scaled_"].fn

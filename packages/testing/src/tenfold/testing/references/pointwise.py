@@ -49,7 +49,9 @@ def logaddexp(input: Array, other: Array) -> Array:
     """Of complex numbers the branch that the larger one is on."""
     if not np.iscomplexobj(input):
         return np.logaddexp(input, other)
-    top, rest = np.where(input.real > other.real, input, other), np.where(input.real > other.real, other, input)
+    first = input.real > other.real
+    top: Array = np.where(first, input, other)
+    rest: Array = np.where(first, other, input)
     return top + np.log1p(np.exp(rest - top))
 
 

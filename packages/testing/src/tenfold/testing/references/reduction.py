@@ -227,7 +227,7 @@ def search(sorted_sequence: Array, input: Array, right: bool = False, out_int32:
 
 def quantile(skip_nan: bool) -> Any:
     def reference(input: Array, q: Any, dim: Any = None, keepdim: bool = False, interpolation: str = "linear") -> Array:
-        function = np.nanquantile if skip_nan else np.quantile
+        function: Any = np.nanquantile if skip_nan else np.quantile
         return function(input, q, axis=dim, keepdims=keepdim, method=interpolation)
 
     return reference
