@@ -96,7 +96,7 @@ def extreme(largest: bool) -> Any:
 
 
 def aminmax(input: Array, dim: int | None = None, keepdim: bool = False) -> tuple[Array, Array]:
-    return tuple(f(input, axis=axes(input, dim), keepdims=keepdim) for f in (np.min, np.max))  # type: ignore[return-value]
+    return tuple(f(input, axis=axes(input, dim), keepdims=keepdim) for f in (np.min, np.max))
 
 
 def order(input: Array, dim: int = -1, descending: bool = False) -> Array:
@@ -133,8 +133,8 @@ def each_row(function: Any, input: Array, dim: int, keepdim: bool) -> tuple[Arra
     rows = np.moveaxis(input, dim, -1)
     found = [function(rows[at]) for at in np.ndindex(*rows.shape[:-1])]
     shape = np.sum(input, axis=dim, keepdims=keepdim).shape
-    values, places = zip(*found, strict=True) if found else ((), ())
-    values = np.asarray(values, input.dtype).reshape(shape)
+    chosen, places = zip(*found, strict=True) if found else ((), ())
+    values = np.asarray(chosen, input.dtype).reshape(shape)
     return values, None if None in places else np.asarray(places, np.int64).reshape(shape)
 
 
@@ -209,7 +209,8 @@ def sum_to_size(input: Array, size: tuple[int, ...]) -> Array:
 
 
 def unique(input: Array, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> Any:
-    return np.unique(input, return_inverse=return_inverse, return_counts=return_counts, axis=dim)
+    options: Any = {"return_inverse": return_inverse, "return_counts": return_counts, "axis": dim}
+    return np.unique(input, **options)
 
 
 def unique_consecutive(input: Array, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> Any:
