@@ -85,7 +85,7 @@ def source(operator: Operator) -> str:
 
 def takes_out(operator: Operator) -> bool:
     """Whether calls accept `out=` beyond the declared parameters."""
-    return operator.out and operator.inplace_of is None
+    return bool(operator.out) and operator.inplace_of is None
 
 
 def numpy_names(operator: Operator) -> dict[str, str]:
@@ -347,8 +347,9 @@ def _inplace(operator: Operator, slow: str = "") -> list[str]:
         given = ", ".join(p.name for p in base.params)
         RUNTIME["LOWER_" + operator.name] = base.lower_inplace
         # What is recorded keeps the operator's own node.
-        unrecorded = " and ".join(f"getattr({p.name}, '_node', None) is None" for p in tensor_params(base))
-        lines += [f"        if not ACTIVE and {base.params[0].name}._key in KERNELS_{operator.name} and {unrecorded}:"]
+        nodes = " or ".join(f"getattr({p.name}, '_node', None) is not None" for p in tensor_params(base))
+        recorded = f"(not GRAD_OFF or grad_enabled()) and ({nodes})"
+        lines += [f"        if not ACTIVE and {base.params[0].name}._key in KERNELS_{operator.name} and not ({recorded}):"]
         lines += [f"            return LOWER_{operator.name}({given})"]
     slow = slow or _full_dispatch(operator)
     lines += [f"        return {slow}"]

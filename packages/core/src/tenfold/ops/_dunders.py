@@ -65,7 +65,7 @@ def _divides(self: Tensor, other: Any) -> Any:
 def _inverts(self: Tensor) -> Tensor:
     if self.dtype.category > 1:
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
-    return OPERATORS["bitwise_not"].fn(self)  # type: ignore[no-any-return]
+    return OPERATORS["bitwise_not"].fn(self)
 
 
 Tensor.__invert__ = _inverts  # type: ignore[method-assign, assignment] # as the next
