@@ -131,7 +131,7 @@ class DualLevel(Transform):
             block = block if t is None else block + zeros_like(t).sum()
         views = [target] if base is target else [base, target]
         if base._storage is not None:
-            views += [v for v in base._storage.live_views() if v._base is base and v is not target]
+            views += [v for v in base._storage.live_views(base, target) if v._base is base and v is not target]
         origin = whole.storage_offset()
         for view in views:
             own = self.unwrap(view)[0]

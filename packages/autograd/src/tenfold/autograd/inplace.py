@@ -127,7 +127,7 @@ def rebase(target: Any, result: Any, shared: bool = False) -> None:
         _reattach(target, base)
     _move_retained(target, old)
     storage = base._storage
-    if storage is not None and storage.views:
+    if storage is not None and (storage.views or storage.unlisted):
         _reattach_others(target, base)
 
 
@@ -163,7 +163,7 @@ def _reattach(view: Any, base: Any) -> None:
 
 def _reattach_others(target: Any, base: Any) -> None:
     """The other live views of the base see the write too; detached tensors on the memory stay outside the graph."""
-    for view in base._storage.live_views():
+    for view in base._storage.live_views(base, target):
         if view is target or view._base is not base or view.dtype.category < 2:
             continue
         origin = getattr(view, "_origin", None)
@@ -175,7 +175,7 @@ def _reattach_others(target: Any, base: Any) -> None:
 
 def forbid_marked(base: Any) -> None:
     """After a change of the base that leaves its views' gradients as they are: marked views cannot follow even that."""
-    for view in base._storage.live_views():
+    for view in base._storage.live_views(base):
         if view._base is base and getattr(view, "_origin", None) is not None:
             _forbid(view, view._origin)
 

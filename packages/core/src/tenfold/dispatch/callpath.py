@@ -293,7 +293,10 @@ def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
             lines += [
                 f"    b_ = {first}._base",
                 f"    t_._base = {first} if b_ is None else b_",
-                "    s_.views[id(t_)] = ref(t_)",
+                f"    if n_{first} is not None or s_.listing:",
+                "        s_.views[id(t_)] = ref(t_)",
+                "    else:",
+                "        s_.unlisted = True",
                 "    if s_.marked or GRAD_OFF:",
                 f"        mark_view(t_, {first})",
             ]

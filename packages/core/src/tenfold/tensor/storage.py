@@ -6,6 +6,8 @@ that nobody aliases has none and counts as version 0. Results made in inference 
 
 from __future__ import annotations
 
+import gc
+from sys import getrefcount
 from typing import Any
 from weakref import ref
 
@@ -24,10 +26,11 @@ class UntypedStorage(Memory):
     """
 
     # views: weak references to the differentiable views by their addresses, so that a view which comes to lie where a dead
-    # one was takes its entry, too, and nothing needs to be pruned.
+    # one was takes its entry, too, and nothing needs to be pruned. Views of what has no gradient are not listed until
+    # someone asks for the views (`listing`); `unlisted` says that there may be some.
     # marked: some view has an `_origin`, which views of it inherit.
     # guarded: a write must be looked at first: some view is marked or repeats elements, or this is inference mode's.
-    __slots__ = ("array", "guarded", "key", "marked", "version", "views")
+    __slots__ = ("array", "guarded", "key", "listing", "marked", "unlisted", "version", "views")
     inference = False
     version: int
 
@@ -39,13 +42,21 @@ class UntypedStorage(Memory):
         self.key = key
         self.version = 0
         self.views: dict[int, Any] = {}
-        self.guarded = self.marked = False
+        self.guarded = self.marked = self.listing = self.unlisted = False
 
-    def live_views(self) -> list[Any]:
-        """The differentiable views of this memory that are alive."""
-        found = [(place, entry()) for place, entry in self.views.items()]
-        self.views = {place: ref(view) for place, view in found if view is not None}
-        return [view for _, view in found if view is not None]
+    def live_views(self, *holders: Any) -> list[Any]:
+        """The differentiable views of this memory that are alive; `holders` are tensors on it that the caller knows."""
+        found = [view for entry in self.views.values() if (view := entry()) is not None]
+        if self.unlisted:
+            # Each tensor on the memory holds one reference: only where there are more is it worth a search.
+            known = {id(t) for t in (*found, *holders)}
+            if getrefcount(self) - _OWN_REFERENCES > len(known):
+                on_it = [t for t in gc.get_referrers(self) if isinstance(t, RUNTIME["Tensor"])]
+                found += [t for t in on_it if t._base is not None and id(t) not in {id(view) for view in found}]
+            self.unlisted = False
+        self.listing = True
+        self.views = {id(view): ref(view) for view in found}
+        return found
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Storage:
         return SERVICES.copy_storage(self, memo)  # type: ignore[no-any-return]
@@ -55,6 +66,24 @@ class UntypedStorage(Memory):
 
 
 Storage = UntypedStorage
+
+
+def _own_references() -> int:
+    """What getrefcount says inside a method called on an object that one attribute holds, less that attribute's one."""
+
+    class Holder:
+        __slots__ = ("held",)
+
+    class Held:
+        def count(self) -> int:
+            return getrefcount(self)
+
+    holder = Holder()
+    holder.held = Held()  # type: ignore[attr-defined]
+    return holder.held.count() - 1  # type: ignore[attr-defined, no-any-return]
+
+
+_OWN_REFERENCES = _own_references()
 
 
 class InferenceStorage(Storage):

@@ -522,7 +522,10 @@ def share(view: Any, source: Any, differentiable: bool = True) -> None:
     view._storage = storage
     if differentiable:
         view._base = source if source._base is None else source._base
-        storage.views[id(view)] = ref(view)
+        if source._node is not None or storage.listing:
+            storage.views[id(view)] = ref(view)
+        else:
+            storage.unlisted = True
         if storage.marked or RUNTIME["GRAD_OFF"]:
             mark_view(view, source)
 
