@@ -1,4 +1,4 @@
-"""Helpers around modules: gradient clipping, vectors of parameters, sequences, parametrizations."""
+"""Helpers around modules: gradient clipping, vectors of parameters, sequences, parametrizations, pruning."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ __all__ = [
     "parameters_to_vector",
     "parametrizations",
     "parametrize",
+    "prune",
     "rnn",
     "skip_init",
     "vector_to_parameters",
@@ -43,6 +44,6 @@ def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("parametrize", "parametrizations"):
+    if name in ("parametrize", "parametrizations", "prune"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
