@@ -104,9 +104,9 @@ def test_aux_and_argnums():
 @pytest.mark.parametrize(
     ("call", "kind", "match"),
     [
-        (lambda: func.grad(lambda x: x)(tenfold.ones(2)), RuntimeError, "scalar tensor"),
+        (lambda: func.grad(lambda x: x)(tenfold.ones(2)), RuntimeError, "scalar Tensor"),
         (lambda: func.grad(lambda x: 3.0)(tenfold.ones(2)), RuntimeError, "return a Tensor"),
-        (lambda: func.grad(lambda x: x.sum(), 1)(tenfold.ones(2)), RuntimeError, "argnums"),
+        (lambda: func.grad(lambda x: x.sum(), 1)(tenfold.ones(2)), RuntimeError, "argnum=1"),
         (lambda: func.grad(lambda x: x.sum(), (0, 0))(tenfold.ones(2)), RuntimeError, "unique"),
         (lambda: func.grad(lambda x: x.sum(), has_aux=True)(tenfold.ones(2)), RuntimeError, "has_aux"),
         (lambda: func.grad(lambda x: x.sum())(tenfold.tensor([1])), RuntimeError, "floating point"),
@@ -117,7 +117,7 @@ def test_aux_and_argnums():
             RuntimeError,
             "strict",
         ),
-        (lambda: func.vjp(lambda x: x, tenfold.ones(2))[1](tenfold.ones(3)), RuntimeError, "cotangent"),
+        (lambda: func.vjp(lambda x: x, tenfold.ones(2))[1](tenfold.ones(3)), RuntimeError, "Mismatch in shape"),
         (lambda: func.functional_call(_Scale(), {"v": tenfold.ones(1)}, tenfold.ones(1)), RuntimeError, "no parameter"),
         (lambda: func.functional_call(_Scale(), {}, tenfold.ones(1), strict=True), RuntimeError, "missing"),
     ],
@@ -224,7 +224,7 @@ def test_custom_functions_of_the_old_form_and_without_rules():
 
 def test_functional_errors():
     x = vector(1.0, 2.0)
-    with pytest.raises(TypeError, match="index 0"):
+    with pytest.raises(TypeError, match="the given inputs has type"):
         functional.jacobian(lambda x: x, 3)
     with pytest.raises(RuntimeError, match="single element"):
         functional.hessian(lambda x: x, x)

@@ -8,7 +8,7 @@ from typing import Any
 
 from tenfold.autograd.dual_level import DualLevel
 from tenfold.autograd.levels import current
-from tenfold.autograd.pytree import Spec, flatten, tree_map, unflatten
+from tenfold.autograd.pytree import Spec, flatten, form, tree_map, unflatten
 from tenfold.autograd.scopes import Scope, pull
 from tenfold.ops.creation.like import ones_like, zeros_like
 from tenfold.tensor.tensor import Tensor
@@ -29,24 +29,28 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
     (tensor([2., 6.]),)
     """
     leaves, spec = flatten(primals)
-    _require_tensors("vjp", leaves)
+    _require_tensors(leaves)
     scope = Scope(current())
     with scope:
         inputs = [scope.begin(t) for t in leaves]
         output, aux = split_aux("vjp", func(*unflatten(inputs, spec)), has_aux)
     outputs, out_spec = flatten(output)
-    _require_tensors("vjp", outputs, "the function's outputs")
+    _require_outputs("vjp", outputs)
 
     def pullback(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         given, given_spec = flatten(cotangents)
         if given_spec != out_spec:
             raise RuntimeError(
-                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function"
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
+                f"cotangents: {form(cotangents)}, primal output: {form(output)}"
             )
-        for t, g in zip(outputs, given):
-            if not isinstance(g, Tensor) or g.shape != t.shape:
-                got = list(g.shape) if isinstance(g, Tensor) else type(g).__name__
-                raise RuntimeError(f"vjp: expected a cotangent of shape {list(t.shape)} for an output, got {got}")
+        for i, (t, g) in enumerate(zip(outputs, given)):
+            if not isinstance(g, Tensor):
+                raise RuntimeError(f"vjp: expected Tensors as cotangents, got unsupported type {type(g)}")
+            if g.shape != t.shape:
+                raise RuntimeError(
+                    f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {t.shape}."
+                )
         return unflatten(pull(scope, outputs, inputs, given), spec)
 
     value = tree_map(scope.cut, output)
@@ -69,6 +73,9 @@ def split_aux(name: str, result: Any, has_aux: bool) -> tuple[Any, Any]:
             f"{_CALLS[name]}: output of function f should be a tuple: (output, aux) if has_aux is True, "
             f"got {type(result).__name__}"
         )
+    for leaf in flatten(result[1])[0]:
+        if not isinstance(leaf, Tensor):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(leaf)} in aux")
     return result
 
 
@@ -76,13 +83,30 @@ def _cut_aux(scope: Scope, aux: Any) -> Any:
     return tree_map(lambda t: scope.cut(t) if isinstance(t, Tensor) else t, aux)
 
 
-def _require_tensors(name: str, leaves: list[Any], what: str = "the arguments") -> None:
+def _require_tensors(leaves: list[Any]) -> None:
+    """Check the arguments to differentiate by."""
     if not leaves:
-        raise RuntimeError(f"{name}: Expected at least one Tensor among {what}, got none")
+        raise RuntimeError("Expected at least one Tensor among the arguments, got none")
     for leaf in leaves:
         if not isinstance(leaf, Tensor):
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(leaf)}")
+
+
+def _require_outputs(name: str, leaves: list[Any]) -> None:
+    """Check what the function returned."""
+    if not leaves or leaves == [None]:
+        raise RuntimeError(f"{_CALLS[name]}: Expected f to be a function that has non-empty output (got output = {leaves})")
+    for leaf in leaves:
+        if not isinstance(leaf, Tensor):
+            raise RuntimeError(f"{_CALLS[name]}: expected f(*primals) to return only tensors, got unsupported type {type(leaf)}")
+
+
+def require_real(name: str, leaves: list[Any], what: str) -> None:
+    """Refuse complex numbers, for which a Jacobian would hold one of two derivatives only."""
+    for i, leaf in enumerate(leaves):
+        if isinstance(leaf, Tensor) and leaf.is_complex():
             raise RuntimeError(
-                f"{name}: Expected {what} to be Tensors (or trees of them), got unsupported type {type(leaf).__name__}"
+                f"{name}: Expected all {what}s to be real but received complex tensor at flattened {what} idx: {i}"
             )
 
 
@@ -90,12 +114,13 @@ def selected(name: str, argnums: Any, args: tuple[Any, ...]) -> tuple[int, ...]:
     """The positions that `argnums` means, counted from the front."""
     chosen = (argnums,) if isinstance(argnums, int) else argnums
     if not isinstance(chosen, tuple) or not all(isinstance(i, int) for i in chosen):
-        raise RuntimeError(f"{name}: argnums must be int or Tuple[int, ...], got {argnums!r}")
+        raise RuntimeError(f"{name}: argnums must be int or Tuple[int, ...], got: {type(argnums)}")
     if not chosen:
-        raise RuntimeError(f"{name}: argnums must be non-empty if passed as a tuple")
+        raise RuntimeError(f"{name}: argnums must be non-empty")
     n = len(args)
-    if any(not -n <= i < n for i in chosen):
-        raise RuntimeError(f"{name}: got argnums={argnums}, but only {n} positional inputs")
+    for i in chosen:
+        if not -n <= i < n:
+            raise RuntimeError(f"{name}: Got argnum={i}, but only {n} positional inputs")
     places = tuple(i % n for i in chosen)
     if len(set(places)) != len(places):
         raise RuntimeError(f"{name}: argnums elements must be unique, got {argnums}")
@@ -123,7 +148,7 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         places = selected("grad", argnums, args)
         leaves, spec = flatten(tuple(args[i] for i in places))
-        _require_tensors("grad", leaves)
+        _require_tensors(leaves)
         scope = Scope(current())
         with scope:
             inputs = [scope.begin(t) for t in leaves]
@@ -141,12 +166,12 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
 def _require_scalar(output: Any) -> None:
     if not isinstance(output, Tensor):
         raise RuntimeError(
-            f"Expected f(*args) to return a Tensor, got {type(output).__name__} (with has_aux=True, (output, aux))"
+            f"{_CALLS['grad']}: Expected f(*args) to return a Tensor, got {type(output)} (with has_aux=True, (output, aux))"
         )
     if output.dim():
         raise RuntimeError(
-            f"Expected f(*args) to return a scalar tensor, got tensor with {output.dim()} dims. Maybe you wanted to use "
-            f"the vjp or jacrev APIs instead?"
+            f"{_CALLS['grad']}: Expected f(*args) to return a scalar Tensor, got tensor with {output.dim()} dims. Maybe you "
+            f"wanted to use the vjp or jacrev APIs instead?"
         )
 
 
@@ -187,7 +212,7 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
         duals = [level.wrap(p, t) for p, t in zip(given, directions)]
         output, aux = split_aux("jvp", func(*unflatten(duals, spec)), has_aux)
         outputs, out_spec = flatten(output)
-        _require_tensors("jvp", outputs, "the function's outputs")
+        _require_outputs("jvp", outputs)
         pairs = [level.unwrap(t) for t in outputs]
         if strict and any(t is None for _, t in pairs):
             raise RuntimeError("jvp(f, primals, tangents, strict=True): an output of f is independent of the inputs")
@@ -198,19 +223,27 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
 
 
 def _check_jvp(primals: Any, tangents: Any) -> tuple[list[Any], Spec]:
-    if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
+    if not isinstance(primals, tuple):
         raise RuntimeError(
-            f"jvp(f, primals, tangents): Expected {'tangents' if isinstance(primals, tuple) else 'primals'} to be a tuple of the "
-            f"arguments of f. E.g. it should be valid to call f(*primals); got {type(primals).__name__} and "
-            f"{type(tangents).__name__}"
+            f"{_CALLS['jvp']}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals); "
+            f"got {type(primals).__name__}"
         )
     leaves, spec = flatten(primals)
     directions, other = flatten(tangents)
     if spec != other:
-        raise RuntimeError("jvp(f, primals, tangents): Expected primals and tangents to have the same python structure")
-    _require_tensors("jvp", leaves, "primals")
-    _require_tensors("jvp", directions, "tangents")
+        raise RuntimeError(
+            f"{_CALLS['jvp']}: Expected primals and tangents to have the same python structure. Got primals with structure "
+            f"{form(primals)} and tangents with structure {form(tangents)}"
+        )
+    for name, values in (("primals", leaves), ("tangents", directions)):
+        if not values:
+            raise RuntimeError(f"{_CALLS['jvp']}: Expected {name} to contain at least one Tensor.")
+        for value in values:
+            if not isinstance(value, Tensor):
+                raise RuntimeError(f"{_CALLS['jvp']}: Expected {name} to only contain Tensors, got {type(value)}")
     for p, t in zip(leaves, directions):
+        if p.dtype.category < 2:
+            raise ValueError(f"Expected primal to be floating point or complex, but got: {p.dtype}")
         if p.shape != t.shape:
             raise RuntimeError(f"jvp: expected a tangent of its primal's shape {list(p.shape)}, got {list(t.shape)}")
         if p.dtype is not t.dtype:

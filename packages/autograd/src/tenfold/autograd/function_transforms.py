@@ -13,7 +13,7 @@ from tenfold.autograd.batches import move
 from tenfold.autograd.dual_level import DualLevel
 from tenfold.autograd.function import Function, FunctionNode, _attach, apply_recorded
 from tenfold.autograd.levels import Below, Transform, highest
-from tenfold.autograd.pytree import broadcast_prefix, flatten, unflatten
+from tenfold.autograd.pytree import broadcast_prefix, flatten, form, unflatten
 from tenfold.dispatch.gradmode import no_grad
 from tenfold.dispatch.runtime import STATE
 from tenfold.ops.creation.like import zeros_like
@@ -78,24 +78,31 @@ def _batched(cls: Any, level: BatchLevel, args: tuple[Any, ...]) -> Any:
     if overridden and cls.generate_vmap_rule:
         raise RuntimeError(f"{cls.__name__}: found both generate_vmap_rule=True and an overridden vmap; remove one of them")
     if overridden:
-        results, out_dims = cls.vmap(VmapInfo(level.size, level.randomness), dims, *values)
+        made = cls.vmap(VmapInfo(level.size, level.randomness), dims, *values)
+        if not (isinstance(made, tuple) and len(made) == 2):
+            got = f"a tuple of {len(made)}" if isinstance(made, tuple) else type(made).__name__
+            raise RuntimeError(f"Expected {cls.__name__}.vmap to have two returns, (output, out_dims), got {got}")
+        results, out_dims = made
     elif cls.generate_vmap_rule:
         generated, seen = _generated(cls, level, dims)
         results = generated.apply(*values)
         out_dims = seen["dims"] if isinstance(results, tuple) else seen["dims"][0]
     else:
         raise RuntimeError(
-            f"{cls.__name__}: to use an autograd.Function with vmap, it must have vmap support: either set "
+            f"You tried to vmap over {cls.__name__}, but it does not have vmap support: either set "
             f"generate_vmap_rule=True or override the vmap staticmethod"
         )
-    return _wrapped(level, results, out_dims)
+    return _wrapped(cls, level, results, out_dims)
 
 
-def _wrapped(level: BatchLevel, results: Any, out_dims: Any) -> Any:
+def _wrapped(cls: Any, level: BatchLevel, results: Any, out_dims: Any) -> Any:
     leaves, spec = flatten(results)
     dims = broadcast_prefix(out_dims, spec)
     if dims is None:
-        raise ValueError(f"vmap: an autograd.Function's vmap returned out_dims {out_dims}, which do not fit its outputs")
+        raise RuntimeError(
+            f"{cls.__name__}.vmap returned an incompatible (output, out_dims) tuple: out_dims of the form {form(out_dims)} do "
+            f"not fit outputs of the form {form(results)}"
+        )
     places = [d + r.dim() if isinstance(d, int) and d < 0 else d for r, d in zip(leaves, dims)]
     made = [level.wrap(r, d) if isinstance(r, Tensor) else r for r, d in zip(leaves, places)]
     return unflatten(made, spec)

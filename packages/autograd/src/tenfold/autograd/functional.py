@@ -22,14 +22,15 @@ __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
 def _tensors(value: Any, what: str, name: str) -> tuple[bool, tuple[Any, ...]]:
     """(whether it was a tuple, the tensors)."""
-    given = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    is_tuple = isinstance(value, (tuple, list))
+    given = tuple(value) if is_tuple else (value,)
     for i, t in enumerate(given):
         if not isinstance(t, Tensor):
+            which = f"value at index {i}" if is_tuple else f"given {what}"
             raise TypeError(
-                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but the value at index {i} has type "
-                f"{type(t)}."
+                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but the {which} has type {type(t)}."
             )
-    return isinstance(value, (tuple, list)), given
+    return is_tuple, given
 
 
 def _prepare(inputs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
@@ -39,8 +40,17 @@ def _prepare(inputs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
     return tuple(x.detach().requires_grad_() for x in inputs)
 
 
-def _finish(values: Any, create_graph: bool) -> Any:
-    return values if create_graph else tuple(v.detach() for v in values)
+def _finish(values: Any, create_graph: bool, strict: bool = False) -> Any:
+    """What the caller gets; with a graph, strict mode refuses derivatives that do not depend on the inputs."""
+    if not create_graph:
+        return tuple(v.detach() for v in values)
+    for i, v in enumerate(values):
+        if strict and not v.requires_grad:
+            raise RuntimeError(
+                f"The jacobian of the user-provided function is independent of input {i}. This is not allowed in strict mode "
+                f"when create_graph=True."
+            )
+    return values
 
 
 def _shown(values: tuple[Any, ...], is_tuple: bool) -> Any:
@@ -59,9 +69,18 @@ def _run(func: Function, inputs: tuple[Any, ...], name: str, strict: bool) -> tu
     return is_tuple, outputs
 
 
+# What strict mode says of an input that the derivatives it takes do not depend on.
+_INDEPENDENT = "The output of the user-provided function is independent of input {i}. This is not allowed in strict mode."
+_LINEAR = (
+    "While computing the hessian, found that the jacobian of the user-provided function with respect to input {i} is "
+    "independent of the input. This is not allowed in strict mode. The function must be twice differentiable and no linear one."
+)
+
+
 def _gradients(
-    outputs: tuple[Any, ...], inputs: tuple[Any, ...], vs: tuple[Any, ...], create_graph: bool, strict: bool = False
-) -> tuple[Tensor, ...]:
+    outputs: tuple[Any, ...], inputs: tuple[Any, ...], vs: tuple[Any, ...], create_graph: bool, strict: bool = False,
+    message: str = _INDEPENDENT,
+) -> tuple[Tensor, ...]:  # fmt: skip
     """Gradients, zeros for independent inputs (an error in strict mode)."""
     pairs = [(t, v) for t, v in zip(outputs, vs) if t is not None and t._node is not None]
     if pairs:
@@ -70,9 +89,7 @@ def _gradients(
         found = (None,) * len(inputs)
     if strict and any(g is None for g in found):
         i = next(i for i, g in enumerate(found) if g is None)
-        raise RuntimeError(
-            f"The output of the user-provided function is independent of input {i}. This is not allowed in strict mode."
-        )
+        raise RuntimeError(message.format(i=i))
     return tuple(zeros_like(x) if g is None else g for g, x in zip(found, inputs))
 
 
@@ -81,14 +98,17 @@ def _vectors(v: Any, targets: tuple[Tensor, ...], name: str) -> tuple[Tensor, ..
     if v is None:
         if len(targets) != 1 or targets[0].numel() != 1:
             whose = "the user-provided function returns" if name == "vjp" else "the input to the user-provided function is"
-            raise RuntimeError(f"{name}: The vector v can only be None if {whose} a single Tensor with a single element.")
+            raise RuntimeError(f"The vector v can only be None if {whose} a single Tensor with a single element.")
         return (ones_like(targets[0]),)
-    _, given = _tensors(v, "vector v", name)
+    _, given = _tensors(v, "v", name)
     if len(given) != len(targets):
-        raise RuntimeError(f"{name}: v is a tuple of invalid length: should be {len(targets)} but got {len(given)}.")
+        if len(targets) == 1:
+            raise RuntimeError("The given v should contain a single Tensor.")
+        raise RuntimeError(f"v is a tuple of invalid length: should be {len(targets)} but got {len(given)}.")
     for i, (g, t) in enumerate(zip(given, targets)):
         if g.shape != t.shape:
-            raise RuntimeError(f"{name}: Entry {i} of v has invalid size: should be {t.shape} but got {g.shape}.")
+            entry = f"Entry {i} in v" if len(targets) > 1 else "v"
+            raise RuntimeError(f"{entry} has invalid size: should be {t.shape} but got {g.shape}.")
     return given
 
 
@@ -106,7 +126,7 @@ def vjp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
         out_tuple, outputs = _run(func, xs, "vjp", strict)
         vs = _vectors(v, outputs, "vjp")
         found = _gradients(outputs, xs, vs, create_graph, strict)
-    return _shown(_finish(outputs, create_graph), out_tuple), _shown(_finish(found, create_graph), is_tuple)
+    return _shown(_finish(outputs, create_graph), out_tuple), _shown(_finish(found, create_graph, strict), is_tuple)
 
 
 def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
@@ -125,7 +145,7 @@ def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
         us = tuple(zeros_like(t.detach()).requires_grad_() for t in outputs)
         pulled = _gradients(outputs, xs, us, True, strict)
         found = _gradients(pulled, us, vs, create_graph)
-    return _shown(_finish(outputs, create_graph), out_tuple), _shown(_finish(found, create_graph), out_tuple)
+    return _shown(_finish(outputs, create_graph), out_tuple), _shown(_finish(found, create_graph, strict), out_tuple)
 
 
 def jacobian(
@@ -151,15 +171,17 @@ def jacobian(
         return _forward_jacobian(func, given, is_tuple, create_graph, strict, vectorize)
     if strict and vectorize:
         raise RuntimeError(
-            "jacobian: `strict=True` and `vectorize=True` are not supported together. Please either set one to False."
+            "jacobian: `strict=True` and `vectorize=True` are not supported together. Please set one of them to False."
         )
     with enable_grad():
         xs = _prepare(given, create_graph)
         out_tuple, outputs = _run(func, xs, "jacobian", strict)
+        if strict:
+            _require_all(outputs, xs)
         basis, starts = unit_vectors(list(outputs))
 
         def row(*vs: Tensor) -> tuple[Tensor, ...]:
-            return _gradients(outputs, xs, vs, create_graph, strict)
+            return _gradients(outputs, xs, vs, create_graph)
 
         if vectorize and starts[-1]:
             rows = vmap(row)(*basis)
@@ -169,8 +191,14 @@ def jacobian(
         blocks = []
         for out, start in zip(outputs, starts):
             block = tuple(_block(rows, k, x, out, start) for k, x in enumerate(xs))
-            blocks.append(_shown(_finish(block, create_graph), is_tuple))
+            blocks.append(_shown(_finish(block, create_graph, strict), is_tuple))
     return _shown(tuple(blocks), out_tuple)
+
+
+def _require_all(outputs: tuple[Any, ...], xs: tuple[Any, ...]) -> None:
+    """Strict mode's check that each output depends on each input."""
+    for i, t in enumerate(outputs):
+        _gradients((t,), xs, (ones_like(t),), False, True, f"Output {i} of {_INDEPENDENT.removeprefix('The output of ')}")
 
 
 def _block(rows: Any, k: int, x: Tensor, out: Tensor, start: int) -> Tensor:
@@ -220,7 +248,10 @@ def hessian(
     def gradient(*xs: Any) -> Any:
         xs = tuple(expand(x, x.shape) if x.requires_grad else x.detach().requires_grad_() for x in xs)
         with enable_grad():
-            return _gradients((reshape(_scalar(func, xs, "hessian", strict), ()),), xs, (None,), True, strict)
+            found = _gradients((reshape(_scalar(func, xs, "hessian", strict), ()),), xs, (None,), True, strict, _LINEAR)
+        if strict:
+            _require_dependent(found)
+        return found
 
     def gradient_by_function(*xs: Any) -> Any:
         return gradient_of(lambda *ys: reshape(_scalar(func, ys, "hessian", False), ()), tuple(range(len(xs))))(*xs)
@@ -232,6 +263,13 @@ def hessian(
     return found if is_tuple else found[0][0]
 
 
+def _require_dependent(gradients: tuple[Any, ...]) -> None:
+    """Strict mode's check of first derivatives that are to be differentiated once more."""
+    for i, g in enumerate(gradients):
+        if not g.requires_grad:
+            raise RuntimeError(_LINEAR.format(i=i))
+
+
 def vhp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
     """(func(inputs), vᵀ H): the product of a vector with the Hessian of a function with one element.
 
@@ -240,14 +278,20 @@ def vhp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
     >>> vhp(lambda x: (x * x * x).sum(), tenfold.tensor([1., 2.]), tenfold.tensor([1., 1.]))
     (tensor(9.), tensor([ 6., 12.]))
     """
+    return _hessian_product("vhp", func, inputs, v, create_graph, strict)
+
+
+def _hessian_product(name: str, func: Function, inputs: Any, v: Any, create_graph: bool, strict: bool) -> Any:
     with enable_grad():
-        is_tuple, given = _tensors(inputs, "inputs", "vhp")
+        is_tuple, given = _tensors(inputs, "inputs", name)
         xs = _prepare(given, create_graph)
-        vs = _vectors(v, xs, "vhp")
-        output = _scalar(func, xs, "vhp", strict)
+        vs = _vectors(v, xs, name)
+        output = _scalar(func, xs, name, strict)
         first = _gradients((output,), xs, (ones_like(output),), True, strict)
-        found = _gradients(first, xs, vs, create_graph, strict)
-    return _finish((output,), create_graph)[0], _shown(_finish(found, create_graph), is_tuple)
+        if strict:
+            _require_dependent(first)
+        found = _gradients(first, xs, vs, create_graph, strict, _LINEAR)
+    return _finish((output,), create_graph)[0], _shown(_finish(found, create_graph, strict), is_tuple)
 
 
 def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
@@ -258,4 +302,4 @@ def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
     >>> hvp(lambda x: (x * x * x).sum(), tenfold.tensor([1., 2.]), tenfold.tensor([1., 1.]))
     (tensor(9.), tensor([ 6., 12.]))
     """
-    return vhp(func, inputs, v, create_graph, strict)  # the Hessian is symmetric
+    return _hessian_product("hvp", func, inputs, v, create_graph, strict)  # the Hessian is symmetric

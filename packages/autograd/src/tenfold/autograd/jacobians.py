@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.autograd.derivatives import jvp, replaced, selected, vjp
+from tenfold.autograd.derivatives import jvp, replaced, require_real, selected, vjp
 from tenfold.autograd.pytree import flatten, unflatten
 from tenfold.autograd.vmap import vmap
 from tenfold.ops.creation.factories import place, zeros
@@ -42,18 +42,22 @@ def jacrev(func: Function, argnums: Any = 0, *, has_aux: bool = False, chunk_siz
     tensor([[2., 0.],
             [0., 6.]])
     """
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         places = selected("jacrev", argnums, args)
         chosen = tuple(args[i] for i in places)
+        inputs, in_spec = flatten(chosen)
+        require_real("jacrev", inputs, "input")
 
         def restricted(*values: Any) -> Any:
             return func(*replaced(args, places, values), **kwargs)
 
         output, pullback, *aux = vjp(restricted, *chosen, has_aux=has_aux)
         outputs, out_spec = flatten(output)
-        inputs, in_spec = flatten(chosen)
+        require_real("jacrev", outputs, "output")
         basis, starts = unit_vectors(outputs)
         rows = _mapped(lambda *g: tuple(flatten(pullback(unflatten(list(g), out_spec)))[0]), basis, chunk_size)
         blocks = []
@@ -99,6 +103,7 @@ def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomnes
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         places = selected("jacfwd", argnums, args)
         inputs, in_spec = flatten(tuple(args[i] for i in places))
+        require_real("jacfwd", inputs, "input")
         basis, starts = unit_vectors(inputs)
         seen: dict[str, Any] = {}
 
@@ -108,6 +113,7 @@ def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomnes
         def column(*direction: Any) -> Any:
             made = jvp(restricted, unflatten(inputs, in_spec), unflatten(list(direction), in_spec), has_aux=has_aux)
             flat, seen["spec"] = flatten(made[1])
+            require_real("jacfwd", flat, "output")
             aux, seen["aux_spec"] = flatten(made[2] if has_aux else ())
             seen["outputs"], seen["count"] = [t.shape for t in flat], len(flat)
             return (*flat, *aux)

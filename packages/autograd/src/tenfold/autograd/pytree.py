@@ -78,6 +78,21 @@ def tree_map(function: Callable[..., Any], tree: Any) -> Any:
     return unflatten([function(leaf) for leaf in leaves], spec)
 
 
+class _Leaf:
+    def __repr__(self) -> str:
+        return "*"
+
+
+def form(tree: Any) -> str:
+    """The shape of a tree as messages show it.
+
+    >>> from tenfold.autograd.pytree import form
+    >>> form({"a": 1, "b": (2, 3)})
+    "{'a': *, 'b': (*, *)}"
+    """
+    return repr(tree_map(lambda _: _Leaf(), tree))
+
+
 def broadcast_prefix(prefix: Any, spec: Spec) -> list[Any] | None:
     """A leaf for each leaf of `spec`, from a tree that may stop early with one value for a whole branch; None: no fit."""
     found = _children(prefix)

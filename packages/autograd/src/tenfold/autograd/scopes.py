@@ -109,7 +109,8 @@ def pull(scope: Scope, outputs: list[Tensor], inputs: list[Tensor], cotangents: 
     nodes: list[Any] = [t._node for t in inputs]
     captures: dict[Node, Any] = dict.fromkeys(nodes)
     roots = [(t._node, g) for t, g in zip(outputs, cotangents) if t._node is not None]
-    live = scope.is_live(outputs) or any(g._node is not None for g in cotangents)
+    wanted = STATE.grad_enabled or recorded_below()  # no_grad around the pullback alone: gradients without a graph
+    live = wanted and (scope.is_live(outputs) or any(g._node is not None for g in cotangents))
     if roots:
         engine.run(roots, True, live, captures, accumulate=False)
     found = [zeros_like(bare(t)) if captures[n] is None else captures[n] for t, n in zip(inputs, nodes)]

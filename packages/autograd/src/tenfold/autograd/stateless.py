@@ -48,19 +48,18 @@ def _merged(dicts: Any) -> dict[str, Tensor]:
         return dicts
     if not isinstance(dicts, Sequence):
         raise ValueError(
-            f"functional_call: Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, "
-            f"but got {type(dicts).__name__}"
+            f"functional_call: Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(dicts)}"
         )
     made: dict[str, Tensor] = {}
     for one in dicts:
         if not isinstance(one, dict):
             raise ValueError(
-                f"functional_call: expected each of parameter_and_buffer_dicts to be a dictionary, got {type(one).__name__}"
+                f"functional_call: Expected all elements of parameter_and_buffer_dicts to be dictionaries, got {type(one)}"
             )
         repeated = made.keys() & one.keys()
         if repeated:
             raise ValueError(
-                f"functional_call: {', '.join(sorted(repeated))} appeared in multiple dictionaries, which is ambiguous"
+                f"functional_call: {sorted(repeated)} appeared in multiple dictionaries; behavior of functional call is ambiguous"
             )
         made.update(one)
     return made
@@ -124,7 +123,7 @@ def _swapped(given: dict[str, Tensor], owners: dict[str, tuple[dict[str, Any], s
 def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """The parameters and the buffers of several equal modules, each stacked along a new first dimension.
 
-    Raises RuntimeError when the list is empty, or when classes or training modes differ.
+    Raises RuntimeError when the list is empty, or when classes, training modes or `requires_grad` differ.
     """
     models = list(models)
     if not models:
@@ -134,14 +133,16 @@ def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor
     if any(type(m) is not type(models[0]) for m in models):
         raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
 
-    def stacked(tensors: tuple[Any, ...]) -> Tensor:
+    def stacked(name: str, tensors: tuple[Any, ...]) -> Tensor:
+        if any(t.requires_grad != tensors[0].requires_grad for t in tensors):
+            raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
         leaf = all(t.is_leaf for t in tensors)
         made: Tensor = stack([t.detach() for t in tensors] if leaf else list(tensors))
-        return made.requires_grad_(any(t.requires_grad for t in tensors)) if leaf else made
+        return made.requires_grad_(tensors[0].requires_grad) if leaf else made
 
     parameters = [dict(m.named_parameters()) for m in models]
     buffers = [dict(m.named_buffers()) for m in models]
     return (
-        {name: stacked(tuple(p[name] for p in parameters)) for name in parameters[0]},
-        {name: stacked(tuple(b[name] for b in buffers)) for name in buffers[0]},
+        {name: stacked(name, tuple(p[name] for p in parameters)) for name in parameters[0]},
+        {name: stacked(name, tuple(b[name] for b in buffers)) for name in buffers[0]},
     )

@@ -1,0 +1,145 @@
+"""What transforms of functions refuse, and what they say then: as PyTorch does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import tenfold
+import tenfold.autograd.functional
+import tenfold.func
+import tenfold.nn as nn
+
+torch: Any = pytest.importorskip("torch")
+
+# In each case `lib` is tenfold or torch; the text is what both messages share.
+CASES: list[tuple[Callable[[Any, Any], Any], str]] = [
+    (lambda lib, x: lib.func.vjp(lambda y: None, x), "vjp(f, *primals): Expected f to be a function that has non-empty output"),
+    (lambda lib, x: lib.func.vjp(lambda y: (), x), "vjp(f, *primals): Expected f to be a function that has non-empty output"),
+    (lambda lib, x: lib.func.vjp(lambda y: [y, 1], x), "vjp(f, *primals): expected f(*primals) to return only tensors"),
+    (lambda lib, x: lib.func.vjp(lambda y: y, 1.0), "Thing passed to transform API must be Tensor, got <class 'float'>"),
+    (lambda lib, x: lib.func.vjp(lambda y: y, x)[1](x.sum()), "Mismatch in shape: grad_output[0] has a shape of"),
+    (lambda lib, x: lib.func.vjp(lambda y: (y, y), x)[1](x), "cotangents: *, primal output: (*, *)"),
+    (lambda lib, x: lib.func.jvp(lambda y: 1, (x,), (x,)), "jvp(f, primals, tangents): expected f(*primals) to return only"),
+    (lambda lib, x: lib.func.jvp(lambda y: None, (x,), (x,)), "jvp(f, primals, tangents): Expected f to be a function that"),
+    (lambda lib, x: lib.func.jvp(lambda y: y, (1.0,), (x,)), "Expected primals to only contain Tensors"),
+    (lambda lib, x: lib.func.jvp(lambda y: y, (x,), (1.0,)), "Expected tangents to only contain Tensors"),
+    (lambda lib, x: lib.func.jvp(lambda y: y, (x,), [x]), "Expected primals and tangents to have the same python structure"),
+    (lambda lib, x: lib.func.jvp(lambda y: y, x, (x,)), "Expected primals to be a tuple"),
+    (lambda lib, x: lib.func.jvp(lambda y: y, (), ()), "Expected primals to contain at least one Tensor."),
+    (lambda lib, x: lib.func.grad(lambda y: 1.0)(x), "grad_and_value(f)(*args): Expected f(*args) to return a Tensor"),
+    (lambda lib, x: lib.func.grad(lambda y: y)(x), "Expected f(*args) to return a scalar Tensor, got tensor with 1 dims"),
+    (lambda lib, x: lib.func.grad(lambda y: (y.sum(), 1), has_aux=True)(x), "Expected tensors, got unsupported type"),
+    (lambda lib, x: lib.func.jvp(lambda y: (y, "a"), (x,), (x,), has_aux=True), "Expected tensors, got unsupported type"),
+    (lambda lib, x: lib.func.jacrev(lambda y: (y, [y, 1]), has_aux=True)(x), "Expected tensors, got unsupported type"),
+    (lambda lib, x: lib.func.jacfwd(lambda y: (y, 1), has_aux=True)(x), "Expected tensors, got unsupported type"),
+    (lambda lib, x: lib.func.jacrev(lambda y: y)(x * 1j), "jacrev: Expected all inputs to be real"),
+    (lambda lib, x: lib.func.jacrev(lambda y: y * 1j)(x), "jacrev: Expected all outputs to be real"),
+    (lambda lib, x: lib.func.jacfwd(lambda y: y)(x * 1j), "jacfwd: Expected all inputs to be real"),
+    (lambda lib, x: lib.func.jacfwd(lambda y: y * 1j)(x), "jacfwd: Expected all outputs to be real"),
+    (lambda lib, x: lib.func.jacfwd(lambda y: y)(x.long()), "Expected primal to be floating point or complex, but got: "),
+    (lambda lib, x: lib.func.jacrev(lambda y: y, chunk_size=0)(x), "jacrev: `chunk_size` should be greater than 0."),
+    (lambda lib, x: lib.func.grad(lambda y: y, argnums=3)(x), "Got argnum=3, but only 1 positional inputs"),
+    (lambda lib, x: lib.func.grad(lambda y: y, argnums=())(x), "argnums must be non-empty"),
+    (lambda lib, x: lib.func.grad(lambda y: y, argnums="a")(x), "argnums must be int or Tuple[int, ...], got: <class 'str'>"),
+]  # fmt: skip
+
+
+def refusal(case: Callable[[Any, Any], Any], lib: Any) -> tuple[type, str]:
+    with pytest.raises((RuntimeError, ValueError, TypeError, IndexError)) as caught:
+        case(lib, lib.tensor([1.0, 2.0]))
+    return caught.type, str(caught.value)
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # PyTorch's jvp loads what it has deprecated
+@pytest.mark.parametrize(("case", "shared"), CASES)
+def test_transforms_refuse_as_pytorch_does(case: Callable[[Any, Any], Any], shared: str) -> None:
+    (theirs, their_text), (ours, our_text) = refusal(case, torch), refusal(case, tenfold)
+    assert ours is theirs
+    assert shared in their_text
+    assert shared in our_text
+
+
+FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "linear": lambda lib, x: x.sum() * 3,
+    "square": lambda lib, x: (x * x).sum(),
+    "detached": lambda lib, x: x.sum().detach(),
+    "unrelated": lambda lib, x: lib.ones((), requires_grad=True),
+    "vector": lambda lib, x: 3 * x,
+    "pair": lambda lib, x: (x, x),
+    "number": lambda lib, x: 1,
+}
+VECTORS: dict[str, Callable[[Any, Any], Any]] = {
+    "none": lambda lib, x: None, "fits": lambda lib, x: x, "pair": lambda lib, x: (x, x),
+    "scalar": lambda lib, x: x.sum(), "number": lambda lib, x: 1, "odd pair": lambda lib, x: (x, 1),
+}  # fmt: skip
+
+
+def outcome(lib: Any, name: str, function: str, **options: Any) -> Any:
+    """(type, message up to its second sentence) of what is raised; None when nothing is."""
+    x = lib.tensor([1.0, 2.0])
+    options = {k: v(lib, x) if callable(v) else v for k, v in options.items()}
+    try:
+        getattr(lib.autograd.functional, name)(lambda y: FUNCTIONS[function](lib, y), x, **options)
+    except (RuntimeError, TypeError) as e:
+        return type(e), str(e).replace("tenfold", "torch").split(". ")[0]
+    return None
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("v", VECTORS)
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("name", ["vjp", "jvp", "vhp", "hvp"])
+def test_products_refuse_vectors_and_functions_as_pytorch_does(name: str, strict: bool, v: str, function: str) -> None:
+    options = {"v": VECTORS[v], "strict": strict}
+    assert outcome(tenfold, name, function, **options) == outcome(torch, name, function, **options)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("name", ["jacobian", "hessian"])
+def test_strict_jacobians_refuse_as_pytorch_does(name: str, create_graph: bool, function: str) -> None:
+    options = {"strict": True, "create_graph": create_graph}
+    assert outcome(tenfold, name, function, **options) == outcome(torch, name, function, **options)
+
+
+def test_models_to_stack_must_agree_on_requires_grad() -> None:
+    models = [nn.Linear(2, 2) for _ in range(2)]
+    models[0].weight.requires_grad_(False)
+    with pytest.raises(RuntimeError, match=r"Expected weight from each model to have the same \.requires_grad"):
+        tenfold.func.stack_module_state(models)
+
+
+def test_a_pullback_under_no_grad_leaves_no_graph() -> None:
+    x = tenfold.tensor(3.0, requires_grad=True)
+    out, pullback = tenfold.func.vjp(lambda y: y**2, x)
+    with tenfold.no_grad():
+        (g,) = pullback(tenfold.tensor(1.0))
+    assert not g.requires_grad
+    assert out.requires_grad
+    assert pullback(tenfold.tensor(1.0))[0].requires_grad
+
+
+def rule(vmap: Any) -> Any:
+    """A custom Function with this vmap staticmethod."""
+    names = {
+        "forward": staticmethod(lambda x: x.clone()),
+        "setup_context": staticmethod(lambda ctx, inputs, output: None),
+    }
+    return type("Odd", (tenfold.autograd.Function,), names if vmap is None else names | {"vmap": staticmethod(vmap)})
+
+
+@pytest.mark.parametrize(
+    ("vmap", "message"),
+    [
+        (None, "Odd, but it does not have vmap support"),
+        (lambda info, dims, x: x, "Odd.vmap to have two returns"),
+        (lambda info, dims, x: (x, x, 0, 0), "Odd.vmap to have two returns"),
+        (lambda info, dims, x: (x, (None,)), "Odd.vmap returned an incompatible"),
+    ],
+)
+def test_odd_vmap_rules_of_functions(vmap: Any, message: str) -> None:
+    with pytest.raises(RuntimeError, match=message):
+        tenfold.func.vmap(rule(vmap).apply)(tenfold.ones(2, 3))
