@@ -367,6 +367,51 @@ def plain(value: Any) -> Any:
     return [plain(v) for v in value] if isinstance(value, (list, tuple)) else value
 
 
+def constants_written(write: Any) -> Any:
+    """What still requires gradients after constants went over all of it, and the gradient before the write: zeros."""
+
+    def program(lib: Any) -> Any:
+        x, b = computed(lib)
+        write(lib, b)
+        y = (b * x).sum()
+        y.backward()
+        return b.requires_grad, b.is_leaf, x.grad.tolist()
+
+    return program
+
+
+CONSTANTS: dict[str, Any] = {
+    "copy_": lambda lib, b: b.copy_(lib.tensor([3.0, 4.0, 5.0])),
+    "copy_ of a number": lambda lib, b: b.copy_(lib.tensor(3.0)),
+    "fill_": lambda lib, b: b.fill_(2.0),
+    "eq_": lambda lib, b: b.eq_(2.0),
+    "lt_": lambda lib, b: b.lt_(lib.tensor([2, 2, 2])),
+    "slice of all": lambda lib, b: b.__setitem__(slice(None), lib.tensor([3.0, 4.0, 5.0])),
+    "slice": lambda lib, b: b.__setitem__(slice(1, None), 2.0),
+}
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_constants_written_over_what_requires_gradients(name: str) -> None:
+    program = constants_written(CONSTANTS[name])
+    assert program(tenfold) == program(torch)
+
+
+@pytest.mark.parametrize("name", ["logical_and_", "logical_or_", "logical_xor_"])
+def test_logic_written_in_place_has_no_gradient(name: str) -> None:
+    """PyTorch keeps the gradient of the value before the write, which is wrong; here it is that of a constant."""
+    x, b = computed(tenfold)
+    getattr(b, name)(tenfold.tensor([1.0, 0.0, 1.0]))
+    b.sum().backward()
+    assert x.grad.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_broadcast_of_one_shape_is_the_tensor_itself() -> None:
+    for lib in (torch, tenfold):
+        x = lib.ones(2, requires_grad=True)
+        assert lib.broadcast_tensors(x, lib.ones(2))[0].is_leaf
+
+
 PROGRAMS = [f for f in list(globals().values()) if callable(f) and getattr(f, "__annotations__", {}).get("lib") == "Any"]
 PROGRAMS = [f for f in PROGRAMS if f not in (outcome, computed)]
 # The parts of messages that tell what is wrong; PyTorch's own tests look for them.

@@ -51,6 +51,29 @@ def set_by_index(lib):
     return x
 
 
+def expanded(lib, write):
+    x = lib.zeros(2, 1).expand(2, 3)
+    write(lib, x)
+    return x
+
+
+def put(mask, values):
+    def run(lib):
+        x = lib.zeros(3)
+        x[lib.tensor(mask)] = lib.tensor(values)
+        return x
+
+    return run
+
+
+def steps(lib, shape, dim):
+    return lib.tensor(lib.zeros(shape).unsqueeze(dim).stride())
+
+
+def wide(lib):
+    return lib.tensor(2.0, dtype=lib.float64)
+
+
 CASES = {
     "complex to bool": lambda lib: lib.tensor([1j, 0, 1]).bool(),
     "complex copied to bool": lambda lib: lib.zeros(3, dtype=lib.bool).copy_(lib.tensor([1j, 0, 1])),
@@ -81,8 +104,54 @@ CASES = {
     "memory map, reduced": lambda lib: lib.from_numpy(np.arange(3.0).view(Subclass)).sum() * 2,
     "empty bytes as floats": lambda lib: lib.zeros(0, dtype=lib.uint8).view(lib.float32),
     "empty rows of bytes as floats": lambda lib: lib.zeros(0, 4, dtype=lib.uint8).view(lib.float32),
+    "one of the expanded elements set": lambda lib: expanded(lib, lambda lib, x: x.__setitem__(([0], [1]), lib.tensor(5.0))),
+    "expanded column set": lambda lib: expanded(lib, lambda lib, x: x.__setitem__((..., [0]), lib.tensor(5.0))),
+    "NaN put into expanded elements": lambda lib: expanded(
+        lib, lambda lib, x: x.index_put_((lib.tensor([1]), lib.tensor([0])), lib.tensor(NAN))
+    ),
+    "added to expanded elements": lambda lib: expanded(
+        lib, lambda lib, x: x.index_put_((lib.tensor([0, 0, 1]), lib.tensor([0, 1, 1])), lib.tensor([1.0, 2, 4]), accumulate=True)
+    ),
+    "mask set to a row": put([True, False, True], [[5.0, 6.0]]),
+    "mask set to a matrix of one": put([True, False, True], [[5.0]]),
+    "mask of nothing set to a matrix of one": put([False, False, False], [[5.0]]),
+    "mask set to a column": put([True, False, True], [[5.0], [6.0]]),
+    "step of a last dimension of 1": lambda lib: steps(lib, (2, 3), -1),
+    "step of a middle dimension of 1": lambda lib: steps(lib, (2, 3), 1),
+    "step of a number's dimension": lambda lib: steps(lib, (), 0),
+    "deviation of one number": lambda lib: lib.tensor(2.0).std(correction=0),
+    "variance of one number over no dimensions": lambda lib: lib.tensor(2.0).var((), correction=0),
+    "block_diag of a wide number and a row": lambda lib: lib.block_diag(wide(lib), lib.ones(1, 3)),
+    "block_diag of a wide number and integers": lambda lib: lib.block_diag(wide(lib), lib.ones(2).int()),
+    "dimension squeezed twice": lambda lib: lib.ones(2, 1).squeeze((1, -1)),
+    "no dimension squeezed": lambda lib: lib.ones(2, 1).squeeze(()),
+    "bools among numbers": lambda lib: lib.isin(lib.tensor([True]), lib.tensor([1, 2])),
+    "numbers among bools": lambda lib: lib.isin(lib.tensor([1]), lib.tensor([True])),
+    "broadcast with a number": lambda lib: lib.broadcast_tensors(lib.ones(1), 2.0)[0],
+    "nothing rolled along any dimension": lambda lib: lib.roll(lib.zeros(0), 3, 1),
+    "rolled twice along a dimension": lambda lib: lib.roll(lib.arange(4), (1, 2), (0, -1)),
     "float_power_ of complex": lambda lib: written(t(lib, [1, 2], "float64"), "float_power_", 2j),
 }
+ONE_DIMENSION = {  # of tensors that have none
+    "roll": lambda lib, x, dim: lib.roll(x, 3, dim),
+    "repeat_interleave": lambda lib, x, dim: lib.repeat_interleave(x, 2, dim),
+    "repeat_interleave by a tensor": lambda lib, x, dim: lib.repeat_interleave(x, lib.tensor([2]), dim),
+    "topk of none": lambda lib, x, dim: lib.topk(x, 0, dim)[0],
+    "topk": lambda lib, x, dim: lib.topk(x, 1, dim)[1],
+    "topk of too many": lambda lib, x, dim: lib.topk(x, 2, dim)[0],
+    "sort": lambda lib, x, dim: lib.sort(x, dim)[0],
+    "argsort": lambda lib, x, dim: lib.argsort(x, dim),
+    "unique": lambda lib, x, dim: lib.unique(x, dim=dim),
+    "unique_consecutive": lambda lib, x, dim: lib.unique_consecutive(x, dim=dim),
+    "index_add": lambda lib, x, dim: x.index_add(dim, lib.tensor([0]), x),
+    "index_add twice": lambda lib, x, dim: x.index_add(dim, lib.tensor([0, 0]), x),
+    "index_add nowhere": lambda lib, x, dim: x.index_add(dim, lib.tensor([], dtype=lib.int64), x),
+    "index_copy": lambda lib, x, dim: x.index_copy(dim, lib.tensor([0]), x),
+    "index_copy twice": lambda lib, x, dim: x.index_copy(dim, lib.tensor([0, 0]), x),
+}
+for name, call in ONE_DIMENSION.items():
+    for dim in (-2, -1, 0, 1):
+        CASES[f"{name} of a number along {dim}"] = lambda lib, f=call, d=dim: f(lib, lib.tensor(5), d)
 ROWS, DIVISORS = [[x] for x in (-INF, INF, 1.0, -1, 0, NAN, 5, -7, 1e-3)], [1.0, -1, INF, -INF, 0, -0.0, NAN, 0.3, -3]
 for dtype in ("float16", "bfloat16", "float32", "float64"):
     for mode in ("floor", "trunc", None):
@@ -123,7 +192,7 @@ def outcome(lib, run):
     return (str(result.dtype).split(".")[-1], tuple(result.shape)), wide.numpy()
 
 
-@pytest.mark.filterwarnings("ignore:__array_wrap__", "ignore:The given NumPy array")
+@pytest.mark.filterwarnings("ignore:__array_wrap__", "ignore:The given NumPy array", "ignore:Use of index_put_ on expanded")
 @pytest.mark.parametrize("case", CASES)
 def test_as_in_pytorch(case):
     expected_kind, expected = outcome(torch, CASES[case])

@@ -93,6 +93,18 @@ class Written(Node):
 Written.__name__ = "CopyBackwards"
 
 
+class Overwritten(Node):
+    """A tensor after constants were written over all of it: it still requires gradients, and what it was gets zeros."""
+
+    __slots__ = ()
+
+    def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
+        return (zeros(g.shape, dtype=g.dtype, device=g.device),)
+
+
+Overwritten.__name__ = "CopyBackwards"
+
+
 class Forbidden(Node):
     """Stands for the gradient of a view whose memory was written where no gradient can follow: whoever asks is told so."""
 
@@ -117,7 +129,7 @@ def rebase(target: Any, result: Any, shared: bool = False) -> None:
     old, base = target._node, target._base
     if base is None:
         base = target
-        target._node = _own_node(result, shared)
+        target._node = _own_node(result, shared) if result._node is not None else _follow(Overwritten, old, target)
     else:
         node: Any = new(CopySlices)
         node._next, node._shape, node._extra = (base._node, result._node), base._array.shape, None
@@ -136,8 +148,13 @@ def _own_node(result: Any, shared: bool) -> Any:
     node = result._node
     if node is None or not (node.is_leaf or shared):
         return node
-    copied: Any = new(Written)
-    copied._next, copied._shape, copied._extra = (node,), result._array.shape, None
+    return _follow(Written, node, result)
+
+
+def _follow(kind: type[Node], node: Any, tensor: Any) -> Any:
+    """A node of its own after another one, for a tensor."""
+    copied: Any = new(kind)
+    copied._next, copied._shape, copied._extra = (node,), tensor._array.shape, None
     return copied
 
 

@@ -57,10 +57,22 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool, out: Any 
         if accumulate:
             add_at(out, as_index(indices), values)
         else:
-            out[as_index(indices)] = values
+            out[as_index(indices)] = _row(out, indices, values)
     except IndexError as error:
         raise in_our_words(error) from None
     return out
+
+
+def _row(out: Any, indices: Any, values: Any) -> Any:
+    """Values for places; NumPy wants those for one mask over all of an array without leading dimensions of size 1."""
+    if values.ndim < 2 or len(indices) != 1 or indices[0].dtype != np.bool_ or indices[0].ndim != out.ndim:
+        return values
+    if any(n != 1 for n in values.shape[:-1]):
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
+            f"shape [{np.count_nonzero(indices[0])}]"
+        )
+    return values.reshape(-1)
 
 
 def add_at(out: Any, where: tuple[Any, ...], values: Any) -> None:
@@ -270,7 +282,7 @@ def flip(input: Any, dims: Any) -> Any:
 @kernel(op.roll, device="cpu")
 def roll(input: Any, shifts: Any, dims: Any) -> Any:
     op.roll.shape_rule(input, shifts, dims)
-    if not input.ndim:
+    if not input.ndim or not input.size:
         return input.copy()
     along_dims = None if dims is None or dims == () else dims
     return np.roll(input, shifts[0] if along_dims is None and not isinstance(shifts, int) else shifts, along_dims)

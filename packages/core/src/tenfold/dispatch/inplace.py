@@ -24,7 +24,24 @@ def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
         # The tape (inside a transform, perhaps that of a lower level) must keep the old value, which the write destroys.
         values[first] = snapshot(target)
     result = base.fn(**values)
+    if target._storage is not None and target._storage.guarded and repeats(target._array):
+        result = _agreed(target, result, bool(values.get("accumulate")))
     return write_back(operator.name, target, result, any(result is v for v in values.values()))
+
+
+def _agreed(target: Any, result: Any, adds: bool) -> Any:
+    """The result for elements that share their places: what one of them was given, or all were together, each of them has."""
+    before, after, node = target.detach(), result.detach(), result._node
+    for d, (n, step) in enumerate(zip(target._array.shape, target._array.strides)):
+        if n == 1 or step:
+            continue
+        if adds:
+            after = before + (after - before).sum(d, keepdim=True)
+        else:
+            changed = before.ne(after).logical_and(before.eq(before).logical_or(after.eq(after)))
+            after = after.gather(d, changed.byte().argmax(d, keepdim=True)).expand(before.shape)
+    after._node = node
+    return after
 
 
 def _any_requires_grad(values: dict[str, Any]) -> bool:

@@ -15,7 +15,7 @@ from weakref import ref
 import numpy as np
 
 from tenfold.dispatch.devices import CPU, OverrideKey, device
-from tenfold.dispatch.meta import contiguous_strides
+from tenfold.dispatch.meta import contiguous_strides, with_steps
 from tenfold.dispatch.overrides import default_torch_function, disabled_torch_function
 from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.dispatch.services import SERVICES
@@ -149,6 +149,8 @@ class Tensor(TensorMethods):
         strides = tuple(s // itemsize for s in array.strides)
         if 0 in array.shape and not any(strides):  # NumPy's strides of a fresh empty array
             strides = contiguous_strides(array.shape)
+        elif 0 in strides:
+            strides = with_steps(array.shape, strides)
         if dim is None:
             return strides
         try:

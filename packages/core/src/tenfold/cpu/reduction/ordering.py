@@ -23,6 +23,7 @@ def order(x: Any, dim: int, descending: bool) -> Any:
 @kernel(op.sort_pair, device="cpu")
 def sort(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     if not input.ndim:
+        op.sort_pair.shape_rule(input, dim, descending)
         return input.copy(), np.zeros((), np.int64)
     positions = order(orderable(input), dim, descending)
     return np.take_along_axis(input, positions, dim), positions
@@ -31,7 +32,8 @@ def sort(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
 @kernel(op.topk_pair, device="cpu")
 def topk(input: Any, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Any, Any]:
     if not input.ndim:
-        return (input.copy(), np.zeros((), np.int64)) if k == 1 else (input.reshape(1)[:0], np.zeros(0, np.int64))
+        op.topk_pair.shape_rule(input, k, dim, largest, sorted)
+        return input.copy(), np.zeros((), np.int64)  # as PyTorch's, also where k is 0
     x = orderable(input)
     if not 0 <= k <= x.shape[dim]:
         raise ValueError("k is out of range")

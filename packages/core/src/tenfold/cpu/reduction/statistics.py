@@ -28,7 +28,7 @@ def _variance(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: An
     count = input.size // average.size
     if count <= correction:
         return NotImplemented
-    deviation = input - average
+    deviation = np.asarray(input - average)
     rest = total(deviation, axis, keepdim)
     if input.dtype.kind == "c":
         deviation, rest = squared(deviation), squared(rest)

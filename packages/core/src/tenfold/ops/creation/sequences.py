@@ -14,7 +14,7 @@ from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 from tenfold.types.dtypes import get_default_dtype
-from tenfold.types.promotion import promote_types
+from tenfold.types.promotion import of_values
 
 Ints = Sequence[int]
 
@@ -261,9 +261,7 @@ def block_diag(tensors: Ints = ()) -> Tensor:
             )
     if not blocks:
         return op.zeros((1, 0))
-    dtype = blocks[0].dtype
-    for t in blocks[1:]:
-        dtype = promote_types(dtype, t.dtype)
+    dtype = of_values(blocks)
     matrices = [t.to(dtype).reshape([1] * (2 - t.dim()) + list(t.shape)) for t in blocks]
     width = sum(m.shape[1] for m in matrices)
     rows, done = [], 0

@@ -193,6 +193,11 @@ def _put_slices(input: Tensor, dim: int, index: Tensor, source: Tensor, accumula
         raise RuntimeError(
             f"{name}(): self and source expected to have the same dtype, but got (self) {input.dtype} and (source) {source.dtype}"
         )
+    if not source.dim() and place.size(0) != 1:
+        raise IndexError(
+            f"Dimension specified as {dim} but tensor has no dimensions" if accumulate else
+            f"{name}_(): When source is scalar, index should have one element (got {place.size(0)})"
+        )  # fmt: skip
     if source.dim() and source.size(dim) != place.size(0):
         raise (RuntimeError if accumulate else IndexError)(
             f"{name}(): Number of indices ({place.size(0)}) should be equal to source.size(dim): ({source.size(dim)}), "

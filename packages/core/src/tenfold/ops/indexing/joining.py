@@ -256,7 +256,12 @@ def _(input: Any, shifts: Any, dims: Any) -> Meta:
         raise RuntimeError("roll: `shifts` required")
     if (along and len(along) != len(steps)) or (not along and len(steps) != 1):
         raise RuntimeError(f"roll: shifts and dimensions must align. shifts: {len(steps)}, dims:{len(along)}")
-    wrap_dims(along, len(input.shape), "roll")
+    if 0 in input.shape:  # nothing moves, and PyTorch looks no further
+        return Meta(input.shape, input.dtype)
+    if along and not input.shape:
+        raise IndexError(f"Dimension specified as {along[0]} but tensor has no dimensions")
+    for dim in along:  # a dimension may be named twice: it is shifted twice
+        wrap_dim(dim, len(input.shape), "roll")
     return Meta(input.shape, input.dtype)
 
 
@@ -345,9 +350,9 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
         return repeat_places(input)
     if dim is None:
         input, dim = reshape(input, (-1,)), 0
-    dim = wrap_dim(dim, input.dim(), "repeat_interleave")
     if not input.dim():
-        input = view(input, (1,))
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    dim = wrap_dim(dim, input.dim(), "repeat_interleave")
     if isinstance(repeats, Tensor) and repeats.numel() == 1:
         repeats = int(repeats)
     if isinstance(repeats, int):

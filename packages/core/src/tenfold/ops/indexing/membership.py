@@ -12,7 +12,7 @@ from tenfold.dispatch.operators import composite, op
 from tenfold.ops.creation.factories import place, tensor
 from tenfold.ops.pointwise.logic import eq
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.dtypes import int64
+from tenfold.types.dtypes import int64, type_name
 from tenfold.types.promotion import promote_types
 
 
@@ -29,8 +29,9 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
     device = next(x.device for x in (elements, test_elements) if isinstance(x, Tensor))
     x, known = (a if isinstance(a, Tensor) else tensor(a, device=device) for a in (elements, test_elements))
     common = promote_types(x.dtype, known.dtype)
-    if common.category in (0, 3):
-        raise RuntimeError(f"isin: Unsupported input type encountered for isin(): {common.name}")
+    for given in (x.dtype, known.dtype):
+        if given.category in (0, 3):
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {type_name(given)}")
     x, known = x.to(common), known.to(common).reshape(-1).sort().values
     if not known.numel():
         return op.full(x.shape, invert, device=x.device)

@@ -183,6 +183,13 @@ def _(input: Any, dim: int | None, consecutive: bool) -> tuple[Meta, Meta, Meta]
     raise DataDependent("unique: the result's shape depends on the data, which a meta tensor does not have")
 
 
+def _existing(dim: int, input: Tensor, name: str) -> int:
+    """A dimension counted from the front, of a tensor that has dimensions."""
+    if not input.dim():
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return wrap_dim(dim, input.dim(), name)
+
+
 def _wanted(parts: Any, return_inverse: bool, return_counts: bool) -> Any:
     result = [parts[0]] + [parts[1]] * return_inverse + [parts[2]] * return_counts
     return result[0] if len(result) == 1 else tuple(result)
@@ -198,7 +205,7 @@ def unique(
     >>> tenfold.unique(tenfold.tensor([3, 1, 3]), return_counts=True)[1]
     tensor([1, 2])
     """
-    dim = None if dim is None else wrap_dim(dim, input.dim(), "unique")
+    dim = None if dim is None else _existing(dim, input, "unique")
     return _wanted(_unique(input, dim, False), return_inverse, return_counts)
 
 
@@ -210,7 +217,7 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
     >>> tenfold.unique_consecutive(tenfold.tensor([1, 1, 2, 1]))
     tensor([1, 2, 1])
     """
-    dim = None if dim is None else wrap_dim(dim, input.dim(), "unique_consecutive")
+    dim = None if dim is None else _existing(dim, input, "unique_consecutive")
     return _wanted(_unique(input, dim, True), return_inverse, return_counts)
 
 

@@ -232,8 +232,11 @@ def broadcast_tensors(tensors: Ints) -> tuple[Tensor, ...]:
     [tenfold.Size([2, 3]), tenfold.Size([2, 3])]
     """
     given = _several(tensors)
+    for i, x in enumerate(given):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
     shape = broadcast_shapes("broadcast_tensors", [x.shape for x in given])
-    return tuple(expand(x, shape) for x in given)
+    return tuple(x if x.shape == shape else expand(x, shape) for x in given)
 
 
 def _at_least(tensors: Any, grow: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tenfold.dispatch.meta import Meta, contiguous_strides
 from tenfold.dispatch.operators import composite, primitive
-from tenfold.dispatch.shape_rules import wrap_dim
+from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import FROM_NUMPY, dtype
 
@@ -255,7 +255,8 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
 @squeeze.rule
 def _(input: Any, dim: Any) -> Meta:
     n = len(input.shape)
-    dims = range(n) if dim is None else [wrap_dim(d, n, "squeeze") for d in ([dim] if isinstance(dim, int) else dim)]
+    named = (dim,) if isinstance(dim, int) else dim
+    dims = wrap_dims(named, n, "squeeze") if named or named is None else ()
     keep = [i for i in range(n) if i not in dims or input.shape[i] != 1]
     return Meta([input.shape[i] for i in keep], input.dtype, [input.strides[i] for i in keep], input.offset)
 
