@@ -132,14 +132,15 @@ class UninitializedTensorMixin:
     @property
     def shape(self) -> Any:
         raise RuntimeError(
-            f"{type(self).__name__}: it has no shape before the first forward. If this came from load_state_dict, a "
-            "lazy "
-            "checkpoint was loaded into an initialized module: run a forward before saving it."
+            "Can't access the shape of an uninitialized parameter or buffer: it has none before the first forward. If this "
+            "came from load_state_dict, a lazy checkpoint was loaded into an initialized module: run a forward before saving it."
         )
 
     def share_memory_(self) -> Any:
         """Refused: there is no memory yet to share."""
-        raise RuntimeError(f"{type(self).__name__}: run a forward before share_memory(), it has no memory yet.")
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer: it has none yet, run a forward before share_memory()."
+        )
 
     def __repr__(self, tensor_contents: Any = None) -> str:
         return f"<{type(self).__name__}>"
@@ -151,9 +152,8 @@ class UninitializedTensorMixin:
             with DisableTorchFunctionSubclass():
                 return func(*args, **(kwargs or {}))
         raise ValueError(
-            f"{name}: got an {cls.__name__}, accepted are initialized tensors. Run a forward with a sample batch "
-            "first, "
-            "then use the module's parameters."
+            f"Attempted to use an uninitialized parameter in {name}: got an {cls.__name__}, accepted are initialized tensors. "
+            "Run a forward with a sample batch first, then use the module's parameters."
         )
 
 

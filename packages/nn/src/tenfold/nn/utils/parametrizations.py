@@ -1,8 +1,6 @@
-"""Ready parametrizations: weight and spectral normalization."""
+"""Ready parametrizations: weight and spectral normalization, orthogonal matrices."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import tenfold
 from tenfold import Tensor
@@ -10,7 +8,7 @@ from tenfold.nn import functional as F
 from tenfold.nn.module import Module
 from tenfold.nn.utils.parametrize import register_parametrization
 
-__all__ = ["spectral_norm", "weight_norm"]
+__all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
 
 def _norm_except(v: Tensor, dim: int) -> Tensor:
@@ -77,7 +75,7 @@ class _SpectralNorm(Module):
     def _iterate(self, matrix: Tensor, times: int) -> None:
         for _ in range(times):
             self._u = F.normalize(matrix.mv(self._v), dim=0, eps=self.eps)
-            self._v = F.normalize(matrix.mT.mv(self._u), dim=0, eps=self.eps)
+            self._v = F.normalize(matrix.mH.mv(self._u), dim=0, eps=self.eps)
 
     def forward(self, weight: Tensor) -> Tensor:
         if weight.dim() == 1:
@@ -85,7 +83,7 @@ class _SpectralNorm(Module):
         matrix = self._as_matrix(weight)
         if self.training:
             self._iterate(matrix, self.n_power_iterations)
-        sigma = self._u.clone().dot(matrix.mv(self._v.clone()))
+        sigma = self._u.clone().vdot(matrix.mv(self._v.clone()))
         return weight / sigma
 
     def right_inverse(self, value: Tensor) -> Tensor:
@@ -99,10 +97,124 @@ def spectral_norm(
 
     Raises ValueError where the module has no such tensor. Source: Miyato et al. 2018.
     """
-    weight: Any = getattr(module, name, None)
-    if not isinstance(weight, Tensor):
-        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
+    weight = _tensor_of(module, name)
     if dim is None:
         dim = 1 if getattr(module, "transposed", False) else 0
     register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, dim, eps))
+    return module
+
+
+def _tensor_of(module: Module, name: str) -> Tensor:
+    """`module.<name>`; raises ValueError where it is no tensor."""
+    weight = getattr(module, name, None)
+    if not isinstance(weight, Tensor):
+        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
+    return weight
+
+
+_ORTHOGONAL_MAPS = ("matrix_exp", "cayley", "householder")
+
+
+class _Orthogonal(Module):
+    """A map from all matrices (..., N, K) to those with orthonormal columns (rows where N < K), after `base` if there is one.
+
+    matrix_exp: exp(A), cayley: (I - A/2)^-1 (I + A/2), for the skew-Hermitian A = L - L^H of the lower triangle L;
+    householder: the product of the reflections along the columns of L, signs on its diagonal.
+    Source: Lezcano-Casado and Martinez-Rubio 2019 (`base`: Lezcano-Casado 2019).
+    """
+
+    base: Tensor | None
+
+    def __init__(self, weight: Tensor, orthogonal_map: str, use_trivialization: bool) -> None:
+        super().__init__()
+        if weight.is_complex() and orthogonal_map == "householder":
+            raise ValueError("The householder parametrization does not support complex tensors.")
+        self.shape, self.orthogonal_map, self.use_trivialization = weight.shape, orthogonal_map, use_trivialization
+        self.register_buffer("base", None)
+
+    def _tall(self, matrix: Tensor) -> Tensor:
+        return matrix.mT if self.shape[-2] < self.shape[-1] else matrix
+
+    def forward(self, X: Tensor) -> Tensor:
+        tall = self._tall(X)
+        Q = _reflected(tall) if self.orthogonal_map == "householder" else self._from_skew(tall)
+        return self._tall(Q if self.base is None else self.base @ Q)
+
+    def _from_skew(self, X: Tensor) -> Tensor:
+        N, K = X.shape[-2:]
+        L = F.pad(X.tril(), (0, N - K))  # (..., N, N)
+        A = L - L.mH
+        if self.orthogonal_map == "matrix_exp":
+            square: Tensor = tenfold.matrix_exp(A)
+        else:
+            eye = tenfold.eye(N, dtype=A.dtype, device=A.device)
+            square = tenfold.linalg.solve(eye - A / 2, eye + A / 2)
+        return square[..., :K]
+
+    @tenfold.no_grad()
+    def right_inverse(self, Q: Tensor) -> Tensor:
+        """The original for `Q`, or for the orthogonal factor of its QR decomposition with a positive diagonal."""
+        if Q.shape != self.shape:
+            raise ValueError(f"Expected a matrix or batch of matrices of shape {self.shape}. Got a tensor of shape {Q.shape}.")
+        tall = self._tall(Q)
+        if not self.use_trivialization:
+            return self._tall(self._inverted(tall))
+        N, K = tall.shape[-2:]
+        rest = tenfold.randn((*tall.shape[:-1], N - K), dtype=tall.dtype, device=tall.device)
+        self.base = _orthonormal(tenfold.cat([tall, rest], -1))
+        start = tenfold.zeros_like(tall)
+        start.diagonal(dim1=-2, dim2=-1).fill_(-1.0)  # every map takes it to the identity
+        return self._tall(start)
+
+    def _inverted(self, Q: Tensor) -> Tensor:
+        """Raises NotImplementedError but for the reflections, whose vectors `geqrf` gives."""
+        if self.orthogonal_map != "householder":
+            raise NotImplementedError(
+                "It is not possible to assign to the matrix exponential or the Cayley parametrizations when "
+                "use_trivialization=False."
+            )
+        A: Tensor = tenfold.geqrf(Q)[0]
+        diagonal = A.diagonal(dim1=-2, dim2=-1)
+        diagonal.copy_(tenfold.where(diagonal < 0, -1.0, 1.0))
+        return A
+
+
+def _reflected(X: Tensor) -> Tensor:
+    """The product of the reflections along the columns of X below its diagonal, times the diagonal's signs."""
+    vectors = X.tril(-1)
+    scales = 2.0 / (1.0 + (vectors * vectors).sum(-2))
+    signs = X.detach().diagonal(dim1=-2, dim2=-1).sign().unsqueeze(-2)
+    return tenfold.linalg.householder_product(vectors, scales) * signs
+
+
+def _orthonormal(matrix: Tensor) -> Tensor:
+    """Q of the QR decomposition with a positive diagonal of R."""
+    Q, R = tenfold.linalg.qr(matrix)
+    factor: Tensor = Q * R.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
+    return factor
+
+
+def orthogonal(
+    module: Module, name: str = "weight", orthogonal_map: str | None = None, *, use_trivialization: bool = True
+) -> Module:
+    """Keeps a weight's columns (rows, if it is wide) orthonormal; it starts at the Q of the weight's QR decomposition.
+
+    `orthogonal_map`: "matrix_exp" (for square or complex weights), "householder" (for others) or "cayley".
+    Raises ValueError for a missing tensor, one that is no matrix, an unknown map, or "householder" for complex weights.
+
+    >>> from tenfold.nn import Linear
+    >>> weight = orthogonal(Linear(3, 3)).weight
+    >>> bool((weight @ weight.mT - tenfold.eye(3)).abs().max() < 1e-5)
+    True
+    """
+    weight = _tensor_of(module, name)
+    if weight.dim() < 2:
+        raise ValueError(f"Expected a matrix or batch of matrices. Got a tensor of {weight.dim()} dimensions.")
+    if orthogonal_map is None:
+        orthogonal_map = "matrix_exp" if weight.shape[-2] == weight.shape[-1] or weight.is_complex() else "householder"
+    if orthogonal_map not in _ORTHOGONAL_MAPS:
+        raise ValueError(
+            f"""orthogonal_map has to be one of {", ".join(f'"{known}"' for known in _ORTHOGONAL_MAPS)}. Got: {orthogonal_map}"""
+        )
+    register_parametrization(module, name, _Orthogonal(weight, orthogonal_map, use_trivialization), unsafe=True)
     return module

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import tenfold
@@ -61,16 +61,22 @@ class ParametrizationList(ModuleList):
         with tenfold.no_grad():
             for module in reversed(self):
                 if hasattr(module, "right_inverse"):
-                    new = module.right_inverse(new)
+                    with suppress(NotImplementedError):  # no inverse after all: the value passes as it is
+                        new = module.right_inverse(new)
         self.is_tensor = isinstance(new, Tensor)
-        parts = (new,) if self.is_tensor else tuple(new)
-        self.ntensors = 1 if self.is_tensor else len(parts)
+        parts = (new,) if self.is_tensor else _checked_sequence(new)
+        self.ntensors = len(parts)
+        if self.is_tensor and new.dtype != original.dtype:
+            raise ValueError(
+                "When `right_inverse` outputs one tensor, it may not change the dtype.\n"
+                f"original.dtype: {original.dtype}\nright_inverse(original).dtype: {new.dtype}"
+            )
         for name, part in zip(self._original_names(), parts, strict=True):
             kept = original if part is original else _same_kind(part, original)
             self.__dict__.pop(name, None)
             _register(self, name, kept)
         if not unsafe:
-            _check_like("ParametrizationList", self(), original)
+            _check_like(self(), original, _REGISTERED)
 
     def _original_names(self) -> list[str]:
         return ["original"] if self.is_tensor else [f"original{i}" for i in range(self.ntensors)]
@@ -88,7 +94,9 @@ class ParametrizationList(ModuleList):
             for name, part in zip(self._original_names(), (new,) if self.is_tensor else new, strict=True):
                 current = getattr(self, name)
                 if part.dtype != current.dtype:
-                    raise ValueError(f"right_inverse: got {part.dtype} for `{name}`, accepted is {current.dtype}.")
+                    raise ValueError(
+                        f"The tensor returned by `right_inverse` has dtype {part.dtype} while `{name}` has dtype {current.dtype}"
+                    )
                 current.set_(part) if current.shape != part.shape else current.copy_(part)
 
     def forward(self) -> Tensor:
@@ -114,14 +122,32 @@ def _register(module: Module, name: str, tensor: Tensor | None) -> None:
         module.register_buffer(name, tensor)
 
 
-def _check_like(where: str, computed: Any, original: Tensor) -> None:
+_REGISTERED = "Registering a parametrization may not change the {what} of the tensor"
+_INVERTED = "The tensor returned by parametrization.right_inverse must have the same {what} as the parametrized one"
+
+
+def _check_like(computed: Any, original: Tensor, rule: str) -> None:
+    """Raises ValueError where `computed` is no tensor of the original's dtype and shape; `rule` words the demand."""
     if not isinstance(computed, Tensor):
-        raise ValueError(f"{where}: a parametrization must return a tensor, got {type(computed).__name__}")
-    if computed.dtype != original.dtype or computed.shape != original.shape:
-        raise ValueError(
-            f"{where}: a parametrization may not change dtype or shape unless unsafe=True, got {computed.dtype} "
-            f"{tuple(computed.shape)} for {original.dtype} {tuple(original.shape)}"
-        )
+        kind = type(computed).__name__
+        if rule is _REGISTERED:
+            raise ValueError(f"A parametrization must return a tensor. Got {kind}.")
+        raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {kind}")
+    for what in ("dtype", "shape"):
+        before, after = getattr(original, what), getattr(computed, what)
+        if before != after:
+            raise ValueError(f"{rule.format(what=what)}, unless the `unsafe` flag is enabled: got {after} for {before}.")
+
+
+def _checked_sequence(parts: Any) -> tuple[Tensor, ...]:
+    """The several originals that a `right_inverse` gave; raises ValueError where they are no tensors."""
+    demand = "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...)."
+    if not isinstance(parts, Sequence):
+        raise ValueError(f"{demand} Got {type(parts).__name__}")
+    for place, part in enumerate(parts):
+        if not isinstance(part, Tensor):
+            raise ValueError(f"{demand} Got element {place} of the sequence with type {type(part).__name__}.")
+    return tuple(parts)
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
@@ -199,9 +225,12 @@ def _extend(module: Module, tensor_name: str, parametrization: Module, unsafe: b
     """Adds a step to an existing chain."""
     value: Any = getattr(module, tensor_name)
     if not unsafe:
-        _check_like("register_parametrization", parametrization(value), value)
-        if hasattr(parametrization, "right_inverse"):
-            _check_like("register_parametrization", parametrization.right_inverse(value), value)
+        with tenfold.no_grad():
+            computed = parametrization(value)
+            _check_like(computed, value, _REGISTERED)
+            if hasattr(parametrization, "right_inverse"):
+                with suppress(NotImplementedError):
+                    _check_like(parametrization.right_inverse(computed), value, _INVERTED)
     module.parametrizations[tensor_name].append(parametrization)
     module.parametrizations[tensor_name].unsafe |= unsafe
 
@@ -216,7 +245,7 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
     chain: Any = module.parametrizations[tensor_name]
     if not chain.is_tensor and not leave_parametrized:
         raise ValueError(
-            "remove_parametrizations: leaving unparametrized (leave_parametrized=False) needs a single original tensor"
+            "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized by several tensors."
         )
     original = chain.original if chain.is_tensor else chain.original0
     kept = original
