@@ -10,6 +10,7 @@ import pytest
 import tenfold
 import tenfold.autograd.functional
 import tenfold.func
+import tenfold.testing
 import tenfold.nn as nn
 
 torch: Any = pytest.importorskip("torch")
@@ -143,3 +144,17 @@ def rule(vmap: Any) -> Any:
 def test_odd_vmap_rules_of_functions(vmap: Any, message: str) -> None:
     with pytest.raises(RuntimeError, match=message):
         tenfold.func.vmap(rule(vmap).apply)(tenfold.ones(2, 3))
+
+
+@pytest.mark.parametrize("chunk_size", [1, 2, 5, None])
+def test_rows_of_a_jacobian_written_into_their_place(chunk_size: int | None) -> None:
+    def f(x: Any) -> Any:
+        return (x * x).sum() * x.sin()
+
+    x = tenfold.randn(3, 4, dtype=tenfold.double)
+    whole = tenfold.func.jacrev(f)
+    written = tenfold.func.jacrev(f, chunk_size=chunk_size, _preallocate_and_copy=True)
+    tenfold.testing.assert_close(written(x[0]), whole(x[0]))
+    tenfold.testing.assert_close(tenfold.func.vmap(written)(x), tenfold.func.vmap(whole)(x))
+    tenfold.testing.assert_close(tenfold.func.jacfwd(written)(x[0]), tenfold.func.jacfwd(whole)(x[0]))
+    tenfold.testing.assert_close(tenfold.func.jacrev(written)(x[0]), tenfold.func.jacrev(whole)(x[0]))

@@ -31,10 +31,15 @@ def unit_vectors(tensors: list[Tensor]) -> tuple[list[Any], list[int]]:
     return basis, starts
 
 
-def jacrev(func: Function, argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None) -> Function:
+def jacrev(
+    func: Function, argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
+) -> Function:  # fmt: skip
     """The function that returns the Jacobian by its arguments `argnums`, in reverse mode (best for few outputs).
 
     Shape: output.shape + argument.shape; trees of outputs hold trees of arguments. With `has_aux` (Jacobian, aux).
+    `chunk_size` rows are computed at a time; `_preallocate_and_copy` writes them into their place as they come, which
+    holds one chunk beside the result, where joining them in the end holds all of them twice.
 
     >>> import tenfold
     >>> from tenfold.autograd.func import jacrev
@@ -59,7 +64,7 @@ def jacrev(func: Function, argnums: Any = 0, *, has_aux: bool = False, chunk_siz
         outputs, out_spec = flatten(output)
         require_real("jacrev", outputs, "output")
         basis, starts = unit_vectors(outputs)
-        rows = _mapped(lambda *g: tuple(flatten(pullback(unflatten(list(g), out_spec)))[0]), basis, chunk_size)
+        rows = _mapped(lambda *g: tuple(flatten(pullback(unflatten(list(g), out_spec)))[0]), basis, chunk_size, _preallocate_and_copy)
         blocks = []
         for out, start in zip(outputs, starts):
             parts = [_rows(rows, k, x, out, start) for k, x in enumerate(inputs)]
@@ -71,9 +76,25 @@ def jacrev(func: Function, argnums: Any = 0, *, has_aux: bool = False, chunk_siz
     return wrapper
 
 
-def _mapped(function: Function, basis: list[Tensor], chunk_size: int | None = None) -> Any:
+def _mapped(function: Function, basis: list[Tensor], chunk_size: int | None, in_place: bool) -> Any:
     """The function over all unit vectors; None when there are none."""
-    return vmap(function, chunk_size=chunk_size, randomness="same")(*basis) if basis[0].shape[0] else None
+    count = basis[0].shape[0]
+    if not count:
+        return None
+    if in_place and chunk_size is not None and chunk_size < count:
+        return _written(vmap(function, randomness="same"), basis, chunk_size)
+    return vmap(function, chunk_size=chunk_size, randomness="same")(*basis)
+
+
+def _written(mapped: Function, basis: list[Tensor], chunk: int) -> list[Tensor]:
+    """The rows of a mapped function, some at a time, each written into its place."""
+    count, rows = basis[0].shape[0], list[Tensor]()
+    for start in range(0, count, chunk):
+        parts = mapped(*[b[start : start + chunk] for b in basis])
+        rows = rows or [p.new_zeros((count, *p.shape[1:])) for p in parts]
+        for row, part in zip(rows, parts):
+            row[start : start + chunk] = part
+    return rows
 
 
 def _rows(rows: Any, k: int, x: Tensor, out: Tensor, start: int) -> Tensor:
