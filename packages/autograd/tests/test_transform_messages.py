@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 import tenfold
+import tenfold.autograd.function
 import tenfold.autograd.functional
 import tenfold.func
-import tenfold.testing
 import tenfold.nn as nn
+import tenfold.testing
 
 torch: Any = pytest.importorskip("torch")
 
@@ -158,3 +159,43 @@ def test_rows_of_a_jacobian_written_into_their_place(chunk_size: int | None) -> 
     tenfold.testing.assert_close(tenfold.func.vmap(written)(x), tenfold.func.vmap(whole)(x))
     tenfold.testing.assert_close(tenfold.func.jacfwd(written)(x[0]), tenfold.func.jacfwd(whole)(x[0]))
     tenfold.testing.assert_close(tenfold.func.jacrev(written)(x[0]), tenfold.func.jacrev(whole)(x[0]))
+
+
+class _Once(tenfold.autograd.Function):
+    """A square whose derivative cannot be differentiated."""
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return x * x
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    @tenfold.autograd.function.once_differentiable
+    def backward(ctx: Any, g: Any) -> Any:
+        return 2 * ctx.saved_tensors[0] * g
+
+
+def test_a_once_differentiable_function_says_so_when_its_pullback_is_differentiated() -> None:
+    x, g = tenfold.tensor(3.0, requires_grad=True), tenfold.tensor(1.0, requires_grad=True)
+    found = tenfold.func.vjp(_Once.apply, x)[1](g)[0]
+    assert found.item() == 6.0
+    with pytest.raises(RuntimeError, match="marked with @once_differentiable"):
+        found.backward()
+    tenfold.func.vjp(_Once.apply, x)[1](g.detach())[0].item()
+
+
+def test_forward_mode_asks_functions_for_their_jvp() -> None:
+    with pytest.raises(RuntimeError, match="must implement the jvp function"):
+        tenfold.func.jvp(_Once.apply, (tenfold.ones(2),), (tenfold.ones(2),))
+
+
+def test_zeros_made_for_unused_inputs_can_be_differentiated_where_the_graph_is_kept() -> None:
+    x, a = tenfold.tensor(0.5, requires_grad=True), tenfold.tensor(1.0, requires_grad=True)
+    (first,) = tenfold.autograd.grad(x * a, x, create_graph=True)
+    (second,) = tenfold.autograd.grad(first, x, create_graph=True, materialize_grads=True)
+    (third,) = tenfold.autograd.grad(second, x, materialize_grads=True)
+    assert (second.item(), third.item()) == (0.0, 0.0)
+    assert not third.requires_grad

@@ -177,7 +177,8 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         if not recording:
             return results
         single = not isinstance(results, tuple)
-        made = tuple(_refusing(r) for r in ((results,) if single else results))
+        sources = tuple(g._node for g in gs if g is not None and g._node is not None)
+        made = tuple(_refusing(r, sources) for r in ((results,) if single else results))
         return made[0] if single else made
 
     return wrapped
@@ -192,10 +193,10 @@ class _OnceDifferentiable(Node):
         raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
 
 
-def _refusing(r: Any) -> Any:
+def _refusing(r: Any, sources: tuple[Node, ...]) -> Any:
     if r is not None:
         node: Any = object.__new__(_OnceDifferentiable)
-        node._next, node._shape, node._extra = (), r._array.shape, None
+        node._next, node._shape, node._extra = sources, r._array.shape, None
         r = r.detach()
         r._node = node
     return r

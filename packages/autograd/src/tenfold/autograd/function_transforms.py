@@ -195,8 +195,8 @@ def _pushed(cls: Any, level: DualLevel, args: tuple[Any, ...]) -> Any:
     else:
         if cls.jvp is Function.jvp:
             raise RuntimeError(
-                f"{cls.__name__}: you are trying to use forward mode AD with an autograd.Function that does not override the jvp "
-                f"staticmethod"
+                f"{cls.__name__}: a custom autograd.Function must implement the jvp function (a staticmethod) to be used with "
+                f"forward mode AD"
             )
         given = [
             zeros_like(p) if t is None and isinstance(p, Tensor) and p.dtype.category > 1 and ctx.materialize_grads else t

@@ -64,7 +64,9 @@ def jacrev(
         outputs, out_spec = flatten(output)
         require_real("jacrev", outputs, "output")
         basis, starts = unit_vectors(outputs)
-        rows = _mapped(lambda *g: tuple(flatten(pullback(unflatten(list(g), out_spec)))[0]), basis, chunk_size, _preallocate_and_copy)
+        rows = _mapped(
+            lambda *g: tuple(flatten(pullback(unflatten(list(g), out_spec)))[0]), basis, chunk_size, _preallocate_and_copy
+        )
         blocks = []
         for out, start in zip(outputs, starts):
             parts = [_rows(rows, k, x, out, start) for k, x in enumerate(inputs)]

@@ -199,7 +199,7 @@ def grad(
     roots = _roots(outs, _as_tuple(grad_outputs) or (None,) * len(outs), "grad")
     engine.run(roots, create_graph if retain_graph is None else retain_graph, create_graph, captures, accumulate=False)
     found = [captures[node] if nr is None or captures[node] is None else captures[node][nr] for node, nr in places]
-    return tuple(_found(t, g, allow_unused, materialize_grads) for t, g in zip(ins, found))
+    return tuple(_found(t, g, allow_unused, materialize_grads, create_graph) for t, g in zip(ins, found))
 
 
 def _place(t: Any) -> tuple[Node, int | None]:
@@ -231,13 +231,13 @@ def _batched(
     return tuple(vmap(one)(*gs))
 
 
-def _found(t: Any, g: Any, allow_unused: bool | None, materialize: bool) -> Any:
+def _found(t: Any, g: Any, allow_unused: bool | None, materialize: bool, create_graph: bool) -> Any:
     if g is not None:
         return g
     if materialize:
         if isinstance(t, GradientEdge):
             raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
-        return zeros_like(t)
+        return zeros_like(t, requires_grad=create_graph)  # with a graph it can be differentiated once more
     if not allow_unused:
         raise RuntimeError(
             "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "
