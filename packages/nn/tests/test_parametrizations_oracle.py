@@ -128,3 +128,41 @@ def test_uninitialized_tensors_refuse_in_pytorch_s_words(use):
         use(nn)
     words = str(theirs.value).split(".")[0].split(" in <")[0].split(" buffer")[0]
     assert str(ours.value).startswith(words)
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1, None])
+def test_the_older_weight_norm(dim):
+    theirs = torch.nn.Linear(4, 3)
+    ours = nn.Linear(4, 3)
+    ours.load_state_dict({name: tenfold.tensor(value.tolist()) for name, value in theirs.state_dict().items()})
+    with pytest.warns(FutureWarning, match="deprecated in favor of"):
+        nn.utils.weight_norm(ours, dim=dim)
+    with pytest.warns(FutureWarning):
+        torch.nn.utils.weight_norm(theirs, dim=dim)
+    for layer, numbers in ((ours, tenfold), (theirs, torch)):
+        with numbers.no_grad():
+            layer.weight_g.mul_(2.0)
+        layer(numbers.ones(1, 4)).sin().sum().backward()
+    assert list(ours.state_dict()) == list(theirs.state_dict())
+    for name, parameter in theirs.named_parameters():
+        mine = dict(ours.named_parameters())[name]
+        torch.testing.assert_close(torch.tensor(mine.tolist()), parameter.detach())
+        torch.testing.assert_close(torch.tensor(mine.grad.tolist()), parameter.grad)
+    newer = parametrizations.weight_norm(nn.Linear(4, 3), dim=dim)
+    newer.load_state_dict(ours.state_dict())
+    expected = ours(tenfold.ones(1, 4)).tolist()
+    assert newer(tenfold.ones(1, 4)).tolist() == expected
+    nn.utils.remove_weight_norm(ours)
+    assert sorted(ours.state_dict()) == ["bias", "weight"]
+    assert ours(tenfold.ones(1, 4)).tolist() == expected
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_the_older_weight_norm_s_refusals():
+    layer = nn.utils.weight_norm(nn.Linear(4, 3))
+    with pytest.raises(RuntimeError, match="Cannot register two weight_norm hooks on the same parameter weight"):
+        nn.utils.weight_norm(layer)
+    with pytest.raises(ValueError, match="weight_norm of 'bias' not found in Linear"):
+        nn.utils.remove_weight_norm(layer, "bias")
+    with pytest.raises(ValueError, match="can't have uninitialized parameters"):
+        nn.utils.weight_norm(nn.LazyLinear(3))

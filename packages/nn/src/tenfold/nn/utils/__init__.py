@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from tenfold.nn.module import Module
-from tenfold.nn.utils import rnn
+from tenfold.nn.utils import parametrizations, parametrize, prune, rnn
 from tenfold.nn.utils.clip_grad import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -15,6 +14,7 @@ from tenfold.nn.utils.clip_grad import (
     get_total_norm,
 )
 from tenfold.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
+from tenfold.nn.utils.weight_norm import remove_weight_norm, weight_norm
 
 __all__ = [
     "clip_grad_norm",
@@ -26,9 +26,11 @@ __all__ = [
     "parametrizations",
     "parametrize",
     "prune",
+    "remove_weight_norm",
     "rnn",
     "skip_init",
     "vector_to_parameters",
+    "weight_norm",
 ]
 
 
@@ -41,9 +43,3 @@ def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(f"skip_init: expected a Module class, got {module_cls}")
     device = kwargs.pop("device", "cpu")
     return module_cls(*args, device="meta", **kwargs).to_empty(device=device)
-
-
-def __getattr__(name: str) -> Any:
-    if name in ("parametrize", "parametrizations", "prune"):
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import tenfold
 from tenfold import Tensor
 from tenfold.nn import functional as F
 from tenfold.nn.module import Module
-from tenfold.nn.utils.parametrize import register_parametrization
+from tenfold.nn.utils.parametrize import is_parametrized, register_parametrization
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
 
-def _norm_except(v: Tensor, dim: int) -> Tensor:
+def norm_except(v: Tensor, dim: int) -> Tensor:
     """The 2-norm over all dimensions but `dim` (-1: over all), dimensions kept."""
     if dim == -1:
         return tenfold.norm(v)
@@ -27,10 +30,10 @@ class _WeightNorm(Module):
         self.dim = -1 if dim is None else dim
 
     def forward(self, weight_g: Tensor, weight_v: Tensor) -> Tensor:
-        return weight_v * (weight_g / _norm_except(weight_v, self.dim))
+        return weight_v * (weight_g / norm_except(weight_v, self.dim))
 
     def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
-        return _norm_except(weight, self.dim), weight
+        return norm_except(weight, self.dim), weight
 
 
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
@@ -44,7 +47,16 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
     [2, 1]
     """
     register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
+    module._register_load_state_dict_pre_hook(partial(_take_older_names, name), with_module=True)
     return module
+
+
+def _take_older_names(name: str, module: Module, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
+    """Lets a state_dict name g and v as `nn.utils.weight_norm` does."""
+    older = [f"{prefix}{name}_{part}" for part in "gv"]
+    if is_parametrized(module, name) and all(key in state_dict for key in older):
+        for place, key in enumerate(older):
+            state_dict[f"{prefix}parametrizations.{name}.original{place}"] = state_dict.pop(key)
 
 
 class _SpectralNorm(Module):
