@@ -46,6 +46,16 @@ CASES: list[tuple[Callable[[Any, Any], Any], str]] = [
     (lambda lib, x: lib.func.grad(lambda y: y, argnums=3)(x), "Got argnum=3, but only 1 positional inputs"),
     (lambda lib, x: lib.func.grad(lambda y: y, argnums=())(x), "argnums must be non-empty"),
     (lambda lib, x: lib.func.grad(lambda y: y, argnums="a")(x), "argnums must be int or Tuple[int, ...], got: <class 'str'>"),
+    (lambda lib, x: lib.func.vmap(abs, in_dims="a")(x), "expected `in_dims` to be int or a (potentially nested) tuple"),
+    (lambda lib, x: lib.func.vmap(abs, in_dims=(0, 0))(x), "in_dims is not compatible with the structure of `inputs`"),
+    (lambda lib, x: lib.func.vmap(abs, in_dims=5)(x), "Got in_dim=5 for some input, but that input is a Tensor of"),
+    (lambda lib, x: lib.func.vmap(abs, in_dims=(1.5,))(x), "in_dim must be either an integer dimension or None."),
+    (lambda lib, x: lib.func.vmap(abs)(1), "We cannot vmap over non-Tensor arguments, please use None as the respective in_dim"),
+    (lambda lib, x: lib.func.vmap(abs, in_dims=(None,))(x), "Expected at least one Tensor to vmap over"),
+    (lambda lib, x: lib.func.vmap(abs, out_dims="a")(x), "`out_dims` must be an int, None or a python collection of ints"),
+    (lambda lib, x: lib.func.vmap(abs, out_dims=(0, 0))(x), "out_dims is not compatible with the structure of `outputs`"),
+    (lambda lib, x: lib.func.vmap(lambda y: (y, 1))(x), "must only return Tensors, got type <class 'int'>"),
+    (lambda lib, x: lib.func.vmap(abs, randomness="a")(x), "Only allowed values for randomness are 'error', 'different', or"),
 ]  # fmt: skip
 
 
@@ -199,3 +209,9 @@ def test_zeros_made_for_unused_inputs_can_be_differentiated_where_the_graph_is_k
     (third,) = tenfold.autograd.grad(second, x, materialize_grads=True)
     assert (second.item(), third.item()) == (0.0, 0.0)
     assert not third.requires_grad
+
+
+def test_vmap_hands_out_what_is_no_tensor_where_out_dims_is_none() -> None:
+    doubled, number = tenfold.func.vmap(lambda x: (2 * x, 7), out_dims=(0, None))(tenfold.ones(3))
+    assert (doubled.tolist(), number) == ([2.0, 2.0, 2.0], 7)
+    assert tenfold.func.vmap(lambda x: (2 * x, 7), out_dims=(0, None), chunk_size=2)(tenfold.ones(3))[1] == 7

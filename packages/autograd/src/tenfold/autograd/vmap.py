@@ -8,7 +8,7 @@ from typing import Any
 
 from tenfold.autograd.batch_level import BatchLevel
 from tenfold.autograd.batches import move
-from tenfold.autograd.pytree import Spec, broadcast_prefix, flatten, unflatten
+from tenfold.autograd.pytree import Spec, broadcast_prefix, flatten, form, unflatten
 from tenfold.ops.indexing.joining import cat
 from tenfold.tensor.tensor import Tensor
 
@@ -29,7 +29,7 @@ def vmap(
     tensor([21., 43.])
     """
     if randomness not in ("error", "different", "same"):
-        raise RuntimeError(f"vmap: randomness must be 'error', 'different' or 'same', got {randomness!r}")
+        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
     if chunk_size is not None and chunk_size <= 0:
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
@@ -53,16 +53,16 @@ def _input_dims(func: Any, in_dims: Any, leaves: list[Any], spec: Spec) -> list[
     """The batch dimension of each leaf of the arguments, counted from the front; None: not batched."""
     if not isinstance(in_dims, (int, tuple, list)) or isinstance(in_dims, bool):
         raise ValueError(
-            f"vmap({_name(func)}, in_dims={in_dims}, ...): expected `in_dims` to be int or a (potentially nested) tuple "
-            f"matching the structure of inputs, got: {type(in_dims).__name__}"
+            f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) "
+            f"tuple matching the structure of inputs, got: {type(in_dims)}."
         )
     if not leaves:
-        raise ValueError(f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs")
+        raise ValueError(f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs.")
     found = broadcast_prefix(tuple(in_dims) if isinstance(in_dims, list) else in_dims, spec)
     if found is None:
         raise ValueError(
-            f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of inputs: "
-            f"it must be an int or a tuple with one entry, or such a tuple, for each argument"
+            f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of `inputs`. "
+            f"in_dims has structure {form(in_dims)} but inputs has structure {form(unflatten(leaves, spec))}."
         )
     return [_input_dim(func, in_dims, leaf, dim) for leaf, dim in zip(leaves, found)]
 
@@ -70,21 +70,27 @@ def _input_dims(func: Any, in_dims: Any, leaves: list[Any], spec: Spec) -> list[
 def _input_dim(func: Any, in_dims: Any, leaf: Any, dim: Any) -> int | None:
     if dim is None:
         return None
-    where = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): got in_dim={dim} for an input"
+    where = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for"
     if not isinstance(dim, int):
-        raise ValueError(f"{where}, expected an int or None")
+        raise ValueError(f"{where} an input but in_dim must be either an integer dimension or None.")
     if not isinstance(leaf, Tensor):
-        raise ValueError(f"{where} of type {type(leaf).__name__}; vmap can only map over Tensors, use None as its in_dim")
+        raise ValueError(
+            f"{where} an input but the input is of type {type(leaf)}. We cannot vmap over non-Tensor arguments, please use None "
+            f"as the respective in_dim"
+        )
     n = leaf.dim()
     if not -n <= dim < n:
-        raise ValueError(f"{where} of dimensionality {n}, so expected in_dim to satisfy -{n} <= in_dim < {n}")
+        raise ValueError(
+            f"{where} some input, but that input is a Tensor of dimensionality {n} so expected in_dim to satisfy "
+            f"-{n} <= in_dim < {n}."
+        )
     return dim % n
 
 
 def _batch_size(func: Any, leaves: list[Any], dims: list[int | None]) -> int:
     sizes = [leaf.shape[dim] for leaf, dim in zip(leaves, dims) if dim is not None]
     if not sizes:
-        raise ValueError(f"vmap({_name(func)}): at least one Tensor must be mapped over, but all in_dims are None")
+        raise ValueError(f"vmap({_name(func)}): Expected at least one Tensor to vmap over, but all in_dims are None")
     if any(n != sizes[0] for n in sizes):
         raise ValueError(
             f"vmap({_name(func)}): Expected all tensors to have the same size in the mapped dimension, got sizes {sizes}"
@@ -114,10 +120,16 @@ def _output_dims(func: Any, out_dims: Any, spec: Spec) -> list[Any]:
     found = broadcast_prefix(tuple(out_dims) if isinstance(out_dims, list) and spec.kind is tuple else out_dims, spec)
     if found is None and isinstance(out_dims, (tuple, list)) and spec.kind is None and len(out_dims) == 1:
         found = list(out_dims)
-    if found is None or any(d is not None and not isinstance(d, int) for d in found):
+    if found is not None and any(d is not None and not isinstance(d, int) for d in found):
+        raise ValueError(
+            f"vmap({_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints "
+            f"that says where in the outputs the vmapped dimension should appear."
+        )
+    if found is None:
         raise ValueError(
             f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of "
-            f"outputs: it must be an int or a tuple with an int (or None) for each output"
+            f"`outputs`. out_dims has structure {form(out_dims)} but outputs has structure "
+            f"{form(unflatten([0] * spec.size, spec))}."
         )
     return found
 
@@ -125,7 +137,12 @@ def _output_dims(func: Any, out_dims: Any, spec: Spec) -> list[Any]:
 def _unwrap(func: Any, level: BatchLevel, value: Any, place: int | None) -> Any:
     """A result of the function with its batch dimension at `place`."""
     if not isinstance(value, Tensor):
-        raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type(value).__name__}")
+        if place is None:
+            return value  # a constant beside the results
+        raise ValueError(
+            f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type(value)}. Did you mean "
+            f"out_dims=None for it?"
+        )
     plain, dim = level.unwrap(value)
     if place is None:
         if dim is not None:
