@@ -384,6 +384,7 @@ CONSTANTS: dict[str, Any] = {
     "copy_": lambda lib, b: b.copy_(lib.tensor([3.0, 4.0, 5.0])),
     "copy_ of a number": lambda lib, b: b.copy_(lib.tensor(3.0)),
     "fill_": lambda lib, b: b.fill_(2.0),
+    "fill_ of a complex number": lambda lib, b: b.fill_(2 + 0j),
     "eq_": lambda lib, b: b.eq_(2.0),
     "lt_": lambda lib, b: b.lt_(lib.tensor([2, 2, 2])),
     "slice of all": lambda lib, b: b.__setitem__(slice(None), lib.tensor([3.0, 4.0, 5.0])),

@@ -130,6 +130,25 @@ CASES = {
     "broadcast with a number": lambda lib: lib.broadcast_tensors(lib.ones(1), 2.0)[0],
     "nothing rolled along any dimension": lambda lib: lib.roll(lib.zeros(0), 3, 1),
     "rolled twice along a dimension": lambda lib: lib.roll(lib.arange(4), (1, 2), (0, -1)),
+    "True subtracted": lambda lib: lib.tensor([1.0]) - True,
+    "True subtracted in place": lambda lib: written(lib.tensor([1.0]), "sub_", True),
+    "subtracted from True": lambda lib: True - lib.tensor([1.0]),
+    "complex fill_ of floats": lambda lib: lib.ones(2).fill_(1j),
+    "real complex fill_ of floats": lambda lib: lib.zeros(2).fill_(1 + 0j),
+    "complex fill_ of integers": lambda lib: lib.ones(2).int().fill_(1j),
+    "complex fill_ of bools": lambda lib: lib.ones(2).bool().fill_(1j),
+    "complex masked_fill of floats": lambda lib: lib.ones(2).masked_fill(lib.tensor([True, False]), 1j),
+    "real complex masked_fill of floats": lambda lib: lib.ones(2).masked_fill(lib.tensor([True, False]), 2 + 0j),
+    "complex masked_fill of integers": lambda lib: lib.ones(2).int().masked_fill(lib.tensor([True, False]), 1j),
+    "wide masked_fill of int8": lambda lib: lib.ones(2).to(lib.int8).masked_fill(lib.tensor([True, False]), 300),
+    "NaN masked_fill of floats": lambda lib: lib.ones(2).masked_fill(lib.tensor([True, False]), NAN),
+    "Frobenius norm over three dimensions": lambda lib: lib.ones(2, 2, 2).norm("fro", (0, 1, 2)),
+    "2-norm over three dimensions": lambda lib: lib.ones(2, 2, 2).norm(2, (0, 1, 2)),
+    "number unflattened": lambda lib: lib.tensor(5).unflatten(0, (1, 1)),
+    "number added to a vector's slice": lambda lib: lib.zeros(3).index_add(0, lib.tensor([0]), lib.tensor(1.0)),
+    "vector added to a number": lambda lib: lib.tensor(5).index_add(0, lib.tensor([0]), lib.tensor([3])),
+    "number reduced into a vector": lambda lib: lib.ones(3).index_reduce(0, lib.tensor([0]), lib.tensor(3.0), "prod"),
+    "number reduced twice": lambda lib: lib.tensor(5).index_reduce(0, lib.tensor([0, 0]), lib.tensor(3), "prod"),
     "float_power_ of complex": lambda lib: written(t(lib, [1, 2], "float64"), "float_power_", 2j),
 }
 ONE_DIMENSION = {  # of tensors that have none
@@ -176,6 +195,9 @@ for dtype in ("bool", "uint8", "int32", "int64", "float16", "float32", "float64"
         CASES[f"clamp {dtype} from {limit}"] = lambda lib, d=dtype, x=limit: lib.clamp(t(lib, [0, 1], d), x)
         CASES[f"clamp {dtype} to {limit}"] = lambda lib, d=dtype, x=limit: lib.clamp(t(lib, [0, 1], d), 0, x)
         CASES[f"clamp_ {dtype} to {limit}"] = lambda lib, d=dtype, x=limit: written(t(lib, [0, 1], d), "clamp_", None, x)
+    CASES[f"{dtype} ** -1"] = lambda lib, d=dtype: t(lib, [1, 2], d) ** -1
+    CASES[f"{dtype} pow_ -1"] = lambda lib, d=dtype: written(t(lib, [1, 2], d), "pow_", -1)
+    CASES[f"{dtype} ** tensor -1"] = lambda lib, d=dtype: t(lib, [1, 2], d) ** lib.tensor(-1)
     CASES[f"unravel_index {dtype}"] = lambda lib, d=dtype: lib.stack(lib.unravel_index(t(lib, [0, 1, 1], d), (2, 2)))
     for equation, ndim in (("i->", 1), ("ij->j", 2), ("i,i->", 1), ("ij,jk->ik", 2), ("ii->i", 2), ("ii->", 2), ("i->i", 1)):
         CASES[f"einsum {equation} {dtype}"] = lambda lib, d=dtype, e=equation, n=ndim: lib.einsum(

@@ -399,7 +399,8 @@ def fill(input: Any, value: Any, out: Any = None) -> Any:
         return out
     if isinstance(value, np.ndarray) and value.ndim:
         return NotImplemented
-    _convert(out, np.asarray(value))
+    number = np.asarray(value)
+    _convert(out, number.real if number.dtype.kind == "c" and out.dtype.kind not in "bc" else number)
     return out
 
 

@@ -181,6 +181,15 @@ def _length(input: Tensor, dim: int, name: str) -> int:
     return input.size(wrap_dim(dim, input.dim(), name)) if input.dim() else 1
 
 
+def _require_same_kind(input: Tensor, source: Tensor) -> None:
+    """Refuse slices for a number, and a number for slices."""
+    if bool(input.dim()) != bool(source.dim()):
+        raise RuntimeError(
+            f"source tensor shape must match self tensor shape, excluding the specified dimension. "
+            f"Got self.shape = {list(input.shape)} source.shape = {list(source.shape)}"
+        )
+
+
 def _put_slices(input: Tensor, dim: int, index: Tensor, source: Tensor, accumulate: bool, name: str) -> Tensor:
     place = _vector(index, name)
     dim = wrap_dim(dim, input.dim(), name)
@@ -203,6 +212,8 @@ def _put_slices(input: Tensor, dim: int, index: Tensor, source: Tensor, accumula
             f"{name}(): Number of indices ({place.size(0)}) should be equal to source.size(dim): ({source.size(dim)}), "
             f"for dim: {dim}"
         )
+    if accumulate:
+        _require_same_kind(input, source)
     if not input.dim():
         return reshape(index_put(view(input, (1,)), [place], reshape(source, (-1,)), accumulate), ())
     if [*source.shape[:dim], *source.shape[dim + 1 :]] != [*input.shape[:dim], *input.shape[dim + 1 :]] and source.dim():
@@ -280,6 +291,9 @@ def index_reduce(
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     dim = wrap_dim(dim, input.dim(), "index_reduce")
     place = _vector(index, "index_reduce")
+    if not source.dim() and place.size(0) != 1:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    _require_same_kind(input, source)
     shape = [1] * max(source.dim(), 1)
     shape[dim] = -1
     spread = expand(view(place, tuple(shape)), tuple(source.shape) or (1,))

@@ -129,7 +129,7 @@ def _refuse_bools(input: Any, other: Any, **options: Any) -> Any:
             "Subtraction, the `-` operator, with two bool tensors is not supported. "
             "Use the `^` or `logical_xor()` operator instead."
         )
-    if any(flag and hasattr(x, "_array") for x, flag in zip((input, other), bools)):
+    if any(bools):
         raise RuntimeError(
             "Subtraction, the `-` operator, with a bool tensor is not supported. "
             "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
@@ -206,6 +206,14 @@ def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     >>> tenfold.pow(2, tenfold.tensor([1.0, 3.0]))
     tensor([2., 8.])
     """
+
+
+@pow.overload
+def _(input: Any, exponent: Any, **options: Any) -> Any:
+    """Whole numbers of every size have no negative powers; said before the exponent becomes an element of theirs."""
+    if isinstance(exponent, int) and exponent < 0 and isinstance(input, Tensor) and input.dtype.category < 2:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    return NotImplemented
 
 
 @pow.rule
@@ -308,7 +316,7 @@ OPERATORS["float_power_"].refuses_narrowing = True
 
 
 @OPERATORS["float_power_"].overload
-def _(input: Any, exponent: Any) -> Any:
+def _(input: Any, exponent: Any, **options: Any) -> Any:
     wide = _widest(input, exponent)
     if input.dtype is not wide:
         raise RuntimeError(

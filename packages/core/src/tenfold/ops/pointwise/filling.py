@@ -10,6 +10,7 @@ from tenfold.dispatch.operators import OPERATORS, Number, composite
 from tenfold.dispatch.shape_rules import broadcast
 from tenfold.ops.creation.factories import full
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.numbers import require_fit
 
 
 @composite("pointwise", method=None, inplace="method", mixed=True)
@@ -47,6 +48,14 @@ def fill(input: Tensor, value: Tensor | Number) -> Tensor:
     return full(input.shape, value, dtype=input.dtype, device=input.device)
 
 
+@fill.overload
+def _(input: Any, value: Any) -> Any:
+    """A complex number has no place among real ones, whereas of a complex tensor the real part is taken."""
+    if type(value) is complex:
+        require_fit(value, input.dtype)
+    return NotImplemented
+
+
 def _copy_number(input: Any, src: Any, non_blocking: bool) -> Any:
     """`copy_` of a number fills."""
     return OPERATORS["fill_"].fn(input, src) if isinstance(src, (int, float, complex)) else NotImplemented
@@ -82,6 +91,9 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
                 f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s)."
             )
         return input.where(~mask, value.to(input))
+    require_fit(value, input.dtype)
+    if isinstance(value, complex) and input.dtype.category in (1, 2):
+        value = value.real
     kind: Any = (bool, int, float, complex)[input.dtype.category]
     return input.where(~mask, kind(value))
 

@@ -145,6 +145,8 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
         return op.linalg_matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     if isinstance(p, str) and p != "fro":
         raise RuntimeError(f"norm: only valid string values are 'fro' and 'nuc', found: {p}")
+    if p == "fro" and isinstance(dim, (tuple, list)) and len(dim) > 2:
+        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
     return _vector_norm(input, 2 if p is None or p == "fro" else p, dim, keepdim, dtype=dtype)
 
 

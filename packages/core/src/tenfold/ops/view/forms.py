@@ -126,6 +126,8 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     >>> tenfold.ones(6).unflatten(0, (2, -1)).shape
     tenfold.Size([2, 3])
     """
+    if not input.dim():
+        raise RuntimeError(f"unflatten: Dimension specified as {dim} but tensor has no dimensions")
     dim, sizes = wrap_dim(dim, input.dim(), "unflatten"), [int(n) for n in sizes]
     shape = input.shape
     if not sizes:
