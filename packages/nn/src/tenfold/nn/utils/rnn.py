@@ -134,6 +134,10 @@ def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False,
     >>> packed.data.tolist(), packed.batch_sizes.tolist()
     ([1, 3, 2], [2, 1])
     """
+    if not input.numel():
+        raise RuntimeError("pack_padded_sequence: Cannot pack empty tensors.")
+    if isinstance(lengths, Tensor) and lengths.dim() != 1:
+        raise RuntimeError(f"pack_padded_sequence: 'lengths' argument should be a 1D tensor, but got {lengths.dim()}D")
     counts = lengths.tolist() if isinstance(lengths, Tensor) else [int(length) for length in lengths]
     steps = input.transpose(0, 1) if batch_first else input
     sorted_indices = None
@@ -157,8 +161,8 @@ def _check_lengths(counts: list[int], batch: int) -> None:
         raise RuntimeError("pack_padded_sequence: Length of all samples has to be greater than 0, got " + str(counts))
     if any(a < b for a, b in pairwise(counts)):
         raise RuntimeError(
-            "pack_padded_sequence: `lengths` array must be sorted in decreasing order when `enforce_sorted` is True; "
-            "pass enforce_sorted=False to have it sorted."
+            "pack_padded_sequence: `lengths` array must be sorted in decreasing order when `enforce_sorted` is True. "
+            "You can pass `enforce_sorted=False` to have it sorted."
         )
 
 
