@@ -19,7 +19,7 @@ def floor_divide(x: float, y: float) -> float:
     """The quotient rounded down, for integers and floats."""
     if isinstance(x, int) and y == 0:
         raise RuntimeError("ZeroDivisionError")
-    return x // y if y != 0 and math.isfinite(x) else divide(x, y)
+    return x // y if y != 0 else divide(x, y)
 
 
 def power(x: float, y: float) -> float:

@@ -21,8 +21,8 @@ done:
 }
 """
 
-# For each row: the maximum m, then e = exp(x - m) with its sum s, then `finish` of e and s. Only the sum may be
-# reassociated; llvm.maximum hands NaN on.
+# For each row: the maximum m, then e = exp(x - m) with its sum s, then `finish` of e and s. The sum is one of doubles, as
+# the rows may be long, and only it may be reassociated; llvm.maximum hands NaN on.
 ROWS = """
 define void @rows(ptr noalias readonly %x, ptr noalias %out, i64 %rows, i64 %n) {
 entry:
@@ -46,18 +46,20 @@ sumstart:
   br label %sum
 sum:
   %j = phi i64 [0, %sumstart], [%jnext, %sum]
-  %s = phi float [0.0, %sumstart], [%snext, %sum]
+  %s = phi double [0.0, %sumstart], [%snext, %sum]
   %pj = getelementptr inbounds float, ptr %xr, i64 %j
   %xj = load float, ptr %pj, align 4
   %d = fsub float %xj, %mnext
   %e = call float @f(float %d)
   %qj = getelementptr inbounds float, ptr %or, i64 %j
   store float $KEPT, ptr %qj, align 4
-  %snext = fadd reassoc float %s, %e
+  %wide = fpext float %e to double
+  %snext = fadd reassoc double %s, %wide
   %jnext = add nuw nsw i64 %j, 1
   %jstop = icmp eq i64 %jnext, %n
   br i1 %jstop, label %finishstart, label %sum
 finishstart:
+  %total = fptrunc double %snext to float
   %c = $CONSTANT
   br label %finish
 finish:
@@ -78,10 +80,10 @@ done:
 }
 """
 
-SOFTMAX = ROWS.replace("$KEPT", "%e").replace("$CONSTANT", "fdiv float 1.0, %snext").replace("$RESULT", "fmul float %el, %c")
+SOFTMAX = ROWS.replace("$KEPT", "%e").replace("$CONSTANT", "fdiv float 1.0, %total").replace("$RESULT", "fmul float %el, %c")
 LOG_SOFTMAX = (
     ROWS.replace("$KEPT", "%d")
-    .replace("$CONSTANT", "call float @llvm.log.f32(float %snext)")
+    .replace("$CONSTANT", "call float @llvm.log.f32(float %total)")
     .replace("$RESULT", "fsub float %el, %c")
 )
 DECLARATIONS = "\n".join(

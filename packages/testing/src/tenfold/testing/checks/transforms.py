@@ -6,12 +6,14 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 import tenfold
 from tenfold.ops.indexing.joining import stack
 from tenfold.tensor.tensor import Tensor
-from tenfold.testing.checks.case import Case, Result, Skip, assert_same, missing_reason, results_of, unless
+from tenfold.testing.checks.case import Case, Result, Skip, assert_same, missing_reason, results_of, to_host, unless
 from tenfold.testing.checks.gradient import Problem, each_problem, has_autograd, no_derivatives
-from tenfold.testing.samples import Sample
+from tenfold.testing.samples import Make, Sample
 
 TOLERANCE = 1e-6  # relative, of sums in float64 that are computed in two orders
 
@@ -130,15 +132,15 @@ def differentiable(problem: Problem) -> Callable[..., tuple[Any, ...]]:
 
 def direction(t: Any, which: int = 0) -> Any:
     """A fixed direction in a tensor's space: numbers about 1 without a pattern that an operator might cancel."""
-    steps = tenfold.arange(1, t.numel() + 1, dtype=tenfold.float64).reshape(t.shape)
-    made = 1 + 0.5 * (steps * (12.9898 + which)).sin()
-    return (made + 0.5j * (steps * 7.233).cos() if t.is_complex() else made).to(t.dtype)
+    steps = np.arange(1.0, t.numel() + 1).reshape(tuple(t.shape))
+    made = 1 + 0.5 * np.sin(steps * (12.9898 + which))
+    made = made + 0.5j * np.cos(steps * 7.233) if t.is_complex() else made
+    return Make(t.device).place(made.astype(t.dtype.numpy))
 
 
 def _inner(u: Any, t: Any) -> float:
     """The real inner product of two tensors."""
-    found = (u.detach().conj() * t.detach()).sum()
-    return float(found.real if found.is_complex() else found)
+    return float((to_host(u).conj() * to_host(t)).sum().real)
 
 
 def _close(case: Case, what: str, ahead: float, back: float) -> None:
