@@ -21,11 +21,14 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import corpus
-
 import tenfold
 from tenfold.checkpoint.errors import CheckpointError
 from tenfold.checkpoint.safetensors import load_file, load_metadata, save_file
+
+try:
+    from hostile import corpus  # from the tests
+except ModuleNotFoundError:
+    import corpus  # as a script
 
 MEMORY = 512 << 20  # bytes of address space beyond what the process has at the start
 LIMIT_S = 5.0

@@ -64,9 +64,10 @@ def no_tensor(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample([1.0, 2.0], error=TypeError, match="argument 'input'")
 
 
-def no_tensor_pair(make: Make) -> Iterator[ErrorSample]:
+def no_tensor_pair(make: Make, integers: bool = True) -> Iterator[ErrorSample]:
     """Operands that are no tensors, and shapes that do not broadcast."""
     yield ErrorSample(make(2), "text", error=TypeError, match="argument")
-    a, b, c, d = (make.ints(*shape, low=1, high=3) for shape in ((2,), (3,), (2, 3), (4, 3, 2)))
+    shapes = ((2,), (3,), (2, 3), (4, 3, 2))
+    a, b, c, d = (make.ints(*shape, low=1, high=3) if integers else make(*shape) for shape in shapes)
     yield ErrorSample(a, b, error=RuntimeError, match="must match the size")
     yield ErrorSample(c, d, error=RuntimeError, match="must match the size")

@@ -62,7 +62,7 @@ ARITHMETIC = {
         "m = math.fmod(x, y)\n"
         "q = math.rint(math.div_rn(x - m, y)) - tl.where((m != 0) & ((m < 0) != (y < 0)), 1.0, 0.0)\n"
         "true = math.div_rn(x, y)\n"
-        'tl.where((y == 0) | (tl.abs(x) == float("inf")), true, tl.where(q == 0, math.copysign(q, true), q))',
+        "tl.where(y == 0, true, tl.where(q == 0, math.copysign(q, true), q))",
         "m = x % y\nx // y - ((m != 0) & ((m < 0) != (y < 0))).to(x.dtype)", None, "xy",
     ),
     "truncated_quotient": Formula("math.trunc(math.div_rn(x, y))", "x // y", None, "xy"),

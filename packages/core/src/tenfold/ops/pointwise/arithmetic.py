@@ -442,6 +442,8 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | Number) -> Tensor:
 
 @lerp.overload
 def _(input: Any, end: Any, weight: Any, **_: Any) -> Any:
+    if hasattr(input, "_array"):  # refused as it came: a fractional weight would promote it
+        OPERATORS["lerp"].accepts["input"].check("lerp", input.dtype)
     for name, value in (("end", end), ("weight", weight)):
         if hasattr(value, "_array") and value.dtype is not getattr(input, "dtype", value.dtype):
             raise RuntimeError(f"expected dtype {c_name(input.dtype)} for `{name}` but got dtype {c_name(value.dtype)}")

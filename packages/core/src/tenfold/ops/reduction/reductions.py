@@ -212,7 +212,7 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
 
 @primitive("reduction", accepts=ordered("max"), method=None, name="max_dim")
 def _max_dim(input: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    """Maximum over one dimension and where it is: what `max(input, dim)` runs.
+    """Maximum over one dimension and where it is: what `max` runs, given a dimension.
 
     >>> import tenfold
     >>> tenfold.op.max_dim(tenfold.tensor([[1, 5], [7, 2]]), 1)
@@ -222,7 +222,7 @@ def _max_dim(input: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Te
 
 @primitive("reduction", accepts=ordered("min"), method=None, name="min_dim")
 def _min_dim(input: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    """Minimum over one dimension and where it is: what `min(input, dim)` runs.
+    """Minimum over one dimension and where it is: what `min` runs, given a dimension.
 
     >>> import tenfold
     >>> tenfold.op.min_dim(tenfold.tensor([[1, 5], [7, 2]]), 1)

@@ -109,6 +109,7 @@ _NORMED = Only(
 @primitive("reduction", accepts=_NORMED, method=None, name="vector_norm", out=True)
 def _vector_norm(input: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The p-norm over all elements or dimensions: sum(|x|^p)^(1/p); inf and -inf are extremes, 0 counts.
+    What `norm` and `linalg.vector_norm` run.
 
     >>> import tenfold
     >>> tenfold.vector_norm(tenfold.tensor([3.0, 4.0]))
@@ -181,7 +182,8 @@ def _(input: Any, skip_nan: bool) -> Meta:
 
 @primitive("reduction", accepts=ordered("median", bools=False), method=None, name="median_dim")
 def _median_dim(input: Tensor, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Tensor, Tensor]:
-    """The lower median over a dimension and where it is: what `median(input, dim)` runs.
+    """The lower median over a dimension and where it is: what `median` and `nanmedian` run,
+    given a dimension.
 
     >>> import tenfold
     >>> tenfold.op.median_dim(tenfold.tensor([[3.0, 1.0, 2.0]]), 1, False, False)

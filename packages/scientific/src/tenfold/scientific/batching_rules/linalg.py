@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tenfold.autograd.batching import Batch, Result, batching_by_name, examples
+from tenfold.autograd.batching_rules.kinds import padded
 
 
 def in_front(batch: Batch) -> Result:
@@ -25,7 +26,9 @@ batching_by_name(
 
 def factored_in_front(batch: Batch) -> Result:
     """A factorisation and its right side, with equal batches."""
-    return batch.call(**{name: batch.front(name) for name in ("LD", "pivots", "B")}), 0
+    n = max(batch.ndim("LD"), batch.ndim("B"))
+    LD, B = (padded(batch.front(name), n) for name in ("LD", "B"))
+    return batch.call(LD=LD, pivots=padded(batch.front("pivots"), n - 1), B=B), 0
 
 
 batching_by_name("linalg_ldl_solve", factored_in_front)

@@ -44,7 +44,7 @@ def _names(name: str, text: str) -> bool:
 def _names_another(operator: Operator, text: str) -> bool:
     """Whether a message begins with the name of another operator: one that a composite's body called, or the public one
     that a primitive's docstring names as what it is for."""
-    label = re.split(r"[^\w.]", text, maxsplit=1)[0].rstrip(".")
+    label = re.split(r"[^\w.]", text, maxsplit=1)[0].rstrip(".").removeprefix("torch.")
     if label.replace(".", "_") not in OPERATORS:
         return False
     return operator.body is not None or f"`{label}`" in operator.doc

@@ -132,8 +132,8 @@ def differentiable(problem: Problem) -> Callable[..., tuple[Any, ...]]:
 
 def direction(t: Any, which: int = 0) -> Any:
     """A fixed direction in a tensor's space: numbers about 1 without a pattern that an operator might cancel."""
-    steps = np.arange(1.0, t.numel() + 1).reshape(tuple(t.shape))
-    made = 1 + 0.5 * np.sin(steps * (12.9898 + which))
+    steps: Any = np.arange(1.0, t.numel() + 1).reshape(tuple(t.shape))
+    made: Any = 1 + 0.5 * np.sin(steps * (12.9898 + which))
     made = made + 0.5j * np.cos(steps * 7.233) if t.is_complex() else made
     return Make(t.device).place(made.astype(t.dtype.numpy))
 

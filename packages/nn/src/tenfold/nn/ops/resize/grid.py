@@ -20,9 +20,9 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
     Shape: theta (N, 2, 3), size (N, C, H, W) -> (N, H, W, 2); theta (N, 3, 4), size (N, C, D, H, W) -> (N, D, H, W, 3).
 
     >>> import tenfold
-    >>> tenfold.op.affine_grid(tenfold.eye(2, 3).unsqueeze(0), (1, 1, 1, 2), align_corners=True)
-    tensor([[[[-1.,  0.],
-              [ 1.,  0.]]]])
+    >>> tenfold.op.affine_grid(tenfold.eye(2, 3).unsqueeze(0), (1, 1, 1, 2), align_corners=False)
+    tensor([[[[-0.5000,  0.0000],
+              [ 0.5000,  0.0000]]]])
     """
     size = tuple(size)
     n = len(size) - 2

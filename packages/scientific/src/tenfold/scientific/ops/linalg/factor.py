@@ -219,7 +219,7 @@ def linalg_eigvals(A: Tensor) -> Tensor:
 
 @primitive("linalg", method=None, name="cholesky_pair")
 def _cholesky_pair(A: Tensor, upper: bool) -> tuple[Tensor, Tensor]:
-    """The triangular factor and where it failed: what `linalg.cholesky_ex` runs.
+    """The triangular factor and where it failed: what `linalg.cholesky` and `linalg.cholesky_ex` run.
 
     >>> import tenfold
     >>> tenfold.op.cholesky_pair(tenfold.tensor([[9.0]]), False)

@@ -16,7 +16,7 @@ from tenfold.types import dtypes
 
 @primitive("linalg", method=None, name="lu_packed")
 def _lu_packed(A: Tensor, pivot: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """Both factors in one matrix, the (1-based) row exchanges, and where it failed: what the LU operators run.
+    """Both factors in one matrix, the (1-based) row exchanges, and where it failed: what `linalg.lu_factor` runs.
 
     >>> import tenfold
     >>> tenfold.op.lu_packed(tenfold.tensor([[1.0, 0.0], [2.0, 1.0]]), True)[1]

@@ -23,7 +23,7 @@ from tenfold.tensor.tensor import Tensor
 
 @primitive("linalg", method=None, name="inverse_pair")
 def _inverse_pair(A: Tensor) -> tuple[Tensor, Tensor]:
-    """The inverse and where it failed: what `linalg.inv_ex` runs.
+    """The inverse and where it failed: what `linalg.inv` and `linalg.inv_ex` run.
 
     >>> import tenfold
     >>> tenfold.op.inverse_pair(tenfold.tensor([[2.0]]))
@@ -88,7 +88,8 @@ def inverse(input: Tensor) -> Tensor:
 
 @primitive("linalg", method=None, name="solve_pair")
 def _solve_pair(A: Tensor, B: Tensor) -> tuple[Tensor, Tensor]:
-    """X with A X = B for batches of one shape, and where it failed: what `linalg.solve_ex` runs.
+    """X with A X = B for batches of one shape, and where it failed: what `linalg.solve` and
+    `linalg.solve_ex` run.
 
     >>> import tenfold
     >>> tenfold.op.solve_pair(tenfold.tensor([[2.0]]), tenfold.tensor([[4.0]]))[0]

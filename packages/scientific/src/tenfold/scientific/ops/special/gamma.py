@@ -49,7 +49,7 @@ def polygamma(input: Tensor, n: int) -> Tensor:
 
 
 @polygamma.overload
-def _(input: Any, n: Any, out: Any) -> Any:
+def _(input: Any, n: Any, out: Any = None) -> Any:
     return polygamma(n, input, out=out) if isinstance(input, int) and hasattr(n, "_array") else NotImplemented
 
 

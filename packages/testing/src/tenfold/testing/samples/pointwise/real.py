@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -115,13 +116,17 @@ NO_SPECIAL = {
     "nan_to_num": "the largest number, which stands for infinity, is that of the dtype",
 }
 
+# Operators of two floating-point tensors only.
+NO_WHOLE = {"hypot", "nextafter", "logaddexp", "logaddexp2"}
+
 for _name, (_domain, _reference) in UNARY.items():
     samples(_name, reference=_reference, no_special=NO_SPECIAL.get(_name, ""))(unary(_domain))
     error_samples(_name)(no_tensor)
 
 for _name, (_first, _second, _numbers, _reference) in BINARY.items():
     samples(_name, reference=_reference)(binary(_first, _second, _numbers))
-    error_samples(_name)(no_tensor_pair)
+    # What accepts no integers is given numbers it would take, so that it is the shape that it refuses.
+    error_samples(_name)(partial(no_tensor_pair, integers=False) if _name in NO_WHOLE else no_tensor_pair)
 
 
 def _with_alpha(make: Make) -> Iterator[Sample]:
