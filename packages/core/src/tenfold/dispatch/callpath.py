@@ -293,7 +293,7 @@ def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
             lines += [
                 f"    b_ = {first}._base",
                 f"    t_._base = {first} if b_ is None else b_",
-                f"    if n_{first} is not None or s_.listing:",
+                f"    if n_{first} is not None or s_.listing:" if record else "    if s_.listing:",
                 "        s_.views[id(t_)] = ref(t_)",
                 "    else:",
                 "        s_.unlisted = True",

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tenfold.cuda.kernels.array_kernels import cast, refusing, wide
+from tenfold.cuda.kernels.array_kernels import cast, wide
 from tenfold.cuda.kernels.elementwise import run
 from tenfold.cuda.kernels.pointwise import refuses
 from tenfold.cuda.runtime import xp

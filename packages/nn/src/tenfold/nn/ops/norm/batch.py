@@ -12,7 +12,7 @@ from tenfold.nn.ops.norm.statistics import affine, centered_rows, rows_grad
 from tenfold.tensor.tensor import Tensor
 
 
-@composite("norm", method=None)
+@composite("norm", accepts={"input": "floating"}, method=None)
 def fused_batch_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -54,7 +54,7 @@ def along_channels(v: Tensor, x: Tensor) -> Tensor:
     return v.view(-1, *[1] * (x.dim() - 2))
 
 
-@composite("norm", method=None)
+@composite("norm", accepts={"input": "floating"}, method=None)
 def fused_batch_norm_grad(
     grad: Tensor, input: Tensor, weight: Tensor | None, mean: Tensor, rstd: Tensor, training: bool, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:

@@ -11,7 +11,7 @@ from tenfold.nn.ops.norm.statistics import affine, normalized, rows_grad
 from tenfold.tensor.tensor import Tensor
 
 
-@composite("norm", method=None)
+@composite("norm", accepts={"input": "floating"}, method=None)
 def fused_group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -29,7 +29,7 @@ def fused_group_norm(
     return affine(y, weight, bias, input.dtype), mean.squeeze(2), rstd.squeeze(2)
 
 
-@composite("norm", method=None)
+@composite("norm", accepts={"input": "floating"}, method=None)
 def fused_group_norm_grad(
     grad: Tensor, input: Tensor, mean: Tensor, rstd: Tensor, num_groups: int, weight: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:

@@ -11,7 +11,7 @@ from tenfold.tensor.tensor import Tensor
 from tenfold.types.numeric_limits import finfo
 
 
-@composite("norm", method=None)
+@composite("norm", accepts={"input": "floating"}, method=None)
 def fused_layer_norm(
     input: Tensor, normalized_ndim: int, weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -29,7 +29,7 @@ def _last(n: int) -> list[int]:
     return list(range(-n, 0))
 
 
-@composite("norm", method=None)
+@composite("norm", accepts={"input": "floating"}, method=None)
 def fused_layer_norm_grad(
     grad: Tensor, input: Tensor, mean: Tensor, rstd: Tensor, normalized_ndim: int, weight: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
