@@ -56,6 +56,10 @@ def test_resizing_keeps_what_fits_and_moves_views() -> None:
     view.fill_(5)
     assert x.view(-1)[:3].tolist() == [1, 5, 5]
     assert x.resize_as_(tenfold.zeros(1)).shape == (1,)
+
+
+def test_what_requires_grad_is_not_resized() -> None:
+    pytest.importorskip("tenfold.autograd")
     with pytest.raises(RuntimeError, match="cannot resize variables that require grad"):
         tenfold.Tensor._make_subclass(tenfold.Tensor, tenfold.ones(1), True).resize_(2)
 

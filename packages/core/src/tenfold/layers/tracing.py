@@ -151,7 +151,8 @@ def trace(function: Callable[..., Any], *examples: Tensor) -> Graph:
     """Run `function` on example tensors and return the graph of the operator calls it made.
 
     >>> import tenfold
-    >>> graph = tenfold.tracing.trace(lambda x: (x * 2 + 1).exp(), tenfold.zeros(2))
+    >>> from tenfold.layers.tracing import trace
+    >>> graph = trace(lambda x: (x * 2 + 1).exp(), tenfold.zeros(2))
     >>> graph
     %0 = input
     %1 = mul(%0, 2) -> float32[2]

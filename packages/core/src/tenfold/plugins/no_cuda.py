@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 def is_available() -> bool:
     """False: the package for CUDA devices is not installed.
 
-    >>> from tenfold import no_cuda
+    >>> from tenfold.plugins import no_cuda
     >>> no_cuda.is_available()
     False
     """

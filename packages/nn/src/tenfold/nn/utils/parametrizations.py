@@ -196,7 +196,8 @@ def _reflected(X: Tensor) -> Tensor:
     vectors = X.tril(-1)
     scales = 2.0 / (1.0 + (vectors * vectors).sum(-2))
     signs = X.detach().diagonal(dim1=-2, dim2=-1).sign().unsqueeze(-2)
-    return tenfold.linalg.householder_product(vectors, scales) * signs
+    product: Tensor = tenfold.linalg.householder_product(vectors, scales)
+    return product * signs
 
 
 def _orthonormal(matrix: Tensor) -> Tensor:
