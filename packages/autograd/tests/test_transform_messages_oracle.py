@@ -11,10 +11,10 @@ import tenfold
 import tenfold.autograd.function
 import tenfold.autograd.functional
 import tenfold.func
-import tenfold.testing
 
 torch: Any = pytest.importorskip("torch")
 nn: Any = pytest.importorskip("tenfold.nn")
+pytest.importorskip("tenfold.testing")
 
 # In each case `lib` is tenfold or torch; the text is what both messages share.
 CASES: list[tuple[Callable[[Any, Any], Any], str]] = [

@@ -165,11 +165,21 @@ def _shapes_only(problem: Problem) -> None:
 
 
 def _is_cut_off(case: Case, sample: Sample) -> None:
-    """A result of an operator without derivatives does not ask for any."""
-    given = sample.map(lambda t: t.detach().requires_grad_(True) if t.dtype.category >= 2 else t)
-    for result in results_of(case.call(given)):
-        if isinstance(result, Tensor):
-            assert not result.requires_grad, f"{case.operator.name} is nondifferentiable, but its result requires gradients"
+    """A result of an operator without derivatives asks for none; what was overwritten asks, and its gradient is zero."""
+    leaves: list[Tensor] = []
+
+    def tracked(t: Tensor) -> Tensor:
+        if t.dtype.category < 2:
+            return t
+        leaves.append(t.detach().requires_grad_(True))
+        return leaves[-1]
+
+    for result in results_of(case.call(sample.map(tracked))):
+        if isinstance(result, Tensor) and result.requires_grad:
+            name = case.operator.name
+            assert case.registered.mutates, f"{name} is nondifferentiable, but its result requires gradients"
+            for g in tenfold.autograd.grad(result, leaves, ones_like(result), allow_unused=True):
+                assert g is None or not g.any(), f"{name} overwrites its input, but a gradient passes through"
 
 
 @unless(no_derivatives)
