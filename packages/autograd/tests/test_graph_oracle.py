@@ -41,6 +41,24 @@ def hooks_with_grad(lib: Any) -> Any:
     return seen, a.grad, b.grad
 
 
+def gradients_with_a_graph_share_no_memory(lib: Any) -> Any:
+    """What was kept with create_graph is added to, and written in place, without touching another leaf's gradient."""
+    a, b = lib.ones(3, requires_grad=True), lib.ones(3, requires_grad=True)
+    (a + b).sum().backward(create_graph=True)
+    (a * 2).sum().backward()
+    with lib.no_grad():
+        b.grad[0] = 7.0
+    return a.grad, b.grad, a.grad.stride()
+
+
+def gradients_with_a_graph_are_differentiated(lib: Any) -> Any:
+    x = lib.tensor([2.0, 3.0], requires_grad=True)
+    (x**3).sum().backward(create_graph=True)
+    first = x.grad
+    (second,) = lib.autograd.grad(first.sum(), x)
+    return first.requires_grad, first, second
+
+
 def hooks_of_a_leaf(lib: Any) -> Any:
     a = lib.ones(3, requires_grad=True)
     node = a.view_as(a).grad_fn.next_functions[0][0]
@@ -337,6 +355,7 @@ def outcome(program: Any, lib: Any) -> Any:
         return error
 
 
+@pytest.mark.filterwarnings("ignore:Using backward:UserWarning")  # PyTorch's advice on create_graph
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_as_pytorch(program: Any) -> None:
     ours, theirs = outcome(program, tenfold), outcome(program, torch)

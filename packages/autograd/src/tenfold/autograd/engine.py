@@ -195,7 +195,7 @@ def _accumulate(node: AccumulateGrad | Any, g: Any, create_graph: bool) -> None:
     if present is None:
         # g may be kept as it is if nothing refers to it but this call, and to its array but g.
         private = g._storage is None and getrefcount(g) <= _OWN_REFERENCES and getrefcount(g._array) <= 2
-        leaf._grad = g if private or create_graph else g.clone()
+        leaf._grad = g if private else g.clone()
     elif create_graph or STATE.grad_enabled:
         leaf._grad = present + g
     else:
