@@ -146,6 +146,7 @@ HALF_WAY = """
     from tenfold.dispatch.operators import op
 
     kernel(op.add, device="DEVICE", when=lambda input, other: True)(lambda input, other: input * 0)
+    kernel(op.mul, device="DEVICE", wrap=True)(lambda beneath: lambda input, other: input * 0)
     kernel(op.no_such_operator, device="DEVICE")(abs)
 """
 TWICE = """

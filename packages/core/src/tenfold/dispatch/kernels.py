@@ -1,7 +1,8 @@
 """Kernels: the functions on a device's arrays that carry operators out.
 
 `@kernel(op.mm, device="cpu")` attaches one. With `when=condition` it serves only the calls whose arrays satisfy the
-condition (an acceleration); the others go to the unconditional kernel, or to the operator's body.
+condition (an acceleration); the others go to the unconditional kernel, or to the operator's body. With `wrap=True` it
+is made around the kernel that would serve without it, so that it chooses by itself: with no call more for the others.
 """
 
 from __future__ import annotations
@@ -30,12 +31,18 @@ class Kernel(NamedTuple):
     note: str
     attached: str  # file:line where it was attached
     over: tuple[Operator, ...] = ()  # the operators whose work it does itself, so that their kernels are not called
+    wrap: bool = False  # `function` makes the kernel from the one beneath it
 
     @property
     def location(self) -> str:
         function = getattr(self.function, "__wrapped__", self.function)
         code = getattr(function, "__code__", None)
         return f"{code.co_filename}:{code.co_firstlineno}" if code else f"{self.attached} ({function!r})"
+
+    @property
+    def accelerates(self) -> bool:
+        """Whether it stands before another kernel or the body, which serves the other calls."""
+        return self.wrap or self.when is not None
 
 
 _BUILT_IN = (np.ufunc, types.BuiltinFunctionType)
@@ -64,7 +71,14 @@ def check_parameters(what: str, function: Any, operator: Operator, extra: tuple[
 
 
 def kernel(
-    target: Any, *, device: str, when: Any = None, into: bool | None = None, note: str = "", over: tuple[Any, ...] = ()
+    target: Any,
+    *,
+    device: str,
+    when: Any = None,
+    into: bool | None = None,
+    note: str = "",
+    over: tuple[Any, ...] = (),
+    wrap: bool = False,
 ) -> Callable[[Any], Any]:
     """Attach a function on arrays to an operator for a device type.
 
@@ -74,26 +88,34 @@ def kernel(
     With `device="*"` the function gets the backend as its first argument and serves devices without a kernel of their
     own. `over` names the operators whose work an accelerated composite does itself: when another package attaches a
     kernel with a condition to one of them, the acceleration steps aside, and the composite's body calls that kernel.
+
+    With `wrap=True` the function gets the kernel beneath, all conditions included, and returns the one to call in its
+    place, which hands on what it does not serve; beneath a composite without a kernel it is one that returns
+    NotImplemented, for the body. With `into=True` it is also asked to wrap the kernel that writes, called with `out=`.
     """
     operator = as_operator(target)
+    if wrap and (when is not None or device == ANY_DEVICE):
+        raise TypeError(f"kernel for operator {operator.name}: wrap=True takes no when=, and a device, not {device!r}")
     beneath = tuple(map(as_operator, over))
 
     def register(function: Any) -> Any:
         can_write = isinstance(getattr(function, "__wrapped__", function), np.ufunc) if into is None else into
-        check_parameters("kernel", function, operator, ("backend",) if device == ANY_DEVICE else ("out",) if can_write else ())
+        if not wrap:
+            extra = ("backend",) if device == ANY_DEVICE else ("out",) if can_write else ()
+            check_parameters("kernel", function, operator, extra)
         if when is not None:
             check_parameters("kernel condition", when, operator)
         entries = KERNELS.setdefault((operator.name, device), [])
         owner = current_owner(function)
-        if when is None:
+        if when is None and not wrap:
             for entry in entries:
-                if entry.when is None:
+                if not entry.accelerates:
                     raise RuntimeError(
                         f"operator {operator.name} has two kernels for device {device!r}: from {entry.owner} "
-                        f"({entry.location}) and from {owner}; uninstall one, or attach the faster one with when="
+                        f"({entry.location}) and from {owner}; uninstall one, or attach the faster one with when= or wrap="
                     )
         caller = sys._getframe(1)
-        entry = Kernel(function, when, can_write, owner, note, f"{caller.f_code.co_filename}:{caller.f_lineno}", beneath)
+        entry = Kernel(function, when, can_write, owner, note, f"{caller.f_code.co_filename}:{caller.f_lineno}", beneath, wrap)
         entries.append(entry)
         for primitive in beneath:
             _ABOVE.setdefault(primitive.name, set()).add(operator.name)
@@ -151,8 +173,8 @@ class KernelTable:
         if name.endswith("__into"):
             function = _writing(entries)
         else:
-            base = next((k.function for k in entries if k.when is None), None)
-            function = _chain(entries, base or _generic(operator, self.device_type))
+            base = next((k.function for k in entries if not k.accelerates), None)
+            function = _wrapped(entries, _chain(entries, base or _generic(operator, self.device_type)))
         setattr(self, name, function)
         return function
 
@@ -161,14 +183,27 @@ class KernelTable:
         for primitive in entry.over:
             SERVICES.load_kernels(self.device_type, primitive.family)
             known = KERNELS.get((primitive.name, self.device_type), ())
-            if any(k.when is not None and k.owner != entry.owner for k in known):
+            if any(k.accelerates and k.owner != entry.owner for k in known):
                 return True
         return False
 
 
 def _writing(entries: list[Kernel]) -> Any:
-    """The kernel to use with `out=`: the unconditional one, if it can."""
-    return next((k.function for k in entries if k.when is None and k.into), None)
+    """The kernel to use with `out=`: the unconditional one, if it can, in what wraps it."""
+    base = next((k.function for k in entries if not k.accelerates and k.into), None)
+    return base if base is None else _wrapped([k for k in entries if k.into], base)
+
+
+def _wrapped(entries: list[Kernel], kernel: Any) -> Any:
+    """The kernel in those that wrap it, the last attached outermost."""
+    for entry in entries:
+        if entry.wrap:
+            kernel = entry.function(_to_the_body if kernel is None else kernel)
+    return kernel
+
+
+def _to_the_body(*arguments: Any) -> Any:
+    return NotImplemented
 
 
 def _chain(entries: list[Kernel], base: Any) -> Any:

@@ -75,13 +75,15 @@ def served_by(operator: Operator, args: tuple[Any, ...]) -> str:
     if key is None or key.level is not None:
         return "its body"
     arrays = [getattr(a, "_array", a) for a in args]
-    for entry in reversed(kernels.KERNELS.get((base.name, key.device.type), [])):
+    entries = kernels.KERNELS.get((base.name, key.device.type), [])
+    wraps = "".join(f"{entry.location} around " for entry in reversed(entries) if entry.wrap)
+    for entry in (e for e in reversed(entries) if not e.wrap):
         try:
             if entry.when is None or entry.when(*arrays):
-                return f"{entry.location}" + (f" ({entry.note})" if entry.note else "")
+                return wraps + str(entry.location) + (f" ({entry.note})" if entry.note else "")
         except TypeError:  # the condition wants arguments that were left at their defaults
             continue
-    return "its body" if base.body is not None else "a kernel for any device"
+    return wraps + ("its body" if base.body is not None else "a kernel for any device")
 
 
 def check(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, kept: list[Kept]) -> None:

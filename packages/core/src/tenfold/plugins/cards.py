@@ -65,10 +65,11 @@ def _kernels(operator: Operator, device: str) -> list[str]:
         plugins.load_kernels(device_type, operator.family)
         entries = kernels.KERNELS.get((operator.name, device_type), [])
         last_first = entries[::-1]
-        for k in sorted(last_first, key=lambda k: k.when is None):
-            condition = "" if k.when is None else f" when {k.note or _location(k.when)}"
+        for k in sorted(last_first, key=lambda k: (not k.wrap, k.when is None)):
+            condition = f" when {k.note or _location(k.when)}" if k.when is not None else ""
+            condition += f" wraps the next{k.note and ': ' + k.note}" if k.wrap else ""
             rows.append(f"{device_type}: {k.location}{condition} (from {k.owner})")
-        if all(k.when is not None for k in entries):
+        if all(k.accelerates for k in entries):
             plugins.load_kernels(kernels.ANY_DEVICE, operator.family)
             generic = kernels.KERNELS.get((operator.name, kernels.ANY_DEVICE), [])
             otherwise = "otherwise " if entries else ""
