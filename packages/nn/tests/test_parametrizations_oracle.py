@@ -42,11 +42,14 @@ def test_orthogonal(orthogonal_map, trivial, shape):
         torch.testing.assert_close(torch.tensor(mine.tolist()), their, atol=2e-6, rtol=2e-5)
 
 
-@pytest.mark.parametrize("orthogonal_map", MAPS)
-def test_orthogonal_starts_at_the_weight_s_factor(orthogonal_map):
-    layer = nn.Linear(3, 5)
+@pytest.mark.parametrize(
+    ("orthogonal_map", "trivial", "inputs"),
+    [*((m, True, n) for m in MAPS for n in (3, 5)), ("householder", False, 3), ("householder", False, 5)],
+)
+def test_orthogonal_starts_at_the_weight_s_factor(orthogonal_map, trivial, inputs):
+    layer = nn.Linear(inputs, 5)
     before = torch.tensor(layer.weight.tolist())
-    parametrizations.orthogonal(layer, orthogonal_map=orthogonal_map)
+    parametrizations.orthogonal(layer, orthogonal_map=orthogonal_map, use_trivialization=trivial)
     q, r = torch.linalg.qr(before)
     torch.testing.assert_close(torch.tensor(layer.weight.tolist()), q * r.diagonal().sign())
 

@@ -112,7 +112,7 @@ _LAZY = {
 def _found(name: str) -> Any:
     if name in _LAZY:
         value = getattr(_from_packages(_LAZY[name].removeprefix("tenfold.")), name)
-    elif name.startswith("__") and name != "__config__":
+    elif name.startswith("__") and name not in ("__config__", "__future__"):
         raise AttributeError(f"module 'tenfold' has no attribute {name!r}")
     else:
         value = _from_packages(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 from math import prod
 from typing import Any, NamedTuple
 
@@ -18,14 +19,34 @@ from tenfold.ops.creation.like import ones_like, zeros_like
 from tenfold.tensor.tensor import Tensor
 
 __all__ = [
-    "backward", "forbid_marked", "grad", "has_gradient", "leaf", "make_attach", "rebase", "register_post_accumulate_hook",
-    "register_tensor_hook", "retain_grad",
+    "backward", "forbid_marked", "grad", "handed_over", "has_gradient", "leaf", "make_attach", "rebase",
+    "register_post_accumulate_hook", "register_tensor_hook", "retain_grad",
 ]  # fmt: skip
 
 
 def leaf(tensor: Tensor) -> AccumulateGrad:
     """The node that marks a leaf as requiring gradients."""
     return AccumulateGrad(tensor)
+
+
+def handed_over(node: Node, tensor: Tensor) -> Node:
+    """The node of a tensor that took another's place. A leaf gets one of its own, with the former's hooks."""
+    if not node.is_leaf:
+        if node.retains(tensor):
+            node.extras()["retain"] = weakref.ref(tensor)
+        return node
+    made = leaf(tensor)
+    made._extra, node._extra = node._extra, None
+    node.register_prehook(_refuse_swapped)
+    return made
+
+
+def _refuse_swapped(gradients: Any) -> None:
+    raise RuntimeError(
+        "Trying to execute AccumulateGrad node that was poisoned by swap_tensors: this leaf took another's place after the graph "
+        "was recorded. Run backward before you swap, or (with set_swap_module_params_on_conversion) before you convert or load "
+        "the module, or run forward again."
+    )
 
 
 def has_gradient(operator: Operator) -> bool:

@@ -31,7 +31,7 @@ def on_memory(storage: Storage, dtype: Any, size: Any, stride: Any, offset: int)
 # Attributes
 
 
-def _slots(cls: type) -> list[str]:
+def slots_of(cls: type) -> list[str]:
     """The slots that a subclass of Tensor adds."""
     own = [c for c in cls.__mro__ if c not in Tensor.__mro__]
     found = [c.__dict__.get("__slots__", ()) for c in own]
@@ -44,7 +44,7 @@ def state_of(tensor: Any) -> Any:
     own = getattr(type(tensor), "__getstate__", None)
     if own is not None and own is not getattr(Tensor, "__getstate__", None):
         return own(tensor)
-    slots = {name: getattr(tensor, name) for name in _slots(type(tensor)) if hasattr(tensor, name)}
+    slots = {name: getattr(tensor, name) for name in slots_of(type(tensor)) if hasattr(tensor, name)}
     return (dict(tensor.__dict__), slots) if slots else dict(tensor.__dict__) or None
 
 
@@ -54,7 +54,7 @@ def set_state(tensor: Any, state: Any) -> None:
     if not all(isinstance(part or {}, dict) and all(type(name) is str for name in part or {}) for part in (attributes, slots)):
         raise TypeError(f"the state of a tensor is a dict of its attributes, got {type(state).__name__}")
     for name, value in (slots or {}).items():
-        if name not in _slots(type(tensor)):
+        if name not in slots_of(type(tensor)):
             raise TypeError(f"{type(tensor).__name__} has no slot {name!r} of its own")
         setattr(tensor, name, value)
     tensor.__dict__.update(attributes or {})
@@ -87,7 +87,7 @@ def deep_copy(tensor: Any, memo: dict[int, Any]) -> Any:
     memo[id(tensor)] = made
     if tensor.grad is not None:
         made._grad = copy.deepcopy(tensor.grad, memo)
-    for name in _slots(type(tensor)):
+    for name in slots_of(type(tensor)):
         if hasattr(tensor, name):
             setattr(made, name, copy.deepcopy(getattr(tensor, name), memo))
     made.__dict__.update(copy.deepcopy(tensor.__dict__, memo))

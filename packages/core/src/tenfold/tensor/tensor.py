@@ -481,6 +481,10 @@ class Tensor(TensorMethods):
             return self._key.transform.repr_of(self)  # type: ignore[no-any-return]
         return SERVICES.repr_of(self)
 
+    def module_load(self, other: Tensor, assign: bool = False) -> Tensor:
+        """What `load_state_dict` puts in this tensor's place for a saved `other`, where modules swap their tensors."""
+        return other.detach() if assign else self.copy_(other).detach()
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return SERVICES.deep_copy(self, memo)
 

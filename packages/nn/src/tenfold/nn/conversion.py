@@ -8,7 +8,9 @@ from typing import Any, Self
 
 import tenfold
 from tenfold import Tensor
+from tenfold.__future__ import get_overwrite_module_params_on_conversion, get_swap_module_params_on_conversion
 from tenfold.nn.parameter import Parameter, is_lazy
+from tenfold.tensor.swapping import swap_tensors
 
 __all__: list[str] = []
 
@@ -26,7 +28,7 @@ class Conversion:
                 child._apply(fn)
         for name, parameter in self._parameters.items():
             if parameter is not None:
-                self._parameters[name] = _converted(parameter, fn)
+                self._parameters[name] = _converted(parameter, fn, f"{type(self).__name__}.{name}")
         for name, buffer in self._buffers.items():
             if buffer is not None:
                 applied = fn(buffer)
@@ -98,10 +100,12 @@ class Conversion:
         return self._apply(shared)
 
 
-def _converted(parameter: Parameter, fn: Callable[[Tensor], Tensor]) -> Parameter:
+def _converted(parameter: Parameter, fn: Callable[[Tensor], Tensor], name: str) -> Parameter:
     """`parameter` (the same object where its kind of memory allows) with `fn` applied to it and to its gradient."""
     with tenfold.no_grad():
         applied = fn(parameter)
+    if get_swap_module_params_on_conversion() and not is_lazy(parameter):
+        return _swapped(parameter, applied, fn, name)
     grad = parameter.grad
     if _same_kind(parameter, applied):
         parameter.data = applied
@@ -120,14 +124,34 @@ def _converted(parameter: Parameter, fn: Callable[[Tensor], Tensor]) -> Paramete
     return result
 
 
+def _swapped(parameter: Parameter, applied: Tensor, fn: Callable[[Tensor], Tensor], name: str) -> Parameter:
+    """`parameter` after it changed places with the converted one, and its gradient likewise."""
+    grad = parameter.grad
+    _swap(parameter, Parameter(applied, parameter.requires_grad), name)
+    parameter.grad = None
+    if grad is not None:
+        with tenfold.no_grad():
+            new_grad = fn(grad).requires_grad_(grad.requires_grad)
+        _swap(grad, new_grad, f"{name}.grad")
+        parameter.grad = grad
+    return parameter
+
+
+def _swap(old: Tensor, new: Tensor, name: str) -> None:
+    try:
+        swap_tensors(old, new)
+    except Exception as error:
+        raise RuntimeError(f"_apply(): Couldn't swap {name}") from error
+
+
 def _still_lazy(old: Any, applied: Tensor) -> Any:
     """An uninitialized tensor like `old`, on the device and of the dtype of `applied`."""
     return type(old)(old.requires_grad, applied.device, applied.dtype)
 
 
 def _same_kind(old: Tensor, new: Tensor) -> bool:
-    """Whether `old.data = new` is possible: not across the meta device or layouts."""
-    return bool(old.is_meta == new.is_meta and old.layout == new.layout)
+    """Whether `old.data = new` is possible and wanted: not across the meta device or layouts."""
+    return not get_overwrite_module_params_on_conversion() and bool(old.is_meta == new.is_meta and old.layout == new.layout)
 
 
 def _parse_to(

@@ -9,8 +9,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import tenfold
 from tenfold import Tensor
+from tenfold.__future__ import get_swap_module_params_on_conversion
 from tenfold.nn.hooks import Hook, RemovableHandle, _put
 from tenfold.nn.parameter import Parameter, is_lazy
+from tenfold.tensor.swapping import swap_tensors
 
 __all__: list[str] = []
 
@@ -276,11 +278,17 @@ def _load_tensor(module: Any, name: str, current: Tensor, key: str, value: Any, 
             "assign=True.",
             stacklevel=4,
         )
+    swap, action = (True, "swapping") if get_swap_module_params_on_conversion() else (False, "copying")
     try:
-        _assign(module, name, current, value) if assign else _copy(current, value)
+        if swap:
+            _swap(current, value, assign)
+        elif assign:
+            _assign(module, name, current, value)
+        else:
+            _copy(current, value)
     except Exception as error:  # noqa: BLE001 - every tensor that fails is listed in one error
         error_msgs.append(
-            f'While copying the parameter named "{key}", whose dimensions in the model are {current.size()} and whose '
+            f'While {action} the parameter named "{key}", whose dimensions in the model are {current.size()} and whose '
             f"dimensions in the checkpoint are {value.size()}, an exception occurred: {error.args}."
         )
 
@@ -291,13 +299,28 @@ def _copy(current: Tensor, value: Tensor) -> None:
 
 
 @tenfold.no_grad()
+def _swap(current: Tensor, value: Tensor, assign: bool) -> None:
+    loaded = current.module_load(value, assign=assign)
+    if loaded is current or loaded is value:
+        raise RuntimeError("module_load returned one of self or other, return its detach() if one of them is what you want")
+    if isinstance(current, Parameter):
+        loaded = _as_parameter(loaded, current.requires_grad)
+    swap_tensors(current, loaded)
+
+
+@tenfold.no_grad()
 def _assign(module: Any, name: str, current: Tensor, value: Tensor) -> None:
     if isinstance(current, Parameter):
-        if isinstance(value, Parameter):
-            value.requires_grad_(current.requires_grad)
-        else:
-            value = Parameter(value, requires_grad=current.requires_grad)
+        value = _as_parameter(value, current.requires_grad)
     setattr(module, name, value)
+
+
+def _as_parameter(value: Tensor, requires_grad: bool) -> Parameter:
+    if isinstance(value, Parameter):
+        value.requires_grad_(requires_grad)
+        return value
+    made: Parameter = Parameter(value, requires_grad=requires_grad)
+    return made
 
 
 def _overrides(module: Any, method: str) -> bool:

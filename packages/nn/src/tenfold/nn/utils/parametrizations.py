@@ -185,9 +185,11 @@ class _Orthogonal(Module):
                 "It is not possible to assign to the matrix exponential or the Cayley parametrizations when "
                 "use_trivialization=False."
             )
-        A: Tensor = tenfold.geqrf(Q)[0]
+        A: Tensor
+        A, scales = tenfold.geqrf(Q)
         diagonal = A.diagonal(dim1=-2, dim2=-1)
-        diagonal.copy_(tenfold.where(diagonal < 0, -1.0, 1.0))
+        # A column that needed no reflection (scale 0, the last of a square matrix) is reflected all the same by `_reflected`.
+        diagonal.copy_(tenfold.where((diagonal < 0) != (scales == 0), -1.0, 1.0))
         return A
 
 
