@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 LIMITS_BYTES = {"tenfold_core": 350_000}  # of wheels; docs/adr/0007-what-core-weighs.md
+OUTSIDE = {"tenfold_compat": {"tenfold_as_torch.pth", "_tenfold_as_torch.py"}}  # beside tenfold/, read at Python's start
 
 
 def check(wheels: list[Path]) -> list[str]:
@@ -39,7 +40,7 @@ def check_contents(path: Path, files: list[str]) -> list[str]:
     found = [
         f"{path.name} holds {name}; a wheel holds only its folder below tenfold/"
         for name in files
-        if not name.startswith("tenfold/") and ".dist-info/" not in name
+        if not name.startswith("tenfold/") and ".dist-info/" not in name and name not in OUTSIDE.get(path.name.split("-")[0], ())
     ]
     is_core = path.name.startswith("tenfold_core-")
     top = [name for name in files if name.startswith("tenfold/__init__.")]

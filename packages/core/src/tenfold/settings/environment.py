@@ -30,5 +30,8 @@ OFFLINE_FOLDER = Variable("TENFOLD_OFFLINE_FOLDER", "", "folder of files that st
 NUM_THREADS = Variable(
     "TENFOLD_NUM_THREADS", "", "threads of CPU kernels; by default what OMP_NUM_THREADS says, else all processors"
 )
+AS_TORCH = Variable(
+    "TENFOLD_AS_TORCH", "", "1: `import torch` is Tenfold, where tenfold-compat is installed; it sets this itself"
+)
 
-VARIABLES = (DISABLE_PLUGINS, DEBUG, HOME, OFFLINE_FOLDER, NUM_THREADS)
+VARIABLES = (DISABLE_PLUGINS, DEBUG, HOME, OFFLINE_FOLDER, NUM_THREADS, AS_TORCH)

@@ -14,6 +14,7 @@ PACKAGES = {
     "scientific": "tenfold-scientific", "linalg": "tenfold-scientific", "fft": "tenfold-scientific",
     "special": "tenfold-scientific", "signal": "tenfold-scientific", "cuda": "tenfold-backend-cuda",
     "text": "tenfold-text", "vision": "tenfold-vision", "testing": "tenfold-testing",
+    "as_torch": "tenfold-compat",
 }  # fmt: skip
 
 

@@ -1,0 +1,97 @@
+"""The finder of modules and distributions under PyTorch's names."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.machinery
+import importlib.metadata
+import importlib.util
+import sys
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from tenfold.as_torch.distributions import TorchDistribution
+from tenfold.as_torch.names import ROOTS, is_installed, is_ours
+from tenfold.as_torch.roots import RootModule
+from tenfold.settings.siblings import PACKAGES
+
+_STAND_INS = "tenfold.as_torch.stand_ins"
+
+
+class Finder(importlib.metadata.DistributionFinder):
+    """Finds and loads PyTorch's modules in Tenfold; first in `sys.meta_path`, so that it wins over an installed PyTorch."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        """A module that Tenfold has. For one that it lacks: None, and an import's error says what to do.
+
+        Nothing is imported here but parents: were `name` itself put into sys.modules in the meantime, the import system
+        would run Tenfold's file a second time.
+        """
+        if not is_ours(name):
+            return None
+        if not (is_installed(name) if name in ROOTS else target_of(name)):
+            # Not for importlib.util.find_spec, by which programs ask whether a module is there.
+            if sys._getframe(1).f_code.co_name == "_find_spec" and sys._getframe(2).f_code.co_name == "_find_and_load_unlocked":
+                raise ModuleNotFoundError(explanation(name), name=name)
+            return None
+        return importlib.machinery.ModuleSpec(name, self, origin="Tenfold", is_package=name in ROOTS)  # type: ignore[arg-type]
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType | None:
+        """A root is made here; for the rest Python makes an empty module that `exec_module` replaces."""
+        return RootModule(spec.name) if spec.name in ROOTS else None
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Put Tenfold's module in place; the import system returns what it finds there."""
+        target = None if module.__name__ in ROOTS else target_of(module.__name__)
+        if target is not None:
+            sys.modules[module.__name__] = importlib.import_module(target)
+
+    def find_distributions(self, context: Any = importlib.metadata.DistributionFinder.Context()) -> Iterable[Any]:  # noqa: B008
+        """PyTorch's distributions, by name or all of them."""
+        return [TorchDistribution(name) for name in ROOTS if context.name in (None, name) and is_installed(name)]
+
+
+def target_of(name: str) -> str | None:
+    """Tenfold's name for a module of PyTorch, or None.
+
+    >>> target_of("torch.utils.data.sampler"), target_of("torch.surely_missing")
+    ('tenfold.data.sampler', None)
+    """
+    return next((target for target in _candidates(name) if _exists(target)), None)
+
+
+def _candidates(name: str) -> Iterator[str]:
+    """The names to try, below what the parent is really called: `tenfold.utils.data` is `tenfold.data`."""
+    parent, _, leaf = name.rpartition(".")
+    if parent in ROOTS and leaf != "version":
+        yield f"{ROOTS[parent].target}.{leaf}"
+    if parent == "torch":
+        yield f"{_STAND_INS}.{leaf}"
+    if parent not in ROOTS:
+        yield f"{importlib.import_module(parent).__name__}.{leaf}"
+
+
+def _exists(target: str) -> bool:
+    if target in sys.modules:
+        return True
+    try:
+        return importlib.util.find_spec(target) is not None
+    except ModuleNotFoundError as error:  # a parent is missing, or is no package
+        if error.name is None or not f"{target}.".startswith(f"{error.name}."):
+            raise
+        return target in sys.modules  # the parent may have made it without a file
+
+
+def explanation(name: str) -> str:
+    """What is said of a module that Tenfold has not got, or not here."""
+    root, _, rest = name.partition(".")
+    distribution = PACKAGES.get(rest) if root == "torch" else ROOTS[root].distribution if not rest else None
+    if distribution is not None:
+        return (
+            f"{name} is in the package {distribution} ({root} is Tenfold here, by tenfold.as_torch): pip install {distribution}"
+        )
+    return (
+        f"No module named {name!r}: {root} is Tenfold here, by tenfold.as_torch, and it has no such module; "
+        "python -m tenfold.as_torch --check PROGRAM lists what a program needs and Tenfold lacks"
+    )

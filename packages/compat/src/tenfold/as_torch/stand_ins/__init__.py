@@ -1,0 +1,19 @@
+"""What answers for the shape of PyTorch and is no feature of Tenfold's: modules and functions that programs ask for.
+
+A module here is found as `torch.NAME` where Tenfold has none of that name, so that a package which brings the real one takes
+its place by being installed.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+# Functions and classes of the module torch itself, by the modules that have them.
+_NAMES = {"compile": "compiler"}
+
+
+def stand_in(name: str) -> Any:
+    """A function or class of the module `torch` that Tenfold itself has not, or None."""
+    module = _NAMES.get(name)
+    return None if module is None else getattr(importlib.import_module(f"{__name__}.{module}"), name)

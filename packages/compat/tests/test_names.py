@@ -1,0 +1,88 @@
+"""What is found under PyTorch's names, and what is said of the rest."""
+
+import importlib.metadata
+import importlib.util
+import subprocess
+import sys
+
+import pytest
+
+PRELUDE = (
+    "from tenfold import as_torch; as_torch.install(); import importlib, importlib.metadata, importlib.util, torch, tenfold\n"
+)
+
+
+def run(code):
+    done = subprocess.run([sys.executable, "-c", PRELUDE + code], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_modules_are_tenfolds_own():
+    run("""
+for name in "nn nn.functional nn.modules nn.init optim optim.lr_scheduler autograd utils backends.cudnn".split():
+    assert importlib.import_module(f"torch.{name}") is importlib.import_module(f"tenfold.{name}"), name
+assert torch.Tensor is tenfold.Tensor and torch.float32 is tenfold.float32
+assert torch.nn.Module.__call__ is tenfold.nn.Module.__call__
+""")
+
+
+def test_versions():
+    run("""
+assert torch.__version__ == torch.version.__version__ == importlib.metadata.version("torch") != tenfold.__version__
+assert "tenfold" in torch.__version__  # which says who it is
+assert torch.__version__ >= "2.13" and torch.__version__ > (2, 9) and not torch.__version__ < "2.2.1"
+assert torch.version.cuda is None and importlib.metadata.distribution("torch").metadata["Name"] == "torch"
+""")
+
+
+def test_what_is_printed():
+    said = run(
+        "print(torch.zeros(1).double(), torch.int64, torch.Size([2]), torch.strided, torch.channels_last, repr(torch.long))"
+    )
+    assert (
+        said.strip()
+        == "tensor([0.], dtype=torch.float64) torch.int64 torch.Size([2]) torch.strided torch.channels_last torch.int64"
+    )
+
+
+@pytest.mark.parametrize("name", ["torch.surely", "torch.nn.surely", "torch.utils.data.surely", "torch.jit.surely"])
+def test_a_missing_module(name):
+    run(f"""
+assert importlib.util.find_spec({name!r}) is None
+try:
+    importlib.import_module({name!r})
+except ModuleNotFoundError as error:
+    assert error.name == {name!r} and "Tenfold" in str(error) and "--check" in str(error)
+else:
+    raise AssertionError("imported")
+""")
+
+
+def test_a_missing_name():
+    run("""
+for owner in (torch, torch.nn, torch.nn.functional, torch.utils, torch.optim):
+    assert not hasattr(owner, "surely")
+    try:
+        owner.surely
+    except AttributeError as error:
+        assert "tenfold" in str(error).lower(), str(error)
+""")
+
+
+def test_star_brings_public_names():
+    run("""
+names = {}
+exec("from torch import *", names)
+assert names["ones"] is torch.ones and "os" not in names
+""")
+
+
+def test_nothing_here_is_torch():
+    """This process has not asked for PyTorch's names."""
+    from tenfold import as_torch
+
+    assert not as_torch.is_installed()
+    found = importlib.util.find_spec("torch")
+    assert found is None or "tenfold" not in str(found.loader)
+    assert "tenfold" not in {d.version.rpartition("+")[2] for d in importlib.metadata.distributions(name="torch")}
