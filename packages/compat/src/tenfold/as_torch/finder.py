@@ -55,8 +55,8 @@ class Finder(importlib.metadata.DistributionFinder):
 def target_of(name: str) -> str | None:
     """Tenfold's name for a module of PyTorch, or None.
 
-    >>> target_of("torch.utils.data.sampler"), target_of("torch.surely_missing")
-    ('tenfold.data.sampler', None)
+    >>> target_of("torch.random"), target_of("torch.jit"), target_of("torch.surely_missing")
+    ('tenfold.random', 'tenfold.as_torch.stand_ins.jit', None)
     """
     return next((target for target in _candidates(name) if _exists(target)), None)
 

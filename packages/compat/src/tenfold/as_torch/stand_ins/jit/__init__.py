@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
-from typing import Any, Final, TypeVar, get_origin
+from typing import Any, Final, TypeVar
 
 from tenfold.as_torch.stand_ins.warnings_once import warn_once
 
@@ -70,7 +70,8 @@ def annotate(the_type: Any, the_value: Value) -> Value:
 def isinstance(obj: Any, target_type: Any) -> bool:
     """Whether an object is of a type; of `List[int]` and its like only the container counts."""
     targets = target_type if builtins.isinstance(target_type, tuple) else (target_type,)
-    return any(builtins.isinstance(obj, get_origin(target) or target) for target in targets)
+    plain: Any = tuple(getattr(target, "__origin__", target) for target in targets)
+    return builtins.isinstance(obj, plain)
 
 
 class ScriptModule:
