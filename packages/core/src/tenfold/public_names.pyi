@@ -111,6 +111,7 @@ from tenfold.settings.determinism import use_deterministic_algorithms as use_det
 from tenfold.func import vmap as vmap
 import tenfold.accelerator as accelerator
 import tenfold.amp as amp
+import tenfold.as_torch as as_torch
 import tenfold.autograd as autograd
 import tenfold.backends as backends
 import tenfold.checkpoint as checkpoint
