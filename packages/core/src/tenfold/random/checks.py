@@ -18,6 +18,11 @@ def greatest(dtype: np.dtype[Any]) -> float:
     return float(ml_dtypes.finfo(dtype).max)  # type: ignore[no-untyped-call]
 
 
+def least(dtype: np.dtype[Any]) -> float:
+    """The least positive normal number of a floating point dtype."""
+    return float(ml_dtypes.finfo(dtype).tiny)  # type: ignore[no-untyped-call]
+
+
 def floating(name: str, dtype: DTypeLike) -> np.dtype[Any]:
     dtype = np.dtype(dtype)
     if dtype.kind in "fc" or dtype == ml_dtypes.bfloat16:

@@ -157,6 +157,14 @@ class Generator:
         words = self.words32(2 * count)
         return words[0::2].astype(np.uint64) << np.uint64(32) | words[1::2]
 
+    def engine_state(self) -> Any:
+        """Where the stream of words is, for `restore_engine`: cheaper than `get_state`."""
+        return self._started().state, self._fresh
+
+    def restore_engine(self, state: Any) -> None:
+        """Go back to where `engine_state` was taken; the cached normal sample stays."""
+        self._started().state, self._fresh = state
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (str(self.device), self._state())
 

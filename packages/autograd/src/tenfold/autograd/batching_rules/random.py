@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tenfold.autograd.batching import Batch, Result, Rule, batching_by_name, stacked
-from tenfold.autograd.batching_rules.kinds import aligned
+from tenfold.autograd.batching_rules.kinds import aligned, pointwise
 from tenfold.ops.creation.factories import empty
 from tenfold.ops.view.shapes import expand
 
@@ -90,5 +90,7 @@ batching_by_name("rand randn randint", drawing(sized))
 batching_by_name("rand_like randn_like randint_like", drawing(shaped))
 batching_by_name("bernoulli", bernoulli)
 batching_by_name("multinomial", drawing(rows, by_shape=False))
+batching_by_name("poisson binomial _standard_gamma _sample_dirichlet", drawing(shaped, by_shape=False))
+batching_by_name("_standard_gamma_grad _dirichlet_grad", pointwise)
 batching_by_name("randperm", drawing(one_by_one))
 batching_by_name("uniform_ normal_ random_ exponential_ geometric_ cauchy_ log_normal_ bernoulli_", in_place)

@@ -1,0 +1,151 @@
+"""Samples of distributions with a parameter for each element: Poisson, binomial, gamma, Dirichlet; derivatives of the last two.
+
+Like all random numbers they are drawn on the CPU. The names with an underscore are PyTorch's, which its distributions build on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tenfold.dispatch.devices import META
+from tenfold.dispatch.operators import composite
+from tenfold.dispatch.shape_rules import broadcast_shapes
+from tenfold.ops.creation.factories import empty_on, place
+from tenfold.ops.random.factories import source
+from tenfold.tensor.tensor import Tensor, host
+
+_COUNT = "its result is a number of events"
+
+
+@cache
+def _rejection() -> Any:
+    from tenfold.random import rejection  # loads numpy.random, which `import tenfold` does without
+
+    return rejection
+
+
+@cache
+def _implicit() -> Any:
+    from tenfold.random import implicit  # rarely used
+
+    return implicit
+
+
+def _check_floating(name: str, tensor: Tensor) -> None:
+    if tensor.dtype.category != 2:
+        raise NotImplementedError(f"{name}: got a tensor of {tensor.dtype.name}, accepted are floating point dtypes")
+
+
+def _drawn(sampler: str, generator: Any, *parameters: Tensor) -> Tensor:
+    """A sample for each element of the parameters, broadcast together, in the first one's dtype."""
+    first = parameters[0]
+    shape = broadcast_shapes(sampler, [p.shape for p in parameters])
+    if first.device is META:
+        return empty_on(shape, first.dtype, META)
+    arrays = [np.broadcast_to(host(p.detach()), shape) for p in parameters]
+    samples = getattr(_rejection(), sampler)(source(generator), *arrays)
+    return place(samples.astype(first.dtype.numpy), first.device)
+
+
+def _computed(name: str, tensors: Sequence[Tensor], on_arrays: Callable[..., Any]) -> Tensor:
+    """The body on any device: on the CPU's arrays, and back. The CPU's kernels do the same and carry the gradients."""
+    for tensor in tensors:
+        _check_floating(name, tensor)
+    first = tensors[0]
+    if first.device is META:
+        return empty_on(broadcast_shapes(name, [t.shape for t in tensors]), first.dtype, META)
+    return place(on_arrays(*(host(t.detach()) for t in tensors)), first.device)
+
+
+@composite("random", method=None, random=True, nondifferentiable=_COUNT)
+def poisson(input: Tensor, generator: Any = None) -> Tensor:
+    """Poisson samples with a rate for each element. Shape: that of `input`. Dtype: its, floating point.
+
+    Raises: RuntimeError for a negative rate.
+    Source: D. Knuth, The Art of Computer Programming 2, 3.4.1; W. Hörmann (1993), algorithm PTRS, from rate 10 on.
+
+    >>> import tenfold
+    >>> tenfold.poisson(tenfold.zeros(2))
+    tensor([0., 0.])
+    """
+    _check_floating("poisson", input)
+    if input.device is not META and input.numel() and not bool((host(input.detach()) >= 0).all()):
+        raise RuntimeError("poisson: invalid Poisson rate, expected rate to be non-negative")
+    return _drawn("poisson", generator, input)
+
+
+@composite("random", method=None, random=True, nondifferentiable=_COUNT)
+def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
+    """Binomial samples: successes of `count` trials with probability `prob`. Shape: broadcast. Dtype: that of both, floating.
+
+    Raises: ValueError for a count of integers, RuntimeError for two dtypes.
+    Source: W. Hörmann, "The generation of binomial random variates" (1993), algorithm BTRS, from 10 expected successes on.
+
+    >>> import tenfold
+    >>> tenfold.binomial(tenfold.tensor([5.0]), tenfold.tensor([1.0]))
+    tensor([5.])
+    """
+    for name, tensor in (("count", count), ("prob", prob)):
+        if tensor.dtype.category != 2:
+            raise ValueError(f"binomial only supports floating-point dtypes for {name}, got: {tensor.dtype.name}")
+    if prob.dtype is not count.dtype:
+        raise RuntimeError(f"binomial: prob has dtype {prob.dtype.name} but expected {count.dtype.name}, that of count")
+    return _drawn("binomial", generator, count, prob)
+
+
+@composite("random", method=None, random=True)
+def _standard_gamma(input: Tensor, generator: Any = None) -> Tensor:
+    """Gamma samples of scale 1, with the shape parameter for each element. Shape: that of `input`. Dtype: its, floating point.
+
+    Source: G. Marsaglia, W. Tsang, "A simple method for generating gamma variables" (2000).
+
+    >>> import tenfold
+    >>> bool((tenfold._standard_gamma(tenfold.ones(2)) > 0).all())
+    True
+    """
+    return _computed("_standard_gamma", [input], lambda a: _rejection().standard_gamma(source(generator), a))
+
+
+@composite("random", method=None)
+def _standard_gamma_grad(input: Tensor, output: Tensor) -> Tensor:
+    """d output / d input of `_standard_gamma`, the probability below `output` being fixed. Shape: broadcast.
+
+    Source: M. Figurnov, S. Mohamed, A. Mnih, "Implicit reparameterization gradients" (2018).
+
+    >>> import tenfold
+    >>> tenfold._standard_gamma_grad(tenfold.ones(1), tenfold.ones(1))
+    tensor([1.1736])
+    """
+    return _computed("_standard_gamma_grad", [input, output], _implicit().gamma_derivative)
+
+
+@composite("random", method=None, random=True)
+def _sample_dirichlet(input: Tensor, generator: Any = None) -> Tensor:
+    """Dirichlet samples with the parameters in the last dimension. Shape: that of `input`. Dtype: its, floating point.
+
+    Gamma samples of these shape parameters, divided by their sum.
+    Source: L. Devroye, Non-Uniform Random Variate Generation (1986), theorem XI.4.1.
+
+    >>> import tenfold
+    >>> tenfold._sample_dirichlet(tenfold.ones(3)).sum().round(decimals=4)
+    tensor(1.)
+    """
+    return _computed("_sample_dirichlet", [input], lambda a: _rejection().dirichlet(source(generator), a))
+
+
+@composite("random", method=None)
+def _dirichlet_grad(x: Tensor, alpha: Tensor, total: Tensor) -> Tensor:
+    """d x / d alpha / (1 - x) for x of the beta distribution of alpha and total - alpha, the second being fixed.
+
+    It is what the gradient of `_sample_dirichlet` is made of. Shape: broadcast.
+    Source: M. Jankowiak, F. Obermeyer, "Pathwise derivatives beyond the reparameterization trick" (2018).
+
+    >>> import tenfold
+    >>> tenfold._dirichlet_grad(tenfold.tensor([0.5]), tenfold.ones(1), tenfold.tensor([2.0]))
+    tensor([0.6931])
+    """
+    return _computed("_dirichlet_grad", [x, alpha, total], _implicit().dirichlet_derivative)
