@@ -67,6 +67,7 @@ _SERVICES.provide("tenfold.tensor.dlpack", "export dlpack_device from_dlpack")
 _SERVICES.provide("tenfold.ops.creation._data", "to_array")
 _SERVICES.provide("tenfold.ops.creation.factories", "from_numpy empty_strided")
 _SERVICES.provide("tenfold.ops.creation.legacy", "legacy_tensor")
+_SERVICES.provide("tenfold.sparse", "to_sparse sparse_mask")
 
 for _modules in _families("tenfold.ops").values():
     for _module in _modules:
@@ -98,6 +99,7 @@ _LAZY = {
         "settings.precision": "set_float32_matmul_precision get_float32_matmul_precision",
         "settings.warnings": "set_warn_always is_warn_always_enabled",
         "settings.threads": "set_num_threads get_num_threads set_num_interop_threads get_num_interop_threads",
+        "sparse": "sparse_coo_tensor",
         "storage": "TypedStorage FloatStorage DoubleStorage HalfStorage BFloat16Storage LongStorage IntStorage ShortStorage "
         "CharStorage ByteStorage BoolStorage ComplexFloatStorage ComplexDoubleStorage _storage_classes",
         "tensor.dlpack": "from_dlpack to_dlpack",

@@ -44,6 +44,9 @@ class Services:
         legacy_tensor: Callable[[tuple[Any, ...], Any], Any]
         from_numpy: Callable[[Any], Any]
         empty_strided: Callable[..., Any]
+        # of layouts, in a package of their own
+        to_sparse: Callable[..., Any]
+        sparse_mask: Callable[..., Any]
 
     def __init__(self) -> None:
         self._providers: dict[str, str] = {}

@@ -15,6 +15,7 @@ PACKAGES = {
     "special": "tenfold-scientific", "signal": "tenfold-scientific", "cuda": "tenfold-backend-cuda",
     "text": "tenfold-text", "vision": "tenfold-vision", "testing": "tenfold-testing",
     "as_torch": "tenfold-compat",
+    "sparse": "tenfold-sparse",
 }  # fmt: skip
 
 

@@ -405,6 +405,18 @@ class Tensor(TensorMethods):
             raise TypeError(f"Got unsupported ScalarType {self.dtype.name}: NumPy has no such dtype; convert with .float()")
         return host(self)
 
+    def to_sparse(self, sparse_dim: int | None = None, *, layout: Any = None, dense_dim: int | None = None) -> Tensor:
+        """The tensor in a sparse layout, of coordinates unless another is given."""
+        return SERVICES.to_sparse(self, sparse_dim, layout=layout, dense_dim=dense_dim)  # type: ignore[no-any-return]
+
+    def to_dense(self, dtype: dtype | None = None, *, masked_grad: bool | None = None) -> Tensor:
+        """The strided tensor with the same elements: itself, as long as it is in no other layout."""
+        return self if dtype is None else self.to(dtype)
+
+    def sparse_mask(self, mask: Tensor) -> Tensor:
+        """The elements at the coordinates of a sparse tensor."""
+        return SERVICES.sparse_mask(self, mask)  # type: ignore[no-any-return]
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         array = self.numpy()
         if copy:

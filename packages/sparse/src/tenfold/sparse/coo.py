@@ -1,0 +1,214 @@
+"""The tensor of coordinates: indices of the elements that are stored, and their values."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import tenfold
+from tenfold import Tensor
+from tenfold.sparse.table import answer
+
+
+class SparseTensor(Tensor):
+    """A tensor that stores elements by their coordinates: `indices` (sparse_dim, nnz), `values` (nnz, *dense sizes).
+
+    Coordinates may repeat until `coalesce()` sums them up. What autograd records, it records of the values. Operators
+    reach this class by `__torch_function__`; those that would fill in the zeros are refused by name.
+
+    >>> import tenfold
+    >>> tenfold.sparse_coo_tensor([[0, 1, 1], [2, 0, 0]], [3.0, 4.0, 5.0], (2, 3)).coalesce()
+    tensor(indices=tensor([[0, 1],
+                           [2, 0]]),
+           values=tensor([3., 9.]),
+           size=(2, 3), nnz=2, layout=tenfold.sparse_coo)
+    """
+
+    layout = tenfold.sparse_coo
+    is_sparse = True
+    _at: Tensor  # (sparse_dim, nnz), int64
+    _held: Tensor  # (nnz, *dense sizes)
+    _is_summed: bool
+
+    @classmethod
+    def of(cls, at: Tensor, held: Tensor, size: Any, coalesced: bool = False) -> SparseTensor:
+        """The tensor of these coordinates, values and sizes, none of which are checked."""
+        # One element, shown everywhere, has the sizes, dtype and device that a tensor is asked for.
+        made: SparseTensor = cls._make_subclass(cls, held.detach().new_zeros(()).expand(tuple(size)))
+        return made._hold(at, held, coalesced)
+
+    def _hold(self, at: Tensor, held: Tensor, coalesced: bool) -> Self:
+        self._at, self._held, self._is_summed = at, held, coalesced
+        return self
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Carry an operator out by the table of those that know sparse tensors."""
+        return answer(func, args, kwargs or {})
+
+    # What is stored
+
+    def _indices(self) -> Tensor:
+        """The coordinates, repeated ones too."""
+        return self._at
+
+    def _values(self) -> Tensor:
+        """The values, of repeated coordinates too."""
+        return self._held
+
+    def _nnz(self) -> int:
+        """The number of stored elements."""
+        return int(self._at.shape[1])
+
+    def indices(self) -> Tensor:
+        """The coordinates of a coalesced tensor."""
+        return self._summed("indices")._at
+
+    def values(self) -> Tensor:
+        """The values of a coalesced tensor."""
+        return self._summed("values")._held
+
+    def _summed(self, what: str) -> SparseTensor:
+        if not self._is_summed:
+            raise RuntimeError(f"Cannot get {what} on an uncoalesced tensor, please call .coalesce() first")
+        return self
+
+    def sparse_dim(self) -> int:
+        """The number of dimensions that have coordinates."""
+        return int(self._at.shape[0])
+
+    def dense_dim(self) -> int:
+        """The number of dimensions of each value."""
+        return self._held.ndim - 1
+
+    def is_coalesced(self) -> bool:
+        """Whether every coordinate is there once, in order."""
+        return self._is_summed
+
+    def coalesce(self) -> SparseTensor:
+        """The same tensor with the values of equal coordinates summed up, in order of the coordinates."""
+        if self._is_summed:
+            return self
+        sizes = self.shape[: self.sparse_dim()]
+        keys = _keys(self._at, sizes)
+        order, places = tenfold.unique(keys, return_inverse=True)
+        held = self._held.new_zeros((len(order), *self._held.shape[1:])).index_add(0, places, self._held)
+        at = tenfold.stack(tenfold.unravel_index(order, sizes)) if sizes else self._at[:, : len(order)]
+        return SparseTensor.of(at, held, self.shape, coalesced=True)
+
+    def to_dense(self, dtype: Any = None, *, masked_grad: bool | None = None) -> Tensor:
+        """The strided tensor with the same elements."""
+        n = self.sparse_dim()
+        sizes, rest = self.shape[:n], self.shape[n:]
+        held = self._held if dtype is None else self._held.to(dtype)
+        rows = 1
+        for size in sizes:
+            rows *= size
+        return held.new_zeros((rows, *rest)).index_add(0, _keys(self._at, sizes), held).reshape(tuple(self.shape))
+
+    def to_sparse(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Itself."""
+        return self
+
+    # Its place in the graph is that of its values
+
+    @property
+    def requires_grad(self) -> bool:
+        return self._held.requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self._held.requires_grad_(value)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Whether gradients of the values are recorded."""
+        self._held.requires_grad_(requires_grad)
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        return self._held.is_leaf
+
+    @property
+    def grad_fn(self) -> Any:
+        return self._held.grad_fn
+
+    @property
+    def grad(self) -> Tensor | None:
+        g = self._held.grad
+        if g is None or self._is_summed:
+            return g if g is None else SparseTensor.of(self._at, g, self.shape, True)
+        # Each of the values at one coordinate has the element's gradient, which is there once.
+        keys, places = tenfold.unique(_keys(self._at, self.shape[: self.sparse_dim()]), return_inverse=True)
+        last = places.new_zeros(len(keys)).index_copy(0, places, tenfold.arange(len(places), device=places.device))
+        return SparseTensor.of(self._at[:, last], g[last], self.shape, True)
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        self._held.grad = value._held if isinstance(value, SparseTensor) else value
+
+    # What has no memory of its own
+
+    def __getitem__(self, index: Any) -> Any:
+        found: Any = self
+        for i in index if isinstance(index, tuple) else (index,):
+            found = found.select(0, i) if isinstance(found, SparseTensor) else found[i]
+        return found
+
+    def __len__(self) -> int:
+        return int(self.shape[0])
+
+    def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
+        """The legacy type's name, or the tensor in another dtype."""
+        return self.to(dtype) if dtype is not None else str(self._held.type()).replace("torch.", "torch.sparse.")
+
+    def is_contiguous(self, memory_format: Any = None) -> bool:
+        """No: there is no memory in which elements follow one another."""
+        return False
+
+    def stride(self, dim: int | None = None) -> Any:
+        """Zeros, as PyTorch has them."""
+        return (0,) * self.ndim if dim is None else 0
+
+    def numpy(self, *, force: bool = False) -> Any:
+        """Refused: NumPy has no such array."""
+        raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
+
+    def tolist(self) -> Any:
+        """The elements, zeros too, as nested lists."""
+        return self.to_dense().tolist()
+
+    def data_ptr(self) -> int:
+        """Refused: there is no one block of memory."""
+        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+
+    def storage(self) -> Any:
+        """Refused: there is no one block of memory."""
+        raise NotImplementedError("Cannot access storage of SparseTensorImpl")
+
+    untyped_storage = storage
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SparseTensor:
+        if not self.is_leaf:
+            raise RuntimeError("Only Tensors created explicitly by the user support the deepcopy protocol at the moment")
+        held = self._held.detach().clone().requires_grad_(self.requires_grad)
+        return SparseTensor.of(self._at.clone(), held, self.shape, self._is_summed)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _made_again, (self._at, self._held, tuple(self.shape), self._is_summed)
+
+    def __repr__(self, tensor_contents: Any = None) -> str:
+        from tenfold.sparse.printing import text_of  # is needed when one is printed, and few are
+
+        return text_of(self)
+
+
+def _made_again(at: Tensor, held: Tensor, size: tuple[int, ...], coalesced: bool) -> SparseTensor:
+    return SparseTensor.of(at, held, size, coalesced)
+
+
+def _keys(at: Tensor, sizes: Any) -> Tensor:
+    """Each coordinate as one number: its place among the elements in order."""
+    keys = at.new_zeros((at.shape[1],))
+    for row, size in zip(at, sizes, strict=True):
+        keys = keys * size + row
+    return keys

@@ -1,0 +1,142 @@
+"""Operators that work element by element and keep zeros."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tenfold
+from tenfold import Tensor
+from tenfold.sparse.coo import SparseTensor, _keys
+from tenfold.sparse.table import TABLE, knows
+
+# f(0) = 0 and f(a + b) = f(a) + f(b): repeated coordinates may stay
+LINEAR = "neg negative positive clone detach contiguous real imag conj"
+# f(0) = 0 alone: the values of equal coordinates have to be summed first
+ZERO_KEEPING = (
+    "abs absolute sin sinh tan tanh asin arcsin asinh arcsinh atan arctan atanh arctanh sqrt square ceil floor round trunc fix "
+    "sgn sign relu expm1 log1p erf erfinv deg2rad rad2deg isnan isinf isposinf isneginf frac"
+)
+CONVERSIONS = "to float double half bfloat16 int long short char byte bool cpu cuda type_as"
+
+
+def mapped(x: SparseTensor, held: Tensor) -> SparseTensor:
+    """The tensor with other values at the same coordinates."""
+    return SparseTensor.of(x._at.to(held.device), held, x.shape, x._is_summed)
+
+
+def _of_values(name: str, coalesced: bool) -> Any:
+    def run(input: Any, *args: Any, **kwargs: Any) -> SparseTensor:
+        x = input.coalesce() if coalesced else input
+        args = tuple(a._held if isinstance(a, SparseTensor) else a for a in args)
+        return mapped(x, getattr(x._held, name)(*args, **kwargs))
+
+    return run
+
+
+for _names, _coalesced in ((LINEAR + " " + CONVERSIONS, False), (ZERO_KEEPING, True)):
+    for _name in _names.split():
+        TABLE[_name] = _of_values(_name, _coalesced)
+
+
+@knows("pow")
+def pow(input: Any, exponent: Any) -> SparseTensor:
+    """A power above zero."""
+    if not isinstance(exponent, (int, float)) or exponent <= 0:
+        raise NotImplementedError(f"pow: a sparse tensor needs a number above zero as exponent, got {exponent!r}: zeros would be filled")
+    return mapped(input.coalesce(), input.coalesce()._held ** exponent)
+
+
+@knows("add")
+def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """Sum: of sparse tensors their coordinates together; onto a dense tensor, a dense one."""
+    if not isinstance(other, SparseTensor):
+        raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
+    if not isinstance(input, SparseTensor):
+        return tenfold.add(input, other.to_dense(), alpha=alpha)
+    if input.shape != other.shape:
+        raise RuntimeError(
+            f"add: expected sizes of 'self' and 'other' to match, but {list(input.shape)} != {list(other.shape)}"
+        )
+    scaled = other._held if alpha == 1 else other._held * alpha
+    if input._at is other._at or tenfold.equal(input._at, other._at):
+        return mapped(input, input._held + scaled)
+    at, held = tenfold.cat([input._at, other._at], 1), _cat_values(input._held, scaled)
+    both = SparseTensor.of(at, held, input.shape)
+    return both.coalesce() if input._is_summed and other._is_summed else both
+
+
+def _cat_values(a: Tensor, b: Tensor) -> Tensor:
+    dtype = tenfold.result_type(a, b)
+    return tenfold.cat([a.to(dtype), b.to(dtype)])
+
+
+@knows("sub", "subtract")
+def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """Difference."""
+    if isinstance(input, Tensor) and not isinstance(input, SparseTensor):
+        return tenfold.sub(input, other.to_dense(), alpha=alpha)
+    return add(input, other, alpha=-alpha)
+
+
+@knows("mul", "multiply")
+def mul(input: Any, other: Any) -> Any:
+    """Product: with a number, with a dense tensor at the coordinates, or of two sparse tensors where both have elements."""
+    if not isinstance(input, SparseTensor):
+        input, other = other, input
+    if not isinstance(other, Tensor) or (other.ndim == 0 and not isinstance(other, SparseTensor)):
+        return mapped(input, input._held * other)
+    if isinstance(other, SparseTensor):
+        return _common(input.coalesce(), other.coalesce())
+    if tenfold.broadcast_shapes(input.shape, other.shape) != input.shape:
+        raise RuntimeError(f"mul: a dense tensor of shape {list(other.shape)} would enlarge a sparse one of {list(input.shape)}")
+    return mapped(input, input._held * other.expand(tuple(input.shape))[tuple(input._at)])
+
+
+def _common(a: SparseTensor, b: SparseTensor) -> SparseTensor:
+    """The product of two coalesced tensors."""
+    if a.shape != b.shape:
+        raise RuntimeError(f"mul: expected 'self' and 'other' to have same sizes, but {list(a.shape)} != {list(b.shape)}")
+    sizes = a.shape[: a.sparse_dim()]
+    mine, theirs = _keys(a._at, sizes), _keys(b._at, sizes)
+    here = tenfold.isin(mine, theirs).nonzero().flatten()
+    there = tenfold.searchsorted(theirs, mine[here])
+    return SparseTensor.of(a._at[:, here], a._held[here] * b._held[there], a.shape, coalesced=True)
+
+
+@knows("div", "divide", "true_divide")
+def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> SparseTensor:
+    """Quotient by a number."""
+    if isinstance(other, Tensor) and (other.ndim or isinstance(other, SparseTensor)):
+        raise RuntimeError(
+            f"Sparse division requires a scalar or zero-dim dense tensor divisor (got shape {list(other.shape)} for divisor)"
+        )
+    x = input if rounding_mode is None else input.coalesce()
+    return mapped(x, tenfold.div(x._held, other, rounding_mode=rounding_mode))
+
+
+@knows("zeros_like")
+def zeros_like(input: Any, *, dtype: Any = None, device: Any = None, **_: Any) -> SparseTensor:
+    """A tensor of the same sizes without elements."""
+    held = input._held.detach()[:0].to(dtype=dtype or input.dtype, device=device or input.device)
+    return SparseTensor.of(input._at[:, :0], held, input.shape, coalesced=input.ndim > 0)
+
+
+@knows("copy_")
+def copy_(input: Any, src: Any, non_blocking: bool = False) -> Any:
+    """The elements of another tensor, in place."""
+    if not isinstance(input, SparseTensor) or not isinstance(src, SparseTensor):
+        raise RuntimeError("copy_() between dense and sparse Tensors is not implemented! Found self type and src type differ")
+    return input._hold(src._at.clone(), src._held.to(input.dtype).clone(), src._is_summed)
+
+
+@knows("zero_")
+def zero_(input: Any) -> SparseTensor:
+    """No elements, in place."""
+    return input._hold(input._at[:, :0], input._held.detach()[:0], input.ndim > 0)  # type: ignore[no-any-return]
+
+
+@knows("equal")
+def equal(input: Any, other: Any) -> bool:
+    """Whether the elements are equal."""
+    a, b = input.coalesce(), other.coalesce()
+    return a.shape == b.shape and tenfold.equal(a._at, b._at) and tenfold.equal(a._held, b._held)

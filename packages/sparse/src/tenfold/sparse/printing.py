@@ -1,0 +1,32 @@
+"""Sparse tensors as PyTorch prints them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tenfold
+
+
+def text_of(x: Any) -> str:
+    """Coordinates and values, each below its name, then sizes and what is not the default."""
+    facts = [f"size={_sizes(x)}", f"nnz={x._nnz()}"]
+    if x.device.type != "cpu":
+        facts.insert(0, f"device='{x.device}'")
+    if x.dtype not in (tenfold.get_default_dtype(), tenfold.int64, tenfold.bool):
+        facts.append(f"dtype={x.dtype}")
+    facts.append(f"layout={x.layout}")
+    if x.grad_fn is not None:
+        facts.append(f"grad_fn=<{x.grad_fn.name()}>")
+    elif x.requires_grad:
+        facts.append("requires_grad=True")
+    parts = [_named("indices", x._indices()), _named("values", x._values().detach()), ", ".join(facts)]
+    return "tensor(" + ",\n       ".join(parts) + ")"
+
+
+def _sizes(x: Any) -> str:
+    return str(tuple(x.shape))
+
+
+def _named(name: str, value: Any) -> str:
+    text = repr(value).replace(f", dtype={value.dtype}", "") if value.numel() else f"tensor([], size={_sizes(value)})"
+    return f"{name}=" + text.replace("\n", "\n" + " " * (len("tensor(") + len(name) + 1))
