@@ -66,7 +66,15 @@ def test_the_common_distribution_brings_what_the_readme_uses() -> None:
     together = {package.short for package in workspace.closure(found["tenfold"])}
     assert together == {"core", "autograd", "nn", "optim", "data", "scientific", "tenfold"}
     optional = {workspace.distribution_name(need) for needs in found["tenfold"].extras.values() for need in needs}
-    others = {"tenfold-backend-cuda", "tenfold-vision", "tenfold-text", "tenfold-compat", "tenfold-scientific", "tenfold"}
+    others = {
+        "tenfold-backend-cuda",
+        "tenfold-vision",
+        "tenfold-text",
+        "tenfold-sparse",
+        "tenfold-compat",
+        "tenfold-scientific",
+        "tenfold",
+    }
     assert others == optional
 
 

@@ -17,19 +17,28 @@ DENSE = [[0.0, 0.0, 3.0], [9.0, 0.0, 0.0]]
 
 def test_equal_coordinates_add_up():
     x = example()
-    assert not x.is_coalesced() and x._nnz() == 3 and x.to_dense().tolist() == DENSE
+    assert not x.is_coalesced()
+    assert x._nnz() == 3
+    assert x.to_dense().tolist() == DENSE
     summed = x.coalesce()
-    assert summed.indices().tolist() == [[0, 1], [2, 0]] and summed.values().tolist() == [3.0, 9.0]
-    with pytest.raises(RuntimeError, match="call .coalesce"):
+    assert summed.indices().tolist() == [[0, 1], [2, 0]]
+    assert summed.values().tolist() == [3.0, 9.0]
+    with pytest.raises(RuntimeError, match=r"call \.coalesce"):
         x.values()
 
 
 def test_a_tensor_like_any_other_to_who_asks():
     x = example(dtype=tenfold.float64)
-    assert isinstance(x, tenfold.Tensor) and x.is_sparse and x.layout is tenfold.sparse_coo
-    assert x.shape == (2, 3) and x.dtype is tenfold.float64 and x.numel() == 6 and len(x) == 2
+    assert isinstance(x, tenfold.Tensor)
+    assert x.is_sparse
+    assert x.layout is tenfold.sparse_coo
+    assert x.shape == (2, 3)
+    assert x.dtype is tenfold.float64
+    assert x.numel() == 6
+    assert len(x) == 2
     assert (x.sparse_dim(), x.dense_dim()) == (2, 0)
-    assert x.float().dtype is tenfold.float32 and x.to(tenfold.float16)._values().dtype is tenfold.float16
+    assert x.float().dtype is tenfold.float32
+    assert x.to(tenfold.float16)._values().dtype is tenfold.float16
 
 
 def test_dense_and_back():
@@ -37,7 +46,9 @@ def test_dense_and_back():
     assert dense.to_dense() is dense
     assert tenfold.equal(dense.to_sparse().to_dense(), dense)
     hybrid = dense.to_sparse(1)
-    assert hybrid.sparse_dim() == 1 and hybrid.values().shape == (2, 3) and tenfold.equal(hybrid.to_dense(), dense)
+    assert hybrid.sparse_dim() == 1
+    assert hybrid.values().shape == (2, 3)
+    assert tenfold.equal(hybrid.to_dense(), dense)
     assert tenfold.zeros(2, 3).to_sparse()._nnz() == 0
 
 
@@ -55,9 +66,11 @@ def test_gradients_reach_values_and_the_dense_factor(seed):
 
 def test_leaf_of_its_own_has_a_sparse_gradient():
     x = example(requires_grad=True)
-    assert x.requires_grad and x.is_leaf
+    assert x.requires_grad
+    assert x.is_leaf
     (x @ tenfold.ones(3)).sum().backward()
-    assert x.grad.is_sparse and x.grad.to_dense().tolist() == [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    assert x.grad.is_sparse
+    assert x.grad.to_dense().tolist() == [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
 
 
 def test_operators_that_keep_zeros():
@@ -78,8 +91,11 @@ def test_operators_that_keep_zeros():
         (x.sum(0), dense.sum(0)),
         (x.pow(2), dense**2),
     ]:
-        assert made.is_sparse and tenfold.equal(made.to_dense(), wanted)
-    assert x.sum() == 12 and x[1, 0] == 9 and x.norm() == dense.norm()
+        assert made.is_sparse
+        assert tenfold.equal(made.to_dense(), wanted)
+    assert x.sum() == 12
+    assert x[1, 0] == 9
+    assert x.norm() == dense.norm()
     assert tenfold.equal(tenfold.ones(2, 3) + x, 1 + dense)
     assert tenfold.equal(dense.sparse_mask(x.coalesce()).to_dense(), dense)
 
@@ -102,7 +118,8 @@ def test_in_place_operators_change_the_tensor_itself():
 def test_copies_and_pickles():
     x = example()
     for other in (x.clone(), copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
-        assert other.is_sparse and tenfold.equal(other.to_dense(), x.to_dense())
+        assert other.is_sparse
+        assert tenfold.equal(other.to_dense(), x.to_dense())
 
 
 def test_what_would_fill_the_zeros_is_refused_by_name():
@@ -125,8 +142,10 @@ def test_constructor_refuses_what_does_not_fit():
 
 def test_legacy_classes():
     x = tenfold.sparse.FloatTensor(tenfold.tensor([[0, 1], [1, 0]]), tenfold.tensor([1.0, 2.0]), tenfold.Size([2, 3]))
-    assert isinstance(x, tenfold.sparse.FloatTensor) and not isinstance(x, tenfold.sparse.DoubleTensor)
-    assert x.type() == "torch.sparse.FloatTensor" and tenfold.sparse.FloatTensor(2, 3)._nnz() == 0
+    assert isinstance(x, tenfold.sparse.FloatTensor)
+    assert not isinstance(x, tenfold.sparse.DoubleTensor)
+    assert x.type() == "torch.sparse.FloatTensor"
+    assert tenfold.sparse.FloatTensor(2, 3)._nnz() == 0
 
 
 def test_empty_tensors():

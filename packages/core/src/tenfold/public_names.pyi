@@ -105,6 +105,7 @@ from tenfold.settings.threads import set_num_threads as set_num_threads
 from tenfold.tensor.printing import set_printoptions as set_printoptions
 from tenfold.random.generator import set_rng_state as set_rng_state
 from tenfold.settings.warnings import set_warn_always as set_warn_always
+from tenfold.sparse import sparse_coo_tensor as sparse_coo_tensor
 from tenfold.tensor.dlpack import to_dlpack as to_dlpack
 from tenfold.tensor.queries import typename as typename
 from tenfold.settings.determinism import use_deterministic_algorithms as use_deterministic_algorithms
@@ -138,6 +139,7 @@ import tenfold.scientific as scientific
 import tenfold.serialization as serialization
 import tenfold.settings as settings
 import tenfold.signal as signal
+import tenfold.sparse as sparse
 import tenfold.special as special
 import tenfold.storage as storage
 import tenfold.testing as testing

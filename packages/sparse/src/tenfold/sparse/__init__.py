@@ -12,11 +12,14 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-from tenfold.sparse import pointwise as pointwise
-from tenfold.sparse import products as products
-from tenfold.sparse import shapes as shapes
-from tenfold.sparse.construction import LEGACY, sparse_coo_tensor, sparse_mask, to_sparse
-from tenfold.sparse.construction import check_invariants as check_sparse_tensor_invariants
+from tenfold.sparse import pointwise as pointwise, products as products, shapes as shapes
+from tenfold.sparse.construction import (
+    LEGACY,
+    check_invariants as check_sparse_tensor_invariants,
+    sparse_coo_tensor,
+    sparse_mask,
+    to_sparse,
+)
 from tenfold.sparse.coo import SparseTensor
 from tenfold.sparse.shapes import dimension
 

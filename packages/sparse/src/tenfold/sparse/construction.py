@@ -80,7 +80,9 @@ def _check(at: Tensor, held: Tensor, size: tuple[int, ...], invariants: bool | N
         if int(row.min()) < 0:
             raise RuntimeError(f"found negative index {int(row.min())} for dim {d}")
         if int(row.max()) >= size[d]:
-            raise RuntimeError(f"size is inconsistent with indices: for dim {d}, size is {size[d]} but found index {int(row.max())}")
+            raise RuntimeError(
+                f"size is inconsistent with indices: for dim {d}, size is {size[d]} but found index {int(row.max())}"
+            )
 
 
 def empty(size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> SparseTensor:
@@ -104,7 +106,8 @@ def to_sparse(input: Tensor, sparse_dim: int | None = None, *, layout: Any = Non
 def sparse_mask(input: Tensor, mask: SparseTensor) -> SparseTensor:
     """The elements of a dense tensor at the coordinates of a sparse one."""
     if input.shape != mask.shape:
-        raise RuntimeError(f"sparse_mask(): operands have incompatible sizes; self has size {list(input.shape)} but mask has size {list(mask.shape)}")
+        sizes = f"self has size {list(input.shape)} but mask has size {list(mask.shape)}"
+        raise RuntimeError(f"sparse_mask(): operands have incompatible sizes; {sizes}")
     return SparseTensor.of(mask._at, input[tuple(mask._at)], mask.shape, mask._is_summed)
 
 

@@ -42,7 +42,9 @@ for _names, _coalesced in ((LINEAR + " " + CONVERSIONS, False), (ZERO_KEEPING, T
 def pow(input: Any, exponent: Any) -> SparseTensor:
     """A power above zero."""
     if not isinstance(exponent, (int, float)) or exponent <= 0:
-        raise NotImplementedError(f"pow: a sparse tensor needs a number above zero as exponent, got {exponent!r}: zeros would be filled")
+        raise NotImplementedError(
+            f"pow: a sparse tensor needs a number above zero as exponent, got {exponent!r}: zeros would be filled"
+        )
     return mapped(input.coalesce(), input.coalesce()._held ** exponent)
 
 
@@ -54,9 +56,7 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     if not isinstance(input, SparseTensor):
         return tenfold.add(input, other.to_dense(), alpha=alpha)
     if input.shape != other.shape:
-        raise RuntimeError(
-            f"add: expected sizes of 'self' and 'other' to match, but {list(input.shape)} != {list(other.shape)}"
-        )
+        raise RuntimeError(f"add: expected sizes of 'self' and 'other' to match, but {list(input.shape)} != {list(other.shape)}")
     scaled = other._held if alpha == 1 else other._held * alpha
     if input._at is other._at or tenfold.equal(input._at, other._at):
         return mapped(input, input._held + scaled)

@@ -58,6 +58,6 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
 
 
 @knows("dot")
-def dot(input: Any, tensor: Any) -> Tensor:
+def dot(input: Any, tensor: Any) -> Any:
     """The sum of products of two vectors."""
     return (input.to_dense() * tensor.to_dense()).sum()

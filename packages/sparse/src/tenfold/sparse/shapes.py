@@ -26,7 +26,9 @@ def permute(input: Any, *dims: Any) -> SparseTensor:
     n = input.sparse_dim()
     if order[n:] != list(range(n, input.ndim)):
         raise RuntimeError("permute: sparse and dense dimensions cannot be mixed")
-    return SparseTensor.of(input._at[order[:n]], input._held, [input.shape[d] for d in order], order == sorted(order) and input._is_summed)
+    return SparseTensor.of(
+        input._at[order[:n]], input._held, [input.shape[d] for d in order], order == sorted(order) and input._is_summed
+    )
 
 
 @knows("transpose", "swapaxes", "swapdims")
@@ -99,14 +101,18 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> SparseTensor:
     """Tensors one behind the other along a dimension that has coordinates."""
     first = tensors[0]
     if not all(isinstance(x, SparseTensor) for x in tensors):
-        raise RuntimeError("cat: sparse tensors cannot be joined with dense ones; call .to_sparse() or .to_dense() on some of them")
+        raise RuntimeError(
+            "cat: sparse tensors cannot be joined with dense ones; call .to_sparse() or .to_dense() on some of them"
+        )
     d = dimension(first, dim)
     if d >= first.sparse_dim():
         raise NotImplementedError(f"cat: dimension {d} of the sparse tensors is dense")
     parts, length = [], 0
     for x in tensors:
         if [*x.shape[:d], *x.shape[d + 1 :]] != [*first.shape[:d], *first.shape[d + 1 :]]:
-            raise RuntimeError(f"Sizes of tensors must match except in dimension {d}. Got {list(first.shape)} and {list(x.shape)}")
+            raise RuntimeError(
+                f"Sizes of tensors must match except in dimension {d}. Got {list(first.shape)} and {list(x.shape)}"
+            )
         moved = x._at.clone()
         moved[d] += length
         parts.append(moved)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 TABLE: dict[str, Callable[..., Any]] = {}
 
 
-def knows(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def knows(*names: str) -> Callable[[Function], Function]:
     """Decorator: the function carries out the operators of these names where an argument is sparse."""
 
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+    def register(function: Function) -> Function:
         TABLE.update(dict.fromkeys(names, function))
         return function
 
