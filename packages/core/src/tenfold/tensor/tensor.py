@@ -409,7 +409,7 @@ class Tensor(TensorMethods):
         """The tensor in a sparse layout, of coordinates unless another is given."""
         return SERVICES.to_sparse(self, sparse_dim, layout=layout, dense_dim=dense_dim)  # type: ignore[no-any-return]
 
-    def to_dense(self, dtype: dtype | None = None, *, masked_grad: bool | None = None) -> Tensor:
+    def to_dense(self, dtype: Any = None, *, masked_grad: bool | None = None) -> Tensor:
         """The strided tensor with the same elements: itself, as long as it is in no other layout."""
         return self if dtype is None else self.to(dtype)
 

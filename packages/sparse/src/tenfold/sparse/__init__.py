@@ -16,17 +16,15 @@ from tenfold.sparse import pointwise as pointwise, products as products, shapes 
 from tenfold.sparse.construction import (
     LEGACY,
     check_invariants as check_sparse_tensor_invariants,
-    sparse_coo_tensor,
-    sparse_mask,
-    to_sparse,
+    sparse_coo_tensor as sparse_coo_tensor,  # found here as tenfold.sparse_coo_tensor, the next two as Tensor's methods
+    sparse_mask as sparse_mask,
+    to_sparse as to_sparse,
 )
 from tenfold.sparse.coo import SparseTensor
 from tenfold.sparse.shapes import dimension
 
 __all__ = ["addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "softmax", "sum"]
 globals().update(LEGACY)
-
-_ = sparse_coo_tensor, sparse_mask, to_sparse  # `tenfold.sparse_coo_tensor` and Tensor's methods are found here
 
 
 def mm(mat1: Any, mat2: Any) -> Any:
