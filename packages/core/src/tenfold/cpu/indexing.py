@@ -53,6 +53,8 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool, out: Any 
         out = input.copy()
     elif out is not input:
         np.copyto(out, input)
+    elif values is out or any(place is out for place in indices):
+        return NotImplemented  # the full path refuses it
     try:
         if accumulate:
             add_at(out, as_index(indices), values)

@@ -362,7 +362,7 @@ def _inplace(operator: Operator, slow: str = "") -> list[str]:
     first = base.kernel_params[0].name
     lines += [
         f"    s_ = {first}._storage",
-        f"    if s_ is not None and s_.guarded and refused({first}):",
+        f"    if s_ is not None and ({_needs_a_look(base)}):",
         f"        return {slow}",
         "    try:",
         f"        r_ = kernel_({_call_arguments(base)}, out=a_{first})",
@@ -376,6 +376,14 @@ def _inplace(operator: Operator, slow: str = "") -> list[str]:
         f"    return {first}",
     ]
     return lines
+
+
+def _needs_a_look(base: Operator) -> str:
+    """The test of an in-place call whose target has a storage: it is guarded, or another argument lies in it, too."""
+    first, *others = base.kernel_params
+    tests = [f"s_.guarded and refused({first.name})"]
+    tests += [f"getattr({p.name}, '_storage', None) is s_" for p in others if p.role in TENSOR_ROLES and p.role != "list"]
+    return " or ".join(tests)
 
 
 def dunder(operator: Operator, fn: Any) -> Any:

@@ -134,6 +134,8 @@ class device:  # noqa: N801 - PyTorch's name
         if isinstance(type, cls):
             return type
         if isinstance(type, int):  # a bare index means the accelerator, as in PyTorch
+            if type < 0:
+                raise RuntimeError("Device index must not be negative")
             type, index = accelerator_type(), type
         if not isinstance(type, str):
             raise TypeError(f"device(): argument 'type' must be str, int or device, not {type.__class__.__name__}")

@@ -17,11 +17,12 @@ from tenfold.dispatch import devices, kernels
 from tenfold.dispatch.inplace import run_inplace, write_out
 from tenfold.dispatch.meta import DataDependent, Meta
 from tenfold.dispatch.operators import Operator, Param, find
+from tenfold.dispatch.overlap import refuse_overlap
 from tenfold.dispatch.overrides import call_overrides
 from tenfold.dispatch.runtime import RUNTIME, STATE, through_layers
 from tenfold.dispatch.services import SERVICES
 from tenfold.types import dtypes, promotion
-from tenfold.types.dtypes import c_name
+from tenfold.types.dtypes import c_name, type_name
 
 NUMBERS = (int, float, complex)
 # Where NumPy takes a Python number as PyTorch does. It refuses numbers out of a small integer's range, which PyTorch
@@ -483,6 +484,9 @@ def _with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
             f"{operator.name}(): functions with out=... arguments don't support automatic differentiation, "
             f"but one of the arguments requires grad."
         )
+    if operator.pointwise or operator.family == "indexing":
+        for target in outs:
+            refuse_overlap(operator.name, target, values.values())
     if operator.family in ("creation", "random"):
         _follow(operator, values, outs[0])
     result = operator.fn(**values)
@@ -502,7 +506,9 @@ def _follow(operator: Operator, values: dict[str, Any], out: Any) -> None:
         return
     default = next(p.default for p in operator.params if p.name == "dtype")
     if values["dtype"] is not default and values["dtype"] is not out.dtype:
-        raise RuntimeError(f"{operator.name}: dtype {values['dtype']} does not match dtype of out parameter ({out.dtype})")
+        raise RuntimeError(
+            f"{operator.name}: dtype {type_name(values['dtype'])} does not match dtype of out parameter ({type_name(out.dtype)})"
+        )
     values["dtype"] = out.dtype
 
 
@@ -510,11 +516,13 @@ def _check_out_dtype(operator: Operator, values: dict[str, Any], given: dtypes.d
     """Refuse another dtype for the results of operators that convert none, in PyTorch's words."""
     if operator.out == "same":
         raise RuntimeError(f"Expected out tensor to have dtype {c_name(made)}, but got {c_name(given)} instead")
+    if operator.out == "scalar type":
+        raise RuntimeError(f"{operator.name}: expected scalar_type {type_name(made)} but found {type_name(given)}")
     if operator.out == "bool":
         raise RuntimeError(f"{operator.name} does not support non-boolean outputs.")
     alone = operator.promote is None and sum(p.role != "value" for p in operator.params) == 1
     if operator.family == "pointwise" and alone and made.category and values[operator.params[0].name].dtype is made:
-        raise RuntimeError(f"Found dtype {dtypes.type_name(given)} but expected {dtypes.type_name(made)}")
+        raise RuntimeError(f"Found dtype {type_name(given)} but expected {type_name(made)}")
 
 
 RUNTIME.update(

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from tenfold.dispatch.operators import Operator
+from tenfold.dispatch.overlap import refuse_overlap
 from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.dispatch.services import SERVICES
 from tenfold.types import promotion
@@ -19,7 +20,8 @@ def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
     first = base.params[0].name
     target = values[first]
     recording = STATE.grad_enabled and _any_requires_grad(values)
-    check_writable(operator.name, target, recording, base.name in _MAY_REPEAT)
+    check_writable(operator.name, target, recording, base.name in _MAY_REPEAT, base.name)
+    refuse_overlap(base.name, target, [v for name, v in values.items() if name != first])
     if recording or (STATE.grad_enabled and target._key.level is not None):
         # The tape (inside a transform, perhaps that of a lower level) must keep the old value, which the write destroys.
         values[first] = snapshot(target)
@@ -60,19 +62,32 @@ def snapshot(tensor: Any) -> Any:
 
 
 # Writes that may go to expanded memory, since every element gets a value of its own choosing.
-_MAY_REPEAT = ("fill", "zero", "masked_fill", "index_put", "threshold")
+_MAY_REPEAT = ("fill", "zero", "masked_fill", "index_put", "index_fill", "threshold")
+# Those of them that PyTorch will refuse one day, and how they are written as an assignment.
+_DEPRECATED = {
+    "masked_fill": "tensor[mask] = scalar",
+    "index_put": "tensor[indices] = tensor",
+    "index_fill": "tensor[mask] = scalar",
+}
 _LEAF = "leaf Variable that requires grad is being used in an in-place operation."
 _HINT = "Write under tenfold.no_grad(), or use the out-of-place form"
 
 
-def check_writable(name: str, target: Any, recording: bool = False, may_repeat: bool = False) -> None:
+def check_writable(name: str, target: Any, recording: bool = False, may_repeat: bool = False, by: str = "") -> None:
     """Refuse writes to memory of inference mode and to repeated elements, and recorded ones where no gradient could follow.
 
-    `recording`: whether what is written requires gradients, beside the target.
+    `recording`: whether what is written requires gradients, beside the target. `by`: the out-of-place operator.
     """
     storage = target._storage
     if storage is not None and storage.guarded:
         check_memory(target, may_repeat)
+        if by in _DEPRECATED and repeats(target._array):
+            warnings.warn(
+                f"Use of {by}_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation. "
+                f"This also applies to advanced indexing e.g. {_DEPRECATED[by]}",
+                UserWarning,
+                stacklevel=5,
+            )
     if not STATE.grad_enabled:
         return
     node, base = target._node, target._base

@@ -12,7 +12,7 @@ from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.spellings import PYTHON_TYPES
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
-from tenfold.types.dtypes import dtype
+from tenfold.types.dtypes import dtype, get_default_dtype
 from tenfold.types.memory_format import contiguous_format, memory_format, preserve_format
 
 Ints = Sequence[Any]  # here: any positional arguments
@@ -197,7 +197,7 @@ def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         place = "" if self.device is devices.CPU else f"{self.device.type}."
         return f"torch.{place}{TYPE_NAMES.get(self.dtype.name, self.dtype.name)}Tensor"
     if not isinstance(dtype, str):
-        dtype = getattr(dtype, "dtype", dtype)  # a typed tensor class
+        dtype = get_default_dtype() if dtype is Tensor else getattr(dtype, "dtype", dtype)  # a typed tensor class
         if isinstance(dtype, type):
             raise ValueError(f"type(): invalid type: {dtype.__name__!r}")
         return to(self, dtype)

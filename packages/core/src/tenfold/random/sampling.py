@@ -311,6 +311,8 @@ def multinomial(generator: Generator, weights: Array, num_samples: int, replacem
             return np.asarray(np.argmax(keys, axis=-1, keepdims=True), np.int64)
         return np.ascontiguousarray(np.argsort(-keys, axis=-1, kind="stable")[..., :num_samples], np.int64)
     rows = weights.reshape(-1, weights.shape[-1])
+    if not len(rows):
+        return np.empty((*weights.shape[:-1], num_samples), np.int64)
     drawn = np.stack([_looked_up(generator, row, num_samples) for row in rows])
     return drawn.reshape(*weights.shape[:-1], num_samples)
 

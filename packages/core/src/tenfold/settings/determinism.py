@@ -20,8 +20,8 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     for name, value in (("mode", mode), ("warn_only", warn_only)):
         if not isinstance(value, bool):
             raise TypeError(
-                f"use_deterministic_algorithms: _set_deterministic_algorithms(): argument '{name}' (position 1) must be bool, "
-                f"not {type(value).__name__}"
+                f"_set_deterministic_algorithms(): argument '{name}' must be bool, not {type(value).__name__}, "
+                f"in use_deterministic_algorithms"
             )
     STATE.update(on=mode, warn_only=warn_only)
 

@@ -462,11 +462,20 @@ class Tensor(TensorMethods):
             raise ValueError("only one element tensors can be converted to Python scalars")
         return self.item()
 
+    def _real(self) -> Any:
+        """The one element as a real number; RuntimeError where that loses an imaginary part."""
+        value = self._one()
+        if isinstance(value, complex):
+            if value.imag:
+                raise RuntimeError(f"value cannot be converted to a real number without overflow: it is {value}")
+            value = value.real
+        return value
+
     def __float__(self) -> float:
-        return float(self._one())
+        return float(self._real())
 
     def __int__(self) -> int:
-        return int(self._one())
+        return int(self._real())
 
     def __complex__(self) -> complex:
         return complex(self._one())

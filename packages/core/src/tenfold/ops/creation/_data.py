@@ -75,8 +75,11 @@ def to_array(data: Any, dtype: Any, copy: bool) -> Any:
             return to_array(np.asarray(data), dtype, copy)
         if not _is_sequence(data):
             raise _not_a_number(data)
-        data = list(data)
-    found = _infer_dtype(data)  # also with a dtype given: it refuses what is no number
+        data = _items(data)
+    try:
+        found = _infer_dtype(data)  # also with a dtype given: it refuses what is no number
+    except RecursionError:
+        raise ValueError(f"tensor(): too many dimensions '{type(data).__name__}'") from None
     inferred = dtype or found
     try:
         with np.errstate(all="ignore"):
@@ -86,6 +89,14 @@ def to_array(data: Any, dtype: Any, copy: bool) -> Any:
             return np.array(nested, inferred.numpy)
     except (ValueError, TypeError) as error:
         raise _uneven(data, inferred) or error from None
+
+
+def _items(data: Any) -> list[Any]:
+    """What a foreign sequence has at 0, 1, ... as its length says."""
+    try:
+        return [data[i] for i in range(len(data))]
+    except Exception as error:
+        raise ValueError(f"could not determine the shape of object type '{type(data).__name__}'") from error
 
 
 def _integers(nested: Any, inferred: dtypes.dtype) -> Any:

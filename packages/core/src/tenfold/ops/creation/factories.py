@@ -148,6 +148,12 @@ def from_numpy(ndarray: Any) -> Tensor:
             "from_numpy: at least one stride in the given numpy array is negative, and tensors with negative strides are not "
             "currently supported; make a copy of your array with array.copy()."
         )
+    if not ndarray.flags.writeable:
+        warn_once(
+            "from_numpy read-only",
+            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. Writes to it fail, or "
+            "change what others rely on: from_numpy(array.copy()) is a tensor of its own. This warning comes once.",
+        )
     ndarray = ndarray.view(np.ndarray)  # subclasses, as of files, give results of their own class
     if ndarray.base is not None and ndarray.flags.c_contiguous and ndarray.dtype.kind != "V":
         # The tensor's storage starts where the given array does, as in PyTorch.

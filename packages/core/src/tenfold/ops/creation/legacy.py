@@ -8,6 +8,7 @@ import numpy as np
 
 from tenfold.dispatch import devices
 from tenfold.ops.creation.factories import empty_on, tensor
+from tenfold.settings.warnings import warn_once
 from tenfold.tensor.storage import UntypedStorage
 from tenfold.tensor.tensor import Tensor
 from tenfold.tensor.typed_storage import TITLES, TypedStorage, on_storage
@@ -26,6 +27,11 @@ def legacy_tensor(data: tuple[Any, ...], device: Any, kind: dtype | None = None,
     if isinstance(value, (TypedStorage, UntypedStorage)):
         return on_storage(value, kind)
     if isinstance(value, Tensor):
+        if device is not None and name != "new":
+            raise RuntimeError(
+                "Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not supported. "
+                "Use torch.tensor(...) or torch.as_tensor(...) instead."
+            )
         if value.dtype is not kind:
             raise TypeError(f"expected {kind} (got {value.dtype})")
         return value.detach()
@@ -44,8 +50,10 @@ def _sizes(data: tuple[Any, ...], name: str) -> tuple[int, ...]:
     return sizes
 
 
-def _new(self: Tensor, *data: Any, device: Any = None) -> Tensor:
+def _new(self: Tensor, *data: Any, size: Any = None, device: Any = None) -> Tensor:
     """A tensor of the same dtype and device from sizes, a sequence, a tensor or a storage (PyTorch's legacy form)."""
+    if size is not None:
+        data = (*data, Size(size))
     return legacy_tensor(data, self.device if device is None else device, self.dtype, "new")
 
 
@@ -57,7 +65,7 @@ class _TypedTensor(type):
 
     dtype: dtype
     layout = strided
-    is_cuda = is_sparse = False
+    is_cuda = is_sparse = is_xpu = False
 
     def __new__(cls, name: str, bases: tuple[type, ...], names: dict[str, Any]) -> Any:
         if bases:
@@ -82,7 +90,12 @@ _tensor_classes = set(TYPED.values())
 
 
 def set_default_tensor_type(kind: Any) -> None:
-    """Set the default floating type by a typed tensor class or its name, such as "torch.DoubleTensor"."""
+    """Set the default floating type by a typed tensor class or its name, such as "torch.DoubleTensor"; deprecated."""
+    warn_once(
+        "set_default_tensor_type",
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+        "torch.set_default_device() as alternatives.",
+    )
     found = TYPED.get(kind.rpartition(".")[2]) if isinstance(kind, str) else kind
     if not isinstance(found, _TypedTensor):
         raise TypeError(f"invalid type object: only floating-point types are supported as the default type, got {kind!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -70,12 +71,19 @@ def _range(
     start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
     layout: Any = None, pin_memory: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Numbers from start up to end, which is included: `arange` is what Python's `range` is.
+    """Numbers from start up to end, which is included; deprecated: `arange` is what Python's `range` is.
 
-    >>> import tenfold
-    >>> tenfold.range(1, 4).tolist()
+    >>> import tenfold, warnings
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     tenfold.range(1, 4).tolist()
     [1.0, 2.0, 3.0, 4.0]
     """
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's "
+        "range builtin. Instead, use torch.arange, which produces values in [start, end).",
+        UserWarning,
+        stacklevel=2,
+    )
     if end is None:
         start, end = 0, start
     start, end, step = _number(start), _number(end), _number(step)
@@ -218,6 +226,8 @@ def meshgrid(tensors: Ints = (), indexing: str | None = None) -> tuple[Any, ...]
             )
         if t.dtype is not axes[0].dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+        if t.device is not axes[0].device:
+            raise RuntimeError("meshgrid expects all tensors to have the same device")
     swap = indexing == "xy" and len(axes) > 1
     if swap:
         axes[0], axes[1] = axes[1], axes[0]

@@ -14,6 +14,7 @@ from tenfold.ops.indexing.masks import nonzero
 from tenfold.ops.indexing.subscripts import at_dim, getitem, index as indexed, index_put
 from tenfold.ops.pointwise.arithmetic import where
 from tenfold.ops.view.shapes import expand, reshape, view
+from tenfold.settings.determinism import alert_not_deterministic
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 from tenfold.types.dtypes import type_name
@@ -170,10 +171,26 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
             [0, 1]])
     """
     place = _vector(index, "index_select")
-    _within(place, _length(input, dim, "index_select"), "index out of range in self")
+    size = _length(input, dim, "index_select")
+    if input.dim() and not input.numel():
+        _check_places_of_none(place, size)
+    _within(place, size, "index out of range in self")
     if not input.dim():
+        if place.numel() != 1:
+            raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {place.numel()} value(s)")
         return reshape(indexed(view(input, (1,)), [place]), ())
     return indexed(input, at_dim(input, dim, place, "index_select"))
+
+
+def _check_places_of_none(place: Tensor, size: int) -> None:
+    """RuntimeError, where others get IndexError, for places that a tensor without elements does not have."""
+    if not place.numel() or place.is_meta:
+        return
+    if not size:
+        raise RuntimeError("index_select(): self indexing axis dim should be positive")
+    outside = [p for p in place.tolist() if not 0 <= p < size]
+    if outside:
+        raise RuntimeError(f"INDICES element is out of DATA bounds, id={outside[0]} axis_dim={size}")
 
 
 def _length(input: Tensor, dim: int, name: str) -> int:
@@ -358,6 +375,8 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
             f"put_(): Expected source and index to have the same number of elements, but got source.numel() = "
             f"{source.numel()}, index.numel() = {index.numel()}"
         )
+    if not accumulate:
+        alert_not_deterministic("put_")
     flat = reshape(input, (-1,))
     return view(index_put(flat, [reshape(index, (-1,))], reshape(source, (-1,)), accumulate), tuple(input.shape))
 

@@ -13,6 +13,7 @@ from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.inplace import check_writable, write_back
 from tenfold.dispatch.meta import DataDependent, Meta
 from tenfold.dispatch.operators import composite, op, primitive
+from tenfold.dispatch.overlap import refuse_overlap
 from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
 from tenfold.ops.creation.factories import as_tensor, tensor
@@ -328,10 +329,11 @@ def _write(self: Tensor, given: Any, value: Any) -> None:
         copy_(part, value)  # an operator: layers and overriding classes see the write
     else:
         check_writable("__setitem__", part, value._node is not None)
+        refuse_overlap("copy", part, [value])
         write_back("__setitem__", part, value, shared=True)
 
 
-def _write_at_once(self: Tensor, given: Any, value: Any) -> bool:
+def _write_at_once(self: Tensor, given: Any, value: Any) -> bool:  # noqa: C901 - the whole of the path, case by case
     """Let NumPy assign, where it means the same and nothing is recorded; False: the full path must decide."""
     recording = STATE.grad_enabled
     if recording and self._node is not None:
@@ -341,6 +343,8 @@ def _write_at_once(self: Tensor, given: Any, value: Any) -> bool:
         return False
     if type(value) is Tensor:
         if value._key is not CPU or value._array.dtype is not self._array.dtype or (recording and value._node is not None):
+            return False
+        if storage is not None and value._storage is storage:
             return False
         value = value._array
     elif type(value) not in (int, float, bool):

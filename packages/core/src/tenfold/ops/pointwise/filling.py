@@ -27,9 +27,7 @@ def copy(input: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
 @copy.rule
 def _(input: Any, src: Any, non_blocking: bool) -> Meta:
     if broadcast("copy_", input, src) != input.shape:
-        raise RuntimeError(
-            f"copy_: output with shape {list(input.shape)} doesn't match the broadcast shape of the source {list(src.shape)}"
-        )
+        raise RuntimeError(f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(src.shape)}, in copy_")
     return Meta(input.shape, input.dtype, input.strides)
 
 

@@ -51,7 +51,7 @@ def _(input: Any, dim: int) -> Meta:
     return Meta(input.shape, whole_sum(input.dtype))
 
 
-@primitive("reduction", accepts="floating complex", out=True)
+@primitive("reduction", accepts="floating complex", out="scalar type")
 def logcumsumexp(input: Tensor, dim: int) -> Tensor:
     """Logarithm of the cumulative sum of exponentials along a dimension, without overflow.
 
@@ -94,7 +94,7 @@ def _(input: Any, dim: int) -> tuple[Meta, Meta]:
     return Meta(input.shape, input.dtype), Meta(input.shape, np.int64)
 
 
-@composite("reduction", out=True)
+@composite("reduction", out="scalar type")
 def cummax(input: Tensor, dim: int) -> Any:
     """Running maximum along a dimension, as (values, indices); among equals the last index.
 
@@ -105,7 +105,7 @@ def cummax(input: Tensor, dim: int) -> Any:
     return return_types.cummax(*_cummax(input, dim))
 
 
-@composite("reduction", out=True)
+@composite("reduction", out="scalar type")
 def cummin(input: Tensor, dim: int) -> Any:
     """Running minimum along a dimension, as (values, indices); among equals the last index.
 

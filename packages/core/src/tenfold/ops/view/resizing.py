@@ -155,7 +155,11 @@ def _mapped(self: Tensor, name: str, function: Any, *others: Tensor) -> Tensor:
         if t.dtype is not self.dtype:
             raise TypeError(f"{name}: expected all tensors to be of {self.dtype}, got {t.dtype}")
     values = [t.expand(self.shape).reshape(-1).tolist() for t in (self, *others)]
-    made = self.new_tensor([function(*row) for row in zip(*values)], dtype=self.dtype) if prod(self.shape) else self
+    found = [function(*row) for row in zip(*values)]
+    foreign = next((v for v in found if not isinstance(v, (int, float, complex, Tensor))), None)
+    if foreign is not None:
+        raise TypeError(f"{name}: the function's results must be real number, not {type(foreign).__name__}")
+    made = self.new_tensor(found, dtype=self.dtype) if prod(self.shape) else self
     return self.copy_(made.reshape(self.shape))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import tenfold as tf
 from tenfold.dispatch.operators import composite
 from tenfold.nn.arguments import per_dim, require_floating
+from tenfold.settings.determinism import alert_not_deterministic
 from tenfold.tensor.tensor import Tensor
 
 Sizes = tuple[int, ...]
@@ -17,6 +18,7 @@ def _unpool(
     name: str, n: int, input: Tensor, indices: Tensor, kernel: Any, stride: Any, padding: Any, output_size: Any
 ) -> Tensor:
     require_floating(name, input)
+    alert_not_deterministic(f"max_unpooling{max(n, 2)}d_forward_out")
     kernel = per_dim(kernel, n, f"{name}: kernel_size")
     stride = kernel if stride is None else per_dim(stride, n, f"{name}: stride")
     padding = per_dim(padding, n, f"{name}: padding")

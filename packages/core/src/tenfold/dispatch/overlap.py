@@ -1,0 +1,48 @@
+"""Refusing to write where an operator still reads: memory that its input and its target have in part in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from tenfold.types.memory_format import is_dense
+
+# These read one element after another while they write elsewhere in the target: not even the same tensor may be both.
+_APART = frozenset(
+    "index_put index_fill index_copy index_add put scatter scatter_add scatter_reduce gather index_select take".split()
+)
+# These read all that they need before they write.
+_FREE = frozenset(("masked_scatter", "ldexp"))
+
+
+def refuse_overlap(name: str, target: Any, inputs: Iterable[Any]) -> None:
+    """RuntimeError where `target` is written while an operator reads the same memory elsewhere."""
+    storage = target._storage
+    if name in _FREE or target._key.level is not None:
+        return
+    for value in inputs:
+        if type(value) in (list, tuple):
+            refuse_overlap(name, target, value)
+        elif (value is target or (storage is not None and getattr(value, "_storage", None) is storage)) and _meets(
+            value, target, name in _APART
+        ):
+            raise RuntimeError(
+                f"unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+                f"location. Please clone() the tensor before performing the operation. That is what {name} reads and writes."
+            )
+
+
+def _meets(value: Any, target: Any, apart: bool) -> bool:
+    """Whether two tensors on one storage have memory in common; both being the same place counts if they must be `apart`."""
+    read, written = value._array, target._array
+    if value._key.level is not None or 0 in read.shape or 0 in written.shape or not is_dense(read) or not is_dense(written):
+        return False
+    start, other = value.data_ptr(), target.data_ptr()
+    end, other_end = start + value.nbytes, other + target.nbytes
+    if (start, end) == (other, other_end):
+        return apart or _steps(read) != _steps(written)
+    return bool(start < other_end and other < end)
+
+
+def _steps(array: Any) -> list[tuple[int, int]]:
+    return [(n, step) for n, step in zip(array.shape, array.strides) if n > 1]

@@ -1,0 +1,162 @@
+"""Writes into memory that the same operator reads elsewhere, into expanded tensors, and with what is no number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tenfold
+
+SHARED = "unsupported operation: some elements of the input tensor and the written-to tensor"
+PLACES = [2, 1, 0]
+
+
+def numbers(n=6):
+    return tenfold.arange(float(n))
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x: x[:-1].copy_(x[1:]),
+        lambda x: x[1:].add_(x[:-1]),
+        lambda x: x[1:].mul_(x[:-1].detach()),
+        lambda x: x[1:].lerp_(tenfold.ones(5), x[:-1]),
+        lambda x: x.__setitem__(slice(1, None), x[:-1]),
+        lambda x: tenfold.exp(x[:-1], out=x[1:]),
+        lambda x: tenfold.exp(x[:4].view(2, 2), out=x[:4].view(2, 2).t()),
+        lambda x: x.index_put_((tenfold.tensor(PLACES),), x[:3]),
+        lambda x: x.index_copy_(0, tenfold.tensor(PLACES), x[:3]),
+        lambda x: x.index_add_(0, tenfold.tensor(PLACES), x[:3]),
+        lambda x: x.scatter_(0, tenfold.tensor(PLACES), x[:3]),
+        lambda x: x.put_(tenfold.tensor(PLACES), x[:3]),
+        lambda x: tenfold.gather(x, 0, tenfold.tensor(PLACES), out=x[:3]),
+    ],
+)
+def test_shared_memory_is_refused_and_unchanged(write):
+    x = numbers()
+    with pytest.raises(RuntimeError, match=SHARED):
+        write(x)
+    assert x.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    "write", [lambda i: i.index_put_((i,), i.clone()), lambda i: i.index_fill_(0, i, 0), lambda i: i.put_(i.clone(), i)]
+)
+def test_a_tensor_is_not_its_own_index(write):
+    with pytest.raises(RuntimeError, match=SHARED):
+        write(tenfold.tensor(PLACES))
+
+
+def test_the_same_place_and_other_places_are_fine():
+    x = numbers()
+    x.add_(x)
+    x[:3].add_(x[3:])
+    x[1:4].mul_(x[1:4])
+    tenfold.neg(x, out=x)
+    x[0:1].copy_(x[5])
+    x.masked_scatter_(tenfold.ones(6, dtype=tenfold.bool), x.flip(0))
+    assert x.tolist() == [-10.0, -8.0, -36.0, -196.0, -100.0, -10.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("index_put_", lambda x: x.index_put_((tenfold.tensor(PLACES),), tenfold.ones(3))),
+        ("index_put_", lambda x: x.__setitem__(tenfold.tensor(PLACES), tenfold.ones(3))),
+        ("index_fill_", lambda x: x.index_fill_(0, tenfold.tensor(PLACES), 1.0)),
+        ("masked_fill_", lambda x: x.masked_fill_(tenfold.ones(6, dtype=tenfold.bool), 1.0)),
+    ],
+)
+def test_expanded_tensors_are_written_with_a_warning(name, write):
+    x = tenfold.zeros(1)
+    with pytest.warns(UserWarning, match=f"Use of {name} on expanded tensors is deprecated"):
+        write(x.expand(6))
+    assert x.tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "call"),
+    [
+        (RuntimeError, "Device index must not be negative", lambda: tenfold.device(-1)),
+        (TypeError, "argument 'atol'", lambda: tenfold.isclose(numbers(), numbers(), 1, tenfold.ones((), requires_grad=True))),
+        (RuntimeError, "expected scalar_type Float but found Double", lambda: tenfold.logcumsumexp(
+            numbers(), 0, out=tenfold.empty(6, dtype=tenfold.float64))),
+        (RuntimeError, "expected scalar_type Float but found Short", lambda: tenfold.cummax(
+            numbers(), 0, out=(tenfold.empty(6, dtype=tenfold.int16), tenfold.empty(6, dtype=tenfold.int64)))),
+        (TypeError, "must be real number, not str", lambda: numbers().apply_(lambda v: "three")),
+        (RuntimeError, "self indexing axis dim should be positive", lambda: tenfold.zeros(0, 3).index_select(
+            0, tenfold.tensor([0]))),
+        (RuntimeError, "INDICES element is out of DATA bounds, id=5 axis_dim=3", lambda: tenfold.zeros(0, 3).index_select(
+            1, tenfold.tensor([0, 5]))),
+        (RuntimeError, "Index to scalar can have only 1 value, got 2", lambda: tenfold.ones(()).index_select(
+            0, tenfold.tensor([0, 0]))),
+        (RuntimeError, "^output with shape", lambda: tenfold.empty(2, 3).copy_(tenfold.ones(4, 2, 3))),
+        (RuntimeError, "same device", lambda: tenfold.meshgrid(numbers(), tenfold.empty(3, device="meta"), indexing="ij")),
+        (RuntimeError, "cannot be converted", lambda: float(tenfold.tensor(1.5j))),
+        (RuntimeError, "cannot be converted", lambda: int(tenfold.tensor(1.5j))),
+        (RuntimeError, "Legacy tensor constructor", lambda: tenfold.Tensor(numbers(), device="cpu")),
+        (RuntimeError, "dtype Long does not match dtype of out", lambda: tenfold.zeros(
+            2, dtype=tenfold.int64, out=tenfold.empty(2))),
+        (TypeError, "^_set_deterministic_algorithms", lambda: tenfold.use_deterministic_algorithms(True, warn_only=1)),
+    ],
+)  # fmt: skip
+def test_refusals(error, words, call):
+    with pytest.raises(error, match=words):
+        call()
+
+
+class Sequence:
+    def __init__(self, error):
+        self.error = error
+
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, i):
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [IndexError, TypeError])
+def test_sequences_that_fail(error):
+    with pytest.raises(ValueError, match="could not determine the shape of object type 'Sequence'"):
+        tenfold.tensor(Sequence(error))
+
+
+def test_a_list_that_holds_itself():
+    endless = []
+    endless.append(endless)
+    with pytest.raises(ValueError, match="too many dimensions 'list'"):
+        tenfold.tensor(endless)
+
+
+def test_put_has_no_deterministic_form():
+    tenfold.use_deterministic_algorithms(True)
+    try:
+        with pytest.raises(RuntimeError, match="put_ does not have a deterministic implementation"):
+            numbers().put_(tenfold.tensor([0]), tenfold.tensor([1.0]))
+        numbers().put_(tenfold.tensor([0]), tenfold.tensor([1.0]), accumulate=True)
+    finally:
+        tenfold.use_deterministic_algorithms(False)
+
+
+def test_warnings_of_factories():
+    tenfold.set_warn_always(True)
+    try:
+        with pytest.warns(UserWarning, match="torch.range is deprecated"):
+            tenfold.range(0, 3)
+        fixed = np.arange(3)
+        fixed.flags.writeable = False
+        with pytest.warns(UserWarning, match="not writable"):
+            tenfold.from_numpy(fixed)
+        with pytest.warns(UserWarning, match=r"deprecated as of PyTorch 2\.1"):
+            tenfold.set_default_tensor_type(tenfold.FloatTensor)
+    finally:
+        tenfold.set_warn_always(False)
+
+
+def test_conversions_that_were_missing():
+    assert int(tenfold.tensor(2 + 0j)) == 2
+    assert tenfold.ones(2, dtype=tenfold.int32).type(tenfold.Tensor).dtype is tenfold.float32
+    assert tenfold.zeros(3).new(size=(3, 4)).shape == (3, 4)
+    assert tenfold.multinomial(tenfold.ones(0, 3), 2, True).shape == (0, 2)
