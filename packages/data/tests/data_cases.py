@@ -112,7 +112,7 @@ class TwoArgumentsError(Exception):
 
 def blocks_of(pid):
     """The shared memory blocks that the workers of a process have left."""
-    return [path.name for path in Path("/dev/shm").glob(f"tf{pid:x}_*")]
+    return [path.name for path in Path("/dev/shm").glob(f"tenfold_{pid:x}_*")]
 
 
 def raise_value():

@@ -62,6 +62,7 @@ _SERVICES.provide("tenfold.plugins.loading", "load_kernels load_operators")
 _SERVICES.provide("tenfold.plugins.services", "autograd")
 _SERVICES.provide("tenfold.tensor.printing", "repr_of")
 _SERVICES.provide("tenfold.tensor.copying", "deep_copy reduce copy_storage reduce_storage")
+_SERVICES.provide("tenfold.multiprocessing.reductions", "reduce_sent_tensor reduce_sent_storage")
 _SERVICES.provide("tenfold.tensor.typed_storage", "typed_storage")
 _SERVICES.provide("tenfold.tensor.dlpack", "export dlpack_device from_dlpack")
 _SERVICES.provide("tenfold.ops.creation._data", "to_array")
@@ -103,6 +104,7 @@ _LAZY = {
         "storage": "TypedStorage FloatStorage DoubleStorage HalfStorage BFloat16Storage LongStorage IntStorage ShortStorage "
         "CharStorage ByteStorage BoolStorage ComplexFloatStorage ComplexDoubleStorage _storage_classes",
         "tensor.dlpack": "from_dlpack to_dlpack",
+        "tensor.mapped": "from_file",
         "tensor.printing": "set_printoptions get_printoptions",
         "tensor.queries": "numel is_floating_point is_complex is_inference is_nonzero is_storage typename broadcast_shapes",
         "types.numeric_limits": "finfo iinfo",

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.dispatch.devices import accelerator_type, device
-
-
-def _backend() -> Any:
-    try:
-        backend = device(accelerator_type()).backend
-    except Exception:  # noqa: BLE001 - no plugin serves it, or the one that should does not load
-        return None
-    return backend if backend.is_available() else None
+from tenfold.dispatch.devices import accelerator_backend, accelerator_type, device
 
 
 def is_available() -> bool:
@@ -21,12 +13,12 @@ def is_available() -> bool:
     >>> is_available() == (device_count() > 0)
     True
     """
-    return _backend() is not None
+    return accelerator_backend() is not None
 
 
 def device_count() -> int:
     """How many accelerators there are."""
-    backend = _backend()
+    backend = accelerator_backend()
     return 0 if backend is None else int(backend.device_count())
 
 
@@ -37,7 +29,7 @@ def current_accelerator(check_available: bool = False) -> device | None:
 
 def current_device_index() -> int:
     """The index of the accelerator in use."""
-    backend = _backend()
+    backend = accelerator_backend()
     if backend is None:
         raise RuntimeError("accelerator: there is none here")
     return int(backend.current_index())
@@ -45,6 +37,6 @@ def current_device_index() -> int:
 
 def synchronize(device: Any = None, /) -> None:
     """Wait until all work given to the accelerator is done."""
-    backend = _backend()
+    backend = accelerator_backend()
     if backend is not None:
         backend.synchronize(None)

@@ -77,6 +77,7 @@ from tenfold.tensor.queries import broadcast_shapes as broadcast_shapes
 from tenfold.random.generator import default_generator as default_generator
 from tenfold.types.numeric_limits import finfo as finfo
 from tenfold.tensor.dlpack import from_dlpack as from_dlpack
+from tenfold.tensor.mapped import from_file as from_file
 from tenfold.settings.determinism import get_deterministic_debug_mode as get_deterministic_debug_mode
 from tenfold.settings.precision import get_float32_matmul_precision as get_float32_matmul_precision
 from tenfold.settings.threads import get_num_interop_threads as get_num_interop_threads
@@ -127,6 +128,7 @@ import tenfold.functional as functional
 import tenfold.generic as generic
 import tenfold.layers as layers
 import tenfold.linalg as linalg
+import tenfold.multiprocessing as multiprocessing
 import tenfold.nn as nn
 import tenfold.ops as ops
 import tenfold.optim as optim

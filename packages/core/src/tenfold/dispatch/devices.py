@@ -291,3 +291,18 @@ def forget(device_type: str) -> None:
 def accelerator_type() -> str:
     """The device type that a bare index means."""
     return "cuda"
+
+
+def accelerator_backend() -> Backend | None:
+    """The backend of the device besides the CPU, if there is such a device."""
+    try:
+        backend = device(accelerator_type()).backend
+    except Exception:  # noqa: BLE001 - no plugin serves it, or the one that should does not load
+        return None
+    return backend if backend.is_available() else None
+
+
+def require_accelerator() -> None:
+    """RuntimeError where there is no device besides the CPU."""
+    if accelerator_backend() is None:
+        raise RuntimeError("Cannot access accelerator device when none is available.")

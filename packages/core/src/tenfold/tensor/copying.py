@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 from typing import Any
 
 import numpy as np
@@ -120,8 +121,22 @@ def copy_storage(storage: Storage, memo: dict[int, Any]) -> Storage:
 # Pickles
 
 
+def _unregistered(frame: Any) -> bool:
+    """Whether it is `multiprocessing`'s pickler that called, and nobody told it of tensors before it began.
+
+    Importing `tenfold.multiprocessing` does; but programs that use Python's own queues need not import that, nor do
+    processes that were started with one.
+    """
+    reduction: Any = sys.modules.get("multiprocessing.reduction")
+    if reduction is None or frame is None:
+        return False
+    return frame.f_code in (reduction.ForkingPickler.dumps.__func__.__code__, reduction.dump.__code__)
+
+
 def reduce(tensor: Any) -> Any:
     """For pickle: the memory, which pickle writes once for all tensors on it, and the place in it."""
+    if _unregistered(sys._getframe(2)):
+        return SERVICES.reduce_sent_tensor(tensor)
     plain = Tensor._make_subclass(Tensor, tensor.detach())
     if plain.is_meta:
         memory = None
@@ -153,6 +168,8 @@ def rebuild(cls: Any, storage: Any, dtype: Any, size: Any, stride: Any, offset: 
 
 def reduce_storage(storage: Storage) -> Any:
     """For pickle: the bytes, the type under which the device holds them, and the device."""
+    if _unregistered(sys._getframe(2)):
+        return SERVICES.reduce_sent_storage(storage)
     dtype = FROM_NUMPY.get(storage.array.dtype) if len(storage.array.shape) == 1 else None
     return rebuild_storage, (host(storage._bytes()).tobytes(), dtype, str(storage.device))
 

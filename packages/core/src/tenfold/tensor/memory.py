@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gc
-import mmap
 from typing import Any, Self
 
 import numpy as np
 
+from tenfold.dispatch.devices import located, require_accelerator
 from tenfold.dispatch.runtime import RUNTIME
+from tenfold.tensor.shared import Segment, mapped_file, on_span, require_shared_memory, shared_copy, span_of
 from tenfold.types.dtypes import dtype
 
 
@@ -18,7 +19,6 @@ class Memory:
     array: Any
     key: Any
     version: int
-    _shared: bool
 
     @property
     def device(self) -> Any:
@@ -109,6 +109,8 @@ class Memory:
         backend, key = self.key.backend, self.key.device
         if size == self.nbytes():
             return self
+        if not self.resizable():
+            raise RuntimeError("Trying to resize storage that is not resizable: it is shared with other processes")
         if key.type == "meta":
             self.array = backend.empty((size,), np.dtype(np.uint8), key.index)
             return self
@@ -123,13 +125,13 @@ class Memory:
     def _move(self, made: Any) -> None:
         """Let this storage and every tensor on it lie in other memory."""
         tensors = [t for t in gc.get_referrers(self) if isinstance(t, RUNTIME["Tensor"])]  # slow, and rare
-        placed = [_placed(t, made) for t in tensors]
+        arrays = [placed(t, made) for t in tensors]
         self.array = made
-        for t, array in zip(tensors, placed):
+        for t, array in zip(tensors, arrays):
             t._array = array
 
     def resizable(self) -> bool:
-        return True
+        return self.key.device.type != "cpu" or not self.is_shared()
 
     def byteswap(self, d: dtype) -> None:
         """Reverse the order of the bytes of each element, read as elements of a dtype."""
@@ -153,28 +155,46 @@ class Memory:
         return self._made(copy._array, copy._key.device)
 
     def pin_memory(self, device: Any = "cuda") -> Self:
-        """The storage itself: host memory is not pinned here."""
+        """Refused without an accelerator, as in PyTorch; the storage itself where there is one: host memory is not pinned."""
         if self.key.device.type != "cpu":
             raise TypeError(f"cannot pin '{self.type()}' only CPU memory can be pinned")
+        require_accelerator()
         return self
 
     def is_pinned(self, device: Any = "cuda") -> bool:
         return False
 
     def is_shared(self) -> bool:
-        return getattr(self, "_shared", False)
+        """Whether other processes can have this memory, too."""
+        return span_of(self.key.backend.memory(self.array)[0]) is not None
 
     def share_memory_(self) -> Self:
-        """Move the memory to where forked processes share it."""
+        """Move the memory, with every tensor on it, to where processes share it."""
         if self.key.device.type != "cpu":
             raise RuntimeError("share_memory_: only available on CPU")
         if not self.is_shared():
-            if self.nbytes():
-                made = np.frombuffer(mmap.mmap(-1, self.nbytes()), np.uint8)
-                made[:] = self._bytes()._array
-                self._move(made)
-            self._shared = True
+            require_shared_memory()
+            self._move(shared_copy(self._bytes()._array))
         return self
+
+    @classmethod
+    def _new_shared(cls, size: int, *, device: Any = "cpu") -> Any:
+        """New memory of a number of bytes that processes can share."""
+        require_shared_memory()
+        kind: Any = cls
+        return kind(on_span(Segment.of_size(max(size, 1)), 0, size), located("cpu"))
+
+    @classmethod
+    def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> Any:
+        """A file's first bytes: with `shared` writes reach the file, which is made or grows as needed."""
+        kind: Any = cls
+        return kind(mapped_file(filename, shared, nbytes), located("cpu"))
+
+    @property
+    def filename(self) -> str | None:
+        """The file that this is, if it came `from_file` with shared=True."""
+        span = span_of(self.key.backend.memory(self.array)[0])
+        return None if span is None else span.segment.filename
 
     def untyped(self) -> Self:
         return self
@@ -206,7 +226,7 @@ def allocated(given: Any, key: Any) -> Any:
     return key.backend.from_numpy(values.astype(np.uint8), key.index)
 
 
-def _placed(tensor: Any, made: Any) -> Any:
+def placed(tensor: Any, made: Any) -> Any:
     """A tensor's array in new memory; where it does not fit any more, it stays where it was."""
     end = tensor.storage_offset() + 1 + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride()))
     whole = RUNTIME["wrap"](made, tensor._key.device)

@@ -58,6 +58,10 @@ class UntypedStorage(Memory):
         self.views = {id(view): ref(view) for view in found}
         return found
 
+    def held_once(self) -> bool:
+        """Whether nothing holds this but the attribute of the one tensor through which it is called."""
+        return getrefcount(self) - _OWN_REFERENCES <= 1
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Storage:
         return SERVICES.copy_storage(self, memo)  # type: ignore[no-any-return]
 

@@ -304,7 +304,18 @@ class TypedStorage:
     @classmethod
     def from_file(cls, filename: Any, shared: bool = False, size: int = 0) -> Any:
         """A storage on a file's bytes: with `shared` writes reach the file, which is made or grows as needed."""
-        return TypedStorage(wrap_storage=mapped(filename, shared, size * cls._dtype.itemsize), dtype=cls._dtype, _internal=True)
+        memory = UntypedStorage.from_file(filename, shared, size * cls._dtype.itemsize)
+        return TypedStorage(wrap_storage=memory, dtype=cls._dtype, _internal=True)
+
+    @classmethod
+    def _new_shared(cls, size: int) -> Any:
+        """New memory for a number of elements that processes can share."""
+        kind = getattr(cls, "_dtype", get_default_dtype())
+        return TypedStorage(wrap_storage=UntypedStorage._new_shared(size * kind.itemsize), dtype=kind, _internal=True)
+
+    @property
+    def filename(self) -> str | None:
+        return self._untyped_storage.filename
 
 
 def _caster(name: str, target: str) -> Any:
@@ -318,16 +329,6 @@ def _caster(name: str, target: str) -> Any:
 
 for _name, _target in _CASTS.items():
     setattr(TypedStorage, _name, _caster(_name, _target))
-
-
-def mapped(filename: Any, shared: bool, size_bytes: int) -> UntypedStorage:
-    """A file's first bytes as a storage: its own memory map when shared, else a copy on write."""
-    if shared:
-        with open(filename, "ab") as file:
-            if file.tell() < size_bytes:
-                file.truncate(size_bytes)
-    whole = np.memmap(filename, np.uint8, "r+" if shared else "c", shape=(size_bytes,))
-    return UntypedStorage(np.ndarray((size_bytes,), np.uint8, whole.data), located("cpu"))
 
 
 def on_storage(storage: TypedStorage | UntypedStorage, kind: dtype) -> Any:

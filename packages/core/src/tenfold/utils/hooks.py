@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
-__all__ = ["RemovableHandle", "add_hook"]
+__all__ = ["RemovableHandle", "add_hook", "unserializable_hook"]
 
 
 class RemovableHandle:
@@ -66,3 +66,14 @@ def add_hook(hooks: Any, hook: Callable[..., Any], prepend: bool = False) -> Rem
     if prepend:
         hooks.move_to_end(handle.id, last=False)
     return handle
+
+
+def unserializable_hook(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Say of a hook that it may stay behind, without a warning, when its tensor is sent to another process.
+
+    >>> @unserializable_hook
+    ... def double(grad):
+    ...     return 2 * grad
+    """
+    f.__torch_unserializable__ = True  # type: ignore[attr-defined]
+    return f

@@ -249,7 +249,6 @@ class DataLoader(Generic[T_co]):
             worker_id=0,
             num_workers=self.num_workers,
             init_fn=self.worker_init_fn,
-            block_prefix="",
             prefetch=self.prefetch_factor or 0,
             random_states=self._worker_start,
         )

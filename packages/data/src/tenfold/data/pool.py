@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import os
 import pickle
-import secrets
 import signal
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from tenfold.data.transport import Packet, discard
+from tenfold.data.transport import Packet, arrived
 from tenfold.data.worker import Job, Reply, StateTask, Task, run_worker
+from tenfold.multiprocessing.transit import SenderGone
 
 # How long workers may take to end by themselves, and then after SIGTERM, before they are killed.
 _GRACE_S = 5.0
@@ -34,8 +33,7 @@ class _Worker:
     process: BaseProcess
     tasks: Connection
     replies: Connection
-    prefix: str
-    pending: dict[tuple[int, int], str]  # (epoch, task number) -> name its block would have
+    pending: set[tuple[int, int]]  # (epoch, task number)
 
 
 class WorkerPool:
@@ -45,8 +43,6 @@ class WorkerPool:
     """
 
     def __init__(self, job: Job, context: BaseContext) -> None:
-        # One tracker for all processes, or each worker's own would remove blocks that the main process still wants.
-        resource_tracker.ensure_running()
         self._owner = os.getpid()
         self._workers: list[_Worker] = []
         try:
@@ -77,7 +73,7 @@ class WorkerPool:
         if not self._workers:
             raise RuntimeError(_ENDED)
         worker = self._workers[worker_id]
-        worker.pending[task.epoch, task.number] = f"{worker.prefix}{task.epoch:x}_{task.number:x}"
+        worker.pending.add((task.epoch, task.number))
         try:
             worker.tasks.send(task)
         except OSError as error:
@@ -99,7 +95,12 @@ class WorkerPool:
             reply: Reply = worker.replies.recv()
         except (EOFError, OSError) as error:
             raise self._death(worker) from error
-        del worker.pending[reply.epoch, reply.number]
+        if isinstance(reply.content, Packet):
+            try:
+                reply = replace(reply, content=arrived(reply.content))
+            except SenderGone as error:
+                raise self._death(worker) from error
+        worker.pending.remove((reply.epoch, reply.number))
         return reply
 
     def _death(self, worker: _Worker) -> RuntimeError:
@@ -109,7 +110,7 @@ class WorkerPool:
         return RuntimeError(f"DataLoader worker (pid {pid}) {_cause(worker.process.exitcode)}")
 
     def shutdown(self) -> None:
-        """End all workers and remove the blocks that nobody received; harmless when repeated or in a forked child."""
+        """End all workers; harmless when repeated or in a forked child."""
         if os.getpid() != self._owner:
             return
         workers, self._workers = self._workers, []
@@ -125,15 +126,11 @@ class WorkerPool:
             worker.process.join()
             _drain(worker)
             worker.replies.close()
-            for block in worker.pending.values():
-                discard(block)
 
 
 def _start(job: Job, context: BaseContext, ends: list[Connection]) -> _Worker:
     task_source, task_sink = context.Pipe(duplex=False)
     reply_source, reply_sink = context.Pipe(duplex=False)
-    # Short: a block's name has at most 30 characters on macOS.
-    job = replace(job, block_prefix=f"tf{os.getpid():x}_{secrets.token_hex(3)}_")
     inherited = [*ends, task_sink, reply_source] if context.get_start_method() == "fork" else []
     arguments = (job, task_source, reply_sink, inherited)
     process = context.Process(target=run_worker, args=arguments, daemon=True)  # type: ignore[attr-defined]
@@ -148,7 +145,7 @@ def _start(job: Job, context: BaseContext, ends: list[Connection]) -> _Worker:
     finally:
         task_source.close()
         reply_sink.close()
-    return _Worker(process, task_sink, reply_source, job.block_prefix, {})
+    return _Worker(process, task_sink, reply_source, set())
 
 
 def _unpicklable(job: Job, context: BaseContext, error: Exception) -> RuntimeError:
@@ -178,10 +175,7 @@ def _drain(worker: _Worker) -> None:
     # Any exception: an interrupt in the middle of a message leaves the rest of it unreadable.
     with suppress(Exception):
         while worker.replies.poll():
-            reply: Reply = worker.replies.recv()
-            worker.pending.pop((reply.epoch, reply.number), None)
-            if isinstance(reply.content, Packet):
-                discard(reply.content.block)
+            worker.replies.recv()
 
 
 def _await_end(workers: Iterable[_Worker], seconds: float) -> list[_Worker]:

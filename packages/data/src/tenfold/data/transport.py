@@ -1,30 +1,26 @@
-"""Batches between processes: arrays travel in one shared memory block per batch, the rest in a pickle.
+"""Batches between processes: arrays travel in one block of shared memory per batch, the rest in a pickle.
 
-The sender copies arrays into a new block and sends its name; the receiver maps the block, removes the name at once
-and builds tensors on the mapping without a copy. The mapping goes when the last of these tensors does. The resource
-tracker, which sender and receiver must share, removes blocks only when all of these processes were killed.
+The block travels as tensors do in `tenfold.multiprocessing`: by a handle, with which the receiver maps the sender's memory
+and builds tensors on it without a copy. It has no name that could be left behind, and goes with the last of these tensors.
 """
 
 from __future__ import annotations
 
 import io
-import os
 import pickle
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
-from multiprocessing.shared_memory import SharedMemory
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 import tenfold
 from tenfold import Tensor
+from tenfold.multiprocessing import transit
+from tenfold.tensor.shared import AVAILABLE, Segment, on_span, starts_of
 
 # Below this size a pickle through the pipe is cheaper than a block and its system calls.
 _MIN_SHARED_BYTES = 4096
-_ALIGNMENT = 64
-_SHARED_FOLDER = "/dev/shm"
 
 
 @dataclass(frozen=True)
@@ -32,24 +28,25 @@ class Packet:
     """A batch on its way: the pickle, and where in which block its large arrays lie."""
 
     body: bytes
-    block: str | None
+    block: transit.Handle | Segment | None
     spans: tuple[tuple[int, int], ...]  # (start, size in bytes) per array
 
 
-def pack(batch: Any, block_name: str) -> Packet:
-    """Put a batch's arrays into a new shared block of that name (unless it is small) and pickle the rest.
+def pack(batch: Any) -> Packet:
+    """Put a batch's arrays into a new shared block (unless it is small) and pickle the rest.
 
-    Without room in the shared memory folder the arrays go into the pickle: slower, but no process dies of it.
+    Without room for shared memory the arrays go into the pickle: slower, but no process dies of it.
     """
     arrays: list[np.ndarray[Any, Any]] = []
     body = _pickled(batch, arrays)
-    starts, total = _layout(arrays)
-    if not total:
+    if not arrays:
         return Packet(body, None, ())
-    if not _can_share(total):
+    starts, total = starts_of(array.nbytes for array in arrays)
+    try:
+        block = _block(arrays, total)
+    except OSError:
         return pack_small(batch)
-    _fill_block(block_name, total, arrays, starts)
-    return Packet(body, block_name, tuple((start, array.nbytes) for start, array in zip(starts, arrays, strict=True)))
+    return Packet(body, transit.send(block), tuple((start, array.nbytes) for start, array in zip(starts, arrays, strict=True)))
 
 
 def pack_small(value: Any) -> Packet:
@@ -57,59 +54,27 @@ def pack_small(value: Any) -> Packet:
     return Packet(_pickled(value, None), None, ())
 
 
+def arrived(packet: Packet) -> Packet:
+    """The packet with its block mapped here, so that it needs its sender no more. Raises: SenderGone."""
+    return replace(packet, block=transit.receive(packet.block)) if isinstance(packet.block, transit.Handle) else packet
+
+
 def unpack(packet: Packet) -> Any:
-    """The batch of a packet; its arrays lie on the packet's block, whose name is gone afterwards."""
-    if packet.block is None:
+    """The batch of a packet, its arrays on the packet's block."""
+    block = arrived(packet).block
+    if block is None:
         return pickle.loads(packet.body)  # noqa: S301 - from our own worker
-    memory = _map_block(packet.block)
-    buffers = [memory[start : start + size] for start, size in packet.spans]
+    assert isinstance(block, Segment), "it has arrived"
+    buffers = [on_span(block, start, size) for start, size in packet.spans]
+    if Segment.live > _max_mappings():
+        buffers = [buffer.copy() for buffer in buffers]
     return pickle.loads(packet.body, buffers=buffers)  # noqa: S301 - from our own worker
 
 
-def discard(block_name: str | None) -> None:
-    """Remove a block that nobody will map; fine if it does not exist."""
-    if block_name is None:
-        return
-    try:
-        block = SharedMemory(block_name)
-    except FileNotFoundError:
-        return
-    block.close()
-    block.unlink()
-
-
-def _layout(arrays: list[np.ndarray[Any, Any]]) -> tuple[list[int], int]:
-    starts, total = [], 0
-    for array in arrays:
-        starts.append(total)
-        total += -(-array.nbytes // _ALIGNMENT) * _ALIGNMENT
-    return starts, total
-
-
-def _fill_block(name: str, size: int, arrays: list[np.ndarray[Any, Any]], starts: list[int]) -> None:
-    block = SharedMemory(name, create=True, size=size)
-    try:
-        for start, array in zip(starts, arrays, strict=True):
-            np.ndarray(array.shape, array.dtype, block.buf, start)[...] = array
-    except BaseException:
-        block.unlink()
-        raise
-    finally:
-        block.close()
-
-
-def _can_share(size: int) -> bool:
-    """Whether a block of that size can be handed over.
-
-    Linux: writing beyond the folder's room would kill the process with SIGBUS. Windows: a block ends with its sender's handle.
-    """
-    if not sys.platform.startswith("linux"):
-        return sys.platform != "win32"
-    try:
-        room = os.statvfs(_SHARED_FOLDER)
-    except OSError:
-        return False
-    return room.f_bavail * room.f_frsize > size
+def _block(arrays: list[np.ndarray[Any, Any]], total: int) -> Segment:
+    if not AVAILABLE:
+        raise OSError("tensors share memory between processes on Linux only")
+    return Segment.holding(arrays, total)
 
 
 class _BatchPickler(pickle.Pickler):
@@ -151,45 +116,11 @@ def _tensor_from(array: np.ndarray[Any, Any], requires_grad: bool) -> Tensor:
     return tensor.requires_grad_() if requires_grad else tensor
 
 
-class _Mapping:
-    """A mapped block as an array owner: arrays made from it keep it alive, and its end closes the block.
-
-    Arrays made from `SharedMemory.buf` would instead forbid closing, as their buffers are exports of the mapping.
-    """
-
-    live = 0
-
-    def __init__(self, block: SharedMemory) -> None:
-        address = _bytes_of(block).ctypes.data
-        self.__array_interface__ = {"shape": (block.size,), "typestr": "|u1", "data": (address, False), "version": 3}
-        self._close: Callable[[], None] = block.close
-        _Mapping.live += 1
-
-    def __del__(self) -> None:
-        _Mapping.live -= 1
-        self._close()
-
-
-def _map_block(name: str) -> np.ndarray[Any, Any]:
-    block = SharedMemory(name)
-    block.unlink()
-    if _Mapping.live < _max_mappings():
-        return np.asarray(_Mapping(block))
-    memory = _bytes_of(block).copy()
-    block.close()
-    return memory
-
-
-def _bytes_of(block: SharedMemory) -> np.ndarray[Any, Any]:
-    assert block.buf is not None, "the block is open"
-    return np.frombuffer(block.buf, np.uint8)
-
-
 def _max_mappings() -> int:
-    """How many mappings may live at once, each holding two file descriptors; beyond it batches are copied."""
+    """How many blocks may live at once, each holding a file descriptor; beyond it batches are copied."""
     try:
         import resource  # not on Windows
     except ImportError:
         return sys.maxsize
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return sys.maxsize if soft == resource.RLIM_INFINITY else soft // 8
+    return sys.maxsize if soft == resource.RLIM_INFINITY else soft // 4

@@ -15,8 +15,9 @@ import tenfold
 from tenfold.data.failure import Failure, capture
 from tenfold.data.fetch import Fetch, make_fetch
 from tenfold.data.randomness import get_random_state, portable, seed_worker, set_random_state
-from tenfold.data.transport import Packet, discard, pack, pack_small
+from tenfold.data.transport import Packet, pack, pack_small
 from tenfold.data.worker_info import WorkerInfo, set_epoch, set_worker_info
+from tenfold.multiprocessing import transit
 
 # How often a worker looks whether its parent still lives, where a closed pipe does not tell.
 _PARENT_CHECK_S = 2.0
@@ -34,7 +35,6 @@ class Job:
     worker_id: int
     num_workers: int
     init_fn: Callable[[int], None] | None
-    block_prefix: str
     prefetch: int
     random_states: list[dict[str, Any]] | None  # of all workers, when an epoch is resumed
 
@@ -81,10 +81,12 @@ def run_worker(job: Job, tasks: Connection, replies: Connection, inherited: list
     try:
         serve = _Server(job)
         while (task := inbox.get()) is not None:
-            _send(replies, serve(task))
+            replies.send(serve(task))
     except (KeyboardInterrupt, BrokenPipeError):
         # Ctrl-C reaches the parent too, which reports it; a broken pipe means that the parent is gone.
         pass
+    finally:
+        transit.drop_what_waits()
 
 
 def _receive(tasks: Connection, inbox: queue.SimpleQueue[Task | StateTask | None], parent: int) -> None:
@@ -99,15 +101,6 @@ def _receive(tasks: Connection, inbox: queue.SimpleQueue[Task | StateTask | None
     except (EOFError, OSError):
         pass
     inbox.put(None)
-
-
-def _send(replies: Connection, reply: Reply) -> None:
-    try:
-        replies.send(reply)
-    except BaseException:
-        if isinstance(reply.content, Packet):
-            discard(reply.content.block)
-        raise
 
 
 class _Server:
@@ -162,4 +155,4 @@ class _Server:
         except StopIteration:
             self._fetch = None
             return None
-        return pack(batch, f"{self._job.block_prefix}{task.epoch:x}_{task.number:x}")
+        return pack(batch)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import tenfold
 from tenfold import Tensor
 from tenfold.dispatch.overrides import DisableTorchFunctionSubclass, disabled_torch_function
+from tenfold.tensor.sharing import send_as_tensor
 
 __all__ = [
     "Buffer",
@@ -68,6 +69,9 @@ def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -
     """What a pickled Parameter calls to come back."""
     made: Parameter = Parameter(data, requires_grad)
     return made
+
+
+send_as_tensor(Parameter)
 
 
 class Buffer(Tensor):

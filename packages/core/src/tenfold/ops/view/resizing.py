@@ -5,9 +5,12 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from tenfold.dispatch.devices import require_accelerator
 from tenfold.dispatch.inplace import bump_version
 from tenfold.dispatch.meta import contiguous_strides
 from tenfold.ops.creation.factories import checked_size, fill_uninitialised
+from tenfold.tensor.shared import span_of
+from tenfold.tensor.sharing import share_memory
 from tenfold.tensor.storage import UntypedStorage
 from tenfold.tensor.tensor import Tensor
 from tenfold.tensor.typed_storage import STORAGES, on_storage
@@ -98,14 +101,18 @@ def _storage_type(self: Tensor) -> Any:
 
 
 def _share_memory(self: Tensor) -> Tensor:
-    """Mark the tensor's memory as shared with other processes."""
-    if self.device.type == "cpu":
-        self.untyped_storage().share_memory_()
+    """Move the tensor's memory, with all views of it, to where processes share it."""
+    if self._key.backend.name == "cpu" and self._key.level is None:
+        share_memory(self)
+    elif self.is_meta:
+        raise RuntimeError("share_memory_: only available on CPU")
     return self
 
 
 def _is_shared(self: Tensor) -> bool:
-    return self.device.type != "cpu" or (self._storage is not None and self._storage.is_shared())
+    if self.device.type != "cpu":
+        return not self.is_meta
+    return span_of(self._key.backend.memory(self._array)[0]) is not None
 
 
 def _is_pinned(self: Tensor, device: Any = None) -> bool:
@@ -114,9 +121,10 @@ def _is_pinned(self: Tensor, device: Any = None) -> bool:
 
 
 def _pin_memory(self: Tensor, device: Any = None) -> Tensor:
-    """The tensor itself: host memory is not pinned here."""
+    """Refused without an accelerator, as in PyTorch; the tensor itself where there is one: host memory is not pinned."""
     if self.device.type != "cpu":
         raise RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
+    require_accelerator()
     return self
 
 

@@ -1,0 +1,204 @@
+"""Memory that processes share: files without a name, mapped by every process that has them.
+
+Since no name exists, nothing can be left behind: the system frees the memory with the last process that holds it, however
+that one ends. Linux only; elsewhere tensors are copied between processes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import sys
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import numpy as np
+
+AVAILABLE = sys.platform.startswith("linux")
+# Files here can be given a name later (see `multiprocessing.transit`); where there is no room, the system's own will do.
+FOLDER = "/dev/shm"
+ALIGNMENT = 64
+_FAILED = ctypes.c_void_p(-1).value
+
+Bytes = Iterable[np.ndarray[Any, Any]]
+
+
+def _library() -> Any:
+    library = ctypes.CDLL(None, use_errno=True)
+    library.mmap.restype = ctypes.c_void_p
+    library.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_int64)
+    library.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+    return library
+
+
+_libc = _library() if AVAILABLE else None
+
+
+class Segment:
+    """A mapped file and its descriptor, which other processes need to map it too; both end with the object.
+
+    `mmap.mmap` would hold a second descriptor, and processes may have only a thousand.
+    """
+
+    __slots__ = ("__weakref__", "address", "fd", "filename", "identity", "size")
+    live: ClassVar[int] = 0  # how many descriptors this process holds
+
+    def __init__(self, fd: int, size: int, filename: str | None = None) -> None:
+        self.fd, self.size, self.filename = fd, size, filename
+        self.address = None
+        Segment.live += 1
+        status = os.fstat(fd)
+        self.identity = (status.st_dev, status.st_ino)
+        assert _libc is not None, "Linux"
+        address = _libc.mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, fd, 0)
+        if address == _FAILED:
+            number = ctypes.get_errno()
+            raise OSError(number, f"mapping {size} bytes of shared memory: {os.strerror(number)}")
+        self.address = address
+
+    def __del__(self, close: Any = os.close, library: Any = _libc) -> None:
+        if self.address is not None:
+            library.munmap(self.address, self.size)
+        if self.fd >= 0:
+            close(self.fd)
+            type(self).live -= 1
+
+    def drop_descriptor(self) -> None:
+        """Keep the memory, but no descriptor: it cannot be sent on."""
+        fd, self.fd = self.fd, -1
+        os.close(fd)
+        Segment.live -= 1
+
+    @classmethod
+    def of_size(cls, size: int) -> Segment:
+        """A new segment full of zeros."""
+        return cls(_made(size, lambda fd: os.posix_fallocate(fd, 0, size)), size)
+
+    @classmethod
+    def holding(cls, parts: Bytes, size: int) -> Segment:
+        """A new segment with the bytes of flat uint8 arrays, each starting at a multiple of `ALIGNMENT`.
+
+        They are written to the file, not to its mapping: that takes half the time, and where the memory is full it is an
+        error instead of the end of the process.
+        """
+        return cls(_made(size, lambda fd: _write(fd, parts, size)), size)
+
+
+class Span:
+    """A part of a segment, the owner of the arrays on it (NumPy asks for `__array_interface__`)."""
+
+    __slots__ = ("__array_interface__", "__weakref__", "offset", "segment", "size")
+
+    def __init__(self, segment: Segment, offset: int, size: int) -> None:
+        self.segment, self.offset, self.size = segment, offset, size
+        assert segment.address is not None, "mapped"
+        place = (segment.address + offset, False)
+        self.__array_interface__ = {"shape": (size,), "typestr": "|u1", "data": place, "version": 3}
+
+
+def on_span(segment: Segment, offset: int, size: int) -> Any:
+    """A part of a segment as a flat uint8 array, which keeps the segment alive."""
+    return np.asarray(Span(segment, offset, size))
+
+
+def span_of(owner: Any) -> Span | None:
+    """The part of a segment that an array's owner (`Backend.memory`) lies on, if it is shared memory."""
+    base = getattr(owner, "base", None)
+    return base if type(base) is Span else None
+
+
+def shared_copy(array: np.ndarray[Any, Any]) -> Any:
+    """The bytes of a flat uint8 array in shared memory."""
+    return on_span(Segment.holding([array], max(array.size, 1)), 0, array.size)
+
+
+def shared_array(array: Any, backend: Any) -> Any:
+    """An array's elements in shared memory, with its strides; what else lies in its memory stays behind."""
+    owner, _, offset = backend.memory(array)
+    if span_of(owner) is not None:
+        return array
+    if min(array.strides, default=0) < 0:
+        array, offset = array.copy("C"), 0
+    extent = array.itemsize + sum((n - 1) * s for n, s in zip(array.shape, array.strides)) if array.size else 0
+    memory = shared_copy(backend.memory_bytes(array)[offset : offset + extent])
+    return np.ndarray(array.shape, array.dtype, memory, 0, array.strides)
+
+
+def require_shared_memory() -> None:
+    """RuntimeError where this system has no shared memory for tensors."""
+    if not AVAILABLE:
+        raise RuntimeError(
+            f"share_memory_: tensors share memory between processes on Linux only, this is {sys.platform}; queues and pipes "
+            f"copy them here"
+        )
+
+
+def starts_of(sizes: Iterable[int]) -> tuple[list[int], int]:
+    """Where parts of these sizes begin in a segment, and the segment's size."""
+    starts, total = [], 0
+    for size in sizes:
+        starts.append(total)
+        total += -(-size // ALIGNMENT) * ALIGNMENT
+    return starts, total
+
+
+def _made(size: int, fill: Any) -> int:
+    """The descriptor of a new file without a name."""
+    try:
+        fd = os.open(FOLDER, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except OSError:  # no such folder, or too many open files: then this fails, too
+        return _filled(os.memfd_create("tenfold"), size, fill)
+    try:
+        return _filled(fd, size, fill)
+    except OSError:  # no room: a container's folder often has 64 MB
+        return _filled(os.memfd_create("tenfold"), size, fill)
+
+
+def _filled(fd: int, size: int, fill: Any) -> int:
+    try:
+        os.ftruncate(fd, size)
+        fill(fd)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+def _write(fd: int, parts: Bytes, size: int) -> None:
+    place = 0
+    for part in parts:
+        view, start = memoryview(part), place  # type: ignore[arg-type]
+        while view:  # a call writes at most 2 GB
+            written = os.pwrite(fd, view, start)
+            view, start = view[written:], start + written
+        place += -(-part.size // ALIGNMENT) * ALIGNMENT
+    if place > size:
+        os.ftruncate(fd, size)
+
+
+# Files
+
+
+def mapped_file(filename: Any, shared: bool, size: int) -> Any:
+    """A file's first bytes as a flat uint8 array: the file itself when shared, else a copy of what is written to."""
+    path = os.fspath(filename)
+    try:
+        fd = os.open(path, (os.O_RDWR | os.O_CREAT if shared else os.O_RDONLY) | getattr(os, "O_CLOEXEC", 0), 0o644)
+    except OSError as error:
+        mode = "read-write" if shared else "read-only"
+        raise RuntimeError(f"unable to open file <{path}> in {mode} mode: {error.strerror} ({error.errno})") from None
+    try:
+        present = os.fstat(fd).st_size
+        if present < size and not shared:
+            raise RuntimeError(f"file <{path}> size <{present}> is smaller than the required mapping size <{size}>")
+        if present < size:
+            os.ftruncate(fd, size)
+        if shared and AVAILABLE and size:
+            return on_span(Segment(os.dup(fd), size, path), 0, size)
+    finally:
+        os.close(fd)
+    if not size:
+        return np.empty(0, np.uint8)
+    whole = np.memmap(path, np.uint8, "r+" if shared else "c", shape=(size,))
+    return np.ndarray((size,), np.uint8, whole.data)
