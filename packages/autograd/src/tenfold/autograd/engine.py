@@ -65,18 +65,17 @@ def queue_callback(callback: Any) -> None:
 
 
 def _count_edges(roots: list[Node]) -> dict[Node, int]:
-    """How many gradients each reachable node waits for."""
-    pending = dict.fromkeys(roots, 0)
-    stack = list(pending)
-    while stack:
-        for n in stack.pop()._next:
+    """How many gradients each reachable node waits for, less one: that of a root that nothing else leads to is -1."""
+    pending = dict.fromkeys(roots, -1)
+    reached = list(pending)
+    for node in reached:  # which grows meanwhile
+        for n in node._next:
             if n is not None:
-                count = pending.get(n)
-                if count is None:
-                    pending[n] = 1
-                    stack.append(n)
+                if n in pending:
+                    pending[n] += 1
                 else:
-                    pending[n] = count + 1
+                    pending[n] = 0
+                    reached.append(n)
     return pending
 
 
@@ -102,69 +101,76 @@ def _walk(  # noqa: C901 - the whole of the path, case by case
     create_graph: bool, captures: dict[Node, Any] | None, accumulate: bool, only: set[Node],
 ) -> None:  # fmt: skip
     run_node = anomaly.checked if anomaly.ANOMALY.enabled else None
-    grads: dict[Node, Any] = {}
+    grads: dict[Node, Any] = {}  # sums that wait for further terms
     for node, g in roots:
         known = grads.get(node)
         grads[node] = g if known is None else known + g
     roots.clear()  # the caller's list must not keep the root gradients alive: it decides about in-place accumulation
-    ready = [node for node in grads if not pending[node]]
+    ready = [(node, grads.pop(node)) for node in list(grads) if pending[node] < 0]
     g = None
     owned: set[Node] = set()  # nodes whose gradient is a sum made here, which further terms may be added to in place
+    special = captures is not None or useful is not None or run_node is not None
     while ready:
-        node = ready.pop()
-        g = grads.pop(node, None)
-        if g is not None:
-            if node._extra is not None:
-                g = hooks.arriving(node, g)
-            if captures is not None and node in captures:
-                captures[node] = g
-        if node.is_leaf:
-            if g is not None and accumulate:
-                if node._extra is not None:
-                    g = hooks.before(node, g)
-                _accumulate(node, g, create_graph)
-            continue
-        if useful is None:
-            edges = node._next
-        else:
-            edges = tuple([n if n in useful else None for n in node._next])
-            # Nothing that is wanted lies behind a node whose own gradient was.
-            if node not in only and not any(edges):
-                continue
-        if g is not None and node._extra is not None and not node.is_output:
-            g = hooks.before(node, g)
-        if node.is_output:
-            _deposit(node, g, grads)
-            results: Any = (None,)
-        elif g is None:
-            results = (None,) * len(edges)
-        else:
-            results = node.apply(g, edges) if run_node is None else run_node(node, g, edges)
-            if node._extra is not None and "post" in node._extra:
-                results = hooks.after(node, results, g)
+        node, g = ready.pop()
+        edges = node._next
+        if edges and node._extra is None and g is not None and not special:
+            results = node.apply(g, edges)
             if not keep_graph:
                 node.release()
-        for n, r in zip(edges, results):
+        else:
+            if g is not None:
+                if node._extra:
+                    g = hooks.arriving(node, g)
+                if captures is not None and node in captures:
+                    captures[node] = g
+            if node.is_leaf:
+                if g is not None and accumulate:
+                    if node._extra:
+                        g = hooks.before(node, g)
+                    _accumulate(node, g, create_graph)
+                continue
+            if useful is not None:
+                edges = tuple([n if n in useful else None for n in edges])
+                # Nothing that is wanted lies behind a node whose own gradient was.
+                if node not in only and not any(edges):
+                    continue
+            if node.is_output:
+                _deposit(node, g, grads)
+                results = (None,)
+            elif g is None:
+                results = (None,) * len(edges)
+            else:
+                if node._extra:
+                    g = hooks.before(node, g)
+                results = node.apply(g, edges) if run_node is None else run_node(node, g, edges)
+                if node._extra and "post" in node._extra:
+                    results = hooks.after(node, results, g)
+                if not keep_graph:
+                    node.release()
+        place = 0
+        for n in edges:
+            r = results[place]
+            place += 1
             if n is None:  # no gradient wanted; what is not useful never becomes ready either
                 continue
             if r is not None:
                 if r._array.shape != n._shape and not n.is_multiple:
                     r = sum_to(r, n._shape)
-                known = grads.get(n)
-                if known is None:
+                if n in grads:
+                    _add(grads, n, r, owned, create_graph)
+                    r = None
+            if pending[n]:
+                pending[n] -= 1
+                if r is not None:
                     grads[n] = r
-                else:
-                    _add(grads, n, known, r, owned, create_graph)
-            left = pending[n] - 1
-            if left:
-                pending[n] = left
             else:
-                ready.append(n)
-        r = known = results = None  # so that `_accumulate` can see whether it has the only reference to a gradient
+                ready.append((n, grads.pop(n, None) if r is None else r))
+        r = results = None  # so that `_accumulate` can see whether it has the only reference to a gradient
 
 
-def _add(grads: dict[Node, Any], n: Node, known: Any, r: Any, owned: set[Node], create_graph: bool) -> None:
+def _add(grads: dict[Node, Any], n: Node, r: Any, owned: set[Node], create_graph: bool) -> None:
     """Add a further term to the gradient that waits at a node, in place where the sum was made here."""
+    known = grads[n]
     if n in owned and r._key.level is None:
         known.add_(r)
         return

@@ -399,4 +399,4 @@ def _mark_views(outputs: tuple[Any, ...], args: tuple[Any, ...], count: int) -> 
         if isinstance(t, Tensor) and t._base is not None and not _is_in(t, args):
             t._origin = "function" if count == 1 else "several"
             storage = t.untyped_storage()
-            storage.marked = storage.guarded = True
+            storage.mark()

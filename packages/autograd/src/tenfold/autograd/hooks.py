@@ -93,5 +93,11 @@ def after(node: Node, inputs: Any, g: Any) -> Any:
     for hook in list(node._extra.get("post", {}).values()):  # each sees what the one before it returned
         replaced = hook(tuple(inputs), outputs)
         if replaced is not None:
+            expected = len(inputs)
             inputs = replaced if isinstance(replaced, (tuple, list)) else (replaced,)
+            if len(inputs) != expected:
+                raise RuntimeError(
+                    f"hook {getattr(hook, '__name__', hook)!r} of {node.name()} has returned an incorrect number of values "
+                    f"(got {len(inputs)}, but expected {expected})"
+                )
     return inputs

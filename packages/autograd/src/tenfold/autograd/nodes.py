@@ -31,13 +31,14 @@ class Node:
     tensors: tuple[str, ...] = ()  # those of them that are tensors, with versions in v_NAME
     label: Any = None  # a function of the node that gives its name, where that depends on the call
 
-    # Methods that saved.py brings: `node._saved_NAME`, and hooks of one saved tensor.
-    saved_value: Any
+    # Methods that saved.py brings: hooks of one saved tensor, and for a class the attributes `_saved_NAME`.
     set_saved_hooks: Any
+    show_fields: Any
 
     _next: tuple[Any, ...]  # for each differentiable input the node that takes its gradient, or None
     _shape: tuple[int, ...]  # of the result, and so of the gradient that arrives
-    _extra: dict[str, Any] | None  # hooks, retained gradients, anomaly traces: only where there are any
+    # Hooks, retained gradients, anomaly traces. The engine looks closer at nodes that have some, or are no plain operations (()).
+    _extra: Any
 
     def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
         raise TypeError(f"{type(self).__name__} defines no apply")
@@ -68,14 +69,9 @@ class Node:
         return self.extras().setdefault("metadata", {})  # type: ignore[no-any-return]
 
     def extras(self) -> dict[str, Any]:
-        if self._extra is None:
+        if not self._extra:
             self._extra = {}
-        return self._extra
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith(("_saved_", "_raw_saved_")):
-            return self.saved_value(name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return self._extra  # type: ignore[no-any-return]
 
     def __call__(self, *gs: Any) -> Any:
         """Run the node by hand: gradients of its results in, gradients of its arguments out."""
@@ -94,7 +90,7 @@ class Node:
         return add_hook(self.extras().setdefault("pre", {}), hook)
 
     def retains(self, tensor: Any) -> bool:
-        return self._extra is not None and "retain" in self._extra
+        return bool(self._extra) and "retain" in self._extra
 
 
 class AccumulateGrad(Node):
@@ -121,7 +117,7 @@ class Output(Node):
 
     def __init__(self, parent: Node, index: int, shape: tuple[int, ...]) -> None:
         self.parent, self.index, self._shape = parent, index, shape
-        self._next, self._extra = (parent,), None
+        self._next, self._extra = (parent,), ()
 
     def name(self) -> str:
         return self.parent.name()

@@ -35,8 +35,10 @@ def make_attach(operator: Operator) -> Any:
     filename = f"<tenfold gradient of {operator.name}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     exec(compile(text, filename, "exec"), namespace)  # noqa: S102 - its own text
+    made = namespace[rule.node_name]
+    made.show_fields()
     if rule.label is not None:
-        namespace[rule.node_name].label = staticmethod(rule.label)
+        made.label = staticmethod(rule.label)
     namespace["attach"].source = text
     return namespace["attach"]
 
@@ -149,6 +151,20 @@ def filled(node: Any, gs: Any) -> list[Any]:
     return made
 
 
+_IDENTITY = (lambda g: g).__code__.co_code
+
+
+def _is_identity(rule: Any) -> bool:
+    """Whether a rule is `lambda g: g`, which the generated code need not call."""
+    code = getattr(rule, "__code__", None)
+    return code is not None and code.co_code == _IDENTITY and code.co_argcount == 1
+
+
+def _storage_of(name: str) -> str:
+    """The text of the storage of what may be a tensor or a number; numbers have none."""
+    return f"{name}._storage if type({name}) is Tensor else getattr({name}, '_storage', None)"
+
+
 class _Source:
     """The text of one operator's node class and attach function."""
 
@@ -255,7 +271,7 @@ class _Source:
         elif self.params[name].role == "list":
             store = [f"node.s_{name} = list({name})", f"node.v_{name} = [0 if x is None else x._version for x in {name}]"]
         else:
-            store = [f"node.s_{name} = {name}", f"node.v_{name} = getattr({name}, '_version', None)"]
+            store = [f"node.s_{name} = {name}", f"s = {_storage_of(name)}", f"node.v_{name} = 0 if s is None else s.version"]
         return self._if_used(name, store)
 
     def _if_used(self, name: str, store: list[str]) -> list[str]:
@@ -283,6 +299,7 @@ class _Source:
         results = []
         for position, p in enumerate(self.diff):
             call = f"rule_{p.name}({', '.join(self.needs[p.name])})"
+            call = "g" if _is_identity(self.rule.rules[p.name]) else call
             results.append(f"None if wanted[{position}] is None else {call}")
         return [*lines, f"        return ({', '.join(results)},)"]
 
@@ -321,8 +338,10 @@ class _Source:
             ]
         return [
             *lines,
-            f"        if {name} is not None and getattr({name}, '_version', None) != self.v_{name}:",
-            f"            raise modified(self, {name!r}, {name}, self.v_{name})",
+            f"        if {name} is not None:",
+            f"            s = {_storage_of(name)}",
+            f"            if (0 if s is None else s.version) != self.v_{name}:",
+            f"                raise modified(self, {name!r}, {name}, self.v_{name})",
         ]
 
     def _release(self, saved: list[str]) -> list[str]:

@@ -191,32 +191,60 @@ def set_hooks(node: Any, field: str, position: int | None, hooks: Hooks) -> None
     pack_one(node, field, position, hooks)
 
 
-_NAMES = {"self": "input", "result": "out", "mat1": "input", "vec1": "input", "condition": "condition"}
+_SPOKEN = {"input": ("self", "mat1", "vec1"), "out": ("result",)}
 
 
-def _field_of(node: Any, name: str) -> str | None:
-    """The field that PyTorch's name of a saved value means."""
-    fields = node.fields
-    found = _NAMES.get(name, re.sub(r"^result(\d+)$", r"out\1", name))
-    sized = re.sub(r"_sym_sizes$|_sizes$", "_shape", name)
-    for candidate in (name, found, sized, sized.replace("self", "input"), sized.replace("self_", "input_")):
-        if candidate in fields:
-            return candidate
-    return None
+class SavedField:
+    """`node._saved_NAME`, or `node._raw_saved_NAME`, of one field of a class of nodes.
+
+    A property by hand, for a `__getattr__` would slow every attribute of every node.
+    """
+
+    __slots__ = ("field", "raw")
+
+    def __init__(self, field: str, raw: bool) -> None:
+        self.field, self.raw = field, raw
+
+    def __get__(self, node: Any, owner: Any = None) -> Any:
+        if node is None:
+            return self
+        return raw_value(node, self.field) if self.raw else saved_value(node, self.field)
 
 
-def lookup(node: Any, name: str) -> Any:
-    """`node._saved_NAME` and `node._raw_saved_NAME`; AttributeError when the node saves no such thing."""
-    raw = name.startswith("_raw_saved_")
-    field = _field_of(node, name.removeprefix("_raw_saved_" if raw else "_saved_"))
-    if field is None or (raw and field not in node.tensors):
-        raise AttributeError(f"{type(node).__name__!r} object has no attribute {name!r}")
+def show_fields(cls: Any) -> None:
+    """Give a class of nodes the attributes by which users see what its nodes save, under our names and PyTorch's."""
+    for field in cls.fields:
+        for name in _names_of(field):
+            setattr(cls, "_saved_" + name, SavedField(field, raw=False))
+            if field in cls.tensors:
+                setattr(cls, "_raw_saved_" + name, SavedField(field, raw=True))
+
+
+def _names_of(field: str) -> Iterator[str]:
+    """What PyTorch may call a saved value: `self` for the input, `result` for the output, `self_sizes` for a shape."""
+    yield field
+    source = field.removesuffix("_shape")
+    spoken = _SPOKEN.get(source, ())
+    if source != field:
+        yield from (name + ending for name in (source, *spoken) for ending in ("_sizes", "_sym_sizes"))
+        return
+    yield from spoken
+    if re.fullmatch(r"out\d+", field):
+        yield field.replace("out", "result")
+
+
+def raw_value(node: Any, field: str) -> Any:
+    """The saved tensor as an object that takes hooks, or one for each tensor of a list."""
+    value = getattr(node, "s_" + field)
+    several = isinstance(value, list)
+    return tuple(raw_saved(node, field, i) for i in range(len(value))) if several else raw_saved(node, field, None)
+
+
+def saved_value(node: Any, field: str) -> Any:
+    """What a node saved; RuntimeError when it was freed."""
     value = getattr(node, "s_" + field)
     if field not in node.tensors:
         return value
-    if raw:
-        several = isinstance(value, list)
-        return tuple(raw_saved(node, field, i) for i in range(len(value))) if several else raw_saved(node, field, None)
     if value is RELEASED:
         raise second_time(node)
     if isinstance(value, list):
@@ -224,7 +252,7 @@ def lookup(node: Any, name: str) -> Any:
     return _checked(node, field, None, value)
 
 
-Node.saved_value, Node.set_saved_hooks = lookup, set_hooks
+Node.set_saved_hooks, Node.show_fields = set_hooks, classmethod(show_fields)
 
 
 def _checked(node: Any, field: str, position: int | None, value: Any) -> Any:

@@ -11,6 +11,7 @@ from numpy._core.umath import clip  # type: ignore[attr-defined] # a ufunc, unli
 from tenfold.cpu.activation.erf import erf, erfc, erfinv
 from tenfold.cpu.backend import address, bytes_of, owner_of
 from tenfold.cpu.half import widened
+from tenfold.cpu.numbers import as_array
 from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
@@ -335,7 +336,7 @@ def lerp(input: Any, end: Any, weight: Any, out: Any = None) -> Any:
     step = np.subtract(end, input)
     if type(weight) in NUMBERS:
         near = abs(weight) < 0.5
-        step = np.multiply(step, weight if near else 1 - weight)
+        step = np.multiply(step, as_array(weight if near else 1 - weight, step.dtype))
         return np.add(input, step, out) if near else np.subtract(end, step, out)
     near = np.abs(weight) < 0.5
     result = np.where(near, input + step * weight, end - step * (1 - weight))
@@ -347,7 +348,7 @@ def lerp(input: Any, end: Any, weight: Any, out: Any = None) -> Any:
 def add_scaled(input: Any, other: Any, alpha: Any, out: Any = None) -> Any:
     if input.dtype.kind not in "fc" or type(alpha) not in (int, float):
         return NotImplemented
-    return np.add(input, np.multiply(other, np.array(alpha, input.dtype)), out)
+    return np.add(input, np.multiply(other, as_array(alpha, input.dtype)), out)
 
 
 @kernel(op.addcmul, device="cpu", into=True)
@@ -355,7 +356,7 @@ def add_scaled(input: Any, other: Any, alpha: Any, out: Any = None) -> Any:
 @quiet
 def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any, out: Any = None) -> Any:
     product = np.multiply(tensor1, tensor2)
-    return np.add(input, product if value == 1 else np.multiply(product, np.array(value, input.dtype)), out)
+    return np.add(input, product if value == 1 else np.multiply(product, as_array(value, input.dtype)), out)
 
 
 @kernel(op.addcdiv, device="cpu", into=True)
@@ -363,7 +364,7 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any, out: Any = None)
 @quiet
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any, out: Any = None) -> Any:
     quotient = np.true_divide(tensor1, tensor2)
-    return np.add(input, quotient if value == 1 else np.multiply(quotient, np.array(value, input.dtype)), out)
+    return np.add(input, quotient if value == 1 else np.multiply(quotient, as_array(value, input.dtype)), out)
 
 
 @kernel(op.clamp, device="cpu", into=True)

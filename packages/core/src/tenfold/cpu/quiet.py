@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
+from tenfold.cpu.numbers import ARRAYS
+
 # np.errstate costs 1.1 us a call. NumPy keeps its error state in this context variable, so running a function inside a
 # context in which the state is "ignore" is one C call, 0.1 us. Other NumPy versions may lack it: then errstate.
 _variable: Any = getattr(umath, "_extobj_contextvar", None)
@@ -40,19 +42,37 @@ def quiet(function: Any, arguments: int | None = None) -> Any:
 
     A context can be entered once at a time: a second thread (or a finalizer) that calls the same function meanwhile gets
     a RuntimeError before the function starts, and takes the slower way. A kernel's own RuntimeError comes up twice the
-    same, since kernels depend on nothing but their arguments.
+    same, since kernels depend on nothing but their arguments. Call paths do that themselves (`recovered` in
+    dispatch/full.py): they call `direct`, which is no Python function, and `direct.again` where it could not start.
     """
-    slow = _with_errstate(function)
-    if _ignore is None:
+    slow, run = _with_errstate(function), runner()
+    silent: Any
+    if run is None:
         silent = slow
     elif isinstance(function, np.ufunc) or arguments:
-        single = (arguments or function.nin) == 1
-        silent = _quiet_unary(function, runner(), slow) if single else _quiet_binary(function, runner(), slow)
+        silent = (_quiet_unary if (arguments or function.nin) == 1 else _quiet_binary)(function, run, slow)
     else:
-        silent = _quiet_function(function, runner(), slow)
+        silent = _quiet_function(function, run, slow)
     functools.update_wrapper(silent, function)
-    silent.__wrapped__ = function  # type: ignore[attr-defined]
+    silent.__wrapped__ = function
+    if run is not None:
+        silent.direct = functools.partial(run, function)
+        silent.direct.again, silent.direct.of = slow, silent  # what wraps `silent` inherits its attributes, and is not meant
+        if isinstance(function, np.ufunc) and function.nin == 2:
+            silent.direct.with_number = _with_number(function, runner(), silent)
     return silent
+
+
+def _with_number(ufunc: Any, run: Any, silent: Any) -> Callable[..., Any]:
+    """The same for an array and a Python number."""
+
+    def with_number(input: Any, other: Any, out: Any = None) -> Any:
+        try:
+            return run(ufunc, input, ARRAYS[input.dtype][other], out)
+        except (KeyError, OverflowError, RuntimeError):  # integers; a number too large; as in `quiet`
+            return silent(input, other, out)
+
+    return with_number
 
 
 def _quiet_unary(ufunc: Any, run: Any, slow: Any) -> Callable[..., Any]:

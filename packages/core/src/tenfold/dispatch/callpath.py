@@ -25,8 +25,8 @@ _READABLE = (int, float, bool, str, type(None))
 # The names of the generated code, which no parameter may have; its locals end with an underscore.
 _LOCALS = frozenset("r_ t_ s_ d_ b_ x_ T_ key_ slow_ kernel_ error_ rest_ old_ changed_".split())
 _GLOBALS = frozenset(
-    "ACTIVE TRANSFORMS GRAD_OFF grad_enabled dispatch dispatch_dunder explained has_gradient wrong_result new Tensor "
-    "Storage INFERENCE settle mark_view refused ref id wrap_all wrap_views F32 F64 I64 DEFAULT type len int float "
+    "ACTIVE TRANSFORMS GRAD_OFF grad_enabled dispatch dispatch_dunder recovered has_gradient wrong_result new Tensor "
+    "Storage INFERENCE settle note_view refused ref id wrap_all wrap_views F32 F64 I64 DEFAULT type len int float "
     "DTYPE REQUIRED as_dtype old_form missing absent NotImplemented Exception TypeError".split()
 )
 
@@ -76,7 +76,7 @@ def source(operator: Operator) -> str:
     binder += _normalise_dtype(operator, operator.params)
     binder += [f"    return {{{_by_name(operator)}}}"]
     taken = [p for p in operator.params if not (names and _in_rest(operator, p))]
-    lines = [*_normalise_ints(operator), *_normalise_dtype(operator, taken), *_old_order(operator), *lines]
+    lines = [*_normalise_ints(operator, bool(names)), *_normalise_dtype(operator, taken), *_old_order(operator), *lines]
     return "\n".join([f"def {operator.name}({_signature(operator, bool(names))}):", *lines, "", *binder]) + "\n"
 
 
@@ -122,8 +122,7 @@ def _signature(operator: Operator, rest: bool = False, binder: bool = False) -> 
         if rest and _in_rest(operator, p):
             continue
         if p.role == "ints":
-            parts.append(f"*{p.name}_")
-            parts.append(f"{p.name}=None")
+            parts += [f"*{p.name}_"] if rest else [f"*{p.name}_", f"{p.name}=None"]
             starred = True
             continue
         if p.role == "args":
@@ -147,11 +146,14 @@ def _default(p: Param) -> str:
     return f"={p.default!r}" if type(p.default) in _READABLE else f"=DEFAULT[{p.name!r}]"
 
 
-def _normalise_ints(operator: Operator) -> Iterator[str]:
-    """`permute(x, 0, 1)`, `permute(x, (0, 1))` and `permute(x, dims=(0, 1))` are one call."""
+def _normalise_ints(operator: Operator, rest: bool = False) -> Iterator[str]:
+    """`permute(x, 0, 1)`, `permute(x, (0, 1))` and `permute(x, dims=(0, 1))` are one call; with `rest` names go another way."""
     for p in operator.params:
         if p.role == "ints":
             given = f"{p.name}_"
+            if rest:
+                yield f"    {p.name} = {given}[0] if len({given}) == 1 and type({given}[0]) is not int else {given}"
+                continue
             needed = p.default is inspect.Parameter.empty and p.name not in numpy_names(operator).values()
             absent = f" or absent({operator.name!r}, {p.name!r})" if needed else ""
             yield f"    if {p.name} is None:"
@@ -198,12 +200,14 @@ def _full_dispatch(operator: Operator) -> str:
     by_keyword = [p.keyword_only or "ints" in [q.role for q in operator.params[:i]] for i, p in enumerate(operator.params)]
     keyword = [p.name for p, k in zip(operator.params, by_keyword) if k and not (rest and _in_rest(operator, p))]
     keyword += ["out"] if takes_out(operator) and not rest else []
-    positional = "".join(_passed(p) + ", " for p, k in zip(operator.params, by_keyword) if not k)
+    positional = "".join(_passed(p, rest) + ", " for p, k in zip(operator.params, by_keyword) if not k)
     named = ", ".join(["**rest_"] * rest + [f"{n!r}: {n}" for n in keyword])
     return f"dispatch(OP_{operator.name}, ({positional}), {{{named}}})"
 
 
-def _passed(p: Param) -> str:
+def _passed(p: Param, rest: bool = False) -> str:
+    if rest and p.role == "ints":  # which may be among what is passed by name
+        return f"*{p.name}_"
     return "*" + p.name if p.role == "args" else p.name
 
 
@@ -219,7 +223,7 @@ def _uncommon(operator: Operator) -> str:
     late = [name for name in _late(operator) if by_name[name].role == "value"]
     tests += [f"{name} is REQUIRED" for name in dict.fromkeys((*late[:1], *late[-1:]))]
     if rest:
-        tests.append("rest_")
+        tests += ["rest_", *(f"not {p.name}_" for p in operator.params if p.role == "ints")]
     elif takes_out(operator):
         tests.append("out is not None")
     return " or ".join(tests)
@@ -251,7 +255,7 @@ def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
         "    try:",
         f"        r_ = kernel_({_call_arguments(operator)})",
         "    except Exception as error_:",
-        f"        raise explained(OP_{name}, key_, [{given}], error_) from None",
+        f"        r_ = recovered(OP_{name}, key_, kernel_, [{_call_arguments(operator)}], [{given}], error_)",
     ]
     if body_call:
         lines += ["    if r_ is NotImplemented:", f"        return {body_call}"]
@@ -293,12 +297,10 @@ def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
             lines += [
                 f"    b_ = {first}._base",
                 f"    t_._base = {first} if b_ is None else b_",
-                f"    if n_{first} is not None or s_.listing:" if record else "    if s_.listing:",
-                "        s_.views[id(t_)] = ref(t_)",
-                "    else:",
-                "        s_.unlisted = True",
-                "    if s_.marked or GRAD_OFF:",
-                f"        mark_view(t_, {first})",
+                *([f"    if n_{first} is not None:", "        s_.views[id(t_)] = ref(t_)", "    else:"] if record else []),
+                "    " * (2 if record else 1) + "s_.unlisted = True",
+                "    if s_.noting or GRAD_OFF:",
+                f"        note_view(t_, {first})",
             ]
     else:
         lines += ["    t_._storage = t_._base = None", "    if INFERENCE:", "        settle(t_)"]
@@ -397,6 +399,21 @@ def dunder(operator: Operator, fn: Any) -> Any:
         operator.calls.publish()
         make = _inplace if operator.inplace_of is not None else _primitive if operator.body is None else _composite
         text = "\n".join([f"def {fn.__name__}({first.name}, {second.name}):", *make(operator, slow)]) + "\n"
+        fn.__code__ = _compiled(fn.__name__, text)[fn.__name__].__code__
+    return fn
+
+
+def subscript(operator: Operator, fn: Any, other: Any) -> Any:
+    """Give `__getitem__` the call path of a slice or a whole number; any other index goes to `other(input, index)`."""
+    with _lock:
+        operator.calls.publish()
+        RUNTIME["other_subscript"] = other
+        head = [
+            "    T_ = type(index)",
+            "    if T_ is not slice and T_ is not int:",
+            "        return other_subscript(input, index)",
+        ]
+        text = "\n".join([f"def {fn.__name__}(input, index):", *head, *_primitive(operator)]) + "\n"
         fn.__code__ = _compiled(fn.__name__, text)[fn.__name__].__code__
     return fn
 

@@ -288,10 +288,11 @@ def execute(operator: Operator, key: Any, values: dict[str, Any]) -> Any:
     recording = operator.nondifferentiable is None and STATE.grad_enabled and _any_node(given)
     if function is None or (recording and operator.body is not None and not has_gradient(operator)):
         return run_body(operator, values, key)
+    arrays = [_array(v) for v in given]
     try:
-        result = function(*[_array(v) for v in given])
+        result = function(*arrays)
     except Exception as error:  # noqa: BLE001 - whatever a kernel raises is told in the operator's words
-        raise explained(operator, key, given, error) from None
+        result = recovered(operator, key, function, arrays, given, error)
     if result is NotImplemented:
         return run_body(operator, values, key)
     if operator.moves:
@@ -365,6 +366,8 @@ def kernel_for(operator: Operator, key: Any) -> Any:
     if key not in table:
         base = operator.inplace_of
         function = getattr(key.kernels, operator.name if base is None else base.name + "__into")
+        direct = getattr(function, "direct", None)
+        function = direct if direct is not None and direct.of is function else function
         if function is not None or operator.body is not None:
             table[key] = function
         return function
@@ -424,6 +427,17 @@ def _any_node(given: list[Any]) -> bool:
         if type(v) in (list, tuple) and any(getattr(x, "_node", None) is not None for x in v):
             return True
     return False
+
+
+def recovered(operator: Operator, key: Any, function: Any, arrays: list[Any], given: list[Any], error: Exception) -> Any:
+    """The result of a kernel that could not start (`quiet` in cpu/quiet.py says why); raises what other failures mean."""
+    again = getattr(function, "again", None)
+    if again is not None and type(error) is RuntimeError:
+        try:
+            return again(*arrays)
+        except Exception as own:  # noqa: BLE001 - as in `execute`
+            error = own
+    raise explained(operator, key, given, error) from None
 
 
 def explained(operator: Operator, key: Any, given: list[Any], error: Exception) -> Exception:
@@ -529,8 +543,8 @@ RUNTIME.update(
     dispatch=dispatch,
     dispatch_dunder=dispatch_dunder,
     dispatch_reflected=dispatch_reflected,
-    explained=explained,
     has_gradient=has_gradient,
     kernel_for=kernel_for,
+    recovered=recovered,
     wrong_result=wrong_result,
 )

@@ -118,6 +118,8 @@ class Reading:
                 f"{self.dtype_of} is not F32 and {self.dtype_of} is not F64{wide}" if self.dtype_of else "True", indent=indent
             )
             other_dtype = f"a_{n}.dtype is not {self.dtype_of}" if self.dtype_of else ""
+            if self.operator.pointwise and len(self.operator.kernel_params) == 2 and self.dtype_of:
+                self.lines.append(f"{indent}kernel_ = getattr(kernel_, 'with_number', kernel_)")
         self.lines += ["        else:", f"            a_{n} = {n}._array", *self.node(p, indent)]
         self.slow_if(f"{n}._key is not key_", other_dtype, indent=indent)
         if p in self.group and not self.dtype_of and len(self.group) > 1:  # as `where`'s input, the first whose dtype counts

@@ -29,8 +29,9 @@ class UntypedStorage(Memory):
     # one was takes its entry, too, and nothing needs to be pruned. Views of what has no gradient are not listed until
     # someone asks for the views (`listing`); `unlisted` says that there may be some.
     # marked: some view has an `_origin`, which views of it inherit.
+    # noting: new views must be looked at: they are listed, or some are marked.
     # guarded: a write must be looked at first: some view is marked or repeats elements, or this is inference mode's.
-    __slots__ = ("array", "guarded", "key", "listing", "marked", "unlisted", "version", "views")
+    __slots__ = ("array", "guarded", "key", "listing", "marked", "noting", "unlisted", "version", "views")
     inference = False
     version: int
 
@@ -42,7 +43,7 @@ class UntypedStorage(Memory):
         self.key = key
         self.version = 0
         self.views: dict[int, Any] = {}
-        self.guarded = self.marked = self.listing = self.unlisted = False
+        self.guarded = self.marked = self.listing = self.noting = self.unlisted = False
 
     def live_views(self, *holders: Any) -> list[Any]:
         """The differentiable views of this memory that are alive; `holders` are tensors on it that the caller knows."""
@@ -54,13 +55,17 @@ class UntypedStorage(Memory):
                 on_it = [t for t in gc.get_referrers(self) if isinstance(t, RUNTIME["Tensor"])]
                 found += [t for t in on_it if t._base is not None and id(t) not in {id(view) for view in found}]
             self.unlisted = False
-        self.listing = True
+        self.listing = self.noting = True
         self.views = {id(view): ref(view) for view in found}
         return found
 
     def held_once(self) -> bool:
         """Whether nothing holds this but the attribute of the one tensor through which it is called."""
         return getrefcount(self) - _OWN_REFERENCES <= 1
+
+    def mark(self) -> None:
+        """Note that some view has an origin, so that writes and further views are looked at."""
+        self.marked = self.noting = self.guarded = True
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Storage:
         return SERVICES.copy_storage(self, memo)  # type: ignore[no-any-return]
@@ -120,7 +125,19 @@ def settle(tensor: Any) -> None:
         tensor._storage = InferenceStorage(tensor._array, tensor._key)
 
 
-def mark_view(view: Any, source: Any) -> None:
+def note_view(view: Any, source: Any) -> None:
+    """Let the storage know of a new view of `source`, and the view of where it came about, as far as anyone may ask."""
+    storage = source._storage
+    if source._node is not None or storage.listing:
+        storage.views[id(view)] = ref(view)
+        storage.unlisted = storage.unlisted and not storage.listing
+    else:
+        storage.unlisted = True
+    if storage.marked or RUNTIME["GRAD_OFF"]:
+        _mark_view(view, source)
+
+
+def _mark_view(view: Any, source: Any) -> None:
     """Note on a view that it came about where a write to it cannot be recorded, or is a view of one that did."""
     if STATE.inference and not source._storage.inference:
         origin: Any = "inference"
@@ -128,7 +145,7 @@ def mark_view(view: Any, source: Any) -> None:
         origin = getattr(source, "_origin", None) if STATE.grad_enabled else "no_grad"
     if origin is not None:
         view._origin = origin
-        view._storage.marked = view._storage.guarded = True
+        view._storage.mark()
 
 
 def refused(tensor: Any) -> bool:
@@ -140,4 +157,4 @@ def refused(tensor: Any) -> bool:
     return repeats(tensor._array)
 
 
-RUNTIME.update(Storage=Storage, settle=settle, mark_view=mark_view, refused=refused)
+RUNTIME.update(Storage=Storage, settle=settle, note_view=note_view, refused=refused)

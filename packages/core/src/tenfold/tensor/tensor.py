@@ -19,7 +19,7 @@ from tenfold.dispatch.meta import contiguous_strides, with_steps
 from tenfold.dispatch.overrides import default_torch_function, disabled_torch_function
 from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.dispatch.services import SERVICES
-from tenfold.tensor.storage import Storage, mark_view, settle
+from tenfold.tensor.storage import Storage, note_view, settle
 from tenfold.types import dtypes
 from tenfold.types.dtypes import FROM_NUMPY, dtype
 from tenfold.types.memory_format import strided
@@ -382,6 +382,9 @@ class Tensor(TensorMethods):
 
     def item(self) -> Any:
         """The one element, as a Python number."""
+        array = self._array
+        if type(array) is np.ndarray and array.size == 1:
+            return array.item()
         if self.numel() != 1:
             raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
         return host(self).item()
@@ -458,6 +461,9 @@ class Tensor(TensorMethods):
 
     def _one(self) -> Any:
         """The one element, for Python's conversions."""
+        array = self._array
+        if type(array) is np.ndarray and array.size == 1:
+            return array.item()
         if self.numel() != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
         return self.item()
@@ -549,12 +555,7 @@ def share(view: Any, source: Any, differentiable: bool = True) -> None:
     view._storage = storage
     if differentiable:
         view._base = source if source._base is None else source._base
-        if source._node is not None or storage.listing:
-            storage.views[id(view)] = ref(view)
-        else:
-            storage.unlisted = True
-        if storage.marked or RUNTIME["GRAD_OFF"]:
-            mark_view(view, source)
+        note_view(view, source)
 
 
 def wrap_views(arrays: Any, key: Any, source: Any) -> tuple[Tensor, ...]:
@@ -562,7 +563,7 @@ def wrap_views(arrays: Any, key: Any, source: Any) -> tuple[Tensor, ...]:
     made = wrap_all(arrays, key)
     storage, base = source.untyped_storage(), source if source._base is None else source._base
     origin = "several" if STATE.grad_enabled else "inference" if STATE.inference and not storage.inference else "no_grad"
-    storage.marked = storage.guarded = True
+    storage.mark()
     views = storage.views
     for view in made:
         view._storage, view._base, view._origin = storage, base, origin

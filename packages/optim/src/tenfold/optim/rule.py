@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import tenfold
 from tenfold import Tensor
+from tenfold.dispatch.runtime import STATE, set_grad_enabled_here
 from tenfold.optim.optimizer import Closure, Group, Optimizer, Params, State, scalar_state
 from tenfold.optim.options import Check, check_options
 
@@ -61,6 +62,10 @@ class RuleOptimizer(Optimizer):
         """The state of `param` before its first step."""
         raise NotImplementedError(f"{type(self).__name__} does not define init_state()")
 
+    def keeps_state(self, group: Group) -> bool:
+        """Whether parameters of a group have any state."""
+        return True
+
     @staticmethod
     def update(param: Tensor, grad: Tensor, state: State, group: Any) -> None:
         """Move `param` and `state` one step, in place."""
@@ -72,16 +77,22 @@ class RuleOptimizer(Optimizer):
         if closure is not None:
             with tenfold.enable_grad():
                 loss = closure()
-        with tenfold.set_grad_enabled(bool(self.defaults.get("differentiable"))):
+        before = STATE.grad_enabled
+        set_grad_enabled_here(bool(self.defaults.get("differentiable")))
+        try:
             for group in self.param_groups:
                 if _fused_kernels or group.get("capturable"):
                     self._fused_step(group)
                 else:
                     self._update_group(group)
+        finally:
+            set_grad_enabled_here(before)
         return loss
 
     def _update_group(self, group: Group) -> None:
-        options = SimpleNamespace(**{name: plain(value) for name, value in group.items() if name != "params"})
+        options = SimpleNamespace(
+            **{name: value if type(value) in _PLAIN else plain(value) for name, value in group.items() if name != "params"}
+        )
         update = self.update
         for param, grad, state in self.ready(group):
             update(param, grad, state, options)
@@ -116,7 +127,7 @@ class RuleOptimizer(Optimizer):
 
         The gradient is negated for `maximize`.
         """
-        states = self.state
+        states, stateful = self.state, self.keeps_state(group)
         maximize = group.get("maximize")
         for param in group["params"]:
             grad = param.grad
@@ -124,12 +135,12 @@ class RuleOptimizer(Optimizer):
                 continue
             if grad.is_sparse and not self.accepts_sparse:
                 raise RuntimeError(f"{type(self).__name__} does not support sparse gradients{self.sparse_hint}")
-            state = states.get(param) or self._state_of(param, group)
+            state = (states.get(param) or self._state_of(param, group)) if stateful else {}
             if "step" in state:
                 state["step"] += 1
             if maximize:
                 grad = -grad
-            if param.dtype.is_complex and self.complex_as_real:
+            if param._array.dtype.kind == "c" and self.complex_as_real:
                 yield tenfold.view_as_real(param), tenfold.view_as_real(grad), {k: _as_real(v) for k, v in state.items()}
             else:
                 yield param, grad, state
@@ -137,6 +148,9 @@ class RuleOptimizer(Optimizer):
 
 def _as_real(value: Any) -> Any:
     return tenfold.view_as_real(value) if isinstance(value, Tensor) and value.is_complex() else value
+
+
+_PLAIN = frozenset((float, int, bool, type(None), str))
 
 
 def plain(value: Any) -> Any:

@@ -56,6 +56,9 @@ class SGD(RuleOptimizer):
     def init_state(self, param: Tensor, group: Group) -> State:
         return {"momentum_buffer": None} if group["momentum"] else {}
 
+    def keeps_state(self, group: Group) -> bool:
+        return bool(group["momentum"])
+
     @staticmethod
     def update(param: Tensor, grad: Tensor, state: State, group: Any) -> None:
         """Sutskever et al. 2013, equations 1-2, with lr outside the buffer."""

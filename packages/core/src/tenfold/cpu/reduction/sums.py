@@ -23,7 +23,7 @@ F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 SMALL = 512
 _ONES32 = [np.ones(n, F32) for n in range(SMALL + 1)]
 _ONES64 = [np.ones(n, F64) for n in range(SMALL + 1)]
-_vdot, _asarray = np.vdot, np.asarray
+_asarray = np.asarray
 # Rows that may be added one after the other, in blocks and in a sum without blocks, which small ones are spared.
 ROWS, FEW = 32, 64
 # Elements to which narrow rows are joined, and what is narrow even so.
@@ -37,16 +37,15 @@ def axes(dim: Any, ndim: int) -> Any:
     return tuple(dim) if len(dim) and ndim else None
 
 
+@quiet
 def total(input: Any, dim: Any, keepdim: bool) -> Any:
     """Sum of an array over dimensions: integers in int64, half precision in float32, floats with little rounding error."""
     dtype = input.dtype
     if dim is None and not keepdim:
         size = input.size
-        if 0 < size <= SMALL:
-            if dtype is F32:
-                return _asarray(_vdot(input, _ONES32[size]))
-            if dtype is F64:
-                return _asarray(_vdot(input, _ONES64[size]))
+        if 0 < size <= SMALL and (dtype is F32 or dtype is F64):
+            ones = (_ONES32 if dtype is F32 else _ONES64)[size]
+            return _asarray((input if input.ndim == 1 else input.ravel()).dot(ones))
     axis = axes(dim, input.ndim)
     if dtype.kind in "biu":
         return add_reduce(input, axis, np.int64, None, keepdim)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -9,10 +10,11 @@ from typing import Any
 import numpy as np
 
 import tenfold.ops.pointwise.filling  # noqa: F401 - declares copy_
+from tenfold.dispatch.callpath import subscript
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.inplace import check_writable, write_back
 from tenfold.dispatch.meta import DataDependent, Meta
-from tenfold.dispatch.operators import composite, op, primitive
+from tenfold.dispatch.operators import composite, first_call, op, primitive, stub_code
 from tenfold.dispatch.overlap import refuse_overlap
 from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
@@ -279,8 +281,6 @@ def _consumes(item: Any) -> int:
 def _read(self: Tensor, given: Any) -> Tensor:
     """`x[...]`: a view for ints, slices, None and ...; a copy when tensors, lists, arrays or masks take part."""
     kind = type(given)
-    if kind is int or kind is slice:
-        return getitem(self, given)
     if kind is tuple:
         for item in given:
             if type(item) not in BASIC:
@@ -371,7 +371,16 @@ def _write_at_once(self: Tensor, given: Any, value: Any) -> bool:  # noqa: C901 
 INDEX_ANY: Any = _index_any
 index_put_: Any = op.index_put_.fn
 copy_: Any = op.copy_.fn
-Tensor.__getitem__ = _read  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+
+
+def _first_read(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    return first_call(lambda: subscript(getitem.op, vars(Tensor)[name], _read), args, kwargs)
+
+
+RUNTIME["first_read"] = _first_read
+_reading: Any = types.FunctionType(stub_code("first_read", "__getitem__"), RUNTIME, "__getitem__")
+_reading.op, _reading.__doc__ = getitem.op, getitem.op.doc
+Tensor.__getitem__ = _reading  # type: ignore[method-assign] # declared in operator_methods.pyi
 
 
 def _delete(self: Tensor, given: Any) -> None:
