@@ -68,6 +68,7 @@ def test_the_common_distribution_brings_what_the_readme_uses() -> None:
     optional = {workspace.distribution_name(need) for needs in found["tenfold"].extras.values() for need in needs}
     others = {
         "tenfold-backend-cuda",
+        "tenfold-backend-llvm",
         "tenfold-vision",
         "tenfold-text",
         "tenfold-sparse",

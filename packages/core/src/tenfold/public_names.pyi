@@ -128,6 +128,7 @@ import tenfold.functional as functional
 import tenfold.generic as generic
 import tenfold.layers as layers
 import tenfold.linalg as linalg
+import tenfold.llvm as llvm
 import tenfold.multiprocessing as multiprocessing
 import tenfold.nn as nn
 import tenfold.ops as ops

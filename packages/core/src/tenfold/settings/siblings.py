@@ -13,7 +13,7 @@ PACKAGES = {
     "nn": "tenfold-nn", "optim": "tenfold-optim", "data": "tenfold-data", "utils.data": "tenfold-data",
     "scientific": "tenfold-scientific", "linalg": "tenfold-scientific", "fft": "tenfold-scientific",
     "special": "tenfold-scientific", "signal": "tenfold-scientific", "cuda": "tenfold-backend-cuda",
-    "text": "tenfold-text", "vision": "tenfold-vision", "testing": "tenfold-testing",
+    "llvm": "tenfold-backend-llvm", "text": "tenfold-text", "vision": "tenfold-vision", "testing": "tenfold-testing",
     "as_torch": "tenfold-compat",
     "sparse": "tenfold-sparse",
 }  # fmt: skip

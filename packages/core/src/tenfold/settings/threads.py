@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -18,6 +18,7 @@ _NAMES = (
     "openblas_{}_num_threads",
 )
 _requested: list[int] = []
+_listeners: list[Callable[[int], object]] = []
 _requested_between: list[int] = []
 
 
@@ -67,6 +68,13 @@ def set_num_threads(int: int) -> None:
     functions = blas_threads()
     if functions is not None:
         functions[0](int)
+    for listener in _listeners:
+        listener(int)
+
+
+def on_change(listener: Callable[[int], object]) -> None:
+    """Call a function with every number that `set_num_threads` gets: another package's pool obeys it, too."""
+    _listeners.append(listener)
 
 
 def get_num_threads() -> int:

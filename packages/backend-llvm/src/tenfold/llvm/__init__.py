@@ -1,0 +1,1 @@
+"""Compiled kernels for the device "cpu"."""

@@ -1,0 +1,109 @@
+"""From LLVM IR to machine code for the processor at hand, kept on disk for the next process."""
+
+from __future__ import annotations
+
+import functools
+import platform
+import sys
+import sysconfig
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from tenfold.llvm import objects
+
+_lock = threading.RLock()
+_engines: list[Any] = []  # machine code lives as long as its engine
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Machine code in this process."""
+
+    engine: Any
+
+    def address(self, name: str) -> int:
+        """Where a function begins."""
+        return int(self.engine.get_function_address(name))
+
+    def variable(self, name: str) -> int:
+        """Where a global variable lies."""
+        return int(self.engine.get_global_value_address(name))
+
+
+@functools.cache
+def unsuitable() -> str:
+    """Why this machine cannot have compiled kernels; empty if it can."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return "this Python runs without the global interpreter lock, which the native calls rely on"
+    if sys.maxsize < 2**32 or sys.byteorder != "little" or sys.implementation.name != "cpython":
+        return "compiled kernels are for CPython on little-endian machines with 64-bit addresses"
+    if platform.machine().lower() in ("x86_64", "amd64") and "+fma" not in features().split(","):
+        return "the processor has no fused multiply-add"
+    return ""
+
+
+@functools.cache
+def features() -> str:
+    """What the processor can do, as LLVM writes it."""
+    return str(llvm.get_host_cpu_features().flatten())
+
+
+@functools.cache
+def machine() -> Any:
+    """The target machine: this processor with all that it has."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=features(), opt=2, codemodel="jitdefault", jit=True
+    )
+
+
+@functools.cache
+def _identity() -> str:
+    version = ".".join(map(str, llvm.llvm_version_info))
+    return f"{version}\n{llvmlite.__version__}\n{machine().triple}\n{llvm.get_host_cpu_name()}\n{features()}"
+
+
+def load(text: str) -> Loaded:
+    """The machine code of a module, compiled unless the cache on disk has it."""
+    with _lock:
+        key = objects.key_of(_identity(), text)
+        code = objects.find(key)
+        if code is None:
+            code = object_code(text)
+            objects.keep(key, code)
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(f'target triple = "{machine().triple}"'), machine())
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        _engines.append(engine)
+        return Loaded(engine)
+
+
+def optimised(text: str) -> Any:
+    """The module after LLVM's passes."""
+    target = machine()
+    module = llvm.parse_assembly(f'target triple = "{target.triple}"\n{text}')
+    module.data_layout = str(target.target_data)
+    module.verify()
+    # The loop vectoriser does what counts; the other passes of level 3 double the time and change no loop.
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = options.loop_interleaving = True
+    options.slp_vectorization = options.loop_unrolling = False
+    builder = llvm.create_pass_builder(target, options)
+    builder.getModulePassManager().run(module, builder)
+    return module
+
+
+def object_code(text: str) -> bytes:
+    return bytes(machine().emit_object(optimised(text)))
+
+
+def assembly(text: str) -> str:
+    """The machine code as text, for readers."""
+    with _lock:
+        return str(machine().emit_assembly(optimised(text)))

@@ -1,0 +1,230 @@
+"""Elementwise operators: a formula, a compiled loop for each dtype and layout in use, and the native gate before them.
+
+The gate (native/calls.ll) serves arrays that lie in one piece and have one shape and dtype. `Operator.serve` has the rest:
+NumPy's iterator finds the order in which to go through strided and broadcast arrays, and the shape and layout of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tenfold.llvm import compiler, session as sessions
+from tenfold.llvm.expressions import Expr, load, parameter
+from tenfold.llvm.loops import Elementwise
+from tenfold.llvm.memory import CACHED_FROM
+from tenfold.llvm.storage import BOOL, BY_DTYPE, FLOATING, Stored
+
+Formula = Callable[..., Expr]
+Array = np.ndarray[Any, Any]
+
+# The words of a gate, as native/calls.ll reads them.
+BENEATH, SERVE, ARGUMENTS, LEAST, SERVE_LEAST, GRAIN, COMPILE_LEAST = range(7)
+DTYPES, RESULTS, LOOPS, ROLES, FIXED, CACHED = 8, 12, 16, 32, 40, 48
+WORDS = 56
+# What a parameter takes: an array of the common dtype; that or a number; a number; one object only; an array of bool.
+TENSOR, EITHER, NUMBER, ONLY, MASK = range(1, 6)
+ROLE_OF = {"x": TENSOR, "y": EITHER, "n": NUMBER, "o": ONLY, "m": MASK}
+
+GRAIN_ELEMENTS = 1 << 14  # below it one thread is as fast as two, and the interpreter's lock is kept
+COMPILED_FROM = 1 << 12  # elements for which an exact operation is worth compiling
+STRIDED_FROM = 1 << 13  # elements from which an exact operation on strided arrays is worth the planning in Python
+NEVER = 1 << 62
+
+
+class Operator:
+    """An operator's formula and the loops compiled from it.
+
+    `roles` has a letter for each parameter of the kernel: x an array, y an array or a number, n a number, m an array of bool,
+    o an object that `only` gives. The formula gets the elements and numbers in the parameters' order. `exact` says that NumPy's
+    kernel gives the same bits, so that it may serve small strided arrays; `bool_result`, that the result is of bool;
+    `dtypes`, which are served.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        formula: Formula,
+        roles: str = "x",
+        *,
+        only: tuple[Any, ...] = (),
+        exact: bool = False,
+        bool_result: bool = False,
+        dtypes: tuple[Stored, ...] = FLOATING,
+        least: int = 0,
+    ) -> None:
+        self.name, self.formula, self.roles, self.only = name, formula, [ROLE_OF[letter] for letter in roles], only
+        self.exact, self.bool_result, self.dtypes, self.least = exact, bool_result, dtypes, least
+        self.tables: list[Array] = []
+        self._loops: dict[Any, int] = {}
+
+    # What is compiled
+
+    def expression(self, stored: Stored, numbers: tuple[bool, ...]) -> Elementwise:
+        """The formula for a dtype; `numbers` says of each parameter that takes either whether it is a number."""
+        inputs: list[Stored] = []
+        values: list[Expr] = []
+        count = 0
+        either = iter(numbers)
+        for role in self.roles:
+            if role == NUMBER or (role == EITHER and next(either)):
+                values.append(parameter(count, stored.computed))
+                count += 1
+            elif role != ONLY:
+                kind = BOOL if role == MASK else stored
+                values.append(load(len(inputs), kind.computed))
+                inputs.append(kind)
+        return Elementwise(self.formula(*values), BOOL if self.bool_result else stored, tuple(inputs), count)
+
+    def text(self, stored: Stored, numbers: tuple[bool, ...], steps: tuple[str, ...] | None) -> str:
+        """The module for a dtype and a layout; steps of None: in one piece."""
+        elementwise = self.expression(stored, numbers)
+        return elementwise.flat() if steps is None else elementwise.strided(steps)
+
+    def loop(self, stored: Stored, numbers: tuple[bool, ...], steps: tuple[str, ...] | None) -> int:
+        """The address of the loop for a dtype and a layout; 0 where it cannot be had."""
+        key = (stored.memory, numbers, steps)
+        found = self._loops.get(key)
+        if found is None:
+            try:
+                found = compiler.load(self.text(stored, numbers, steps)).address("kernel")
+            except Exception as error:  # noqa: BLE001 - whatever it is, the kernel beneath serves
+                sessions.give_up(f"the kernel of {self.name}", f"{type(error).__name__}: {error}")
+                found = 0
+            self._loops[key] = found
+            if steps is None:
+                for words in self.tables:
+                    self._enter(words, stored, numbers, found)
+        return found
+
+    def _enter(self, words: Array, stored: Stored, numbers: tuple[bool, ...], address: int) -> None:
+        variant = sum(1 << i for i, is_number in enumerate(numbers) if is_number)
+        words[LOOPS + 4 * self.dtypes.index(stored) + variant] = address
+
+    # What is called
+
+    def wrap(self, beneath: Any) -> Any:
+        """The kernel around the one beneath it."""
+        session = sessions.session()
+        if session is None:
+            return beneath
+        words = np.zeros(WORDS, np.int64)
+
+        def serve(*arguments: Any, out: Any = None) -> Any:
+            return self.serve(arguments, out)
+
+        session.native.keep.append((beneath, serve))
+        words[[BENEATH, SERVE, ARGUMENTS, GRAIN]] = id(beneath), id(serve), len(self.roles), GRAIN_ELEMENTS
+        words[LEAST], words[SERVE_LEAST] = self.least, STRIDED_FROM if self.exact else max(1, self.least)
+        words[COMPILE_LEAST] = COMPILED_FROM if self.exact else 0
+        words[ROLES : ROLES + len(self.roles)] = self.roles
+        for i, stored in enumerate(self.dtypes):
+            result = BOOL if self.bool_result else stored
+            words[DTYPES + i], words[RESULTS + i] = id(stored.dtype), id(result.dtype)
+            words[CACHED + i] = CACHED_FROM // result.size
+        fixed = iter(self.only)
+        for i, role in enumerate(self.roles):
+            words[FIXED + i] = id(next(fixed)) if role == ONLY else 0
+        self.tables.append(words)
+        for (memory, numbers, steps), address in self._loops.items():
+            if steps is None:
+                self._enter(words, next(s for s in self.dtypes if s.memory == memory), numbers, address)
+        return session.native.builtin("gate", words)
+
+    def serve(self, arguments: tuple[Any, ...], out: Any) -> Any:
+        """The result for arrays of any layout, or NotImplemented."""
+        fixed = iter(self.only)
+        arrays: list[Any] = []
+        numbers: list[bool] = []
+        given: list[float] = []
+        stored: Stored | None = None
+        for role, value in zip(self.roles, arguments):
+            if role == ONLY:
+                if value is not next(fixed):
+                    return NotImplemented
+            elif type(value) is np.ndarray and role != NUMBER:
+                kind = BY_DTYPE.get(value.dtype)
+                if role == MASK:
+                    if kind is not BOOL:
+                        return NotImplemented
+                elif kind not in self.dtypes or (stored is not None and kind is not stored):
+                    return NotImplemented
+                else:
+                    stored = kind
+                if not value.flags.aligned:
+                    value = value.copy()
+                arrays.append(value)
+                numbers += [False] * (role == EITHER)
+            elif type(value) in (int, float) and role in (EITHER, NUMBER):
+                given.append(float(value)) if abs(value) <= 2.0**53 or type(value) is float else given.clear()
+                if not given:
+                    return NotImplemented
+                numbers += [True] * (role == EITHER)
+            else:
+                return NotImplemented
+        return NotImplemented if stored is None else self._run(stored, arrays, tuple(numbers), given, out)
+
+    def _run(self, stored: Stored, arrays: list[Array], numbers: tuple[bool, ...], given: list[float], out: Any) -> Any:
+        session = sessions.session()
+        assert session is not None
+        result = BOOL if self.bool_result else stored
+        if out is None and all(a.flags.c_contiguous and a.shape == arrays[0].shape for a in arrays):
+            address = self.loop(stored, numbers, None)
+            if not address:
+                return NotImplemented
+            made = session.memory.empty(arrays[0].shape, result.dtype)
+            session.launch(address, made.size, GRAIN_ELEMENTS, made, *arrays, *given)
+            return made
+        if out is not None and (type(out) is not np.ndarray or out.dtype != result.dtype or not out.flags.aligned):
+            return NotImplemented
+        large = any(a.size * result.size >= CACHED_FROM for a in arrays)
+        make = session.memory.nditer if large and out is None else np.nditer
+        return self._iterate(make, stored, result, arrays, numbers, given, out)
+
+    def _iterate(
+        self, make: Any, stored: Stored, result: Stored, arrays: list[Array], numbers: Any, given: list[float], out: Any
+    ) -> Any:
+        session = sessions.session()
+        assert session is not None
+        count = len(arrays)
+        if out is not None and np.broadcast(*arrays).shape != out.shape:
+            return NotImplemented  # the kernel beneath has the words of the error
+        iterator = make(
+            [out, *arrays],
+            ["external_loop", "zerosize_ok", "copy_if_overlap"],
+            [
+                ["writeonly", "allocate", "no_broadcast", "overlap_assume_elementwise"],
+                *([["readonly", "overlap_assume_elementwise"]] * count),
+            ],
+            [result.dtype, *(a.dtype for a in arrays)],
+        )
+        with iterator:
+            made = iterator.operands[0]
+            if made.size:
+                views = iterator.itviews
+                steps = tuple(_step(v) for v in views)
+                address = self.loop(stored, numbers, steps)
+                if not address:
+                    return NotImplemented
+                session.launch(address, made.size, GRAIN_ELEMENTS, *views, *given, *_geometry(views))
+        return made if out is None else out
+
+
+def _step(view: Array) -> str:
+    stride = view.strides[-1] if view.ndim else 0
+    return "next" if stride == view.itemsize else "same" if stride == 0 else "far"
+
+
+def _geometry(views: Any) -> list[int]:
+    """The innermost length, each array's step there, the outer dimensions, each with its steps; as loops.strided reads them."""
+    first = views[0]
+    if not first.ndim:
+        return [1, *[0] * len(views), 0]
+    strides = [v.strides for v in views]
+    geometry = [first.shape[-1], *(s[-1] for s in strides), first.ndim - 1]
+    for d in range(first.ndim - 2, -1, -1):
+        geometry.append(first.shape[d])
+        geometry += [s[d] for s in strides]
+    return geometry

@@ -1,0 +1,1 @@
+"""The accelerated operators, a module for each family."""

@@ -1,0 +1,23 @@
+"""Attaching compiled kernels around those that Tenfold has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
+from tenfold.llvm.elementwise import Formula, Operator
+
+ACCELERATED: dict[str, Any] = {}
+
+
+def elementwise(name: str, formula: Formula, roles: str = "x", *, into: bool = True, **options: Any) -> Operator:
+    """Attach a formula to the operator of this name. `into`: also where it writes into a given array."""
+    made = Operator(name, formula, roles, **options)
+    ACCELERATED[name] = made
+
+    def wrapped(beneath: Any) -> Any:
+        return made.wrap(beneath)
+
+    kernel(getattr(op, name), device="cpu", wrap=True, into=into, note="float32, float64, float16, bfloat16")(wrapped)
+    return made

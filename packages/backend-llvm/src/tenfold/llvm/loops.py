@@ -1,0 +1,184 @@
+"""Loops around an elementwise formula, as LLVM IR: over arrays that lie in one piece, and over strided ones.
+
+Every compiled loop is a function (context, from, to) on a range of elements, so that threads can share its work. The context
+is an array of 64-bit words: the addresses of the arrays, the result first, then numbers as doubles, then the geometry.
+That elements may be computed in any order is said with `parallel_accesses`, which also holds where the result is an input.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tenfold.llvm.expressions import Expr
+from tenfold.llvm.lowering import Lowering, declarations, indented
+from tenfold.llvm.storage import Stored
+
+TAGS = ", !llvm.access.group !0"
+METADATA = """
+!0 = distinct !{}
+!1 = distinct !{!1, !2, !3}
+!2 = !{!"llvm.loop.parallel_accesses", !0}
+!3 = !{!"llvm.loop.interleave.count", i32 2}
+"""
+ATTRIBUTES = 'nounwind "prefer-vector-width"="512"'
+
+
+@dataclass(frozen=True)
+class Elementwise:
+    """A formula with the dtypes of its arrays; `parameters` numbers come with each call."""
+
+    result: Expr
+    out: Stored
+    inputs: tuple[Stored, ...]
+    parameters: int = 0
+
+    def flat(self) -> str:
+        """The module for arrays that lie in one piece, element after element."""
+        arrays = (self.out, *self.inputs)
+        body = _Body(self, [f"%i{k}" for k in range(len(arrays))], align=True)
+        steps = [f"%i{k} = getelementptr inbounds i8, ptr %p{k}, i64 %o{k}" for k in range(len(arrays))]
+        offsets = [f"%o{k} = mul nuw nsw i64 %i, {array.size}" for k, array in enumerate(arrays)]
+        text = f"""
+define void @kernel(ptr %ctx, i64 %lo, i64 %hi) {ATTRIBUTES} {{
+entry:
+{indented(self._header())}
+  %some = icmp slt i64 %lo, %hi
+  br i1 %some, label %loop, label %done
+loop:
+  %i = phi i64 [%lo, %entry], [%next, %loop]
+{indented([*offsets, *steps, *body.lines])}
+  %next = add nuw nsw i64 %i, 1
+  %more = icmp slt i64 %next, %hi
+  br i1 %more, label %loop, label %done, !llvm.loop !1
+done:
+  ret void
+}}
+"""
+        return declarations(text) + text + METADATA
+
+    def _header(self) -> list[str]:
+        """Lines that read the addresses and the numbers."""
+        count = 1 + len(self.inputs)
+        lines = []
+        for k in range(count):
+            lines += [f"%a{k} = getelementptr i64, ptr %ctx, i64 {k}", f"%p{k} = load ptr, ptr %a{k}"]
+        for k in range(self.parameters):
+            lines += [f"%b{k} = getelementptr i64, ptr %ctx, i64 {count + k}", f"%d{k} = load double, ptr %b{k}"]
+            lines.append(f"%f{k} = fptrunc double %d{k} to float")
+        return lines
+
+    def strided(self, steps: tuple[str, ...]) -> str:
+        """The module for arrays of any layout. `steps` says of the result and each input how the innermost elements lie.
+
+        "next" to each other, all the "same" one, or "far" apart. In the context follow: the length of the innermost
+        dimension, each array's step there, the number of outer dimensions, and for each, the innermost first, its length
+        and each array's step; in bytes.
+        """
+        arrays = (self.out, *self.inputs)
+        count = len(arrays)
+        base = count + self.parameters
+        read = [f"%g{k} = getelementptr i64, ptr %ctx, i64 {base + k}" for k in range(count + 2)]
+        read += ["%m = load i64, ptr %g0", *(f"%s{k} = load i64, ptr %g{k + 1}" for k in range(count))]
+        read += [f"%outer = load i64, ptr %g{count + 1}"]
+        pointers, offsets, body = self._inner(steps)
+        starts = [f"%r{k} = getelementptr i8, ptr %p{k}, i64 %e{k}" for k in range(count)]
+        sums = [f"%e{k} = phi i64 [0, %row], [%n{k}, %dim]" for k in range(count)]
+        moves: list[str] = []
+        for k in range(count):
+            moves += [
+                f"%w{k} = getelementptr i64, ptr %geo, i64 {k + 1}",
+                f"%x{k} = load i64, ptr %w{k}",
+                f"%y{k} = mul i64 %x{k}, %at",
+                f"%n{k} = add i64 %e{k}, %y{k}",
+            ]
+        text = f"""
+define void @kernel(ptr %ctx, i64 %lo, i64 %hi) {ATTRIBUTES} {{
+entry:
+{indented([*self._header(), *read])}
+  %first = udiv i64 %lo, %m
+  %skip = urem i64 %lo, %m
+  %some = icmp slt i64 %lo, %hi
+  br i1 %some, label %row, label %done
+row:
+  %now = phi i64 [%lo, %entry], [%after, %rowend]
+  %index = phi i64 [%first, %entry], [%indexnext, %rowend]
+  %from = phi i64 [%skip, %entry], [0, %rowend]
+  %left = sub i64 %hi, %now
+  %room = sub i64 %m, %from
+  %short = icmp slt i64 %left, %room
+  %here = select i1 %short, i64 %left, i64 %room
+  %to = add i64 %from, %here
+  br label %dims
+dims:
+  %d = phi i64 [0, %row], [%dnext, %dim]
+  %rest = phi i64 [%index, %row], [%restnext, %dim]
+{indented(sums)}
+  %last = icmp eq i64 %d, %outer
+  br i1 %last, label %start, label %dim
+dim:
+  %wide = mul i64 %d, {count + 1}
+  %place = add i64 %wide, {base + count + 2}
+  %geo = getelementptr i64, ptr %ctx, i64 %place
+  %length = load i64, ptr %geo
+  %at = urem i64 %rest, %length
+  %restnext = udiv i64 %rest, %length
+{indented(moves)}
+  %dnext = add i64 %d, 1
+  br label %dims
+start:
+{indented([*starts, *body.before])}
+  br label %loop
+loop:
+  %i = phi i64 [%from, %start], [%next, %loop]
+{indented([*offsets, *pointers, *body.lines])}
+  %next = add nuw nsw i64 %i, 1
+  %more = icmp slt i64 %next, %to
+  br i1 %more, label %loop, label %rowend, !llvm.loop !1
+rowend:
+  %after = add i64 %now, %here
+  %indexnext = add i64 %index, 1
+  %again = icmp slt i64 %after, %hi
+  br i1 %again, label %row, label %done
+done:
+  ret void
+}}
+"""
+        return declarations(text) + text + METADATA
+
+    def _inner(self, steps: tuple[str, ...]) -> tuple[list[str], list[str], _Body]:
+        """The addresses of the elements that the innermost loop is at, and what it does with them."""
+        arrays = (self.out, *self.inputs)
+        moving = [k for k, step in enumerate(steps) if step != "same"]
+        offsets = [f"%o{k} = mul nsw i64 %i, {arrays[k].size if steps[k] == 'next' else f'%s{k}'}" for k in moving]
+        pointers = [f"%i{k} = getelementptr i8, ptr %r{k}, i64 %o{k}" for k in moving]
+        places = [f"%i{k}" if k in moving else f"%r{k}" for k in range(len(arrays))]
+        return pointers, offsets, _Body(self, places, align=False)
+
+
+class _Body:
+    """The lines for one element; `before` the loop, what stays the same in it."""
+
+    def __init__(self, formula: Elementwise, places: list[str], align: bool) -> None:
+        self.before: list[str] = []
+        arrays = (formula.out, *formula.inputs)
+        loads: list[str] = []
+
+        def leaf(e: Expr) -> str | None:
+            if e.op == "parameter":
+                return f"%f{e.value}" if e.type == "float" else f"%d{e.value}"
+            if e.op != "load":
+                return None
+            array, place = arrays[e.value + 1], places[e.value + 1]
+            still = place.startswith("%r")
+            lines = array.read(place, f"%l{e.value}", array.size if align else 1, "" if still else TAGS)
+            (self.before if still else loads).extend(lines)
+            return f"%l{e.value}"
+
+        lowering = Lowering(leaf)
+        result = formula.out.rounded(formula.result)
+        value = lowering.name(result)
+        store = formula.out.write(value, places[0], formula.out.size if align else 1, TAGS)
+        if not value.startswith("%"):  # a constant, which has no name to make others from
+            lowering.lines.append(f"%c = select i1 true, {result.type} {value}, {result.type} {value}")
+            store = formula.out.write("%c", places[0], formula.out.size if align else 1, TAGS)
+        self.lines = [*loads, *lowering.lines, *store]

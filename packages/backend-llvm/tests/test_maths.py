@@ -1,0 +1,138 @@
+"""The elementary functions against higher precision: errors in units in the last place, and special values."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tenfold.llvm.elementwise import Operator
+from tenfold.llvm.kernels import activation, pointwise  # noqa: F401 - attach the operators
+from tenfold.llvm.kernels.attaching import ACCELERATED
+
+WIDE = np.longdouble
+SQRT_PI = np.sqrt(WIDE("3.14159265358979323846264338327950288"))
+
+
+def wide_erf(x):
+    """erf by its power series for |x| <= 3, else by erfc's continued fraction, in extended precision."""
+    x = x.astype(WIDE)
+    return np.where(np.abs(x) < 3, _series(np.clip(x, -3, 3)), np.sign(x) * (1 - _fraction(np.maximum(np.abs(x), 3))))
+
+
+def wide_erfc(x):
+    x = x.astype(WIDE)
+    tail = _fraction(np.maximum(np.abs(x), 1))
+    return np.where(np.abs(x) < 1, 1 - _series(np.clip(x, -1, 1)), np.where(x < 0, 2 - tail, tail))
+
+
+def _series(x):
+    """2 / sqrt(pi) e**(-x**2) sum 2**n x**(2n + 1) / (2n + 1)!!, whose terms have one sign."""
+    term = total = x
+    for n in range(1, 90):
+        term = term * 2 * x * x / (2 * n + 1)
+        total = total + term
+    return 2 / SQRT_PI * np.exp(-x * x) * total
+
+
+def _fraction(x):
+    """erfc by its continued fraction, from the far end."""
+    rest = np.zeros_like(x)
+    for n in range(600, 0, -1):
+        rest = WIDE(n) / 2 / (x + rest)
+    return np.exp(-x * x) / (SQRT_PI * (x + rest))
+
+
+def wide_sigmoid(x):
+    e = np.exp(-np.abs(x))
+    return np.where(x < 0, e, WIDE(1)) / (1 + e)
+
+
+# name: (function in extended precision, from, to, ulp in float32, ulp in float64)
+FUNCTIONS = {
+    "exp": (np.exp, -87, 88, 1.01, 1.01),
+    "expm1": (np.expm1, -20, 88, 1.6, 1.6),
+    "log": (np.log, 1e-30, 10, 1.0, 1.0),
+    "log1p": (np.log1p, -0.9999, 20, 1.6, 1.6),
+    "tanh": (np.tanh, -10, 10, 2.6, 2.6),
+    "sigmoid": (wide_sigmoid, -80, 80, 2.5, 2.5),
+    "erf": (wide_erf, -6, 6, 1.0, 1.0),
+    "erfc": (wide_erfc, -6, 9, 4.5, 4.5),
+}
+DTYPES = (np.float32, np.float64)
+
+
+def computed(name, x):
+    """The compiled function of an array, without Tensors and gates."""
+    result = Operator(name, ACCELERATED[name].formula).serve((x,), None)
+    assert result is not NotImplemented
+    return result
+
+
+def inputs(low, high, dtype):
+    rng = np.random.default_rng(0)
+    near = 10.0 ** rng.uniform(-30, 0, 4000) * rng.choice([-1, 1], 4000)
+    return np.concatenate([rng.uniform(low, high, 40_000), near[(near > low) & (near < high)]]).astype(dtype)
+
+
+@pytest.mark.skipif(np.finfo(WIDE).nmant < 60, reason="this machine's long double is a double")
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_errors_are_as_stated(name, dtype):
+    function, low, high, *limits = FUNCTIONS[name]
+    x = inputs(low, high, dtype)
+    expected = function(x.astype(WIDE))
+    kept = np.abs(expected) > np.finfo(dtype).tiny
+    got = computed(name, x)
+    with np.errstate(all="ignore"):
+        ulp = np.abs(got.astype(WIDE) - expected) / np.spacing(np.abs(expected).astype(dtype))
+    assert ulp[kept].max() <= limits[DTYPES.index(dtype)], f"{ulp[kept].max()} at {x[kept][ulp[kept].argmax()]}"
+
+
+SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, -1e-40, 1e-310, 1e30, -1e30, 88.72, 89.0, 710.0, -104.0, -746.0, -1.0, 1.0]
+PLAIN = {
+    "exp": np.exp, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "tanh": np.tanh,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "erf": np.vectorize(math.erf), "erfc": np.vectorize(math.erfc),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_special_values(name, dtype):
+    with np.errstate(all="ignore"):
+        x = np.array(SPECIAL * 3).astype(dtype)
+        expected = PLAIN[name](x.astype(np.float64)).astype(dtype)
+    got = computed(name, x)
+    np.testing.assert_allclose(got, expected, rtol=1e-6 if dtype == np.float32 else 1e-14, atol=np.finfo(dtype).tiny / 100)
+    kept = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(got)[kept], np.signbit(expected)[kept])
+
+
+@pytest.mark.parametrize("name", ["exp", "expm1"])
+def test_subnormal_results_and_overflow(name):
+    x = np.array([-87.5, -90.0, -100.0, -103.9, 88.7, 88.73], np.float32)
+    with np.errstate(all="ignore"):
+        expected = PLAIN[name](x.astype(np.float64)).astype(np.float32)
+    np.testing.assert_allclose(computed(name, x), expected, rtol=1e-6, atol=1.5e-45)
+
+
+def test_logarithms_of_subnormal_numbers():
+    for dtype, small in ((np.float32, 1e-45), (np.float64, 5e-324)):
+        x = np.array([small, small * 7, np.finfo(dtype).tiny, np.finfo(dtype).max], dtype)
+        np.testing.assert_allclose(computed("log", x), np.log(x.astype(WIDE)).astype(dtype), rtol=2 * np.finfo(dtype).eps)
+
+
+def test_powers():
+    base = np.array([0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, np.inf, -np.inf, np.nan, 1e-40, 3e38], np.float32)
+    exponent = np.array(
+        [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 0.5, -0.5, 2.5, 1e9, 16777215.0, np.inf, -np.inf, np.nan], np.float32
+    )
+    x, y = (np.ascontiguousarray(a) for a in np.broadcast_arrays(base[:, None], exponent))
+    got = Operator("pow", ACCELERATED["pow"].formula, "xy", dtypes=ACCELERATED["pow"].dtypes).serve((x, y), None)
+    with np.errstate(all="ignore"):
+        expected = np.power(x, y)
+    np.testing.assert_allclose(got, expected, rtol=1e-6)
+    kept = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(got)[kept], np.signbit(expected)[kept])
