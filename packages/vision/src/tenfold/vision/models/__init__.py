@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tenfold.vision.models.alexnet import AlexNet, AlexNet_Weights, alexnet
 from tenfold.vision.models.lenet import LeNet5
 from tenfold.vision.models.resnet import (
     ResNet,
@@ -26,8 +27,47 @@ from tenfold.vision.models.resnet import (
     wide_resnet50_2,
     wide_resnet101_2,
 )
+from tenfold.vision.models.vgg import (
+    VGG,
+    VGG11_BN_Weights,
+    VGG11_Weights,
+    VGG13_BN_Weights,
+    VGG13_Weights,
+    VGG16_BN_Weights,
+    VGG16_Weights,
+    VGG19_BN_Weights,
+    VGG19_Weights,
+    vgg11,
+    vgg11_bn,
+    vgg13,
+    vgg13_bn,
+    vgg16,
+    vgg16_bn,
+    vgg19,
+    vgg19_bn,
+)
 
 __all__ = [
+    "AlexNet",
+    "AlexNet_Weights",
+    "alexnet",
+    "VGG",
+    "VGG11_Weights",
+    "VGG11_BN_Weights",
+    "VGG13_Weights",
+    "VGG13_BN_Weights",
+    "VGG16_Weights",
+    "VGG16_BN_Weights",
+    "VGG19_Weights",
+    "VGG19_BN_Weights",
+    "vgg11",
+    "vgg11_bn",
+    "vgg13",
+    "vgg13_bn",
+    "vgg16",
+    "vgg16_bn",
+    "vgg19",
+    "vgg19_bn",
     "LeNet5",
     "ResNeXt50_32X4D_Weights",
     "ResNeXt101_32X8D_Weights",

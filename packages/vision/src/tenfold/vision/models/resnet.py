@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from tenfold import Tensor, nn
-from tenfold.vision.models.weights import WeightsEnum, imagenet
+from tenfold.vision.models.weights import WeightsEnum, imagenet, with_weights
 
 Norm = Callable[[int], nn.Module]
 
@@ -266,17 +267,7 @@ class Wide_ResNet101_2_Weights(WeightsEnum):  # noqa: N801
 def _build(
     block: Block, layers: Sequence[int], catalog: type[WeightsEnum], weights: Any, progress: bool, options: dict[str, Any]
 ) -> ResNet:
-    chosen = catalog.verify(weights)
-    if chosen is None:
-        return ResNet(block, layers, **options)
-    classes = chosen.value.num_classes
-    if options.setdefault("num_classes", classes) != classes:
-        raise ValueError(
-            f"The parameter 'num_classes' expected value {classes} but got {options['num_classes']}; replace model.fc afterwards"
-        )
-    model = ResNet(block, layers, **options)
-    model.load_state_dict(chosen.get_state_dict(progress=progress, check_hash=True))
-    return model
+    return with_weights(partial(ResNet, block, layers), catalog, weights, progress, options)
 
 
 def resnet18(*, weights: ResNet18_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> ResNet:

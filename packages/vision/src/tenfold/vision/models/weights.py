@@ -5,14 +5,17 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import os
+from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import tenfold
+from tenfold import nn
 from tenfold.settings.environment import HOME
 from tenfold.vision.datasets.download import download_url
 
+Model = TypeVar("Model", bound=nn.Module)
 BASE_URL = "https://download.pytorch.org/models/"
 
 
@@ -73,3 +76,24 @@ def checkpoint_folder() -> Path:
 def imagenet(file: str) -> Weights:
     """A checkpoint trained on ImageNet's thousand classes."""
     return Weights(BASE_URL + file, num_classes=1000)
+
+
+def with_weights(
+    make: Callable[..., Model], catalog: type[WeightsEnum], weights: Any, progress: bool, options: dict[str, Any]
+) -> Model:
+    """The model that `make` makes with these options, with a checkpoint's parameters unless `weights` is None.
+
+    Raises:
+        ValueError: another number of classes than the checkpoint tells apart.
+    """
+    chosen = catalog.verify(weights)
+    if chosen is None:
+        return make(**options)
+    classes = chosen.value.num_classes
+    if options.setdefault("num_classes", classes) != classes:
+        raise ValueError(
+            f"The parameter 'num_classes' expected value {classes} but got {options['num_classes']}; replace the last layer later"
+        )
+    model = make(**options)
+    model.load_state_dict(chosen.get_state_dict(progress=progress, check_hash=True))
+    return model
