@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 
 from tenfold.llvm.kernels.attaching import ACCELERATED
-from tenfold.llvm_plugin import FAMILIES
+from tenfold.llvm_plugin import MODULES
 from tenfold.testing import conformance_tests
 
-for _family in FAMILIES:
-    importlib.import_module(f"tenfold.llvm.kernels.{_family}")
+for _module in (name for names in MODULES.values() for name in names):
+    importlib.import_module(f"tenfold.llvm.kernels.{_module}")
 
 test_conformance = conformance_tests("cpu", operators=sorted(ACCELERATED))

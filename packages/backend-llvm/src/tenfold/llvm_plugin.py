@@ -5,9 +5,16 @@ from __future__ import annotations
 from tenfold.plugins import hookimpl
 
 TENFOLD_PLUGIN_API = 1
-FAMILIES = ("pointwise", "activation")
+MODULES = {
+    "pointwise": ("pointwise",),
+    "activation": ("activation", "softmax"),
+    "reduction": ("reduction",),
+    "norm": ("norm",),
+}
 
 
 @hookimpl()  # type: ignore[untyped-decorator]
-def tenfold_kernels(device: str) -> dict[str, str]:
-    return {family: f"tenfold.llvm.kernels.{family}" for family in FAMILIES} if device == "cpu" else {}
+def tenfold_kernels(device: str) -> dict[str, tuple[str, ...]]:
+    if device != "cpu":
+        return {}
+    return {family: tuple(f"tenfold.llvm.kernels.{name}" for name in names) for family, names in MODULES.items()}

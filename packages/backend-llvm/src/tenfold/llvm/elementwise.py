@@ -110,20 +110,16 @@ class Operator:
         session = sessions.session()
         if session is None:
             return beneath
-        words = np.zeros(WORDS, np.int64)
 
         def serve(*arguments: Any, out: Any = None) -> Any:
             return self.serve(arguments, out)
 
-        session.native.keep.append((beneath, serve))
-        words[[BENEATH, SERVE, ARGUMENTS, GRAIN]] = id(beneath), id(serve), len(self.roles), GRAIN_ELEMENTS
-        words[LEAST], words[SERVE_LEAST] = self.least, STRIDED_FROM if self.exact else max(1, self.least)
+        serve_least = STRIDED_FROM if self.exact else max(1, self.least)
+        words = gate_words(session, beneath, serve, self.roles, self.dtypes, least=self.least, serve_least=serve_least)
         words[COMPILE_LEAST] = COMPILED_FROM if self.exact else 0
-        words[ROLES : ROLES + len(self.roles)] = self.roles
         for i, stored in enumerate(self.dtypes):
             result = BOOL if self.bool_result else stored
-            words[DTYPES + i], words[RESULTS + i] = id(stored.dtype), id(result.dtype)
-            words[CACHED + i] = CACHED_FROM // result.size
+            words[RESULTS + i], words[CACHED + i] = id(result.dtype), CACHED_FROM // result.size
         fixed = iter(self.only)
         for i, role in enumerate(self.roles):
             words[FIXED + i] = id(next(fixed)) if role == ONLY else 0
@@ -210,6 +206,25 @@ class Operator:
                     return NotImplemented
                 session.launch(address, made.size, GRAIN_ELEMENTS, *views, *given, *_geometry(views))
         return made if out is None else out
+
+
+def gate_words(
+    session: Any, beneath: Any, serve: Any, roles: list[int], dtypes: tuple[Stored, ...], *, least: int, serve_least: int
+) -> Array:
+    """The words of a gate that has no loops yet: calls that may be served go to `serve`."""
+    words = np.zeros(WORDS, np.int64)
+    session.native.keep.append((beneath, serve))
+    words[[BENEATH, SERVE, ARGUMENTS, GRAIN, LEAST, SERVE_LEAST]] = (
+        id(beneath),
+        id(serve),
+        len(roles),
+        GRAIN_ELEMENTS,
+        least,
+        serve_least,
+    )
+    words[ROLES : ROLES + len(roles)] = roles
+    words[DTYPES : DTYPES + len(dtypes)] = [id(stored.dtype) for stored in dtypes]
+    return words
 
 
 def _step(view: Array) -> str:

@@ -1,12 +1,14 @@
-"""Attaching compiled kernels around those that Tenfold has."""
+"""Attaching compiled kernels around those that Tenfold has; `ACCELERATED` lists them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.llvm.elementwise import Formula, Operator
+from tenfold.llvm.gates import gated
 
 ACCELERATED: dict[str, Any] = {}
 
@@ -21,3 +23,9 @@ def elementwise(name: str, formula: Formula, roles: str = "x", *, into: bool = T
 
     kernel(getattr(op, name), device="cpu", wrap=True, into=into, note="float32, float64, float16, bfloat16")(wrapped)
     return made
+
+
+def chosen(name: str, serve: Callable[..., Any], arguments: int, note: str, least: int = 0) -> None:
+    """Attach a function that serves an operator's calls on floats, or returns NotImplemented."""
+    ACCELERATED[name] = serve
+    kernel(getattr(op, name), device="cpu", wrap=True, note=note)(gated(serve, arguments, least))

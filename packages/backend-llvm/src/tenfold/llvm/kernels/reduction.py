@@ -1,0 +1,123 @@
+"""Sums, means and extremes along any dimensions."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from tenfold.llvm.columns import Columns
+from tenfold.llvm.expressions import convert, load
+from tenfold.llvm.kernels.attaching import chosen
+from tenfold.llvm.programs import Program, empty, suitable
+from tenfold.llvm.rows import Array as Argument, Rows, largest, length, total
+from tenfold.llvm.storage import FLOAT64, Stored
+
+Array = np.ndarray[Any, Any]
+LEAST = 1 << 14  # elements from which the compiled loops win more than the choice in Python costs
+PIECE = 1 << 15  # of a long row, whose pieces several threads add
+
+
+def _program(kind: str, stored: Stored, result: Stored, layout: str) -> Rows | Columns:
+    x = load(0, stored.computed)
+    if kind == "smallest":
+        value = -largest(-x)
+    elif kind == "largest":
+        value = largest(x)
+    else:
+        value = convert(total(x) / length("double") if kind == "mean" else total(x), result.computed)
+    if layout == "rows":
+        return Rows(((value, Argument(result, "scalar")),), (Argument(stored, "row"),))
+    return Columns(((value, Argument(result, "column")),), (Argument(stored, "row"),))
+
+
+PROGRAM = Program("reductions", _program)
+
+
+def _dimensions(x: Array, dim: Any) -> list[int] | None:
+    """The dimensions to reduce, in order; None where the kernel beneath has to say what is wrong."""
+    given = range(x.ndim) if dim is None else (dim,) if type(dim) is int else tuple(dim) or range(x.ndim)
+    if any(type(d) is not int or not -x.ndim <= d < x.ndim for d in given):
+        return None
+    found = sorted({d % x.ndim for d in given})
+    return found if len(found) == len(given) else None
+
+
+def reduce(kind: str, x: Array, dim: Any, keepdim: bool) -> Any:
+    """The reduction of an array that lies in one piece, or NotImplemented. `kind`: total, mean, largest or smallest."""
+    if not x.ndim or not x.size:
+        return NotImplemented
+    dims = _dimensions(x, dim)
+    if dims is None:
+        return NotImplemented
+    shape = tuple(1 if d in dims else n for d, n in enumerate(x.shape) if keepdim or d not in dims)
+    if not x.flags.c_contiguous and x.flags.f_contiguous and len(dims) == 1 and x.ndim == 2:
+        x, dims = x.T, [1 - dims[0]]
+    stored = suitable(x)
+    if stored is None:
+        return NotImplemented
+    count = prod(x.shape[d] for d in dims)
+    if dims[-1] - dims[0] + 1 == len(dims):
+        result = _adjacent(kind, x, x.shape[: dims[0]], count, x.shape[dims[-1] + 1 :], stored)
+    else:
+        result = _apart(kind, x, dims, stored)
+    return NotImplemented if result is None else result.reshape(shape)
+
+
+def _apart(kind: str, x: Array, dims: list[int], stored: Stored) -> Any:
+    """Dimensions that are not neighbours: the last neighbours first, sums and means in float64."""
+    first = len(dims) - 1
+    while first and dims[first - 1] == dims[first] - 1:
+        first -= 1
+    inner = dims[first:]
+    between = FLOAT64 if kind in ("total", "mean") else stored
+    before, after = x.shape[: inner[0]], x.shape[inner[-1] + 1 :]
+    part = _adjacent(kind, x, before, prod(x.shape[d] for d in inner), after, stored, between)
+    if part is None:
+        return None
+    rest = part.reshape(*before, *[1] * len(inner), *after)
+    result = reduce(kind, rest, tuple(dims[:first]), True)
+    return None if result is NotImplemented else result.astype(stored.dtype, copy=False)
+
+
+def _adjacent(
+    kind: str, x: Array, before: tuple[int, ...], count: int, after: tuple[int, ...], stored: Stored, result: Stored | None = None
+) -> Any:
+    """The reduction of (*before, count, *after) over its middle."""
+    result = result or stored
+    out = empty((*before, *after), result)
+    parts, width = prod(before), prod(after)
+    if width > 1:
+        done = PROGRAM.columns((kind, stored, result, "columns"), parts, count, width, out, x)
+    elif parts == 1 and count >= 2 * PIECE and kind in ("total", "largest"):
+        return _long_row(kind, x.reshape(-1), stored, result)
+    elif parts == 1 and count >= 2 * PIECE and kind == "mean":
+        whole = _long_row("total", x.reshape(-1), stored, FLOAT64)
+        return None if whole is None else np.asarray(whole / count, result.dtype)
+    else:
+        done = PROGRAM.rows((kind, stored, result, "rows"), parts, count, out, x)
+    return out if done else None
+
+
+def _long_row(kind: str, x: Array, stored: Stored, result: Stored) -> Any:
+    """One long row, in pieces."""
+    pieces = -(-x.size // PIECE)
+    between = FLOAT64 if kind == "total" else stored
+    part = np.empty(pieces, between.dtype)
+    key = (kind, stored, between, "rows")
+    whole = x.size // PIECE
+    if not PROGRAM.rows(key, whole, PIECE, part, x):
+        return None
+    if whole < pieces:
+        PROGRAM.rows(key, 1, x.size - whole * PIECE, part[whole:], x[whole * PIECE :])
+    out = np.empty((), result.dtype)
+    return out if PROGRAM.rows((kind, between, result, "rows"), 1, pieces, out, part) else None
+
+
+for _name, _kind in (("sum", "total"), ("mean", "mean"), ("amax", "largest"), ("amin", "smallest")):
+
+    def _serve(input: Array, dim: Any, keepdim: bool, kind: str = _kind) -> Any:
+        return reduce(kind, input, dim, keepdim)
+
+    chosen(_name, _serve, 3, f"floats in one piece, from {LEAST} elements", LEAST)

@@ -1,0 +1,83 @@
+"""Programs over rows and columns, compiled when first used, and the run of one on arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tenfold.llvm import compiler, session as sessions
+from tenfold.llvm.columns import TILE, Columns
+from tenfold.llvm.rows import Rows
+from tenfold.llvm.storage import BY_DTYPE, Stored
+
+Array = np.ndarray[Any, Any]
+GRAIN_ELEMENTS = 1 << 14  # the work for which a second thread is woken
+
+
+class Program:
+    """A function that makes a program from the dtypes of its arguments, and what was compiled of it."""
+
+    def __init__(self, name: str, make: Callable[..., Rows | Columns]) -> None:
+        self.name, self.make = name, make
+        self._addresses: dict[Any, int] = {}
+
+    def text(self, *key: Any) -> str:
+        """The module for some arguments of `make`."""
+        return self.make(*key).text()
+
+    def address(self, *key: Any) -> int:
+        """Where the compiled program begins; 0 where it cannot be had."""
+        found = self._addresses.get(key)
+        if found is None:
+            try:
+                found = compiler.load(self.text(*key)).address("kernel")
+            except Exception as error:  # noqa: BLE001 - whatever it is, the kernel beneath serves
+                sessions.give_up(f"the kernel of {self.name}", f"{type(error).__name__}: {error}")
+                found = 0
+            self._addresses[key] = found
+        return found
+
+    def rows(self, key: tuple[Any, ...], count: int, length: int, *arguments: Any) -> bool:
+        """Run over `count` rows; False where there is no code."""
+        address = self.address(*key)
+        if address:
+            _launch()(address, count, max(1, GRAIN_ELEMENTS // max(1, length)), length, *arguments)
+        return bool(address)
+
+    def columns(self, key: tuple[Any, ...], parts: int, length: int, width: int, *arguments: Any) -> bool:
+        """Run over arrays (parts, length, width)."""
+        address = self.address(*key)
+        if address:
+            grain = max(1, GRAIN_ELEMENTS // max(1, length * min(width, TILE)))
+            _launch()(address, parts * -(-width // TILE), grain, length, width, *arguments)
+        return bool(address)
+
+
+def _launch() -> Any:
+    session = sessions.session()
+    assert session is not None
+    return session.launch
+
+
+def empty(shape: Any, stored: Stored) -> Array:
+    """A new array for a result."""
+    session = sessions.session()
+    assert session is not None
+    made: Array = session.memory.empty(shape, stored.dtype)
+    return made
+
+
+def suitable(*arrays: Any) -> Stored | None:
+    """The dtype of arrays that lie in one piece and agree in it, if programs are made for it; absent ones are None."""
+    found = None
+    for a in arrays:
+        if a is not None:
+            if type(a) is not np.ndarray or not a.flags.carray:
+                return None
+            stored = BY_DTYPE.get(a.dtype)
+            if stored is None or stored.dtype.kind == "b" or (found is not None and stored is not found):
+                return None
+            found = stored
+    return found
