@@ -12,7 +12,9 @@ bfloat16: _dtype
 bool: _dtype
 cdouble: _dtype
 cfloat: _dtype
+chalf: _dtype
 complex128: _dtype
+complex32: _dtype
 complex64: _dtype
 double: _dtype
 float: _dtype

@@ -8,6 +8,8 @@ import numpy as np
 
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
+from tenfold.types.complex_half import narrowed, widened
+from tenfold.types.dtypes import complex32
 from tenfold.types.memory_format import is_dense
 
 
@@ -23,6 +25,9 @@ def clone(input: Any, memory_format: Any) -> Any:
 
 @kernel(op.to_dtype, device="cpu")
 def to_dtype(input: Any, dtype: Any) -> Any:
+    if dtype is complex32:
+        return narrowed(input)
+    input = widened(input) if input.dtype.names else input
     with np.errstate(all="ignore"):
         if input.dtype.kind == "c" and dtype.category in (1, 2):
             input = input.real

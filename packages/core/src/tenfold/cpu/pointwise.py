@@ -15,6 +15,7 @@ from tenfold.cpu.numbers import as_array
 from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
+from tenfold.types.complex_half import RECORD, narrowed, widened as widened_pairs
 from tenfold.types.promotion import number_dtype
 
 NUMBERS = (int, float, bool, complex)
@@ -116,7 +117,7 @@ def square(input: Any, out: Any = None) -> Any:
 
 @kernel(op.conj_physical, device="cpu")
 def conj_physical(input: Any) -> Any:
-    return np.conjugate(input) if input.dtype.kind == "c" else input.copy()
+    return np.conjugate(input) if input.dtype.kind == "c" or input.dtype.names else input.copy()
 
 
 @kernel(op.rsqrt, device="cpu", into=True)
@@ -157,12 +158,12 @@ def angle(input: Any) -> Any:
 
 @kernel(op.real_part, device="cpu")
 def real_part(input: Any) -> Any:
-    return input.real
+    return input["real"] if input.dtype.names else input.real
 
 
 @kernel(op.imag_part, device="cpu")
 def imag_part(input: Any) -> Any:
-    return input.imag
+    return input["imag"] if input.dtype.names else input.imag
 
 
 @kernel(op.view_as_real, device="cpu")
@@ -184,6 +185,10 @@ def _reread(array: Any, geometry: Any) -> Any:
 @kernel(op.complex, device="cpu")
 def complex(real: Any, imag: Any) -> Any:
     shape = np.broadcast_shapes(real.shape, imag.shape)
+    if real.dtype == np.float16:
+        out = np.empty(shape, RECORD)
+        out["real"], out["imag"] = real, imag
+        return out
     out = np.empty(shape, np.result_type(real.dtype, np.complex64))
     out.real, out.imag = real, imag
     return out
@@ -383,13 +388,16 @@ def copy(input: Any, src: Any, non_blocking: bool, out: Any = None) -> Any:
     if src.dtype is out.dtype:
         out[...] = src
     else:
-        _convert(out, src.real if src.dtype.kind == "c" and out.dtype.kind not in "bc" else src)
+        _convert(out, src)
     return out
 
 
 @quiet
 def _convert(out: Any, src: Any) -> None:
-    np.copyto(out, src, casting="unsafe")
+    if out.dtype.names or src.dtype.names:
+        src = narrowed(src) if out.dtype.names else widened_pairs(src)
+    real = src.dtype.kind == "c" and out.dtype.kind not in "bc"
+    np.copyto(out, src.real if real else src, casting="unsafe")
 
 
 @kernel(op.fill, device="cpu", into=True)
@@ -400,8 +408,7 @@ def fill(input: Any, value: Any, out: Any = None) -> Any:
         return out
     if isinstance(value, np.ndarray) and value.ndim:
         return NotImplemented
-    number = np.asarray(value)
-    _convert(out, number.real if number.dtype.kind == "c" and out.dtype.kind not in "bc" else number)
+    _convert(out, np.asarray(value))
     return out
 
 

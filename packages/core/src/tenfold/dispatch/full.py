@@ -22,6 +22,7 @@ from tenfold.dispatch.overrides import call_overrides
 from tenfold.dispatch.runtime import RUNTIME, STATE, through_layers
 from tenfold.dispatch.services import SERVICES
 from tenfold.types import dtypes, promotion
+from tenfold.types.complex_half import RECORD, computed, narrowed
 from tenfold.types.dtypes import c_name, type_name
 
 NUMBERS = (int, float, complex)
@@ -263,6 +264,8 @@ def _fits(value: Any, target: dtypes.dtype) -> bool:
 
 
 def _converted(number: Any, target: dtypes.dtype) -> Any:
+    if target is dtypes.complex32:
+        return narrowed(number)
     with np.errstate(all="ignore"):
         return np.asarray(number).astype(target.numpy)
 
@@ -430,14 +433,24 @@ def _any_node(given: list[Any]) -> bool:
 
 
 def recovered(operator: Operator, key: Any, function: Any, arrays: list[Any], given: list[Any], error: Exception) -> Any:
-    """The result of a kernel that could not start (`quiet` in cpu/quiet.py says why); raises what other failures mean."""
+    """The result of a kernel that could not start (`quiet` in cpu/quiet.py says why), or got complex32; else raises its error."""
     again = getattr(function, "again", None)
     if again is not None and type(error) is RuntimeError:
         try:
             return again(*arrays)
         except Exception as own:  # noqa: BLE001 - as in `execute`
             error = own
+    if type(key) is devices.device and any(getattr(a, "dtype", None) == RECORD for a in arrays):
+        if operator.name in _IN_COMPLEX_HALF:
+            return computed(function, arrays)
+        error = NotImplementedError(f"\"{operator.name}\" not implemented for 'ComplexHalf'; convert it with .cfloat()")
     raise explained(operator, key, given, error) from None
+
+
+# The operators that PyTorch computes with complex32 on a CPU, beside those that only move elements.
+_IN_COMPLEX_HALF = frozenset(
+    "add sub mul neg conj_physical abs eq ne any all isnan isinf isfinite sgn sign addcmul tril triu norm vector_norm".split()
+)
 
 
 def explained(operator: Operator, key: Any, given: list[Any], error: Exception) -> Exception:

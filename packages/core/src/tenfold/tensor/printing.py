@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tenfold.tensor.tensor import Tensor, host
+from tenfold.types.complex_half import widened
 from tenfold.types.dtypes import get_default_dtype
 from tenfold.types.naming import qualified
 
@@ -117,7 +118,7 @@ def repr_of(tensor: Tensor) -> str:
     node = tensor._node
     grad_fn = None if node is None or node.is_leaf else node
     return tensor_repr(
-        None if kind == "meta" else host(tensor),
+        None if kind == "meta" else widened(host(tensor)),
         shape=tensor.shape,
         dtype_name=tensor.dtype.name,
         default_dtype_name=get_default_dtype().name,

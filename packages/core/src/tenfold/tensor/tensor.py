@@ -21,6 +21,7 @@ from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.dispatch.services import SERVICES
 from tenfold.tensor.storage import Storage, note_view, settle
 from tenfold.types import dtypes
+from tenfold.types.complex_half import widened
 from tenfold.types.dtypes import FROM_NUMPY, dtype
 from tenfold.types.memory_format import strided
 from tenfold.types.size import Size
@@ -384,14 +385,17 @@ class Tensor(TensorMethods):
         """The one element, as a Python number."""
         array = self._array
         if type(array) is np.ndarray and array.size == 1:
-            return array.item()
+            value = array.item()
+            return value if type(value) is not tuple else complex(*value)  # a complex32 is a record of NumPy's
         if self.numel() != 1:
             raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
-        return host(self).item()
+        value = host(self).item()
+        return value if type(value) is not tuple else complex(*value)
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers."""
-        return host(self).tolist()
+        array = host(self)
+        return widened(array).tolist() if array.dtype.names else array.tolist()
 
     def numpy(self, *, force: bool = False) -> Any:
         """The tensor as a NumPy array; on the CPU they share memory."""
@@ -405,7 +409,7 @@ class Tensor(TensorMethods):
                 f"Use Tensor.cpu() to copy the tensor to host memory first."
             )
         if self._array.dtype.kind == "V":
-            raise TypeError(f"Got unsupported ScalarType {self.dtype.name}: NumPy has no such dtype; convert with .float()")
+            raise TypeError(f"Got unsupported ScalarType {dtypes.type_name(self.dtype)}: NumPy has no such dtype; convert it")
         return host(self)
 
     def to_sparse(self, sparse_dim: int | None = None, *, layout: Any = None, dense_dim: int | None = None) -> Tensor:
@@ -463,7 +467,8 @@ class Tensor(TensorMethods):
         """The one element, for Python's conversions."""
         array = self._array
         if type(array) is np.ndarray and array.size == 1:
-            return array.item()
+            value = array.item()
+            return value if type(value) is not tuple else complex(*value)
         if self.numel() != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
         return self.item()

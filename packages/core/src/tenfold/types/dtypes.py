@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tenfold.types.complex_half import RECORD
 from tenfold.types.naming import qualified
 
 
@@ -50,11 +51,13 @@ class dtype:  # noqa: N801 - PyTorch's name
         """The complex type whose parts have this precision; RuntimeError for integers and bool."""
         if self.category < 2:
             raise RuntimeError(f"Unknown Complex ScalarType for {type_name(self)}")
-        return complex128 if self.itemsize == 8 and self.category == 2 else self if self.is_complex else complex64
+        if self.is_complex:
+            return self
+        return complex128 if self.itemsize == 8 else complex32 if self is float16 else complex64
 
     def to_real(self) -> dtype:
         """The type of the real part."""
-        return {"complex64": float32, "complex128": float64}.get(self.name, self)
+        return {"complex32": float16, "complex64": float32, "complex128": float64}.get(self.name, self)
 
 
 bool_ = dtype("bool", np.bool_, 0)
@@ -74,16 +77,17 @@ float8_e4m3fn = dtype("float8_e4m3fn", 1, 2)
 float8_e5m2 = dtype("float8_e5m2", 1, 2)
 float8_e4m3fnuz = dtype("float8_e4m3fnuz", 1, 2)
 float8_e5m2fnuz = dtype("float8_e5m2fnuz", 1, 2)
+complex32 = dtype("complex32", RECORD, 3)
 complex64 = dtype("complex64", np.complex64, 3)
 complex128 = dtype("complex128", np.complex128, 3)
 
 ALL = (
     bool_, uint8, int8, int16, int32, int64, uint16, uint32, uint64, float16, bfloat16, float32, float64,
-    float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, complex64, complex128,
+    float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, complex32, complex64, complex128,
 )  # fmt: skip
 BY_NAME = {d.name: d for d in ALL}
 ALIASES = {"half": float16, "float": float32, "double": float64, "short": int16, "int": int32, "long": int64,
-           "cfloat": complex64, "cdouble": complex128}  # fmt: skip
+           "chalf": complex32, "cfloat": complex64, "cdouble": complex128}  # fmt: skip
 
 
 def _named(name: str) -> dtype:
@@ -147,7 +151,8 @@ def c_name(d: dtype) -> str:
     """C++'s name of a dtype, as some of PyTorch's messages use it."""
     names = {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "int64": "long int",
              "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char",
-             "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}  # fmt: skip
+             "complex32": "c10::complex<c10::Half>", "complex64": "c10::complex<float>",
+             "complex128": "c10::complex<double>"}  # fmt: skip
     return names.get(d.name, d.name)
 
 
@@ -155,5 +160,5 @@ def type_name(d: Any) -> str:
     """PyTorch's C++ name of a dtype, as its messages use it."""
     names = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long",
              "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
-             "complex64": "ComplexFloat", "complex128": "ComplexDouble"}  # fmt: skip
+             "complex32": "ComplexHalf", "complex64": "ComplexFloat", "complex128": "ComplexDouble"}  # fmt: skip
     return names.get(d.name, str(d.name))

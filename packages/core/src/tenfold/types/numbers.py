@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.types.dtypes import dtype
+from tenfold.types.complex_half import narrowed
+from tenfold.types.dtypes import complex32, dtype
 from tenfold.types.numeric_limits import finfo, iinfo
 
 _C_NAMES = {"int32": "int", "float32": "float", "float64": "double", "float16": "double", "bfloat16": "double",
-            "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}  # fmt: skip
+            "complex32": "c10::complex<c10::Half>", "complex64": "c10::complex<float>",
+            "complex128": "c10::complex<double>"}  # fmt: skip
 
 
 def c_name(d: dtype) -> str:
@@ -55,6 +57,8 @@ def element(value: Any, d: dtype) -> Any:
     if isinstance(value, complex) and d.category in (1, 2):
         value = value.real
     with np.errstate(all="ignore"):
+        if d is complex32:
+            return narrowed(value)[()]
         if d.category == 1:
             return np.array(int(value) % 2 ** (8 * d.itemsize), f"u{d.itemsize}").astype(d.numpy)[()]
         return np.asarray(value).astype(d.numpy)[()]

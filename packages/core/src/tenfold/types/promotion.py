@@ -33,16 +33,18 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     if (low.category == 2 and low.itemsize == 1) or (high.category == 2 and high.itemsize == 1):
         raise RuntimeError(f"Promotion for Float8 Types is not supported, attempted to promote {type1} and {type2}")
     if low.category != high.category:
-        if high.category == 3 and low.category == 2:
-            return dtypes.complex128 if dtypes.float64 is low else high
-        return high
+        return _wider(low.to_complex(), high) if high.category == 3 and low.category == 2 else high
     if high.category == 1:
         return _promote_integers(low, high)
     if high.category == 3:
-        return dtypes.complex128
+        return _wider(low, high)
     if low.itemsize == high.itemsize == 2:
         return dtypes.float32  # float16 with bfloat16
     return low if low.itemsize > high.itemsize else high
+
+
+def _wider(a: dtype, b: dtype) -> dtype:
+    return a if a.itemsize > b.itemsize else b
 
 
 def _promote_integers(a: dtype, b: dtype) -> dtype:

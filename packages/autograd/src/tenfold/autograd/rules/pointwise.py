@@ -18,7 +18,7 @@ from tenfold.ops.pointwise.complex_numbers import complex, real, view_as_complex
 def conj(x: Any) -> Any:
     """The complex conjugate; real tensors and numbers are their own."""
     if hasattr(x, "_array"):
-        return x.conj() if x._array.dtype.kind == "c" else x
+        return x.conj() if x._array.dtype.kind in "cV" else x  # V: ml_dtypes' reals, and complex32
     return x.conjugate()
 
 
@@ -32,8 +32,8 @@ gradient(op.add, input=lambda g: g, other=lambda g: g)
 gradient(op.sub, input=lambda g: g, other=lambda g: -g)
 gradient(
     op.mul,  # written out: nothing is differentiated more often
-    input=lambda g, other: g * other if g._array.dtype.kind != "c" else g * conj(other),
-    other=lambda g, input: g * input if g._array.dtype.kind != "c" else g * conj(input),
+    input=lambda g, other: g * other if g._array.dtype.kind not in "cV" else g * conj(other),
+    other=lambda g, input: g * input if g._array.dtype.kind not in "cV" else g * conj(input),
 )
 gradient(op.div, input=lambda g, other: g / conj(other), other=lambda g, input, other: -g * conj(input / other / other))
 gradient(op.floor_divide, input=zero, other=zero)
@@ -64,7 +64,7 @@ def _power_by_exponent(g: Any, input: Any, exponent: Any, out: Any) -> Any:
 
 
 def _is_complex(x: Any) -> bool:
-    return bool(x._array.dtype.kind == "c") if hasattr(x, "_array") else isinstance(x, builtins.complex)
+    return bool(x.dtype.is_complex) if hasattr(x, "_array") else isinstance(x, builtins.complex)
 
 
 def _ln(number: float) -> float:

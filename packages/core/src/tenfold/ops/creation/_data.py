@@ -8,6 +8,7 @@ import numpy as np
 
 from tenfold.tensor.tensor import Tensor, host
 from tenfold.types import dtypes
+from tenfold.types.complex_half import narrowed
 from tenfold.types.dtypes import from_numpy as dtype_of, get_default_dtype
 from tenfold.types.numbers import fits
 from tenfold.types.promotion import number_dtype
@@ -67,6 +68,8 @@ def _nested(data: Any) -> Any:
 
 def to_array(data: Any, dtype: Any, copy: bool) -> Any:
     """A NumPy array of the data, in the dtype that PyTorch would infer."""
+    if dtype is dtypes.complex32:
+        return narrowed(to_array(data, dtypes.complex64, copy=False))
     if isinstance(data, np.ndarray):
         wanted = dtype_of(data.dtype) if dtype is None else dtype
         return np.array(data, wanted.numpy, copy=True if copy else None)

@@ -19,6 +19,7 @@ from tenfold.tensor.storage import UntypedStorage
 from tenfold.tensor.tensor import Tensor, wrap
 from tenfold.tensor.typed_storage import TypedStorage, on_storage
 from tenfold.types import dtypes
+from tenfold.types.complex_half import announce, narrowed
 from tenfold.types.dtypes import from_numpy as dtype_of, get_default_dtype
 from tenfold.types.numbers import element
 from tenfold.types.numeric_limits import iinfo
@@ -42,6 +43,8 @@ def empty_on(shape: Sequence[int], dtype: Any, device: Any, requires_grad: bool 
     key = devices.located(device)
     numpy_dtype = (dtype or get_default_dtype()).numpy
     shape = checked_size(shape, "empty")
+    if dtype is dtypes.complex32:
+        announce()
     try:
         made = key.backend.empty(shape, numpy_dtype, key.index)
     except (MemoryError, ValueError) as error:
@@ -78,6 +81,9 @@ def too_large(shape: Sequence[int], numpy_dtype: Any) -> RuntimeError:
 def filled(size: Any, value: Any, dtype: dtypes.dtype, name: str) -> Any:
     """A NumPy array of one value."""
     shape = checked_size(size, name)
+    if dtype is dtypes.complex32:
+        announce()
+        value = narrowed(value)[()]
     try:
         return np.zeros(shape, dtype.numpy) if value is _ZERO else np.full(shape, value, dtype.numpy)
     except (MemoryError, ValueError) as error:
@@ -93,7 +99,7 @@ def fill_uninitialised(tensor: Tensor, start: int = 0) -> None:
     value = True if d.category == 0 else iinfo(d).max if d.category == 1 else float("nan")
     if d.is_complex:
         value = complex(value, value)  # type: ignore[assignment]
-    tensor._key.backend.write(rest, np.full((), value, d.numpy))
+    tensor._key.backend.write(rest, np.full((), element(value, d) if d is dtypes.complex32 else value, d.numpy))
 
 
 @composite("creation", method=None)

@@ -29,6 +29,12 @@ def _number(value: Any) -> Any:
     return int(value) if isinstance(value, bool) else value
 
 
+def _require_numbers(name: str, dtype: Any) -> None:
+    """NotImplementedError for complex32, whose pairs NumPy stores but does not compute."""
+    if dtype is dtypes.complex32:
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'ComplexHalf'; make complex64 and convert with .chalf()")
+
+
 @composite("creation", method=None, out=True)
 def arange(
     start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
@@ -55,6 +61,7 @@ def arange(
         start, end, step = int(start), int(end), int(step)
     whole = type(start) is int and type(end) is int and type(step) is int
     dtype = dtype or (dtypes.int64 if whole else get_default_dtype())
+    _require_numbers("arange", dtype)
     array: Any
     if whole:
         array = np.arange(start, end, step)
@@ -93,6 +100,7 @@ def _range(
         raise RuntimeError(f"range: unsupported range: {start} -> {end}")
     if (end - start) * (1 if step > 0 else -1) < 0:
         raise RuntimeError(f"range: upper bound and lower bound inconsistent with step sign: {start}, {end}, {step}")
+    _require_numbers("range", dtype)
     array = start + np.arange(math.floor((end - start) / step) + 1) * step
     return place(array.astype((dtype or get_default_dtype()).numpy), device, requires_grad)
 
@@ -114,9 +122,11 @@ def linspace(
 
 
 def _spaced_dtype(name: str, start: Any, end: Any, dtype: Any) -> Any:
+    _require_numbers(name, dtype)
     if not isinstance(start, complex) and not isinstance(end, complex):
         return dtype or get_default_dtype()
     found = dtypes.default_complex()
+    _require_numbers(name, dtype or found)
     if dtype is not None and not dtype.is_complex:
         raise RuntimeError(f"torch.{name}(): inferred dtype {found} can't be safely cast to passed dtype {dtype}")
     return dtype or found
@@ -168,6 +178,7 @@ def eye(
     """
     if n < 0 or (m is not None and m < 0):
         raise RuntimeError(f"eye: n and m must be greater or equal to 0, got {n} and {m}")
+    _require_numbers("eye", dtype)
     return place(np.eye(n, m, dtype=(dtype or get_default_dtype()).numpy), device, requires_grad)
 
 

@@ -11,17 +11,21 @@ from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import broadcast, pointwise
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.complex_half import RECORD, announce
 from tenfold.types.dtypes import type_name
 
-_PAIR = {"c8": "f4", "c16": "f8", "f4": "c8", "f8": "c16"}
+_PAIR = {np.dtype(a): np.dtype(b) for a, b in ((RECORD, "f2"), ("c8", "f4"), ("c16", "f8"))}
+_PAIR |= {b: a for a, b in _PAIR.items()}
 
 
 def _counterpart(dtype: Any) -> Any:
     """The real type of a complex one's parts, and the reverse."""
-    found = _PAIR.get(dtype.str[1:])
+    found = _PAIR.get(dtype)
     if found is None:
-        raise RuntimeError(f"expected a float32, float64, complex64 or complex128 tensor, got {dtype}")
-    return np.dtype(found)
+        raise RuntimeError(f"expected a float16, float32, float64 or complex tensor, got {dtype}")
+    if RECORD in (dtype, found):
+        announce()
+    return found
 
 
 @primitive("pointwise", accepts="complex", view=True, method=None, name="real_part")
@@ -101,7 +105,7 @@ def view_as_real(input: Tensor) -> Tensor:
 
 @view_as_real.rule
 def _(input: Any) -> Meta:
-    if input.dtype.kind != "c":
+    if input.dtype.kind != "c" and input.dtype != RECORD:
         raise RuntimeError("view_as_real is only supported for complex tensors")
     real = _counterpart(input.dtype)
     return Meta((*input.shape, 2), real, (*input.strides, real.itemsize))
@@ -198,14 +202,16 @@ def _(input: Any) -> Meta:
 @primitive(
     "pointwise",
     accepts=Only(
-        "float32 float64", RuntimeError, "{name}: Expected both inputs to be Half, Float or Double tensors but got {dtype}"
+        "float16 float32 float64",
+        RuntimeError,
+        "{name}: Expected both inputs to be Half, Float or Double tensors but got {dtype}",
     ),
     promote="same",
     method=None,
     out=True,
 )
 def complex(real: Tensor, imag: Tensor) -> Tensor:
-    """Complex numbers of given parts, float32 or float64.
+    """Complex numbers of given parts, float16, float32 or float64.
 
     >>> import tenfold
     >>> tenfold.complex(tenfold.tensor([1.0]), tenfold.tensor([2.0]))

@@ -24,7 +24,8 @@ def _squared(input: Any) -> Meta:
 
 def _magnitude(input: Any) -> Meta:
     """A complex number's size is real."""
-    return Meta(input.shape, input.dtype.type(0).real.dtype if input.dtype.kind == "c" else input.dtype)
+    real = np.float16 if input.dtype.names else input.dtype.type(0).real.dtype if input.dtype.kind == "c" else input.dtype
+    return Meta(input.shape, real)
 
 
 @primitive("pointwise", accepts=_NOT_BOOL, inplace=True, out=True, rule=pointwise, aliases=("negative",))

@@ -19,6 +19,7 @@ from tenfold.dispatch.operators import composite
 from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.ops.creation.factories import checked_size, empty_on, place, too_large
 from tenfold.ops.creation.like import empty_like
+from tenfold.ops.pointwise.complex_numbers import view_as_complex, view_as_real
 from tenfold.random.generator import Generator, default_generator
 from tenfold.tensor.tensor import Tensor, host, wrap
 from tenfold.types import dtypes
@@ -53,6 +54,8 @@ def _unused() -> Generator:
 def drawn(draw: str, generator: Any, shape: Any, dtype: Any, device: Any, requires_grad: bool, *parameters: Any) -> Tensor:
     """A new tensor of samples."""
     shape, key = checked_size(shape), devices.located(device)
+    if dtype is dtypes.complex32:
+        return _drawn_pairs(draw, generator, shape, device, requires_grad, *parameters)
     if key is META:
         getattr(_sampling(), draw)(_unused(), (0,), dtype.numpy, *parameters)  # refuses what it refuses elsewhere
         return empty_on(shape, dtype, device, requires_grad)
@@ -61,6 +64,13 @@ def drawn(draw: str, generator: Any, shape: Any, dtype: Any, device: Any, requir
     except MemoryError as error:
         raise too_large(shape, dtype.numpy) from error
     result = wrap(key.backend.from_numpy(array, key.index), key)
+    return result.requires_grad_(True) if requires_grad else result
+
+
+def _drawn_pairs(draw: str, generator: Any, shape: Any, device: Any, requires_grad: bool, *parameters: Any) -> Tensor:
+    """Samples whose parts are drawn in half precision; normal ones have half of the variance in each part."""
+    pairs = drawn(draw, generator, (*shape, 2), dtypes.float16, device, False, *parameters)
+    result = view_as_complex(pairs * 0.5**0.5 if draw == "normal" else pairs)
     return result.requires_grad_(True) if requires_grad else result
 
 
@@ -323,6 +333,9 @@ def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: An
     >>> tenfold.zeros(2).normal_(3, 0)
     tensor([3., 3.])
     """
+    if input.dtype is dtypes.complex32:
+        normal_(view_as_real(input), mean, std * 0.5**0.5, generator=generator)
+        return input
     whole = input.is_contiguous()
     return fill(
         "normal_", input, lambda shape, dtype: _sampling().normal(source(generator), shape, dtype, mean, std, contiguous=whole)
