@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from workspace import Package
@@ -24,7 +25,7 @@ class Import:
 
 def imports(tree: ast.AST, module: str, is_package: bool, in_function: bool = False, for_types: bool = False) -> Iterator[Import]:
     """Every import below `tree` as absolute dotted names; `module` resolves the relative ones."""
-    for node in ast.iter_child_nodes(tree):
+    for node in statements_of(tree):
         if isinstance(node, ast.Import):
             yield from (Import(alias.name, node.lineno, in_function, for_types) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -35,8 +36,14 @@ def imports(tree: ast.AST, module: str, is_package: bool, in_function: bool = Fa
             for statements, types_only in ((node.body, not negated), (node.orelse, negated)):
                 yield from imports(ast.Module(statements, []), module, is_package, in_function, for_types or types_only)
         else:
-            inside = in_function or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            inside = in_function or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
             yield from imports(node, module, is_package, inside, for_types)
+
+
+def statements_of(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements directly inside one, where imports may stand; expressions, most of a tree, have none."""
+    for field in ("body", "handlers", "orelse", "finalbody", "cases"):
+        yield from getattr(node, field, ())
 
 
 def resolve(node: ast.ImportFrom, module: str, is_package: bool) -> str:
@@ -48,9 +55,17 @@ def resolve(node: ast.ImportFrom, module: str, is_package: bool) -> str:
     return ".".join([*base, *([node.module] if node.module else [])])
 
 
-def called_by_name(tree: ast.AST) -> Iterator[Import]:
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """A file's syntax tree; every check asks for it again."""
+    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+
+
+def called_by_name(path: Path) -> Iterator[Import]:
     """`importlib.import_module("a.b")` with the name written out, which is an import like any other."""
-    for node in ast.walk(tree):
+    if "import_module(" not in path.read_text(encoding="utf-8"):
+        return
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module") and node.args:
             name = node.args[0]
             if isinstance(name, ast.Constant) and isinstance(name.value, str):
@@ -62,9 +77,9 @@ def module_name(path: Path, package: Package) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@cache
 def imports_of(path: Path, package: Package) -> list[Import]:
-    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-    return list(imports(tree, module_name(path, package), path.name == "__init__.py"))
+    return list(imports(tree_of(path), module_name(path, package), path.name == "__init__.py"))
 
 
 def sources(packages: list[Package]) -> dict[str, tuple[Path, Package]]:
@@ -77,7 +92,7 @@ def graph(packages: list[Package]) -> Edges:
     modules = sources(packages)
     edges: Edges = {}
     for name, (path, package) in modules.items():
-        for found in (*imports_of(path, package), *called_by_name(ast.parse(path.read_text(encoding="utf-8")))):
+        for found in (*imports_of(path, package), *called_by_name(path)):
             target = found.name
             while target and target not in modules:
                 target = target.rpartition(".")[0]
