@@ -88,14 +88,12 @@ def test_what_comes_back_is_the_same_storage():
     source, sink = context.SimpleQueue(), context.SimpleQueue()
     process = started("fork", cases.echo, source, sink)
     x = tenfold.arange(10.0)
-    leaf = tenfold.ones(2, requires_grad=True)
     storage = tenfold.arange(4.0).untyped_storage()
-    for item in (x[2:5], leaf, storage, tenfold.empty(0, 3), tenfold.ones(3, dtype=tenfold.bfloat16)):
+    for item in (x[2:5], storage, tenfold.empty(0, 3), tenfold.ones(3, dtype=tenfold.bfloat16)):
         source.put(item)
     back = sink.get()
     assert (back.tolist(), back.storage_offset()) == ([2, 3, 4], 2)
     assert back.untyped_storage() is x.untyped_storage()
-    assert sink.get().requires_grad
     assert sink.get() is storage
     assert sink.get().shape == (0, 3)
     assert sink.get().dtype is tenfold.bfloat16
@@ -164,8 +162,11 @@ def test_files(tmp_path):
     assert path.read_bytes()[0] == 77
 
 
-def test_refusals():
-    a, _ = mp.Pipe()
+def test_leaves_travel_with_their_flag_and_what_operators_made_does_not():
+    pytest.importorskip("tenfold.autograd")
+    a, b = mp.Pipe()
+    a.send(tenfold.ones(2, requires_grad=True))
+    assert b.recv().requires_grad
     made = tenfold.ones(2, requires_grad=True) * 2
     with pytest.raises(RuntimeError, match="Cowardly refusing to serialize non-leaf tensor which requires_grad"):
         a.send(made)
@@ -174,6 +175,9 @@ def test_refusals():
     leaf.register_hook(lambda g: g)
     with pytest.warns(UserWarning, match="will not be serialized"):
         a.send(leaf)
+
+
+def test_refusals():
     with pytest.raises(AssertionError, match="invalid sharing strategy 'x'"):
         mp.set_sharing_strategy("x")
     for name in mp.get_all_sharing_strategies():
