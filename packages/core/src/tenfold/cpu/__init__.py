@@ -1,1 +1,28 @@
-"""The CPU backend: NumPy kernels, one family of operators a file."""
+"""The CPU backend: NumPy kernels, one family of operators a file; `tenfold.cpu.memory_stats()` and what one asks of a device."""
+
+from __future__ import annotations
+
+from tenfold.cpu.allocator import (
+    empty_cache as empty_cache,
+    memory_stats as memory_stats,
+    set_memory_limit as set_memory_limit,
+)
+
+
+def is_available() -> bool:
+    """There always is a CPU."""
+    return True
+
+
+def device_count() -> int:
+    """One, however many processors it has."""
+    return 1
+
+
+def current_device() -> str:
+    """Its name."""
+    return "cpu"
+
+
+def synchronize(device: object = None) -> None:
+    """Nothing to wait for: operators are done when they return."""

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from tenfold.cpu import allocator
 from tenfold.dispatch.devices import Backend
+
+allocator.install()
 
 
 def owner_of(array: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cpu.copies import row_major
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.types.complex_half import narrowed, widened
@@ -16,11 +17,11 @@ from tenfold.types.memory_format import is_dense
 @kernel(op.clone, device="cpu")
 def clone(input: Any, memory_format: Any) -> Any:
     if memory_format is None or memory_format.order is None:
-        return input.copy("K" if input.flags.forc or is_dense(input) else "C")
+        return input.copy("K") if input.flags.forc or is_dense(input) else row_major(input)
     if not memory_format.order:
-        return input.copy("C")
+        return row_major(input)
     order = memory_format.order_for(input)
-    return input.transpose(order).copy("C").transpose(np.argsort(order))
+    return row_major(input.transpose(order)).transpose(np.argsort(order))
 
 
 @kernel(op.to_dtype, device="cpu")

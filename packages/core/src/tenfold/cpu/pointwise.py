@@ -10,6 +10,7 @@ from numpy._core.umath import clip  # type: ignore[attr-defined] # a ufunc, unli
 
 from tenfold.cpu.activation.erf import erf, erfc, erfinv
 from tenfold.cpu.backend import address, bytes_of, owner_of
+from tenfold.cpu.choice import LARGE as LARGE_CHOICE, choose
 from tenfold.cpu.half import widened
 from tenfold.cpu.numbers import as_array
 from tenfold.cpu.quiet import quiet
@@ -198,7 +199,9 @@ def complex(real: Any, imag: Any) -> Any:
 def where(condition: Any, input: Any, other: Any) -> Any:
     if type(input) in NUMBERS and type(other) in NUMBERS:
         dtype = number_dtype(input + other).numpy
-        return np.where(condition, np.asarray(input, dtype), np.asarray(other, dtype))
+        return choose(condition, np.asarray(input, dtype), np.asarray(other, dtype))
+    if condition.size >= LARGE_CHOICE and type(input) is type(other) is np.ndarray:
+        return choose(condition, input, other)
     return np.where(condition, input, other)
 
 
@@ -417,7 +420,7 @@ def masked_fill(input: Any, mask: Any, value: Any, out: Any = None) -> Any:
     if mask.dtype.kind != "b" or input.dtype.kind != "f" or type(value) not in (int, float):
         return NotImplemented
     if out is None:
-        return np.where(mask, np.asarray(value, input.dtype), input)
+        return choose(mask, np.asarray(value, input.dtype), input)
     np.copyto(out, value, where=mask)
     return out
 

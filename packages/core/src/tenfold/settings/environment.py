@@ -34,4 +34,18 @@ AS_TORCH = Variable(
     "TENFOLD_AS_TORCH", "", "1: `import torch` is Tenfold, where tenfold-compat is installed; it sets this itself"
 )
 
-VARIABLES = (DISABLE_PLUGINS, DEBUG, HOME, OFFLINE_FOLDER, NUM_THREADS, AS_TORCH)
+CPU_CACHE = Variable(
+    "TENFOLD_CPU_CACHE",
+    "",
+    "freed memory that is kept for new arrays, such as 500M or 2G; 0: none; by default an eighth of the memory, at most 2G",
+)
+
+VARIABLES = (DISABLE_PLUGINS, DEBUG, HOME, OFFLINE_FOLDER, NUM_THREADS, CPU_CACHE, AS_TORCH)
+
+
+def number_of_bytes(name: str, text: str) -> int:
+    """A size such as 4096, 64K, 500M or 2G in bytes. Raises: ValueError for anything else."""
+    number, unit = (text[:-1], text[-1].upper()) if text[-1:].isalpha() else (text, "")
+    if not number.isdecimal() or unit not in ("", "K", "M", "G"):
+        raise ValueError(f"{name} has to be a number of bytes, such as 0, 500M or 2G, got {text!r}")
+    return int(number) << {"": 0, "K": 10, "M": 20, "G": 30}[unit]
