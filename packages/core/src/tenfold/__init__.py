@@ -89,6 +89,8 @@ _LAZY = {
     name: f"tenfold.{module}"
     for module, names in {
         "amp": "autocast GradScaler _amp_foreach_non_finite_check_and_unscale_ _amp_update_scale_",
+        "amp.autocast": "is_autocast_enabled get_autocast_dtype get_autocast_gpu_dtype get_autocast_cpu_dtype "
+        "is_autocast_cpu_enabled is_autocast_cache_enabled clear_autocast_cache is_autocast_available",
         "checkpoint.serialization": "save load",
         "func": "vmap",
         "random.generator": "Generator default_generator manual_seed initial_seed seed get_rng_state set_rng_state",
@@ -107,6 +109,7 @@ _LAZY = {
         "tensor.mapped": "from_file",
         "tensor.printing": "set_printoptions get_printoptions",
         "tensor.queries": "numel is_floating_point is_complex is_inference is_nonzero is_storage typename broadcast_shapes",
+        "types.errors": "AcceleratorError OutOfMemoryError",
         "types.numeric_limits": "finfo iinfo",
     }.items()
     for name in names.split()

@@ -37,6 +37,7 @@ uint16: _dtype
 uint32: _dtype
 uint64: _dtype
 uint8: _dtype
+from tenfold.types.errors import AcceleratorError as AcceleratorError
 from tenfold.storage import BFloat16Storage as BFloat16Storage
 from tenfold.ops.creation.legacy import BFloat16Tensor as BFloat16Tensor
 from tenfold.storage import BoolStorage as BoolStorage
@@ -59,6 +60,7 @@ from tenfold.storage import IntStorage as IntStorage
 from tenfold.ops.creation.legacy import IntTensor as IntTensor
 from tenfold.storage import LongStorage as LongStorage
 from tenfold.ops.creation.legacy import LongTensor as LongTensor
+from tenfold.types.errors import OutOfMemoryError as OutOfMemoryError
 from tenfold.storage import ShortStorage as ShortStorage
 from tenfold.ops.creation.legacy import ShortTensor as ShortTensor
 from tenfold.storage import TypedStorage as TypedStorage
@@ -76,10 +78,14 @@ from tenfold.ops.creation.legacy import _tensor_classes as _tensor_classes
 from tenfold.settings.determinism import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
 from tenfold.amp import autocast as autocast
 from tenfold.tensor.queries import broadcast_shapes as broadcast_shapes
+from tenfold.amp.autocast import clear_autocast_cache as clear_autocast_cache
 from tenfold.random.generator import default_generator as default_generator
 from tenfold.types.numeric_limits import finfo as finfo
 from tenfold.tensor.dlpack import from_dlpack as from_dlpack
 from tenfold.tensor.mapped import from_file as from_file
+from tenfold.amp.autocast import get_autocast_cpu_dtype as get_autocast_cpu_dtype
+from tenfold.amp.autocast import get_autocast_dtype as get_autocast_dtype
+from tenfold.amp.autocast import get_autocast_gpu_dtype as get_autocast_gpu_dtype
 from tenfold.settings.determinism import get_deterministic_debug_mode as get_deterministic_debug_mode
 from tenfold.settings.precision import get_float32_matmul_precision as get_float32_matmul_precision
 from tenfold.settings.threads import get_num_interop_threads as get_num_interop_threads
@@ -88,6 +94,10 @@ from tenfold.tensor.printing import get_printoptions as get_printoptions
 from tenfold.random.generator import get_rng_state as get_rng_state
 from tenfold.types.numeric_limits import iinfo as iinfo
 from tenfold.random.generator import initial_seed as initial_seed
+from tenfold.amp.autocast import is_autocast_available as is_autocast_available
+from tenfold.amp.autocast import is_autocast_cache_enabled as is_autocast_cache_enabled
+from tenfold.amp.autocast import is_autocast_cpu_enabled as is_autocast_cpu_enabled
+from tenfold.amp.autocast import is_autocast_enabled as is_autocast_enabled
 from tenfold.tensor.queries import is_complex as is_complex
 from tenfold.settings.determinism import is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled
 from tenfold.tensor.queries import is_floating_point as is_floating_point
@@ -127,7 +137,9 @@ import tenfold.dispatch as dispatch
 import tenfold.fft as fft
 import tenfold.func as func
 import tenfold.functional as functional
+import tenfold.futures as futures
 import tenfold.generic as generic
+import tenfold.hub as hub
 import tenfold.layers as layers
 import tenfold.linalg as linalg
 import tenfold.llvm as llvm

@@ -52,7 +52,7 @@ class autocast(Layer):  # noqa: N801 - PyTorch's name
                 )
             enabled = False
         self.device_type, self.enabled, self.lists = device_type, enabled, lists.for_device(device_type)
-        self.fast_dtype = dtype or (dtypes.bfloat16 if device_type == "cpu" else dtypes.float16)
+        self.fast_dtype = dtype or _default_dtype(device_type)
         if self.fast_dtype not in (dtypes.float16, dtypes.bfloat16):
             raise RuntimeError(f"autocast: dtype must be tenfold.float16 or tenfold.bfloat16, got {self.fast_dtype}")
         self.cache_enabled = cache_enabled is not False
@@ -95,6 +95,66 @@ class autocast(Layer):  # noqa: N801 - PyTorch's name
                 return function(*args, **kwargs)
 
         return wrapped
+
+
+def is_autocast_enabled(device_type: str = "cuda") -> bool:
+    """Whether operators on devices of a type are cast here.
+
+    >>> import tenfold
+    >>> with tenfold.autocast("cpu"):
+    ...     tenfold.is_autocast_enabled("cpu"), tenfold.is_autocast_enabled("cuda")
+    (True, False)
+    """
+    layer = _innermost(device_type)
+    return layer is not None and layer.enabled
+
+
+def get_autocast_dtype(device_type: str) -> dtypes.dtype:
+    """The dtype that products on devices of a type get, here or with an `autocast` that names none.
+
+    >>> import tenfold
+    >>> tenfold.get_autocast_dtype("cpu")
+    tenfold.bfloat16
+    """
+    layer = _innermost(device_type)
+    return _default_dtype(device_type) if layer is None else layer.fast_dtype
+
+
+def get_autocast_gpu_dtype() -> dtypes.dtype:
+    """`get_autocast_dtype("cuda")`."""
+    return get_autocast_dtype("cuda")
+
+
+def get_autocast_cpu_dtype() -> dtypes.dtype:
+    """`get_autocast_dtype("cpu")`."""
+    return get_autocast_dtype("cpu")
+
+
+def is_autocast_cpu_enabled() -> bool:
+    """`is_autocast_enabled("cpu")`."""
+    return is_autocast_enabled("cpu")
+
+
+def is_autocast_cache_enabled() -> bool:
+    """Whether weights are cast once for all uses inside an `autocast`."""
+    layer = next((layer for layer in reversed(STATE.layers) if isinstance(layer, autocast)), None)
+    return layer is None or layer.cache_enabled
+
+
+def clear_autocast_cache() -> None:
+    """Forget the casts of weights."""
+    for layer in STATE.layers:
+        if isinstance(layer, autocast):
+            layer._casts.clear()
+
+
+def _innermost(device_type: str) -> autocast | None:
+    layers = (layer for layer in reversed(STATE.layers) if isinstance(layer, autocast))
+    return next((layer for layer in layers if layer.device_type == device_type), None)
+
+
+def _default_dtype(device_type: str) -> dtypes.dtype:
+    return dtypes.bfloat16 if device_type == "cpu" else dtypes.float16
 
 
 def _map(function: Any, value: Any) -> Any:

@@ -5,6 +5,7 @@ Source: P. Micikevicius et al., "Mixed Precision Training", ICLR 2018, section 3
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -53,6 +54,9 @@ class GradScaler:
         self, device: str = "cuda", init_scale: float = 2.0**16, growth_factor: float = 2.0, backoff_factor: float = 0.5,
         growth_interval: int = 2000, enabled: bool = True,
     ) -> None:  # fmt: skip
+        if enabled and device == "cuda" and not tenfold.cuda.is_available():
+            warnings.warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=2)
+            enabled = False
         self._device, self._enabled = device, enabled
         if enabled and growth_factor <= 1.0:
             raise AssertionError("The growth factor must be > 1.0.")

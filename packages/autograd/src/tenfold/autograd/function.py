@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tenfold.autograd.anomaly import note
+from tenfold.autograd.function_ctx import FunctionCtx
 from tenfold.autograd.inplace import rebase
 from tenfold.autograd.nodes import RELEASED, Node, Output
 from tenfold.autograd.recording import alias, modified, restore, second_time
@@ -26,7 +27,7 @@ def deprecated_saved_variables(ctx: Any) -> tuple[Any, ...]:
     return tuple(ctx.saved_tensors)
 
 
-class FunctionNode(Node):
+class FunctionNode(Node, FunctionCtx):
     """The graph node of a custom function, and the `ctx` that its methods get."""
 
     # No __slots__: a ctx takes any attribute.
@@ -34,39 +35,12 @@ class FunctionNode(Node):
     is_multiple = False
 
     def __init__(self) -> None:
+        FunctionCtx.__init__(self)
         self._next, self._shape, self._extra = (), (), None
         self.needs_input_grad: tuple[bool, ...] = ()
-        self.materialize_grads = self._materialize_non_diff_grads = True
-        self.non_differentiable: tuple[Any, ...] = ()
-        self.dirty_tensors: tuple[Any, ...] = ()
+        self._materialize_non_diff_grads = True
         self._differentiable: tuple[bool, ...] = ()
-        self.to_save: tuple[Any, ...] = ()
         self._saved: Any = ()
-
-    # What forward and setup_context call
-
-    def save_for_backward(self, *tensors: Any) -> None:
-        """Keep tensors (or None) for the backward pass, with a check that nobody overwrites them."""
-        for t in tensors:
-            if t is not None and not isinstance(t, Tensor):
-                raise TypeError(f"save_for_backward can only save variables, but argument is of type {type(t).__name__}")
-        self.to_save = tensors
-
-    def save_for_forward(self, *tensors: Any) -> None:
-        """Keep tensors for `jvp`."""
-        self.saved_for_forward = tensors
-
-    def mark_dirty(self, *tensors: Any) -> None:
-        """Say which inputs `forward` writes in place."""
-        self.dirty_tensors = tensors
-
-    def mark_non_differentiable(self, *tensors: Any) -> None:
-        """Say which results have no gradient."""
-        self.non_differentiable = tensors
-
-    def set_materialize_grads(self, value: bool) -> None:
-        """Whether missing gradients of results arrive as zeros (the default) or as None."""
-        self.materialize_grads = value
 
     # What backward reads
 
@@ -289,6 +263,14 @@ class Function(metaclass=_FunctionMeta):
         if any(isinstance(a, Tensor) and a._key.level is not None for a in args):
             return SERVICES.apply_through_transforms(cls, args)
         return apply_recorded(cls, args, kwargs)
+
+
+class InplaceFunction(Function):
+    """A custom operation that may write its input, as its instances of old said."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
 
 
 def _own_backward(cls: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any, Self
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import Layer, call_inside
 from tenfold.profiler.events import Event, EventList, averages
+from tenfold.profiler.schedule import ProfilerAction
 from tenfold.tensor.tensor import Tensor
 
 
@@ -45,6 +46,8 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
         profile_memory: bool = False, with_flops: bool = False, schedule: Any = None,
     ) -> None:  # fmt: skip
         self.record_shapes, self.with_stack, self.on_trace_ready = record_shapes, with_stack, on_trace_ready
+        self.schedule, self.step_num = schedule or (lambda step: ProfilerAction.RECORD), 0
+        self.current_action = self.schedule(0)
         self._roots: list[Event] = []
         self._open: list[Event] = []
         self._origin = time.perf_counter()
@@ -70,6 +73,8 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
         self._open.pop()
 
     def handle(self, operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self.current_action not in _RECORDING:
+            return operator(*args, **kwargs)
         event = self.begin(operator.name, args)
         try:
             return call_inside(self, operator, args, kwargs)
@@ -85,6 +90,10 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
     def __exit__(self, *exc: object) -> None:
         super().__exit__(*exc)
         _active.remove(self)
+        if self.current_action in _RECORDING:
+            self._hand_over()
+
+    def _hand_over(self) -> None:
         if self.on_trace_ready is not None:
             self.on_trace_ready(self)
 
@@ -95,8 +104,17 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
         self.__exit__(None, None, None)
 
     def step(self) -> None:
-        """Mark the end of a training step."""
-        self.end(self.begin("ProfilerStep"))
+        """Mark the end of a training step; `schedule` says what happens in the next one."""
+        if self.current_action in _RECORDING:
+            self.end(self.begin("ProfilerStep"))
+        self.step_num += 1
+        before, self.current_action = self.current_action, self.schedule(self.step_num)
+        if before is ProfilerAction.RECORD_AND_SAVE:
+            self._hand_over()
+        if before not in _RECORDING and self.current_action in _RECORDING:
+            self._roots, self._origin = [], time.perf_counter()  # each turn begins anew
+        elif before is ProfilerAction.RECORD_AND_SAVE and self.current_action in _RECORDING:
+            self._roots = []
 
     def events(self) -> list[Event]:
         """Every recorded call, in order of start."""
@@ -125,6 +143,7 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
         os.replace(temporary, path)
 
 
+_RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 _active: list[profile] = []
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 from tenfold.cuda.devices import (
     current_device,
     device,
@@ -25,11 +28,18 @@ from tenfold.cuda.memory import (
 )
 from tenfold.cuda.seeding import initial_seed, manual_seed, manual_seed_all, seed, seed_all
 from tenfold.cuda.streams import Event, Stream, current_stream, default_stream, stream
+from tenfold.types.errors import AcceleratorError, OutOfMemoryError
 
 __all__ = [
-    "Event", "Stream", "current_device", "current_stream", "default_stream", "device", "device_count", "empty_cache",
-    "get_device_capability", "get_device_name", "get_device_properties", "initial_seed", "is_available",
-    "is_bf16_supported", "manual_seed", "manual_seed_all", "max_memory_allocated", "mem_get_info", "memory_allocated",
-    "memory_reserved", "reset_peak_memory_stats", "seed", "seed_all", "set_device", "stream", "synchronize",
-    "unavailable_reason",
+    "AcceleratorError", "Event", "OutOfMemoryError", "Stream", "current_device", "current_stream", "default_stream",
+    "device", "device_count", "empty_cache", "get_device_capability", "get_device_name", "get_device_properties",
+    "initial_seed", "is_available", "is_bf16_supported", "manual_seed", "manual_seed_all", "max_memory_allocated",
+    "mem_get_info", "memory_allocated", "memory_reserved", "reset_peak_memory_stats", "seed", "seed_all", "set_device",
+    "stream", "synchronize", "unavailable_reason",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name == "amp":  # of the package tenfold-autograd
+        return importlib.import_module("tenfold.amp.cuda")
+    raise AttributeError(f"module 'tenfold.cuda' has no attribute {name!r}")

@@ -17,6 +17,8 @@ from tenfold.as_torch.roots import RootModule
 from tenfold.settings.siblings import PACKAGES
 
 _STAND_INS = "tenfold.as_torch.stand_ins"
+_ELSEWHERE = {"torch.cuda.amp": "tenfold.amp.cuda"}
+_OTHERWISE = {"torch.version", "torch.types"}  # Tenfold's modules of these names are about something else
 
 
 class Finder(importlib.metadata.DistributionFinder):
@@ -64,12 +66,14 @@ def target_of(name: str) -> str | None:
 def _candidates(name: str) -> Iterator[str]:
     """The names to try, below what the parent is really called: `tenfold.utils.data` is `tenfold.data`."""
     parent, _, leaf = name.rpartition(".")
-    if parent in ROOTS and leaf != "version":
+    if name in _ELSEWHERE:
+        yield _ELSEWHERE[name]
+    if parent in ROOTS and name not in _OTHERWISE:
         yield f"{ROOTS[parent].target}.{leaf}"
-    if parent == "torch":
-        yield f"{_STAND_INS}.{leaf}"
     if parent not in ROOTS:
         yield f"{importlib.import_module(parent).__name__}.{leaf}"
+    if parent.partition(".")[0] == "torch":
+        yield f"{_STAND_INS}.{name.removeprefix('torch.')}"
 
 
 def _exists(target: str) -> bool:

@@ -1,5 +1,7 @@
 """Switches of CUDA's libraries; `tenfold.cuda` chooses its own kernels."""
 
+import contextlib
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 
 from tenfold.backends._absent import is_built
@@ -7,5 +9,47 @@ from tenfold.backends._absent import is_built
 matmul = SimpleNamespace(
     allow_tf32=False, allow_fp16_reduced_precision_reduction=True, allow_bf16_reduced_precision_reduction=True
 )
+_attention = {"flash": True, "mem_efficient": True, "math": True, "cudnn": True}
 
-__all__ = ["is_built"]
+
+def _question(kind: str) -> Callable[[], bool]:
+    def enabled() -> bool:
+        """Whether programs want attention computed in this way; the result is the same in each."""
+        return _attention[kind]
+
+    return enabled
+
+
+def _switch(kind: str) -> Callable[[bool], None]:
+    def enable(enabled: bool) -> None:
+        """Say whether attention may be computed in this way; the result is the same in each."""
+        _attention[kind] = enabled
+
+    return enable
+
+
+flash_sdp_enabled, enable_flash_sdp = _question("flash"), _switch("flash")
+mem_efficient_sdp_enabled, enable_mem_efficient_sdp = _question("mem_efficient"), _switch("mem_efficient")
+math_sdp_enabled, enable_math_sdp = _question("math"), _switch("math")
+cudnn_sdp_enabled, enable_cudnn_sdp = _question("cudnn"), _switch("cudnn")
+
+
+@contextlib.contextmanager
+def sdp_kernel(
+    enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True, enable_cudnn: bool = True
+) -> Iterator[None]:
+    """A context in which attention may be computed in these ways."""
+    before = dict(_attention)
+    _attention.update(flash=enable_flash, math=enable_math, mem_efficient=enable_mem_efficient, cudnn=enable_cudnn)
+    try:
+        yield
+    finally:
+        _attention.update(before)
+
+
+def is_flash_attention_available() -> bool:
+    """Whether cuDNN's or PyTorch's flash attention is there: never."""
+    return False
+
+
+__all__ = ["is_built", "sdp_kernel"]

@@ -7,6 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tenfold.types.errors import AcceleratorError, OutOfMemoryError
+
+__all__ = [
+    "AcceleratorError", "OutOfMemoryError", "device_count", "empty_cache", "is_available", "is_initialized", "manual_seed",
+    "manual_seed_all",
+]  # fmt: skip
+
 
 def is_available() -> bool:
     """False: the package for CUDA devices is not installed.

@@ -14,7 +14,8 @@ PACKAGES = {
     "scientific": "tenfold-scientific", "linalg": "tenfold-scientific", "fft": "tenfold-scientific",
     "special": "tenfold-scientific", "signal": "tenfold-scientific", "cuda": "tenfold-backend-cuda",
     "llvm": "tenfold-backend-llvm", "text": "tenfold-text", "vision": "tenfold-vision", "testing": "tenfold-testing",
-    "as_torch": "tenfold-compat",
+    "as_torch": "tenfold-compat", "futures": "tenfold-compat", "hub": "tenfold-compat", "utils.tensorboard": "tenfold-compat",
+    "utils._pytree": "tenfold-compat",
     "sparse": "tenfold-sparse",
 }  # fmt: skip
 

@@ -1,17 +1,60 @@
-"""`tenfold.data` under PyTorch's path `torch.utils.data`: its modules are the same objects under both names."""
+"""`tenfold.data` under PyTorch's path `torch.utils.data`: its modules are the same objects under both names.
+
+PyTorch's modules that are called otherwise here, such as `dataloader`, show what our files of that purpose define.
+"""
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import tenfold.data
+from tenfold.data import collation, fetch, iterators, loader, pinning, sampler, split, worker_info
 
 if TYPE_CHECKING:
     from tenfold.data import *  # noqa: F403 - it is the same module under another name
+
+# PyTorch's modules, each with our names of what it shows under PyTorch's.
+_SHOWN: dict[str, dict[str, Any]] = {
+    "dataloader": {
+        "DataLoader": loader.DataLoader,
+        "_BaseDataLoaderIter": iterators.LoaderIterator,
+        "_SingleProcessDataLoaderIter": iterators.LocalIterator,
+        "_MultiProcessingDataLoaderIter": iterators.WorkerIterator,
+        "IterableDataset": tenfold.data.IterableDataset,
+        "Dataset": tenfold.data.Dataset,
+        "BatchSampler": sampler.BatchSampler,
+        "RandomSampler": sampler.RandomSampler,
+        "Sampler": sampler.Sampler,
+        "SequentialSampler": sampler.SequentialSampler,
+        "default_collate": collation.default_collate,
+        "default_convert": collation.default_convert,
+        "get_worker_info": worker_info.get_worker_info,
+    },
+    "_utils": {"MP_STATUS_CHECK_INTERVAL": 5.0, "python_exit_status": False},
+    "_utils.collate": {
+        name: getattr(collation, name) for name in ("collate", "default_collate", "default_collate_fn_map", "default_convert")
+    },
+    "_utils.fetch": {"make_fetch": fetch.make_fetch},
+    "_utils.pin_memory": {"pin_memory": pinning.pin},
+    "_utils.worker": {"WorkerInfo": worker_info.WorkerInfo, "get_worker_info": worker_info.get_worker_info},
+}
+
+
+def _show(path: str, names: dict[str, Any]) -> None:
+    """Make a module of PyTorch's importable below both names of ours."""
+    shown = ModuleType(f"{tenfold.data.__name__}.{path}", f"PyTorch's path of {', '.join(names)}.")
+    shown.__dict__.update(names)
+    if path == "_utils":
+        shown.__path__ = []
+    parent, _, leaf = path.rpartition(".")
+    setattr(importlib.import_module(f"tenfold.data.{parent}") if parent else tenfold.data, leaf, shown)
+    sys.modules[shown.__name__] = sys.modules[f"{_SameModules.prefix}{path}"] = shown
 
 
 class _SameModules(MetaPathFinder, Loader):
@@ -20,16 +63,23 @@ class _SameModules(MetaPathFinder, Loader):
     prefix = "tenfold.utils.data."
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
-        return ModuleSpec(fullname, self) if fullname.startswith(self.prefix) else None
+        ours = fullname.startswith(self.prefix) and importlib.util.find_spec(self._same(fullname)) is not None
+        return ModuleSpec(fullname, self) if ours else None
 
     def create_module(self, spec: ModuleSpec) -> Any:
-        module = importlib.import_module("tenfold.data." + spec.name.removeprefix(self.prefix))
+        module = importlib.import_module(self._same(spec.name))
         self.own = (module, module.__spec__)
         return module
 
     def exec_module(self, module: Any) -> None:
         module.__spec__ = self.own[1]  # the import put the other name's there
 
+    def _same(self, name: str) -> str:
+        return "tenfold.data." + name.removeprefix(self.prefix)
+
 
 sys.meta_path.insert(0, _SameModules())
 sys.modules[__name__] = tenfold.data
+for _path, _names in _SHOWN.items():
+    _show(_path, _names)
+tenfold.data.dataset.random_split = split.random_split  # type: ignore[attr-defined] # where PyTorch has it

@@ -105,6 +105,8 @@ __all__ += ["functional", "grad", "init", "parameter", "utils"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "modules":  # PyTorch's paths are needed rarely, so they are made on demand
-        return importlib.import_module("tenfold.nn.modules")
+    if name in ("modules", "parallel", "attention"):  # needed rarely, so they are made on demand
+        return importlib.import_module(f"tenfold.nn.{name}")
+    if name == "DataParallel":
+        return importlib.import_module("tenfold.nn.parallel").DataParallel
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -231,3 +232,34 @@ def assert_equal(actual: Any, expected: Any, *, equal_nan: bool = True, msg: Mes
     >>> assert_equal(tenfold.arange(2), [tenfold.tensor(0), tenfold.tensor(1)][0:0] or tenfold.tensor([0, 1]))
     """
     assert_close(actual, expected, rtol=0.0, atol=0.0, equal_nan=equal_nan, msg=msg)
+
+
+_ALLCLOSE = {"float16": (1e-3, 1e-3), "bfloat16": (1e-3, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-8)}
+
+
+def assert_allclose(
+    actual: Any, expected: Any, rtol: float | None = None, atol: float | None = None, equal_nan: bool = True, msg: str = ""
+) -> None:
+    """`assert_close` of old: numbers and sequences are made tensors, dtypes may differ, NaN equals NaN. FutureWarning.
+
+    >>> import warnings
+    >>> import tenfold
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     assert_allclose(tenfold.ones(2), [1.0, 1.0])
+    """
+    warnings.warn(
+        "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. "
+        "Please use `torch.testing.assert_close()` instead.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    ours = actual if isinstance(actual, Tensor) else tenfold.tensor(actual)
+    wanted = expected if isinstance(expected, Tensor) else tenfold.tensor(expected, dtype=ours.dtype)
+    if rtol is None and atol is None:
+        found = [_ALLCLOSE.get(t.dtype.name, (0.0, 0.0)) for t in (ours, wanted)]
+        rtol, atol = max(r for r, _ in found), max(a for _, a in found)
+    assert_close(
+        ours, wanted, rtol=rtol, atol=atol, equal_nan=equal_nan, check_device=True, check_dtype=False, check_stride=False,
+        msg=msg or None,
+    )  # fmt: skip

@@ -10,7 +10,14 @@ import importlib
 from typing import Any
 
 # Functions and classes of the module torch itself, by the modules that have them.
-_NAMES = {"compile": "compiler"}
+_NAMES = {
+    name: module
+    for module, names in {
+        "compiler": "compile",
+        "_C": "DisableTorchFunctionSubclass Generator ScriptFunction ScriptModule",
+    }.items()
+    for name in names.split()
+}
 
 
 def stand_in(name: str) -> Any:

@@ -7,6 +7,7 @@ import sys
 from types import ModuleType
 
 from tenfold.nn.module import Module as _Module
+from tenfold.nn.modules import utils as utils
 
 _FILES = {
     "activation": ("layers.activation.layers", "layers.activation.softmax", "layers.attention.multihead"),

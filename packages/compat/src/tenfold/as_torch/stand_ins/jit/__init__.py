@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeVar
 
+from tenfold.as_torch.stand_ins.absent import classes, functions, show
 from tenfold.as_torch.stand_ins.warnings_once import warn_once
+from tenfold.futures import Future
 
-__all__ = ["Final", "annotate", "export", "ignore", "interface", "is_scripting", "is_tracing", "isinstance", "script", "unused"]
+_WHY = (
+    "programs compiled by torch.jit are in the package tenfold-compile, which is not installed; the function or module itself "
+    "runs as Python, and torch.save keeps a module with its class"
+)
 
 Value = TypeVar("Value")
 
@@ -74,15 +80,77 @@ def isinstance(obj: Any, target_type: Any) -> bool:
     return builtins.isinstance(obj, plain)
 
 
-class ScriptModule:
-    """What `script` would make of a module; nothing is an instance, which is the true answer."""
+def fork(func: Callable[..., Any], *arguments: Any, **options: Any) -> Future:
+    """Call a function; in Python it runs at once.
 
-    def __init__(self, *arguments: Any) -> None:
-        raise NotImplementedError(
-            "torch.jit.ScriptModule: compiled modules are in the package tenfold-compile; "
-            "derive from torch.nn.Module, which runs as Python"
-        )
+    >>> fork(abs, -2).wait()
+    2
+    """
+    future = Future()
+    future.set_result(func(*arguments, **options))
+    return future
 
 
-class ScriptFunction(ScriptModule):
-    """What `script` would make of a function; nothing is an instance."""
+def wait(future: Future) -> Any:
+    """The result of `fork`."""
+    return future.wait()
+
+
+def freeze(mod: Value, *arguments: Any, **options: Any) -> Value:
+    """The module itself, in which nothing is to be folded."""
+    return mod
+
+
+optimize_for_inference = run_frozen_optimizations = freeze
+
+
+def set_fusion_strategy(strategy: Any) -> Any:
+    """Choose how compiled functions are fused: there are none."""
+    return strategy
+
+
+def enable_onednn_fusion(enabled: bool) -> None:
+    """Choose whether oneDNN fuses operators: it is not used."""
+
+
+def onednn_fusion_enabled() -> bool:
+    """False: oneDNN is not used."""
+    return False
+
+
+@contextlib.contextmanager
+def optimized_execution(should_optimize: bool) -> Iterator[None]:
+    """A context with or without the optimiser of compiled functions: there is none."""
+    yield
+
+
+@contextlib.contextmanager
+def fuser(name: str) -> Iterator[None]:
+    """A context with another fuser: there is none."""
+    yield
+
+
+@contextlib.contextmanager
+def strict_fusion() -> Iterator[None]:
+    """A context in which what is not fused is an error: nothing is."""
+    yield
+
+
+globals().update(functions("load save trace trace_module export_opnames", _WHY))
+globals().update(
+    classes(
+        "Attribute CompilationUnit Error RecursiveScriptModule ScriptFunction ScriptModule TopLevelTracedModule TracedModule",
+        _WHY,
+    )
+)
+
+
+def script_method(fn: Value) -> Value:
+    """The method itself."""
+    return fn
+
+
+show(f"{__name__}._script", {name: globals()[name] for name in ("RecursiveScriptModule", "ScriptModule", "script")})
+show(f"{__name__}._trace", {name: globals()[name] for name in ("TopLevelTracedModule", "trace", "trace_module")})
+show(f"{__name__}.annotations", {})
+__all__ = [name for name in globals() if name[0] != "_"]

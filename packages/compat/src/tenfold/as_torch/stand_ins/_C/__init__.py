@@ -1,0 +1,101 @@
+"""`torch._C`: what libraries look at in PyTorch's compiled core, answered from Tenfold's own.
+
+It is no compiled module, and what is not here is an AttributeError.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import tenfold
+from tenfold import Generator as Generator, Size as Size, device as device, dtype as dtype, layout as layout
+from tenfold.as_torch.stand_ins.absent import classes, show
+from tenfold.dispatch.overrides import (
+    DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
+    disabled_torch_function as _disabled_torch_function_impl,
+)
+from tenfold.futures import Future as Future
+from tenfold.types.errors import AcceleratorError as AcceleratorError, OutOfMemoryError as OutOfMemoryError
+
+_WHY = "compiled programs are in the package tenfold-compile, which is not installed"
+globals().update(classes("Graph Node ScriptFunction ScriptMethod ScriptModule Value Block FunctionSchema", _WHY))
+_TensorBase = TensorBase = tenfold.Tensor
+_TensorMeta = type(tenfold.Tensor)
+_has_cuda = _has_mps = _has_xpu = has_mkl = has_openmp = _has_distributed = False
+has_lapack = has_spectral = True
+_GLIBCXX_USE_CXX11_ABI = True
+
+
+def _log_api_usage_once(event: str) -> None:
+    """Note that a part of the library was used: nobody is told."""
+
+
+def _get_tracing_state() -> None:
+    """None: no program is being traced."""
+
+
+def _is_tracing() -> bool:
+    """False: no program is being traced."""
+    return False
+
+
+def _cuda_getDeviceCount() -> int:
+    """The number of CUDA devices."""
+    return int(tenfold.cuda.device_count())
+
+
+def _cuda_clearCublasWorkspaces() -> None:
+    """Free cuBLAS's workspaces: there are none."""
+
+
+def _get_default_device() -> str:
+    """The type of the factories' default device."""
+    return tenfold.get_default_device().type
+
+
+def _get_privateuse1_backend_name() -> str:
+    """The name of a backend outside PyTorch, which PyTorch reserves."""
+    return "privateuseone"
+
+
+def _jit_set_profiling_mode(mode: bool) -> bool:
+    """Whether compiled programs are profiled: there are none."""
+    return False
+
+
+_jit_set_profiling_executor = _jit_set_profiling_mode
+
+
+class _Functions:
+    """The functions of a module of Tenfold's, as attributes of a class: `torch._C._VariableFunctions.add`."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module(self._module), name)
+
+
+def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
+    """What `to(...)` was asked: (device, dtype, non_blocking, memory_format)."""
+    conversion = importlib.import_module("tenfold.nn.conversion")
+    return conversion._parse_to(*args, **kwargs)  # type: ignore[no-any-return]
+
+
+_nn = show(f"{__name__}._nn", {"_parse_to": _parse_to})
+_nn.__getattr__ = _Functions("tenfold.nn.functional").__getattr__  # type: ignore[method-assign]
+_VariableFunctions = _VariableFunctionsClass = _Functions("tenfold")
+_fft, _linalg, _special = _Functions("tenfold.fft"), _Functions("tenfold.linalg"), _Functions("tenfold.special")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "_LinAlgError":
+        return importlib.import_module("tenfold.linalg").LinAlgError
+    if name in ("is_grad_enabled", "is_autocast_enabled", "default_generator", "_set_deterministic_algorithms"):
+        return getattr(tenfold, name)
+    if name == "_set_grad_enabled":
+        return tenfold.set_grad_enabled
+    if name == "_get_deterministic_algorithms":
+        return tenfold.are_deterministic_algorithms_enabled
+    raise AttributeError(f"module 'torch._C' has no attribute {name!r} (torch is Tenfold here, by tenfold.as_torch)")

@@ -1,0 +1,58 @@
+"""`torch._dynamo`, PyTorch's compiler of Python: its decorators leave functions as they are, and its settings can be set."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from tenfold.as_torch.stand_ins.absent import classes, functions, show
+from tenfold.as_torch.stand_ins.compiler import allow_in_graph, disable, is_compiling, reset, set_stance
+
+_WHY = "programs are compiled by the package tenfold-compile, which is not installed"
+
+config = types.SimpleNamespace(suppress_errors=False, verbose=False, cache_size_limit=8, recompile_limit=8, dynamic_shapes=True)
+assume_constant_result = disallow_in_graph = forbid_in_graph = allow_in_graph
+
+
+def graph_break(msg: str = "") -> None:
+    """End the graph here: there is none."""
+
+
+def mark_dynamic(t: Any, index: Any, **options: Any) -> None:
+    """Say that a size varies, which is always allowed here."""
+
+
+mark_static = maybe_mark_dynamic = mark_static_address = mark_dynamic
+
+
+def is_dynamo_supported() -> bool:
+    """False: Python is not compiled."""
+    return False
+
+
+def list_backends(exclude_tags: Any = ()) -> list[str]:
+    """The names of compilers: none."""
+    return []
+
+
+def optimize(*arguments: Any, **options: Any) -> Any:
+    """A decorator that returns the function itself."""
+    return lambda function: function
+
+
+globals().update(functions("explain export lookup_backend register_backend", _WHY))
+globals().update(classes("OptimizedModule", _WHY))
+eval_frame = show(
+    f"{__name__}.eval_frame", {"OptimizedModule": globals()["OptimizedModule"], "is_dynamo_supported": is_dynamo_supported}
+)
+__all__ = [
+    "allow_in_graph",
+    "config",
+    "disable",
+    "graph_break",
+    "is_compiling",
+    "mark_dynamic",
+    "optimize",
+    "reset",
+    "set_stance",
+]

@@ -1,0 +1,43 @@
+"""`torch._utils`: helpers that libraries borrow from PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tenfold
+from tenfold import Tensor
+
+
+def _element_size(dtype: Any) -> int:
+    """The bytes of one element.
+
+    >>> _element_size(tenfold.float64)
+    8
+    """
+    return dtype.itemsize  # type: ignore[no-any-return]
+
+
+def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int:
+    """The number of a device; -1 for the CPU where it is allowed, and for none where it is optional."""
+    device = tenfold.device(device) if isinstance(device, str) else device
+    if isinstance(device, int):
+        return device
+    if isinstance(device, tenfold.device):
+        if device.type == "cpu" and not allow_cpu:
+            raise ValueError(f"Expected a non cpu device, but got: {device}")
+        return -1 if device.type == "cpu" else device.index or 0
+    if optional:
+        return -1
+    raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")
+
+
+def _flatten_dense_tensors(tensors: Sequence[Tensor]) -> Tensor:
+    """The tensors' elements, one after another."""
+    return tenfold.cat([t.contiguous().view(-1) for t in tensors])
+
+
+def _unflatten_dense_tensors(flat: Tensor, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """Views of `flat` with the tensors' sizes."""
+    parts = flat.split([t.numel() for t in tensors])
+    return tuple(part.view(t.shape) for part, t in zip(parts, tensors))

@@ -1,0 +1,50 @@
+"""Names that programs import and that Tenfold has not: they can be imported, and using them says why not."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def functions(names: str, why: str) -> dict[str, Callable[..., Any]]:
+    """A function for each name that raises NotImplementedError when it is called.
+
+    >>> functions("trace", "tracing is elsewhere")["trace"]()
+    Traceback (most recent call last):
+    NotImplementedError: trace: tracing is elsewhere
+    """
+    return {name: _function(name, why) for name in names.split()}
+
+
+def classes(names: str, why: str) -> dict[str, type]:
+    """A class for each name that raises NotImplementedError when one is made of it; nothing is an instance.
+
+    >>> isinstance(1, classes("Graph", "graphs are elsewhere")["Graph"])
+    False
+    """
+    return {name: _class(name, why) for name in names.split()}
+
+
+def show(module: str, names: Mapping[str, Any]) -> types.ModuleType:
+    """Make a module of PyTorch's that is only a place where names of its parent's are found."""
+    shown = sys.modules[module] = types.ModuleType(module, f"PyTorch's path of {', '.join(names)}.")
+    shown.__dict__.update(names)
+    return shown
+
+
+def _function(name: str, why: str) -> Callable[..., Any]:
+    def missing(*arguments: Any, **options: Any) -> Any:
+        raise NotImplementedError(f"{name}: {why}")
+
+    missing.__name__ = missing.__qualname__ = name
+    missing.__doc__ = f"Not here: {why}."
+    return missing
+
+
+def _class(name: str, why: str) -> type:
+    def refuse(self: Any, *arguments: Any, **options: Any) -> None:
+        raise NotImplementedError(f"{name}: {why}")
+
+    return type(name, (), {"__init__": refuse, "__doc__": f"Not here: {why}.", "__module__": __name__})
