@@ -75,6 +75,8 @@ for _modules in _families("tenfold.ops").values():
         importlib.import_module(_module)
 from tenfold.ops import _dunders  # noqa: E402
 
+newaxis = None
+
 _late.install(Tensor)
 
 # The public functions: one for each operator, and the dtypes under PyTorch's names.
@@ -98,7 +100,8 @@ _LAZY = {
         "LongTensor IntTensor ShortTensor CharTensor ByteTensor BoolTensor",
         "settings.determinism": "use_deterministic_algorithms are_deterministic_algorithms_enabled "
         "is_deterministic_algorithms_warn_only_enabled set_deterministic_debug_mode get_deterministic_debug_mode",
-        "settings.checks": "_check _check_index _check_value _check_type _check_not_implemented _check_tensor_all _assert_async",
+        "settings.checks": "_check _check_index _check_value _check_type _check_not_implemented _check_tensor_all _assert "
+        "_assert_async",
         "settings.precision": "set_float32_matmul_precision get_float32_matmul_precision",
         "settings.warnings": "set_warn_always is_warn_always_enabled",
         "settings.threads": "set_num_threads get_num_threads set_num_interop_threads get_num_interop_threads",
@@ -108,7 +111,8 @@ _LAZY = {
         "tensor.dlpack": "from_dlpack to_dlpack",
         "tensor.mapped": "from_file",
         "tensor.printing": "set_printoptions get_printoptions",
-        "tensor.queries": "numel is_floating_point is_complex is_inference is_nonzero is_storage typename broadcast_shapes",
+        "tensor.queries": "numel is_floating_point is_complex is_inference is_nonzero is_same_size "
+        "is_signed is_storage typename broadcast_shapes",
         "types.errors": "AcceleratorError OutOfMemoryError",
         "types.numeric_limits": "finfo iinfo",
     }.items()
@@ -119,6 +123,8 @@ _LAZY = {
 def _found(name: str) -> Any:
     if name in _LAZY:
         value = getattr(_from_packages(_LAZY[name].removeprefix("tenfold.")), name)
+    elif name.startswith("_foreach_"):
+        value = getattr(_from_packages("foreach"), name)
     elif name.startswith("__") and name not in ("__config__", "__future__"):
         raise AttributeError(f"module 'tenfold' has no attribute {name!r}")
     else:

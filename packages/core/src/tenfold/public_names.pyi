@@ -66,6 +66,7 @@ from tenfold.ops.creation.legacy import ShortTensor as ShortTensor
 from tenfold.storage import TypedStorage as TypedStorage
 from tenfold.amp import _amp_foreach_non_finite_check_and_unscale_ as _amp_foreach_non_finite_check_and_unscale_
 from tenfold.amp import _amp_update_scale_ as _amp_update_scale_
+from tenfold.settings.checks import _assert as _assert
 from tenfold.settings.checks import _assert_async as _assert_async
 from tenfold.settings.checks import _check as _check
 from tenfold.settings.checks import _check_index as _check_index
@@ -103,6 +104,8 @@ from tenfold.settings.determinism import is_deterministic_algorithms_warn_only_e
 from tenfold.tensor.queries import is_floating_point as is_floating_point
 from tenfold.tensor.queries import is_inference as is_inference
 from tenfold.tensor.queries import is_nonzero as is_nonzero
+from tenfold.tensor.queries import is_same_size as is_same_size
+from tenfold.tensor.queries import is_signed as is_signed
 from tenfold.tensor.queries import is_storage as is_storage
 from tenfold.settings.warnings import is_warn_always_enabled as is_warn_always_enabled
 from tenfold.checkpoint.serialization import load as load
@@ -135,6 +138,7 @@ import tenfold.cuda as cuda
 import tenfold.data as data
 import tenfold.dispatch as dispatch
 import tenfold.fft as fft
+import tenfold.foreach as foreach
 import tenfold.func as func
 import tenfold.functional as functional
 import tenfold.futures as futures

@@ -52,6 +52,11 @@ def _check_tensor_all(cond: Any, message: Callable[[], Any] | None = None) -> No
     _failed(RuntimeError, bool(cond.all()), message)
 
 
+def _assert(condition: Any, message: str) -> None:
+    """AssertionError with the message unless the condition holds."""
+    assert condition, message
+
+
 def _assert_async(input: Any, message: str = "Expected Tensor with single nonzero value, but got zero") -> None:
     """RuntimeError unless the one element is not zero."""
     if not bool(input):

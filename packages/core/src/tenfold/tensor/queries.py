@@ -10,7 +10,18 @@ from tenfold.tensor.storage import Storage
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.size import Size
 
-__all__ = ["broadcast_shapes", "is_complex", "is_floating_point", "is_inference", "is_nonzero", "is_storage", "numel", "typename"]
+__all__ = [
+    "broadcast_shapes",
+    "is_complex",
+    "is_floating_point",
+    "is_inference",
+    "is_nonzero",
+    "is_same_size",
+    "is_signed",
+    "is_storage",
+    "numel",
+    "typename",
+]
 
 
 def numel(input: Tensor) -> int:
@@ -26,6 +37,16 @@ def is_floating_point(input: Tensor) -> bool:
 def is_complex(input: Tensor) -> bool:
     """Whether the elements are complex."""
     return input.is_complex()
+
+
+def is_signed(input: Tensor) -> bool:
+    """Whether the dtype has negative numbers."""
+    return input.is_signed()
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same sizes."""
+    return input.is_same_size(other)
 
 
 def is_inference(input: Tensor) -> bool:

@@ -123,6 +123,11 @@ def zeros_(tensor: Tensor) -> Tensor:
     return constant_(tensor, 0.0)
 
 
+# PyTorch's inner names, which models outside it call
+_no_grad_uniform_, _no_grad_normal_, _no_grad_trunc_normal_ = uniform_, normal_, trunc_normal_
+_no_grad_fill_, _no_grad_zero_ = constant_, zeros_
+
+
 @tenfold.no_grad()
 def eye_(tensor: Tensor) -> Tensor:
     """Fills a matrix with the identity; raises ValueError unless 2-d."""

@@ -73,6 +73,8 @@ class Module(Traversal, HookRegistration, StateDict, Conversion):
             return call_with_hooks(self, args, kwargs)
         return self.forward(*args, **kwargs)
 
+    _call_impl = __call__  # by PyTorch's name, under which libraries call it
+
     def __getattr__(self, name: str) -> Any:
         own = self.__dict__
         for registry in _MEMBER_REGISTRIES:

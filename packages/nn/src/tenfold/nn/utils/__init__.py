@@ -14,6 +14,13 @@ from tenfold.nn.utils.clip_grad import (
     get_total_norm,
 )
 from tenfold.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
+from tenfold.nn.utils.fusion import (
+    fuse_conv_bn_eval,
+    fuse_conv_bn_weights,
+    fuse_linear_bn_eval,
+    fuse_linear_bn_weights,
+)
+from tenfold.nn.utils.spectral_norm import remove_spectral_norm, spectral_norm
 from tenfold.nn.utils.weight_norm import remove_weight_norm, weight_norm
 
 __all__ = [
@@ -21,14 +28,20 @@ __all__ = [
     "clip_grad_norm_",
     "clip_grad_value_",
     "clip_grads_with_norm_",
+    "fuse_conv_bn_eval",
+    "fuse_conv_bn_weights",
+    "fuse_linear_bn_eval",
+    "fuse_linear_bn_weights",
     "get_total_norm",
     "parameters_to_vector",
     "parametrizations",
     "parametrize",
     "prune",
+    "remove_spectral_norm",
     "remove_weight_norm",
     "rnn",
     "skip_init",
+    "spectral_norm",
     "vector_to_parameters",
     "weight_norm",
 ]
