@@ -9,6 +9,7 @@ import numpy as np
 
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
+from tenfold.ops.indexing.subscripts import indexed_shape
 
 
 @kernel(op.getitem, device="cpu")
@@ -42,7 +43,27 @@ def index(input: Any, indices: Any) -> Any:
     try:
         return input[as_index(indices)]
     except IndexError as error:
-        raise in_our_words(error) from None
+        shape = _shape_of(input, indices)
+        if shape is None or 0 not in shape:
+            raise in_our_words(error) from None
+        return np.empty(shape, input.dtype)  # nothing is looked up
+
+
+def _shape_of(input: Any, indices: Any) -> Any:
+    """The shape of what an index selects wherever its positions lie; None when it has none."""
+    places: list[Any] = []
+    for i in indices:
+        masked = i is not None and i.dtype == np.bool_
+        if masked and i.shape != input.shape[len(places) : len(places) + i.ndim]:
+            return None
+        places += i.nonzero() if masked else [i]
+    try:
+        found = indexed_shape(input.shape, places)
+    except IndexError:
+        return None
+    indexed = [n for n, i in zip(input.shape, places) if i is not None]
+    none = 0 in indexed and 0 not in np.broadcast_shapes(*[i.shape for i in places if i is not None])
+    return None if none or len(places) > input.ndim else found
 
 
 @kernel(op.index_put, device="cpu", into=True)
@@ -55,26 +76,37 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool, out: Any 
         np.copyto(out, input)
     elif values is out or any(place is out for place in indices):
         return NotImplemented  # the full path refuses it
+    if values.ndim > 1 and values.ndim > _most_dims(out, indices):  # which NumPy takes if they are of size 1
+        _check_values(values, _shape_of(out, indices) or ())
     try:
         if accumulate:
             add_at(out, as_index(indices), values)
         else:
-            out[as_index(indices)] = _row(out, indices, values)
+            out[as_index(indices)] = values
     except IndexError as error:
-        raise in_our_words(error) from None
+        shape = _shape_of(out, indices)
+        if shape is None or 0 not in shape:
+            raise in_our_words(error) from None
+        _check_values(values, shape)
+    except ValueError:
+        _check_values(values, _shape_of(out, indices) or ())
+        raise
     return out
 
 
-def _row(out: Any, indices: Any, values: Any) -> Any:
-    """Values for places; NumPy wants those for one mask over all of an array without leading dimensions of size 1."""
-    if values.ndim < 2 or len(indices) != 1 or indices[0].dtype != np.bool_ or indices[0].ndim != out.ndim:
-        return values
-    if any(n != 1 for n in values.shape[:-1]):
+def _most_dims(input: Any, indices: Any) -> int:
+    """How many dimensions a selection has."""
+    given = [(1, i.ndim) if i.dtype == np.bool_ else (i.ndim, 1) for i in indices if i is not None]
+    return max((made for made, _ in given), default=0) + int(input.ndim - sum(covered for _, covered in given))
+
+
+def _check_values(values: Any, shape: Any) -> None:
+    """Values broadcast to the shape that an index selects."""
+    if values.ndim > len(shape) or any(v not in (1, n) for v, n in zip(values.shape[::-1], shape[::-1])):
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
-            f"shape [{np.count_nonzero(indices[0])}]"
+            f"shape {list(shape)}"
         )
-    return values.reshape(-1)
 
 
 def add_at(out: Any, where: tuple[Any, ...], values: Any) -> None:

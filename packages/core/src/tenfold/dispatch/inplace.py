@@ -20,7 +20,7 @@ def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
     first = base.params[0].name
     target = values[first]
     recording = STATE.grad_enabled and _any_requires_grad(values)
-    check_writable(operator.name, target, recording, base.name in _MAY_REPEAT, base.name)
+    check_writable(operator.name, target, recording, base.name in _MAY_REPEAT or values.get("src") is target, base.name)
     refuse_overlap(base.name, target, [v for name, v in values.items() if name != first])
     if recording or (STATE.grad_enabled and target._key.level is not None):
         # The tape (inside a transform, perhaps that of a lower level) must keep the old value, which the write destroys.
@@ -62,7 +62,7 @@ def snapshot(tensor: Any) -> Any:
 
 
 # Writes that may go to expanded memory, since every element gets a value of its own choosing.
-_MAY_REPEAT = ("fill", "zero", "masked_fill", "index_put", "index_fill", "threshold")
+_MAY_REPEAT = ("fill", "zero", "masked_fill", "index_put", "index_fill", "fill_diagonal", "tril", "triu", "threshold")
 # Those of them that PyTorch will refuse one day, and how they are written as an assignment.
 _DEPRECATED = {
     "masked_fill": "tensor[mask] = scalar",

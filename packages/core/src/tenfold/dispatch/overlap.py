@@ -9,7 +9,8 @@ from tenfold.types.memory_format import is_dense
 
 # These read one element after another while they write elsewhere in the target: not even the same tensor may be both.
 _APART = frozenset(
-    "index_put index_fill index_copy index_add put scatter scatter_add scatter_reduce gather index_select take".split()
+    "index_put index_fill index_copy index_add index_reduce put scatter scatter_add scatter_reduce gather index_select take cat "
+    "stack".split()
 )
 # These read all that they need before they write.
 _FREE = frozenset(("masked_scatter", "ldexp"))

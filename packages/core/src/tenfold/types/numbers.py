@@ -37,7 +37,9 @@ def fits(value: Any, d: dtype) -> bool:
     if d.category == 1:
         limits = iinfo(d)
         low = limits.min if d.is_signed else -limits.max
-        return math.isfinite(value) and low <= int(value) <= limits.max
+        if isinstance(value, float):  # of which unsigned integers take none below zero
+            low = limits.min
+        return math.isfinite(value) and low <= value <= limits.max
     if d.itemsize < 4 or not math.isfinite(value):
         return True
     return bool(abs(value) <= finfo(d).max)

@@ -22,6 +22,7 @@ from tenfold.ops.creation.factories import as_tensor, tensor
 from tenfold.ops.view.shapes import expand, reshape, view
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
+from tenfold.types.numbers import element, require_fit
 
 _INDICES = frozenset(("int64", "int32", "uint8", "bool"))
 BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
@@ -152,12 +153,41 @@ def index_put(input: Tensor, indices: Sequence[Tensor | None], values: Tensor, a
     """
 
 
-@index_put.overload
-def _(input: Any, indices: Any, values: Any, accumulate: bool) -> Any:
-    if not any(isinstance(i, Tensor) and i.dtype.name == "uint8" for i in indices):
-        return NotImplemented
-    masks = [byte_mask(i) if isinstance(i, Tensor) and i.dtype.name == "uint8" else i for i in indices]
-    return index_put(input, masks, values, accumulate)
+def _with_masks(operator: Any) -> Any:
+    """The calls of `index_put` and of its in-place form that are other calls of it: byte masks, one value for a mask."""
+
+    def overload(input: Any, indices: Any, values: Any, accumulate: bool) -> Any:
+        bytes_ = [isinstance(i, Tensor) and i.dtype.name == "uint8" for i in indices]
+        one = fills_mask(indices, values, accumulate)
+        if any(bytes_):
+            masks = [byte_mask(i) if byte else i for i, byte in zip(indices, bytes_)]
+            if one:
+                raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
+            return operator.fn(input, masks, values, accumulate)
+        if not one or (values.dtype is input.dtype and not values.dim()):
+            return NotImplemented
+        return operator.fn(input, indices, only_value(values, input.dtype), accumulate)
+
+    return overload
+
+
+def fills_mask(indices: Sequence[Any], values: Any, accumulate: bool) -> bool:
+    """Whether one value goes wherever one mask holds, as a number would: its shape and its dtype do not matter."""
+    if accumulate or not isinstance(values, Tensor) or values._key.level is not None or values.numel() != 1:
+        return False
+    given = [i for i in indices if i is not None]
+    return len(given) == 1 and isinstance(given[0], Tensor) and given[0].dtype.name in ("bool", "uint8")
+
+
+def only_value(values: Tensor, dtype: dtypes.dtype) -> Tensor:
+    """The one element as a 0-d tensor of a dtype; RuntimeError when it does not fit."""
+    if values.dtype is not dtype and values._key.device.type != "meta":
+        require_fit(values.item(), dtype)
+    return reshape(values, ()).to(dtype)
+
+
+for _form in index_put.op.forms:
+    _form.overload_body = _with_masks(_form)
 
 
 @index_put.rule
@@ -216,7 +246,7 @@ def split_index(input: Tensor, given: Any) -> tuple[Tensor, list[Any] | None]:
     return input, advanced
 
 
-_NESTED = (list, tuple, slice, Tensor, np.ndarray, type(None), type(Ellipsis))
+_NESTED = (list, tuple, range, slice, Tensor, np.ndarray, type(None), type(Ellipsis))
 
 
 def _items(given: Any, input: Tensor) -> list[Any]:
@@ -315,15 +345,17 @@ def _write(self: Tensor, given: Any, value: Any) -> None:
     if self._key is CPU and not RUNTIME["ACTIVE"] and _write_at_once(self, given, value):
         return
     if not isinstance(value, Tensor):
-        value = as_tensor(value)
+        value = _assigned(value, self)
+    if given is False:
+        return
+    part, places = split_index(self, None if given is True else given)
+    while value.dim() and value.size(0) == 1 and (places is not None or value.dim() > part.dim()):
+        value = view(value, tuple(value.shape[1:])) if value.is_contiguous() else reshape(value, tuple(value.shape[1:]))
+    if places is not None:
+        _put(part, places, value, given)
+        return
     if value.dtype is not self.dtype or value.device is not self.device:
         value = value.to(self.device, self.dtype)
-    part, places = split_index(self, given)
-    if places is not None:
-        index_put_(part, places, value)
-        return
-    while value.dim() > part.dim() and value.size(0) == 1:
-        value = view(value, tuple(value.shape[1:])) if value.is_contiguous() else reshape(value, tuple(value.shape[1:]))
     value = value if value.shape == part.shape else expand(value, tuple(part.shape))
     if RUNTIME["ACTIVE"] or part._key.override or value._key.override:
         copy_(part, value)  # an operator: layers and overriding classes see the write
@@ -331,6 +363,33 @@ def _write(self: Tensor, given: Any, value: Any) -> None:
         check_writable("__setitem__", part, value._node is not None)
         refuse_overlap("copy", part, [value])
         write_back("__setitem__", part, value, shared=True)
+
+
+def _assigned(value: Any, target: Tensor) -> Tensor:
+    """What is no tensor as one of the target's dtype; RuntimeError for numbers that do not fit."""
+    if isinstance(value, (int, float, complex)):
+        return tensor(element(value, target.dtype), dtype=target.dtype, device=target.device)
+    return as_tensor(value).to(target.device, target.dtype)
+
+
+def _surely_fits(value: Any, kind: str) -> bool:
+    """Whether a number can be assigned to an array of a kind of dtype, whatever its width."""
+    return kind == "b" or (-3e38 < value < 3e38 if kind == "f" or kind == "c" else kind == "i" and -128 <= value < 128)
+
+
+def _put(part: Tensor, places: list[Any], value: Tensor, given: Any) -> None:
+    """Write at places that tensors name: values of the same dtype, or one value where a mask holds."""
+    if not value.dim() and value.device is not part.device:
+        value = value.to(part.device)
+    if fills_mask(places, value, False) and _holds_bytes(given):
+        raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
+    index_put_(part, places, value)
+
+
+def _holds_bytes(given: Any) -> bool:
+    """Whether an index has a mask of bytes, PyTorch's deprecated kind."""
+    items = given if isinstance(given, (list, tuple)) else (given,)
+    return any(isinstance(i, Tensor) and i.dtype.name == "uint8" and i.dim() for i in items)
 
 
 def _write_at_once(self: Tensor, given: Any, value: Any) -> bool:  # noqa: C901 - the whole of the path, case by case
@@ -344,13 +403,15 @@ def _write_at_once(self: Tensor, given: Any, value: Any) -> bool:  # noqa: C901 
     if type(value) is Tensor:
         if value._key is not CPU or value._array.dtype is not self._array.dtype or (recording and value._node is not None):
             return False
-        if storage is not None and value._storage is storage:
+        if value is self or (storage is not None and value._storage is storage):
             return False
         value = value._array
-    elif type(value) not in (int, float, bool):
+    elif type(value) not in (int, float, bool) or not _surely_fits(value, self._array.dtype.kind):
         return False
     kind = type(given)
     if kind is Tensor:
+        if given is self:
+            return False
         given = given._array
         if (given.dtype is not _BOOL and given.dtype is not _INT64) or not given.shape:
             return False
