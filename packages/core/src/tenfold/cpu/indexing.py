@@ -222,6 +222,8 @@ _AT = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "
 
 @kernel(op.scatter_reduce, device="cpu")
 def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> Any:
+    if input.dtype.kind == "c" and reduce in ("amax", "amin"):
+        raise NotImplementedError(reduce)
     half = input.dtype.itemsize == 2 and input.dtype.kind in "fV"
     work, part = (a.astype(np.float32) if half else a for a in (input, src))
 

@@ -17,6 +17,8 @@ from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.types.complex_half import RECORD, narrowed, widened as widened_pairs
+from tenfold.types import dtypes
+from tenfold.types.numbers import element
 from tenfold.types.promotion import number_dtype
 
 NUMBERS = (int, float, bool, complex)
@@ -277,7 +279,16 @@ def pow(input: Any, exponent: Any, out: Any = None) -> Any:
             return _power_of_size(input, exponent, out)
     if _is_whole(input) and _is_whole(exponent):
         return _whole_power(input, exponent, out)
+    if type(exponent) is np.ndarray and np.result_type(input, exponent).kind == "c":
+        return _complex_power(input, exponent, out)
     return np.power(input, exponent, out)
+
+
+def _complex_power(input: Any, exponent: Any, out: Any) -> Any:
+    """exp(exponent log(input)), in which 0 ** 0 is nan, as in C."""
+    power = np.power(input, exponent)
+    power = np.where((input == 0) & (exponent == 0), np.asarray(np.nan * (1 + 1j), power.dtype), power)
+    return power if out is None else np.positive(power, out)
 
 
 def _power_of_size(x: Any, exponent: float, out: Any) -> Any:
@@ -364,6 +375,8 @@ def add_scaled(input: Any, other: Any, alpha: Any, out: Any = None) -> Any:
 @quiet
 def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any, out: Any = None) -> Any:
     product = np.multiply(tensor1, tensor2)
+    if value != 1 and input.dtype.kind in "iu":
+        value = element(value, dtypes.from_numpy(input.dtype))
     return np.add(input, product if value == 1 else np.multiply(product, as_array(value, input.dtype)), out)
 
 

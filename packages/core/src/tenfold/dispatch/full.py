@@ -181,12 +181,25 @@ def _plain(operator: Operator, values: dict[str, Any], tensors: list[Any]) -> An
 
 
 def check_dtypes(operator: Operator, values: dict[str, Any]) -> None:
-    """Refuse tensors of a dtype that the declaration does not accept."""
+    """Refuse tensors of a dtype that the declaration does not accept; a dimension that is not there is said first."""
     for name, accepted in operator.accepts.items():
         value = values[name]
         for t in value if type(value) in (list, tuple) else (value,):
-            if hasattr(t, "_array"):
+            if hasattr(t, "_array") and any(demand.refuses(t.dtype) for demand in accepted.demands):
+                _refuse_dimensions(operator, values)
                 accepted.check(operator.name, t.dtype)
+
+
+def _refuse_dimensions(operator: Operator, values: dict[str, Any]) -> None:
+    """Raise the shape rule's IndexError if it has one."""
+    if operator.shape_rule is None:
+        return
+    try:
+        _refused_by_rule(operator, [values[p.name] for p in operator.kernel_params])
+    except IndexError as error:
+        raise error if _is_named(operator, str(error)) else IndexError(f"{operator.name}: {error}") from None
+    except Exception:  # noqa: BLE001 - the dtype is what is wrong
+        pass
 
 
 def _common_device(operator: Operator, values: dict[str, Any], tensors: list[Any]) -> Any:
@@ -505,8 +518,8 @@ def _as_meta(value: Any) -> Any:
 def _with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     """Compute, then write into `out`, which is resized when its shape is another."""
     outs = tuple(out) if isinstance(out, (tuple, list)) else (out,)
-    recording = STATE.grad_enabled
-    if recording and any(getattr(v, "_node", None) is not None for v in (*values.values(), *outs)):
+    recording = STATE.grad_enabled and operator.nondifferentiable is None
+    if recording and _any_node([*values.values(), *outs]):
         raise RuntimeError(
             f"{operator.name}(): functions with out=... arguments don't support automatic differentiation, "
             f"but one of the arguments requires grad."
@@ -516,6 +529,8 @@ def _with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
             refuse_overlap(operator.name, target, values.values())
     if operator.family in ("creation", "random"):
         _follow(operator, values, outs[0])
+    if operator.out == "computed" and values["dtype"] is None:
+        values["dtype"] = outs[0].dtype
     result = operator.fn(**values)
     if operator.family == "creation" and result.dim() == 1 and result.numel() == outs[0].numel():
         result = result.view(outs[0].shape)  # ranges fill an output of any shape
@@ -545,6 +560,10 @@ def _check_out_dtype(operator: Operator, values: dict[str, Any], given: dtypes.d
         raise RuntimeError(f"Expected out tensor to have dtype {c_name(made)}, but got {c_name(given)} instead")
     if operator.out == "scalar type":
         raise RuntimeError(f"{operator.name}: expected scalar_type {type_name(made)} but found {type_name(given)}")
+    if operator.out == "joined" and not promotion.can_cast(made, given):
+        raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {dtypes.type_name(given)}")
+    if operator.out == "bool or uint8" and given.name != "uint8":
+        raise RuntimeError(f"{operator.name} only supports bool tensor for result, got: {dtypes.type_name(given)}")
     if operator.out == "bool":
         raise RuntimeError(f"{operator.name} does not support non-boolean outputs.")
     alone = operator.promote is None and sum(p.role != "value" for p in operator.params) == 1

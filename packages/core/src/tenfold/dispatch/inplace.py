@@ -19,6 +19,9 @@ def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
     assert base is not None
     first = base.params[0].name
     target = values[first]
+    if base.name in _UNRECORDED and STATE.grad_enabled and target._node is not None and target._node.is_leaf:
+        with RUNTIME["no_grad"]():
+            return run_inplace(operator, values)
     recording = STATE.grad_enabled and _any_requires_grad(values)
     check_writable(operator.name, target, recording, base.name in _MAY_REPEAT or values.get("src") is target, base.name)
     refuse_overlap(base.name, target, [v for name, v in values.items() if name != first])
@@ -69,6 +72,10 @@ _DEPRECATED = {
     "index_put": "tensor[indices] = tensor",
     "index_fill": "tensor[mask] = scalar",
 }
+# Which PyTorch has no derivatives for: they may write to leaves.
+_UNRECORDED = ("logical_not", "logical_and", "logical_or", "logical_xor")
+# Which add up, or multiply, in the dtype of what they write.
+_NARROWED = ("cumsum_", "cumprod_")
 _LEAF = "leaf Variable that requires grad is being used in an in-place operation."
 _HINT = "Write under tenfold.no_grad(), or use the out-of-place form"
 
@@ -168,7 +175,7 @@ def write_back(name: str, target: Any, result: Any, shared: bool = False) -> Any
                 f"{list(result._array.shape)}"
             )
     if result.dtype is not target.dtype:
-        if not promotion.can_cast(result.dtype, target.dtype):
+        if not promotion.can_cast(result.dtype, target.dtype) and name not in _NARROWED:
             raise RuntimeError(
                 f"{name}: result type {type_name(result.dtype)} can't be cast to the desired output type "
                 f"{type_name(target.dtype)}"

@@ -89,7 +89,9 @@ def _power_sum(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
 def median_value(input: Any, skip_nan: bool) -> Any:
     x = orderable(input).reshape(-1)
     if not x.size:
-        return np.asarray(np.nan if input.dtype.kind in "fV" else np.iinfo(input.dtype).min).astype(input.dtype)
+        # As C++ converts nan: to the least int or long, of which a narrower type has the lower bits.
+        least = np.asarray(np.nan if input.dtype.kind in "fV" else np.iinfo(f"i{max(input.dtype.itemsize, 4)}").min)
+        return least.astype(input.dtype)
     missing = int(np.isnan(x).sum()) if x.dtype.kind == "f" else 0
     if (missing and not skip_nan) or missing == x.size:
         return np.asarray(np.nan).astype(input.dtype)

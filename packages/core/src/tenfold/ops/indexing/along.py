@@ -118,6 +118,8 @@ def scatter_reduce(
 def _(input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> Meta:
     if reduce not in REDUCTIONS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}.")
+    if input.dtype.kind == "c" and reduce in ("amax", "amin"):
+        raise NotImplementedError(f"scatter_reduce: {reduce} is not implemented for {input.dtype}: complex numbers have no order")
     _check_index("scatter_reduce", input, dim, index, src)
     return Meta(input.shape, input.dtype)
 
@@ -161,7 +163,7 @@ def _within(place: Tensor, size: int, message: str) -> None:
         raise IndexError(message.format(lowest if lowest < 0 else highest))
 
 
-@composite("indexing", out=True)
+@composite("indexing", out="same")
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """The slices of a dimension at given positions.
 
@@ -174,7 +176,12 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     size = _length(input, dim, "index_select")
     if input.dim() and not input.numel():
         _check_places_of_none(place, size)
-    _within(place, size, "index out of range in self")
+    try:
+        _within(place, size, "index out of range in self")
+    except IndexError:
+        if input.dim() > 1 and dim % input.dim() == 1:  # where PyTorch's kernel is another
+            _check_places_of_none(place, size)
+        raise
     if not input.dim():
         if place.numel() != 1:
             raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {place.numel()} value(s)")
@@ -195,7 +202,8 @@ def _check_places_of_none(place: Tensor, size: int) -> None:
 
 def _length(input: Tensor, dim: int, name: str) -> int:
     """The size of a dimension; a 0-d tensor has one of size 1."""
-    return input.size(wrap_dim(dim, input.dim(), name)) if input.dim() else 1
+    dim = wrap_dim(dim, input.dim(), name)
+    return input.size(dim) if input.dim() else 1
 
 
 def _require_same_kind(input: Tensor, source: Tensor) -> None:
@@ -308,6 +316,15 @@ def index_reduce(
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     dim = wrap_dim(dim, input.dim(), "index_reduce")
     place = _vector(index, "index_reduce")
+    if input.dtype is not source.dtype:
+        raise RuntimeError(
+            f"index_reduce_(): self ({type_name(input.dtype)}) and source ({type_name(source.dtype)}) must have the same "
+            f"scalar type"
+        )
+    if input.dtype.is_complex:
+        raise NotImplementedError(
+            f"\"index_func_\" not implemented for '{type_name(input.dtype)}': complex numbers have no order"
+        )
     if not source.dim() and place.size(0) != 1:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     _require_same_kind(input, source)
@@ -317,7 +334,7 @@ def index_reduce(
     return scatter_reduce(input, dim, spread if source.dim() else reshape(spread, ()), source, reduce, include_self=include_self)
 
 
-@composite("indexing", out=True)
+@composite("indexing", out="same")
 def take(input: Tensor, index: Tensor) -> Tensor:
     """The elements at given positions of the flattened tensor.
 

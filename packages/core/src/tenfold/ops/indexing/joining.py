@@ -17,7 +17,7 @@ from tenfold.types.memory_format import contiguous_format
 Ints = Sequence[int]
 
 
-@primitive("indexing", promote="common", out=True, method=None)
+@primitive("indexing", promote="common", out="joined", method=None)
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """The tensors one after the other along a dimension; their other sizes agree. Empty 1-D tensors are left out.
 
@@ -75,7 +75,7 @@ def concatenate(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     return cat(tensors, dim)
 
 
-@primitive("indexing", promote="common", out=True, method=None)
+@primitive("indexing", promote="common", out="joined", method=None)
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Tensors of one shape as the slices of a new dimension.
 
@@ -100,7 +100,7 @@ def _(tensors: Any, dim: int) -> Meta:
     return Meta((*first[:dim], len(tensors), *first[dim:]), tensors[0].dtype)
 
 
-@composite("indexing", out=True, method=None)
+@composite("indexing", out="joined", method=None)
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
     """Tensors beside each other: along columns, 1-D ones one after the other.
 
@@ -115,7 +115,7 @@ def hstack(tensors: Sequence[Tensor]) -> Tensor:
     return cat(grown, 0 if grown[0].dim() == 1 else 1)
 
 
-@composite("indexing", out=True, method=None)
+@composite("indexing", out="joined", method=None)
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
     """Tensors below each other: along rows.
 
@@ -141,7 +141,7 @@ def row_stack(tensors: Sequence[Tensor]) -> Tensor:
     return vstack(tensors)
 
 
-@composite("indexing", out=True, method=None)
+@composite("indexing", out="joined", method=None)
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
     """Tensors behind each other: along the third dimension.
 
@@ -154,7 +154,7 @@ def dstack(tensors: Sequence[Tensor]) -> Tensor:
     return cat(atleast_3d(tensors), 2)
 
 
-@composite("indexing", out=True, method=None)
+@composite("indexing", out="joined", method=None)
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Vectors as columns beside matrices' columns.
 
@@ -174,7 +174,7 @@ def _triangle(input: Any, diagonal: int) -> Meta:
     return Meta(input.shape, input.dtype)
 
 
-@primitive("indexing", inplace=True, out=True, rule=_triangle)
+@primitive("indexing", inplace=True, out="same", rule=_triangle)
 def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     """Matrices with zeros above a diagonal.
 
@@ -185,7 +185,7 @@ def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     """
 
 
-@primitive("indexing", inplace=True, out=True, rule=_triangle)
+@primitive("indexing", inplace=True, out="same", rule=_triangle)
 def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     """Matrices with zeros below a diagonal.
 

@@ -43,6 +43,9 @@ def getitem(input: Tensor, index: Any) -> Tensor:
 def _(input: Any, index: Any) -> Meta:
     items = index if type(index) is tuple else (index,)
     n = len(input.shape)
+    for item in items:
+        if isinstance(item, slice):
+            bounds(item, 0)
     used = sum(item is not None and item is not Ellipsis for item in items)
     if used > n:
         if n == 0:

@@ -8,6 +8,7 @@ from typing import Any
 
 from tenfold.dispatch.operators import composite
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import int64
 
 Ints = Sequence[int]
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -179,6 +180,8 @@ def _pair(a: Any, a_subs: list[int], b: Any, b_subs: list[int], later: set[int])
     rows, columns = [size_a[s] for s in only_a], [size_b[s] for s in only_b]
     B, K = [size[s] for s in batch], prod(size[s] for s in summed)
     left, right = a.reshape([*B, prod(rows), K]), b.reshape([*B, K, prod(columns)])
+    if left.dtype is not right.dtype:  # integers of which one operand was summed before
+        left, right = left.to(int64), right.to(int64)
     return left.matmul(right).reshape([*B, *rows, *columns]), [*batch, *only_a, *only_b]
 
 
@@ -186,7 +189,7 @@ def _sum_alone(t: Any, subscripts: list[int], others: list[int], later: set[int]
     lost = [d for d, s in enumerate(subscripts) if s not in others and s not in later]
     if not lost:
         return t, subscripts
-    return t.sum(lost).to(t.dtype), [s for d, s in enumerate(subscripts) if d not in lost]
+    return t.sum(lost), [s for d, s in enumerate(subscripts) if d not in lost]
 
 
 def _outer(a: Any, a_subs: list[int], b: Any, b_subs: list[int], result: list[int]) -> tuple[Any, list[int]]:

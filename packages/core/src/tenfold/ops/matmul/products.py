@@ -122,7 +122,7 @@ def _check_vectors(name: str, input: Tensor, other: Tensor) -> None:
         )
 
 
-@composite("matmul", accepts=_NUMBERS, promote="same", out=True)
+@composite("matmul", accepts=_NUMBERS, promote="same", out="same")
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """Inner product of two vectors, without conjugation.
 
@@ -134,7 +134,7 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
     return (input * tensor).sum().to(input.dtype)
 
 
-@composite("matmul", promote="same", out=True)
+@composite("matmul", promote="same", out="same")
 def vdot(input: Tensor, other: Tensor) -> Tensor:
     """Inner product of two vectors, the first conjugated.
 

@@ -91,7 +91,7 @@ def _scaled(input: Tensor, other: Any, alpha: Any, name: str) -> Any:
     if isinstance(alpha, bool) and of_values((input, other)).category:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     whole = isinstance(alpha, int) or not isinstance(alpha, (float, complex))
-    if not whole and input.dtype.category < 2 and not (isinstance(other, Tensor) and other.dtype.category >= 2):
+    if not whole and of_values((input, other)).category < 2:
         raise RuntimeError(f"{name}: For integral input tensors, argument alpha must not be a floating point number.")
     dtype = of_values((input, other))
     if isinstance(other, Tensor) and other.dtype is not dtype:
@@ -227,7 +227,7 @@ def _(input: Any, exponent: Any) -> Meta:
 
 
 @primitive(
-    "pointwise", promote="common", promoted=("input", "other"), method=None, out=True,
+    "pointwise", promote="common", promoted=("input", "other"), method=None, out="same",
     accepts={"condition": Only("bool", RuntimeError, _CONDITION)},
 )  # fmt: skip
 def where(condition: Tensor, input: Tensor | Number = None, other: Tensor | Number = None) -> Tensor:  # type: ignore[assignment]
@@ -300,7 +300,7 @@ def fmod(input: Tensor, other: Tensor | Number) -> Tensor:
     """
 
 
-@composite("pointwise", inplace=True, out=True)
+@composite("pointwise", inplace=True, out="same")
 def float_power(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     """Power computed in float64 (complex128 for complex arguments).
 
@@ -375,7 +375,7 @@ def nextafter(input: Tensor, other: Tensor) -> Tensor:
 
 
 @primitive(
-    "pointwise", promote="same", inplace=True, out=True, rule=pointwise, nondifferentiable="it is a step",
+    "pointwise", promote="same", inplace=True, out="same", rule=pointwise, nondifferentiable="it is a step",
     accepts=Only("bool integer floating", RuntimeError, "{name}: not implemented for complex tensors, which have no order"),
 )  # fmt: skip
 def heaviside(input: Tensor, values: Tensor) -> Tensor:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from tenfold.dispatch.accepted import Only
+from tenfold.dispatch.inplace import bump_version
 from tenfold.dispatch.meta import Meta
-from tenfold.dispatch.operators import composite, primitive
+from tenfold.dispatch.operators import OPERATORS, composite, primitive
 from tenfold.dispatch.shape_rules import broadcast, pointwise
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.complex_half import RECORD, announce
@@ -139,14 +140,27 @@ def _(input: Any) -> Meta:
     return Meta(input.shape[:-1], _counterpart(input.dtype), input.strides[:-1])
 
 
-@primitive("pointwise", inplace=True, out=True, rule=pointwise)
+@primitive("pointwise", accepts="complex", inplace=True, out=True, rule=pointwise)
 def conj_physical(input: Tensor) -> Tensor:
-    """Complex conjugate, in new memory.
+    """Complex conjugate, in new memory; a real tensor is its own.
 
     >>> import tenfold
     >>> tenfold.conj_physical(tenfold.tensor([1 + 2j]))
     tensor([1.-2.j])
     """
+
+
+@conj_physical.overload
+def _(input: Any, out: Any = None) -> Any:
+    return input if out is None and hasattr(input, "_array") and not input.dtype.is_complex else NotImplemented
+
+
+@OPERATORS["conj_physical_"].overload
+def _(input: Any) -> Any:
+    if not hasattr(input, "_array") or input.dtype.is_complex:
+        return NotImplemented
+    bump_version(input)
+    return input
 
 
 @composite("pointwise")

@@ -152,6 +152,15 @@ for _limiting in (clamp_min, clamp_max):
         _form.overload(lambda input, out=None, **limits: _check_limits(input, *limits.values()))
 
 
+def _is_many(limit: Any) -> bool:
+    return isinstance(limit, Tensor)
+
+
+def _is_single(*limits: Any) -> bool:
+    """Whether each limit that is a tensor could stand for a number."""
+    return all(not limit.dim() and not limit.requires_grad for limit in limits if isinstance(limit, Tensor))
+
+
 @composite("pointwise", inplace=True, out=True, aliases=("clip",))
 def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """Limited to a range: min(max(input, min), max); the limits are numbers or tensors, and one may be missing.
@@ -162,6 +171,11 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """
     if min is None and max is None:
         raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
+    if min is not None and max is not None and _is_many(min) is not _is_many(max) and not _is_single(min, max):
+        kinds = ", ".join(f"{name}={type(limit).__name__}" for name, limit in (("min", min), ("max", max)))
+        raise TypeError(
+            f"clamp() received an invalid combination of arguments - got {kinds}, but both are tensors or both numbers"
+        )
     _check_limits(input, min, max)
     if min is None:
         return clamp_max(input, max)

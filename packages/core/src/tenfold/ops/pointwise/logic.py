@@ -89,7 +89,7 @@ def ge(input: Tensor, other: Tensor | Number) -> Tensor:
 
 
 @primitive("pointwise", **_COMPARE)
-def logical_and(input: Tensor, other: Tensor | Number) -> Tensor:
+def logical_and(input: Tensor, other: Tensor) -> Tensor:
     """Whether both are true (not 0).
 
     >>> import tenfold
@@ -99,7 +99,7 @@ def logical_and(input: Tensor, other: Tensor | Number) -> Tensor:
 
 
 @primitive("pointwise", **_COMPARE)
-def logical_or(input: Tensor, other: Tensor | Number) -> Tensor:
+def logical_or(input: Tensor, other: Tensor) -> Tensor:
     """Whether either is true (not 0).
 
     >>> import tenfold
@@ -109,7 +109,7 @@ def logical_or(input: Tensor, other: Tensor | Number) -> Tensor:
 
 
 @primitive("pointwise", **_COMPARE)
-def logical_xor(input: Tensor, other: Tensor | Number) -> Tensor:
+def logical_xor(input: Tensor, other: Tensor) -> Tensor:
     """Whether exactly one is true (not 0).
 
     >>> import tenfold
@@ -287,7 +287,7 @@ def isreal(input: Tensor) -> Tensor:
     >>> tenfold.isreal(tenfold.tensor([1.0, 1j]))
     tensor([ True, False])
     """
-    return input.imag == 0 if input.dtype.is_complex else eq(input, input).logical_or(True)
+    return input.imag == 0 if input.dtype.is_complex else eq(input, input).logical_or(input.isnan())
 
 
 @composite("pointwise", nondifferentiable="its result is bool")

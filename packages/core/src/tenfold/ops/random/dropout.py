@@ -9,6 +9,7 @@ from tenfold.ops.creation.factories import empty_on
 from tenfold.ops.creation.like import empty_like
 from tenfold.ops.random.factories import bernoulli_
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import type_name
 
 # The value that SELU tends to for large negative inputs, with opposite sign: scale * alpha.
 _SATURATION = 1.7580993408473766
@@ -36,6 +37,8 @@ def _dropped(input: Tensor, p: float, train: bool, whole_features: bool) -> Tens
         return input
     if p == 1:
         return input * op.zeros((), dtype=input.dtype, device=input.device)
+    if input.dtype.category < 2:
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {type_name(input.dtype)}")
     return input * (_mask(input, p, whole_features) / (1 - p))
 
 

@@ -12,6 +12,7 @@ from tenfold.dispatch.operators import Number, composite, op, primitive
 from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.ops.reduction.reductions import check_nonempty, located_rule, ordered, reduced
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import int64
 
 _POSITION = "its result is a position"
 
@@ -64,7 +65,7 @@ def _(input: Any, dim: int, descending: bool) -> tuple[Meta, Meta]:
     return Meta(input.shape, input.dtype), Meta(input.shape, np.int64)
 
 
-@composite("reduction", out=True)
+@composite("reduction", out="same")
 def sort(input: Tensor, dim: Any = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
     """Elements in order along a dimension, as (values, indices); NaN is greater than all, equals keep their order.
 
@@ -118,7 +119,7 @@ def _(input: Any, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Meta, 
     return Meta(shape, input.dtype), Meta(shape, np.int64)
 
 
-@composite("reduction", out=True)
+@composite("reduction", out="same")
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The k greatest elements along a dimension, in order, as (values, indices).
 
@@ -152,7 +153,7 @@ def _(input: Any, k: int, dim: int, keepdim: bool) -> tuple[Meta, Meta]:
     return located_rule("kthvalue")(input, dim, keepdim)
 
 
-@composite("reduction", out=True)
+@composite("reduction", out="same")
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The k-th least element along a dimension, counted from 1, as (values, indices).
 
@@ -160,7 +161,9 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any
     >>> tenfold.kthvalue(tenfold.tensor([3, 9, 2]), 2).values
     tensor(3)
     """
-    return return_types.kthvalue(*_kthvalue(input, int(k), dim, keepdim))
+    if not input.dim() and input.dtype.category in (0, 3) and wrap_dim(dim, 0, "kthvalue") == 0 and k == 1:
+        return return_types.kthvalue(input.clone(), op.zeros((), dtype=int64, device=input.device))
+    return return_types.kthvalue(*_kthvalue(input, int(k), wrap_dim(dim, input.dim(), "kthvalue"), keepdim))
 
 
 # Distinct values
@@ -224,9 +227,7 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
 # Binary search
 
 
-@primitive(
-    "reduction", accepts=ordered("searchsorted", bools=False), method=None, name="search_positions", nondifferentiable=_POSITION
-)
+@primitive("reduction", accepts=ordered("searchsorted"), method=None, name="search_positions", nondifferentiable=_POSITION)
 def _search(sorted_sequence: Tensor, input: Tensor, right: bool, out_int32: bool) -> Tensor:
     """Insertion points of the values into sorted rows: what `searchsorted` and `bucketize` run.
 

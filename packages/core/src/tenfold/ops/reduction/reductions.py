@@ -13,6 +13,7 @@ from tenfold import return_types
 from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op, primitive
+from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.shape_rules import reduced_shape, wrap_dim, wrap_dims
 from tenfold.ops.pointwise.arithmetic import where
 from tenfold.tensor.tensor import Tensor
@@ -61,7 +62,7 @@ def ordered(name: str, *, bools: bool = True) -> tuple[Only, ...]:
     )
 
 
-@primitive("reduction", out=True)
+@primitive("reduction", out="computed")
 def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Sum of all elements, or over dimensions; integers and bool add up in int64.
 
@@ -71,8 +72,15 @@ def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
     """
 
 
+def refuse_whole_gradients(input: Tensor, dtype: Any) -> None:
+    """Refuse integers as the result of what gradients flow through: they would end there without a word."""
+    if dtype.category < 2 and input.requires_grad and STATE.grad_enabled:
+        raise RuntimeError(f"Autograd not support dtype: {dtypes.type_name(dtype)}")
+
+
 @sum.lower(dtype=None)
 def _(input: Tensor, dim: Any, keepdim: bool, dtype: Any) -> Tensor:
+    refuse_whole_gradients(input, dtype)
     if dtype.category < 2 and dtype is not dtypes.int64:
         return sum(input.to(dtype), dim, keepdim).to(dtype)
     return sum(input.to(dtype), dim, keepdim)
@@ -88,7 +96,7 @@ def _(input: Any, dim: Any, keepdim: bool) -> Meta:
     return reduced(input, dim, keepdim, "sum", whole_sum(input.dtype))
 
 
-@composite("reduction", out=True)
+@composite("reduction", out="computed")
 def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Sum with NaN counted as zero.
 
@@ -103,7 +111,17 @@ def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any 
     return sum(where(input.isnan(), 0, input), dim, keepdim, dtype=dtype)
 
 
-@composite("reduction", out=True)
+def _check_mean(input: Any, dtype: Any = None, **given: Any) -> Any:
+    """Refuse means of integers; those asked for in the dtype of `out=`, too."""
+    if dtype is None and hasattr(input, "_array") and input.dtype.category < 2:
+        raise RuntimeError(
+            f"mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
+            f"Got: {input.dtype.name}"
+        )
+    return NotImplemented
+
+
+@composite("reduction", out="computed")
 def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Arithmetic mean of all elements, or over dimensions, of a floating or complex tensor.
 
@@ -113,14 +131,13 @@ def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
     """
     if dtype is not None:
         input = input.to(dtype)
-    if input.dtype.category < 2:
-        raise RuntimeError(
-            f"mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
-            f"Got: {input.dtype.name}"
-        )
+    _check_mean(input)
     total = sum(input, dim, keepdim)
     count = count_over(input.shape, dim)
     return total / count if count else total * float("nan")
+
+
+mean.overload(_check_mean)
 
 
 @mean.lower(dtype=None)
@@ -128,7 +145,7 @@ def _(input: Tensor, dim: Any, keepdim: bool, dtype: Any) -> Tensor:
     return mean(input.to(dtype), dim, keepdim)
 
 
-@composite("reduction", out=True)
+@composite("reduction", out="computed")
 def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Mean of the elements that are not NaN.
 
@@ -142,7 +159,7 @@ def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any
     return nansum(input, dim, keepdim, dtype=dtype) / sum(known, dim, keepdim)
 
 
-@primitive("reduction", out=True)
+@primitive("reduction", out="computed")
 def prod(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Product of all elements, or over one dimension; integers and bool multiply in int64.
 
@@ -154,6 +171,7 @@ def prod(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
 
 @prod.lower(dtype=None)
 def _(input: Tensor, dim: Any, keepdim: bool, dtype: Any) -> Tensor:
+    refuse_whole_gradients(input, dtype)
     result = prod(input.to(dtype), dim, keepdim)
     return result.to(dtype)
 
@@ -163,7 +181,7 @@ def _(input: Any, dim: Any, keepdim: bool) -> Meta:
     return reduced(input, dim, keepdim, "prod", whole_sum(input.dtype))
 
 
-@primitive("reduction", accepts=ordered("amax"), out=True)
+@primitive("reduction", accepts=ordered("amax"), out="same")
 def amax(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
     """Maximum over dimensions (all by default); among equal maxima the gradient is shared evenly.
 
@@ -183,7 +201,7 @@ def _extreme(input: Any, dim: Any, keepdim: bool, name: str) -> Meta:
     return reduced(input, dim, keepdim, name)
 
 
-@primitive("reduction", accepts=ordered("amin"), out=True)
+@primitive("reduction", accepts=ordered("amin"), out="same")
 def amin(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
     """Minimum over dimensions (all by default); among equal minima the gradient is shared evenly.
 
@@ -198,7 +216,7 @@ def _(input: Any, dim: Any, keepdim: bool) -> Meta:
     return _extreme(input, dim, keepdim, "amin")
 
 
-@composite("reduction", out=True)
+@composite("reduction", out="same")
 def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
     """Minimum and maximum over all elements or one dimension, as (min, max).
 
@@ -245,7 +263,7 @@ _max_dim.rule(located_rule("max"))
 _min_dim.rule(located_rule("min"))
 
 
-@composite("reduction", out=True)
+@composite("reduction", out="same")
 def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """Maximum: of all elements; with a dimension (values, indices) over it; with another tensor elementwise.
 
@@ -263,7 +281,7 @@ def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = N
     return return_types.max(*_max_dim(input, dim, keepdim))
 
 
-@composite("reduction", out=True)
+@composite("reduction", out="same")
 def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """Minimum: of all elements; with a dimension (values, indices) over it; with another tensor elementwise.
 
@@ -285,7 +303,7 @@ def _logical(input: Any, dim: Any, keepdim: bool, name: str) -> Meta:
     return reduced(input, dim, keepdim, name, np.uint8 if input.dtype == np.uint8 else np.bool_)
 
 
-@primitive("reduction", out=True, nondifferentiable="its result is bool")
+@primitive("reduction", out="bool or uint8", nondifferentiable="its result is bool")
 def all(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Whether every element is true (not zero), over all elements or dimensions; uint8 gives uint8.
 
@@ -300,7 +318,7 @@ def _(input: Any, dim: Any, keepdim: bool) -> Meta:
     return _logical(input, dim, keepdim, "all")
 
 
-@primitive("reduction", out=True, nondifferentiable="its result is bool")
+@primitive("reduction", out="bool or uint8", nondifferentiable="its result is bool")
 def any(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Whether some element is true (not zero), over all elements or dimensions; uint8 gives uint8.
 

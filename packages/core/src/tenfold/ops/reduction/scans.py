@@ -10,11 +10,11 @@ from tenfold import return_types
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op, primitive
 from tenfold.dispatch.shape_rules import wrap_dim
-from tenfold.ops.reduction.reductions import ordered, whole_sum
+from tenfold.ops.reduction.reductions import ordered, refuse_whole_gradients, whole_sum
 from tenfold.tensor.tensor import Tensor
 
 
-@primitive("reduction", out=True, inplace=True)
+@primitive("reduction", out="computed", inplace=True)
 def cumsum(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """Cumulative sum along a dimension; integers and bool add up in int64.
 
@@ -26,10 +26,11 @@ def cumsum(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 
 @cumsum.lower(dtype=None)
 def _(input: Tensor, dim: int, dtype: Any) -> Tensor:
+    refuse_whole_gradients(input, dtype)
     return cumsum(input.to(dtype), dim).to(dtype)
 
 
-@primitive("reduction", out=True, inplace=True)
+@primitive("reduction", out="computed", inplace=True)
 def cumprod(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """Cumulative product along a dimension; integers and bool multiply in int64.
 
@@ -41,6 +42,7 @@ def cumprod(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 
 @cumprod.lower(dtype=None)
 def _(input: Tensor, dim: int, dtype: Any) -> Tensor:
+    refuse_whole_gradients(input, dtype)
     return cumprod(input.to(dtype), dim).to(dtype)
 
 
@@ -102,7 +104,7 @@ def cummax(input: Tensor, dim: int) -> Any:
     >>> tenfold.cummax(tenfold.tensor([1, 3, 2]), 0).values
     tensor([1, 3, 3])
     """
-    return return_types.cummax(*_cummax(input, dim))
+    return return_types.cummax(*_cummax(input, wrap_dim(dim, input.dim(), "cummax")))
 
 
 @composite("reduction", out="scalar type")
@@ -113,7 +115,7 @@ def cummin(input: Tensor, dim: int) -> Any:
     >>> tenfold.cummin(tenfold.tensor([2, 3, 1]), 0).values
     tensor([2, 2, 1])
     """
-    return return_types.cummin(*_cummin(input, dim))
+    return return_types.cummin(*_cummin(input, wrap_dim(dim, input.dim(), "cummin")))
 
 
 @composite("reduction", out=True)

@@ -11,7 +11,7 @@ from tenfold import return_types
 from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import DataDependent, Meta
 from tenfold.dispatch.operators import composite, op, primitive
-from tenfold.dispatch.shape_rules import wrap_dims
+from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
 from tenfold.ops.pointwise.arithmetic import where
 from tenfold.ops.reduction.ordering import sort
 from tenfold.ops.reduction.reductions import count_over, located_rule, mean, ordered, reduced, sum
@@ -196,7 +196,7 @@ def _(input: Any, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Meta, Meta]:
     return located_rule("median")(input, dim, keepdim)
 
 
-@composite("reduction", out=True)
+@composite("reduction", out="same")
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Median, the lower of two: of all elements, or with a dimension (values, indices) over it; NaN wins.
 
@@ -206,10 +206,10 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """
     if dim is None:
         return _median_value(input, False)
-    return return_types.median(*_median_dim(input, dim, keepdim, False))
+    return return_types.median(*_median_dim(input, wrap_dim(dim, input.dim(), "median"), keepdim, False))
 
 
-@composite("reduction", out=True)
+@composite("reduction", out="same")
 def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Median of the elements that are not NaN, as `median`.
 
@@ -219,7 +219,7 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
     """
     if dim is None:
         return _median_value(input, True)
-    return return_types.nanmedian(*_median_dim(input, dim, keepdim, True))
+    return return_types.nanmedian(*_median_dim(input, wrap_dim(dim, input.dim(), "nanmedian"), keepdim, True))
 
 
 @primitive("reduction", accepts=ordered("mode"), method=None, name="mode_pair")
@@ -235,7 +235,7 @@ def _mode(input: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
 _mode.rule(located_rule("mode"))
 
 
-@composite("reduction", out=True)
+@composite("reduction", out="same")
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element over a dimension (the least of several), as (values, indices of a last occurrence).
 
@@ -243,7 +243,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     >>> tenfold.mode(tenfold.tensor([1, 2, 2])).values
     tensor(2)
     """
-    return return_types.mode(*_mode(input, dim, keepdim))
+    return return_types.mode(*_mode(input, wrap_dim(dim, input.dim(), "mode"), keepdim))
 
 
 _QUANTILE = {"input": Only("floating", RuntimeError, "{name}() input tensor must be either float or double dtype")}
@@ -282,6 +282,7 @@ def _check_quantiles(input: Tensor, interpolation: str) -> None:
 
 def _quantiles(input: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: str, skip_nan: bool) -> Tensor:
     _check_quantiles(input, interpolation)
+    dim = None if dim is None else wrap_dim(dim, input.dim(), "quantile")
     if not isinstance(q, Tensor):
         q = op.scalar_tensor(q, dtype=input.dtype, device=input.device)
     if input.dtype is not q.dtype:

@@ -127,7 +127,9 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     tenfold.Size([2, 3])
     """
     if not input.dim():
-        raise RuntimeError(f"unflatten: Dimension specified as {dim} but tensor has no dimensions")
+        raise (RuntimeError if dim in (0, -1) else IndexError)(
+            f"unflatten: Dimension specified as {dim} but tensor has no dimensions"
+        )
     dim, sizes = wrap_dim(dim, input.dim(), "unflatten"), [int(n) for n in sizes]
     shape = input.shape
     if not sizes:
@@ -308,7 +310,9 @@ def _reversed(self: Tensor) -> Tensor:
 
 def _matrix_transposed(self: Tensor) -> Tensor:
     """The last two dimensions exchanged."""
-    if self.dim() < 2:
+    if self.dim() == 0:
+        return permute(self, ())
+    if self.dim() == 1:
         raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {self.dim()}-D tensor.")
     return transpose(self, -2, -1)
 
@@ -322,7 +326,7 @@ def _conjugate_transposed(self: Tensor) -> Tensor:
 
 def _batch_adjoint(self: Tensor) -> Tensor:
     """The last two dimensions exchanged, and conjugated for complex tensors."""
-    if self.dim() < 2:
+    if self.dim() == 1:
         raise RuntimeError(f"tensor.mH is only supported on matrices or batches of matrices. Got {self.dim()}-D tensor.")
     return adjoint(self)
 

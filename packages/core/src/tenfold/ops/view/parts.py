@@ -57,7 +57,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
 @unbind.rule
 def _(input: Any, dim: int) -> list[Meta]:
     if not input.shape:
-        raise RuntimeError("unbind: Dimension specified as 0 but tensor has no dimensions")
+        raise IndexError("unbind: Dimension specified as 0 but tensor has no dimensions")
     dim = wrap_dim(dim, len(input.shape), "unbind")
     shape, strides = list(input.shape), list(input.strides)
     n, step = shape.pop(dim), strides.pop(dim)

@@ -85,7 +85,7 @@ def embedding(
     >>> tenfold.embedding(tenfold.tensor([1]), tenfold.tensor([[1.0, 2.0], [3.0, 4.0]]))
     tensor([[3., 4.]])
     """
-    if input._array.dtype.kind not in "iu":
+    if input._array.dtype.kind != "i" or input._array.dtype.itemsize < 4:
         raise RuntimeError(
             f"embedding: Expected tensor for argument 'input' to have one of the following scalar types: Long, Int; "
             f"but got {input.dtype.name} instead"

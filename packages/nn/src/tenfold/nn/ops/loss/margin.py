@@ -62,6 +62,8 @@ def soft_margin_loss(
     >>> tenfold.op.soft_margin_loss(tenfold.zeros(1), tenfold.ones(1))
     tensor(0.6931)
     """
+    if input.dtype.category < 2:
+        raise RuntimeError(f"soft_margin_loss: expected a floating point input, got {input.dtype.name}")
     reduction = reduction_of("soft_margin_loss", size_average, reduce, reduction)
     return reduced((-target * input).exp().log1p(), reduction)
 
