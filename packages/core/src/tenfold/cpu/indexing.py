@@ -214,6 +214,8 @@ def scatter_set(input: Any, dim: int, index: Any, src: Any) -> Any:
 
 @kernel(op.scatter_add, device="cpu", into=True)
 def scatter_add(input: Any, dim: int, index: Any, src: Any, out: Any = None) -> Any:
+    if out is not None and (src is out or index is out):
+        return NotImplemented  # the full path refuses it
     return _scatter(input, dim, index, src, out, add_at)
 
 

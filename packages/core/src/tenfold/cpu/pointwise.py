@@ -16,8 +16,8 @@ from tenfold.cpu.numbers import as_array
 from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
-from tenfold.types.complex_half import RECORD, narrowed, widened as widened_pairs
 from tenfold.types import dtypes
+from tenfold.types.complex_half import RECORD, narrowed, widened as widened_pairs
 from tenfold.types.numbers import element
 from tenfold.types.promotion import number_dtype
 

@@ -524,7 +524,7 @@ def _with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
             f"{operator.name}(): functions with out=... arguments don't support automatic differentiation, "
             f"but one of the arguments requires grad."
         )
-    if operator.pointwise or operator.family == "indexing":
+    if operator.pointwise or operator.family == "indexing" or operator.name in ("cumsum", "cumprod"):
         for target in outs:
             refuse_overlap(operator.name, target, values.values())
     if operator.family in ("creation", "random"):

@@ -13,7 +13,7 @@ _APART = frozenset(
     "stack".split()
 )
 # These read all that they need before they write.
-_FREE = frozenset(("masked_scatter", "ldexp"))
+_FREE = frozenset(("masked_scatter", "ldexp", "softmax", "log_softmax"))
 
 
 def refuse_overlap(name: str, target: Any, inputs: Iterable[Any]) -> None:
