@@ -10,6 +10,8 @@ MODULES = {
     "activation": ("activation", "softmax"),
     "reduction": ("reduction",),
     "norm": ("norm",),
+    "loss": ("loss",),
+    "optim": ("optim",),
 }
 
 

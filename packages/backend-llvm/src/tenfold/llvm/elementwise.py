@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.llvm import compiler, session as sessions
-from tenfold.llvm.expressions import Expr, load, parameter
+from tenfold.llvm.expressions import Expr, listing, load, parameter
 from tenfold.llvm.loops import Elementwise
 from tenfold.llvm.memory import CACHED_FROM
 from tenfold.llvm.storage import BOOL, BY_DTYPE, FLOATING, Stored
@@ -78,6 +78,10 @@ class Operator:
                 inputs.append(kind)
         return Elementwise(self.formula(*values), BOOL if self.bool_result else stored, tuple(inputs), count)
 
+    def listing(self, stored: Stored, numbers: tuple[bool, ...], steps: tuple[str, ...] | None) -> str:
+        """The formula in steps."""
+        return listing(self.expression(stored, numbers).result)
+
     def text(self, stored: Stored, numbers: tuple[bool, ...], steps: tuple[str, ...] | None) -> str:
         """The module for a dtype and a layout; steps of None: in one piece."""
         elementwise = self.expression(stored, numbers)
@@ -85,6 +89,7 @@ class Operator:
 
     def loop(self, stored: Stored, numbers: tuple[bool, ...], steps: tuple[str, ...] | None) -> int:
         """The address of the loop for a dtype and a layout; 0 where it cannot be had."""
+        sessions.use(self, stored, numbers, steps)
         key = (stored.memory, numbers, steps)
         found = self._loops.get(key)
         if found is None:

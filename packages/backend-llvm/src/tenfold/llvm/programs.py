@@ -9,6 +9,7 @@ import numpy as np
 
 from tenfold.llvm import compiler, session as sessions
 from tenfold.llvm.columns import TILE, Columns
+from tenfold.llvm.expressions import listing
 from tenfold.llvm.rows import Rows
 from tenfold.llvm.storage import BY_DTYPE, Stored
 
@@ -27,8 +28,13 @@ class Program:
         """The module for some arguments of `make`."""
         return self.make(*key).text()
 
+    def listing(self, *key: Any) -> str:
+        """The program's results in steps."""
+        return listing(*(e for e, _ in self.make(*key).results))
+
     def address(self, *key: Any) -> int:
         """Where the compiled program begins; 0 where it cannot be had."""
+        sessions.use(self, *key)
         found = self._addresses.get(key)
         if found is None:
             try:

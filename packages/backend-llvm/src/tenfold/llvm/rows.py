@@ -4,7 +4,7 @@ A program is data: expressions over the elements of a row, in which `total` and 
 another expression along the row. The lowering makes as many passes over a row as these are nested, and a last one for the
 results; `keep` writes intermediate values to the result's memory, so that the next pass reads them again.
 
-Rounding: blocks of 512 elements are added in vectors, several sums side by side, and the blocks' sums in float64, where those
+Rounding: blocks of 1024 elements are added in vectors, several sums side by side, and the blocks' sums in float64, where those
 of float64 itself are added with their rounding errors (Knuth's two-sum). Source: N. Higham, "The accuracy of floating point
 summation", SIAM J. Sci. Comput. 14 (1993).
 """
@@ -19,7 +19,8 @@ from tenfold.llvm.loops import ATTRIBUTES, TAGS
 from tenfold.llvm.lowering import Lowering, declarations, indented, literal
 from tenfold.llvm.storage import Stored
 
-BLOCK = 512
+BLOCK = 1024
+LONG = 8  # lines of an expression from which one sum's latency hides behind the rest
 ELEMENTWISE = ("row", "column")
 
 
@@ -213,7 +214,7 @@ class _Writer:
             *(f"  {line}" for line in [*narrow, *lowering.lines, *partial]),
             f"  %{name}.next = add nuw nsw i64 %{name}, 1",
             f"  %{name}.more = icmp slt i64 %{name}.next, %{name}.end",
-            f"  br i1 %{name}.more, label %{name}.loop, label %{name}.after{self._loop()}",
+            f"  br i1 %{name}.more, label %{name}.loop, label %{name}.after{self._loop(len(lowering.lines))}",
             f"{name}.after:",
             *(f"  {line}" for line in after),
             f"  br label %{name}.outer",
@@ -236,10 +237,13 @@ class _Writer:
         ]
         return f"{acc}.r"
 
-    def _loop(self) -> str:
-        """Metadata of another loop, whose accesses do not depend on each other."""
+    def _loop(self, lines: int = LONG) -> str:
+        """Metadata of another loop, whose accesses do not depend on each other; a short one that sums has eight sums at once."""
         number = 10 + len(self.loops)
-        self.loops.append(f"!{number} = distinct !{{!{number}, !2}}")
+        more = f", !{number}00" if lines < LONG else ""
+        self.loops.append(f"!{number} = distinct !{{!{number}, !2{more}}}")
+        if more:
+            self.loops.append(f'!{number}00 = !{{!"llvm.loop.interleave.count", i32 8}}')
         return f", !llvm.loop !{number}"
 
     def _last(self) -> None:

@@ -23,6 +23,7 @@ class Session:
 
 
 _failures: list[str] = []
+USED: list[list[Any]] = []  # while somebody asks (explaining.py): what is run, as (its owner, the key of its text)
 
 
 @functools.cache
@@ -44,6 +45,12 @@ def give_up(what: str, reason: str) -> None:
     _failures.append(f"{what}: {reason}")
     if len(_failures) == 1:
         warnings.warn(f"tenfold.llvm: NumPy serves in place of {what}: {reason}", RuntimeWarning, stacklevel=2)
+
+
+def use(owner: Any, *key: Any) -> None:
+    """Note which compiled code a call runs."""
+    for notes in USED:
+        notes.append((owner, key))
 
 
 def failures() -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 from tenfold.llvm.expressions import Expr, bits, constant, is_nan, select, shift
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # each there once, compared by identity
 class Stored:
     """A dtype: its LLVM type in memory, that of its elements in expressions, and NumPy's name of it."""
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import tenfold
 from tenfold import Tensor
 from tenfold.dispatch.runtime import STATE, set_grad_enabled_here
+from tenfold.dispatch.services import SERVICES
 from tenfold.optim.optimizer import Closure, Group, Optimizer, Params, State, scalar_state
 from tenfold.optim.options import Check, check_options
 
@@ -19,6 +20,8 @@ _fused_kernels: dict[tuple[str, str], FusedKernel] = {}
 
 def register_fused(rule: str, device: str, kernel: FusedKernel) -> None:
     """Let `kernel` update all parameters on `device` at once, for the optimizers of `rule`.
+
+    A package's plugin names the module that calls this under the family "optim" of its hook `tenfold_kernels`.
 
     Groups with `fused=False` or `foreach=False` keep the update per parameter. The kernel gets plain lists of one length;
     everything is dense and real, gradients are not negated for `maximize`, and states are those that `init_state` made.
@@ -36,6 +39,18 @@ def register_fused(rule: str, device: str, kernel: FusedKernel) -> None:
             f"rule {rule!r} on device {device!r} already has a fused kernel: {owner.__module__}.{owner.__qualname__}"
         )
     _fused_kernels[rule, device] = kernel
+
+
+_asked: list[str] = []
+
+
+def _has_fused_kernels() -> bool:
+    """Whether there are any; packages that have some attach them with their kernels of the family "optim"."""
+    if not _asked:
+        _asked.extend(SERVICES.device_types())
+        for device in _asked:
+            SERVICES.load_kernels(device, "optim")
+    return bool(_fused_kernels)
 
 
 class RuleOptimizer(Optimizer):
@@ -81,7 +96,7 @@ class RuleOptimizer(Optimizer):
         set_grad_enabled_here(bool(self.defaults.get("differentiable")))
         try:
             for group in self.param_groups:
-                if _fused_kernels or group.get("capturable"):
+                if _has_fused_kernels() or group.get("capturable"):
                     self._fused_step(group)
                 else:
                     self._update_group(group)
@@ -101,7 +116,8 @@ class RuleOptimizer(Optimizer):
         """Run the device's kernel where it has one for this rule, and the rule itself where not."""
         params = [param for param in group["params"] if param.grad is not None]
         devices = {param.device.type for param in params}
-        kernel = _fused_kernels.get((self.rule, devices.pop())) if len(devices) == 1 else None
+        device = devices.pop() if len(devices) == 1 else ""
+        kernel = None if device == "cpu" and group.get("capturable") else _fused_kernels.get((self.rule, device))
         asked_not_to = group.get("fused") is False or group.get("foreach") is False
         plain = not any(param.grad.is_sparse or param.dtype.is_complex for param in params)
         if kernel is None or asked_not_to or group.get("differentiable") or not plain:

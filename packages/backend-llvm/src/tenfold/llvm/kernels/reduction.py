@@ -16,7 +16,7 @@ from tenfold.llvm.storage import FLOAT64, Stored
 
 Array = np.ndarray[Any, Any]
 LEAST = 1 << 14  # elements from which the compiled loops win more than the choice in Python costs
-PIECE = 1 << 15  # of a long row, whose pieces several threads add
+PIECE = 1 << 16  # of a long row, whose pieces several threads add
 
 
 def _program(kind: str, stored: Stored, result: Stored, layout: str) -> Rows | Columns:

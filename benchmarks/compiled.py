@@ -1,0 +1,131 @@
+"""Compiled kernels against PyTorch on the CPU, in one process: ratios of times, below 1 Tenfold is faster.
+
+Both libraries run in turns; the figure of a case is the median of the turns' ratios, at one thread each and at two.
+
+    python benchmarks/compiled.py [--turns 15] [--threads 1 2] [--json results.json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+Case = tuple[str, Callable[[], Any]]
+
+
+def elementwise(lib: Any, functional: Any, size: int) -> Iterator[Case]:
+    x = lib.from_numpy(np.random.default_rng(0).standard_normal(size).astype(np.float32))
+    mask = x > 0
+    yield "add", lambda: x + x
+    yield "mul number", lambda: x * 2.5
+    yield "relu", lambda: lib.relu(x)
+    yield "exp", lambda: lib.exp(x)
+    yield "tanh", lambda: lib.tanh(x)
+    yield "gelu", lambda: functional.gelu(x)
+    yield "gelu tanh", lambda: functional.gelu(x, approximate="tanh")
+    yield "silu", lambda: functional.silu(x)
+    yield "masked_fill", lambda: x.masked_fill(mask, 1.0)
+    yield "sum", lambda: x.sum()  # noqa: PLW0108 - the look-up is part of it
+
+
+def rows(lib: Any, functional: Any, count: int, width: int) -> Iterator[Case]:
+    numbers = np.random.default_rng(0).standard_normal((count, width)).astype(np.float32)
+    x, w = lib.from_numpy(numbers.copy()), lib.from_numpy(numbers[0].copy())
+    target = lib.from_numpy(np.random.default_rng(1).integers(0, width, count))
+    leaf, scale = lib.from_numpy(numbers.copy()).requires_grad_(), lib.from_numpy(numbers[0].copy()).requires_grad_()
+    normal = functional.layer_norm(leaf, (width,), scale, scale)
+    yield "sum(0)", lambda: x.sum(0)
+    yield "sum(1)", lambda: x.sum(1)
+    yield "amax(1)", lambda: x.amax(1)
+    yield "add row", lambda: x + w
+    yield "softmax", lambda: x.softmax(-1)
+    yield "log_softmax", lambda: x.log_softmax(-1)
+    yield "layer_norm", lambda: functional.layer_norm(x, (width,), w, w)
+    yield "layer_norm backward", lambda: normal.backward(x, retain_graph=True)
+    yield "cross_entropy", lambda: functional.cross_entropy(x, target)
+
+
+def steps(lib: Any, size: int) -> Iterator[Case]:
+    for name, options in (("AdamW", {}), ("SGD", {"lr": 0.1, "momentum": 0.9})):
+        param = lib.ones(size, requires_grad=True)
+        param.grad = lib.full((size,), 0.5)
+        fused = {"fused": True} if lib.__name__ == "torch" else {}
+        optimizer = getattr(lib.optim, name)([param], **options, **fused)
+        yield name, optimizer.step
+
+
+def cases(lib: Any, functional: Any) -> dict[str, Callable[[], Any]]:
+    found: dict[str, Callable[[], Any]] = {}
+    for size in (1 << 16, 1 << 20):
+        found.update({f"{name} {size}": call for name, call in elementwise(lib, functional, size)})
+    for shape in ((256, 512), (1024, 768)):
+        found.update({f"{name} {shape[0]}x{shape[1]}": call for name, call in rows(lib, functional, *shape)})
+    found.update({f"{name} {1 << 20}": call for name, call in steps(lib, 1 << 20)})
+    return found
+
+
+def ratio(ours: Callable[[], Any], theirs: Callable[[], Any], turns: int) -> float:
+    for call in (ours, theirs, ours, theirs):
+        call()
+    return statistics.median(best(ours) / best(theirs) for _ in range(turns))
+
+
+def best(call: Callable[[], Any], times: int = 3) -> float:
+    """The shortest of a few runs."""
+    found = math.inf
+    for _ in range(times):
+        start = time.perf_counter()
+        call()
+        found = min(found, time.perf_counter() - start)
+    return found
+
+
+def measure(threads: int, turns: int) -> dict[str, float]:
+    import torch
+
+    import tenfold
+
+    torch.set_num_threads(threads)
+    tenfold.set_num_threads(threads)
+    ours = cases(tenfold, tenfold.nn.functional)
+    theirs = cases(torch, torch.nn.functional)
+    return {name: round(ratio(call, theirs[name], turns), 3) for name, call in ours.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--turns", type=int, default=15)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--json")
+    parser.add_argument("--in-process", type=int, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.in_process:
+        print(json.dumps(measure(given.in_process, given.turns)))
+        return
+    results: dict[str, Any] = {"machine": platform.processor() or platform.machine(), "python": platform.python_version()}
+    for threads in given.threads:  # a process each, since libraries read their number of threads at the start
+        command = [sys.executable, __file__, "--in-process", str(threads), "--turns", str(given.turns)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        found = json.loads(done.stdout.splitlines()[-1])
+        mean = math.exp(statistics.fmean(map(math.log, found.values())))
+        results[f"{threads} threads"] = {"geometric mean": round(mean, 3), **found}
+        for name, value in found.items():
+            print(f"{threads} threads  {name:32s} {value:6.2f}")
+        print(f"{threads} threads  {'geometric mean':32s} {mean:6.2f}")
+    if given.json:
+        with open(given.json, "w", encoding="utf-8") as file:
+            json.dump(results, file, indent=2)
+
+
+if __name__ == "__main__":
+    main()

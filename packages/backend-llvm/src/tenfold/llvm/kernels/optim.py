@@ -1,0 +1,153 @@
+"""Steps of Adam, AdamW and SGD in one pass over each parameter: fused kernels of tenfold-optim."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from tenfold.llvm import session as sessions
+from tenfold.llvm.expressions import Expr, load, parameter, sqrt
+from tenfold.llvm.programs import Program, suitable
+from tenfold.llvm.rows import Array as Argument, Rows
+from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
+from tenfold.tensor.storage import Storage
+from tenfold.tensor.tensor import Tensor
+
+PIECE = 1 << 12  # elements that one call of a loop updates
+
+
+def _numbers(count: int, type: str) -> list[Expr]:
+    return [parameter(i, type) for i in range(count)]
+
+
+def _update(stored: Stored, arrays: int, results: list[Expr], numbers: int) -> Rows:
+    row = Argument(stored, "row")
+    return Rows(tuple((e, row) for e in results), (row,) * arrays, numbers)
+
+
+def _adam(stored: Stored, decay_of: str) -> Rows:
+    """Arrays p, m, v, g; the operations in the order of `Adam.update`."""
+    type = stored.computed
+    p, m, v, g = (load(i, type) for i in range(4))
+    sign, decay, new_share, beta2, new_square, eps, step = _numbers(7, type)
+    g = g * sign
+    if decay_of == "parameter":
+        p = p * decay
+    elif decay_of == "gradient":
+        g = g + p * decay
+    m = m + (g - m) * new_share
+    v = v * beta2 + g * g * new_square
+    return _update(stored, 4, [p + m / (sqrt(v) + eps) * step, m, v], 7)
+
+
+def _sgd(stored: Stored, momentum: bool, nesterov: bool, decays: bool) -> Rows:
+    """Arrays p, g, or p, buffer, g."""
+    type = stored.computed
+    sign, decay, keep, new_share, step = _numbers(5, type)
+    p, g = load(0, type), load(2 if momentum else 1, type)
+    g = g * sign
+    g = g + p * decay if decays else g
+    if not momentum:
+        return _update(stored, 2, [p + g * step], 5)
+    buffer = load(1, type) * keep + g * new_share
+    return _update(stored, 3, [p + (g + buffer * keep if nesterov else buffer) * step, buffer], 5)
+
+
+ADAM, MOMENTUM = Program("adam", _adam), Program("sgd", _sgd)
+
+
+def _in_place(tensors: list[Any], numbers: tuple[float, ...], program: Program, *variant: Any) -> bool:
+    """Update all but the last tensor, which is the gradient; False where the ordinary rule has to."""
+    arrays = [t._array for t in tensors]
+    stored = suitable(*arrays)
+    if stored not in (FLOAT32, FLOAT64) or any(a.shape != arrays[0].shape for a in arrays) or not arrays[0].size:
+        return False
+    storages = [_storage(t) for t in tensors[:-1]]
+    flat = [a.reshape(-1) for a in arrays]
+    if any(s.guarded for s in storages) or any(np.may_share_memory(a, b) for i, a in enumerate(flat) for b in flat[:i]):
+        return False
+    size = flat[0].size
+    whole, rest = divmod(size, PIECE)
+    key = (stored, *variant)
+    if not program.rows(key, whole, PIECE, *flat[:-1], *flat, *numbers):
+        return False
+    if rest:
+        tail = [a[whole * PIECE :] for a in flat]
+        program.rows(key, 1, rest, *tail[:-1], *tail, *numbers)
+    for s in storages:
+        s.version += 1
+    return True
+
+
+def _storage(tensor: Any) -> Any:
+    if tensor._storage is None:
+        tensor._storage = Storage(tensor._array, tensor._key)
+    return tensor._storage
+
+
+def _ordinary(rule: Any, param: Any, grad: Any, state: Any, group: Any) -> None:
+    """The optimizer's own rule, with the group's options as attributes and its tensors of one element as floats."""
+    options = {name: _plain(value) for name, value in group.items() if name != "params"}
+    rule().update(param, -grad if group["maximize"] else grad, state, SimpleNamespace(**options))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return float(value)
+    return tuple(map(_plain, value)) if type(value) is tuple else value
+
+
+def _adam_rule() -> Any:
+    from tenfold.optim import Adam  # of an optional package, which has called this
+
+    return Adam
+
+
+def _sgd_rule() -> Any:
+    from tenfold.optim import SGD  # of an optional package, which has called this
+
+    return SGD
+
+
+def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
+    """A step of Adam or AdamW."""
+    lr, (beta1, beta2), eps, weight_decay = (_plain(group[name]) for name in ("lr", "betas", "eps", "weight_decay"))
+    decay_of = "nothing" if not weight_decay else "parameter" if group["decoupled_weight_decay"] else "gradient"
+    decay = 1 - lr * weight_decay if decay_of == "parameter" else weight_decay
+    for param, grad, state in zip(params, grads, states):
+        state["step"] += 1
+        t = float(state["step"])
+        unbias = (1 - beta2**t) ** 0.5
+        sign = -1.0 if group["maximize"] else 1.0
+        numbers = (sign, float(decay), 1 - beta1, beta2, 1 - beta2, eps * unbias, -lr * unbias / (1 - beta1**t))
+        tensors = [param, state["exp_avg"], state["exp_avg_sq"], grad]
+        if group["amsgrad"] or not _in_place(tensors, tuple(map(float, numbers)), ADAM, decay_of):
+            _ordinary(_adam_rule, param, grad, state, group)
+
+
+def sgd(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
+    """A step of SGD; the first with momentum, which makes the buffers, is the ordinary one."""
+    lr, momentum, dampening, weight_decay = (float(_plain(group[n])) for n in ("lr", "momentum", "dampening", "weight_decay"))
+    sign = -1.0 if group["maximize"] else 1.0
+    numbers = (sign, weight_decay, momentum, 1 - dampening, -lr)
+    variant = bool(group["nesterov"]), weight_decay != 0
+    for param, grad, state in zip(params, grads, states):
+        buffer = state.get("momentum_buffer") if momentum else None
+        tensors = [param, grad] if buffer is None else [param, buffer, grad]
+        ready = buffer is not None or not momentum
+        if not ready or not _in_place(tensors, numbers, MOMENTUM, buffer is not None, *variant):
+            _ordinary(_sgd_rule, param, grad, state, group)
+
+
+def attach() -> None:
+    """Give tenfold-optim, which asks for this module, the fused steps."""
+    from tenfold.optim.rule import register_fused  # of an optional package, which has asked
+
+    register_fused("adam", "cpu", adam)
+    register_fused("sgd", "cpu", sgd)
+
+
+if sessions.session() is not None:
+    attach()
