@@ -31,8 +31,6 @@ class Dual(Meta):
 class DualLevel(Transform):
     """One forward-mode derivative."""
 
-    by_hand = False  # entered with forward_ad: the user sees the wrappers, and may go backward from them
-
     def wrap(self, primal: Tensor, tangent: Tensor | None) -> Tensor:
         """A wrapper around a primal and its tangent."""
         inner: Any = primal._array

@@ -63,6 +63,10 @@ class FunctionNode(Node, FunctionCtx):
 
     saved_variables = property(deprecated_saved_variables)
 
+    def for_jvp(self) -> Any:
+        """A context in which `saved_tensors` are those that were saved for `jvp`."""
+        return _SavedForForward(self)
+
     @property
     def _raw_saved_tensors(self) -> tuple[Any, ...]:
         if self._saved is RELEASED:
@@ -138,6 +142,20 @@ class FunctionNode(Node, FunctionCtx):
                 g = zeros(shape, dtype=dtype, device=device)
             made.append(g)
         return made
+
+
+class _SavedForForward:
+    """The extent of a call of `jvp`."""
+
+    def __init__(self, ctx: FunctionNode) -> None:
+        self.ctx = ctx
+
+    def __enter__(self) -> None:
+        self.kept = self.ctx._saved
+        self.ctx._saved = [(t, None if t is None else t._version, False) for t in getattr(self.ctx, "saved_for_forward", ())]
+
+    def __exit__(self, *exc: object) -> None:
+        self.ctx._saved = self.kept
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
@@ -283,6 +301,11 @@ def _own_backward(cls: Any) -> Any:
 
 def apply_recorded(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
     """Run forward outside the graph and give the results the function's node."""
+    return run_recorded(cls, args, kwargs)[0]
+
+
+def run_recorded(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> tuple[Any, FunctionNode]:
+    """The results, in the graph where that is recorded, and the ctx."""
     ctx = cls._node_class()
     ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
     recording = STATE.grad_enabled and any(ctx.needs_input_grad)
@@ -298,12 +321,12 @@ def apply_recorded(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | Non
     if not recording:
         if STATE.grad_enabled:
             _mark_views(outputs, args, len(outputs))
-        return results
+        return results, ctx
     ctx._next = tuple(a._node if isinstance(a, Tensor) else None for a in args)
     outputs = _attach(ctx, args, outputs)
     ctx._keep(outputs)
     note(ctx)
-    return outputs[0] if single else outputs
+    return (outputs[0] if single else outputs), ctx
 
 
 def _is_in(t: Any, tensors: tuple[Any, ...]) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from tenfold.autograd.batch_level import BatchLevel
 from tenfold.autograd.batches import move
 from tenfold.autograd.dual_level import DualLevel
-from tenfold.autograd.function import Function, FunctionNode, _attach, apply_recorded
+from tenfold.autograd.function import Function, FunctionNode, _attach, run_recorded
 from tenfold.autograd.levels import Below, Transform, highest
 from tenfold.autograd.pytree import broadcast_prefix, flatten, form, unflatten
 from tenfold.dispatch.gradmode import no_grad
@@ -148,6 +148,7 @@ def _generated(cls: Any, outer: BatchLevel, dims: tuple[Any, ...]) -> tuple[Any,
                 cls.setup_context(own, wrap(level, inputs, dims), results[0] if seen["single"] else results)
                 pairs = [level.unwrap(t) for t in own.to_save or getattr(own, "saved_for_forward", ())]
             ctx.save_for_backward(*[v for v, _ in pairs])
+            ctx.save_for_forward(*[v for v, _ in pairs])
             ctx.saved_dims, ctx.own, ctx.materialize_grads = tuple(d for _, d in pairs), own, own.materialize_grads
 
         @staticmethod
@@ -190,6 +191,7 @@ def _pushed(cls: Any, level: DualLevel, args: tuple[Any, ...]) -> Any:
     pairs = [level.unwrap(a) for a in args]
     primals, tangents = tuple(p for p, _ in pairs), tuple(t for _, t in pairs)
     results, ctx = _applied(cls, primals)
+    versions = [0] * len(primals)
     if all(t is None for t in tangents):
         pushed: Any = (None,) * (len(results) if isinstance(results, tuple) else 1)
     else:
@@ -202,28 +204,84 @@ def _pushed(cls: Any, level: DualLevel, args: tuple[Any, ...]) -> Any:
             zeros_like(p) if t is None and isinstance(p, Tensor) and p.dtype.category > 1 and ctx.materialize_grads else t
             for p, t in zip(primals, tangents)
         ]
-        pushed = cls.jvp(ctx, *given)
+        versions = _versions(given)
+        with ctx.for_jvp():
+            pushed = cls.jvp(ctx, *given)
         pushed = pushed if isinstance(pushed, tuple) else (pushed,)
+        tangents = tuple(given)
     single = not isinstance(results, tuple)
     outputs = (results,) if single else results
     if len(pushed) != len(outputs):
         raise RuntimeError(f"{cls.__name__}.jvp returned {len(pushed)} tangents, expected {len(outputs)}")
-    made = tuple(level.wrap(r, t) if isinstance(r, Tensor) else r for r, t in zip(outputs, pushed))
+    call = _Pushed(cls, level, ctx, args, primals, tangents, versions)
+    made = tuple(call.output(i, r, t) for i, (r, t) in enumerate(zip(outputs, pushed)))
     return made[0] if single else made
+
+
+def _versions(tangents: list[Any]) -> list[int]:
+    return [t._version if isinstance(t, Tensor) else 0 for t in tangents]
+
+
+class _Pushed(NamedTuple):
+    """One application of a Function in forward mode, and what its results have to be like."""
+
+    cls: Any
+    level: DualLevel
+    ctx: FunctionNode
+    args: tuple[Any, ...]
+    primals: tuple[Any, ...]
+    tangents: tuple[Any, ...]
+    versions: list[int]  # of the tangents, before jvp ran
+
+    def output(self, i: int, result: Any, tangent: Any) -> Any:
+        """A result with its tangent; RuntimeError for a tangent that cannot belong to it."""
+        differs = isinstance(result, Tensor) and result.dtype.category > 1
+        if tangent is not None and (not differs or any(result is t for t in self.ctx.non_differentiable)):
+            raise RuntimeError(
+                f"{self.cls.__name__}.jvp returned a tangent of result {i}, which is not differentiable or was marked so in "
+                f"forward. You should return None at that position instead."
+            )
+        if not isinstance(result, Tensor):
+            return result
+        if any(result is t for t in self.ctx.dirty_tensors):
+            return self._written(result, tangent)
+        if tangent is not None:
+            self._check_view(result, tangent)
+        return self.level.wrap(result, tangent)
+
+    def _written(self, result: Tensor, tangent: Any) -> Tensor:
+        """An argument that forward wrote into stays the dual tensor that it is."""
+        for arg, primal, given, version in zip(self.args, self.primals, self.tangents, self.versions):
+            if result is primal:
+                if given is not None and (tangent is not given or tangent._version == version):
+                    raise RuntimeError(
+                        f"{self.cls.__name__}: An inplace custom Function is not modifying the forward mode gradients inplace. "
+                        f"If the forward is modifying an input inplace, then the jvp function must modify the corresponding "
+                        f"gradient inplace."
+                    )
+                if self.level.owns(arg):
+                    return arg  # type: ignore[no-any-return]
+        return self.level.wrap(result, tangent)
+
+    def _check_view(self, result: Tensor, tangent: Tensor) -> None:
+        """The tangent of a view of an argument is a view of the argument's tangent."""
+        base = result if result._base is None else result._base
+        for primal, given in zip(self.primals, self.tangents):
+            if isinstance(primal, Tensor) and given is not None and (primal is base or primal._base is base):
+                what = (
+                    f"{self.cls.__name__}: A custom Function's forward is returning a view (or an input as-is) but the jvp is not"
+                )
+                if tangent._base is None:
+                    raise RuntimeError(f"{what} returning a view.")
+                if given._base is None and tangent._base is not given:
+                    raise RuntimeError(f"{what} returning a view of the given tangent.")
+                if given._base is not None and tangent._base is not given._base:
+                    raise RuntimeError(f"{what} returning a view of the same base as the given tangent.")
 
 
 def _applied(cls: Any, primals: tuple[Any, ...]) -> tuple[Any, FunctionNode]:
     """The results on the values below, recorded there, and a ctx whose saved tensors `jvp` can read."""
-    if cls.setup_context is Function.setup_context:
-        ctx: FunctionNode = cls._node_class()
-        ctx.needs_input_grad = (False,) * len(primals)
-        with no_grad():
-            results = cls.forward(ctx, *primals)
-        if STATE.grad_enabled and any(isinstance(p, Tensor) and p._node is not None for p in primals):
-            results = apply_recorded(cls, primals)
-    else:
-        results = cls.apply(*primals)
-        ctx = _context(cls, primals, results)
-    ctx.to_save = getattr(ctx, "saved_for_forward", None) or ctx.to_save
-    ctx._keep(())
-    return results, ctx
+    if cls.setup_context is Function.setup_context or highest(primals) is None:
+        return run_recorded(cls, primals)
+    results = cls.apply(*primals)
+    return results, _context(cls, primals, results)

@@ -8,6 +8,7 @@ from typing import Any
 from tenfold.autograd.batches import stack
 from tenfold.autograd.derivatives import grad as gradient_of
 from tenfold.autograd.jacobians import jacfwd, unit_vectors
+from tenfold.autograd.levels import SCOPES
 from tenfold.autograd.tape import grad
 from tenfold.autograd.vmap import vmap
 from tenfold.dispatch.gradmode import enable_grad
@@ -35,6 +36,11 @@ def _tensors(value: Any, what: str, name: str) -> tuple[bool, tuple[Any, ...]]:
 
 def _prepare(inputs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
     """Starting points of the graph: connected to the caller's with `create_graph`, else leaves of their own."""
+    if SCOPES.depth or any(t._key.level is not None and not t._key.transform.by_hand for t in inputs):
+        raise RuntimeError(
+            "tenfold.autograd.functional works by Tensor.requires_grad_() and not inside of a function being transformed (as "
+            "PyTorch's torch.autograd.functional.*): use tenfold.func there, whose transforms nest."
+        )
     if create_graph:
         return tuple(expand(x, x.shape) if x.requires_grad else x.detach().requires_grad_() for x in inputs)
     return tuple(x.detach().requires_grad_() for x in inputs)

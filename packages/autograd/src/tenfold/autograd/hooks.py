@@ -6,6 +6,7 @@ import weakref
 from typing import Any
 
 from tenfold.autograd.handles import add_hook
+from tenfold.autograd.levels import SCOPES
 from tenfold.autograd.nodes import Node
 from tenfold.utils.hooks import RemovableHandle
 
@@ -35,6 +36,11 @@ def retain_grad(tensor: Any) -> None:
     node = tensor._node
     if node is None:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    if SCOPES.depth:
+        raise RuntimeError(
+            "You are attempting to call Tensor.retain_grad() inside of a function being transformed by grad or vjp. This is "
+            "unsupported: return what you need the gradient of, or take the gradient by it."
+        )
     if not node.is_leaf:
         node.extras()["retain"] = weakref.ref(tensor)
 

@@ -10,6 +10,7 @@ vmap, jvp and grad is right as long as each unwraps exactly its own level.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,15 @@ from tenfold.dispatch.runtime import STATE, set_transforms
 from tenfold.tensor.tensor import Tensor
 
 new = object.__new__
+
+
+class _Scopes(threading.local):
+    """How many functions this thread is differentiating by their arguments (`grad`, `vjp` and what is made of them)."""
+
+    depth = 0
+
+
+SCOPES = _Scopes()
 
 
 class _LevelBackend(MetaBackend):
@@ -50,6 +60,7 @@ class Transform:
 
     level = 0
     closed = False
+    by_hand = False  # entered with forward_ad: the user sees the wrappers, and may go backward from them
     # Whether a tape of a lower level records what this level computes.
     recorded_below = False
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tenfold.autograd import engine
-from tenfold.autograd.levels import Transform, bare, recorded_below
+from tenfold.autograd.levels import SCOPES, Transform, bare, recorded_below
 from tenfold.autograd.nodes import AccumulateGrad, Node
 from tenfold.dispatch.gradmode import enable_grad
 from tenfold.dispatch.runtime import STATE
@@ -41,10 +41,12 @@ class Scope:
         self.transform = transform  # on whose wrappers the tape of this scope is; None: on plain tensors
 
     def __enter__(self) -> None:
+        SCOPES.depth += 1
         self.mode.__enter__()
 
     def __exit__(self, *exc: object) -> None:
         self.mode.__exit__(*exc)
+        SCOPES.depth -= 1
         # From here on nobody but the scope's own pullback asks for gradients at these leaves.
         for leaf in self.leaves:
             leaf.closed = True

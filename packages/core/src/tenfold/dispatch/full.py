@@ -534,9 +534,10 @@ def _with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     result = operator.fn(**values)
     if operator.family == "creation" and result.dim() == 1 and result.numel() == outs[0].numel():
         result = result.view(outs[0].shape)  # ranges fill an output of any shape
-    for given, made in zip(outs, result if isinstance(result, tuple) else (result,)):
+    names = getattr(result, "_fields", ("result",))
+    for name, given, made in zip(names, outs, result if isinstance(result, tuple) else (result,)):
         if made.dtype is not given.dtype:
-            _check_out_dtype(operator, values, given.dtype, made.dtype)
+            _check_out_dtype(operator, values, given.dtype, made.dtype, name)
     if isinstance(result, tuple):
         return type(result)(*map(write_out, outs, result)) if hasattr(result, "_fields") else tuple(map(write_out, outs, result))
     return write_out(outs[0], result)
@@ -554,10 +555,16 @@ def _follow(operator: Operator, values: dict[str, Any], out: Any) -> None:
     values["dtype"] = out.dtype
 
 
-def _check_out_dtype(operator: Operator, values: dict[str, Any], given: dtypes.dtype, made: dtypes.dtype) -> None:
+def _check_out_dtype(operator: Operator, values: dict[str, Any], given: dtypes.dtype, made: dtypes.dtype, name: str) -> None:
     """Refuse another dtype for the results of operators that convert none, in PyTorch's words."""
     if operator.out == "same":
         raise RuntimeError(f"Expected out tensor to have dtype {c_name(made)}, but got {c_name(given)} instead")
+    if operator.family == "linalg" and not promotion.can_cast(made, given):
+        what = "eigenvalues" if operator.name == "linalg_eigvals" else name
+        raise RuntimeError(
+            f"torch.{operator.name.replace('linalg_', 'linalg.')}: Expected {what} to be safely castable from {type_name(made)} "
+            f"dtype, but got {what} with dtype {type_name(given)}"
+        )
     if operator.out == "scalar type":
         raise RuntimeError(f"{operator.name}: expected scalar_type {type_name(made)} but found {type_name(given)}")
     if operator.out == "joined" and not promotion.can_cast(made, given):

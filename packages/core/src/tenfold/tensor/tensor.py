@@ -283,6 +283,11 @@ class Tensor(TensorMethods):
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Ask autograd to record operators on this leaf (or no longer)."""
         node = self._node
+        if getattr(node, "closed", None) is False or (self._key.level is not None and not self._key.transform.by_hand):
+            raise RuntimeError(
+                "You are attempting to call Tensor.requires_grad_() inside of a function being transformed by grad, vmap or "
+                "another of tenfold.func. This is unsupported: they differentiate by the function's arguments."
+            )
         if requires_grad:
             if not (self.is_floating_point() or self.is_complex()):
                 raise RuntimeError(

@@ -79,7 +79,10 @@ def _power_sum(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
         return (np.maximum if p > 0 else np.minimum).reduce(x, axis, None, None, keepdim)  # type: ignore[call-overload] # by position, which is faster
     if p == 0:
         return add_reduce(x != 0, axis, x.dtype, None, keepdim)
-    return np.power(total(np.power(x, p), axis, keepdim), 1.0 / p)
+    powers = total(np.power(x, p), axis, keepdim)
+    if p < 0 and not x.size and powers.size:
+        raise RuntimeError("norms of no numbers")  # the rule says it in full
+    return np.power(powers, 1.0 / p)
 
 
 # Medians: PyTorch's is the lower of two; a NaN is the result unless NaNs are skipped

@@ -11,6 +11,8 @@ from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op, primitive
 from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.numbers import require_fit
+from tenfold.types.promotion import of_values
 
 Ints = Sequence[int]
 
@@ -257,9 +259,18 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any
     if product.dtype.category == 0 and input.dtype.category == 0:
         product = product if alpha else op.zeros_like(product)
         return product if not beta else product.logical_or(input)
-    if product.dtype.category < 2 and input.dtype.category < 2 and not (isinstance(beta, int) and isinstance(alpha, int)):
-        raise RuntimeError("addr: For integral input tensors, argument beta and alpha must not be floating point numbers.")
+    _check_factors(of_values((input, product)), {"beta": beta, "alpha": alpha})
     return blend("addr", input, product, beta, alpha)
+
+
+def _check_factors(dtype: Any, factors: dict[str, Any]) -> None:
+    """Refuse factors that a result of this dtype cannot take up."""
+    for name, factor in factors.items():
+        if isinstance(factor, bool):
+            raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
+        if dtype.category < 2 and not isinstance(factor, int):
+            raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
+        require_fit(factor, dtype)
 
 
 @composite("matmul", promote="same", out="same", inplace=True, rounded_once=True, old=blended("batch1 batch2"))

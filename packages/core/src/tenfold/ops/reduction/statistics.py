@@ -126,9 +126,15 @@ def _(input: Tensor, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Tensor:
 def _(input: Any, ord: Any, dim: Any, keepdim: bool) -> Meta:
     if product(input.shape) == 0 and (ord < 0 or ord == inf):
         dims = wrap_dims(dim, len(input.shape), "norm")
-        if 0 in [input.shape[d] for d in dims]:
+        empty = [d for d in dims if input.shape[d] == 0]
+        if empty:
+            where = (
+                "an empty tensor because the"
+                if dim is None
+                else f"the dimension {empty[0]} because this dimension is empty and the"
+            )
             raise RuntimeError(
-                f"norm cannot compute the {ord} norm on an empty tensor because the operation does not have an identity"
+                f"linalg.vector_norm cannot compute the {ord:g} norm on {where} operation does not have an identity"
             )
     real = np.dtype(f"f{input.dtype.itemsize // 2}") if input.dtype.kind == "c" else input.dtype
     return reduced(input, dim, keepdim, "norm", real)

@@ -35,7 +35,7 @@ def _(A: Any, mode: str) -> tuple[Meta, Meta]:
     return Meta((0,) if mode == "r" else (*batch, M, K), A.dtype), Meta((*batch, K, N), A.dtype)
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
     """QR decomposition A = Q R, Q with orthonormal columns, R upper triangular.
 
@@ -50,7 +50,7 @@ def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
     return return_types.linalg_qr(*_qr_pair(A, mode))
 
 
-@composite("linalg", out=True)
+@composite("linalg", out="same")
 def qr(input: Tensor, some: bool = True) -> Any:
     """QR decomposition under its older name: `linalg.qr` with mode "reduced" (some) or "complete".
 
@@ -84,7 +84,7 @@ def _(A: Any, full_matrices: bool) -> tuple[Meta, Meta, Meta]:
     return Meta((*batch, M, left), A.dtype), Meta((*batch, K), real_dtype(A.dtype)), Meta((*batch, right, N), A.dtype)
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
     """Singular value decomposition A = U diag(S) Vh, S real and falling.
 
@@ -101,7 +101,7 @@ def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = No
     return return_types.linalg_svd(*_svd_triple(A, full_matrices))
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     """Singular values, falling. Shape: (..., M, N) -> (..., min(M, N)). Dtype: real.
 
@@ -112,7 +112,7 @@ def linalg_svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     return linalg_svd(A, False, driver=driver).S
 
 
-@composite("linalg", out=True)
+@composite("linalg", out="same")
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """Singular value decomposition under its older name: input = U diag(S) V^H, with V in place of its adjoint.
 
@@ -149,7 +149,7 @@ def _(A: Any, UPLO: str) -> tuple[Meta, Meta]:
     return Meta(A.shape[:-1], real_dtype(A.dtype)), Meta(A.shape, A.dtype)
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_eigh(A: Tensor, UPLO: str = "L") -> Any:
     """Eigenvalues (real, rising) and orthonormal eigenvectors (columns) of a symmetric or Hermitian matrix.
 
@@ -162,7 +162,7 @@ def linalg_eigh(A: Tensor, UPLO: str = "L") -> Any:
     return return_types.linalg_eigh(*_eigh_pair(A, UPLO))
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     """Eigenvalues of a symmetric or Hermitian matrix, real and rising. Shape: (..., N, N) -> (..., N).
 
@@ -241,7 +241,7 @@ def _require_positive(name: str, info: Any) -> None:
     )  # fmt: skip
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
     """Cholesky decomposition with, for each matrix, 0 or the order of the leading minor that is not positive definite.
 
@@ -255,7 +255,7 @@ def linalg_cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = F
     return return_types.linalg_cholesky_ex(L, info)
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """Lower triangular L with A = L L^H (or, with `upper`, U with A = U^H U) of a positive definite matrix.
 

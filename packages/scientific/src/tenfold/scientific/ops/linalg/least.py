@@ -122,6 +122,8 @@ def linalg_lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: str | None 
     columns = B.unsqueeze(-1) if vector else B
     if columns.dim() < 2 or columns.shape[-2] != A.shape[-2]:
         raise RuntimeError(f"{name}: input.size(-2) should match other.size(-2), got {list(A.shape)} and {list(B.shape)}")
+    if rcond is not None and rcond < 0:  # LAPACK's word for the precision of the numbers
+        rcond = finfo(A.dtype).eps
     A, columns = same_batch(name, A, columns)
     solution = linalg_pinv(A, rtol=None if driver == "gels" else rcond).matmul(columns)
     rank, values = _rank_and_values(A, rcond, driver)

@@ -35,7 +35,7 @@ def _zero(i: int) -> str:
     return f"U[{i},{i}] is zero and using it on lu_solve would result in a division by zero."
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """LU factorisation with partial pivoting, packed in one matrix, with the place of a zero pivot or 0.
 
@@ -49,7 +49,7 @@ def linalg_lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = F
     return return_types.linalg_lu_factor_ex(LU, pivots, info)
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     """LU factorisation: L (below the diagonal, ones on it) and U in one matrix, and the 1-based row exchanges.
 
@@ -64,7 +64,7 @@ def linalg_lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     return return_types.linalg_lu_factor(LU, pivots)
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_lu(A: Tensor, *, pivot: bool = True) -> Any:
     """A = P L U with P a permutation, L lower triangular with ones on the diagonal, U upper triangular.
 
@@ -94,7 +94,15 @@ def _(pivots: Any, rows: int) -> Meta:
     return Meta((*pivots.shape[:-1], rows), "int64")
 
 
-@composite("linalg", method=None, out=True)
+def _check_pivots(pivots: Tensor, rows: int, low: str, high: str) -> None:
+    """Refuse exchanges with rows that there are not."""
+    if pivots.numel() and not pivots.is_meta and pivots._key.level is None:
+        least, greatest = int(pivots.min()), int(pivots.max())
+        if least < 1 or greatest > rows:
+            raise RuntimeError(f"{low if least < 1 else high or low} Got {least if least < 1 else greatest}, LU has {rows} rows.")
+
+
+@composite("linalg", method=None, out="same")
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
     """The factors P, L, U of a packed factorisation; those not asked for are empty.
 
@@ -107,6 +115,7 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
             f"lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype, got {LU_pivots.dtype.name}"
         )
     M, N = LU_data.shape[-2:]
+    _check_pivots(LU_pivots, M, "lu_unpack: LU_pivots has to be between 1 and LU.size(-2).", "")
     K = min(M, N)
     P = L = U = LU_data.new_zeros(0)
     if unpack_pivots:
@@ -119,7 +128,7 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
     return return_types.lu_unpack(P, L, U)
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
     """X with A X = B (X A = B when not `left`; A^H for A with `adjoint`), from the factorisation of A.
 
@@ -130,6 +139,8 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
     """
     require_square("linalg.lu_solve", LU, "LU")
     same_dtype("linalg.lu_solve", LU, B)
+    given = "Pivots given to lu_solve must all be"
+    _check_pivots(pivots, LU.shape[-2], f"{given} greater or equal to 1.", f"{given} smaller or equal to LU.size(-2).")
     if not left:  # X A = B is A^H X^H = B^H
         return linalg_lu_solve(LU, pivots, B.mH, adjoint=not adjoint).mH
     batch_pivots = pivots.expand(same_batch("linalg.lu_solve", LU, B)[0].shape[:-1])
@@ -264,7 +275,7 @@ def _(A: Any, hermitian: bool) -> tuple[Meta, Meta, Meta]:
     return Meta(A.shape, A.dtype), Meta(A.shape[:-1], "int32"), Meta(A.shape[:-2], "int32")
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False) -> Any:
     """A = L D L^T (L^H with `hermitian`) of a symmetric matrix, D of blocks of 1 or 2; packed as LAPACK does.
 
@@ -285,7 +296,7 @@ def _zero_block(i: int) -> str:
     return f"The diagonal block {i} is zero, the factorization cannot be used to solve a system."
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_ldl_factor(A: Tensor, *, hermitian: bool = False) -> Any:
     """`ldl_factor_ex` that raises LinAlgError where a block of D is zero.
 
@@ -298,7 +309,7 @@ def linalg_ldl_factor(A: Tensor, *, hermitian: bool = False) -> Any:
     return return_types.linalg_ldl_factor(LD, pivots)
 
 
-@primitive("linalg", method=None, out=True, nondifferentiable="PyTorch has no derivative of it either")
+@primitive("linalg", method=None, out="same", nondifferentiable="PyTorch has no derivative of it either")
 def linalg_ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False) -> Tensor:
     """X with A X = B from the factorisation that `ldl_factor` made of A.
 

@@ -44,7 +44,7 @@ def _require_invertible(name: str, info: Any) -> None:
     )  # fmt: skip
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     """Inverse with, for each matrix, 0 or the (1-based) place of the zero on the diagonal of its triangular factor.
 
@@ -58,7 +58,7 @@ def linalg_inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     return return_types.linalg_inv_ex(inverse, info)
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_inv(A: Tensor) -> Tensor:
     """Inverse of a square matrix. Shape: (..., N, N) -> (..., N, N). Raises: LinAlgError for a singular matrix.
 
@@ -72,7 +72,7 @@ def linalg_inv(A: Tensor) -> Tensor:
     return inverse
 
 
-@composite("linalg", out=True)
+@composite("linalg", out="same")
 def inverse(input: Tensor) -> Tensor:
     """Alias of `linalg.inv`.
 
@@ -135,7 +135,7 @@ def _solved(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Any, Any]:
     return X.mT, info
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
     """Solution of a linear system with, for each matrix, 0 or the place of the zero pivot.
 
@@ -153,7 +153,7 @@ def _singular(_: int) -> str:
     return "The solver failed because the input matrix is singular."
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """X with A X = B (or X A = B when not `left`). Shape: (..., N, N), (..., N) or (..., N, K) -> B's, batches broadcast.
 
@@ -210,7 +210,7 @@ def linalg_solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = T
     return _triangular_solution(*same_batch(name, A.mT, B.mT), not upper, unitriangular).mT
 
 
-@composite("linalg")
+@composite("linalg", out="same")
 def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
     """Solution of a triangular system under its older name, with a copy of A.
 
@@ -245,7 +245,7 @@ def _(A: Any) -> Meta:
     return Meta(A.shape[:-2], A.dtype)
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_det(A: Tensor) -> Tensor:
     """Determinant of a square matrix. Shape: (..., N, N) -> (...).
 
@@ -283,7 +283,7 @@ def _(A: Any) -> tuple[Meta, Meta]:
     return Meta(A.shape[:-2], A.dtype), Meta(A.shape[:-2], real_dtype(A.dtype))
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_slogdet(A: Tensor) -> Any:
     """Sign (of size 1, or 0) and logarithm of the absolute value (-inf at 0) of the determinant.
 
@@ -294,7 +294,7 @@ def linalg_slogdet(A: Tensor) -> Any:
     return return_types.linalg_slogdet(*_log_determinant(A))
 
 
-@composite("linalg", out=True)
+@composite("linalg", out="same")
 def slogdet(input: Tensor) -> Any:
     """Alias of `linalg.slogdet`.
 

@@ -1,0 +1,109 @@
+"""What linear algebra refuses, in PyTorch's words: results of another dtype, norms of nothing, rows that are not there."""
+
+from __future__ import annotations
+
+import pytest
+
+import tenfold
+from tenfold import linalg
+
+A, B, V = [[4.0, 1.0], [1.0, 3.0]], [[1.0, 1.0], [1.0, 1.0]], [1.0, 1.0]
+
+
+def whole():
+    return tenfold.empty(0, dtype=tenfold.int32)
+
+
+def fractions():
+    return tenfold.empty(0)
+
+
+SAME = {
+    "cholesky": lambda a, b: linalg.cholesky(a, out=whole()),
+    "inv": lambda a, b: linalg.inv(a, out=whole()),
+    "det": lambda a, b: linalg.det(a, out=whole()),
+    "slogdet": lambda a, b: linalg.slogdet(a, out=(fractions(), whole())),
+    "eigh": lambda a, b: linalg.eigh(a, out=(whole(), fractions())),
+    "qr": lambda a, b: linalg.qr(a, out=(whole(), fractions())),
+    "svd": lambda a, b: linalg.svd(a, out=(whole(), fractions(), fractions())),
+    "solve": lambda a, b: linalg.solve(a, b, out=whole()),
+    "lu": lambda a, b: linalg.lu(a, out=(whole(), fractions(), fractions())),
+    "triangular_solve": lambda a, b: tenfold.triangular_solve(b, a, out=(whole(), fractions())),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_results_have_one_dtype(name):
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype float, but got int instead"):
+        SAME[name](tenfold.tensor(A), tenfold.tensor(B))
+
+
+CASTABLE = {
+    "cholesky_inverse: Expected result": lambda a: tenfold.cholesky_inverse(a, out=whole()),
+    "linalg.eig: Expected eigenvalues": lambda a: linalg.eig(a, out=(whole(), whole())),
+    "linalg.eigvals: Expected eigenvalues": lambda a: linalg.eigvals(a, out=fractions()),
+    "linalg.pinv: Expected result": lambda a: linalg.pinv(a, out=whole()),
+    "linalg.matrix_rank: Expected result": lambda a: linalg.matrix_rank(a, out=tenfold.empty(0, dtype=tenfold.bool)),
+    "geqrf: Expected a": lambda a: tenfold.geqrf(a, out=(whole(), fractions())),
+}
+
+
+@pytest.mark.parametrize("words", CASTABLE)
+def test_results_are_castable(words):
+    with pytest.raises(RuntimeError, match=f"{words} to be safely castable from .* dtype, but got .* with dtype"):
+        CASTABLE[words](tenfold.tensor(A))
+
+
+def test_castable_results_are_cast():
+    made = tenfold.empty(0, dtype=tenfold.float64)
+    assert tenfold.cholesky_inverse(tenfold.tensor([[2.0]]), out=made) is made
+    assert made.tolist() == [[0.25]]
+    solution, copy = fractions(), fractions()
+    tenfold.triangular_solve(tenfold.tensor([[4.0]]), tenfold.tensor([[2.0]]), out=(solution, copy))
+    assert (solution.tolist(), copy.tolist()) == ([[2.0]], [[2.0]])
+
+
+@pytest.mark.parametrize(("order", "text"), [(-1.0, "-1"), (-2, "-2"), (float("inf"), "inf"), (float("-inf"), "-inf")])
+def test_norms_of_nothing(order, text):
+    with pytest.raises(RuntimeError, match=f"linalg.vector_norm cannot compute the {text} norm on an empty tensor"):
+        linalg.vector_norm(tenfold.empty(0), order)
+    with pytest.raises(RuntimeError, match=f"cannot compute the {text} norm on the dimension 1"):
+        linalg.vector_norm(tenfold.empty(2, 0), order, dim=1)
+    assert linalg.vector_norm(tenfold.empty(2, 0), order, dim=0).shape == (0,)
+
+
+@pytest.mark.parametrize("place", [0, 3])
+def test_pivots_are_rows(place):
+    LU, pivots = linalg.lu_factor(tenfold.tensor(A))
+    pivots[0] = place
+    with pytest.raises(RuntimeError, match=r"greater or equal to 1" if not place else r"smaller or equal to LU.size\(-2\)"):
+        linalg.lu_solve(LU, pivots, tenfold.tensor(B))
+    with pytest.raises(RuntimeError, match=r"between 1 and LU.size\(-2\)\."):
+        tenfold.lu_unpack(LU, pivots)
+
+
+@pytest.mark.parametrize(
+    ("factors", "words"),
+    [
+        ({"beta": True}, "Boolean beta only supported for Boolean results"),
+        ({"alpha": False}, "Boolean alpha only supported for Boolean results"),
+        ({"beta": 1j}, "cannot be converted to type float without overflow"),
+    ],
+)
+def test_factors_of_addr(factors, words):
+    with pytest.raises(RuntimeError, match=words):
+        tenfold.addr(tenfold.tensor(A), tenfold.tensor(V), tenfold.tensor(V), **factors)
+    with pytest.raises(RuntimeError, match="argument alpha must not be a floating point number"):
+        tenfold.addr(tenfold.ones(1, 1).int(), tenfold.ones(1).int(), tenfold.ones(1).int(), alpha=1.5)
+
+
+def test_negative_rcond_is_the_precision():
+    a = tenfold.tensor([[1.0, 1.0], [1.0, 1.0]])
+    found = linalg.lstsq(a, tenfold.tensor([[2.0], [2.0]]), rcond=-1)
+    assert found.rank.item() == 1
+    assert tenfold.allclose(found.solution, tenfold.ones(2, 1))
+
+
+def test_condition_of_nothing():
+    assert linalg.cond(tenfold.empty(0, 0)).item() == 0
+    assert linalg.cond(tenfold.empty(3, 0, 0)).tolist() == [0.0, 0.0, 0.0]
