@@ -10,7 +10,10 @@ import types
 from collections.abc import Sequence
 
 import tenfold.as_torch
+from tenfold.as_torch.check import check
 from tenfold.as_torch.installing import install
+
+_NEEDS = {"-m": "a module", "-c": "code", "--check": "a script, a folder or a package"}
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -19,9 +22,11 @@ def main(arguments: Sequence[str]) -> None:
         print(tenfold.as_torch.__doc__)
         sys.exit(0 if arguments else 2)
     first, rest = arguments[0], list(arguments[1:])
-    if first in ("-m", "-c") and not rest:
-        sys.exit(f"tenfold.as_torch: {first} needs {'a module' if first == '-m' else 'code'} after it")
+    if first in _NEEDS and not rest:
+        sys.exit(f"tenfold.as_torch: {first} needs {_NEEDS[first]} after it")
     install()
+    if first == "--check":
+        sys.exit(max(map(check, rest)))
     if first == "-m":
         run_module(rest[0], rest[1:])
     elif first == "-c":

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import collections
 import pickle
+from types import FunctionType
 from typing import Any
 
 from tenfold.checkpoint.names import DTYPE_GLOBALS, STORAGE_GLOBALS, STORAGES, UNTYPED, Global
 from tenfold.checkpoint.options import location_tag
+from tenfold.checkpoint.torch_names import torch_global, writes_torch_names
 from tenfold.dispatch.devices import device
 from tenfold.tensor.copying import state_of
 from tenfold.tensor.storage import Storage
@@ -47,10 +49,21 @@ class _TensorPickler:
         self.keys: dict[Any, str] = {}
         self.typed: dict[Any, str] = {}
         self.view_metadata: tuple[Any, ...] = (None,) if legacy else ()
+        self.torch_names = writes_torch_names()
+        self.names: dict[Any, Global] = {}
+
+    def renamed(self, obj: Any) -> Any:
+        """PyTorch's name in place of a class or function of Tenfold's."""
+        if obj not in self.names and str(obj.__module__).partition(".")[0] == "tenfold":
+            found = torch_global(obj)
+            if found is not None:
+                self.names[obj] = found
+        return self.names.get(obj, obj)
 
     def save(self, obj: Any, save_persistent_id: bool = True) -> None:
         """One object; names are written as they are."""
         obj = DTYPE_GLOBALS[obj] if isinstance(obj, dtypes.dtype) else obj  # a dtype is a name, not a call
+        obj = self.renamed(obj) if self.torch_names and isinstance(obj, (type, FunctionType)) else obj
         if type(obj) is not Global:
             super().save(obj, save_persistent_id)  # type: ignore[misc]
         elif id(obj) in self.memo:  # type: ignore[attr-defined]
@@ -87,7 +100,18 @@ class _TensorPickler:
             return Global("torch", obj.name), ()
         if type(obj) is Size:
             return _SIZE, (tuple(obj),)
-        return _tensor(obj) if isinstance(obj, Tensor) else NotImplemented
+        if isinstance(obj, Tensor):
+            return _tensor(obj)
+        return _with_torch_state(obj, self.proto) if self.torch_names and hasattr(obj, "_torch_state") else NotImplemented  # type: ignore[attr-defined]
+
+
+def _with_torch_state(obj: Any, protocol: int) -> Any:
+    """How an object is written, with the attributes that PyTorch's class has besides."""
+    reduced = obj.__reduce_ex__(protocol)
+    further = obj._torch_state()
+    if isinstance(obj, type) or not further or len(reduced) < 3 or not isinstance(reduced[2], dict):
+        return reduced
+    return (*reduced[:2], {**reduced[2], **further}, *reduced[3:])
 
 
 def pickler_of(module: Any) -> Any:

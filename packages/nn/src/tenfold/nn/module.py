@@ -268,6 +268,10 @@ class Module(Traversal, HookRegistration, StateDict, Conversion):
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__.copy()
 
+    def _torch_state(self) -> dict[str, Any]:
+        """What PyTorch's class keeps besides in its instances; `save` writes it where it writes PyTorch's names."""
+        return {}
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         for registry in _HOOK_REGISTRIES:

@@ -34,12 +34,18 @@ def show(module: str, names: Mapping[str, Any]) -> types.ModuleType:
     return shown
 
 
+def reason_of(value: Any) -> str | None:
+    """Why a function or class made here is not the real one; None for anything else."""
+    return vars(value).get("why_absent") if isinstance(value, (type, types.FunctionType)) else None
+
+
 def _function(name: str, why: str) -> Callable[..., Any]:
     def missing(*arguments: Any, **options: Any) -> Any:
         raise NotImplementedError(f"{name}: {why}")
 
     missing.__name__ = missing.__qualname__ = name
     missing.__doc__ = f"Not here: {why}."
+    missing.__dict__["why_absent"] = why
     return missing
 
 
@@ -47,4 +53,4 @@ def _class(name: str, why: str) -> type:
     def refuse(self: Any, *arguments: Any, **options: Any) -> None:
         raise NotImplementedError(f"{name}: {why}")
 
-    return type(name, (), {"__init__": refuse, "__doc__": f"Not here: {why}.", "__module__": __name__})
+    return type(name, (), {"__init__": refuse, "__doc__": f"Not here: {why}.", "__module__": __name__, "why_absent": why})

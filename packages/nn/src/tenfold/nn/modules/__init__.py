@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from types import ModuleType
 
@@ -34,6 +35,17 @@ _FILES = {
     "transformer": ("layers.attention.transformer",),
     "upsampling": ("layers.shape",),
 }
+# Where one file of ours has what PyTorch has in several: the public names of each.
+_NAMES = {
+    "batchnorm": r"\w*BatchNorm(\dd)?",
+    "channelshuffle": "ChannelShuffle",
+    "flatten": "(Unf|F)latten",
+    "fold": "(Unf|F)old",
+    "instancenorm": r"\w*InstanceNorm\dd",
+    "normalization": "(Layer|Group|RMS|LocalResponse)Norm|CrossMapLRN2d",
+    "pixelshuffle": "Pixel(Uns|S)huffle",
+    "upsampling": r"Upsampl\w+",
+}
 
 
 def _show(path: str, files: tuple[str, ...]) -> None:
@@ -42,7 +54,10 @@ def _show(path: str, files: tuple[str, ...]) -> None:
     for file in files:
         source = importlib.import_module(f"tenfold.nn.{file}")
         shown.__dict__.update(
-            (name, value) for name, value in vars(source).items() if getattr(value, "__module__", None) == source.__name__
+            (name, value)
+            for name, value in vars(source).items()
+            if getattr(value, "__module__", None) == source.__name__
+            and (name[0] == "_" or re.fullmatch(_NAMES.get(path, r"\w+"), name))
         )
     sys.modules[shown.__name__] = shown
     globals()[path] = shown

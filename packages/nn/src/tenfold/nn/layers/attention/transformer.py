@@ -65,6 +65,11 @@ class TransformerEncoderLayer(Module):
         self.dropout2 = Dropout(dropout)
         self.activation = _activation(activation)
 
+    def _torch_state(self) -> dict[str, Any]:
+        fast = {"relu": 1, "ReLU": 1, "gelu": 2, "GELU": 2}
+        name = getattr(self.activation, "__name__", type(self.activation).__name__)
+        return {"activation_relu_or_gelu": fast.get(name, 0)}
+
     def forward(
         self,
         src: Tensor,
@@ -197,6 +202,9 @@ class TransformerEncoder(Module):
         self.layers = ModuleList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
         self.num_layers, self.norm = num_layers, norm
         self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
+
+    def _torch_state(self) -> dict[str, Any]:
+        return {"use_nested_tensor": False}
 
     def forward(
         self,

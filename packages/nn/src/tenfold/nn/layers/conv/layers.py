@@ -53,6 +53,9 @@ class _ConvNd(Module):
             self.register_parameter("bias", None)
         self.reset_parameters()
 
+    def _torch_state(self) -> dict[str, Any]:
+        return {"_reversed_padding_repeated_twice": self._reversed_padding_repeated_twice}
+
     @property
     def _reversed_padding_repeated_twice(self) -> list[int]:
         """What `F.pad` adds for padding modes other than zeros."""

@@ -104,6 +104,17 @@ class RNNBase(Module):
         """The parameters of every layer and direction."""
         return [[weight for weight in self._weights(suffix) if weight is not None] for _, suffix in self._suffixes()]  # type: ignore[misc]
 
+    def _torch_state(self) -> dict[str, Any]:
+        kinds = [
+            "weight_ih",
+            "weight_hh",
+            *(["bias_ih", "bias_hh"] if self.bias else []),
+            *(["weight_hr"] * bool(self.proj_size)),
+        ]
+        names = [[kind + suffix for kind in kinds] for _, suffix in self._suffixes()]
+        flat = [name for group in names for name in group]
+        return {"_all_weights": names, "_flat_weights_names": flat, "_flat_weights": [getattr(self, name, None) for name in flat]}
+
     @property
     def _flat_weights(self) -> list[Parameter]:
         return [weight for group in self.all_weights for weight in group]
