@@ -331,6 +331,21 @@ def versions(session: nox.Session) -> None:
 
 
 @nox.session
+def downstream(session: nox.Session) -> None:
+    """Run real PyTorch programs and print a table: nox -s downstream -- CORPUS --src SRC --data DATA (or TENFOLD_DOWNSTREAM=CORPUS)."""
+    given = list(session.posargs)
+    named = given.pop(0) if given and not given[0].startswith("-") else os.environ.get("TENFOLD_DOWNSTREAM")
+    if named is None:
+        session.skip("no programs: name their folder, or set TENFOLD_DOWNSTREAM to it")
+    corpus = Path(str(named)).resolve()
+    install(session, PACKAGES.values(), *TEST_TOOLS)
+    for file, options in (("requirements-deps.txt", ()), ("requirements-nodeps.txt", ("--no-deps",))):
+        if (corpus / file).exists():
+            session.install("--quiet", *options, "-r", str(corpus / file))
+    session.run("python", "tools/downstream.py", str(corpus), *given)
+
+
+@nox.session
 @nox.parametrize("plugin", [nox.param(name, id=name) for name in PLUGINS] or [nox.param("", id="none")])
 def plugins(session: nox.Session, plugin: str) -> None:
     """Build each plugin under examples/ as a stranger would, and run its tests on wheels, outside the repository."""
