@@ -332,7 +332,7 @@ def versions(session: nox.Session) -> None:
 
 @nox.session
 def downstream(session: nox.Session) -> None:
-    """Run real PyTorch programs and print a table: nox -s downstream -- CORPUS --src SRC --data DATA (or TENFOLD_DOWNSTREAM=CORPUS)."""
+    """Run a collection of real PyTorch programs and print a table: nox -s downstream -- FOLDER --src SRC --data DATA."""
     given = list(session.posargs)
     named = given.pop(0) if given and not given[0].startswith("-") else os.environ.get("TENFOLD_DOWNSTREAM")
     if named is None:

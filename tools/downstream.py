@@ -1,8 +1,8 @@
-"""Run a collection of real PyTorch programs on Tenfold and print a table: python tools/downstream.py CORPUS [--src SRC] [--data DATA]
+"""Run a collection of real PyTorch programs on Tenfold and print a table: python tools/downstream.py CORPUS [OPTIONS]
 
-CORPUS holds run_corpus.py, which knows the programs, and what each has to show. It is called once for each case, by this Python,
-which has Tenfold and no PyTorch. What is not at hand, such as a program whose sources are missing, is a row of the table, too, and
-no success. Further arguments (--case, --level, --threads) go to run_corpus.py.
+CORPUS holds run_corpus.py, which knows the programs, and what each has to show; --src and --data say where their sources and
+data are. It is called once for each case, by this Python, which has Tenfold and no PyTorch. What is not at hand, such as a program
+whose sources are missing, is a row of the table, too, and no success. Further arguments (--case, --level, --threads) go to run_corpus.py.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def run(runner: Path, case: str, options: list[str]) -> Row:
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch) / "report.json"
         command = [sys.executable, str(runner), "--engine", "tenfold", "--python", sys.executable, "--json", str(report)]
-        done = subprocess.run([*command, *options, "--case", case], capture_output=True, text=True)
+        done = subprocess.run([*command, *options, "--case", case], capture_output=True, text=True, check=False)
         if not report.exists():
             last = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()[-1]
             return Row(case, "absent" if "FileNotFoundError" in last else "ERROR", 0.0, last)
