@@ -1,8 +1,8 @@
 """Run a collection of real PyTorch programs on Tenfold and print a table: python tools/downstream.py CORPUS [OPTIONS]
 
 CORPUS holds run_corpus.py, which knows the programs, and what each has to show; --src and --data say where their sources and
-data are. It is called once for each case, by this Python, which has Tenfold and no PyTorch. What is not at hand, such as a program
-whose sources are missing, is a row of the table, too, and no success. Further arguments (--case, --level, --threads) go to run_corpus.py.
+data are. It is called once for each case, by this Python, which has Tenfold and no PyTorch. What is not at hand, such as a
+program whose sources are missing, is a row of the table, too, and no success. Further arguments (--case, --level, --threads) go to run_corpus.py.
 """
 
 from __future__ import annotations
