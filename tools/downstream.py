@@ -2,7 +2,8 @@
 
 CORPUS holds run_corpus.py, which knows the programs, and what each has to show; --src and --data say where their sources and
 data are. It is called once for each case, by this Python, which has Tenfold and no PyTorch. What is not at hand, such as a
-program whose sources are missing, is a row of the table, too, and no success. Further arguments (--case, --level, --threads) go to run_corpus.py.
+program whose sources are missing, is a row of the table, too, and no success. Further arguments (--case, --level, --threads)
+go to run_corpus.py.
 """
 
 from __future__ import annotations
