@@ -263,6 +263,25 @@ y = t([1j,2,3]).scatter_reduce(0,t([0,1]),t([2j,1]),'amin')
 y = t([1j,2,3]).scatter_reduce(0,t([0,1]),t([2j,1]),'sum')
 """.strip().splitlines()
 
+# Results lie in memory as PyTorch lays them: after the first argument that says so, or row by row.
+STRIDES = """
+a, b = zeros(3, 4).t(), zeros(4, 3); y = a + b, b + a, torch.atan2(a, b), torch.where(a > b, b, a), a.lerp(b, .5), a == b
+a, b = zeros(3, 4).t(), zeros(4, 3); y = a.div(b, rounding_mode='floor'), a % b, a.xlogy(b), a.float_power(b), a.logical_and(b)
+a, b = zeros(3, 4).t().half(), zeros(4, 3).half(); y = a + b, b + a, a / b, a.pow(b), a.exp(), a.clamp(0, 1)
+a = zeros(3).expand(2, 3); y = a.exp(), a.clone(), a.double(), a + 1, a.sigmoid(), a * a, a.xlogy(a), a.sign()
+a = zeros(3, 1).expand(3, 4); y = a.exp(), a.clone(), a.double(), a + 1, a.sigmoid(), a * a, a.neg(), torch.zeros_like(a)
+a = zeros(2, 5).unfold(1, 2, 1); y = a.exp(), a.clone(), a.double(), a + 1, torch.zeros_like(a), torch.empty_like(a).zero_()
+a = zeros(6, 4)[::2, ::2].t(); y = a.exp(), a.clone(), a.double(), a + 1, torch.zeros_like(a)
+a = zeros(3, 4).t(); y = torch.zeros_like(a), torch.full_like(a, 1), torch.ones_like(a, dtype=int64), a.double(), a.clone()
+a = zeros(3, 4).t(); y = torch.cat([a, a]), torch.cat([a, a], 1), torch.stack([a, a]), torch.stack([a, a], 2), torch.cat([a])
+a = ones(2, 3, 4, 5).permute(0, 2, 3, 1); y = a.sum(1), a.sum((1, 2)), a.mean(0), a.amax(2), a.var(1), a.any(0), a.prod(1)
+a = ones(2, 3, 4, 5).permute(3, 2, 1, 0); y = a.sum(1, keepdim=True), a.norm(2, 1), a.logsumexp(1), a.std(1), a.argmax(2)
+a = zeros(3, 4, 5).permute(2, 0, 1); y = a.softmax(0), a.log_softmax(2), a.cumsum(0), a.cumprod(1), a.logcumsumexp(1), a.flip(0)
+a, b = zeros(3, 4, 5).permute(2, 0, 1), zeros(5, 1, 4); y = a + b, b + a, torch.where(b > 0, a, b)
+a = zeros(2, 3, 4, 5).contiguous(memory_format=torch.channels_last); y = a + a.contiguous(), a.contiguous() + a, a.sum(1)
+a = zeros(2, 3, 4, 5).contiguous(memory_format=torch.channels_last); y = torch.cat([a, a], 1), torch.cat([a, a.contiguous()])
+""".strip().splitlines()
+
 
 def outcome(library: Any, program: str) -> dict[str, Any]:
     """The names that a program defines, or the kind of error that it ends with; PyTorch's NotImplementedError is one of many."""
@@ -306,6 +325,6 @@ class Near:
         return repr(self.values)
 
 
-@pytest.mark.parametrize("program", [*ASSIGNMENTS, *OVERLAPS, *MIXED])
+@pytest.mark.parametrize("program", [*ASSIGNMENTS, *OVERLAPS, *MIXED, *STRIDES])
 def test_outcome(program: str) -> None:
     assert outcome(tenfold, program) == outcome(torch, program)

@@ -10,6 +10,7 @@ import numpy as np
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.ops.indexing.subscripts import indexed_shape
+from tenfold.types.memory_format import preserve_format, suggested_format
 
 
 @kernel(op.getitem, device="cpu")
@@ -264,18 +265,26 @@ def _mean(total: Any, count: Any) -> Any:
 @kernel(op.cat, device="cpu")
 def cat(tensors: Any, dim: int) -> Any:
     try:
-        return np.concatenate(tensors, dim)
+        return _by_format(np.concatenate(tensors, dim), tensors)
     except ValueError:
         real = [a for a in tensors if a.shape != (0,)]
         if len(real) == len(tensors) or not all(a.ndim for a in tensors):
             raise
-        return np.concatenate(real, dim) if real else tensors[0].copy()
+        return _by_format(np.concatenate(real, dim), real) if real else tensors[0].copy()
+
+
+def _by_format(joined: Any, tensors: Any) -> Any:
+    """Row by row, or channels last where all parts are."""
+    if joined.flags.c_contiguous or (len({suggested_format(a) for a in tensors}) == 1 and suggested_format(tensors[0]).order):
+        return joined
+    return joined.copy("C")
 
 
 @kernel(op.stack, device="cpu")
 def stack(tensors: Any, dim: int) -> Any:
     if dim == 0:
-        return np.concatenate([a[None] for a in tensors])
+        joined = np.concatenate([a[None] for a in tensors])
+        return joined if joined.flags.c_contiguous else joined.copy("C")
     n = tensors[0].ndim + 1
     if not -n <= dim < n:
         raise IndexError(dim)
@@ -283,7 +292,8 @@ def stack(tensors: Any, dim: int) -> Any:
     shape = tensors[0].shape
     if any(a.shape != shape for a in tensors):
         raise ValueError("stack: shapes differ")
-    return np.concatenate([a[place] for a in tensors], dim)
+    joined = np.concatenate([a[place] for a in tensors], dim)
+    return joined if joined.flags.c_contiguous else joined.copy("C")
 
 
 def _cut(input: Any, diagonal: int, keep: Any, out: Any) -> Any:
@@ -314,7 +324,10 @@ def flip(input: Any, dims: Any) -> Any:
     backwards = [slice(None)] * input.ndim
     for d in dims if input.ndim else ():
         backwards[d] = slice(None, None, -1)
-    return input[tuple(backwards)].copy("C") if input.ndim else input.copy()
+    if not input.ndim or input.flags.c_contiguous:
+        return input[tuple(backwards)].copy("C") if input.ndim else input.copy()
+    order = preserve_format.order_for(input)
+    return input[tuple(backwards)].transpose(order).copy("C").transpose(np.argsort(order))
 
 
 @kernel(op.roll, device="cpu")

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from tenfold.dispatch.layout import layout_of
 from tenfold.dispatch.operators import TENSOR_ROLES, Operator, Param
 from tenfold.dispatch.reading import Reading, tensor_params
 from tenfold.dispatch.runtime import RUNTIME
@@ -26,7 +27,8 @@ _READABLE = (int, float, bool, str, type(None))
 _LOCALS = frozenset("r_ t_ s_ d_ b_ x_ T_ key_ slow_ kernel_ error_ rest_ old_ changed_".split())
 _GLOBALS = frozenset(
     "ACTIVE TRANSFORMS GRAD_OFF grad_enabled dispatch dispatch_dunder recovered has_gradient wrong_result new Tensor "
-    "Storage INFERENCE settle note_view refused ref id wrap_all wrap_views F32 F64 I64 DEFAULT type len int float "
+    "Storage INFERENCE settle note_view refused arrange by_rows note_layout CPU ref id wrap_all wrap_views F32 F64 I64 DEFAULT "
+    "type len int float "
     "DTYPE REQUIRED as_dtype old_form missing absent NotImplemented Exception TypeError".split()
 )
 
@@ -303,10 +305,32 @@ def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
                 f"        note_view(t_, {first})",
             ]
     else:
-        lines += ["    t_._storage = t_._base = None", "    if INFERENCE:", "        settle(t_)"]
+        lines += ["    t_._storage = t_._base = None", *_arranged(operator), "    if INFERENCE:", "        settle(t_)"]
     if record:
         lines += [f"    if {record}:", f"        attach_{name}(t_, {given})", "        return t_"]
     return [*lines, "    t_._node = None", "    return t_"]
+
+
+def _arranged(operator: Operator) -> list[str]:
+    """Lines that give elementwise results the strides that follow from the arguments'.
+
+    Only views, and what was computed of them, are laid out otherwise than row by row; they have a storage.
+    """
+    name = layout_of(operator)
+    if not name:
+        return []
+    params = [p for p in tensor_params(operator) if p.role in ("tensor", "number")]
+    is_tensor = {p.name: "" if p.role == "tensor" else f"a_{p.name} is not {p.name} and " for p in params}
+    is_number = {p.name: "" if p.role == "tensor" else f"a_{p.name} is {p.name} or " for p in params}
+    has_storage = " or ".join(f"{is_tensor[p.name]}{p.name}._storage is not None" for p in params)
+    by_rows = ["r_.flags.c_contiguous"]
+    if name == "arrange":
+        by_rows += [f"({is_number[p.name]}a_{p.name}.flags.c_contiguous)" for p in params]
+    look = f"key_ is CPU and not ({' and '.join(by_rows)})"
+    if name != "note_layout":  # of a copy the format may have been asked for
+        look = f"({has_storage}) and {look}"
+    arrays = "".join(f"a_{p.name}, " for p in params)
+    return [f"    if {look}:", f"        {name}(t_, ({arrays}))"]
 
 
 def _refuse_result(name: str) -> list[str]:

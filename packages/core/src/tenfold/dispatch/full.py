@@ -15,6 +15,7 @@ import numpy as np
 
 from tenfold.dispatch import devices, kernels
 from tenfold.dispatch.inplace import run_inplace, write_out
+from tenfold.dispatch.layout import lay_out
 from tenfold.dispatch.meta import DataDependent, Meta
 from tenfold.dispatch.operators import Operator, Param, find
 from tenfold.dispatch.overlap import refuse_overlap
@@ -327,6 +328,7 @@ def _wrapped(operator: Operator, key: Any, result: Any, given: list[Any]) -> Any
         wrapped = RUNTIME["wrap"](result, key)
     except TypeError as error:
         raise wrong_result(operator, key, result, error) from None
+    lay_out(operator, wrapped, [_array(v) for v in given])
     if operator.view:
         RUNTIME["share"](wrapped, given[0], operator.ends_graph != "always")
         if operator.view == "repeating":

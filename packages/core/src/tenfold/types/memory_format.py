@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tenfold.types.naming import qualified
@@ -27,7 +28,7 @@ class memory_format:  # noqa: N801 - PyTorch's name
         n = len(array.shape)
         if self is preserve_format:
             if not is_dense(array):
-                return tuple(range(n))
+                return propagated_order(array.shape, [array.strides])
             return tuple(sorted(range(n), key=lambda d: (-array.strides[d], d)))
         if not self.order:
             return tuple(range(n))
@@ -57,6 +58,38 @@ def is_dense(array: Any) -> bool:
             return False
         step *= n
     return True
+
+
+def propagated_order(shape: Sequence[int], strides: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """The order of dimensions in memory, outermost first, of what is computed from operands with these strides.
+
+    The first operand whose strides of two dimensions differ decides which of them is the inner one; strides of 0, which
+    repeat elements, decide nothing; of equal strides the longer dimension is the outer one. This is PyTorch's rule for
+    elementwise operators and for copies.
+    """
+    order = list(range(len(shape)))[::-1]  # from the innermost dimension on
+    for i in range(1, len(order)):
+        at = i
+        for inner in range(i - 1, -1, -1):
+            swap = _comes_after(order[inner], order[at], shape, strides)
+            if swap < 0:
+                break
+            if swap > 0:
+                order[inner], order[at] = order[at], order[inner]
+                at = inner
+    return tuple(order[::-1])
+
+
+def _comes_after(d: int, other: int, shape: Sequence[int], strides: Sequence[Sequence[int]]) -> int:
+    """Whether a dimension lies outside of another in memory: 1 yes, -1 no, 0 when no operand says so."""
+    for steps in strides:
+        if not steps[d] or not steps[other]:
+            continue
+        if steps[d] != steps[other]:
+            return 1 if steps[d] > steps[other] else -1
+        if shape[d] > shape[other]:
+            return 1
+    return 0
 
 
 contiguous_format = memory_format("contiguous_format", ())

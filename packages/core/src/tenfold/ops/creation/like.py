@@ -8,6 +8,7 @@ from typing import Any
 from tenfold.dispatch.operators import composite
 from tenfold.ops.creation.factories import empty, empty_on, empty_strided, full, ones, tensor, zeros
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.memory_format import preserve_format
 
 Ints = Sequence[int]
 _INDEPENDENT = "it does not depend on its input's values"
@@ -32,18 +33,28 @@ def empty_like(
     kind = resembling(input, dtype, device)
     if memory_format is not None and memory_format.order:
         return empty(input.shape, requires_grad=requires_grad, memory_format=memory_format, **kind)
-    if input.dim() < 2 or input.is_contiguous() or (memory_format is not None and memory_format.name == "contiguous_format"):
+    if _rows(input, memory_format):
         return empty_on(input.shape, kind["dtype"], kind["device"], requires_grad)
     return empty_strided(input.shape, _dense_strides(input), requires_grad=requires_grad, **kind)
 
 
+def _rows(input: Tensor, memory_format: Any) -> bool:
+    """Whether what resembles a tensor lies in memory row by row."""
+    if memory_format is not None and memory_format.order is not None:
+        return not memory_format.order
+    return input.dim() < 2 or input.is_contiguous()
+
+
+def _laid_out(value: Tensor, input: Tensor, memory_format: Any, requires_grad: bool) -> Tensor:
+    """A new constant tensor in the layout that `empty_like` gives."""
+    made = empty_like(input, dtype=value.dtype, device=value.device, memory_format=memory_format)
+    made._key.backend.write(made._array, value._array)
+    return made.requires_grad_() if requires_grad else made
+
+
 def _dense_strides(input: Tensor) -> tuple[int, ...]:
-    """Strides without gaps in the order of the input's; row-major when the input overlaps itself."""
-    strides = input.stride()
-    if 0 in strides:
-        order = list(range(input.dim()))
-    else:
-        order = sorted(range(input.dim()), key=lambda d: (-strides[d], -input.shape[d], d))
+    """Strides without gaps in the order of the input's."""
+    order = preserve_format.order_for(input._array)
     made, step = [0] * input.dim(), 1
     for d in reversed(order):
         made[d] = step
@@ -62,7 +73,9 @@ def zeros_like(
     >>> tenfold.zeros_like(tenfold.tensor([1, 2]))
     tensor([0, 0])
     """
-    return zeros(input.shape, requires_grad=requires_grad, **resembling(input, dtype, device))
+    if _rows(input, memory_format):
+        return zeros(input.shape, requires_grad=requires_grad, **resembling(input, dtype, device))
+    return _laid_out(zeros(input.shape, **resembling(input, dtype, device)), input, memory_format, requires_grad)
 
 
 @composite("creation", method=None, nondifferentiable=_INDEPENDENT)
@@ -76,7 +89,9 @@ def ones_like(
     >>> tenfold.ones_like(tenfold.tensor([1, 2]))
     tensor([1, 1])
     """
-    return ones(input.shape, requires_grad=requires_grad, **resembling(input, dtype, device))
+    if _rows(input, memory_format):
+        return ones(input.shape, requires_grad=requires_grad, **resembling(input, dtype, device))
+    return _laid_out(ones(input.shape, **resembling(input, dtype, device)), input, memory_format, requires_grad)
 
 
 @composite("creation", method=None, nondifferentiable=_INDEPENDENT)
@@ -90,7 +105,9 @@ def full_like(
     >>> tenfold.full_like(tenfold.tensor([1, 2]), 7)
     tensor([7, 7])
     """
-    return full(input.shape, fill_value, requires_grad=requires_grad, **resembling(input, dtype, device))
+    if _rows(input, memory_format):
+        return full(input.shape, fill_value, requires_grad=requires_grad, **resembling(input, dtype, device))
+    return _laid_out(full(input.shape, fill_value, **resembling(input, dtype, device)), input, memory_format, requires_grad)
 
 
 @composite("creation", nondifferentiable=_INDEPENDENT)

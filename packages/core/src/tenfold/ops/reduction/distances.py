@@ -69,4 +69,4 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     dim = wrap_dim(dim, input.dim(), "renorm")
     norms: Any = op.vector_norm(input, p, [d for d in range(input.dim()) if d != dim], True)
     # The small number keeps rounding from leaving a norm above the limit.
-    return input * where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0).to(norms.dtype)
+    return (input * where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0).to(norms.dtype)).contiguous()

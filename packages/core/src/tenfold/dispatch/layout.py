@@ -1,0 +1,75 @@
+"""How results lie in memory: those of elementwise operators as their arguments, those of reductions and scans row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tenfold.dispatch.devices import CPU
+from tenfold.dispatch.operators import Operator
+from tenfold.dispatch.runtime import RUNTIME, STATE
+from tenfold.types.memory_format import propagated_order
+
+# How a new result lies in memory: the function that sees to it.
+_COPIES = ("clone", "to_dtype")
+_BY_ROWS = ("softmax", "log_softmax", "logsigmoid")
+
+
+def layout_of(operator: Operator) -> str:
+    """The name of the function that lays results out, or nothing where the kernel's layout is the right one."""
+    if operator.outputs != 1 or operator.view:
+        return ""
+    if operator.name in _COPIES:
+        return "note_layout"
+    if operator.family == "reduction" or operator.name in _BY_ROWS:
+        return "by_rows"
+    return "arrange" if operator.pointwise else ""
+
+
+def lay_out(operator: Operator, result: Any, arrays: Sequence[Any]) -> None:
+    """Lay a new result out; the generated code does the same for arguments that have a storage."""
+    name = layout_of(operator)
+    if name:
+        RUNTIME[name](result, arrays)
+
+
+def note_layout(result: Any, arrays: Sequence[Any] = ()) -> None:
+    """Give what does not lie row by row a storage, by which operators know that they must look at strides."""
+    made = result._array
+    if type(made) is np.ndarray and not made.flags.c_contiguous and result._storage is None and not STATE.inference:
+        result._storage = RUNTIME["Storage"](made, result._key)
+
+
+def by_rows(result: Any, arrays: Sequence[Any]) -> None:
+    """Have a new result lie row by row."""
+    made = result._array
+    if type(made) is np.ndarray and not made.flags.c_contiguous:
+        result._array = made.copy("C")
+
+
+def arrange(result: Any, arrays: Sequence[Any]) -> None:
+    """Give a new result the layout that follows from the arrays that it was computed of."""
+    made = result._array
+    if type(made) is not np.ndarray or made.ndim < 2:
+        return
+    given = [a for a in arrays if type(a) is np.ndarray and a.ndim]
+    if all(a.flags.c_contiguous for a in given):
+        if not made.flags.c_contiguous:
+            result._array = made.copy("C")
+        return
+    order = propagated_order(made.shape, [_spread(a, made.shape) for a in given])
+    if not made.transpose(order).flags.c_contiguous:
+        result._array = made.transpose(order).copy("C").transpose(np.argsort(order))
+    note_layout(result)
+
+
+def _spread(array: Any, shape: Sequence[int]) -> list[int]:
+    """An argument's strides over the result's dimensions, 0 where it is broadcast."""
+    missing = len(shape) - array.ndim
+    steps = [0 if n == 1 != m else s for n, m, s in zip(array.shape, shape[missing:], array.strides)]
+    return [0] * missing + steps
+
+
+RUNTIME.update(CPU=CPU, arrange=arrange, by_rows=by_rows, note_layout=note_layout)
