@@ -255,9 +255,29 @@ def truncated_quotient(input: Any, other: Any) -> Any:
     return quotient + (inexact & ((np.asarray(input) < 0) != (np.asarray(other) < 0))).astype(quotient.dtype)
 
 
+def _cube(x: Any, out: Any) -> Any:
+    square = np.square(x)
+    return np.multiply(square, x, square if out is None and square.shape else out)
+
+
+def _squared_twice(x: Any, out: Any) -> Any:
+    square = np.square(x)
+    return np.square(square, square if out is None and square.shape else out)
+
+
+def _reciprocal_of(ufunc: Any) -> Any:
+    """1 / f(x), in the memory of f(x)."""
+
+    def power(x: Any, out: Any) -> Any:
+        value = ufunc(x)
+        return np.reciprocal(value, value if out is None and value.shape else out)
+
+    return power
+
+
 _POWERS: dict[float, Any] = {
-    2: np.square, 3: lambda x, out: np.multiply(np.square(x), x, out), 0.5: np.sqrt, -1: np.reciprocal,
-    -0.5: lambda x, out: np.reciprocal(np.sqrt(x), out), -2: lambda x, out: np.reciprocal(np.square(x), out),
+    2: np.square, 3: _cube, 4: _squared_twice, 0.5: np.sqrt, -1: np.reciprocal, -0.5: _reciprocal_of(np.sqrt),
+    -2: _reciprocal_of(np.square),
 }  # fmt: skip
 
 

@@ -107,8 +107,18 @@ def _copied(tensor: Any, memo: dict[int, Any]) -> Any:
 def _copy_memory(tensor: Any, memo: dict[int, Any]) -> Any:
     if tensor._storage is None or tensor.is_meta:
         return tensor.detach().clone()
-    known = copy.deepcopy(tensor._storage, memo)
+    storage, array = tensor._storage, tensor._array
+    if id(storage) not in memo and array is storage.array and _is_whole(array):
+        made = tensor.detach().clone()
+        memo[id(storage)] = made.untyped_storage()
+        return made
+    known = copy.deepcopy(storage, memo)
     return on_memory(known, tensor.dtype, tensor.shape, tensor.stride(), tensor.storage_offset())
+
+
+def _is_whole(array: Any) -> bool:
+    """Whether a row-major array is all of its memory."""
+    return type(array) is np.ndarray and array.base is None and array.flags.c_contiguous
 
 
 def copy_storage(storage: Storage, memo: dict[int, Any]) -> Storage:

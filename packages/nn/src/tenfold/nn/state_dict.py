@@ -234,10 +234,12 @@ class _Loading:
         if self.assign:
             local_metadata["assign_to_params_buffers"] = True
         module._load_from_state_dict(state, prefix, local_metadata, True, self.missing, self.unexpected, self.errors)
+        groups: dict[str, dict[str, Any]] = {}  # by child, in one pass
+        for key, value in state.items() if module._modules else ():
+            groups.setdefault(key[len(prefix) :].partition(".")[0], {})[key] = value
         for name, child in module._modules.items():
             if child is not None:
-                below = f"{prefix}{name}."
-                self.load(child, below, {k: v for k, v in state.items() if k.startswith(below)})
+                self.load(child, f"{prefix}{name}.", groups.get(name, {}))
         keys = _IncompatibleKeys(self.missing, self.unexpected)
         for hook in module._load_state_dict_post_hooks.values():
             if hook(module, keys) is not None:

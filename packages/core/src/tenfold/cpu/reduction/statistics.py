@@ -67,10 +67,11 @@ def std(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> 
 @widened
 @quiet
 def vector_norm(input: Any, ord: Any, dim: Any, keepdim: bool) -> Any:
-    return _power_sum(np.abs(input), ord, axes(dim, input.ndim), keepdim)
+    return power_sum(np.abs(input), ord, axes(dim, input.ndim), keepdim)
 
 
-def _power_sum(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
+def power_sum(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
+    """The p-norm along axes, of sizes that are not negative."""
     if p == 2:
         return np.sqrt(total(x * x, axis, keepdim))
     if p == 1:

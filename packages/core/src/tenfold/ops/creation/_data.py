@@ -25,16 +25,19 @@ def _is_sequence(data: Any) -> bool:
 
 def _infer_dtype(data: Any, leading: bool = True) -> dtypes.dtype:
     """The dtype for nested Python data: the highest category found."""
-    if isinstance(data, Tensor):
-        return data.dtype
-    if isinstance(data, (np.generic, np.ndarray)):
-        return dtype_of(data.dtype)
-    if _is_sequence(data):
+    if type(data) is not list:  # what it mostly is
+        if isinstance(data, Tensor):
+            return data.dtype
+        if isinstance(data, (np.generic, np.ndarray)):
+            return dtype_of(data.dtype)
+    if type(data) is list or _is_sequence(data):
         kinds = set(map(type, data))
+        if len(kinds) == 1 and kinds <= _NUMBERS:
+            return number_dtype(data[0])
         if kinds <= _NUMBERS:
-            found = [number_dtype(kind()) for kind in kinds]
+            found = {number_dtype(kind()) for kind in kinds}
         else:
-            found = [_infer_dtype(item, leading and not i) for i, item in enumerate(data)]
+            found = {_infer_dtype(item, leading and not i) for i, item in enumerate(data)}
         return max(found, key=lambda d: (d.category, d.itemsize)) if found else get_default_dtype()
     if not isinstance(data, (int, float, complex)):
         raise _not_a_number(data, leading)

@@ -12,7 +12,7 @@ import numpy as np
 import tenfold.ops.pointwise.filling  # noqa: F401 - declares copy_
 from tenfold.dispatch.callpath import subscript
 from tenfold.dispatch.devices import CPU
-from tenfold.dispatch.inplace import check_writable, write_back
+from tenfold.dispatch.inplace import check_writable, repeats, write_back
 from tenfold.dispatch.meta import DataDependent, Meta
 from tenfold.dispatch.operators import composite, first_call, op, primitive, stub_code
 from tenfold.dispatch.overlap import refuse_overlap
@@ -401,7 +401,7 @@ def _write_at_once(self: Tensor, given: Any, value: Any) -> bool:  # noqa: C901 
     if recording and self._node is not None:
         return False
     storage = self._storage
-    if storage is not None and storage.guarded:
+    if storage is not None and storage.guarded and (self._base is not None or storage.inference or repeats(self._array)):
         return False
     if type(value) is Tensor:
         if value._key is not CPU or value._array.dtype is not self._array.dtype or (recording and value._node is not None):

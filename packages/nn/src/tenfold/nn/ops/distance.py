@@ -62,6 +62,6 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     if p < 0:
         raise RuntimeError(f"pdist only supports non-negative p values, got {p}")
     N = input.shape[0]
-    pairs = [(i, j) for i in range(N) for j in range(i + 1, N)]
-    first, second = (tf.tensor([pair[k] for pair in pairs], dtype=tf.int64, device=input.device) for k in (0, 1))
-    return tf.norm(tf.index_select(input, 0, first) - tf.index_select(input, 0, second), p, 1)
+    first, second = tf.triu_indices(N, N, 1, device=input.device)
+    difference = tf.index_select(input, 0, first) - tf.index_select(input, 0, second)
+    return tf.norm(difference, p, 1) if input.shape[1] else difference.sum(1)
