@@ -107,3 +107,10 @@ def test_negative_rcond_is_the_precision():
 def test_condition_of_nothing():
     assert linalg.cond(tenfold.empty(0, 0)).item() == 0
     assert linalg.cond(tenfold.empty(3, 0, 0)).tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(("kinds", "name"), [(("float64", "int32"), "mantissa"), (("float32", "int64"), "exponent")])
+def test_parts_of_frexp_have_their_dtypes(kinds, name):
+    parts = tuple(tenfold.empty(2, dtype=getattr(tenfold, kind)) for kind in kinds)
+    with pytest.raises(RuntimeError, match=rf"torch\.frexp\(\) expects {name} to have dtype .* but got"):
+        tenfold.frexp(tenfold.ones(2), out=parts)

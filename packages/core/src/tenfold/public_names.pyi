@@ -77,10 +77,14 @@ from tenfold.settings.checks import _check_value as _check_value
 from tenfold.storage import _storage_classes as _storage_classes
 from tenfold.ops.creation.legacy import _tensor_classes as _tensor_classes
 from tenfold.settings.determinism import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
+from tenfold.tensor.view_copies import as_strided_copy as as_strided_copy
 from tenfold.amp import autocast as autocast
 from tenfold.tensor.queries import broadcast_shapes as broadcast_shapes
 from tenfold.amp.autocast import clear_autocast_cache as clear_autocast_cache
 from tenfold.random.generator import default_generator as default_generator
+from tenfold.tensor.view_copies import detach_copy as detach_copy
+from tenfold.tensor.view_copies import diagonal_copy as diagonal_copy
+from tenfold.tensor.view_copies import expand_copy as expand_copy
 from tenfold.types.numeric_limits import finfo as finfo
 from tenfold.tensor.dlpack import from_dlpack as from_dlpack
 from tenfold.tensor.mapped import from_file as from_file
@@ -110,9 +114,12 @@ from tenfold.tensor.queries import is_storage as is_storage
 from tenfold.settings.warnings import is_warn_always_enabled as is_warn_always_enabled
 from tenfold.checkpoint.serialization import load as load
 from tenfold.random.generator import manual_seed as manual_seed
+from tenfold.tensor.view_copies import narrow_copy as narrow_copy
 from tenfold.tensor.queries import numel as numel
+from tenfold.tensor.view_copies import permute_copy as permute_copy
 from tenfold.checkpoint.serialization import save as save
 from tenfold.random.generator import seed as seed
+from tenfold.tensor.view_copies import select_copy as select_copy
 from tenfold.ops.creation.legacy import set_default_tensor_type as set_default_tensor_type
 from tenfold.settings.determinism import set_deterministic_debug_mode as set_deterministic_debug_mode
 from tenfold.settings.precision import set_float32_matmul_precision as set_float32_matmul_precision
@@ -122,9 +129,20 @@ from tenfold.tensor.printing import set_printoptions as set_printoptions
 from tenfold.random.generator import set_rng_state as set_rng_state
 from tenfold.settings.warnings import set_warn_always as set_warn_always
 from tenfold.sparse import sparse_coo_tensor as sparse_coo_tensor
+from tenfold.tensor.view_copies import split_copy as split_copy
+from tenfold.tensor.view_copies import split_with_sizes_copy as split_with_sizes_copy
+from tenfold.tensor.view_copies import squeeze_copy as squeeze_copy
+from tenfold.tensor.view_copies import t_copy as t_copy
 from tenfold.tensor.dlpack import to_dlpack as to_dlpack
+from tenfold.tensor.view_copies import transpose_copy as transpose_copy
 from tenfold.tensor.queries import typename as typename
+from tenfold.tensor.view_copies import unbind_copy as unbind_copy
+from tenfold.tensor.view_copies import unfold_copy as unfold_copy
+from tenfold.tensor.view_copies import unsqueeze_copy as unsqueeze_copy
 from tenfold.settings.determinism import use_deterministic_algorithms as use_deterministic_algorithms
+from tenfold.tensor.view_copies import view_as_complex_copy as view_as_complex_copy
+from tenfold.tensor.view_copies import view_as_real_copy as view_as_real_copy
+from tenfold.tensor.view_copies import view_copy as view_copy
 from tenfold.func import vmap as vmap
 import tenfold.accelerator as accelerator
 import tenfold.amp as amp

@@ -573,6 +573,8 @@ def _check_out_dtype(operator: Operator, values: dict[str, Any], given: dtypes.d
         raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {dtypes.type_name(given)}")
     if operator.out == "bool or uint8" and given.name != "uint8":
         raise RuntimeError(f"{operator.name} only supports bool tensor for result, got: {dtypes.type_name(given)}")
+    if operator.out == "named":
+        raise RuntimeError(f"torch.{operator.name}() expects {name} to have dtype {type_name(made)} but got {type_name(given)}")
     if operator.out == "bool":
         raise RuntimeError(f"{operator.name} does not support non-boolean outputs.")
     alone = operator.promote is None and sum(p.role != "value" for p in operator.params) == 1

@@ -62,8 +62,12 @@ class NAdam(RuleOptimizer):
         mean, square = moments(grad, state, group)
         mu, mu_next = (beta1 * (1 - 0.5 * 0.96 ** (step * group.momentum_decay)) for step in (t, t + 1))
         state["mu_product"] *= mu
-        product = float(state["mu_product"])
+        product = state["mu_product"] if group.differentiable else float(state["mu_product"])
         unbias = sqrt(1 - beta2**t)
         denom = root(square, group.eps * unbias, group)
-        param.addcdiv_(grad, denom, value=-group.lr * unbias * (1 - mu) / (1 - product))
-        param.addcdiv_(mean, denom, value=-group.lr * unbias * mu_next / (1 - product * mu_next))
+        ahead = -group.lr * unbias * (1 - mu) / (1 - product), -group.lr * unbias * mu_next / (1 - product * mu_next)
+        if group.differentiable:  # the factors are tensors with gradients of their own
+            param.add_((grad * ahead[0] + mean * ahead[1]) / denom)
+        else:
+            param.addcdiv_(grad, denom, value=ahead[0])
+            param.addcdiv_(mean, denom, value=ahead[1])

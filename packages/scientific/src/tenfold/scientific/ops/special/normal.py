@@ -93,7 +93,7 @@ def _(input: Any) -> tuple[Meta, Meta]:
     return pointwise(input), Meta(input.shape, np.int32)
 
 
-@composite("special", out=True)
+@composite("special", out="named")
 def frexp(input: Tensor) -> Any:
     """Mantissa (of size 0.5 to 1, or 0) and exponent with input = mantissa 2^exponent.
 

@@ -1,0 +1,52 @@
+"""`view_copy` and its kin: values of the view, memory of their own, gradients, `out=`."""
+
+from __future__ import annotations
+
+import pytest
+
+import tenfold
+
+CALLS = {
+    "as_strided": ((2, 2), (1, 2)),
+    "diagonal": (),
+    "expand": ((4, 3, 3),),
+    "narrow": (1, 1, 2),
+    "permute": ((1, 0),),
+    "select": (0, 1),
+    "squeeze": (),
+    "t": (),
+    "transpose": (0, 1),
+    "unfold": (0, 2, 1),
+    "unsqueeze": (0,),
+    "view": ((9,),),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_values_memory_and_gradients(name):
+    x = tenfold.arange(9.0).view(3, 3).requires_grad_()
+    made = getattr(tenfold, f"{name}_copy")(x, *CALLS[name])
+    view = getattr(tenfold, name, None) or getattr(tenfold.Tensor, name)
+    seen = view(x, *CALLS[name])
+    assert made.tolist() == seen.tolist()
+    assert made.is_contiguous()
+    assert made._base is None
+    (mine,), (theirs,) = (tenfold.autograd.grad(t.square().sum(), x) for t in (made, seen))
+    assert mine.tolist() == theirs.tolist()
+    out = tenfold.empty(0)
+    assert getattr(tenfold, f"{name}_copy")(x.detach(), *CALLS[name], out=out) is out
+    assert out.tolist() == seen.tolist()
+
+
+def test_several_parts_and_complex_numbers():
+    x = tenfold.arange(4)
+    parts = [tenfold.empty(0, dtype=tenfold.int64) for _ in range(2)]
+    assert tenfold.split_copy(x, 2, out=parts) is None
+    assert [p.tolist() for p in parts] == [[0, 1], [2, 3]]
+    assert [p.tolist() for p in tenfold.split_with_sizes_copy(x, [1, 3])] == [[0], [1, 2, 3]]
+    assert [p.item() for p in tenfold.unbind_copy(x)] == [0, 1, 2, 3]
+    with pytest.raises(RuntimeError, match="expected a list of 2 tensors"):
+        tenfold.split_copy(x, 2, out=parts[:1])
+    pairs = tenfold.view_as_real_copy(tenfold.tensor([1 + 2j]))
+    assert pairs.tolist() == [[1.0, 2.0]]
+    assert tenfold.view_as_complex_copy(pairs).tolist() == [1 + 2j]
