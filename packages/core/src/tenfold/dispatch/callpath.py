@@ -408,7 +408,13 @@ def _needs_a_look(base: Operator) -> str:
     """The test of an in-place call whose target has a storage: it is guarded, or another argument lies in it, too."""
     first, *others = base.kernel_params
     tests = [f"s_.guarded and refused({first.name})"]
-    tests += [f"getattr({p.name}, '_storage', None) is s_" for p in others if p.role in TENSOR_ROLES and p.role != "list"]
+    for p in others:
+        if p.role not in TENSOR_ROLES or p.role == "list":
+            continue
+        n = p.name
+        is_tensor = {"number": f"a_{n} is not {n} and ", "optional": f"{n} is not None and "}.get(p.role, "")
+        itself = f" and {n} is not {first.name}" if base.pointwise else ""  # which elementwise operators may read
+        tests.append(f"{is_tensor}{n}._storage is s_{itself}")
     return " or ".join(tests)
 
 

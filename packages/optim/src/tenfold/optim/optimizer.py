@@ -124,16 +124,17 @@ class Optimizer:
         """Forget the gradients of all parameters, or fill them with zeros where `set_to_none` is False."""
         for group in self.param_groups:
             for param in group["params"]:
-                if param.grad is None:
+                grad = param.grad
+                if grad is None:
                     continue
                 if set_to_none:
                     param.grad = None
                     continue
-                if param.grad.grad_fn is not None:
-                    param.grad.detach_()
+                if grad.grad_fn is not None:
+                    grad.detach_()
                 else:
-                    param.grad.requires_grad_(False)
-                param.grad.zero_()
+                    grad.requires_grad_(False)
+                grad.zero_()
 
     def add_param_group(self, param_group: Group) -> None:
         """Add a dict with the key "params" and, where they differ from the defaults, options.
