@@ -7,31 +7,24 @@ from typing import Any
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.ops.random.factories import source
+from tenfold.random import implicit, rejection
 
 
 @kernel(op._standard_gamma, device="cpu")
 def _standard_gamma(input: Any, generator: Any) -> Any:
-    from tenfold.random import rejection  # loads numpy.random, which `import tenfold` does without
-
     return rejection.standard_gamma(source(generator), input) if input.dtype.kind in "fV" else NotImplemented
 
 
 @kernel(op._sample_dirichlet, device="cpu")
 def _sample_dirichlet(input: Any, generator: Any) -> Any:
-    from tenfold.random import rejection  # loads numpy.random, which `import tenfold` does without
-
     return rejection.dirichlet(source(generator), input) if input.dtype.kind in "fV" else NotImplemented
 
 
 @kernel(op._standard_gamma_grad, device="cpu")
 def _standard_gamma_grad(input: Any, output: Any) -> Any:
-    from tenfold.random import implicit  # rarely used
-
     return implicit.gamma_derivative(input, output)
 
 
 @kernel(op._dirichlet_grad, device="cpu")
 def _dirichlet_grad(x: Any, alpha: Any, total: Any) -> Any:
-    from tenfold.random import implicit  # rarely used
-
     return implicit.dirichlet_derivative(x, alpha, total)

@@ -109,8 +109,8 @@ def _check_arguments(operator: Operator, values: dict[str, Any]) -> list[Any]:  
     tensors = []
     for position, p in enumerate(operator.params):
         value = values[p.name]
-        if isinstance(value, np.generic) and p.role in ("value", "number") and p.name != "data":
-            # NumPy's numbers are Python's, also those that are no subclass of them; data keeps the dtype it has.
+        if isinstance(value, np.generic) and p.role in ("value", "number") and not p.is_data:
+            # NumPy's numbers are Python's, also those that are no subclass of them.
             values[p.name] = value.item()
         if p.role in ("value", "ints", "args"):
             continue

@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # a protocol costs time to make, and only type checkers read 
 
 
 Number = int | float | complex
+Data = Any  # what tensors are made of: numbers, nested lists, arrays; NumPy's numbers among them keep their dtype
 OPERATORS: dict[str, Operator] = {}
 # Further public names: the same function as the operator's own.
 ALIASES: dict[str, Any] = {}
@@ -66,6 +67,7 @@ class Param(NamedTuple):
     keyword_only: bool
     default: Any
     holes: bool = False  # whether a list may have None among its tensors
+    is_data: bool = False  # whether NumPy's numbers reach the operator as what they are, not as Python's
 
 
 def annotation_text(annotation: Any) -> str:
@@ -151,7 +153,7 @@ class Operator:
         for p in inspect.signature(self.declared).parameters.values():
             text = annotation_text(p.annotation)
             role = "args" if p.kind is p.VAR_POSITIONAL else ROLES.get(text, "value")
-            yield Param(p.name, role, p.kind is p.KEYWORD_ONLY, p.default, text == "Sequence[Tensor | None]")
+            yield Param(p.name, role, p.kind is p.KEYWORD_ONLY, p.default, text == "Sequence[Tensor | None]", text == "Data")
 
     @property
     def forms(self) -> tuple[Operator, ...]:

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
 from tenfold import plugins
 from tenfold.dispatch.operators import Operator, as_operator
 from tenfold.testing import samples as registry
@@ -108,8 +110,6 @@ def conform(device: Any = "cpu", operators: Iterable[Any] | None = None) -> Repo
 
 def conformance_cases(device: Any = "cpu", operators: Iterable[Any] | None = None) -> list[Any]:
     """pytest parameters (operator, check), named "add-value", for tests that want marks of their own on some."""
-    import pytest
-
     pairs = (
         (operator, check) for operator in registry.operators(operators) for check in applicable(case_of(operator, str(device)))
     )
@@ -122,8 +122,6 @@ def conformance_tests(device: Any = "cpu", operators: Iterable[Any] | None = Non
     `xfail` names known failures, {"pow-first_gradient": "reason"}; one that passes after all is an error. A test in which
     nothing could be checked is reported as skipped, with the reason.
     """
-    import pytest
-
     known = dict(xfail or {})
     cases = conformance_cases(device, operators)
     unknown = known.keys() - {case.id for case in cases}
@@ -144,8 +142,6 @@ def conformance_tests(device: Any = "cpu", operators: Iterable[Any] | None = Non
 
 def require(device: Any) -> None:
     """Skip the running test when the device is not available here."""
-    import pytest
-
     backend = plugins.backend_of(str(device).partition(":")[0])
     if not backend.is_available():
         pytest.skip(f"device {device!s} is not available: {backend.unavailable_reason()}")
@@ -153,8 +149,6 @@ def require(device: Any) -> None:
 
 def run_test(operator: Operator, check: str, device: Any = "cpu") -> None:
     """One check of one operator as the body of a test: fails, passes with its counts printed, or skips with the reasons."""
-    import pytest
-
     report = check_operator(operator, device, [check])
     print(report)
     report.raise_on_failure()
@@ -164,15 +158,11 @@ def run_test(operator: Operator, check: str, device: Any = "cpu") -> None:
 
 def completeness_cases(operators: Iterable[Any] | None = None) -> list[Any]:
     """pytest parameters (operator) for the completeness test."""
-    import pytest
-
     return [pytest.param(operator, id=operator.name) for operator in registry.operators(operators)]
 
 
 def completeness_tests(operators: Iterable[Any] | None = None, xfail: dict[str, str] | None = None) -> Callable[..., None]:
     """A test function that fails for every operator that lacks something (`completeness`)."""
-    import pytest
-
     known = xfail or {}
     marked = [
         pytest.param(*c.values, id=c.id, marks=pytest.mark.xfail(reason=known[c.id], strict=True)) if c.id in known else c

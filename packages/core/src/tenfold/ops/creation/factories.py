@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.dispatch import devices
-from tenfold.dispatch.operators import composite
+from tenfold.dispatch.operators import Data, composite
 from tenfold.dispatch.services import SERVICES
 from tenfold.ops.creation._data import to_array
 from tenfold.settings.determinism import STATE as _DETERMINISM, fills_memory
@@ -103,7 +103,7 @@ def fill_uninitialised(tensor: Tensor, start: int = 0) -> None:
 
 
 @composite("creation", method=None)
-def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
+def tensor(data: Data, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """A new tensor with a copy of the data: numbers, nested sequences, NumPy arrays, tensors.
 
     >>> import tenfold
@@ -120,7 +120,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
 
 
 @composite("creation", method=None)
-def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+def as_tensor(data: Data, dtype: Any = None, device: Any = None) -> Tensor:
     """The data as a tensor, without a copy where it is a tensor or a NumPy array already.
 
     >>> import tenfold

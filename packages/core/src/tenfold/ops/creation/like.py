@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tenfold.dispatch.operators import composite
+from tenfold.dispatch.operators import Data, composite
 from tenfold.ops.creation.factories import empty, empty_on, empty_strided, full, ones, tensor, zeros
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.memory_format import preserve_format
@@ -181,7 +181,7 @@ def new_full(
 
 
 @composite("creation", nondifferentiable=_INDEPENDENT)
-def new_tensor(input: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def new_tensor(input: Tensor, data: Data, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A copy of the data with the tensor's dtype and device.
 
     >>> import tenfold
