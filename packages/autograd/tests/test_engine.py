@@ -269,3 +269,20 @@ def test_names_that_depend_on_the_call():
     names = [y.grad_fn.name() for y in (x[0], x[0:1], x[:, None], x.sum(), x.sum(0), x.mean(1))]
     assert names == ["SelectBackward0", "SliceBackward0", "UnsqueezeBackward0", "SumBackward0", "SumBackward1", "MeanBackward1"]
     assert repr(x[0].grad_fn).startswith("<SelectBackward0 object at")
+
+
+def test_a_node_lists_what_it_saves() -> None:
+    x = tenfold.tensor([2.0, 3.0], requires_grad=True)
+    node = (x * x).grad_fn
+    assert {"_saved_self", "_saved_other", "_raw_saved_self"} <= set(dir(node))
+    assert node._saved_self.tolist() == [2.0, 3.0]
+    assert x.sum().grad_fn._saved_self_sym_sizes == (2,)
+    assert not hasattr(node, "_saved_result")
+
+
+def test_a_hook_returns_as_many_gradients_as_the_node_has_inputs() -> None:
+    x = tenfold.ones(2, requires_grad=True)
+    y = (x * x).sum()
+    y.grad_fn.next_functions[0][0].register_hook(lambda inputs, outputs: inputs[:1])
+    with pytest.raises(RuntimeError, match=r"incorrect number of values \(got 1, but expected 2\)"):
+        y.backward()

@@ -6,11 +6,14 @@ import pickle
 import subprocess
 import sys
 import traceback
+from typing import Any
 
+import numpy as np
 import pytest
 
 import tenfold
-from tenfold.dispatch.operators import OPERATORS, reset_code
+from tenfold.dispatch.operators import OPERATORS, Data, composite, reset_code
+from tenfold.dispatch.runtime import Layer
 from tenfold.plugins import load_operators
 
 
@@ -89,3 +92,22 @@ def test_an_operator_that_takes_no_tensor_has_one_line():
         lines = str(operator.fn.source).partition("\n\n")[0].splitlines()
         returned = [line.strip() for line in lines if line.strip().startswith("return dispatch(")]
         assert not (returned and lines[-1].strip() == returned[0] and len(returned) > 1), operator.name
+
+
+@composite("creation", method=None)
+def kinds_of(data: Any, kept: Data) -> Any:
+    """The types of two arguments as the body gets them."""
+    return type(data).__name__, type(kept).__name__
+
+
+class Passing(Layer):
+    """Calls the operator, by way of the full dispatch."""
+
+    def handle(self, operator: Any, args: Any, kwargs: Any) -> Any:
+        return operator(*args, **kwargs)
+
+
+def test_numpys_numbers_keep_their_dtype_where_the_declaration_says_data():
+    with Passing():
+        assert kinds_of(np.float32(1), np.float32(1)) == ("float", "float32")
+        assert tenfold.tensor(np.int8(1)).dtype is tenfold.int8

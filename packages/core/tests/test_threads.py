@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -69,3 +70,22 @@ def test_threads_between_operators_are_set_once(monkeypatch):
     assert tenfold.get_num_interop_threads() == 3
     with pytest.raises(RuntimeError, match="cannot set number of interop threads"):
         tenfold.set_num_interop_threads(2)
+
+
+def test_two_threads_in_one_kernel_at_once() -> None:
+    """Each kernel's own context can be entered by one thread at a time; the other takes the slower way."""
+    x = tenfold.full((400_000,), 2.0)
+    wrong: list[float] = []
+
+    def run() -> None:
+        for _ in range(20):
+            total = (tenfold.exp(x) * 0.0 + x * 3.0).sum().item()
+            if total != 2_400_000.0:
+                wrong.append(total)
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
