@@ -150,3 +150,48 @@ assert not isinstance(torch.ones(1), torch.cuda.FloatTensor)
 from torch.autograd import Variable
 assert isinstance(torch.ones(1), Variable) and Variable(torch.ones(1), requires_grad=True).requires_grad
 """)
+
+
+def test_what_libraries_on_top_of_pytorch_import():
+    run("""
+from torch.utils._foreach_utils import _group_tensors_by_device_and_dtype
+from torch.autograd.profiler import EventList, emit_nvtx, record_function
+from torch.distributed import nn as dist_nn
+from torch.futures import Future
+import torch.utils.flop_counter
+Future[int]
+assert not isinstance(3, torch.SymInt) and not isinstance("x", torch.PyTorchFileReader)
+groups = _group_tensors_by_device_and_dtype([[torch.ones(1), torch.ones(1).int()], [torch.zeros(1), torch.zeros(2).int()]])
+assert len(groups) == 2 and groups[torch.device("cpu"), torch.int32][0][1][0].shape == (2,)
+with torch.utils.flop_counter.FlopCounterMode(display=False) as counter:
+    torch.nn.Linear(3, 4)(torch.ones(2, 3)) @ torch.ones(4, 5)
+assert counter.get_total_flops() == 2 * 2 * 3 * 4 + 2 * 2 * 4 * 5
+with emit_nvtx(enabled=False):
+    pass
+""")
+
+
+def test_a_group_of_one_process_has_a_store():
+    run("""
+import datetime
+from torch.distributed import DistStoreError, HashStore, PrefixStore, TCPStore
+store = TCPStore("localhost", 1234, world_size=1)
+store.set("a", "x")
+assert store.get("a") == b"x" and store.add("n", 2) == 2 and store.check(["a", "n"]) and store.num_keys() == 2
+assert store.compare_set("a", "x", "y") == b"y" and store.delete_key("a") and not store.check(["a"])
+below = PrefixStore("p", store)
+below.set("b", "z")
+assert store.get("p/b") == b"z" and below.get("b") == b"z" and below.num_keys() == 1
+try:
+    HashStore().wait(["missing"], datetime.timedelta(milliseconds=1))
+except DistStoreError as error:
+    assert "missing" in str(error)
+else:
+    raise AssertionError
+try:
+    TCPStore("localhost", 1234, world_size=2)
+except NotImplementedError as error:
+    assert "tenfold-distributed" in str(error)
+else:
+    raise AssertionError
+""")

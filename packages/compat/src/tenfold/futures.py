@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import threading
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,8 @@ class Future:
     >>> doubled.wait()
     42
     """
+
+    __class_getitem__: Any = classmethod(types.GenericAlias)  # annotations say of what it is the future
 
     def __init__(self, *, devices: Any = None) -> None:
         self._future: concurrent.futures.Future[Any] = concurrent.futures.Future()

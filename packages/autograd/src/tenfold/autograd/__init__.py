@@ -27,7 +27,7 @@ __all__ = [
 # A custom Function meets vmap and forward mode above it, which are written in Functions themselves.
 SERVICES.provide("tenfold.autograd.function_transforms", "apply_through_transforms")
 
-_MODULES = ("anomaly_mode", "forward_ad", "func", "functional", "grad_mode", "graph")
+_MODULES = ("anomaly_mode", "forward_ad", "func", "functional", "grad_mode", "graph", "profiler")
 
 if not TYPE_CHECKING:
 
@@ -35,6 +35,4 @@ if not TYPE_CHECKING:
         """The modules that PyTorch's users reach as attributes, imported when first asked for."""
         if name in _MODULES:
             return importlib.import_module(f"tenfold.autograd.{name}")
-        if name == "profiler":
-            return importlib.import_module("tenfold.profiler")
         raise AttributeError(f"module 'tenfold.autograd' has no attribute {name!r}")

@@ -14,7 +14,8 @@ _NAMES = {
     name: module
     for module, names in {
         "compiler": "compile",
-        "_C": "DisableTorchFunctionSubclass Generator ScriptFunction ScriptModule",
+        "_C": "DisableTorchFunctionSubclass Generator PyTorchFileReader PyTorchFileWriter ScriptFunction ScriptModule SymBool "
+        "SymFloat SymInt",
     }.items()
     for name in names.split()
 }

@@ -20,6 +20,8 @@ from tenfold.types.errors import AcceleratorError as AcceleratorError, OutOfMemo
 
 _WHY = "compiled programs are in the package tenfold-compile, which is not installed"
 globals().update(classes("Graph Node ScriptFunction ScriptMethod ScriptModule Value Block FunctionSchema", _WHY))
+globals().update(classes("PyTorchFileReader PyTorchFileWriter", "tenfold.load and tenfold.save read and write such files"))
+globals().update(classes("SymBool SymFloat SymInt", "sizes are known numbers here"))
 _TensorBase = TensorBase = tenfold.Tensor
 _TensorMeta = type(tenfold.Tensor)
 _has_cuda = _has_mps = _has_xpu = has_mkl = has_openmp = _has_distributed = False

@@ -8,6 +8,12 @@ from __future__ import annotations
 import datetime
 
 from tenfold.as_torch.stand_ins.absent import classes, functions, show
+from tenfold.as_torch.stand_ins.distributed.stores import (
+    HashStore as HashStore,
+    PrefixStore as PrefixStore,
+    Store as Store,
+    TCPStore as TCPStore,
+)
 
 _WHY = (
     "process groups are in the package tenfold-distributed, which is not installed; programs ask "
@@ -68,13 +74,15 @@ _FUNCTIONS = (
     "scatter scatter_object_list send send_object_list split_group supports_complex _get_default_group _rank_not_in_group"
 )
 _CLASSES = (
-    "Backend DeviceMesh FileStore GroupMember HashStore P2POp PrefixStore ProcessGroup ProcessGroupGloo ProcessGroupNCCL "
-    "ReduceOp Reducer Store TCPStore Work group reduce_op"
+    "Backend DeviceMesh FileStore GroupMember P2POp ProcessGroup ProcessGroupGloo ProcessGroupNCCL "
+    "ReduceOp Reducer Work group reduce_op"
 )
 globals().update(functions(_FUNCTIONS, _WHY))
 globals().update(classes(_CLASSES, _WHY))
 constants = show(f"{__name__}.constants", {"default_pg_timeout": default_pg_timeout})
 distributed_c10d = show(f"{__name__}.distributed_c10d", {name: value for name, value in globals().items() if name[:2] != "__"})
 device_mesh = show(f"{__name__}.device_mesh", {name: globals()[name] for name in ("DeviceMesh", "init_device_mesh")})
+nn = show(f"{__name__}.nn", functions("all_gather all_reduce all_to_all broadcast gather reduce reduce_scatter scatter", _WHY))
+show(f"{__name__}.nn.functional", vars(nn))
 utils = show(f"{__name__}.utils", {})
 __all__ = [name for name in globals() if name[0] != "_"]
