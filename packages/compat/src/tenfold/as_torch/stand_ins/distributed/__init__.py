@@ -8,6 +8,12 @@ from __future__ import annotations
 import datetime
 
 from tenfold.as_torch.stand_ins.absent import classes, functions, show
+from tenfold.as_torch.stand_ins.distributed.errors import (
+    DistBackendError as DistBackendError,
+    DistError as DistError,
+    DistNetworkError as DistNetworkError,
+    DistStoreError as DistStoreError,
+)
 from tenfold.as_torch.stand_ins.distributed.stores import (
     HashStore as HashStore,
     PrefixStore as PrefixStore,
@@ -47,22 +53,6 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
             "LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow get_node_local_rank to work"
         )
     return fallback_rank
-
-
-class DistError(RuntimeError):
-    """An error of process groups."""
-
-
-class DistBackendError(DistError):
-    """An error of their backend."""
-
-
-class DistNetworkError(DistError):
-    """An error of their network."""
-
-
-class DistStoreError(DistError):
-    """An error of their store."""
 
 
 _FUNCTIONS = (

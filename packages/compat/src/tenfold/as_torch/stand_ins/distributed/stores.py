@@ -7,6 +7,8 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from tenfold.as_torch.stand_ins.distributed.errors import DistStoreError
+
 _ALONE = (
     "a store that several processes share is in the package tenfold-distributed, which is not installed; "
     "a group of one process (world_size=1) has one"
@@ -71,8 +73,6 @@ class Store:
         with self._changed:
             if self._changed.wait_for(lambda: self.check(keys), limit.total_seconds()):
                 return
-        from tenfold.as_torch.stand_ins.distributed import DistStoreError  # which imports this module
-
         raise DistStoreError(f"wait timeout after {int(limit.total_seconds() * 1000)}ms, keys: {', '.join(keys)}")
 
     def delete_key(self, key: str) -> bool:
