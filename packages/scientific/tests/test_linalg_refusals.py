@@ -114,3 +114,18 @@ def test_parts_of_frexp_have_their_dtypes(kinds, name):
     parts = tuple(tenfold.empty(2, dtype=getattr(tenfold, kind)) for kind in kinds)
     with pytest.raises(RuntimeError, match=rf"torch\.frexp\(\) expects {name} to have dtype .* but got"):
         tenfold.frexp(tenfold.ones(2), out=parts)
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "call"),
+    [
+        (linalg.LinAlgError, "The diagonal element 1", lambda: linalg.tensorinv(tenfold.zeros(2, 2), ind=1)),
+        (RuntimeError, "expected a tensor with 2 or more dimensions", lambda: linalg.pinv(tenfold.ones(1))),
+        (RuntimeError, "A must have at least 2 dimensions", lambda: linalg.norm(tenfold.ones(2), "fro")),
+        (RuntimeError, "the first tensor must be 1D or 2D", lambda: linalg.multi_dot([tenfold.ones(()), tenfold.ones(2)])),
+        (RuntimeError, r"torch\.linalg\.eig: input tensor should not", lambda: linalg.eig(tenfold.full((2, 2), float("nan")))),
+    ],
+)
+def test_words(error, words, call):
+    with pytest.raises(error, match=words):
+        call()

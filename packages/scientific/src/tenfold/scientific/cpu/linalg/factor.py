@@ -61,7 +61,7 @@ def _eigh(A: Any, UPLO: Any) -> Any:
 
 def _eig(A: Any) -> Any:
     if not np.isfinite(A).all():
-        raise RuntimeError("linalg.eig: input tensor should not contain infs or NaNs.")
+        raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
     values, vectors = linalg.eig(A)
     dtype = np.result_type(A.dtype, np.complex64)
     return values.astype(dtype, copy=False), vectors.astype(dtype, copy=False)

@@ -58,6 +58,11 @@ def linalg_pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: 
     tensor([[0.5000, 0.0000],
             [0.0000, 0.0000]])
     """
+    if A.dim() < 2:
+        raise RuntimeError(
+            f"linalg.pinv: expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types, got shape "
+            f"{list(A.shape)} of {A.dtype.name}"
+        )
     (require_square if hermitian else require_matrix)("linalg.pinv", A)
     *batch, M, N = A.shape
     if A.numel() == 0:

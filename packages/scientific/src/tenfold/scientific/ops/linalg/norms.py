@@ -88,7 +88,7 @@ def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = Fal
     if ord is not None and (len(dim) if dim is not None else A.dim()) == 2:
         return linalg_matrix_norm(A, ord, (0, 1) if dim is None else dim, keepdim, dtype=dtype)
     if isinstance(ord, str):
-        raise RuntimeError(f"linalg.norm: Order {ord!r} is one of matrices, and the input is a vector")
+        raise RuntimeError(f"linalg.norm: The input tensor A must have at least 2 dimensions for order {ord!r}, got {A.dim()}")
     return op.vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 

@@ -63,7 +63,8 @@ def linalg_multi_dot(tensors: Any) -> Tensor:
         raise RuntimeError(f"linalg.multi_dot: expected at least 2 tensors but got {len(chain)}")
     if not 1 <= chain[0].dim() <= 2 or not 1 <= chain[-1].dim() <= 2 or any(t.dim() != 2 for t in chain[1:-1]):
         raise RuntimeError(
-            f"linalg.multi_dot: the first and last tensor must be 1D or 2D, others 2D, got {[list(t.shape) for t in chain]}"
+            f"linalg.multi_dot: the first tensor must be 1D or 2D, so must the last, all others 2D, got "
+            f"{[list(t.shape) for t in chain]}"
         )
     if any(t.dtype is not chain[0].dtype for t in chain):
         raise RuntimeError(f"linalg.multi_dot: all tensors must have be the same dtype, got {[t.dtype.name for t in chain]}")
@@ -131,7 +132,9 @@ def linalg_tensorinv(A: Tensor, ind: int = 2) -> Tensor:
 
 
 def _checked(result: Any, info: Any, name: str) -> Any:
-    raise_if_failed(name, info, lambda _: "Failed to invert the input tensor, because it is singular.")
+    raise_if_failed(
+        name, info, lambda i: f"Failed to invert the input tensor: The diagonal element {i} is zero, so that it is singular."
+    )
     return result
 
 
