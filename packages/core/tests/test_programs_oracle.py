@@ -263,6 +263,23 @@ y = t([1j,2,3]).scatter_reduce(0,t([0,1]),t([2j,1]),'amin')
 y = t([1j,2,3]).scatter_reduce(0,t([0,1]),t([2j,1]),'sum')
 """.strip().splitlines()
 
+MORE = """
+x = zeros(0, 5); x[None, t([[0, 0, 0]]), :6] = t(-6)
+x = zeros(5); x.copy_(zeros(1, 5))
+x = zeros(()); x.copy_(zeros(1))
+x = zeros(2, 1); x.copy_(x.unsqueeze(0))
+x = zeros(0, 2, dtype=bool); x.argmax()
+""".strip().splitlines()
+
+GRADIENTS = """
+x = t([1.], requires_grad=True); x.conj_physical_()
+x = t([1., 2], requires_grad=True); x.logical_not_()
+x = t([1., 2], requires_grad=True); x.eq_(x)
+x = t([1., 2], requires_grad=True); y = x.sum(dtype=int64)
+x = t([1., 2], requires_grad=True); y = torch.logical_not(t([1]), out=x)
+x = t([1., 2], requires_grad=True); y = torch.stack([x, x], out=t([1.]))
+""".strip().splitlines()
+
 # Results lie in memory as PyTorch lays them: after the first argument that says so, or row by row.
 STRIDES = """
 a, b = zeros(3, 4).t(), zeros(4, 3); y = a + b, b + a, torch.atan2(a, b), torch.where(a > b, b, a), a.lerp(b, .5), a == b
@@ -325,6 +342,12 @@ class Near:
         return repr(self.values)
 
 
-@pytest.mark.parametrize("program", [*ASSIGNMENTS, *OVERLAPS, *MIXED, *STRIDES])
+@pytest.mark.parametrize("program", [*ASSIGNMENTS, *OVERLAPS, *MIXED, *MORE, *STRIDES])
 def test_outcome(program: str) -> None:
+    assert outcome(tenfold, program) == outcome(torch, program)
+
+
+@pytest.mark.parametrize("program", GRADIENTS)
+def test_outcome_with_gradients(program: str) -> None:
+    pytest.importorskip("tenfold.autograd")
     assert outcome(tenfold, program) == outcome(torch, program)

@@ -421,6 +421,8 @@ def clamp(input: Any, min: Any, max: Any, out: Any = None) -> Any:
 @kernel(op.copy, device="cpu", into=True)
 def copy(input: Any, src: Any, non_blocking: bool, out: Any = None) -> Any:
     out = np.empty_like(input) if out is None else out
+    if src.ndim > out.ndim:  # which NumPy takes where the first sizes are 1
+        raise ValueError(src.shape)
     if src.dtype is out.dtype:
         out[...] = src
     else:

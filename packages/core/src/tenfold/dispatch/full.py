@@ -187,17 +187,20 @@ def check_dtypes(operator: Operator, values: dict[str, Any]) -> None:
         value = values[name]
         for t in value if type(value) in (list, tuple) else (value,):
             if hasattr(t, "_array") and any(demand.refuses(t.dtype) for demand in accepted.demands):
-                _refuse_dimensions(operator, values)
+                runtime_error = next(d for d in accepted.demands if d.refuses(t.dtype)).error is RuntimeError
+                _refuse_dimensions(operator, values, "Dimension out of range" if runtime_error else "")
                 accepted.check(operator.name, t.dtype)
 
 
-def _refuse_dimensions(operator: Operator, values: dict[str, Any]) -> None:
-    """Raise the shape rule's IndexError if it has one."""
+def _refuse_dimensions(operator: Operator, values: dict[str, Any], words: str) -> None:
+    """Raise the shape rule's IndexError if it has one that says so."""
     if operator.shape_rule is None:
         return
     try:
         _refused_by_rule(operator, [values[p.name] for p in operator.kernel_params])
     except IndexError as error:
+        if words not in str(error):
+            return
         raise error if _is_named(operator, str(error)) else IndexError(f"{operator.name}: {error}") from None
     except Exception:  # noqa: BLE001 - the dtype is what is wrong
         pass

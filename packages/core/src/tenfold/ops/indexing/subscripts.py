@@ -195,18 +195,22 @@ for _form in index_put.op.forms:
 
 @index_put.rule
 def _(input: Any, indices: Any, values: Any, accumulate: bool) -> Meta:
-    if input.dtype != values.dtype:
-        raise RuntimeError(
-            f"index_put: Index put requires the source and destination dtypes match, got {input.dtype} for the destination "
-            f"and {values.dtype} for the source."
-        )
     if all(i is None or i.dtype != np.bool_ for i in indices):
         shape = indexed_shape(input.shape, indices)
+        if any(i is not None and not n for i, n in zip(indices, input.shape)) and all(
+            0 not in i.shape for i in indices if i is not None
+        ):
+            raise IndexError("index is out of bounds for dimension with size 0")
         if len(values.shape) > len(shape) or any(v not in (1, n) for v, n in zip(values.shape[::-1], shape[::-1])):
             raise RuntimeError(
                 f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
                 f"shape {list(shape)}"
             )
+    if input.dtype != values.dtype:
+        raise RuntimeError(
+            f"index_put: Index put requires the source and destination dtypes match, got {input.dtype} for the destination "
+            f"and {values.dtype} for the source."
+        )
     return Meta(input.shape, input.dtype)
 
 
