@@ -86,3 +86,36 @@ def test_nothing_here_is_torch():
     found = importlib.util.find_spec("torch")
     assert found is None or "tenfold" not in str(found.loader)
     assert "tenfold" not in {d.version.rpartition("+")[2] for d in importlib.metadata.distributions(name="torch")}
+
+
+def test_classes_are_called_as_pytorchs():
+    run("""
+import copy, io, pickle
+assert str(torch.Tensor) == "<class 'torch.Tensor'>" and torch.nn.Linear.__module__ == "torch.nn.modules.linear"
+assert torch.nn.LayerNorm.__module__ == "torch.nn.modules.normalization"
+module = torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.BatchNorm1d(1), torch.nn.ReLU())
+again = pickle.loads(pickle.dumps((module, torch.Size([1]), torch.float32, torch.device("cpu"), torch.ones(1))))
+assert type(again[0][0]) is torch.nn.Linear and again[1] == torch.Size([1]) and again[2] is torch.float32
+assert type(copy.deepcopy(module)[1]) is torch.nn.BatchNorm1d
+file = io.BytesIO()
+torch.save(module, file)
+assert b"torch.nn.modules.linear" in file.getvalue() and b"tenfold" not in file.getvalue()
+file.seek(0)
+assert type(torch.load(file, weights_only=False)[1]) is torch.nn.BatchNorm1d
+class Own(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.LSTM(1, 1)
+
+file = io.BytesIO()
+torch.save([Own(), Own], file)
+file.seek(0)
+own, kind = torch.load(file, weights_only=False)
+assert type(own) is kind is Own and own.inner(torch.ones(1, 1, 1))[0].shape == (1, 1, 1)
+
+file = io.BytesIO()
+torch.save(module.state_dict(), file)
+file.seek(0)
+assert list(torch.load(file)) == list(module.state_dict())
+assert torch.typename(torch.ones(1)) == "torch.FloatTensor"
+""")

@@ -11,6 +11,7 @@ import types
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from tenfold.as_torch.class_names import rename_layers
 from tenfold.as_torch.distributions import TorchDistribution
 from tenfold.as_torch.names import ROOTS, is_installed, is_ours
 from tenfold.as_torch.roots import RootModule
@@ -48,6 +49,8 @@ class Finder(importlib.metadata.DistributionFinder):
         target = None if module.__name__ in ROOTS else target_of(module.__name__)
         if target is not None:
             sys.modules[module.__name__] = importlib.import_module(target)
+        if module.__name__ == "torch.nn":
+            rename_layers()
 
     def find_distributions(self, context: Any = importlib.metadata.DistributionFinder.Context()) -> Iterable[Any]:  # noqa: B008
         """PyTorch's distributions, by name or all of them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from tenfold.as_torch.class_names import rename_core
 from tenfold.as_torch.finder import Finder
 from tenfold.as_torch.names import ROOTS
 from tenfold.as_torch.roots import RootModule
@@ -36,6 +37,7 @@ def install() -> None:
     sys.meta_path.insert(0, _FINDER)
     os.environ[AS_TORCH.name] = "1"  # for the processes that this one starts
     set_namespace("torch")
+    rename_core()
 
 
 def is_installed() -> bool:

@@ -102,14 +102,16 @@ class _TensorPickler:
             return _SIZE, (tuple(obj),)
         if isinstance(obj, Tensor):
             return _tensor(obj)
-        return _with_torch_state(obj, self.proto) if self.torch_names and hasattr(obj, "_torch_state") else NotImplemented  # type: ignore[attr-defined]
+        if self.torch_names and hasattr(type(obj), "_torch_state"):
+            return _with_torch_state(obj, self.proto)  # type: ignore[attr-defined]
+        return NotImplemented
 
 
 def _with_torch_state(obj: Any, protocol: int) -> Any:
     """How an object is written, with the attributes that PyTorch's class has besides."""
     reduced = obj.__reduce_ex__(protocol)
     further = obj._torch_state()
-    if isinstance(obj, type) or not further or len(reduced) < 3 or not isinstance(reduced[2], dict):
+    if not further or len(reduced) < 3 or not isinstance(reduced[2], dict):
         return reduced
     return (*reduced[:2], {**reduced[2], **further}, *reduced[3:])
 

@@ -25,6 +25,7 @@ from tenfold.checkpoint.pickler import pickler_of
 from tenfold.checkpoint.rebuilding import SWAPPED, swap_bytes
 from tenfold.checkpoint.unpickler import SafeUnpickler, globals_of, is_allowed, unpickler_of
 from tenfold.dispatch import devices
+from tenfold.settings.environment import FORCE_NO_WEIGHTS_ONLY, FORCE_WEIGHTS_ONLY
 from tenfold.tensor.storage import Storage
 from tenfold.tensor.tensor import host, wrap
 from tenfold.tensor.typed_storage import TypedStorage
@@ -106,6 +107,7 @@ def load(
     Raises: CheckpointError, which is both pickle.UnpicklingError and RuntimeError and names the file and the place, for a
     file that is damaged, asks for more than tensors and plain containers, or is no checkpoint.
     """
+    weights_only = _forced(weights_only)
     if pickle_module is not None and weights_only:
         raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
     trusted = weights_only is False or (weights_only is None and pickle_module is not None)
@@ -231,6 +233,16 @@ class _Loader:
 
 def _untyped(storage: Storage | TypedStorage) -> Storage:
     return storage._untyped_storage if isinstance(storage, TypedStorage) else storage
+
+
+def _forced(weights_only: bool | None) -> bool | None:
+    """What the environment makes of the argument, as in PyTorch."""
+    force, allow = (one.read().lower() in ("1", "y", "yes", "true") for one in (FORCE_WEIGHTS_ONLY, FORCE_NO_WEIGHTS_ONLY))
+    if force and allow:
+        raise RuntimeError(
+            f"Only one of `{FORCE_WEIGHTS_ONLY.name}` or `{FORCE_NO_WEIGHTS_ONLY.name}` should be set, but both were set."
+        )
+    return True if force else False if allow and weights_only is None else weights_only
 
 
 def get_unsafe_globals_in_checkpoint(f: FileLike) -> list[str]:

@@ -39,8 +39,26 @@ CPU_CACHE = Variable(
     "",
     "freed memory that is kept for new arrays, such as 500M or 2G; 0: none; by default an eighth of the memory, at most 2G",
 )
+FORCE_WEIGHTS_ONLY = Variable(
+    "TORCH_FORCE_WEIGHTS_ONLY_LOAD", "", "1: `load` makes tensors and plain containers only, whatever the program says"
+)
+FORCE_NO_WEIGHTS_ONLY = Variable(
+    "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD",
+    "",
+    "1: `load` trusts every file, unless the program says otherwise; files can run any code",
+)
 
-VARIABLES = (DISABLE_PLUGINS, DEBUG, HOME, OFFLINE_FOLDER, NUM_THREADS, CPU_CACHE, AS_TORCH)
+VARIABLES = (
+    DISABLE_PLUGINS,
+    DEBUG,
+    HOME,
+    OFFLINE_FOLDER,
+    NUM_THREADS,
+    CPU_CACHE,
+    AS_TORCH,
+    FORCE_WEIGHTS_ONLY,
+    FORCE_NO_WEIGHTS_ONLY,
+)
 
 
 def number_of_bytes(name: str, text: str) -> int:
