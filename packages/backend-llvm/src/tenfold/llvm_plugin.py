@@ -7,7 +7,7 @@ from tenfold.plugins import hookimpl
 TENFOLD_PLUGIN_API = 1
 MODULES = {
     "pointwise": ("pointwise",),
-    "activation": ("activation", "softmax"),
+    "activation": ("pointwise", "activation", "softmax", "composites"),
     "reduction": ("reduction",),
     "norm": ("norm",),
     "loss": ("loss",),
