@@ -5,6 +5,7 @@ from __future__ import annotations
 from tenfold.llvm import maths
 from tenfold.llvm.expressions import Expr, select
 from tenfold.llvm.kernels.attaching import elementwise
+from tenfold.llvm.storage import FLOAT32, FLOAT64
 
 
 def relu(x: Expr) -> Expr:
@@ -30,7 +31,8 @@ def logsigmoid(x: Expr) -> Expr:
 
 
 elementwise("relu", relu, exact=True)
-elementwise("threshold_backward", lambda g, x, limit: select(x <= limit, 0.0, g), "xxn", exact=True)
+# In half precision the limit is rounded before it is compared, which NumPy does.
+elementwise("threshold_backward", lambda g, x, limit: select(x <= limit, 0.0, g), "xxn", exact=True, dtypes=(FLOAT32, FLOAT64))
 elementwise("silu", silu)
 elementwise("silu_backward", silu_gradient, "xx")
 elementwise("hardswish", hardswish)
