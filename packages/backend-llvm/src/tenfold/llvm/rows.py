@@ -181,6 +181,8 @@ class _Writer:
         name = f"p{level}"
         lowering = self._element(name)
         values = [lowering.name(e.args[0]) for e in found]
+        # as many roundings in float64, of which half as many lie side by side
+        block = BLOCK // 2 if any(e.args[0].type == "double" for e in found) else BLOCK
         entered = self.block
         wide, narrow, partial = [], [], []
         for n, e in enumerate(found):
@@ -205,7 +207,7 @@ class _Writer:
             f"  %{name}.some = icmp slt i64 %{name}.b, %length",
             f"  br i1 %{name}.some, label %{name}.enter, label %{name}.done",
             f"{name}.enter:",
-            f"  %{name}.far = add i64 %{name}.b, {BLOCK}",
+            f"  %{name}.far = add i64 %{name}.b, {block}",
             f"  %{name}.less = icmp slt i64 %{name}.far, %length",
             f"  %{name}.end = select i1 %{name}.less, i64 %{name}.far, i64 %length",
             f"  br label %{name}.loop",
