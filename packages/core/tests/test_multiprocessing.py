@@ -188,6 +188,18 @@ def test_refusals():
         tenfold.ones(2).pin_memory()
 
 
+def test_too_many_files_are_an_error_with_advice():
+    import resource
+
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 20, limits[1]))
+    try:
+        with pytest.raises(RuntimeError, match=r"Too many open files.*ulimit -n"):
+            [tenfold.ones(1).share_memory_() for _ in range(100)]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_a_sender_may_end_before_its_tensors_are_received(method):
     queue = mp.get_context(method).Queue()

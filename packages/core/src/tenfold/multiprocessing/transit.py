@@ -8,6 +8,7 @@ what nobody took a name in /dev/shm, which the receiver removes (or, if it is ki
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import threading
@@ -19,7 +20,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from tenfold.tensor.shared import FOLDER, Segment, on_span
+from tenfold.tensor.shared import FOLDER, Segment, on_span, too_many_files
 
 _SLOTS = 1 << 14
 FREE, SENT, TAKEN, NAMED = range(4)
@@ -124,8 +125,8 @@ def _opened(handle: Handle) -> int:
     try:
         fd = _open_same(f"{FOLDER}/{handle.name}", handle.identity)
     except OSError as error:
-        if error.errno in (23, 24):  # ENFILE, EMFILE
-            raise
+        if error.errno in (errno.ENFILE, errno.EMFILE):
+            raise too_many_files(error) from None
         raise SenderGone(
             f"the memory of a tensor from process {handle.pid} is gone: that process was killed (or its user's processes cannot "
             f"be opened from here) before the tensor was received"

@@ -7,6 +7,7 @@ that one ends. Linux only; elsewhere tensors are copied between processes.
 from __future__ import annotations
 
 import ctypes
+import errno
 import mmap
 import os
 import sys
@@ -148,11 +149,29 @@ def _made(size: int, fill: Any) -> int:
     try:
         fd = os.open(FOLDER, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
     except OSError:  # no such folder, or too many open files: then this fails, too
-        return _filled(os.memfd_create("tenfold"), size, fill)
+        return _filled(_nowhere(), size, fill)
     try:
         return _filled(fd, size, fill)
     except OSError:  # no room: a container's folder often has 64 MB
-        return _filled(os.memfd_create("tenfold"), size, fill)
+        return _filled(_nowhere(), size, fill)
+
+
+def _nowhere() -> int:
+    """The descriptor of a file in no folder."""
+    try:
+        return os.memfd_create("tenfold")
+    except OSError as error:
+        raise too_many_files(error) from None
+
+
+def too_many_files(error: OSError) -> Exception:
+    """What to tell a process that has no descriptors left; other errors as they are."""
+    if error.errno not in (errno.ENFILE, errno.EMFILE):
+        return error
+    return RuntimeError(
+        "Too many open files. Communication with the workers is no longer possible. Each storage that a process shares costs it "
+        "a file descriptor: increase the limit using `ulimit -n` in the shell, or send views of fewer, larger tensors"
+    )
 
 
 def _filled(fd: int, size: int, fill: Any) -> int:

@@ -44,7 +44,7 @@ def pack(batch: Any) -> Packet:
     starts, total = starts_of(array.nbytes for array in arrays)
     try:
         block = _block(arrays, total)
-    except OSError:
+    except (OSError, RuntimeError):  # no room, or no descriptors
         return pack_small(batch)
     return Packet(body, transit.send(block), tuple((start, array.nbytes) for start, array in zip(starts, arrays, strict=True)))
 
