@@ -92,6 +92,17 @@ def test_what_is_not_computed_says_so(call):
             call(lib, numbers(lib))
 
 
+def test_it_is_the_complex_dtype_of_float16():
+    tenfold.set_default_dtype(tenfold.float16)
+    try:
+        assert tenfold.tensor([3.0, 3 + 5j]).tolist() == [3, 3 + 5j]
+        assert tenfold.tensor([3.0, 3 + 5j]).dtype is tenfold.complex32
+        assert tenfold.tensor(1j).dtype is tenfold.complex32
+        assert tenfold.full((2,), 1j).dtype is tenfold.complex32
+    finally:
+        tenfold.set_default_dtype(tenfold.float32)
+
+
 def test_numpy_has_no_such_numbers():
     with pytest.raises(TypeError, match="Got unsupported ScalarType ComplexHalf"):
         numbers(tenfold).numpy()

@@ -97,7 +97,9 @@ def test_expanded_tensors_are_written_with_a_warning(name, write):
         (RuntimeError, "Legacy tensor constructor", lambda: tenfold.Tensor(numbers(), device="cpu")),
         (RuntimeError, "dtype Long does not match dtype of out", lambda: tenfold.zeros(
             2, dtype=tenfold.int64, out=tenfold.empty(2))),
-        (TypeError, "^_set_deterministic_algorithms", lambda: tenfold.use_deterministic_algorithms(True, warn_only=1)),
+        (TypeError, "^_set_deterministic_algorithms.*'warn_only' must", lambda: tenfold.use_deterministic_algorithms(
+            True, warn_only=1)),
+        (TypeError, r"^_set_deterministic_algorithms.*'mode' \(position 1\)", lambda: tenfold.use_deterministic_algorithms(1)),
     ],
 )  # fmt: skip
 def test_refusals(error, words, call):
@@ -161,6 +163,8 @@ def test_warnings_of_factories():
 
 
 def test_conversions_that_were_missing():
+    x = numbers()
+    assert tenfold.FloatTensor(x).data_ptr() == tenfold.Tensor(x).data_ptr() == x.data_ptr()
     assert int(tenfold.tensor(2 + 0j)) == 2
     assert tenfold.ones(2, dtype=tenfold.int32).type(tenfold.Tensor).dtype is tenfold.float32
     assert tenfold.zeros(3).new(size=(3, 4)).shape == (3, 4)

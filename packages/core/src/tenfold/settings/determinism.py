@@ -17,10 +17,10 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     True
     >>> tenfold.use_deterministic_algorithms(False)
     """
-    for name, value in (("mode", mode), ("warn_only", warn_only)):
+    for name, value in (("'mode' (position 1)", mode), ("'warn_only'", warn_only)):
         if not isinstance(value, bool):
             raise TypeError(
-                f"_set_deterministic_algorithms(): argument '{name}' must be bool, not {type(value).__name__}, "
+                f"_set_deterministic_algorithms(): argument {name} must be bool, not {type(value).__name__}, "
                 f"in use_deterministic_algorithms"
             )
     STATE.update(on=mode, warn_only=warn_only)
@@ -68,7 +68,7 @@ def alert_not_deterministic(name: str) -> None:
     """Refuse, or warn of, an operator that has no deterministic form in PyTorch, where deterministic ones were asked for."""
     if not STATE["on"]:
         return
-    text = f"{name} does not have a deterministic implementation, but you set 'use_deterministic_algorithms(True)'"
+    text = f"{name} does not have a deterministic implementation, but you set 'torch.use_deterministic_algorithms(True)'"
     if not STATE["warn_only"]:
         raise RuntimeError(f"{text}. Switch it off for this operation, or ask for warnings with warn_only=True.")
     warnings.warn(f"{text} with warn_only=True.", UserWarning, stacklevel=3)

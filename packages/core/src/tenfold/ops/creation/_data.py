@@ -72,7 +72,7 @@ def _nested(data: Any) -> Any:
 def to_array(data: Any, dtype: Any, copy: bool) -> Any:
     """A NumPy array of the data, in the dtype that PyTorch would infer."""
     if dtype is dtypes.complex32:
-        return narrowed(to_array(data, dtypes.complex64, copy=False))
+        return narrowed(data if isinstance(data, np.void) else to_array(data, dtypes.complex64, copy=False))
     if isinstance(data, np.ndarray):
         wanted = dtype_of(data.dtype) if dtype is None else dtype
         return np.array(data, wanted.numpy, copy=True if copy else None)
@@ -87,6 +87,8 @@ def to_array(data: Any, dtype: Any, copy: bool) -> Any:
     except RecursionError:
         raise ValueError(f"tensor(): too many dimensions '{type(data).__name__}'") from None
     inferred = dtype or found
+    if inferred is dtypes.complex32:  # complex numbers, where the default dtype is float16
+        return narrowed(to_array(data, dtypes.complex64, copy=False))
     try:
         with np.errstate(all="ignore"):
             nested = _nested(data)

@@ -27,7 +27,7 @@ def legacy_tensor(data: tuple[Any, ...], device: Any, kind: dtype | None = None,
     if isinstance(value, (TypedStorage, UntypedStorage)):
         return on_storage(value, kind)
     if isinstance(value, Tensor):
-        if device is not None and name != "new":
+        if device is not None and name == "Tensor":
             raise RuntimeError(
                 "Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not supported. "
                 "Use torch.tensor(...) or torch.as_tensor(...) instead."
