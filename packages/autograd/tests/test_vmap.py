@@ -208,3 +208,13 @@ def test_operators_cost_nothing_when_no_transform_is_active():
     for word in ("level", "transform", "TRANSFORMS"):
         assert word not in before
     assert tenfold.dispatch.runtime.RUNTIME["TRANSFORMS"] == 0
+
+
+def test_normal_samples_differ_between_the_examples_where_they_are_asked_to() -> None:
+    for draw in (lambda x: tenfold.normal(0.0, 1.0, (5,)), lambda x: tenfold.normal(x, 1.0), lambda x: tenfold.normal(x, x + 1)):
+        rows = tenfold.vmap(draw, randomness="different")(tenfold.zeros(2, 5))
+        assert rows.shape == (2, 5)
+        assert not rows[0].equal(rows[1])
+        with pytest.raises(RuntimeError, match="randomness"):
+            tenfold.vmap(draw)(tenfold.zeros(2, 5))
+    assert tenfold.vmap(lambda x: tenfold.normal(0.0, 1.0, (5,)), randomness="same")(tenfold.zeros(2)).unique(dim=0).shape[0] == 1

@@ -61,6 +61,12 @@ def bernoulli(batch: Batch) -> Result:
     return drawing(shaped, by_shape=batch.values["p"] is not None and "p" not in batch.names)(batch)
 
 
+def normal(batch: Batch) -> Result:
+    """Two numbers come with a size; tensors among mean and standard deviation give the shape."""
+    numbers = not any(hasattr(batch.values[name], "_array") for name in ("mean", "std"))
+    return drawing(sized)(batch) if numbers else drawing(shaped, by_shape=False)(batch)
+
+
 def in_place(batch: Batch) -> Result:
     """Draws that overwrite their tensor."""
     name, target = batch.operator.name, batch.values["input"]
@@ -89,6 +95,7 @@ def in_place(batch: Batch) -> Result:
 batching_by_name("rand randn randint", drawing(sized))
 batching_by_name("rand_like randn_like randint_like", drawing(shaped))
 batching_by_name("bernoulli", bernoulli)
+batching_by_name("normal", normal)
 batching_by_name("multinomial", drawing(rows, by_shape=False))
 batching_by_name("poisson binomial _standard_gamma _sample_dirichlet", drawing(shaped, by_shape=False))
 batching_by_name("_standard_gamma_grad _dirichlet_grad", pointwise)
