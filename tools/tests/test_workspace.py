@@ -73,6 +73,7 @@ def test_the_common_distribution_brings_what_the_readme_uses() -> None:
         "tenfold-text",
         "tenfold-sparse",
         "tenfold-compat",
+        "tenfold-distributions",
         "tenfold-scientific",
         "tenfold",
     }

@@ -155,6 +155,7 @@ import tenfold.cpu as cpu
 import tenfold.cuda as cuda
 import tenfold.data as data
 import tenfold.dispatch as dispatch
+import tenfold.distributions as distributions
 import tenfold.fft as fft
 import tenfold.foreach as foreach
 import tenfold.func as func

@@ -8,7 +8,7 @@ from typing import Any
 from tenfold.autograd.batching import find as find_batching
 from tenfold.autograd.geometry import extent
 from tenfold.autograd.levels import Below, Transform
-from tenfold.autograd.tangents import find as find_pushforward, push
+from tenfold.autograd.tangents import draws, find as find_pushforward, push
 from tenfold.dispatch.inplace import check_writable, write_back
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import Operator
@@ -61,7 +61,7 @@ class DualLevel(Transform):
         return value, None
 
     def handles(self, operator: Operator) -> bool:
-        if operator.random or operator.nondifferentiable is not None:
+        if draws(operator) or operator.nondifferentiable is not None:
             return find_batching(operator) is not None  # a level of vmap below may have to see it whole
         return find_pushforward(operator) is not None
 
@@ -74,10 +74,14 @@ class DualLevel(Transform):
                 tangents[name] = tangent
         if self.closed:
             return operator.fn(**primals)
-        if operator.random:
+        if draws(operator) or (operator.random and not tangents):
             return self._drawn(operator, values, primals)
         if tangents and operator.nondifferentiable is None:
-            result, tangent = push(operator, primals, tangents)
+            if operator.random:  # every level sees what draws, this one inside the rule, too
+                with Below(self):
+                    result, tangent = push(operator, primals, tangents)
+            else:
+                result, tangent = push(operator, primals, tangents)
         else:
             result, tangent = operator.fn(**primals), None
         return self._wrap_results(operator, values, result, tangent)

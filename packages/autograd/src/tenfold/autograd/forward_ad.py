@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from tenfold.autograd.dual_level import DualLevel
 from tenfold.autograd.recording import alias
+from tenfold.autograd.tangents import draws
 from tenfold.dispatch.runtime import STATE
 from tenfold.tensor.tensor import Tensor
 
@@ -26,7 +27,7 @@ class _UserLevel(DualLevel):
     by_hand = True
 
     def handles(self, operator: Any) -> bool:
-        return not operator.random and super().handles(operator)  # what is drawn inside the level is an ordinary tensor
+        return not draws(operator) and super().handles(operator)  # what is drawn inside the level is an ordinary tensor
 
     def repr_of(self, tensor: Tensor) -> str:
         primal, tangent = self.unwrap(tensor)

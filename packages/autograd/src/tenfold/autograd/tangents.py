@@ -59,6 +59,11 @@ def find(operator: Operator) -> Rule | None:
     return ELEMENTWISE if found is None and is_elementwise(operator) and find_gradient(operator) is not None else found
 
 
+def draws(operator: Operator) -> bool:
+    """Whether its results are random constants: gamma and Dirichlet samples are functions of their parameters."""
+    return operator.random and find_gradient(operator) is None
+
+
 def push(operator: Operator, values: Values, tangents: Values) -> tuple[Any, Any]:
     """The result and its tangent."""
     rule = find(operator)

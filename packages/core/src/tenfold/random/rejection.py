@@ -108,9 +108,8 @@ def standard_gamma(generator: Generator, alpha: Array) -> Array:
 
 def dirichlet(generator: Generator, alpha: Array) -> Array:
     """Gamma variates of the parameters in the last dimension, divided by their sum; none of them zero or one."""
-    gammas = gamma(generator, alpha.astype(np.float64))
-    with np.errstate(invalid="ignore"):
-        shares = gammas / gammas.sum(axis=-1, keepdims=True)
+    gammas = _inside(gamma(generator, alpha.astype(np.float64)), np.dtype(np.float64))
+    shares = gammas / gammas.sum(axis=-1, keepdims=True)
     return _inside(shares, alpha.dtype, 1 - 2.0 ** -precision(alpha.dtype))
 
 

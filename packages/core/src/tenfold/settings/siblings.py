@@ -16,7 +16,7 @@ PACKAGES = {
     "llvm": "tenfold-backend-llvm", "text": "tenfold-text", "vision": "tenfold-vision", "testing": "tenfold-testing",
     "as_torch": "tenfold-compat", "futures": "tenfold-compat", "hub": "tenfold-compat", "utils.tensorboard": "tenfold-compat",
     "utils._pytree": "tenfold-compat",
-    "sparse": "tenfold-sparse",
+    "sparse": "tenfold-sparse", "distributions": "tenfold-distributions",
 }  # fmt: skip
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tenfold.autograd.batching import Batch, Result, Rule, batching_by_name, stacked
 from tenfold.autograd.batching_rules.kinds import aligned, pointwise
+from tenfold.autograd.tangents import jvp_rule
+from tenfold.dispatch.operators import Operator, op
 from tenfold.ops.creation.factories import empty
 from tenfold.ops.view.shapes import expand
 
@@ -90,6 +94,20 @@ def in_place(batch: Batch) -> Result:
     else:
         batch.call()
     return target, dim
+
+
+@jvp_rule(op._standard_gamma)  # type: ignore[untyped-decorator]
+def _gamma_tangent(operator: Operator, values: dict[str, Any], tangents: dict[str, Any]) -> tuple[Any, Any]:
+    out = operator.fn(**values)
+    return out, tangents["input"] * op._standard_gamma_grad(values["input"], out)
+
+
+@jvp_rule(op._sample_dirichlet)  # type: ignore[untyped-decorator]
+def _dirichlet_tangent(operator: Operator, values: dict[str, Any], tangents: dict[str, Any]) -> tuple[Any, Any]:
+    """Each share grows at the cost of all, as in the gradient rule."""
+    alpha, out = values["input"], operator.fn(**values)
+    grown = tangents["input"] * op._dirichlet_grad(out, alpha, alpha.sum(-1, True).expand_as(alpha))
+    return out, grown - out * grown.sum(-1, True)
 
 
 batching_by_name("rand randn randint", drawing(sized))

@@ -1,0 +1,6 @@
+"""Kullback-Leibler divergences: `kl_divergence`, `register_kl` and the rules of this package."""
+
+from tenfold.distributions.kl import between, multivariate, within
+from tenfold.distributions.kl.registry import _KL_REGISTRY, kl_divergence, register_kl
+
+__all__ = ["kl_divergence", "register_kl"]

@@ -1,0 +1,98 @@
+"""The negative binomial distribution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tenfold
+from tenfold import Size, Tensor
+from tenfold.distributions import constraints
+from tenfold.distributions.distribution import Distribution
+from tenfold.distributions.gamma import Gamma
+from tenfold.distributions.utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+
+__all__ = ["NegativeBinomial"]
+
+
+class NegativeBinomial(Distribution):
+    """The number of successes, each of probability `probs`, before `total_count` failures, which need not be whole.
+
+    It is a Poisson distribution whose rate has a gamma distribution.
+
+    >>> from tenfold.distributions import NegativeBinomial
+    >>> NegativeBinomial(3.0, tenfold.tensor([0.5])).mean
+    tensor([3.])
+    """
+
+    arg_constraints = {
+        "total_count": constraints.greater_than_eq(0),
+        "probs": constraints.half_open_interval(0.0, 1.0),
+        "logits": constraints.real,
+    }
+    support = constraints.nonnegative_integer
+
+    def __init__(self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        self.total_count, self._param = broadcast_all(total_count, logits if probs is None else probs)
+        self.total_count = self.total_count.type_as(self._param)
+        self.__dict__["logits" if probs is None else "probs"] = self._param
+        super().__init__(self._param.size(), validate_args=validate_args)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        new = self._expanded(NegativeBinomial, batch_shape, _instance, "total_count", "probs", "logits")
+        new._param = self._param.expand(Size(batch_shape))
+        return new
+
+    def _new(self, *args: Any, **kwargs: Any) -> Tensor:
+        return self._param.new(*args, **kwargs)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.total_count * tenfold.exp(self.logits)
+
+    @property
+    def mode(self) -> Tensor:
+        return ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0.0)
+
+    @property
+    def variance(self) -> Tensor:
+        return self.mean / tenfold.sigmoid(-self.logits)
+
+    @lazy_property
+    def logits(self) -> Tensor:
+        """The log odds of success."""
+        return probs_to_logits(self.probs, is_binary=True)
+
+    @lazy_property
+    def probs(self) -> Tensor:
+        """The probability of success."""
+        return logits_to_probs(self.logits, is_binary=True)
+
+    @property
+    def param_shape(self) -> Size:
+        """The shape of the parameter."""
+        return self._param.size()
+
+    @lazy_property
+    def _gamma(self) -> Gamma:
+        """The distribution of the rate; the constraints are wider than this one's."""
+        return Gamma(concentration=self.total_count, rate=tenfold.exp(-self.logits), validate_args=False)
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        with tenfold.no_grad():
+            return tenfold.poisson(self._gamma.sample(sample_shape))
+
+    def log_prob(self, value: Any) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        n, x = self.total_count, self.logits
+        log_weight = n * _log_sigmoid(-x) + value * _log_sigmoid(x)
+        log_normalization = tenfold.lgamma(1.0 + value) + tenfold.lgamma(n) - tenfold.lgamma(n + value)
+        # no failure is waited for: nothing is counted
+        return log_weight - log_normalization.masked_fill(n + value == 0.0, 0.0)
+
+
+def _log_sigmoid(x: Tensor) -> Tensor:
+    negative = -x
+    return -tenfold.logaddexp(negative, negative.new_zeros(()))
