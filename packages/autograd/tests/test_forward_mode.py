@@ -236,6 +236,22 @@ def test_functional_errors():
         functional.jacobian(lambda x: x, x, strategy="sideways")
 
 
+def test_what_a_module_assigns_to_a_buffer_is_in_the_dictionary():
+    class Counting(_Scale):
+        def __init__(self):
+            super().__init__()
+            self._buffers = {"calls": tenfold.tensor(5.0)}
+
+        def __call__(self, x):
+            self._buffers["calls"] = self._buffers["calls"] + 1
+            return x + self._buffers["calls"]
+
+    module, given = Counting(), {"calls": tenfold.tensor(1.0)}
+    assert tenfold.func.functional_call(module, given, (tenfold.tensor(0.0),)).item() == 2
+    assert given["calls"].item() == 2
+    assert module._buffers["calls"].item() == 5
+
+
 @pytest.mark.parametrize("name", ["_standard_gamma", "_sample_dirichlet"])
 def test_samples_that_are_functions_of_their_parameters(name):
     """Forward and reverse mode agree under one seed; other random numbers are constants."""

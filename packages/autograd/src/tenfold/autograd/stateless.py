@@ -16,6 +16,8 @@ def functional_call(
 ) -> Any:  # fmt: skip
     """Call a module with other tensors in the place of its parameters and buffers; the module itself stays as it was.
 
+    What the module assigns to a buffer meanwhile is in the dictionary afterwards.
+
     The tensors are given by their names in `named_parameters()` and `named_buffers()`, in one dictionary or several that
     share no key. `tie_weights`: a tensor that the module has under several names is replaced under all of them.
     Raises RuntimeError with `strict` for missing or unexpected names, ValueError for a name given twice.
@@ -39,7 +41,7 @@ def functional_call(
     unknown = [name for name in given if name not in owners]
     if unknown:
         raise RuntimeError(f"functional_call: {type(module).__name__} has no parameter or buffer {', '.join(map(repr, unknown))}")
-    with _swapped(_with_ties(given, owners) if tie_weights else given, owners):
+    with _swapped(_with_ties(given, owners) if tie_weights else given, owners, given):
         return module(*arguments, **(kwargs or {}))
 
 
@@ -106,15 +108,18 @@ def _with_ties(given: dict[str, Tensor], owners: dict[str, Any]) -> dict[str, Te
 
 
 @contextmanager
-def _swapped(given: dict[str, Tensor], owners: dict[str, tuple[dict[str, Any], str]]) -> Iterator[None]:
-    """The tensors in the modules' dictionaries, until the end of the block."""
-    before = {name: owners[name][0][owners[name][1]] for name in given}
+def _swapped(
+    values: dict[str, Tensor], owners: dict[str, tuple[dict[str, Any], str]], given: dict[str, Tensor]
+) -> Iterator[None]:
+    """The values in the modules' dictionaries, until the end of the block; then `given` has what became of its own."""
+    before = {name: owners[name][0][owners[name][1]] for name in values}
     try:
-        for name, value in given.items():
+        for name, value in values.items():
             table, own = owners[name]
             table[own] = value
         yield
     finally:
+        given.update({name: table[own] for name in given for table, own in [owners[name]] if own in table})
         for name, value in before.items():
             table, own = owners[name]
             table[own] = value
