@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import tenfold
 from tenfold.llvm.elementwise import Operator
 from tenfold.llvm.kernels import activation, pointwise  # noqa: F401 - attach the operators
 from tenfold.llvm.kernels.attaching import ACCELERATED
@@ -103,7 +104,7 @@ PLAIN = {
 def test_special_values(name, dtype):
     with np.errstate(all="ignore"):
         x = np.array(SPECIAL * 3).astype(dtype)
-        expected = PLAIN[name](x.astype(np.float64)).astype(dtype)
+        expected = PLAIN[name](x if name == "sigmoid" else x.astype(np.float64)).astype(dtype)
     got = computed(name, x)
     np.testing.assert_allclose(got, expected, rtol=1e-6 if dtype == np.float32 else 1e-14, atol=np.finfo(dtype).tiny / 100)
     kept = ~np.isnan(expected)
@@ -118,6 +119,28 @@ def test_subnormal_results_and_overflow(name):
     np.testing.assert_allclose(computed(name, x), expected, rtol=1e-6, atol=1.5e-45)
 
 
+@pytest.mark.parametrize(("dtype", "last"), [(np.float32, 88.72283172607422), (np.float64, 709.782712893384)])
+def test_sigmoid_is_zero_where_the_exponential_overflows(dtype, last):
+    last = dtype(last)
+    x = np.array([last, np.nextafter(last, dtype(np.inf)), dtype(1.2) * last, np.inf], dtype)
+    with np.errstate(all="ignore"):
+        expected = 1 / (1 + np.exp(x))
+    assert expected[0] > 0
+    assert not expected[1:].any()
+    np.testing.assert_allclose(computed("sigmoid", -x), expected, rtol=1e-6)
+    np.testing.assert_array_equal(computed("silu", -x[1:3]), [0, 0])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_softmax_keeps_subnormal_results(dtype):
+    ends = [-87.5, -100.0, -103.0, -200.0] if dtype == np.float32 else [-708.5, -740.0, -745.0, -800.0]
+    x = np.array([[0.0, *ends, -np.inf]], dtype)
+    expected = np.exp(x.astype(WIDE)).astype(dtype)
+    got = tenfold.softmax(tenfold.from_numpy(x), 1).numpy()
+    np.testing.assert_allclose(got, expected, rtol=1e-6, atol=np.finfo(dtype).smallest_subnormal)
+    assert got[0, 3] > 0
+
+
 def test_logarithms_of_subnormal_numbers():
     for dtype, small in ((np.float32, 1e-45), (np.float64, 5e-324)):
         x = np.array([small, small * 7, np.finfo(dtype).tiny, np.finfo(dtype).max], dtype)
@@ -130,9 +153,23 @@ def test_powers():
         [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 0.5, -0.5, 2.5, 1e9, 16777215.0, np.inf, -np.inf, np.nan], np.float32
     )
     x, y = (np.ascontiguousarray(a) for a in np.broadcast_arrays(base[:, None], exponent))
-    got = Operator("pow", ACCELERATED["pow"].formula, "xy", dtypes=ACCELERATED["pow"].dtypes).serve((x, y), None)
+    got = Operator("pow", ACCELERATED["pow"].formula, "xx", dtypes=ACCELERATED["pow"].dtypes).serve((x, y), None)
     with np.errstate(all="ignore"):
         expected = np.power(x, y)
     np.testing.assert_allclose(got, expected, rtol=1e-6)
     kept = ~np.isnan(expected)
     np.testing.assert_array_equal(np.signbit(got)[kept], np.signbit(expected)[kept])
+
+
+@pytest.mark.parametrize("exponent", [0.5, -0.5, 2, 3, 4, -1, -2])
+def test_powers_by_one_number_are_roots_products_and_reciprocals(exponent):
+    x = tenfold.tensor([-np.inf, -0.0, 0.0, 1e-3, 4.0, -2.0, np.inf] * 2000)
+    number = np.array(x.numpy())
+    with np.errstate(all="ignore"):
+        power = np.sqrt(number) if abs(exponent) == 0.5 else number ** abs(exponent)
+        expected = power if exponent > 0 else 1 / power
+    for given in (exponent, tenfold.tensor(float(exponent))):
+        for got, end in ((x**given, expected), (x[0] ** given, expected[0]), (x.clone().pow_(given), expected)):
+            np.testing.assert_allclose(got.numpy(), end, rtol=1e-6)
+            kept = ~np.isnan(end)
+            np.testing.assert_array_equal(np.signbit(got.numpy())[kept], np.signbit(end)[kept])

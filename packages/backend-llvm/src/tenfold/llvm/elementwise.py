@@ -40,7 +40,7 @@ class Operator:
     `roles` has a letter for each parameter of the kernel: x an array, y an array or a number, n a number, m an array of bool,
     o an object that `only` gives. The formula gets the elements and numbers in the parameters' order. `exact` says that NumPy's
     kernel gives the same bits, so that it may serve small strided arrays; `bool_result`, that the result is of bool;
-    `dtypes`, which are served.
+    `dtypes`, which are served; `least`, from how many elements; `refuses`, which arguments of several layouts are not.
     """
 
     def __init__(
@@ -54,7 +54,9 @@ class Operator:
         bool_result: bool = False,
         dtypes: tuple[Stored, ...] = FLOATING,
         least: int = 0,
+        refuses: Callable[..., bool] | None = None,
     ) -> None:
+        self.refuses = refuses
         self.name, self.formula, self.roles, self.only = name, formula, [ROLE_OF[letter] for letter in roles], only
         self.exact, self.bool_result, self.dtypes, self.least = exact, bool_result, dtypes, least
         self.tables: list[Array] = []
@@ -136,6 +138,8 @@ class Operator:
 
     def serve(self, arguments: tuple[Any, ...], out: Any) -> Any:
         """The result for arrays of any layout, or NotImplemented."""
+        if self.refuses is not None and self.refuses(*arguments):
+            return NotImplemented
         fixed = iter(self.only)
         arrays: list[Any] = []
         numbers: list[bool] = []

@@ -38,7 +38,8 @@ MANTISSA = {"float": 23, "double": 52}
 BIAS = {"float": 127, "double": 1023}
 # Beyond these e**x is infinite, or 0.
 EXP_LIMITS = {"float": (-105.0, 90.0), "double": (-750.0, 711.0)}
-
+# The largest numbers whose e**x is finite.
+EXP_FINITE = {"float": 88.72283172607422, "double": 709.782712893384}
 EXPM1_END = {"float": 88.723, "double": 709.79}
 # (e**r - 1 - r) / r**2 for |r| <= ln 2 / 2
 EXP = {
@@ -125,10 +126,9 @@ def exp(x: Expr) -> Expr:
 
 
 def exp_of_negative(x: Expr) -> Expr:
-    """e**x for x <= 0 or NaN, with subnormal results as 0; 1 ulp."""
-    r, n = _reduced(at_least(x, -87.0 if x.type == "float" else -708.0))
-    e = (_expm1_of_small(r) + 1.0) * _power_of_two(n, x.type)
-    return select(x < (-87.0 if x.type == "float" else -708.0), 0.0, e)
+    """e**x for x <= 0 or NaN; 1 ulp. Scaled by a power that is normal, then by a constant: subnormal results come right."""
+    r, n = _reduced(at_least(x, EXP_LIMITS[x.type][0]))
+    return (_expm1_of_small(r) + 1.0) * _power_of_two(n + 64, x.type) * 2.0**-64
 
 
 def expm1(x: Expr) -> Expr:
@@ -184,9 +184,9 @@ def tanh(x: Expr) -> Expr:
 
 
 def sigmoid(x: Expr) -> Expr:
-    """1 / (1 + e**-x), from e**-|x| so that small results keep their digits; 2.5 ulp."""
+    """1 / (1 + e**-x), from e**-|x| so that small results keep their digits; 2.5 ulp. 0 where e**-x overflows, as in PyTorch."""
     e = exp(-abs(x))
-    return select(x < 0.0, e, 1.0) / (e + 1.0)
+    return select(x < -EXP_FINITE[x.type], 0.0, select(x < 0.0, e, 1.0)) / (e + 1.0)
 
 
 def _tail(a: Expr) -> Expr:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tenfold.llvm import maths
 from tenfold.llvm.expressions import Expr, different, equal, rounding, select, sqrt
 from tenfold.llvm.kernels.attaching import elementwise
@@ -77,4 +79,13 @@ def _lerp(x: Expr, end: Expr, weight: Expr) -> Expr:
 
 
 elementwise("lerp", _lerp, "xxy")
-elementwise("pow", maths.power, "xy", dtypes=(FLOAT32,))
+
+
+def _one_exponent(x: Any, exponent: Any) -> bool:
+    """Whether an array of no dimensions is the exponent of others."""
+    return not getattr(exponent, "ndim", 0)
+
+
+# An exponent for each element. The kernel beneath has those that are one number, or a single element: there the exponents 2, 3,
+# 4, 0.5, -0.5, -1 and -2 mean products, roots and reciprocals, whose values at -0.0 and -inf are not those of powers.
+elementwise("pow", maths.power, "xx", dtypes=(FLOAT32,), least=2, refuses=_one_exponent)
