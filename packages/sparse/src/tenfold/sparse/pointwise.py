@@ -65,6 +65,12 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     return both.coalesce() if input._is_summed and other._is_summed else both
 
 
+@knows("add_scaled")
+def add_scaled(input: Any, other: Any, alpha: Any) -> Any:
+    """Sum with a multiple: what `add_(other, alpha=)` of a dense tensor runs."""
+    return add(input, other, alpha=alpha)
+
+
 def _cat_values(a: Tensor, b: Tensor) -> Tensor:
     dtype = tenfold.result_type(a, b)
     return tenfold.cat([a.to(dtype), b.to(dtype)])
