@@ -270,9 +270,10 @@ def searchsorted(
         right = side == "right"
     if sorter is not None:
         sorted_sequence = sorted_sequence.gather(-1, sorter)
-    if not isinstance(input, Tensor):
-        input = op.scalar_tensor(input, device=sorted_sequence.device)
-    return _search(sorted_sequence, input, right, out_int32)
+    x: Any = input if isinstance(input, Tensor) else op.scalar_tensor(input, device=sorted_sequence.device)
+    if not (x.dtype.category or sorted_sequence.dtype.category) and x.numel():  # beside numbers bool counts as 0 and 1
+        raise NotImplementedError("\"searchsorted\" not implemented for 'Bool': convert to an integer dtype")
+    return _search(sorted_sequence, x, right, out_int32)
 
 
 @composite("reduction", method=None, out=True)
