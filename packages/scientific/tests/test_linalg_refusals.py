@@ -107,6 +107,10 @@ def test_negative_rcond_is_the_precision():
 def test_condition_of_nothing():
     assert linalg.cond(tenfold.empty(0, 0)).item() == 0
     assert linalg.cond(tenfold.empty(3, 0, 0)).tolist() == [0.0, 0.0, 0.0]
+    for p in (None, -2, 1, float("inf")):  # not square, either
+        assert linalg.cond(tenfold.empty(0, 2), p).item() == 0
+    with pytest.raises(RuntimeError, match="square"):
+        linalg.cond(tenfold.empty(0, 2), "fro")
 
 
 @pytest.mark.parametrize(("kinds", "name"), [(("float64", "int32"), "mantissa"), (("float32", "int64"), "exponent")])

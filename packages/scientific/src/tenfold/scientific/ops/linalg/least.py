@@ -11,6 +11,7 @@ from tenfold.ops.pointwise.arithmetic import where
 from tenfold.scientific.ops.linalg.checks import require_floating, require_matrix, require_square, same_dtype
 from tenfold.scientific.ops.linalg.solve import same_batch, vector_case
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import type_name
 from tenfold.types.numeric_limits import finfo
 
 
@@ -58,10 +59,10 @@ def linalg_pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: 
     tensor([[0.5000, 0.0000],
             [0.0000, 0.0000]])
     """
-    if A.dim() < 2:
+    if A.dim() < 2 or A.dtype.name not in ("float32", "float64", "complex64", "complex128"):
         raise RuntimeError(
-            f"linalg.pinv: expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types, got shape "
-            f"{list(A.shape)} of {A.dtype.name}"
+            f"linalg.pinv({type_name(A.dtype)}{{{list(A.shape)}}}): expected a tensor with 2 or more dimensions of float, "
+            "double, cfloat or cdouble types"
         )
     (require_square if hermitian else require_matrix)("linalg.pinv", A)
     *batch, M, N = A.shape

@@ -207,6 +207,7 @@ def linalg_householder_product(A: Tensor, tau: Tensor) -> Tensor:
 def _reflected(A: Any, tau: Any, C: Any, adjoint: bool = False) -> Any:
     """The product of the reflections (or its adjoint) times C."""
     V = A.narrow(-1, 0, tau.shape[-1]).tril(-1) + op.eye(A.shape[-2], tau.shape[-1], dtype=A.dtype, device=A.device)
+    V, C = V.contiguous(), C.contiguous()  # a sum of products is rounded by the order of its memory
     places = range(tau.shape[-1])
     for i in places if adjoint else reversed(places):
         v, t = V.narrow(-1, i, 1), tau.narrow(-1, i, 1).unsqueeze(-1)

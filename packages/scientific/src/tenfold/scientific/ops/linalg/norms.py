@@ -88,7 +88,9 @@ def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = Fal
     if ord is not None and (len(dim) if dim is not None else A.dim()) == 2:
         return linalg_matrix_norm(A, ord, (0, 1) if dim is None else dim, keepdim, dtype=dtype)
     if isinstance(ord, str):
-        raise RuntimeError(f"linalg.norm: The input tensor A must have at least 2 dimensions for order {ord!r}, got {A.dim()}")
+        if A.dim() > 1:
+            raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {', '.join(map(str, dim))}")
+        raise RuntimeError(f"linalg.matrix_norm: The input tensor A must have at least 2 dimensions for order {ord!r}")
     return op.vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 
@@ -111,7 +113,7 @@ def linalg_cond(A: Tensor, p: Any = None) -> Tensor:
             return values.sum(-1) * values.reciprocal().sum(-1)
         largest, smallest = values.select(-1, 0), values.select(-1, -1)
         return smallest / largest if p == -2 else largest / smallest
-    require_square("linalg.cond", A)
+    (require_square if A.numel() or isinstance(p, str) else require_matrix)("linalg.cond", A)
     if A.numel() == 0:
         return A.new_zeros(A.shape[:-2]).abs()
     inverse, info = op.linalg_inv_ex(A)

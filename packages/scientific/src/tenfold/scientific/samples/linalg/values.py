@@ -65,7 +65,8 @@ def _norm(make: Make) -> Iterator[Sample]:
 def _norm_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(2, 2, 2), 2, error=RuntimeError, match="1D or 2D")
     yield ErrorSample(make(2, 2, 2), dim=(0, 1, 2), error=RuntimeError, match="length 1 or 2")
-    yield ErrorSample(make(2), "fro", error=RuntimeError, match="vector")
+    yield ErrorSample(make(2), "fro", error=RuntimeError, match="at least 2 dimensions")
+    yield ErrorSample(make(2, 2), "fro", 0, error=RuntimeError, match="2-tuple")
 
 
 @samples("linalg_cond", dtypes=WIDE)
@@ -79,7 +80,7 @@ def _cond(make: Make) -> Iterator[Sample]:
 @error_samples("linalg_cond")
 def _cond_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(2, 3), 1, error=RuntimeError, match="square")
-    yield ErrorSample(make(0, 2), error=RuntimeError, match="empty")
+    yield ErrorSample(make(0, 2), "fro", error=RuntimeError, match="square")
     yield from no_factors(make)
 
 
@@ -106,7 +107,16 @@ def _pseudo_inverse_errors(make: Make) -> Iterator[ErrorSample]:
 samples("linalg_pinv", dtypes=WIDE)(of_matrices(regular, ANY_SHAPE, {"rcond": 1e-3}, {"atol": 1e-4, "rtol": 1e-3}))
 samples("pinverse", dtypes=WIDE)(of_matrices(regular, ANY_SHAPE, {"rcond": 1e-3}))
 samples("linalg_matrix_rank", dtypes=WIDE)(of_matrices(regular, ANY_SHAPE, {"tol": 0.1}, {"rtol": 0.1}))
-error_samples_for("linalg_pinv pinverse linalg_matrix_rank", no_factors)
+error_samples_for("linalg_matrix_rank", no_factors)
+
+
+@error_samples("linalg_pinv")
+@error_samples("pinverse")
+def _pinv_errors(make: Make) -> Iterator[ErrorSample]:
+    for given in (make(3), make.ints(3, 3, low=0, high=3), make(3, 3, dtype=tenfold.float16)):
+        yield ErrorSample(
+            given, error=RuntimeError, match=r"linalg.pinv\(\w+{\[.*\]}\): expected a tensor with 2 or more dimensions"
+        )
 
 
 @error_samples("linalg_pinv")
