@@ -74,8 +74,6 @@ _DEPRECATED = {
 }
 # Which PyTorch has no derivatives for: they may write to leaves.
 _UNRECORDED = ("logical_not", "logical_and", "logical_or", "logical_xor")
-# Which add up, or multiply, in the dtype of what they write.
-_NARROWED = ("cumsum_", "cumprod_")
 _LEAF = "leaf Variable that requires grad is being used in an in-place operation."
 _HINT = "Write under tenfold.no_grad(), or use the out-of-place form"
 
@@ -175,7 +173,7 @@ def write_back(name: str, target: Any, result: Any, shared: bool = False) -> Any
                 f"{list(result._array.shape)}"
             )
     if result.dtype is not target.dtype:
-        if not promotion.can_cast(result.dtype, target.dtype) and name not in _NARROWED:
+        if not promotion.can_cast(result.dtype, target.dtype):
             raise RuntimeError(
                 f"{name}: result type {type_name(result.dtype)} can't be cast to the desired output type "
                 f"{type_name(target.dtype)}"

@@ -146,4 +146,7 @@ class Make:
         made = backend.from_numpy(np.array(array), self.key.index)
         if shape is not None:
             made = backend.as_strided(made, shape, strides, offset)
-        return wrap(made, self.key)
+        placed = wrap(made, self.key)
+        if shape is not None:
+            placed.untyped_storage()  # what does not lie row by row has one: operators look there before they look at strides
+        return placed

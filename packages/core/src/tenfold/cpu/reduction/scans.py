@@ -43,7 +43,7 @@ def logcumsumexp(input: Any, dim: int) -> Any:
         result = rows.copy()
         for i in range(1, rows.shape[0]):
             result[i] = _log_add_exp(result[i - 1], rows[i])
-        return np.moveaxis(result, 0, dim).astype(input.dtype)
+        return np.moveaxis(result, 0, dim).astype(input.dtype, order="C")
 
 
 def _log_add_exp(a: Any, b: Any) -> Any:

@@ -85,12 +85,6 @@ def _range(
     ...     tenfold.range(1, 4).tolist()
     [1.0, 2.0, 3.0, 4.0]
     """
-    warnings.warn(
-        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's "
-        "range builtin. Instead, use torch.arange, which produces values in [start, end).",
-        UserWarning,
-        stacklevel=2,
-    )
     if end is None:
         start, end = 0, start
     start, end, step = _number(start), _number(end), _number(step)
@@ -101,6 +95,12 @@ def _range(
     if (end - start) * (1 if step > 0 else -1) < 0:
         raise RuntimeError(f"range: upper bound and lower bound inconsistent with step sign: {start}, {end}, {step}")
     _require_numbers("range", dtype)
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's "
+        "range builtin. Instead, use torch.arange, which produces values in [start, end).",
+        UserWarning,
+        stacklevel=2,
+    )
     array = start + np.arange(math.floor((end - start) / step) + 1) * step
     return place(array.astype((dtype or get_default_dtype()).numpy), device, requires_grad)
 

@@ -76,6 +76,8 @@ class _Functions:
         self._module = module
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what tools that look around ask of every object
+            raise AttributeError(name)
         return getattr(importlib.import_module(self._module), name)
 
 
