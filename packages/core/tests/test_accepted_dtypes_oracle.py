@@ -85,3 +85,13 @@ def test_others():
 def test_strides_of_empty_tensors(shape):
     assert tenfold.zeros(*shape).stride() == torch.zeros(*shape).stride()
     assert tenfold.zeros(*shape).stride(-1) == torch.zeros(*shape).stride(-1)
+
+
+@pytest.mark.parametrize("lib", [tenfold, torch], ids=lambda lib: lib.__name__)
+def test_numbers_are_sought_in_the_dtype_that_they_and_the_rows_promote_to(lib):
+    assert lib.searchsorted(lib.tensor([2**24, 2**24 + 1]), 2**24 + 1).item() == 1
+    assert lib.searchsorted(lib.tensor([0.1], dtype=lib.float64), 0.1).item() == 0
+    assert lib.searchsorted(lib.tensor([0.1], dtype=lib.float32), 0.1).item() == 0
+    assert lib.bucketize(1, lib.tensor([True, True])).item() == 0
+    with pytest.raises(NotImplementedError, match="not implemented for 'Bool'"):
+        lib.searchsorted(lib.tensor([True, True]), True)

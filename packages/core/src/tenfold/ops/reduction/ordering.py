@@ -13,6 +13,7 @@ from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.ops.reduction.reductions import check_nonempty, located_rule, ordered, reduced
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import int64
+from tenfold.types.promotion import of_values
 
 _POSITION = "its result is a position"
 
@@ -270,7 +271,9 @@ def searchsorted(
         right = side == "right"
     if sorter is not None:
         sorted_sequence = sorted_sequence.gather(-1, sorter)
-    x: Any = input if isinstance(input, Tensor) else op.scalar_tensor(input, device=sorted_sequence.device)
+    x: Any = input
+    if not isinstance(input, Tensor):
+        x = op.full((), input, dtype=of_values((sorted_sequence, input)), device=sorted_sequence.device)
     if not (x.dtype.category or sorted_sequence.dtype.category) and x.numel():  # beside numbers bool counts as 0 and 1
         raise NotImplementedError("\"searchsorted\" not implemented for 'Bool': convert to an integer dtype")
     return _search(sorted_sequence, x, right, out_int32)
