@@ -1,6 +1,7 @@
 """Classes under PyTorch's names: what a program sees of a class is `torch.nn.modules.linear.Linear`.
 
 Libraries ask a class for its module to tell PyTorch's layers from a user's, print it, and write it into files of settings.
+`Tensor` keeps its own name: by it anybody can tell whose tensors these are.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import types
 
 import tenfold
 
-_OF_TORCH = ("Tensor", "Size", "Generator", "device", "dtype", "layout", "memory_format")
+_OF_TORCH = ("Size", "Generator", "device", "dtype", "layout", "memory_format")
 
 
 def rename_core() -> None:
