@@ -6,6 +6,8 @@ import pytest
 
 import tenfold
 from tenfold import amp
+from tenfold.amp.settings import SETTINGS
+from tenfold.dispatch.runtime import RUNTIME
 
 
 @pytest.fixture
@@ -82,12 +84,12 @@ def test_gradients_come_in_the_parameters_dtype(x):
 
 def test_a_weight_is_cast_once(x):
     w = tenfold.ones(2, 2, requires_grad=True)
-    with tenfold.autocast("cpu") as scope:
+    with tenfold.autocast("cpu"):
         (x @ w) @ w
-        assert len(scope._casts) == 1
-        (_, _, cast) = scope._casts[id(w)]
+        assert len(SETTINGS.casts) == 1
+        (_, _, cast) = SETTINGS.casts[id(w)]
         assert cast.dtype is tenfold.bfloat16
-    assert scope._casts == {}
+    assert SETTINGS.casts == {}
 
 
 def test_a_changed_weight_is_cast_again(x):
@@ -101,9 +103,9 @@ def test_a_changed_weight_is_cast_again(x):
 
 def test_without_the_cache(x):
     w = tenfold.ones(2, 2, requires_grad=True)
-    with tenfold.autocast("cpu", cache_enabled=False) as scope:
+    with tenfold.autocast("cpu", cache_enabled=False):
         (x @ w).sum().backward()
-        assert scope._casts == {}
+        assert SETTINGS.casts == {}
     assert w.grad.tolist() == [[4.0, 4.0], [6.0, 6.0]]
 
 
@@ -119,6 +121,72 @@ def test_wrong_arguments():
         tenfold.autocast(0)
     with pytest.raises(RuntimeError, match="unsupported autocast device_type 'quantum'"):
         tenfold.autocast("quantum")
-    with pytest.raises(RuntimeError, match=r"dtype must be tenfold.float16 or tenfold.bfloat16, got tenfold.int64"):
-        tenfold.autocast("cpu", dtype=tenfold.int64)
+    with pytest.raises(TypeError, match=r"argument 'enabled' .* must be bool, not str"):
+        tenfold.set_autocast_enabled("cpu", "yes")
+    with pytest.raises(RuntimeError, match="device type at start of device string: quantum"):
+        tenfold.is_autocast_enabled("quantum")
+    with pytest.raises(TypeError, match=r"argument 'dtype' .* must be tenfold.dtype, not str"):
+        tenfold.set_autocast_dtype("cpu", "half")
     assert not amp.is_autocast_available("quantum")
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.int64])
+def test_a_dtype_that_is_no_half_type_switches_it_off_with_a_warning(x, dtype):
+    with pytest.warns(UserWarning, match="In CPU autocast, but the target dtype is not supported. Disabling autocast."):
+        scope = tenfold.autocast("cpu", dtype=dtype)
+    with scope:
+        assert (x @ x).dtype is tenfold.float32
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_outer_one_goes_on_inside_that_of_another_device_type(x, enabled):
+    with tenfold.autocast("cpu"), tenfold.autocast("meta", enabled=enabled):
+        assert (x @ x).dtype is tenfold.bfloat16
+        assert tenfold.is_autocast_enabled("cpu")
+    with tenfold.autocast("cpu"), tenfold.autocast("cpu", enabled=False), tenfold.autocast("meta", enabled=enabled):
+        assert (x @ x).dtype is tenfold.float32
+
+
+def test_switched_on_by_hand(x):
+    tenfold.set_autocast_dtype("cpu", tenfold.float16)
+    tenfold.set_autocast_enabled("cpu", True)
+    try:
+        assert (x @ x).dtype is tenfold.float16
+        with tenfold.autocast("cpu", dtype=tenfold.bfloat16):
+            assert (x @ x).dtype is tenfold.bfloat16
+        with tenfold.autocast("cpu", enabled=False):
+            assert (x @ x).dtype is tenfold.float32
+            tenfold.set_autocast_enabled("cpu", True)
+            assert (x @ x).dtype is tenfold.float16
+        assert tenfold.is_autocast_cpu_enabled()
+        assert (x @ x).dtype is tenfold.float16
+    finally:
+        tenfold.set_autocast_dtype("cpu", tenfold.bfloat16)
+        tenfold.set_autocast_enabled("cpu", False)
+    assert (x @ x).dtype is tenfold.float32
+    assert RUNTIME["ACTIVE"] == 0
+
+
+def test_switched_off_by_hand_inside(x):
+    with tenfold.autocast("cpu"):
+        tenfold.set_autocast_enabled(device_type="cpu", enabled=False)
+        assert (x @ x).dtype is tenfold.float32
+    assert not tenfold.is_autocast_enabled("cpu")
+
+
+def test_the_cache_is_the_threads_setting(x):
+    tenfold.set_autocast_cache_enabled(False)
+    try:
+        with tenfold.autocast("cpu"):
+            x @ x.requires_grad_()
+            assert SETTINGS.casts == {}
+    finally:
+        tenfold.set_autocast_cache_enabled(True)
+    assert tenfold.is_autocast_cache_enabled()
+
+
+def test_one_scope_entered_twice(x):
+    scope = tenfold.autocast("cpu")
+    with scope, scope:
+        assert (x @ x).dtype is tenfold.bfloat16
+    assert (x @ x).dtype is tenfold.float32

@@ -286,3 +286,22 @@ def test_a_hook_returns_as_many_gradients_as_the_node_has_inputs() -> None:
     y.grad_fn.next_functions[0][0].register_hook(lambda inputs, outputs: inputs[:1])
     with pytest.raises(RuntimeError, match=r"incorrect number of values \(got 1, but expected 2\)"):
         y.backward()
+
+
+def test_the_hooks_of_a_tensor_can_be_looked_at_and_taken_away():
+    x = tenfold.ones(2, requires_grad=True)
+    assert x._backward_hooks is None
+    assert tenfold.ones(2)._backward_hooks is None
+    handle = x.register_hook(lambda g: g * 10)
+    assert list(x._backward_hooks) == [handle.id]
+    after = x.register_post_accumulate_grad_hook(lambda t: None)
+    assert list(x._post_accumulate_grad_hooks) == [after.id]
+    x._backward_hooks.clear()
+    x.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+    x._backward_hooks = {0: lambda g: g * 3}
+    x.sum().backward()
+    assert x.grad.tolist() == [4.0, 4.0]
+    x._backward_hooks = None
+    x.sum().backward()
+    assert x.grad.tolist() == [5.0, 5.0]

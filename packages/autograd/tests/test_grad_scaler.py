@@ -61,3 +61,39 @@ def test_refusals_and_pickles() -> None:
     off = tenfold.GradScaler("cpu", enabled=False)
     assert off.get_scale() == 1.0
     assert off.state_dict() == {}
+
+
+def scaled_by_itself(lib: Any, passes_itself: bool, unscaled: bool, factor: float) -> Any:
+    """What an optimizer that unscales by itself is told."""
+    told: list[Any] = []
+
+    class Own(lib.optim.SGD):
+        _step_supports_amp_scaling = True
+
+    if passes_itself:
+
+        def step(self: Any, closure: Any = None, *, grad_scaler: Any = None) -> None:
+            told.extend([isinstance(grad_scaler, lib.amp.GradScaler), hasattr(self, "grad_scale")])
+    else:
+
+        def step(self: Any, closure: Any = None) -> None:  # type: ignore[misc]
+            told.extend([None if self.grad_scale is None else self.grad_scale.item(), self.found_inf.item()])
+
+    Own.step = step
+    w = lib.ones(2, requires_grad=True)
+    scaler, optimizer = lib.amp.GradScaler("cpu", init_scale=4.0), Own([w], lr=0.1)
+    scaler.scale((w * factor).sum()).backward()
+    if unscaled:
+        scaler.unscale_(optimizer)
+    scaler.step(optimizer)
+    return [*told, w.grad.tolist(), hasattr(optimizer, "grad_scale"), hasattr(optimizer, "found_inf")]
+
+
+@pytest.mark.filterwarnings("ignore:GradScaler is going to stop passing itself:FutureWarning")
+@pytest.mark.parametrize("factor", [1.0, float("inf")])
+@pytest.mark.parametrize("unscaled", [False, True])
+@pytest.mark.parametrize("passes_itself", [False, True])
+def test_optimizers_that_unscale_by_themselves(passes_itself: bool, unscaled: bool, factor: float) -> None:
+    pytest.importorskip("tenfold.optim")
+    case = (passes_itself, unscaled, factor)
+    assert scaled_by_itself(tenfold, *case) == scaled_by_itself(torch, *case)

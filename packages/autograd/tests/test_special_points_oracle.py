@@ -37,7 +37,6 @@ REDUCTIONS: dict[str, Any] = {
     "prod": lambda x: x.prod(),
     "topk": lambda x: x.topk(1)[0],
 }
-DIFFERENT = {("amax", "nan"), ("amin", "nan")}
 
 
 def gradients(lib: Any, function: Any, *arrays: Any) -> list[Any]:
@@ -95,11 +94,6 @@ def test_limits(limits: Any) -> None:
 @pytest.mark.parametrize("vector", VECTORS)
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_reductions(name: str, vector: str) -> None:
-    if (name, vector) in DIFFERENT:
-        x = tenfold.tensor(VECTORS[vector], requires_grad=True)
-        REDUCTIONS[name](x).backward()
-        assert x.grad.tolist() == [0.0, 0.5, 0.0, 0.5]
-        return
     if (name, vector) == ("prod", "infinite"):  # PyTorch divides infinities; the product of the others is a number
         x = tenfold.tensor(VECTORS[vector], requires_grad=True)
         x.prod().backward()

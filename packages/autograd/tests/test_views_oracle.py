@@ -340,6 +340,25 @@ def copied_nodes_stay_apart(lib: Any) -> Any:
     return seen, x.grad
 
 
+def base_of_parts_written_twice(lib: Any) -> Any:
+    x, b = computed(lib)
+    parts = b.unbind()  # alive: each write says that they are outdated
+    b[0] += 1
+    b[1:] *= 2
+    b.mul_(3)
+    b.pow(2).sum().backward()
+    assert parts[0].shape == ()
+    return x.grad
+
+
+def part_after_two_writes_of_its_base(lib: Any) -> Any:
+    _, b = computed(lib)
+    parts = b.unbind()
+    b[0] += 1
+    b[1:] *= 2
+    (parts[0] + 1).backward()
+
+
 def many_views(lib: Any) -> Any:
     x = lib.ones(20, requires_grad=True)
     y = x * 1

@@ -158,6 +158,7 @@ def test_the_error_and_its_words_may_be_declared():
 
 
 def test_every_refusal_of_the_declarations_holds_on_meta_as_on_the_cpu():
+    plugins.load_operators()
     for operator in [*OPERATORS.values()]:
         tensors = [p for p in operator.params if p.role in ("tensor", "number", "optional", "list")]
         if not operator.accepts or len(tensors) != 1 or operator.promote or operator.inplace_of or operator.overload_body:

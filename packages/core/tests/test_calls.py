@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tenfold
+from tenfold.dispatch import full
 from tenfold.dispatch.operators import OPERATORS, Data, composite, reset_code
 from tenfold.dispatch.runtime import Layer
 from tenfold.plugins import load_operators
@@ -111,3 +112,12 @@ def test_numpys_numbers_keep_their_dtype_where_the_declaration_says_data():
     with Passing():
         assert kinds_of(np.float32(1), np.float32(1)) == ("float", "float32")
         assert tenfold.tensor(np.int8(1)).dtype is tenfold.int8
+
+
+def test_a_long_list_of_tensors_is_gone_through_once(monkeypatch):
+    seen = []
+    cast = full._cast
+    monkeypatch.setattr(full, "_cast", lambda tensor, target: seen.append(1) or cast(tensor, target))
+    mixed = [tenfold.ones(1), *[tenfold.ones(1, dtype=tenfold.int32)] * 99]
+    assert tenfold.cat(mixed).dtype is tenfold.float32
+    assert len(seen) == 100

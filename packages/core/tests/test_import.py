@@ -49,3 +49,56 @@ def test_dir_lists_siblings_that_are_installed() -> None:
         installed = importlib.util.find_spec(f"tenfold.{name}") is not None
         assert [one in dir(tenfold) for one in its_names] == [installed] * len(its_names)
     assert not {"optim_plugin", "nn_plugin", "Any"} & {*dir(tenfold)}
+
+
+def test_operators_are_declared_when_one_of_their_module_is_asked_for() -> None:
+    own = {name for name in loaded_after("import tenfold") if name.startswith("tenfold.ops.")}
+    assert own <= {"tenfold.ops.creation", "tenfold.ops.creation.factories", "tenfold.ops.creation._data"}
+    for use in ("tenfold.relu", "tenfold.op.relu_", "tenfold.Tensor.relu", "tenfold.ones(1).relu", "from tenfold import relu"):
+        loaded = loaded_after(f"import tenfold; {use}")
+        assert "tenfold.ops.activation.functions" in loaded
+        assert "tenfold.ops.reduction.statistics" not in loaded
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "assert tenfold.relu is tenfold.op.relu.fn is tenfold.Tensor.relu is tenfold.relu",
+        "assert (1 + tenfold.ones(1)).tolist() == [2] and 'relu' in dir(tenfold.Tensor)",
+        "assert (tenfold.ones(1) == 1) and tenfold.Tensor.__mul__(tenfold.ones(1), 2) == 2",
+        "x = tenfold.ones(2); x[0] = 3; x += 1; assert x.tolist() == [4, 2] and x.sum() == 6",
+        "x = tenfold.tensor([1j]); x.imag = 2; assert x.imag.tolist() == [2] and x.real.tolist() == [0]",
+        "tenfold.Tensor.relu = lambda self: 7; x = tenfold.ones(1); assert x.relu() == 7 == x.relu() * tenfold.relu(x)",
+        "x = tenfold.ones(1); x.softmax = 5; assert x.softmax == 5 and tenfold.ones(1).softmax(0) == 1",
+        "class Mine(tenfold.Tensor):\n    def relu(self): return super().relu() + 1\nassert Mine([1.0]).relu() == 2",
+        "import pickle\nassert pickle.loads(b'\\x80\\x04ctenfold.dispatch.operators\\n__rmul__\\n.') is tenfold.Tensor.__rmul__",
+        "from tenfold import *\nassert relu is tenfold.relu and tensor is tenfold.tensor and callable(tensor)",
+        (
+            "from concurrent.futures import ThreadPoolExecutor as Pool\nwith Pool(8) as pool:\n"
+            " assert list(pool.map(lambda i: tenfold.full((2,), i).sum().item(), range(8))) == [2 * i for i in range(8)]"
+        ),
+    ],
+)
+def test_what_is_declared_late_is_there_first(program: str) -> None:
+    run = subprocess.run([sys.executable, "-c", f"import tenfold\n{program}"], capture_output=True, text=True, timeout=60)
+    assert not run.returncode, run.stderr
+
+
+def test_a_name_of_an_operator_that_is_not_loaded_yet_is_taken() -> None:
+    code = (
+        "import tenfold\nfrom tenfold.dispatch.operators import composite\n"
+        "@composite('activation')\ndef relu(input: tenfold.Tensor) -> tenfold.Tensor: return input\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert "operator 'relu' is declared twice: in tenfold.ops.activation.functions and in __main__" in run.stderr
+
+
+def test_a_class_with_its_own_function_is_asked_for_methods_that_are_declared_late() -> None:
+    code = (
+        "import tenfold\nseen = []\nclass Mine(tenfold.Tensor):\n @classmethod\n"
+        " def __torch_function__(cls, func, types, args=(), kwargs=None):\n"
+        "  seen.append(getattr(func, '__name__', ''))\n  return super().__torch_function__(func, types, args, kwargs or {})\n"
+        "x = Mine([[1.0]]); x.T; x.type(); x[0, 0] = 3\nassert seen == ['__get__', 'type', '__setitem__'], seen\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert not run.returncode, run.stderr

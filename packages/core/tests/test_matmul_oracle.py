@@ -131,3 +131,15 @@ def test_addmm_of_half_precision_rounds_once(dtype: str) -> None:
     ours, theirs = (lib.addmm(*(pair[i] for pair in given), beta=-4.775, alpha=2.0315) for i, lib in enumerate((tenfold, torch)))
     assert str(ours.dtype).endswith(dtype)
     np.testing.assert_array_equal(ours.float().numpy(), theirs.float().numpy())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
+@pytest.mark.parametrize(
+    "shapes", [((5, 1), (1, 1)), ((1, 1), (1, 5)), ((1, 1), (1, 1)), ((5, 1), (1,)), ((1,), (1, 5)), ((2, 5, 1), (1, 1))]
+)
+def test_infinity_times_zero_is_nan_in_matrices_of_one_element(shapes: Any, dtype: str) -> None:
+    for left, right in ((np.inf, 0.0), (0.0, np.nan)):
+        for lib in (torch, tenfold):
+            a, b = (lib.full(shape, x, dtype=getattr(lib, dtype)) for shape, x in zip(shapes, (left, right)))
+            assert a.matmul(b).isnan().all()
+            assert lib.nn.functional.linear(a, b.mT if b.dim() > 1 else b).isnan().all()

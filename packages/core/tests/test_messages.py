@@ -9,7 +9,7 @@ import re
 import pytest
 
 import tenfold
-from tenfold import from_numpy, ones, op, tensor, zeros
+from tenfold import from_numpy, ones, op, plugins, tensor, zeros
 from tenfold.dispatch.callpath import specialise
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import OPERATORS, composite, primitive
@@ -51,6 +51,7 @@ def test_an_error_of_a_kernel_keeps_where_it_came_from():
 
 
 def test_generated_code_knows_its_names_and_sets_none_that_a_parameter_may_have():
+    plugins.load_operators()
     for operator in list(OPERATORS.values()):
         if not operator.declared.__module__.startswith("tenfold."):
             continue

@@ -23,6 +23,7 @@ pytestmark = [
     pytest.mark.timeout(40),
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="tensors share memory on Linux only"),
     pytest.mark.usefixtures("nothing_left"),
+    pytest.mark.xdist_group("names in /dev/shm"),  # one test's names are not another's leftovers
 ]
 METHODS = ["fork", "spawn", "forkserver"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
@@ -193,3 +193,82 @@ def test_another_library_that_asks_a_tensor_gets_no_endless_answer():
 
     with pytest.raises(TypeError, match="no implementation found"):
         Foreign()(tenfold.ones(2))
+
+
+class Watching(tenfold.Tensor):
+    """Notes what it is asked, and does as Tensor does."""
+
+    asked: ClassVar[list[Any]] = []
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        cls.asked.append(func)
+        return super().__torch_function__(func, types, args, kwargs)
+
+    def tolist(self):
+        return "its own"
+
+
+def watched():
+    Watching.asked.clear()
+    return tenfold.ones(2, 3).as_subclass(Watching)
+
+
+@pytest.mark.parametrize(
+    ("use", "func", "expected"),
+    [
+        (lambda x: x.size(), tenfold.Tensor.size, (2, 3)),
+        (lambda x: x.size(-1), tenfold.Tensor.size, 3),
+        (len, tenfold.Tensor.__len__, 2),
+        (lambda x: x.shape, tenfold.Tensor.shape.__get__, (2, 3)),
+        (lambda x: x.dtype, tenfold.Tensor.dtype.__get__, tenfold.float32),
+        (lambda x: x.requires_grad, tenfold.Tensor.requires_grad.__get__, False),
+        (lambda x: x.grad, tenfold.Tensor.grad.__get__, None),
+        (lambda x: x.type(), tenfold.Tensor.type, "torch.FloatTensor"),
+        (lambda x: repr(x)[:8], tenfold.Tensor.__repr__, "Watching"),
+    ],
+)
+def test_attributes_and_methods_that_are_no_operators_are_asked_for(use, func, expected):
+    x = watched()
+    assert use(x) == expected
+    assert Watching.asked == [func]
+
+
+def test_what_is_asked_has_the_name_by_which_it_was_called():
+    x = watched()
+    x.is_shared()
+    x[0] = 1.0
+    x.is_same_size(x)
+    assert [f.__name__ for f in Watching.asked] == ["is_shared", "__setitem__", "is_same_size"]
+
+
+def test_attributes_that_are_set_are_asked_for():
+    pytest.importorskip("tenfold.autograd")
+    x = watched()
+    x.requires_grad = True
+    assert Watching.asked == [tenfold.Tensor.requires_grad.__set__]
+
+
+def test_results_are_of_the_class_but_gradients_are_not():
+    pytest.importorskip("tenfold.autograd")
+    x = watched().requires_grad_()
+    assert type(x.T) is type(x.data) is type(x.float()) is Watching
+    x.sum().backward()
+    assert type(x.grad) is tenfold.Tensor
+
+
+def test_what_a_class_defines_itself_stays_its_own():
+    x = watched()
+    assert x.tolist() == "its own"
+    assert Watching.asked == []
+    with tenfold.overrides.DisableTorchFunctionSubclass():
+        assert x.shape == (2, 3)
+    assert Watching.asked == []
+
+
+def test_other_classes_know_nothing_of_it():
+    class Plain(tenfold.Tensor):
+        pass
+
+    assert vars(tenfold.Tensor)["shape"] is Plain.shape
+    assert Plain.size is tenfold.Tensor.size

@@ -338,6 +338,32 @@ def test_an_operators_card_names_the_package_to_install(site):
     assert result.stderr == "there is no operator 'conv2d': it is in the package tenfold-nn: pip install tenfold-nn\n"
 
 
+def test_a_card_names_operators_of_like_names_and_what_is_missing(site):
+    code = """
+        import tenfold
+        from tenfold import Tensor
+        from tenfold.__main__ import main
+        from tenfold.dispatch.operators import primitive
+
+        @primitive("activation", method=False)
+        def bare(input: Tensor) -> Tensor: ...
+
+        main(["op", "logaddexp3"])
+        main(["op", "bare"])
+        main(["op", "matmul"])
+        try:
+            bare(tenfold.ones(2))
+        except NotImplementedError as error:
+            print(error)
+    """
+    result = site.run(code)
+    assert result.stderr.startswith("there is no operator 'logaddexp3'; close: logaddexp")
+    assert "logaddexp2" in result.stderr
+    assert "  rule      MISSING\n" in result.stdout
+    assert "  rule      its body, on meta tensors\n" in result.stdout
+    assert "in a module that its plugin names for the family 'activation'\n" in result.stdout
+
+
 def test_dir_lists_what_users_name(site):
     code = """
         import tenfold

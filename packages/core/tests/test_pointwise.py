@@ -196,3 +196,14 @@ def test_where_promotes_on_every_call():
 def test_powers_of_a_number_with_an_exponent_of_no_dimension():
     assert tenfold.pow(2, tenfold.tensor(3.0)).item() == 8
     assert (2.0 ** tenfold.tensor(-1.0)).item() == 0.5
+
+
+def test_an_empty_out_gets_the_layout_of_the_result():
+    x = tenfold.arange(24.0).reshape(2, 3, 4).permute(2, 0, 1)
+    out = tenfold.empty(0)
+    assert tenfold.exp(x, out=out) is out
+    assert out.stride() == tenfold.exp(x).stride() == x.stride()
+    assert tenfold.equal(out, x.exp())
+    assert tenfold.eq(x, x, out=tenfold.empty(0, dtype=tenfold.bool)).stride() == x.stride()
+    sliced = tenfold.ones(2, 3, 8)[:, :, ::2].transpose(0, 1)
+    assert tenfold.add(sliced, 1, out=tenfold.empty(0)).stride() == tenfold.add(sliced, 1).stride()

@@ -155,3 +155,23 @@ def test_alpha_scales_in_the_promoted_type(name: str, narrow: str) -> None:
         getattr(lib.tensor(a), name)(lib.tensor(b).to(getattr(lib, narrow)), alpha=-0.0123) for lib in (tenfold, torch)
     )
     np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=0, atol=1e-15)
+
+
+PARTS = {
+    "columns": lambda x: x[:, 1:],
+    "steps": lambda x: x[..., ::2],
+    "transposed": lambda x: x.transpose(0, 1),
+    "inner": lambda x: x.transpose(1, 2),
+    "repeated": lambda x: x[:, :1].expand(4, 4, 4),
+    "turned": lambda x: x.permute(2, 0, 1),
+}
+
+
+@pytest.mark.parametrize("first", PARTS)
+@pytest.mark.parametrize("second", PARTS)
+def test_results_of_parts_lie_in_memory_as_pytorchs(first, second):
+    theirs, ours = (lib.arange(64, dtype=lib.float32).reshape(4, 4, 4) for lib in (torch, tenfold))
+    a, b, x, y = (PARTS[part](lib)[:2, :3, :2] for lib in (theirs, ours) for part in (first, second))
+    expected, got = a + b, x + y
+    assert (got.shape, got.stride()) == (expected.shape, expected.stride())
+    assert got.tolist() == expected.tolist()

@@ -199,6 +199,7 @@ y = t(3).diff(dim=1)
 y = t(3).index_select(1,t([0]))
 y = t(3).gather(1,t(0))
 y = t(3).scatter(1,t(0),1)
+y = arange(6).reshape(2,3).scatter(1,zeros(2,0,dtype=int64),1+2j)
 y = t(3).index_add(1,t([0]),t([1]))
 y = t(3).count_nonzero(1)
 y = t(3).aminmax(dim=1)
@@ -261,7 +262,146 @@ y = t([1j,2,3]).scatter_reduce(0,t([0,1]),t([2j,1]),'amin')
 y = t([1j,2,3]).scatter_reduce(0,t([0,1]),t([2j,1]),'sum')
 """.strip().splitlines()
 
+# What is asked first, where two things are wrong: the ints and slices of an index, its tensors, the shape of values, their dtype.
+ORDER = """
+x = zeros(1, 3); x[t([0,0,0]), t([True, False, True])] = t(1)
+x = zeros(2, 3); x[t([0]), t([True, False, True])] = t([1, 2])
+x = zeros(2,3,4); x.index_put_((t([0,0]), t([True,True,False]),t([1,2,3])), t(1))
+x = zeros(2,3,4); x.index_put_((t([0,0]), t([True,True,False])), t([1,2,3]))
+x = zeros(2,3,4); x.index_put_((t([0,0]), t([True,True])), t([1,2,3.]))
+x = zeros(2,3,4); x.index_put_((t([0,0],dtype=int16),), t(1.))
+x = zeros(2,3,4); x.index_put_((t([0,0.]),), t(1))
+x = zeros(2,3,4); y = x[t([0,0],dtype=int16)]
+x = zeros(2,3,4); y = x[t(1.), 9]
+x = zeros(0, 2); x[0, :2:-1]
+x = zeros(3, 2); x[::-1, t([],dtype=uint8)] = 1
+x = zeros(3, 2); x[t([],dtype=uint8)] = 1
+x = zeros(3, 2); x[t([True]), ::-1] = 1
+x = zeros(3, 2); x[t([True]), ::-1, 0, 0] = 1
+x = zeros(3, 2); x[t([1.5]), ::-1] = 1
+x = zeros(3, 2); x[5, 0, ::-1]
+x = zeros(3, 2); x[0, ::-1] = 5
+x = zeros(0,3); x[t([1,0]), t([True,True,False])] = t([1,2])
+x = zeros(0,3); x[t([1,0,1]), t([True,True,False])] = 1
+x = zeros(2,0); x[t([0])] = x
+x = t([5],dtype=uint8); x[x == 5] = x
+x=t([1.,2]); torch.any(x,-2,out=zeros(2))
+x=t([1.,2]); torch.all(x,-2,out=zeros(2,dtype=int8))
+x=t([1.,2]); torch.amax(x,-2,out=zeros(2,dtype=int8))
+x=zeros(3,2); x.index_add_(0,t([5]),t([[1.,2]]))
+x=zeros(3,2); x.index_add_(1,t([5]),ones(3,1),alpha=2)
+x=zeros(3,2,2); x.index_add_(1,t([5]),ones(3,1,2))
+x=zeros(3,2,2); x.index_add_(2,t([-1]),ones(3,2,1))
+x=zeros(3); x.index_reduce_(0,t([-1]),ones(1),'amax')
+x=torch.gather(zeros(2),5,t([0.]))
+x=torch.scatter(zeros(2),5,t([0.]),1)
+x=zeros(2).scatter_reduce(5,t([0]),t([1.]),'summ')
+x=torch.index_select(zeros(2),5,t([0.]))
+x=zeros(2).index_add_(5,t([0.]),t([1.]))
+x=zeros(2).index_copy_(5,t([0.]),t([1.]))
+x=zeros(2).index_fill_(0,t([0.]),1)
+x=zeros(2,3,dtype=int64).renorm(2,-4,1.)
+x=zeros(2,dtype=int64).renorm(2,-4,1.)
+x=torch.norm(zeros(2,dtype=int64),2,5)
+x=torch.nansum(zeros(2,dtype=complex64),5)
+x=torch.argmax(zeros(2,dtype=complex64),5)
+x=torch.argmax(zeros(2,dtype=bool),5)
+x=torch.quantile(zeros(2),1.5,5)
+x=torch.stack([zeros(2),zeros(3)],5)
+x=zeros(2).split(-1,5)
+x=torch.cdist(zeros(2,2),zeros(2,2).double())
+x=zeros(2).scatter(0,t([0]),1j)
+x=zeros(2,requires_grad=True); x[t([0],dtype=int16)] = 1
+x=torch.nn.functional.glu(zeros(2,dtype=uint8),3)
+x=torch.nn.functional.glu(zeros((),dtype=uint8),0)
+""".strip().splitlines()
+
+# Numbers that a dtype does not hold.
+RANGES = """
+x=zeros(2,dtype=int32); x.fill_(1e30)
+x=zeros(2,dtype=float16); x.fill_(1e30)
+x=zeros(2,dtype=bfloat16); x.fill_(1e30)
+x=zeros(2,dtype=bfloat16); x.fill_(1e300)
+x=zeros(2); x.fill_(1e300)
+x=zeros(2,dtype=float16); x.fill_(t(1e30))
+x=zeros(2,dtype=float16); x.masked_fill_(x==0,1e30)
+x=zeros(2,dtype=float16); x[0]=1e30
+x=zeros(2,dtype=uint8); x.fill_(300)
+x=zeros(2,dtype=uint8); x.fill_(-1)
+x=zeros(2,dtype=bool); x.fill_(1e30)
+x=zeros(2,dtype=int64); x.fill_(nan)
+x=zeros(0,dtype=int32); x.fill_(1e30)
+x=zeros(2); x.fill_(1j)
+x=zeros(2); x.fill_(inf)
+x=zeros(2); x.copy_(1+2j)
+x=zeros(2,dtype=int32); x.copy_(1e10)
+x=zeros(2,dtype=uint8); x.copy_(300)
+x=torch.full((2,),1e30,dtype=float16)
+x=torch.full_like(zeros(2,dtype=float16),1e30)
+x=zeros(2,dtype=float16).new_full((2,),1e30)
+x=torch.where(t([True]),t([1],dtype=uint8),300)
+x=torch.where(t([True]),300,t([1],dtype=uint8))
+x=torch.where(t([True]),t([1],dtype=uint8),-1)
+x=torch.where(t([True]),t([1],dtype=float16),1e30)
+""".strip().splitlines()
+
 MORE = """
+x=t([1,2,3]).expand(2,3); x.data.add_(1)
+x=t([1,2]).clamp(min=t(1.,dtype=float16),max=2)
+x=t([1,2]).clamp(-1.5,t(1.,dtype=float16))
+x=t([1,2],dtype=int8).clamp(1,t(2))
+x=t([1.5]).double().ldexp(t([-1.1],dtype=bfloat16))
+x=zeros(2,dtype=uint8); x.fill_(-1.5)
+x=t(1.).as_strided((0,0,3),(1,1,2),2)
+x=zeros(3).as_strided((2,0),(9,9),4)
+x=t(1.).as_strided((),(),2)
+x=t(3+1j); y=x.cummax(0)
+x=zeros(0,dtype=complex64); y=x.cummin(-1)
+x=t([3+1j]); y=x.cummin(-1)
+x=t(True); x.cumsum_(0)
+x=t(True); x.cumprod_(-1)
+x=t([True,True]); x.cumsum_(0)
+x=t(5,dtype=int8); x.cumsum_(0)
+x=t([5,3],dtype=int8); x.cumprod_(0)
+x=zeros(0,dtype=bool); x.cumprod_(0)
+x=t([True,True]); torch.cumsum(x,0,out=t([False,False]))
+x=t([True,False,False]); x.index_put_((t([0,1,1]),),t([True,False,True]),accumulate=True)
+x=t([True,False,False]); x.index_put_((t([0,1,1]),),t(True),accumulate=True)
+x=t([True,False,False]); x.put_(t([0,1,1]),t([True,True,True]),accumulate=True)
+x=t(1.).expand(4,3,3); x.tril_()
+x=t(1.).expand(4,4,3,3); x.tril_()
+x=zeros(3,3).expand(4,3,3); x.triu_()
+x=zeros(4,3,3).expand(2,4,3,3); x.triu_()
+x=zeros(4,1,3,3).expand(4,2,3,3); x.triu_()
+x=t([1j]).expand(3); x.conj_physical_()
+x=t([1.]).expand(3); x.conj_physical_()
+x=ones(2,6).unbind(1)[1]; y=x.ravel()
+x=ones(1,2,6).unbind(2)[1]; y=x.ravel(), x.flatten(), x.reshape(-1)
+x=torch.einsum('bij,bjk->bik',ones(2,2,1,dtype=bool),ones(2,1,2,dtype=bool))
+x=torch.einsum('bij,bjk->bik',ones(2,1,3,dtype=bool),ones(2,3,1,dtype=bool))
+x=torch.select_scatter(zeros(1,0,3),zeros(1,0),-1,2)
+x=t([[1j,2]]).index_reduce_(1,t([0,0]),t([[2j,3]]),'prod')
+x=t([[1j,2]]).index_reduce_(1,t([0,1]),t([[2j,3]]),'mean')
+x=t([[1j,2]]).index_reduce_(1,t([0,0]),t([[2j,3]]),'amax')
+x=t([True,False]).index_reduce_(0,t([0,0]),t([True,False]),'prod')
+x=t([True,False]); torch.clamp(x,0,1,out=zeros(2))
+x=t([1,0]); torch.clamp(x,0,1.,out=zeros(2,dtype=float64))
+x=t([1.,0]); torch.clamp(x,t(0),t(1),out=zeros(2,dtype=float64))
+x=t([1,0]); torch.clamp_max(x,0.5,out=zeros(2,dtype=float64))
+x=torch.cdist(t([[1.,nan]]),t([[1.,2],[nan,5]]),p=0)
+x=t(-1.,dtype=float64).ldexp(t([[1],[2]],dtype=int8))
+x=t([-1],dtype=int8).ldexp(t([[1],[2]],dtype=int8))
+x=t(-1.).ldexp(t([[1],[2]],dtype=float64))
+x=t([1e-30,0,1,-2,inf,nan]).ldexp(t([150,2000,-149,-3000,-3000,7]))
+x=t([1e-300,0,1,-2]).double().ldexp(t([1100,2000,-1074,-3000]))
+x=t([1.,3.,0.]).half().ldexp(t([15,-20,300]))
+x=t([1.,2]); x.sub_(True,alpha=2)
+x=t([1.,2]).sub(t(True),alpha=2)
+x=t([1.,2]); x -= True
+x=zeros(3,2); y=zeros(2,requires_grad=True); torch.gcd(t([1,2]),t([1,2]),out=y)
+x=zeros(3,2); y=zeros(2,requires_grad=True); torch.eq(t([1,2]),t([1,2]),out=y)
+x=zeros(3,2); y=zeros(2,requires_grad=True); torch.bitwise_and(t([1,2]),t([1,2]),out=y)
+x=t([1.,2],requires_grad=True); y=zeros(2,dtype=int64); z=y.unbind()[0]; z.copy_(x[0])
 x = zeros(0, 5); x[None, t([[0, 0, 0]]), :6] = t(-6)
 x = zeros(5); x.copy_(zeros(1, 5))
 x = zeros(()); x.copy_(zeros(1))
@@ -270,6 +410,27 @@ x = zeros(0, 2, dtype=bool); x.argmax()
 """.strip().splitlines()
 
 GRADIENTS = """
+x=t([-3.,-1,0.5,1,1.5,nan,inf],requires_grad=True); x.acosh().sum().backward(); y=x.grad
+x=t([-3.,0.,0.5,1,1.5,nan,inf],requires_grad=True); x.logit().sum().backward(); y=x.grad
+x=t([-3.,0.,0.5,1,1.5,nan,inf],requires_grad=True); x.logit(eps=0.1).sum().backward(); y=x.grad
+x=t([-3.,-1,0,1,3,6,inf],requires_grad=True); torch.nn.functional.hardtanh(x).sum().backward(); y=x.grad
+x=t([-3.,-1,0,1,3,6,inf],requires_grad=True); torch.nn.functional.relu6(x).sum().backward(); y=x.grad
+x=t([-3.,-1,0,1,3,6,inf],requires_grad=True); torch.nn.functional.hardswish(x).sum().backward(); y=x.grad
+x=t([3.,nan,1],requires_grad=True); x.aminmax()[0].backward(); y=x.grad
+x=t([[3.,nan,1],[1.,1.,5]],requires_grad=True); x.amax(1).sum().backward(); y=x.grad
+x=t([[3.,nan,1],[1.,1.,5]],requires_grad=True); x.amin((0,1)).sum().backward(); y=x.grad
+x=t([[3.,nan,nan],[1.,1.,5]],requires_grad=True); x.max().backward(); y=x.grad.clone()
+x=t([1.,2.],requires_grad=True); y=x.unique()
+x=t([1.,2.],requires_grad=True); y=x.unique_consecutive(return_counts=True)
+x=t([1.,2.],requires_grad=True); y=x.unique(); y.sum().backward()
+x=t([1.,2.],requires_grad=True); y=x.heaviside(x)
+x=t([1.,2.],requires_grad=True); y=x.heaviside(x.detach()); y.sum().backward()
+x=t([1.,2.],requires_grad=True); y=x.frac(); y[0]=0; y.sum().backward(); y.sum().backward()
+x=t([[1.,2],[3,4]],requires_grad=True); y=x.neg(); z=y.t(); y.detach_(); z[0]=1
+x=t([[1.,2],[3,4]],requires_grad=True); y=x.neg(); z=y.t(); y.detach_(); z.add_(1)
+x=t([1.,2.],requires_grad=True); y=x.fmod(t(2.)); y.sum().backward(); y.sum().backward(); y=x.grad
+x=t([1.,2.],requires_grad=True); y=x.square(); y.sum().backward(); y.sum().backward()
+x=t(3.,requires_grad=True); y=x.mH.is_leaf, x.mT.is_leaf, x.H.is_leaf, x.adjoint().is_leaf
 x = t([1.], requires_grad=True); x.conj_physical_()
 x = t([1., 2], requires_grad=True); x.logical_not_()
 x = t([1., 2], requires_grad=True); x.eq_(x)
@@ -280,6 +441,9 @@ x = t([1., 2], requires_grad=True); y = torch.stack([x, x], out=t([1.]))
 
 # Results lie in memory as PyTorch lays them: after the first argument that says so, or row by row.
 STRIDES = """
+a = ones(3, 4, 5); y = a.quantile(.5, 0).stride(), a.quantile(.5, 1).stride(), a.quantile(.5, -3).stride()
+a = ones(3, 4, 5); y = a.quantile(t([.5, .2]), 1).stride(), a.nanquantile(t([.5, .1]), 0).stride()
+a = ones(3, 4, 5, 2); y = a.quantile(.5, 2).stride(), a.quantile(.5, 2, keepdim=True).shape
 a, b = zeros(3, 4).t(), zeros(4, 3); y = a + b, b + a, torch.atan2(a, b), torch.where(a > b, b, a), a.lerp(b, .5), a == b
 a, b = zeros(3, 4).t(), zeros(4, 3); y = a.div(b, rounding_mode='floor'), a % b, a.xlogy(b), a.float_power(b), a.logical_and(b)
 a, b = zeros(3, 4).t().half(), zeros(4, 3).half(); y = a + b, b + a, a / b, a.pow(b), a.exp(), a.clamp(0, 1)
@@ -301,7 +465,7 @@ a = zeros(2, 3, 4, 5).contiguous(memory_format=torch.channels_last); y = torch.c
 def outcome(library: Any, program: str) -> dict[str, Any]:
     """The names that a program defines, or the kind of error that it ends with; PyTorch's NotImplementedError is one of many."""
     names = "zeros ones arange int64 int32 int16 int8 uint8 bool bfloat16 float16 float32 float64 complex64 complex128".split()
-    scope = {"torch": library, "t": library.tensor, "np": np}
+    scope = {"torch": library, "t": library.tensor, "np": np, "inf": np.inf, "nan": np.nan}
     scope |= {name: getattr(library, name) for name in names}
     known = set(scope)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -340,7 +504,7 @@ class Near:
         return repr(self.values)
 
 
-@pytest.mark.parametrize("program", [*ASSIGNMENTS, *OVERLAPS, *MIXED, *MORE, *STRIDES])
+@pytest.mark.parametrize("program", [*ASSIGNMENTS, *OVERLAPS, *MIXED, *ORDER, *RANGES, *MORE, *STRIDES])
 def test_outcome(program: str) -> None:
     assert outcome(tenfold, program) == outcome(torch, program)
 

@@ -124,3 +124,11 @@ def test_samples_are_drawn_in_memory_order(name, layout):
     (found, strides, state), (expected, expected_strides, expected_state) = results
     np.testing.assert_allclose(found, expected, rtol=1e-6)
     assert (strides, state) == (expected_strides, expected_state)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 17, 1500, 1501, 5000])
+def test_permutations_of_few_and_of_many_items(n):
+    torch.manual_seed(3)
+    tenfold.manual_seed(3)
+    assert tenfold.randperm(n).tolist() == torch.randperm(n).tolist()
+    assert tenfold.rand(2).tolist() == torch.rand(2).tolist()

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tenfold
+from tenfold import plugins
 from tenfold.dispatch.operators import OPERATORS
 
 torch = pytest.importorskip("torch")
@@ -85,6 +86,7 @@ def forms(operator):
 
 
 def compared():
+    plugins.load_operators()
     for name, operator in sorted(OPERATORS.items()):
         known = any(hasattr(place, name) for place in (torch, torch.nn.functional))
         compared_family = operator.family in ("pointwise", "activation", "reduction") and not operator.inplace_of

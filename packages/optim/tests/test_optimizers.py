@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import pickle
+import pkgutil
+from collections import OrderedDict
 from typing import Any
 
 import pytest
@@ -11,7 +14,23 @@ import pytest
 import tenfold
 from tenfold.optim import SGD, Adam, AdamW, Optimizer, optimizer as optimizer_module, rule
 
+# What every optimizer must do is tried with these; the others take parameters or gradients of another kind.
 EVERY = ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adamax", "NAdam", "RAdam", "Adadelta", "Rprop", "ASGD", "Adafactor"]
+
+OTHERS = {"LBFGS": "needs a closure", "Muon": "takes matrices only", "SparseAdam": "takes sparse gradients only"}
+
+
+def defined() -> set[str]:
+    """The optimizers in the package's modules. `swa_utils`, which averages modules, needs tenfold-nn."""
+    names = [module.name for module in pkgutil.iter_modules(tenfold.optim.__path__) if module.name != "swa_utils"]
+    found = (vars(importlib.import_module(f"tenfold.optim.{name}")).values() for name in names)
+    classes = {item for items in found for item in items if isinstance(item, type) and issubclass(item, Optimizer)}
+    return {item.__name__ for item in classes - {Optimizer, rule.RuleOptimizer}}
+
+
+def test_every_optimizer_is_public_and_tried() -> None:
+    assert defined() - set(tenfold.optim.__all__) == set(), "name it in tenfold/optim/__init__.py and in its __all__"
+    assert defined() - {*EVERY, *OTHERS} == set(), "name it in EVERY, or in OTHERS with the reason, and try it there by hand"
 
 
 def leaf(*values: float) -> Any:
@@ -263,6 +282,27 @@ def test_checkpoint_hooks() -> None:
     optimizer.load_state_dict(saved)
     assert optimizer.param_groups[0]["lr"] == 9.0
     assert seen[-1] == "loaded"
+
+
+def test_a_wrapper_without_the_bases_init_patches_its_step() -> None:
+    class Wrapper(tenfold.optim.Optimizer):
+        def __init__(self, inner: tenfold.optim.Optimizer) -> None:
+            self.inner, self.defaults, self.state, self.param_groups = inner, {}, inner.state, inner.param_groups
+            self._optimizer_step_pre_hooks = OrderedDict()
+            self._optimizer_step_post_hooks = OrderedDict()
+            self._patch_step_function()
+
+        def step(self, closure=None):
+            return self.inner.step(closure)
+
+    weight = tenfold.ones(1, requires_grad=True)
+    wrapper = Wrapper(tenfold.optim.SGD([weight], lr=0.5))
+    seen: list[str] = []
+    wrapper.register_step_pre_hook(lambda *_: seen.append("pre"))
+    weight.sum().backward()
+    wrapper.step()
+    assert (weight.item(), seen, Wrapper.step.hooked) == (0.5, ["pre"], True)
+    assert wrapper._zero_grad_profile_name == "Optimizer.zero_grad#Wrapper.zero_grad"
 
 
 def test_a_users_optimizer_gets_hooks_and_state() -> None:

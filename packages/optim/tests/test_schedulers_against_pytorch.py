@@ -201,3 +201,23 @@ def test_combined_checkpoints(kind: str) -> None:
         group["lr"] = other["lr"]
     resumed.load_state_dict(scheduler.state_dict())
     assert_same(run(mine, resumed, 20), run(optimizer, scheduler, 20))
+
+
+@pytest.mark.parametrize(
+    ("name", "rates"),
+    [("CyclicLR", {"base_lr": 0.01, "max_lr": 0.2}), ("OneCycleLR", {"max_lr": 0.2}), ("SWALR", {"swa_lr": 0.05})],
+)
+@pytest.mark.filterwarnings("ignore:Detected call of:UserWarning")
+def test_rates_given_as_tensors_stay_the_callers(name: str, rates: dict[str, float]) -> None:
+    found = []
+    for lib in (tenfold, torch):
+        home = lib.optim.swa_utils if name == "SWALR" else lib.optim.lr_scheduler
+        given = {key: lib.tensor(rate) for key, rate in rates.items()}
+        optimizer = lib.optim.SGD([lib.ones(1, requires_grad=True)], lr=lib.tensor(0.1), momentum=0.9)
+        scheduler = getattr(home, name)(optimizer, **given, **({"total_steps": 10} if name == "OneCycleLR" else {}))
+        for _ in range(4):
+            optimizer.step()
+            scheduler.step()
+        assert {key: round(t.item(), 6) for key, t in given.items()} == rates
+        found.append(round(float(optimizer.param_groups[0]["lr"]), 6))
+    assert found[0] == found[1]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tenfold
+from tenfold import plugins
 from tenfold.autograd import engine, gradient
 from tenfold.autograd.batching import BATCHING, batching
 from tenfold.autograd.tangents import TANGENTS, jvp_rule
@@ -16,6 +18,7 @@ from tenfold.dispatch.kernels import KERNELS, kernel
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import OPERATORS, composite, primitive
 from tenfold.dispatch.shape_rules import pointwise
+from tenfold.plugins.cards import card
 from tenfold.tensor.tensor import Tensor
 from tenfold.testing import ErrorSample, Make, Sample, check_operator, completeness, temporary_registrations
 from tenfold.testing.checks import CHECKS
@@ -189,6 +192,14 @@ def test_a_kernel_that_writes_beside_its_strided_input() -> None:
 
 def test_a_kernel_that_returns_its_input() -> None:
     assert "memory" in failing(plant(lambda input: input))
+
+
+@pytest.mark.parametrize("declared", [False, True])
+def test_an_overload_that_returns_its_argument(declared: bool) -> None:
+    """It has to be declared: nobody else sees that a write to the result would change the argument."""
+    planted = plant(returns_argument=declared)
+    planted.overload(lambda input: input)
+    assert ("memory" in failing(planted)) is not declared
 
 
 @pytest.mark.parametrize(
@@ -451,3 +462,91 @@ def test_checks_that_mean_nothing_are_not_made() -> None:
     report = check_operator(plant(nondifferentiable="for the test"))
     assert {r.check for r in report.results}.isdisjoint({"out", "inplace", "python_operator", "conditions", "second_gradient"})
     assert not report.of("skipped")
+
+
+def test_an_elements_difference_is_told_as_a_call() -> None:
+    operator = plant(lambda input: np.where(np.isinf(input), np.nan, squared(input)).astype(input.dtype))
+    reasons = [failure.reason for failure in check_operator(operator, checks=["special"]).failures]
+    assert "The first of them: planted(inf) is nan, the reference says inf" in reasons[0]
+    assert all("inf) is nan, the reference says inf" in reason for reason in reasons)
+
+
+def test_operators_are_named_by_themselves_their_function_or_their_name() -> None:
+    for target in ("exp", tenfold.exp, OPERATORS["exp"]):
+        assert completeness(target) == []
+        assert not check_operator(target, checks=["unchanged"]).failures
+    with pytest.raises(AttributeError, match="there is no operator 'expp'"):
+        check_operator("expp")
+
+
+def test_the_first_complaint_names_the_reference_too() -> None:
+    @primitive("pointwise", name="planted", rule=square_rule)
+    def declared(input: Tensor) -> Tensor:
+        """The square."""
+
+    missing = " ".join(completeness(declared))
+    assert "samples (tenfold.testing.samples)" in missing
+    assert "a reference for its values" in missing
+
+
+def test_a_kernel_and_a_gradient_in_another_familys_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    operator = declare_activation()
+    for module, text in {
+        "planted_kernels": "from tenfold.dispatch.kernels import kernel\nkernel(op.planted, device='cpu')(lambda input: input)",
+        "planted_rules": "from tenfold.autograd import gradient\ngradient(op.planted, input=lambda g: g)",
+    }.items():
+        (tmp_path / f"{module}.py").write_text(f"from tenfold import op\n{text}\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    plugins.register(WrongFamily(), "wrong_family")
+    try:
+        plugins.load_kernels("cpu", "pointwise")
+        plugins.load_family("tenfold_gradients", "pointwise")
+        missing = " ".join(completeness(operator))
+    finally:
+        plugins.unregister("wrong_family")
+    for what, hook in (("kernel", "tenfold_kernels"), ("gradient rule", "tenfold_gradients")):
+        assert f"a {what} where it is looked for" in missing
+        assert f"names for the family 'activation' ({hook})" in missing
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("sum", "kinds.py:"), ("add", "kinds.py:"), ("matmul", "through its body"), ("planted", "a loop over the examples")],
+)
+def test_an_operators_card_says_how_vmap_treats_it(name: str, expected: str) -> None:
+    @primitive("reduction", name="planted")
+    def declared(input: Tensor) -> Tensor:
+        """Nothing yet."""
+
+    (row,) = [line for line in card(name).splitlines() if line.startswith("  vmap ")]
+    assert expected in row
+
+
+def test_a_backward_pass_without_a_rule_says_where_one_is_looked_for() -> None:
+    operator = declare_activation()
+    kernel(operator, device="cpu")(lambda input: input.copy())
+    x = tenfold.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="in a module that its plugin names for the family 'activation'"):
+        operator(x).sum().backward()
+
+
+def declare_activation() -> Any:
+    @primitive("activation", name="planted", rule=square_rule)
+    def declared(input: Tensor) -> Tensor:
+        """The same."""
+
+    return declared.op
+
+
+class WrongFamily:
+    """A plugin whose kernel and gradient are in modules for another family than their operator's."""
+
+    TENFOLD_PLUGIN_API = 1
+
+    @plugins.hookimpl()
+    def tenfold_kernels(self, device: str) -> dict[str, str]:
+        return {"pointwise": "planted_kernels"} if device == "cpu" else {}
+
+    @plugins.hookimpl()
+    def tenfold_gradients(self) -> dict[str, str]:
+        return {"pointwise": "planted_rules"}

@@ -23,7 +23,6 @@ from tenfold.dispatch.devices import (
     get_default_device as get_default_device,
     set_default_device as set_default_device,
 )
-from tenfold.dispatch.families import families as _families
 from tenfold.dispatch.gradmode import (
     enable_grad as enable_grad,
     inference_mode as inference_mode,
@@ -32,7 +31,7 @@ from tenfold.dispatch.gradmode import (
     no_grad as no_grad,
     set_grad_enabled as set_grad_enabled,
 )
-from tenfold.dispatch.operators import ALIASES as _ALIASES, OPERATORS as _OPERATORS, op as op
+from tenfold.dispatch.operators import ALIASES as _ALIASES, LATE as _LATE_OPERATORS, OPERATORS as _OPERATORS, op as op
 from tenfold.dispatch.services import SERVICES as _SERVICES
 from tenfold.dispatch.sibling_operators import FUNCTIONS as _FUNCTIONS
 from tenfold.settings import environment as _environment, siblings as _siblings
@@ -47,7 +46,10 @@ from tenfold.types.memory_format import (
     layout as layout,
     memory_format as memory_format,
     preserve_format as preserve_format,
+    sparse_bsc as sparse_bsc,
+    sparse_bsr as sparse_bsr,
     sparse_coo as sparse_coo,
+    sparse_csc as sparse_csc,
     sparse_csr as sparse_csr,
     strided as strided,
 )
@@ -57,32 +59,29 @@ from tenfold.types.size import Size as Size
 _siblings.install()
 
 # What the lower rooms ask of the higher ones, and which module has it; imported when first asked for.
+_SERVICES.provide("tenfold.dispatch.callpath", "specialise source")
 _SERVICES.provide("tenfold.plugins.devices", "backend_of device_types plugin_failure")
 _SERVICES.provide("tenfold.plugins.loading", "load_kernels load_operators")
 _SERVICES.provide("tenfold.plugins.services", "autograd")
 _SERVICES.provide("tenfold.tensor.printing", "repr_of")
 _SERVICES.provide("tenfold.tensor.copying", "deep_copy reduce copy_storage reduce_storage")
 _SERVICES.provide("tenfold.multiprocessing.reductions", "reduce_sent_tensor reduce_sent_storage")
-_SERVICES.provide("tenfold.tensor.typed_storage", "typed_storage")
+_SERVICES.provide("tenfold.tensor.typed_storage", "typed_storage on_storage")
+_SERVICES.provide("tenfold.tensor.shared", "Segment mapped_file on_span require_shared_memory shared_copy span_of")
 _SERVICES.provide("tenfold.tensor.dlpack", "export dlpack_device from_dlpack")
+_SERVICES.provide("tenfold.array_api.info", "array_namespace")
 _SERVICES.provide("tenfold.ops.creation._data", "to_array")
 _SERVICES.provide("tenfold.ops.creation.factories", "from_numpy empty_strided")
 _SERVICES.provide("tenfold.ops.creation.legacy", "legacy_tensor")
 _SERVICES.provide("tenfold.sparse", "to_sparse sparse_mask")
 
-for _modules in _families("tenfold.ops").values():
-    for _module in _modules:
-        importlib.import_module(_module)
-from tenfold.ops import _dunders  # noqa: E402
-
+globals()["tensor"] = op.tensor.fn  # in place of the room of this name, which is an attribute by now
 newaxis = None
 
 _late.install(Tensor)
+from tenfold.tensor import layouts as _layouts  # noqa: E402 - gives Tensor the methods of other layouts
 
-# The public functions: one for each operator, and the dtypes under PyTorch's names.
-# `cpu` and `cuda` are methods; as names they are modules.
-globals().update({name: operator.fn for name, operator in _OPERATORS.items() if name not in ("cpu", "cuda")})
-globals().update(_ALIASES)
+# The dtypes under PyTorch's names. The public functions, one for each operator, come when they are asked for (`_found`).
 globals().update(_dtypes.BY_NAME)
 globals().update(_dtypes.ALIASES)
 
@@ -91,10 +90,13 @@ _LAZY = {
     name: f"tenfold.{module}"
     for module, names in {
         "amp": "autocast GradScaler _amp_foreach_non_finite_check_and_unscale_ _amp_update_scale_",
-        "amp.autocast": "is_autocast_enabled get_autocast_dtype get_autocast_gpu_dtype get_autocast_cpu_dtype "
-        "is_autocast_cpu_enabled is_autocast_cache_enabled clear_autocast_cache is_autocast_available",
+        "amp.autocast": "is_autocast_available set_autocast_enabled set_autocast_cpu_enabled",
+        "amp.settings": "is_autocast_enabled is_autocast_cpu_enabled is_autocast_cache_enabled set_autocast_cache_enabled "
+        "get_autocast_dtype get_autocast_gpu_dtype get_autocast_cpu_dtype set_autocast_dtype set_autocast_gpu_dtype "
+        "set_autocast_cpu_dtype clear_autocast_cache autocast_increment_nesting autocast_decrement_nesting",
         "checkpoint.serialization": "save load",
         "func": "vmap",
+        "ops.view.resizing": "resize_as_",
         "tensor.view_copies": "as_strided_copy detach_copy diagonal_copy expand_copy narrow_copy permute_copy select_copy "
         "split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy unsqueeze_copy view_copy "
         "view_as_complex_copy view_as_real_copy",
@@ -108,7 +110,8 @@ _LAZY = {
         "settings.precision": "set_float32_matmul_precision get_float32_matmul_precision",
         "settings.warnings": "set_warn_always is_warn_always_enabled",
         "settings.threads": "set_num_threads get_num_threads set_num_interop_threads get_num_interop_threads",
-        "sparse": "sparse_coo_tensor",
+        "sparse": "sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor sparse_bsc_tensor "
+        "sparse_compressed_tensor",
         "storage": "TypedStorage FloatStorage DoubleStorage HalfStorage BFloat16Storage LongStorage IntStorage ShortStorage "
         "CharStorage ByteStorage BoolStorage ComplexFloatStorage ComplexDoubleStorage _storage_classes",
         "tensor.dlpack": "from_dlpack to_dlpack",
@@ -126,6 +129,9 @@ _LAZY = {
 def _found(name: str) -> Any:
     if name in _LAZY:
         value = getattr(_from_packages(_LAZY[name].removeprefix("tenfold.")), name)
+    elif name in _LATE_OPERATORS and name not in ("cpu", "cuda"):  # methods; as names they are modules
+        importlib.import_module(_LATE_OPERATORS[name])
+        value = _ALIASES[name] if name in _ALIASES else _OPERATORS[name].fn
     elif name.startswith("_foreach_"):
         value = getattr(_from_packages("foreach"), name)
     elif name.startswith("__") and name not in ("__config__", "__future__"):
@@ -147,8 +153,9 @@ _INSIDE = {"dispatch", "generic", "layers", "ops", "settings"}  # rooms that no 
 
 
 def _own_names() -> list[str]:
+    names = {*globals(), *_LATE_OPERATORS} - {"cpu"}  # a method; as a name it is a module
     return [
-        name for name in globals() if not name.startswith("_") and not name.endswith("_plugin") and name not in _HELPERS | _INSIDE
+        name for name in names if not name.startswith("_") and not name.endswith("_plugin") and name not in _HELPERS | _INSIDE
     ]
 
 
@@ -158,7 +165,7 @@ def __dir__() -> list[str]:
         module.name for module in pkgutil.iter_modules(__path__) if module.name[0] != "_" and not module.name.endswith("_plugin")
     }
     homes = {distribution for name, distribution in _siblings.PACKAGES.items() if name in modules}
-    functions = {name for distribution, names in _FUNCTIONS.items() if distribution in homes for name in names}
+    functions = {name for distribution, names in _FUNCTIONS.items() if distribution in homes for name in names.split()}
     lazy = {name for name, module in _LAZY.items() if module.split(".")[1] in modules}
     dunders = {name for name in globals() if name.startswith("__")}
     return sorted({*_own_names(), *(modules - _INSIDE), *functions, *lazy, *dunders})

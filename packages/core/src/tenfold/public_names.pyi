@@ -37,115 +37,31 @@ uint16: _dtype
 uint32: _dtype
 uint64: _dtype
 uint8: _dtype
-from tenfold.types.errors import AcceleratorError as AcceleratorError
-from tenfold.storage import BFloat16Storage as BFloat16Storage
-from tenfold.ops.creation.legacy import BFloat16Tensor as BFloat16Tensor
-from tenfold.storage import BoolStorage as BoolStorage
-from tenfold.ops.creation.legacy import BoolTensor as BoolTensor
-from tenfold.storage import ByteStorage as ByteStorage
-from tenfold.ops.creation.legacy import ByteTensor as ByteTensor
-from tenfold.storage import CharStorage as CharStorage
-from tenfold.ops.creation.legacy import CharTensor as CharTensor
-from tenfold.storage import ComplexDoubleStorage as ComplexDoubleStorage
-from tenfold.storage import ComplexFloatStorage as ComplexFloatStorage
-from tenfold.storage import DoubleStorage as DoubleStorage
-from tenfold.ops.creation.legacy import DoubleTensor as DoubleTensor
-from tenfold.storage import FloatStorage as FloatStorage
-from tenfold.ops.creation.legacy import FloatTensor as FloatTensor
-from tenfold.random.generator import Generator as Generator
-from tenfold.amp import GradScaler as GradScaler
-from tenfold.storage import HalfStorage as HalfStorage
-from tenfold.ops.creation.legacy import HalfTensor as HalfTensor
-from tenfold.storage import IntStorage as IntStorage
-from tenfold.ops.creation.legacy import IntTensor as IntTensor
-from tenfold.storage import LongStorage as LongStorage
-from tenfold.ops.creation.legacy import LongTensor as LongTensor
-from tenfold.types.errors import OutOfMemoryError as OutOfMemoryError
-from tenfold.storage import ShortStorage as ShortStorage
-from tenfold.ops.creation.legacy import ShortTensor as ShortTensor
-from tenfold.storage import TypedStorage as TypedStorage
-from tenfold.amp import _amp_foreach_non_finite_check_and_unscale_ as _amp_foreach_non_finite_check_and_unscale_
-from tenfold.amp import _amp_update_scale_ as _amp_update_scale_
-from tenfold.settings.checks import _assert as _assert
-from tenfold.settings.checks import _assert_async as _assert_async
-from tenfold.settings.checks import _check as _check
-from tenfold.settings.checks import _check_index as _check_index
-from tenfold.settings.checks import _check_not_implemented as _check_not_implemented
-from tenfold.settings.checks import _check_tensor_all as _check_tensor_all
-from tenfold.settings.checks import _check_type as _check_type
-from tenfold.settings.checks import _check_value as _check_value
-from tenfold.storage import _storage_classes as _storage_classes
-from tenfold.ops.creation.legacy import _tensor_classes as _tensor_classes
-from tenfold.settings.determinism import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
-from tenfold.tensor.view_copies import as_strided_copy as as_strided_copy
-from tenfold.amp import autocast as autocast
-from tenfold.tensor.queries import broadcast_shapes as broadcast_shapes
-from tenfold.amp.autocast import clear_autocast_cache as clear_autocast_cache
-from tenfold.random.generator import default_generator as default_generator
-from tenfold.tensor.view_copies import detach_copy as detach_copy
-from tenfold.tensor.view_copies import diagonal_copy as diagonal_copy
-from tenfold.tensor.view_copies import expand_copy as expand_copy
-from tenfold.types.numeric_limits import finfo as finfo
-from tenfold.tensor.dlpack import from_dlpack as from_dlpack
-from tenfold.tensor.mapped import from_file as from_file
-from tenfold.amp.autocast import get_autocast_cpu_dtype as get_autocast_cpu_dtype
-from tenfold.amp.autocast import get_autocast_dtype as get_autocast_dtype
-from tenfold.amp.autocast import get_autocast_gpu_dtype as get_autocast_gpu_dtype
-from tenfold.settings.determinism import get_deterministic_debug_mode as get_deterministic_debug_mode
-from tenfold.settings.precision import get_float32_matmul_precision as get_float32_matmul_precision
-from tenfold.settings.threads import get_num_interop_threads as get_num_interop_threads
-from tenfold.settings.threads import get_num_threads as get_num_threads
-from tenfold.tensor.printing import get_printoptions as get_printoptions
-from tenfold.random.generator import get_rng_state as get_rng_state
-from tenfold.types.numeric_limits import iinfo as iinfo
-from tenfold.random.generator import initial_seed as initial_seed
-from tenfold.amp.autocast import is_autocast_available as is_autocast_available
-from tenfold.amp.autocast import is_autocast_cache_enabled as is_autocast_cache_enabled
-from tenfold.amp.autocast import is_autocast_cpu_enabled as is_autocast_cpu_enabled
-from tenfold.amp.autocast import is_autocast_enabled as is_autocast_enabled
-from tenfold.tensor.queries import is_complex as is_complex
-from tenfold.settings.determinism import is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled
-from tenfold.tensor.queries import is_floating_point as is_floating_point
-from tenfold.tensor.queries import is_inference as is_inference
-from tenfold.tensor.queries import is_nonzero as is_nonzero
-from tenfold.tensor.queries import is_same_size as is_same_size
-from tenfold.tensor.queries import is_signed as is_signed
-from tenfold.tensor.queries import is_storage as is_storage
-from tenfold.settings.warnings import is_warn_always_enabled as is_warn_always_enabled
-from tenfold.checkpoint.serialization import load as load
-from tenfold.random.generator import manual_seed as manual_seed
-from tenfold.tensor.view_copies import narrow_copy as narrow_copy
-from tenfold.tensor.queries import numel as numel
-from tenfold.tensor.view_copies import permute_copy as permute_copy
-from tenfold.checkpoint.serialization import save as save
-from tenfold.random.generator import seed as seed
-from tenfold.tensor.view_copies import select_copy as select_copy
-from tenfold.ops.creation.legacy import set_default_tensor_type as set_default_tensor_type
-from tenfold.settings.determinism import set_deterministic_debug_mode as set_deterministic_debug_mode
-from tenfold.settings.precision import set_float32_matmul_precision as set_float32_matmul_precision
-from tenfold.settings.threads import set_num_interop_threads as set_num_interop_threads
-from tenfold.settings.threads import set_num_threads as set_num_threads
-from tenfold.tensor.printing import set_printoptions as set_printoptions
-from tenfold.random.generator import set_rng_state as set_rng_state
-from tenfold.settings.warnings import set_warn_always as set_warn_always
-from tenfold.sparse import sparse_coo_tensor as sparse_coo_tensor
-from tenfold.tensor.view_copies import split_copy as split_copy
-from tenfold.tensor.view_copies import split_with_sizes_copy as split_with_sizes_copy
-from tenfold.tensor.view_copies import squeeze_copy as squeeze_copy
-from tenfold.tensor.view_copies import t_copy as t_copy
-from tenfold.tensor.dlpack import to_dlpack as to_dlpack
-from tenfold.tensor.view_copies import transpose_copy as transpose_copy
-from tenfold.tensor.queries import typename as typename
-from tenfold.tensor.view_copies import unbind_copy as unbind_copy
-from tenfold.tensor.view_copies import unfold_copy as unfold_copy
-from tenfold.tensor.view_copies import unsqueeze_copy as unsqueeze_copy
-from tenfold.settings.determinism import use_deterministic_algorithms as use_deterministic_algorithms
-from tenfold.tensor.view_copies import view_as_complex_copy as view_as_complex_copy
-from tenfold.tensor.view_copies import view_as_real_copy as view_as_real_copy
-from tenfold.tensor.view_copies import view_copy as view_copy
+from tenfold.amp import GradScaler as GradScaler, _amp_foreach_non_finite_check_and_unscale_ as _amp_foreach_non_finite_check_and_unscale_, _amp_update_scale_ as _amp_update_scale_, autocast as autocast
+from tenfold.amp.autocast import is_autocast_available as is_autocast_available, set_autocast_cpu_enabled as set_autocast_cpu_enabled, set_autocast_enabled as set_autocast_enabled
+from tenfold.amp.settings import autocast_decrement_nesting as autocast_decrement_nesting, autocast_increment_nesting as autocast_increment_nesting, clear_autocast_cache as clear_autocast_cache, get_autocast_cpu_dtype as get_autocast_cpu_dtype, get_autocast_dtype as get_autocast_dtype, get_autocast_gpu_dtype as get_autocast_gpu_dtype, is_autocast_cache_enabled as is_autocast_cache_enabled, is_autocast_cpu_enabled as is_autocast_cpu_enabled, is_autocast_enabled as is_autocast_enabled, set_autocast_cache_enabled as set_autocast_cache_enabled, set_autocast_cpu_dtype as set_autocast_cpu_dtype, set_autocast_dtype as set_autocast_dtype, set_autocast_gpu_dtype as set_autocast_gpu_dtype
+from tenfold.checkpoint.serialization import load as load, save as save
 from tenfold.func import vmap as vmap
+from tenfold.ops.creation.legacy import BFloat16Tensor as BFloat16Tensor, BoolTensor as BoolTensor, ByteTensor as ByteTensor, CharTensor as CharTensor, DoubleTensor as DoubleTensor, FloatTensor as FloatTensor, HalfTensor as HalfTensor, IntTensor as IntTensor, LongTensor as LongTensor, ShortTensor as ShortTensor, _tensor_classes as _tensor_classes, set_default_tensor_type as set_default_tensor_type
+from tenfold.ops.view.resizing import resize_as_ as resize_as_
+from tenfold.random.generator import Generator as Generator, default_generator as default_generator, get_rng_state as get_rng_state, initial_seed as initial_seed, manual_seed as manual_seed, seed as seed, set_rng_state as set_rng_state
+from tenfold.settings.checks import _assert as _assert, _assert_async as _assert_async, _check as _check, _check_index as _check_index, _check_not_implemented as _check_not_implemented, _check_tensor_all as _check_tensor_all, _check_type as _check_type, _check_value as _check_value
+from tenfold.settings.determinism import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled, get_deterministic_debug_mode as get_deterministic_debug_mode, is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled, set_deterministic_debug_mode as set_deterministic_debug_mode, use_deterministic_algorithms as use_deterministic_algorithms
+from tenfold.settings.precision import get_float32_matmul_precision as get_float32_matmul_precision, set_float32_matmul_precision as set_float32_matmul_precision
+from tenfold.settings.threads import get_num_interop_threads as get_num_interop_threads, get_num_threads as get_num_threads, set_num_interop_threads as set_num_interop_threads, set_num_threads as set_num_threads
+from tenfold.settings.warnings import is_warn_always_enabled as is_warn_always_enabled, set_warn_always as set_warn_always
+from tenfold.sparse import sparse_bsc_tensor as sparse_bsc_tensor, sparse_bsr_tensor as sparse_bsr_tensor, sparse_compressed_tensor as sparse_compressed_tensor, sparse_coo_tensor as sparse_coo_tensor, sparse_csc_tensor as sparse_csc_tensor, sparse_csr_tensor as sparse_csr_tensor
+from tenfold.storage import BFloat16Storage as BFloat16Storage, BoolStorage as BoolStorage, ByteStorage as ByteStorage, CharStorage as CharStorage, ComplexDoubleStorage as ComplexDoubleStorage, ComplexFloatStorage as ComplexFloatStorage, DoubleStorage as DoubleStorage, FloatStorage as FloatStorage, HalfStorage as HalfStorage, IntStorage as IntStorage, LongStorage as LongStorage, ShortStorage as ShortStorage, TypedStorage as TypedStorage, _storage_classes as _storage_classes
+from tenfold.tensor.dlpack import from_dlpack as from_dlpack, to_dlpack as to_dlpack
+from tenfold.tensor.mapped import from_file as from_file
+from tenfold.tensor.printing import get_printoptions as get_printoptions, set_printoptions as set_printoptions
+from tenfold.tensor.queries import broadcast_shapes as broadcast_shapes, is_complex as is_complex, is_floating_point as is_floating_point, is_inference as is_inference, is_nonzero as is_nonzero, is_same_size as is_same_size, is_signed as is_signed, is_storage as is_storage, numel as numel, typename as typename
+from tenfold.tensor.view_copies import as_strided_copy as as_strided_copy, detach_copy as detach_copy, diagonal_copy as diagonal_copy, expand_copy as expand_copy, narrow_copy as narrow_copy, permute_copy as permute_copy, select_copy as select_copy, split_copy as split_copy, split_with_sizes_copy as split_with_sizes_copy, squeeze_copy as squeeze_copy, t_copy as t_copy, transpose_copy as transpose_copy, unbind_copy as unbind_copy, unfold_copy as unfold_copy, unsqueeze_copy as unsqueeze_copy, view_as_complex_copy as view_as_complex_copy, view_as_real_copy as view_as_real_copy, view_copy as view_copy
+from tenfold.types.errors import AcceleratorError as AcceleratorError, OutOfMemoryError as OutOfMemoryError
+from tenfold.types.numeric_limits import finfo as finfo, iinfo as iinfo
 import tenfold.accelerator as accelerator
 import tenfold.amp as amp
+import tenfold.array_api as array_api
 import tenfold.as_torch as as_torch
 import tenfold.autograd as autograd
 import tenfold.backends as backends
@@ -166,6 +82,7 @@ import tenfold.hub as hub
 import tenfold.layers as layers
 import tenfold.linalg as linalg
 import tenfold.llvm as llvm
+import tenfold.masked as masked
 import tenfold.multiprocessing as multiprocessing
 import tenfold.nn as nn
 import tenfold.ops as ops
@@ -173,6 +90,7 @@ import tenfold.optim as optim
 import tenfold.overrides as overrides
 import tenfold.plugins as plugins
 import tenfold.profiler as profiler
+import tenfold.quasirandom as quasirandom
 import tenfold.random as random
 import tenfold.return_types as return_types
 import tenfold.scientific as scientific
@@ -459,6 +377,7 @@ def geqrf_pair(A: Tensor) -> builtins.tuple[Tensor, Tensor]: ...
 def ger(input: Tensor, vec2: Tensor, *, out: Any = ...) -> Tensor: ...
 def getitem(input: Tensor, index: Any) -> Tensor: ...
 def glu(input: Tensor, dim: builtins.int = ..., *, axis: Any = ...) -> Tensor: ...
+def gradient(input: Tensor, *, spacing: Any = ..., dim: Any = ..., edge_order: builtins.int = ..., axis: Any = ...) -> Any: ...
 def greater(input: Tensor, other: Tensor | Number, *, out: Any = ...) -> Tensor: ...
 def greater_(input: Tensor, other: Tensor | Number) -> Tensor: ...
 def greater_equal(input: Tensor, other: Tensor | Number, *, out: Any = ...) -> Tensor: ...
@@ -477,6 +396,8 @@ def hardtanh_(input: Tensor, min_val: builtins.float = ..., max_val: builtins.fl
 def heaviside(input: Tensor, values: Tensor, *, out: Any = ...) -> Tensor: ...
 def heaviside_(input: Tensor, values: Tensor) -> Tensor: ...
 def histc(input: Tensor, bins: builtins.int = ..., min: Any = ..., max: Any = ..., *, out: Any = ...) -> Tensor: ...
+def histogram(input: Tensor, bins: Any, *, range: Any = ..., weight: Tensor | None = ..., density: builtins.bool = ...) -> Any: ...
+def histogramdd(input: Tensor, bins: Any, range: Any = ..., weight: Tensor | None = ..., density: builtins.bool = ...) -> Any: ...
 def hsplit(input: Tensor, indices_or_sections: Any) -> builtins.tuple[Tensor, ...]: ...
 def hstack(tensors: Sequence[Tensor], *, out: Any = ...) -> Tensor: ...
 def hypot(input: Tensor, other: Tensor, *, out: Any = ...) -> Tensor: ...
@@ -679,6 +600,7 @@ def ones_like(input: Tensor, *, dtype: Any = ..., device: Any = ..., requires_gr
 def orgqr(A: Tensor, tau: Tensor, *, out: Any = ...) -> Tensor: ...
 def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: builtins.bool = ..., transpose: builtins.bool = ..., *, out: Any = ...) -> Tensor: ...
 def outer(input: Tensor, vec2: Tensor, *, out: Any = ...) -> Tensor: ...
+def pca_lowrank(A: Tensor, q: builtins.int | None = ..., center: builtins.bool = ..., niter: builtins.int = ...) -> Any: ...
 def permute(input: Tensor, *dims_: Any, dims: Any = ...) -> Tensor: ...
 def pinverse(input: Tensor, rcond: Any = ...) -> Tensor: ...
 def pivot_order(pivots: Tensor, rows: builtins.int) -> Tensor: ...
@@ -836,6 +758,7 @@ def subtract_(input: Tensor, other: Tensor | Number, *, alpha: Any = ...) -> Ten
 def sum(input: Tensor, dim: Any = ..., keepdim: builtins.bool = ..., *, dtype: Any = ..., axis: Any = ..., keepdims: Any = ..., out: Any = ...) -> Tensor: ...
 def sum_to_size(input: Tensor, *size_: Any, size: Any = ...) -> Tensor: ...
 def svd(input: Tensor, some: builtins.bool = ..., compute_uv: builtins.bool = ..., *, out: Any = ...) -> Any: ...
+def svd_lowrank(A: Tensor, q: builtins.int | None = ..., niter: builtins.int | None = ..., M: Tensor | None = ...) -> Any: ...
 def svd_triple(A: Tensor, full_matrices: builtins.bool) -> builtins.tuple[Tensor, Tensor, Tensor]: ...
 def swapaxes(input: Tensor, axis0: builtins.int, axis1: builtins.int) -> Tensor: ...
 def swapaxes_(input: Tensor, axis0: builtins.int, axis1: builtins.int) -> Tensor: ...

@@ -11,6 +11,7 @@ _PAIR = "values indices"
 FIELDS = {
     "max": _PAIR, "min": _PAIR, "aminmax": "min max", "sort": _PAIR, "topk": _PAIR, "kthvalue": _PAIR, "median": _PAIR,
     "nanmedian": _PAIR, "mode": _PAIR, "cummax": _PAIR, "cummin": _PAIR, "histogram": "hist bin_edges",
+    "histogramdd": "hist bin_edges",
     "frexp": "mantissa exponent", "qr": "Q R", "svd": "U S V", "slogdet": "sign logabsdet", "geqrf": "a tau",
     "lu_unpack": "P L U", "triangular_solve": "solution cloned_coefficient", "linalg_qr": "Q R", "linalg_svd": "U S Vh",
     "linalg_eigh": "eigenvalues eigenvectors", "linalg_eig": "eigenvalues eigenvectors", "linalg_cholesky_ex": "L info",

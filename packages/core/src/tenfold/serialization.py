@@ -1,5 +1,9 @@
 """`tenfold.serialization`: saving and loading under PyTorch's module name."""
 
+import os
+from collections.abc import Callable
+from typing import IO, Any, TypeAlias
+
 from tenfold.checkpoint.archive import reading, writing
 from tenfold.checkpoint.errors import CheckpointError
 from tenfold.checkpoint.files import is_zipfile, open_file_like
@@ -24,6 +28,7 @@ from tenfold.checkpoint.options import (
 )
 from tenfold.checkpoint.serialization import DEFAULT_PROTOCOL, get_unsafe_globals_in_checkpoint, load, save
 from tenfold.checkpoint.torch_names import torch_names
+from tenfold.dispatch.devices import device
 
 __all__ = [
     "DEFAULT_PROTOCOL", "MAGIC_NUMBER", "MAP_PRIVATE", "MAP_SHARED", "PROTOCOL_VERSION", "CheckpointError", "LoadEndianness",
@@ -32,6 +37,10 @@ __all__ = [
     "save", "set_crc32_options", "set_default_load_endianness", "set_default_mmap_options", "skip_data",
     "torch_names",
 ]  # fmt: skip
+
+FILE_LIKE: TypeAlias = str | os.PathLike[str] | IO[bytes]
+FileLike: TypeAlias = FILE_LIKE
+MAP_LOCATION: TypeAlias = Callable[[Any, str], Any] | device | str | dict[str, str] | None
 
 # PyTorch's own names for what programs use that look into the archive.
 _open_zipfile_reader, _open_zipfile_writer = reading, writing

@@ -10,8 +10,17 @@ import warnings
 from typing import Any
 
 from tenfold.amp import lists
+from tenfold.amp.settings import (
+    SETTINGS,
+    autocast_decrement_nesting,
+    autocast_increment_nesting,
+    checked,
+    clear_autocast_cache,
+    get_autocast_dtype,
+    is_autocast_enabled,
+)
 from tenfold.dispatch.operators import Operator
-from tenfold.dispatch.runtime import STATE, Layer, call_inside
+from tenfold.dispatch.runtime import STATE, Layer, call_inside, enter_outermost, leave_outermost
 from tenfold.plugins import backends
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
@@ -27,11 +36,53 @@ def is_autocast_available(device_type: str) -> bool:
     return device_type in backends()
 
 
-class autocast(Layer):  # noqa: N801 - PyTorch's name
+class Casting(Layer):
+    """Casts the arguments of every operator as this thread's settings say, once however many of these are entered."""
+
+    def handle(self, operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        STATE.layers = tuple(layer for layer in STATE.layers if not isinstance(layer, Casting))
+        device_type = _device_type(args, kwargs)
+        if device_type is None:
+            return call_inside(self, operator, args, kwargs)  # a body may go on with tensors that it makes
+        table, name = lists.for_device(device_type), operator.name
+        if name in table.kept:
+            return operator.fn(*args, **kwargs)
+        if name in table.lower or name in table.float32:
+            target = get_autocast_dtype(device_type) if name in table.lower else dtypes.float32
+            cast = functools.partial(_cast, device_type=device_type, target=target)
+            return operator.fn(*_map(cast, args), **_map(cast, kwargs))
+        return call_inside(self, operator, args, kwargs)  # what a body calls is cast too
+
+
+def _device_type(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """The device type on whose lists a call goes: that of its tensors, if autocast is on for it."""
+    on = [name for name, enabled in SETTINGS.enabled.items() if enabled]
+    found: list[str] = []
+    if on:
+        _map(lambda x: found.append(x.device.type) if isinstance(x, Tensor) else None, [args, kwargs])
+    return next((name for name in found if name in on), None)
+
+
+def _cast(x: Any, device_type: str, target: dtypes.dtype) -> Any:
+    if not isinstance(x, Tensor) or x.device.type != device_type or x.dtype is target:
+        return x
+    if x.dtype not in (dtypes.float32, dtypes.float16, dtypes.bfloat16):
+        return x
+    if not (SETTINGS.cache and x.is_leaf and x.requires_grad and STATE.grad_enabled):
+        return x.to(target)
+    # A weight used several times is cast once, and its gradients meet at one node.
+    casts = SETTINGS.casts
+    known = casts.get(id(x))
+    if known is None or known[1] != x._version or known[2].dtype is not target:
+        known = casts[id(x)] = (x, x._version, x.to(target))
+    return known[2]
+
+
+class autocast(Casting):  # noqa: N801 - PyTorch's name
     """Run operators inside in the dtype that suits them: products in `dtype`, losses (and off the CPU sums) in float32.
 
-    Only float32 and half tensors on devices of the given type are cast. The gradient graph holds the casts, so
-    gradients arrive in the dtype of the parameters. Also a decorator.
+    Only float32 and half tensors on devices of the given type are cast; an `autocast` for another type around this one
+    goes on. The gradient graph holds the casts, so gradients arrive in the dtype of the parameters. Also a decorator.
 
     >>> import tenfold
     >>> a = tenfold.ones(2, 2)
@@ -43,118 +94,91 @@ class autocast(Layer):  # noqa: N801 - PyTorch's name
     def __init__(self, device_type: str, dtype: Any = None, enabled: bool = True, cache_enabled: bool | None = None) -> None:
         if not isinstance(device_type, str):
             raise ValueError(f"autocast: expected `device_type` of type `str`, got: `{type(device_type)}`")
-        if not is_autocast_available(device_type):
-            if device_type != "cuda":
-                raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
-            if enabled:
-                warnings.warn(
-                    "User provided device_type of 'cuda', but CUDA is not available. Disabling", UserWarning, stacklevel=2
-                )
-            enabled = False
-        self.device_type, self.enabled, self.lists = device_type, enabled, lists.for_device(device_type)
-        self.fast_dtype = dtype or _default_dtype(device_type)
-        if self.fast_dtype not in (dtypes.float16, dtypes.bfloat16):
-            raise RuntimeError(f"autocast: dtype must be tenfold.float16 or tenfold.bfloat16, got {self.fast_dtype}")
-        self.cache_enabled = cache_enabled is not False
-        self._casts: dict[int, tuple[Tensor, int, Tensor]] = {}  # id: (tensor, its version then, cast)
+        if not is_autocast_available(device_type) and device_type != "cuda":
+            raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
+        self.device = device_type
+        self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
+        self._cache_enabled = SETTINGS.cache if cache_enabled is None else cache_enabled
+        self._enabled = enabled and self._possible()
+        self._previous: list[tuple[bool, dtypes.dtype, bool]] = []  # one for each block that is open
 
-    def handle(self, operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        # The innermost autocast decides alone.
-        STATE.layers = tuple(layer for layer in STATE.layers if not isinstance(layer, autocast))
-        name = operator.name
-        if name in self.lists.kept:
-            return operator.fn(*args, **kwargs)
-        if self.enabled and (name in self.lists.lower or name in self.lists.float32):
-            target = self.fast_dtype if name in self.lists.lower else dtypes.float32
-            cast = functools.partial(self._cast, target=target)
-            return operator.fn(*_map(cast, args), **_map(cast, kwargs))
-        return call_inside(self, operator, args, kwargs)  # what a body calls is cast too
+    def _possible(self) -> bool:
+        """Whether there is such a device, and its products can have the dtype; warns where not."""
+        why = None
+        if not is_autocast_available(self.device):
+            why = "User provided device_type of 'cuda', but CUDA is not available. Disabling"
+        elif self.fast_dtype not in (dtypes.float16, dtypes.bfloat16):
+            why = (
+                f"In {self.device.upper()} autocast, but the target dtype is not supported. Disabling autocast.\n"
+                f"{self.device.upper()} Autocast only supports dtypes of {dtypes.bfloat16}, {dtypes.float16} currently."
+            )
+        if why is not None:
+            warnings.warn(why, UserWarning, stacklevel=3)
+        return why is None
 
-    def _cast(self, x: Any, target: dtypes.dtype) -> Any:
-        if not isinstance(x, Tensor) or x.device.type != self.device_type or x.dtype is target:
-            return x
-        if x.dtype not in (dtypes.float32, dtypes.float16, dtypes.bfloat16):
-            return x
-        if not (self.cache_enabled and x.is_leaf and x.requires_grad and STATE.grad_enabled):
-            return x.to(target)
-        # A weight used several times is cast once, and its gradients meet at one node.
-        known = self._casts.get(id(x))
-        if known is None or known[1] != x._version or known[2].dtype is not target:
-            known = self._casts[id(x)] = (x, x._version, x.to(target))
-        return known[2]
+    def __enter__(self) -> Any:
+        self._previous.append((is_autocast_enabled(self.device), get_autocast_dtype(self.device), SETTINGS.cache))
+        self._set(self._enabled, self.fast_dtype, self._cache_enabled)
+        autocast_increment_nesting()
+        return super().__enter__()
 
     def __exit__(self, *exc: object) -> None:
         super().__exit__(*exc)
-        if not any(isinstance(layer, autocast) for layer in STATE.layers):
-            self._casts.clear()
+        if autocast_decrement_nesting() == 0:
+            clear_autocast_cache()
+        self._set(*self._previous.pop())
+        _stay_on()
+
+    def _set(self, enabled: bool, dtype: dtypes.dtype, cache: bool) -> None:
+        SETTINGS.enabled[self.device], SETTINGS.fast[self.device], SETTINGS.cache = enabled, dtype, cache
 
     def __call__(self, function: Any) -> Any:
         @functools.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
-            with autocast(self.device_type, self.fast_dtype, self.enabled, self.cache_enabled):
+            with self:
                 return function(*args, **kwargs)
 
         return wrapped
 
 
-def is_autocast_enabled(device_type: str = "cuda") -> bool:
-    """Whether operators on devices of a type are cast here.
+_OUTSIDE = Casting()  # the layer of a thread in which autocast was switched on by hand, around all others
+
+
+def _stay_on() -> None:
+    """Have operators cast outside of every block, too, exactly if autocast is on for some device type."""
+    on, there = any(SETTINGS.enabled.values()), _OUTSIDE in STATE.layers
+    if there and not on:
+        leave_outermost(_OUTSIDE)
+    elif on and not (there or SETTINGS.nesting):
+        enter_outermost(_OUTSIDE)
+
+
+def set_autocast_enabled(*arguments: Any, **named: Any) -> None:
+    """`set_autocast_enabled(device_type, enabled)`: cast operators on devices of a type, or no longer.
+
+    `set_autocast_enabled(enabled)` is about "cuda". It holds in this thread until it is changed, inside a block until its end.
 
     >>> import tenfold
-    >>> with tenfold.autocast("cpu"):
-    ...     tenfold.is_autocast_enabled("cpu"), tenfold.is_autocast_enabled("cuda")
-    (True, False)
-    """
-    layer = _innermost(device_type)
-    return layer is not None and layer.enabled
-
-
-def get_autocast_dtype(device_type: str) -> dtypes.dtype:
-    """The dtype that products on devices of a type get, here or with an `autocast` that names none.
-
-    >>> import tenfold
-    >>> tenfold.get_autocast_dtype("cpu")
+    >>> tenfold.set_autocast_enabled("cpu", True)
+    >>> (tenfold.ones(2, 2) @ tenfold.ones(2, 2)).dtype
     tenfold.bfloat16
+    >>> tenfold.set_autocast_enabled("cpu", False)
     """
-    layer = _innermost(device_type)
-    return _default_dtype(device_type) if layer is None else layer.fast_dtype
+    given = [*arguments, *(named[key] for key in ("device_type", "enabled") if key in named)]
+    if len(given) not in (1, 2) or len(given) != len(arguments) + len(named):
+        raise TypeError("set_autocast_enabled() takes (device_type, enabled) or (enabled)")
+    device_type, enabled = given if len(given) == 2 else ("cuda", *given)
+    if not isinstance(enabled, bool):
+        raise TypeError(
+            f"set_autocast_enabled(): argument 'enabled' (position {len(given)}) must be bool, not {type(enabled).__name__}"
+        )
+    SETTINGS.enabled[checked(device_type)] = enabled
+    _stay_on()
 
 
-def get_autocast_gpu_dtype() -> dtypes.dtype:
-    """`get_autocast_dtype("cuda")`."""
-    return get_autocast_dtype("cuda")
-
-
-def get_autocast_cpu_dtype() -> dtypes.dtype:
-    """`get_autocast_dtype("cpu")`."""
-    return get_autocast_dtype("cpu")
-
-
-def is_autocast_cpu_enabled() -> bool:
-    """`is_autocast_enabled("cpu")`."""
-    return is_autocast_enabled("cpu")
-
-
-def is_autocast_cache_enabled() -> bool:
-    """Whether weights are cast once for all uses inside an `autocast`."""
-    layer = next((layer for layer in reversed(STATE.layers) if isinstance(layer, autocast)), None)
-    return layer is None or layer.cache_enabled
-
-
-def clear_autocast_cache() -> None:
-    """Forget the casts of weights."""
-    for layer in STATE.layers:
-        if isinstance(layer, autocast):
-            layer._casts.clear()
-
-
-def _innermost(device_type: str) -> autocast | None:
-    layers = (layer for layer in reversed(STATE.layers) if isinstance(layer, autocast))
-    return next((layer for layer in layers if layer.device_type == device_type), None)
-
-
-def _default_dtype(device_type: str) -> dtypes.dtype:
-    return dtypes.bfloat16 if device_type == "cpu" else dtypes.float16
+def set_autocast_cpu_enabled(enabled: bool) -> None:
+    """`set_autocast_enabled("cpu", enabled)`."""
+    set_autocast_enabled("cpu", enabled)
 
 
 def _map(function: Any, value: Any) -> Any:

@@ -6,7 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from tenfold.amp.autocast import autocast, get_autocast_dtype, is_autocast_enabled
+from tenfold.amp.autocast import autocast
+from tenfold.amp.settings import get_autocast_dtype, is_autocast_enabled
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 

@@ -5,6 +5,7 @@ Source: P. Micikevicius et al., "Mixed Precision Training", ICLR 2018, section 3
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Iterable
 from typing import Any
@@ -126,11 +127,38 @@ class GradScaler:
         self._known_scale("step")
         if self._stage.get(id(optimizer)) == "stepped":
             raise RuntimeError("step() has already been called since the last update().")
+        if getattr(optimizer, "_step_supports_amp_scaling", False):
+            return self._step_that_scales(optimizer, args, kwargs)
         if self._stage.get(id(optimizer)) is None:
             self.unscale_(optimizer)
         found = self._found[id(optimizer)]
         self._stage[id(optimizer)] = "stepped"
         return None if sum(float(flag) for flag in found.values()) else optimizer.step(*args, **kwargs)
+
+    def _step_that_scales(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The step of an optimizer that unscales by itself: it gets the scale (None: divided by already) and what was found."""
+        scale = self._known_scale("step")
+        unscaled = self._stage.get(id(optimizer)) == "unscaled"
+        if "grad_scaler" in inspect.signature(optimizer.step).parameters:
+            warnings.warn(
+                "GradScaler is going to stop passing itself as a keyword argument to the passed optimizer. In the near future "
+                "GradScaler registers `grad_scale: Tensor` and `found_inf: Tensor` to the passed optimizer and let the optimizer "
+                "use them directly.",
+                FutureWarning,
+                stacklevel=3,
+            )
+            result = optimizer.step(*args, **kwargs, grad_scaler=self)
+            self._stage[id(optimizer)] = "stepped"
+            return result
+        if not unscaled:
+            none = tenfold.zeros((), dtype=tenfold.float32, device=scale.device)
+            self._found[id(optimizer)] = self._unscale_grads_(optimizer, tenfold.ones_like(scale), none, True)
+        optimizer.grad_scale = None if unscaled else scale * getattr(optimizer, "grad_scale", 1)
+        optimizer.found_inf = tenfold.stack([f.to(scale.device) for f in self._found[id(optimizer)].values()]).sum()
+        result = optimizer.step(*args, **kwargs)
+        self._stage[id(optimizer)] = "stepped"
+        del optimizer.grad_scale, optimizer.found_inf
+        return result
 
     def update(self, new_scale: float | Tensor | None = None) -> None:
         """After the steps of an iteration: the next scale, or a given one."""

@@ -31,6 +31,8 @@ class Dual(Meta):
 class DualLevel(Transform):
     """One forward-mode derivative."""
 
+    enabled = True  # whether tangents are pushed on; forward_ad._set_fwd_grad_enabled
+
     def wrap(self, primal: Tensor, tangent: Tensor | None) -> Tensor:
         """A wrapper around a primal and its tangent."""
         inner: Any = primal._array
@@ -70,7 +72,7 @@ class DualLevel(Transform):
         tangents: dict[str, Any] = {}
         for name, value in values.items():
             primals[name], tangent = self.unwrap(value)
-            if tangent is not None and not (isinstance(tangent, list) and all(t is None for t in tangent)):
+            if self.enabled and tangent is not None and not (isinstance(tangent, list) and all(t is None for t in tangent)):
                 tangents[name] = tangent
         if self.closed:
             return operator.fn(**primals)

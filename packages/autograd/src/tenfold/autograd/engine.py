@@ -8,7 +8,10 @@ from typing import Any
 
 from tenfold.autograd import anomaly, hooks
 from tenfold.autograd.nodes import AccumulateGrad, Node
+from tenfold.dispatch.meta import contiguous_strides
 from tenfold.dispatch.runtime import STATE, set_grad_enabled_here
+from tenfold.ops.creation.factories import empty_strided
+from tenfold.types.memory_format import is_dense
 
 
 def run(
@@ -201,13 +204,26 @@ def _accumulate(node: AccumulateGrad | Any, g: Any, create_graph: bool) -> None:
     if present is None:
         # g may be kept as it is if nothing refers to it but this call, and to its array but g.
         private = g._storage is None and getrefcount(g) <= _OWN_REFERENCES and getrefcount(g._array) <= 2
-        leaf._grad = g if private else g.clone()
+        if g._array.strides != leaf._array.strides and (alike := _laid_out(g, leaf)) is not None:
+            leaf._grad = alike
+        else:
+            leaf._grad = g if private else g.clone()
     elif create_graph or STATE.grad_enabled:
         leaf._grad = present + g
     else:
         present.add_(g)
     if node._extra is not None:
         hooks.accumulated(node, leaf, g)
+
+
+def _laid_out(g: Any, leaf: Any) -> Any:
+    """The gradient in the memory order of its leaf, or row by row where the leaf has gaps; None if it lies so already."""
+    if g._key is not leaf._key.device or g.is_sparse or g.dtype is not leaf.dtype:
+        return None
+    strides = leaf.stride() if is_dense(leaf._array) else contiguous_strides(g.shape)
+    if all(n == 1 or have == want for n, have, want in zip(g.shape, g.stride(), strides)):
+        return None
+    return empty_strided(tuple(g.shape), strides, dtype=g.dtype, device=g.device).copy_(g)
 
 
 def _own_references() -> int:

@@ -8,6 +8,7 @@ from tenfold.autograd.dual_level import DualLevel
 from tenfold.autograd.recording import alias
 from tenfold.autograd.tangents import draws
 from tenfold.dispatch.runtime import STATE
+from tenfold.ops.creation.factories import zeros
 from tenfold.tensor.tensor import Tensor
 
 
@@ -77,6 +78,31 @@ class dual_level:  # noqa: N801 - PyTorch's name
         exit_dual_level(level=self.level)
 
 
+def _innermost() -> DualLevel | None:
+    return next((t for t in reversed(STATE.transforms) if isinstance(t, DualLevel)), None)
+
+
+def _is_fwd_grad_enabled() -> bool:
+    """Whether the innermost level pushes tangents on."""
+    found = _innermost()
+    return found is None or found.enabled
+
+
+class _set_fwd_grad_enabled:  # noqa: N801 - PyTorch's name
+    """A context in which results have no tangents of the innermost level (False), or have them again (True)."""
+
+    def __init__(self, mode: bool) -> None:
+        self.level, self.mode = _innermost(), mode
+
+    def __enter__(self) -> None:
+        if self.level is not None:
+            self.before, self.level.enabled = self.level.enabled, self.mode
+
+    def __exit__(self, *exc: object) -> None:
+        if self.level is not None:
+            self.level.enabled = self.before
+
+
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """The tensor with a tangent of its shape and dtype. Raises RuntimeError outside a level."""
     found = _entered()
@@ -100,7 +126,26 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         )
     if tensor.dtype is not tangent.dtype:
         raise RuntimeError(f"make_dual: expected a tangent of dtype {tensor.dtype}, got {tangent.dtype}")
-    return found.wrap(found.unwrap(tensor)[0], tangent)
+    primal = found.unwrap(tensor)[0]
+    return found.wrap(primal, tangent if _lies_alike(primal, tangent) else _laid_out(primal, tangent))
+
+
+def _lies_alike(primal: Tensor, tangent: Tensor) -> bool:
+    """Whether every view of the primal has its counterpart of the tangent: they lie in memories of one size in one way."""
+    if primal._key.level is not None or tangent._key.level is not None or primal.layout is not tangent.layout:
+        return True
+    if primal._storage is None and tangent._storage is None and primal._array.strides == tangent._array.strides:
+        return True
+    if not primal.numel():
+        return True
+    where = (primal.stride(), primal.storage_offset(), primal.untyped_storage().nbytes())
+    return where == (tangent.stride(), tangent.storage_offset(), tangent.untyped_storage().nbytes())
+
+
+def _laid_out(primal: Tensor, tangent: Tensor) -> Tensor:
+    """A copy of the tangent that lies in memory of its own as the primal does."""
+    whole = zeros((primal.untyped_storage().nbytes() // primal.itemsize,), dtype=tangent.dtype, device=tangent.device)
+    return whole.as_strided(primal.shape, primal.stride(), primal.storage_offset()).copy_(tangent)
 
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,7 @@ from tenfold.autograd.function_ctx import FunctionCtx
 from tenfold.autograd.inplace import rebase
 from tenfold.autograd.nodes import RELEASED, Node, Output
 from tenfold.autograd.recording import alias, modified, restore, second_time
+from tenfold.autograd.refusing import refusing
 from tenfold.autograd.saved import Packed, current_hooks, raw_saved
 from tenfold.dispatch.gradmode import no_grad
 from tenfold.dispatch.inplace import _broadcasts_to, bump_version, check_writable
@@ -158,6 +160,9 @@ class _SavedForForward:
         self.ctx._saved = self.kept
 
 
+_TWICE = "trying to differentiate twice a function that was marked with @once_differentiable"
+
+
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
     """Decorator of a `backward` that cannot itself be differentiated: its results say so when that is tried."""
 
@@ -170,28 +175,10 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
             return results
         single = not isinstance(results, tuple)
         sources = tuple(g._node for g in gs if g is not None and g._node is not None)
-        made = tuple(_refusing(r, sources) for r in ((results,) if single else results))
+        made = tuple(None if r is None else refusing(r, sources, _TWICE) for r in ((results,) if single else results))
         return made[0] if single else made
 
     return wrapped
-
-
-class _OnceDifferentiable(Node):
-    """Stands in the graph for the derivative that does not exist."""
-
-    __slots__ = ()
-
-    def apply(self, g: Any, wanted: Any) -> Any:
-        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
-
-
-def _refusing(r: Any, sources: tuple[Node, ...]) -> Any:
-    if r is not None:
-        node: Any = object.__new__(_OnceDifferentiable)
-        node._next, node._shape, node._extra = sources, r._array.shape, None
-        r = r.detach()
-        r._node = node
-    return r
 
 
 class _FunctionMeta(type):
@@ -278,9 +265,26 @@ class Function(metaclass=_FunctionMeta):
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run the function and record it."""
+        if cls.setup_context is not Function.setup_context and (kwargs or len(args) != cls._count()):
+            args, kwargs = _with_defaults(cls, args, kwargs), {}
         if any(isinstance(a, Tensor) and a._key.level is not None for a in args):
             return SERVICES.apply_through_transforms(cls, args)
         return apply_recorded(cls, args, kwargs)
+
+    @classmethod
+    def _count(cls) -> int:
+        """How many arguments forward takes."""
+        found: Any = cls.__dict__.get("_arity")
+        if found is None:
+            found = cls._arity = len(inspect.signature(cls.forward).parameters)  # type: ignore[attr-defined]
+        return int(found)
+
+
+def _with_defaults(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """The arguments of forward, what was left out included: setup_context gets them all."""
+    bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return tuple(bound.args)
 
 
 class InplaceFunction(Function):

@@ -60,6 +60,10 @@ def gradcheck(
                 problem.check_batched()
         if check_forward_ad or check_batched_forward_grad:
             problem.compare_forward()
+        if check_forward_ad and check_undefined_grad:
+            problem.check_undefined_forward()
+        if check_batched_forward_grad:
+            problem.check_batched_forward()
     except GradcheckError:
         if raise_exception:
             raise
@@ -234,15 +238,28 @@ class _Problem:
 
     def _close(self, place: int, analytical: Any, numerical: Any, how: str = "") -> None:
         excess = np.abs(analytical - numerical) - self.rtol * np.abs(numerical)
-        if excess.size and not (excess <= self.atol).all():
-            j, k = np.unravel_index(int(np.nanargmax(np.where(np.isnan(excess), np.inf, excess))), excess.shape)
-            output, element = self._place_of(int(j))
-            raise GradcheckError(
-                f"Jacobian {how}mismatch for output {output} with respect to input {place}, at element {element} of the output "
-                f"and {k} of the input (complex elements count twice)\n"
-                f"numerical: {float(numerical[j, k])!r}\nanalytical: {float(analytical[j, k])!r}\n"
-                f"{int((excess > self.atol).sum())} of {excess.size} entries differ (rtol {self.rtol}, atol {self.atol})"
-            )
+        if not excess.size or (excess <= self.atol).all():
+            return
+        rows, imaginary = self._reported(~(excess <= self.atol).all(1))
+        worst = np.where(np.isnan(excess), np.inf, excess)[rows]
+        i, k = np.unravel_index(int(worst.argmax()), worst.shape)
+        j = int(rows[i])
+        output, element = self._place_of(j)
+        raise GradcheckError(
+            f"{'While considering the imaginary part of complex outputs only, ' if imaginary else ''}"
+            f"Jacobian {how}mismatch for output {output} with respect to input {place}, at element {element} of the output "
+            f"and {k} of the input (complex elements count twice)\n"
+            f"numerical: {float(numerical[j, k])!r}\nanalytical: {float(analytical[j, k])!r}\n"
+            f"{int((excess > self.atol).sum())} of {excess.size} entries differ (rtol {self.rtol}, atol {self.atol})"
+        )
+
+    def _reported(self, wrong: Any) -> tuple[Any, bool]:
+        """The rows of the Jacobian to speak of: wrong ones, of imaginary parts if any, of the first output that has some."""
+        rows = np.flatnonzero(wrong)
+        places = [self._place_of(int(row)) for row in rows]
+        odd = [self.outputs[output].is_complex() and element % 2 == 1 for output, element in places]
+        chosen = [(row, output) for row, (output, _), is_odd in zip(rows, places, odd) if is_odd or not any(odd)]
+        return np.array([row for row, output in chosen if output == chosen[0][1]]), any(odd)
 
     def check_repeated(self, tolerance: float) -> None:
         """Two backward passes give the same."""
@@ -300,20 +317,61 @@ class _Problem:
 
     def compare_forward(self) -> None:
         """Forward-mode derivatives along random directions are the differences."""
+        for place in self.places:
+            direction = self.direction(place)
+            found = self.pushed(place, self.tangent(place, direction))
+            self._close(place, _joined(found)[:, None], self.difference(place, direction)[:, None], "computed with forward mode ")
+
+    def direction(self, place: int) -> Any:
+        return self.rng.uniform(0.5, 1.5, _flat(self.inputs[place]).shape)
+
+    def tangent(self, place: int, direction: Any) -> Any:
+        x = self.inputs[place]
+        return _tensor_like(x, _shaped(direction, x))
+
+    def pushed(self, place: int, tangent: Any, others: bool = True) -> list[Any]:
+        """The tangents of the outputs for one of an input; those of the other inputs are zeros (`others`) or undefined."""
         from tenfold.autograd import forward_ad  # forward mode is loaded when asked for
 
+        def dual(i: int, v: Any) -> Any:
+            if i == place:
+                return forward_ad.make_dual(v.detach(), tangent)
+            if not _requires_grad(v):
+                return v
+            return forward_ad.make_dual(v.detach(), _zeros(v)) if others else v.detach()
+
+        with forward_ad.dual_level():
+            results = _as_tuple(self.func(*[dual(i, v) for i, v in enumerate(self.inputs)]))
+            pairs = [forward_ad.unpack_dual(results[i]) for i in self.kept]
+            return [_zeros(p) if t is None else t for p, t in pairs]
+
+    def check_undefined_forward(self) -> None:
+        """An input without a tangent counts as one with zeros."""
         for place in self.places:
-            x = self.inputs[place]
-            direction = self.rng.uniform(0.5, 1.5, _flat(x).shape)
-            with forward_ad.dual_level():
-                dual = forward_ad.make_dual(x.detach(), _tensor_like(x, _shaped(direction, x)))
-                arguments = [dual if i == place else v.detach() if _requires_grad(v) else v for i, v in enumerate(self.inputs)]
-                results = _as_tuple(self.func(*arguments))
-                pairs = [forward_ad.unpack_dual(results[i]) for i in self.kept]
-                tangents = [_zeros(p) if t is None else t for p, t in pairs]
-            self._close(
-                place, _joined(tangents)[:, None], self.difference(place, direction)[:, None], "computed with forward mode "
-            )
+            tangent = self.tangent(place, self.direction(place))
+            found = self.pushed(place, tangent, others=False)
+            if len(self.places) > 1 and not np.allclose(_joined(found), _joined(self.pushed(place, tangent))):
+                raise GradcheckError(
+                    f"Expected forward mode to handle undefined tangents: those beside input {place} are not treated as zeros"
+                )
+
+    def check_batched_forward(self) -> None:
+        """Several tangents at once, under vmap, give what they give one by one."""
+        from tenfold.autograd.vmap import vmap  # most checks do without batching
+
+        for place in self.places:
+            tangents = [self.tangent(place, self.direction(place)) for _ in range(2)]
+            expected = [self.pushed(place, t) for t in tangents]
+            stacked = _tensor_like(self.inputs[place], np.stack([host(t) for t in tangents]))
+            try:
+                found = vmap(lambda t, place=place: tuple(self.pushed(place, t)))(stacked)
+            except RuntimeError as error:
+                raise GradcheckError(f"While computing batched forward gradients, got: {error}") from error
+            for n, batch in enumerate(found):
+                if not np.allclose(_flat(batch), _joined([e[n] for e in expected])):
+                    raise GradcheckError(
+                        f"While computing batched forward gradients, those by input {place} differ from the single ones"
+                    )
 
 
 _NO_INPUTS = (

@@ -10,7 +10,8 @@ from sys import getrefcount
 from typing import Any
 
 from tenfold.autograd.geometry import extent, through_memory
-from tenfold.autograd.nodes import Node
+from tenfold.autograd.nodes import RELEASED, Node
+from tenfold.autograd.recording import second_time
 from tenfold.dispatch.inplace import forbidden
 from tenfold.ops.creation.factories import zeros
 from tenfold.ops.indexing.strided import as_strided_scatter, strided_sum
@@ -57,7 +58,12 @@ class CopySlices(_Region):
 
     __slots__ = ()
 
+    def release(self) -> None:
+        self.geometry = RELEASED
+
     def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
+        if self.geometry is RELEASED:
+            raise second_time(self)
         (shape, strides, start), (size, steps, offset) = self.base_geometry, self.geometry
         first = min(start, offset)
         length = max(start + extent(shape, strides), offset + extent(size, steps)) - first
@@ -198,6 +204,8 @@ def forbid_marked(base: Any) -> None:
 
 
 def _forbid(view: Any, origin: str) -> None:
+    if type(view._node) is Forbidden:  # by an earlier write
+        return
     message = forbidden(view, origin, "its base or another view of its base has been modified inplace")
     node: Any = new(Forbidden)
     node.message, node._extra, node._shape = message, None, view._array.shape

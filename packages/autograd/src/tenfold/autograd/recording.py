@@ -50,10 +50,11 @@ def _without_gradient(operator: Operator) -> Any:
         __slots__ = ()
 
         def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
-            raise RuntimeError(
-                f"derivative for {operator.name} is not implemented: no package attaches a gradient rule to it "
-                f"(tenfold.autograd.gradients.gradient)"
+            reason = operator.no_derivative or (
+                "no package attaches a gradient rule to it (tenfold.autograd.gradients.gradient), in a module that its plugin "
+                f"names for the family {operator.family!r}"
             )
+            raise RuntimeError(f"derivative for {operator.name} is not implemented: {reason}")
 
     Missing.__name__ = f"{operator.name}NotImplemented"
 
@@ -348,4 +349,14 @@ class _Source:
         tensors = [n for n in saved if self._is_tensor(n)]
         if not tensors:
             return []
-        return ["    def release(self):", "        " + " = ".join(f"self.s_{n}" for n in tensors) + " = RELEASED"]
+        lines = ["    def release(self):"]
+        for name in tensors:
+            if self._always_saved(name):
+                lines.append(f"        self.s_{name} = RELEASED")
+            else:  # what no wanted gradient needs was not saved, and a second pass does without it
+                lines += [f"        if self.s_{name} is not None:", f"            self.s_{name} = RELEASED"]
+        return lines
+
+    def _always_saved(self, name: str) -> bool:
+        users = self.users(name)
+        return not users or len(users) == len(self.diff)

@@ -60,7 +60,7 @@ class Scope:
             )
         if self.transform is not None:
             tensor = self.transform.lift(tensor)
-        return self.start(tensor if self.outer_recorded else bare(tensor))
+        return self.start(tensor)
 
     def start(self, tensor: Tensor) -> Tensor:
         """A new place in the graph for a tensor, on the tensor's own level."""
@@ -74,10 +74,10 @@ class Scope:
 
     def is_live(self, tensors: Iterable[Any]) -> bool:
         """Whether someone outside may differentiate what is computed from these tensors' graphs."""
-        return recorded_below() or (self.outer_recorded and reaches_open_leaf([t._node for t in tensors]))
+        return recorded_below() or reaches_open_leaf([t._node for t in tensors])
 
     def cut(self, tensor: Any) -> Tensor:
-        """A result, outside the graph if only this scope's leaves hang on it.
+        """A result, outside the graph if only this scope's leaves hang on it, or if nothing was recorded around the scope.
 
         When the pullback ran inside further transforms, the graph is that of the values in their wrappers.
         """
@@ -116,4 +116,5 @@ def pull(scope: Scope, outputs: list[Tensor], inputs: list[Tensor], cotangents: 
     if roots:
         engine.run(roots, True, live, captures, accumulate=False)
     found = [zeros_like(bare(t)) if captures[n] is None else captures[n] for t, n in zip(inputs, nodes)]
+    scope.outer_recorded = wanted  # a pullback's results belong to where it is called
     return [scope.cut(g) for g in found]

@@ -11,6 +11,7 @@ from tenfold.autograd import engine
 from tenfold.autograd.gradients import find
 from tenfold.autograd.hooks import register_post_accumulate_hook, register_tensor_hook, retain_grad
 from tenfold.autograd.inplace import forbid_marked, rebase
+from tenfold.autograd.levels import SCOPES
 from tenfold.autograd.nodes import AccumulateGrad, Node, Output
 from tenfold.autograd.recording import make_attach
 from tenfold.dispatch.devices import CPU
@@ -18,10 +19,11 @@ from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import RUNTIME
 from tenfold.ops.creation.factories import ones
 from tenfold.ops.creation.like import ones_like, zeros_like
+from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor, wrap
 
 __all__ = [
-    "backward", "forbid_marked", "grad", "handed_over", "has_gradient", "leaf", "make_attach", "rebase",
+    "backward", "forbid_marked", "grad", "handed_over", "has_gradient", "is_transformed", "leaf", "make_attach", "rebase",
     "register_post_accumulate_hook", "register_tensor_hook", "retain_grad",
 ]  # fmt: skip
 
@@ -29,6 +31,11 @@ __all__ = [
 def leaf(tensor: Tensor) -> AccumulateGrad:
     """The node that marks a leaf as requiring gradients."""
     return AccumulateGrad(tensor)
+
+
+def is_transformed(node: Node) -> bool:
+    """Whether a tensor with this node is one that a function being differentiated computes with."""
+    return SCOPES.depth > 0 and (not node.is_leaf or hasattr(node, "closed"))
 
 
 def handed_over(node: Node, tensor: Tensor) -> Node:
@@ -141,6 +148,13 @@ def _root_gradient(t: Tensor, g: Any, i: int) -> Any:
     return g if g.dtype is t.dtype else g.to(t.dtype)
 
 
+_CYCLE = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can "
+    "cause a memory leak. Use autograd.grad for gradients that are to be differentiated, or set the .grad of the parameters to "
+    "None after use."
+)
+
+
 def backward(
     tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
     grad_variables: Any = None, inputs: Any = None,
@@ -166,6 +180,8 @@ def backward(
     wanted = _as_tuple(inputs)
     if inputs is not None and not wanted:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    if create_graph:
+        warn_once("backward with a graph", _CYCLE, 2)
     roots = _roots(given, grads, "backward")
     keep = create_graph if retain_graph is None else retain_graph
     if not wanted:
@@ -227,7 +243,7 @@ def grad(
     roots = _roots(outs, _as_tuple(grad_outputs) or (None,) * len(outs), "grad")
     engine.run(roots, create_graph if retain_graph is None else retain_graph, create_graph, captures, accumulate=False)
     found = [captures[node] if nr is None or captures[node] is None else captures[node][nr] for node, nr in places]
-    return tuple(_found(t, g, allow_unused, materialize_grads, create_graph) for t, g in zip(ins, found))
+    return tuple(_found(i, t, g, allow_unused, materialize_grads, create_graph) for i, (t, g) in enumerate(zip(ins, found)))
 
 
 def _place(t: Any) -> tuple[Node, int | None]:
@@ -259,7 +275,7 @@ def _batched(
     return tuple(vmap(one)(*gs))
 
 
-def _found(t: Any, g: Any, allow_unused: bool | None, materialize: bool, create_graph: bool) -> Any:
+def _found(i: int, t: Any, g: Any, allow_unused: bool | None, materialize: bool, create_graph: bool) -> Any:
     if g is not None:
         return g
     if materialize:
@@ -268,7 +284,7 @@ def _found(t: Any, g: Any, allow_unused: bool | None, materialize: bool, create_
         return zeros_like(t, requires_grad=create_graph)  # with a graph it can be differentiated once more
     if not allow_unused:
         raise RuntimeError(
-            "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "
-            "is the desired behavior."
+            f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True if this "
+            f"is the desired behavior."
         )
     return None

@@ -10,6 +10,7 @@ from tenfold.autograd.batch_level import BatchLevel
 from tenfold.autograd.batches import move
 from tenfold.autograd.pytree import Spec, broadcast_prefix, flatten, form, unflatten
 from tenfold.ops.indexing.joining import cat
+from tenfold.random.generator import get_rng_state, set_rng_state
 from tenfold.tensor.tensor import Tensor
 
 
@@ -162,7 +163,10 @@ def _run_chunks(
     kwargs: dict[str, Any],
 ) -> Any:  # fmt: skip
     parts, out_spec = [], None
+    state = get_rng_state() if randomness == "same" else None  # all chunks draw the same, too
     for start in range(0, size, chunk):
+        if state is not None:
+            set_rng_state(state)
         stop = min(start + chunk, size)
         some = [v if d is None else v[(slice(None),) * d + (slice(start, stop),)] for v, d in zip(leaves, dims)]
         result = _run(func, stop - start, some, dims, spec, out_dims, randomness, kwargs)

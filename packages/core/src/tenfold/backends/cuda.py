@@ -47,6 +47,25 @@ def sdp_kernel(
         _attention.update(before)
 
 
+def _preference(what: str, names: tuple[str, ...]) -> Callable[[str | None], str]:
+    chosen = {"now": names[0]}
+
+    def preferred(backend: str | None = None) -> str:
+        """The CUDA library that programs prefer, set first if one is named; `tenfold.cuda` chooses for itself."""
+        if backend is not None:
+            if str(backend).lower() not in names:
+                raise RuntimeError(f"Unknown input value. Choose from: {', '.join(names)}.")
+            chosen["now"] = str(backend).lower()
+        return chosen["now"]
+
+    preferred.__name__ = preferred.__qualname__ = what
+    return preferred
+
+
+preferred_linalg_library = _preference("preferred_linalg_library", ("default", "cusolver", "magma"))
+preferred_blas_library = _preference("preferred_blas_library", ("default", "cublas", "cublaslt", "hipblaslt", "ck"))
+
+
 def is_flash_attention_available() -> bool:
     """Whether cuDNN's or PyTorch's flash attention is there: never."""
     return False

@@ -72,6 +72,8 @@ class CpuBackend(Backend):
         try:
             return strided(array, shape, [s * itemsize for s in strides], offset * itemsize)
         except (TypeError, ValueError):
+            if 0 in shape and offset >= 0:  # there is nothing to lie anywhere
+                return strided(array, shape, [s * itemsize for s in strides], 0)
             raise RuntimeError(
                 f"setStorage: sizes {list(shape)}, strides {list(strides)}, storage offset {offset}, and itemsize {itemsize} "
                 f"requiring a storage size of {_needed(shape, strides, offset) * itemsize} are out of bounds for storage "

@@ -19,11 +19,13 @@ from tenfold.settings.threads import blas_threads
 SMALL, WORTH_SHARING = 1 << 13, 1 << 25
 
 
-def _product(multiply: Any) -> Callable[[Any, Any], Any]:
+def _product(multiply: Any, of_one: Any = None) -> Callable[[Any, Any], Any]:
     silent = quiet(multiply, 2)
     run = runner()
 
     def product(a: Any, b: Any) -> Any:
+        if of_one is not None and (a.size == 1 or b.size == 1):
+            return of_one(a, b)
         if a.size + b.size > SMALL or run is None:
             return _shared(silent, a, b)
         try:
@@ -52,4 +54,6 @@ def _shared(multiply: Any, a: Any, b: Any) -> Any:
 
 
 # For two small matrices this takes half of np.matmul's time; np.dot itself first asks its arguments for overrides.
-dot, matmul = _product(np.ndarray.dot), _product(np.matmul)
+# But with a matrix of one element it scales by BLAS, which takes 0 times inf or nan for 0.
+matmul = _product(np.matmul)
+dot = _product(np.ndarray.dot, matmul)

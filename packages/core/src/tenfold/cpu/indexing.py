@@ -9,7 +9,7 @@ import numpy as np
 
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
-from tenfold.ops.indexing.subscripts import indexed_shape
+from tenfold.ops.indexing.subscripts import check_values, indexed_shape
 from tenfold.types.memory_format import preserve_format, suggested_format
 
 
@@ -31,7 +31,14 @@ def getitem(input: Any, index: Any) -> Any:
 
 def as_index(indices: Any) -> Any:
     """NumPy's index for a list of index arrays and None."""
-    return tuple([slice(None) if i is None else i for i in indices])
+    return tuple([slice(None) if i is None else i if i.dtype.itemsize != _SHORT else _refused(i) for i in indices])
+
+
+_SHORT = 2  # bytes of the integers that NumPy takes for positions, and PyTorch does not
+
+
+def _refused(index: Any) -> Any:
+    raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, got {index.dtype}")
 
 
 def in_our_words(error: IndexError) -> IndexError:
@@ -50,27 +57,31 @@ def index(input: Any, indices: Any) -> Any:
         return np.empty(shape, input.dtype)  # nothing is looked up
 
 
-def _shape_of(input: Any, indices: Any) -> Any:
-    """The shape of what an index selects wherever its positions lie; None when it has none."""
+def _shape_of(input: Any, indices: Any, told: bool = False) -> Any:
+    """The shape of what an index selects wherever its positions lie; None when it has none, or an error if `told`."""
     places: list[Any] = []
     for i in indices:
         masked = i is not None and i.dtype == np.bool_
-        if masked and i.shape != input.shape[len(places) : len(places) + i.ndim]:
+        if masked and (not i.ndim or i.shape != input.shape[len(places) : len(places) + i.ndim]):
             return None
         places += i.nonzero() if masked else [i]
     try:
         found = indexed_shape(input.shape, places)
     except IndexError:
+        if told:
+            raise
         return None
     indexed = [n for n, i in zip(input.shape, places) if i is not None]
     none = 0 in indexed and 0 not in np.broadcast_shapes(*[i.shape for i in places if i is not None])
+    if none and told:
+        raise IndexError("index is out of bounds for dimension with size 0")
     return None if none or len(places) > input.ndim else found
 
 
 @kernel(op.index_put, device="cpu", into=True)
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool, out: Any = None) -> Any:
     if input.dtype != values.dtype:
-        raise TypeError("index_put: values of another dtype")
+        check_values(values, _shape_of(input, indices, told=True) or (), input.dtype)
     if out is None:
         out = input.copy()
     elif out is not input:
@@ -78,7 +89,7 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool, out: Any 
     elif values is out or any(place is out for place in indices):
         return NotImplemented  # the full path refuses it
     if values.ndim > 1 and values.ndim > _most_dims(out, indices):  # which NumPy takes if they are of size 1
-        _check_values(values, _shape_of(out, indices) or ())
+        check_values(values, _shape_of(out, indices, told=True) or (), out.dtype)
     try:
         if accumulate:
             add_at(out, as_index(indices), values)
@@ -88,9 +99,9 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool, out: Any 
         shape = _shape_of(out, indices)
         if shape is None or 0 not in shape:
             raise in_our_words(error) from None
-        _check_values(values, shape)
+        check_values(values, shape, out.dtype)
     except ValueError:
-        _check_values(values, _shape_of(out, indices) or ())
+        check_values(values, _shape_of(out, indices) or (), out.dtype)
         raise
     return out
 
@@ -99,15 +110,6 @@ def _most_dims(input: Any, indices: Any) -> int:
     """How many dimensions a selection has."""
     given = [(1, i.ndim) if i.dtype == np.bool_ else (i.ndim, 1) for i in indices if i is not None]
     return max((made for made, _ in given), default=0) + int(input.ndim - sum(covered for _, covered in given))
-
-
-def _check_values(values: Any, shape: Any) -> None:
-    """Values broadcast to the shape that an index selects."""
-    if values.ndim > len(shape) or any(v not in (1, n) for v, n in zip(values.shape[::-1], shape[::-1])):
-        raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
-            f"shape {list(shape)}"
-        )
 
 
 def add_at(out: Any, where: tuple[Any, ...], values: Any) -> None:
@@ -182,6 +184,8 @@ def _fitting(src: Any, index: Any) -> Any:
 
 @kernel(op.gather, device="cpu")
 def gather(input: Any, dim: int, index: Any, sparse_grad: bool) -> Any:
+    if not index.size:
+        return np.empty(index.shape, input.dtype)  # of any dtype, as in PyTorch
     if index.dtype.kind != "i" or index.dtype.itemsize < 4:
         raise TypeError(f"gather: index of {index.dtype}")
     rows, places = _ranked(input, index)

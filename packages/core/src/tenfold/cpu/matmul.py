@@ -47,7 +47,7 @@ def matmul(input: Any, other: Any) -> Any:
     if dtype is F32 or dtype is F64:
         try:
             (M, K), (_, N) = input.shape, other.shape
-            if (M + N) * K <= blas.SMALL:
+            if (M + N) * K <= blas.SMALL and (K > 1 or (M > 1 and N > 1)):  # else `blas.dot` has the reason
                 return input.dot(other)
         except ValueError:  # not two matrices, or they do not fit
             pass

@@ -151,6 +151,14 @@ def sinc(input: Any) -> Any:
     return np.where(input == 0, ONE[angle.dtype], np.sin(angle) / angle)
 
 
+@kernel(op.logit, device="cpu")
+@widened
+@quiet
+def logit(input: Any, eps: float | None) -> Any:
+    x = input if eps is None else np.clip(input, eps, 1 - eps)
+    return np.log(x / (1 - x))
+
+
 @kernel(op.angle, device="cpu")
 def angle(input: Any) -> Any:
     if input.dtype.kind == "c":
@@ -444,16 +452,28 @@ def fill(input: Any, value: Any, out: Any = None) -> Any:
     if type(value) in (int, float) and out.dtype.kind == "f" and -6e4 < value < 6e4:  # in float16's range
         out.fill(value)
         return out
-    if isinstance(value, np.ndarray) and value.ndim:
-        return NotImplemented
+    if isinstance(value, np.ndarray):
+        if value.ndim:
+            return NotImplemented
+    elif not _fits(value, out.dtype.kind):
+        return NotImplemented  # the full path asks whether it fits
     _convert(out, np.asarray(value))
     return out
+
+
+def _fits(number: Any, kind: str) -> bool:
+    """Whether a number fits every dtype of a kind."""
+    if type(number) not in (int, float):
+        return type(number) is not complex
+    return kind == "b" or (0 if kind == "u" else -128) <= number < 128
 
 
 @kernel(op.masked_fill, device="cpu", into=True)
 def masked_fill(input: Any, mask: Any, value: Any, out: Any = None) -> Any:
     if mask.dtype.kind != "b" or input.dtype.kind != "f" or type(value) not in (int, float):
         return NotImplemented
+    if not -6e4 < value < 6e4 and np.isfinite(value):
+        return NotImplemented  # the full path asks whether it fits
     if out is None:
         return choose(mask, np.asarray(value, input.dtype), input)
     np.copyto(out, value, where=mask)

@@ -16,6 +16,7 @@ class Only(NamedTuple):
     kinds: str
     error: type[Exception] = NotImplementedError
     words: str = ""  # may name {name} and {dtype}; by default which dtypes are accepted
+    comes_first: bool = False  # whether it is asked before a dimension that is not there is told
 
     def refuses(self, found: dtypes.dtype) -> bool:
         kinds = self.kinds.split()

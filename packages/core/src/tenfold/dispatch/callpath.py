@@ -454,6 +454,3 @@ def _compiled(name: str, text: str, **names: Any) -> dict[str, Any]:
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     exec(compile(text, filename, "exec"), RUNTIME, names)  # noqa: S102 - its own text
     return names
-
-
-RUNTIME.update(specialise=specialise, source_of=source)  # what a declared function calls first, and shows

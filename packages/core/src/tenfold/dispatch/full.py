@@ -14,17 +14,18 @@ from typing import Any
 import numpy as np
 
 from tenfold.dispatch import devices, kernels
-from tenfold.dispatch.inplace import run_inplace, write_out
+from tenfold.dispatch.differing import differing
+from tenfold.dispatch.inplace import run_inplace
 from tenfold.dispatch.layout import lay_out
 from tenfold.dispatch.meta import DataDependent, Meta
 from tenfold.dispatch.operators import Operator, Param, find
-from tenfold.dispatch.overlap import refuse_overlap
+from tenfold.dispatch.outputs import any_node, with_out
 from tenfold.dispatch.overrides import call_overrides
 from tenfold.dispatch.runtime import RUNTIME, STATE, through_layers
 from tenfold.dispatch.services import SERVICES
 from tenfold.types import dtypes, promotion
 from tenfold.types.complex_half import RECORD, computed, narrowed
-from tenfold.types.dtypes import c_name, type_name
+from tenfold.types.numbers import require_fit
 
 NUMBERS = (int, float, complex)
 # Where NumPy takes a Python number as PyTorch does. It refuses numbers out of a small integer's range, which PyTorch
@@ -47,7 +48,7 @@ def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     tensors = [t for t in tensors if hasattr(t, "_array")]
     out = values.pop("out", None)
     if out is not None:
-        return _with_out(operator, values, out)
+        return with_out(operator, values, out)
     if operator.inplace_of is not None:
         key = values[operator.params[0].name]._key
         if key.level is None and not key.override:
@@ -187,19 +188,23 @@ def check_dtypes(operator: Operator, values: dict[str, Any]) -> None:
         value = values[name]
         for t in value if type(value) in (list, tuple) else (value,):
             if hasattr(t, "_array") and any(demand.refuses(t.dtype) for demand in accepted.demands):
-                runtime_error = next(d for d in accepted.demands if d.refuses(t.dtype)).error is RuntimeError
-                _refuse_dimensions(operator, values, "Dimension out of range" if runtime_error else "")
+                demand = next(d for d in accepted.demands if d.refuses(t.dtype))
+                if not demand.comes_first:
+                    _refuse_dimensions(operator, values, _OF_DIMENSIONS if demand.error is RuntimeError else ("",))
                 accepted.check(operator.name, t.dtype)
 
 
-def _refuse_dimensions(operator: Operator, values: dict[str, Any], words: str) -> None:
-    """Raise the shape rule's IndexError if it has one that says so."""
+_OF_DIMENSIONS = ("Dimension out of range", "non-zero size")
+
+
+def _refuse_dimensions(operator: Operator, values: dict[str, Any], words: tuple[str, ...]) -> None:
+    """Raise the shape rule's IndexError if it has one that says one of these things."""
     if operator.shape_rule is None:
         return
     try:
         _refused_by_rule(operator, [values[p.name] for p in operator.kernel_params])
     except IndexError as error:
-        if words not in str(error):
+        if not any(word in str(error) for word in words):
             return
         raise error if _is_named(operator, str(error)) else IndexError(f"{operator.name}: {error}") from None
     except Exception:  # noqa: BLE001 - the dtype is what is wrong
@@ -262,12 +267,16 @@ def _promote(operator: Operator, values: dict[str, Any], key: Any) -> dtypes.dty
     narrow = None
     if operator.exact_numbers and target.is_half and not all(_fits(values[n], target) for n in operator.exact_numbers):
         narrow, target = target, dtypes.float32
+    for name in {p.name for p, _ in group if p.role == "list"}:
+        values[name] = [v if v is None else _cast(v, target) for v in values[name]]
     for p, value in group:
         if p.role == "list":
-            values[p.name] = [v if v is None else _cast(v, target) for v in values[p.name]]
-        elif hasattr(value, "_array"):
+            continue
+        if hasattr(value, "_array"):
             values[p.name] = _cast(value, target)
         elif target not in _NUMPY_NUMBERS:
+            if operator.numbers_fit:
+                require_fit(value, target)
             array = _converted(value, target)
             values[p.name] = RUNTIME["wrap"](key.backend.from_numpy(array, key.index), key)
     return narrow
@@ -292,12 +301,9 @@ def _cast(tensor: Any, target: dtypes.dtype) -> Any:
 
 
 def _require_same_dtype(operator: Operator, tensors: list[Any]) -> None:
-    first = tensors[0].dtype
-    for t in tensors[1:]:
-        if t.dtype is not first:
-            raise RuntimeError(
-                f"{operator.name}: expected all tensors to have the same dtype, but got: {first.name} and {t.dtype.name}"
-            )
+    types = [t.dtype for t in tensors]
+    if any(t is not types[0] for t in types):
+        raise RuntimeError(differing(operator.name, types))
 
 
 def execute(operator: Operator, key: Any, values: dict[str, Any]) -> Any:
@@ -305,7 +311,7 @@ def execute(operator: Operator, key: Any, values: dict[str, Any]) -> Any:
     params = operator.kernel_params
     given = [values[p.name] for p in params]
     function = kernel_for(operator, key)
-    recording = operator.nondifferentiable is None and STATE.grad_enabled and _any_node(given)
+    recording = operator.nondifferentiable is None and STATE.grad_enabled and any_node(given)
     if function is None or (recording and operator.body is not None and not has_gradient(operator)):
         return run_body(operator, values, key)
     arrays = [_array(v) for v in given]
@@ -361,7 +367,8 @@ def no_kernel(operator: Operator, key: Any) -> Exception:
         return NotImplementedError(f"{missing} and these arguments; it has kernels only for: {', '.join(conditions)}")
     return NotImplementedError(
         f"{missing}; devices that have one: {', '.join(kernels.devices_with_kernel(operator)) or 'none'}. A package attaches one "
-        f"with @kernel(op.{operator.name}, device={device!r})"
+        f"with @kernel(op.{operator.name}, device={device!r}), in a module that its plugin names for the family "
+        f"{operator.family!r}"
     )
 
 
@@ -441,15 +448,6 @@ def _array(value: Any) -> Any:
     return value
 
 
-def _any_node(given: list[Any]) -> bool:
-    for v in given:
-        if getattr(v, "_node", None) is not None:
-            return True
-        if type(v) in (list, tuple) and any(getattr(x, "_node", None) is not None for x in v):
-            return True
-    return False
-
-
 def recovered(operator: Operator, key: Any, function: Any, arrays: list[Any], given: list[Any], error: Exception) -> Any:
     """The result of a kernel that could not start (`quiet` in cpu/quiet.py says why), or got complex32; else raises its error."""
     again = getattr(function, "again", None)
@@ -489,6 +487,8 @@ def explained(operator: Operator, key: Any, given: list[Any], error: Exception) 
 
 def _is_named(operator: Operator, text: str) -> bool:
     """Whether an error's words name an operator: this one, or at their beginning the one that users call."""
+    if text.startswith("output with shape "):  # PyTorch's words for a write that does not fit, which begin so for every operator
+        return True
     start = re.match(r"([\w.]+)(\(\))?: ", text)
     return operator.name in text.lower() or (start is not None and (find(start[1]) is not None or "." in start[1]))
 
@@ -518,71 +518,6 @@ def _as_meta(value: Any) -> Any:
     if type(value) in (list, tuple):
         return type(value)([_as_meta(v) for v in value])
     return value
-
-
-def _with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
-    """Compute, then write into `out`, which is resized when its shape is another."""
-    outs = tuple(out) if isinstance(out, (tuple, list)) else (out,)
-    recording = STATE.grad_enabled and operator.nondifferentiable is None
-    if recording and _any_node([*values.values(), *outs]):
-        raise RuntimeError(
-            f"{operator.name}(): functions with out=... arguments don't support automatic differentiation, "
-            f"but one of the arguments requires grad."
-        )
-    if operator.pointwise or operator.family == "indexing" or operator.name in ("cumsum", "cumprod"):
-        for target in outs:
-            refuse_overlap(operator.name, target, values.values())
-    if operator.family in ("creation", "random"):
-        _follow(operator, values, outs[0])
-    if operator.out == "computed" and values["dtype"] is None:
-        values["dtype"] = outs[0].dtype
-    result = operator.fn(**values)
-    if operator.family == "creation" and result.dim() == 1 and result.numel() == outs[0].numel():
-        result = result.view(outs[0].shape)  # ranges fill an output of any shape
-    names = getattr(result, "_fields", ("result",))
-    for name, given, made in zip(names, outs, result if isinstance(result, tuple) else (result,)):
-        if made.dtype is not given.dtype:
-            _check_out_dtype(operator, values, given.dtype, made.dtype, name)
-    if isinstance(result, tuple):
-        return type(result)(*map(write_out, outs, result)) if hasattr(result, "_fields") else tuple(map(write_out, outs, result))
-    return write_out(outs[0], result)
-
-
-def _follow(operator: Operator, values: dict[str, Any], out: Any) -> None:
-    """Let a factory make what its output holds; RuntimeError when another dtype is asked for."""
-    if "dtype" not in values:
-        return
-    default = next(p.default for p in operator.params if p.name == "dtype")
-    if values["dtype"] is not default and values["dtype"] is not out.dtype:
-        raise RuntimeError(
-            f"{operator.name}: dtype {type_name(values['dtype'])} does not match dtype of out parameter ({type_name(out.dtype)})"
-        )
-    values["dtype"] = out.dtype
-
-
-def _check_out_dtype(operator: Operator, values: dict[str, Any], given: dtypes.dtype, made: dtypes.dtype, name: str) -> None:
-    """Refuse another dtype for the results of operators that convert none, in PyTorch's words."""
-    if operator.out == "same":
-        raise RuntimeError(f"Expected out tensor to have dtype {c_name(made)}, but got {c_name(given)} instead")
-    if operator.family == "linalg" and not promotion.can_cast(made, given):
-        what = "eigenvalues" if operator.name == "linalg_eigvals" else name
-        raise RuntimeError(
-            f"torch.{operator.name.replace('linalg_', 'linalg.')}: Expected {what} to be safely castable from {type_name(made)} "
-            f"dtype, but got {what} with dtype {type_name(given)}"
-        )
-    if operator.out == "scalar type":
-        raise RuntimeError(f"{operator.name}: expected scalar_type {type_name(made)} but found {type_name(given)}")
-    if operator.out == "joined" and not promotion.can_cast(made, given):
-        raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {dtypes.type_name(given)}")
-    if operator.out == "bool or uint8" and given.name != "uint8":
-        raise RuntimeError(f"{operator.name} only supports bool tensor for result, got: {dtypes.type_name(given)}")
-    if operator.out == "named":
-        raise RuntimeError(f"torch.{operator.name}() expects {name} to have dtype {type_name(made)} but got {type_name(given)}")
-    if operator.out == "bool":
-        raise RuntimeError(f"{operator.name} does not support non-boolean outputs.")
-    alone = operator.promote is None and sum(p.role != "value" for p in operator.params) == 1
-    if operator.family == "pointwise" and alone and made.category and values[operator.params[0].name].dtype is made:
-        raise RuntimeError(f"Found dtype {type_name(given)} but expected {type_name(made)}")
 
 
 RUNTIME.update(

@@ -11,6 +11,7 @@ from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.dispatch.services import SERVICES
 from tenfold.types import promotion
 from tenfold.types.dtypes import type_name
+from tenfold.types.memory_format import is_dense
 
 
 def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
@@ -22,8 +23,8 @@ def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
     if base.name in _UNRECORDED and STATE.grad_enabled and target._node is not None and target._node.is_leaf:
         with RUNTIME["no_grad"]():
             return run_inplace(operator, values)
-    recording = STATE.grad_enabled and _any_requires_grad(values)
-    check_writable(operator.name, target, recording, base.name in _MAY_REPEAT or values.get("src") is target, base.name)
+    recording = STATE.grad_enabled and _any_requires_grad(values) and target.dtype.category > 1
+    check_writable(operator.name, target, recording, _may_repeat(base.name, target, values), base.name)
     refuse_overlap(base.name, target, [v for name, v in values.items() if name != first])
     if recording or (STATE.grad_enabled and target._key.level is not None):
         # The tape (inside a transform, perhaps that of a lower level) must keep the old value, which the write destroys.
@@ -32,6 +33,24 @@ def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
     if target._storage is not None and target._storage.guarded and repeats(target._array):
         result = _agreed(target, result, bool(values.get("accumulate")))
     return write_back(operator.name, target, result, any(result is v for v in values.values()))
+
+
+def _may_repeat(name: str, target: Any, values: dict[str, Any]) -> bool:
+    """Whether an operator may write to expanded memory."""
+    if name in ("tril", "triu"):
+        return _batches_follow(target)
+    return name in _MAY_REPEAT or values.get("src") is target
+
+
+def _batches_follow(target: Any) -> bool:
+    """Whether matrices lie one behind the other in memory, the first dimension aside; up to three dimensions do not matter."""
+    shape, strides = target.shape, target.stride()
+    expected = shape[-1] * shape[-2] if len(shape) > 3 else 0
+    for d in range(len(shape) - 3, -1, -1) if expected else ():
+        if strides[d] != expected and (d or (strides[d] and shape[d] != 1)):
+            return False
+        expected *= shape[d]
+    return True
 
 
 def _agreed(target: Any, result: Any, adds: bool) -> Any:
@@ -65,7 +84,7 @@ def snapshot(tensor: Any) -> Any:
 
 
 # Writes that may go to expanded memory, since every element gets a value of its own choosing.
-_MAY_REPEAT = ("fill", "zero", "masked_fill", "index_put", "index_fill", "fill_diagonal", "tril", "triu", "threshold")
+_MAY_REPEAT = ("fill", "zero", "masked_fill", "index_put", "index_fill", "fill_diagonal", "threshold")
 # Those of them that PyTorch will refuse one day, and how they are written as an assignment.
 _DEPRECATED = {
     "masked_fill": "tensor[mask] = scalar",
@@ -100,7 +119,7 @@ def check_writable(name: str, target: Any, recording: bool = False, may_repeat: 
         origin = getattr(target, "_origin", None)
         if origin is not None:
             raise RuntimeError(forbidden(target, origin, "is being modified inplace"))
-        if base._node is not None and base._node.is_leaf:
+        if base._node.is_leaf if base._node is not None else node is not None and not node.is_leaf:
             raise RuntimeError(f"{name}: a view of a {_LEAF} {_HINT}")
     if node is not None and node.is_leaf:
         raise RuntimeError(f"{name}: a {_LEAF} {_HINT}")
@@ -229,6 +248,8 @@ def write_out(out: Any, result: Any) -> Any:
                 stacklevel=4,
             )
         out._array = out._key.backend.empty(result._array.shape, out._array.dtype, out._key.index)
+        if not result.is_contiguous() and is_dense(result._array):  # lies as the result does
+            out._array = out._key.backend.as_strided(out._array, result._array.shape, result.stride(), 0)
         out._storage = None
     out._key.backend.write(out._array, result._array)
     bump_version(out)

@@ -1,9 +1,11 @@
-"""Methods and functions of operators that sibling packages declare: their declarations are loaded when first asked for."""
+"""Methods and functions of operators whose declarations are loaded when first asked for: core's rarer ones, and siblings'."""
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
+from tenfold.dispatch import late_operators
 from tenfold.dispatch.runtime import RUNTIME
 from tenfold.dispatch.services import SERVICES
 from tenfold.dispatch.sibling_operators import METHODS
@@ -15,28 +17,49 @@ class LateMethod:
     A descriptor, not `Tensor.__getattr__`, with which Python 3.11 looks every attribute of a tensor up without its cache.
     """
 
-    __slots__ = ("name",)
+    __slots__ = ("module", "name")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, module: str | None = None) -> None:
         self.name = name
+        self.module = module  # None: some sibling's
 
     def __get__(self, tensor: Any, owner: type) -> Any:
-        SERVICES.load_operators()
+        return self._loaded(owner).__get__(tensor, owner)
+
+    def __set__(self, tensor: Any, value: Any) -> None:
+        self._loaded(type(tensor))
+        setattr(tensor, self.name, value)  # a property may take or refuse it
+
+    def _loaded(self, owner: type) -> Any:
+        if self.module is None:
+            SERVICES.load_operators()
+        else:
+            importlib.import_module(self.module)
         found = vars(RUNTIME["Tensor"])[self.name]
         if found is self:
             raise AttributeError(f"'{owner.__name__}' object has no attribute '{self.name}'{where(self.name, METHODS)}")
-        return found.__get__(tensor, owner)
+        return found
 
 
-def where(name: str, table: dict[str, tuple[str, ...]]) -> str:
+def where(name: str, table: dict[str, str]) -> str:
     """The part of an error's message that says which package to install for a name, if one has it."""
-    homes = [package for package, names in table.items() if name in names]
+    homes = [package for package, names in table.items() if name in names.split()]
     return f": it is in the package {homes[0]}: pip install {homes[0]}" if homes else ""
 
 
 def install(tensor_class: Any) -> None:
-    """Give the class its siblings' methods."""
-    for names in METHODS.values():
-        for name in names:
+    """Give the class the methods of what is not loaded yet."""
+    for table in (late_operators.BOTH, late_operators.METHODS):
+        for module, core_names in table.items():
+            for name in core_names.split():
+                setattr(tensor_class, name, LateMethod(name, module))
+    for sibling_names in METHODS.values():
+        for name in sibling_names.split():
             if name not in vars(tensor_class):
                 setattr(tensor_class, name, LateMethod(name))
+
+
+def load_core_methods() -> None:
+    """Load all of core's own methods, for who looks at the class itself."""
+    for module in (*late_operators.BOTH, *late_operators.METHODS):
+        importlib.import_module(module)

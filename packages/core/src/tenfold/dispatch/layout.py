@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import gt
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import RUNTIME, STATE
-from tenfold.types.memory_format import propagated_order
+from tenfold.types.memory_format import propagated_order, steps_of
 
 # How a new result lies in memory: the function that sees to it.
 _COPIES = ("clone", "to_dtype")
@@ -54,21 +55,31 @@ def arrange(result: Any, arrays: Sequence[Any]) -> None:
     made = result._array
     if type(made) is not np.ndarray or made.ndim < 2:
         return
-    given = [a for a in arrays if type(a) is np.ndarray and a.ndim]
-    if all(a.flags.c_contiguous for a in given):
+    for a in arrays:
+        if type(a) is np.ndarray and not a.flags.c_contiguous and not _in_rows(a.strides):
+            break
+    else:
         if not made.flags.c_contiguous:
             result._array = made.copy("C")
         return
+    given = [a for a in arrays if type(a) is np.ndarray and a.ndim]
     order = propagated_order(made.shape, [_spread(a, made.shape) for a in given])
     if not made.transpose(order).flags.c_contiguous:
         result._array = made.transpose(order).copy("C").transpose(np.argsort(order))
     note_layout(result)
 
 
+def _in_rows(strides: tuple[int, ...]) -> bool:
+    """Whether each dimension lies outside of the next: rows with gaps, such as a part of the columns."""
+    if len(strides) == 2:  # the usual case
+        return strides[0] > strides[1]
+    return all(map(gt, strides, strides[1:]))
+
+
 def _spread(array: Any, shape: Sequence[int]) -> list[int]:
     """An argument's strides over the result's dimensions, 0 where it is broadcast."""
     missing = len(shape) - array.ndim
-    steps = [0 if n == 1 != m else s for n, m, s in zip(array.shape, shape[missing:], array.strides)]
+    steps = [0 if n == 1 != m else s for n, m, s in zip(array.shape, shape[missing:], steps_of(array))]
     return [0] * missing + steps
 
 

@@ -22,15 +22,6 @@ def contiguous_strides(shape: Sequence[int], itemsize: int = 1) -> tuple[int, ..
     return tuple(reversed(strides))
 
 
-def with_steps(shape: Sequence[int], strides: Sequence[int]) -> tuple[int, ...]:
-    """Strides in elements, with the step over what is behind it for each dimension of size 1 that NumPy gave none."""
-    steps = list(strides)
-    for d in range(len(steps) - 1, -1, -1):
-        if steps[d] == 0 and shape[d] == 1:
-            steps[d] = shape[d + 1] * steps[d + 1] if d + 1 < len(steps) else 1
-    return tuple(steps)
-
-
 class Meta:
     """An array's shape, dtype and strides (in bytes), with no memory behind it."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import importlib
 import inspect
 import re
 import types
@@ -19,6 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tenfold.dispatch.accepted import Accepted
 from tenfold.dispatch.calls import Calls
+from tenfold.dispatch.late_methods import LateMethod
+from tenfold.dispatch.late_operators import BOTH, FUNCTIONS
 from tenfold.dispatch.runtime import RUNTIME
 from tenfold.dispatch.services import SERVICES
 
@@ -43,7 +46,20 @@ if TYPE_CHECKING:  # a protocol costs time to make, and only type checkers read 
 
 Number = int | float | complex
 Data = Any  # what tensors are made of: numbers, nested lists, arrays; NumPy's numbers among them keep their dtype
-OPERATORS: dict[str, Operator] = {}
+
+
+class Table(dict[str, Any]):
+    """Operators by name; one of a module that is not loaded yet is there as soon as it is asked for."""
+
+    def __missing__(self, name: str) -> Operator:
+        if not load_late(name):
+            raise KeyError(name)
+        return self[name]  # type: ignore[no-any-return]
+
+
+OPERATORS: dict[str, Operator] = Table()
+# {operator: the module that declares it}, of core's own modules that are imported when one of their operators is asked for.
+LATE = {name: module for table in (BOTH, FUNCTIONS) for module, names in table.items() for name in names.split()}
 # Further public names: the same function as the operator's own.
 ALIASES: dict[str, Any] = {}
 
@@ -92,6 +108,7 @@ class Operator:
         self.view: bool | str = options.pop("view", False)
         self.out: bool | str = options.pop("out", False)
         self.moves: bool = options.pop("moves", False)  # kernels return (array, device)
+        self.returns_argument: bool = options.pop("returns_argument", False)
         self.mixed: bool = options.pop("mixed", False)  # arguments may be on several devices: the body sees to it
         self.random: bool = options.pop("random", False)
         self.pointwise: bool = options.pop("pointwise", family in ("pointwise", "activation"))
@@ -99,6 +116,7 @@ class Operator:
         self.inplace_form: Operator | None = None
         self.shape_rule: Any = options.pop("rule", None)
         self.nondifferentiable: str | None = options.pop("nondifferentiable", None)
+        self.no_derivative: str | None = options.pop("no_derivative", None)
         self.ends_graph: str | None = options.pop("ends_graph", None)
         # Deprecated orders of arguments, a text of parameter names each, and further names of parameters: {theirs: ours}.
         self.old: tuple[list[str], ...] = tuple(order.split() for order in options.pop("old", ()))
@@ -109,6 +127,7 @@ class Operator:
         self.lower_body: Any = None
         self.lower_inplace: Any = None  # the same for the in-place form, where it can do without a copy
         self.overload_body: Any = None
+        self.numbers_fit = False  # whether numbers that the promoted integer dtype does not hold are refused, not wrapped around
         self.refuses_narrowing = False  # whether the in-place form writes into tensors of the result's dtype alone
         self._params: tuple[Param, ...] | None = None
         self.fn: Any = None
@@ -187,7 +206,7 @@ class Operator:
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Every parameter's value by name; TypeError as Python's own for a wrong call."""
         if self.calls.binder is None:
-            RUNTIME["specialise"](self)
+            SERVICES.specialise(self)
         return self.calls.binder(*args, **kwargs)  # type: ignore[no-any-return]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -223,7 +242,7 @@ class Source(UserString):
     def data(self) -> str:  # type: ignore[override]
         if isinstance(self.made_of, str):  # a part of such a text
             return self.made_of
-        return RUNTIME["source_of"](self.made_of)  # type: ignore[no-any-return]
+        return SERVICES.source(self.made_of)
 
 
 def first_call(make: Callable[[], Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
@@ -271,7 +290,7 @@ _STUB = _stub()
 
 
 def _first_call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    return first_call(lambda: RUNTIME["specialise"](OPERATORS[name]), args, kwargs)
+    return first_call(lambda: SERVICES.specialise(OPERATORS[name]), args, kwargs)
 
 
 RUNTIME["first_call"] = _first_call
@@ -316,7 +335,7 @@ def _declare(declared: Any, family: str, options: dict[str, Any], body: Any = No
     rounded_once = options.pop("rounded_once", family == "activation")
     operator = Operator(declared, family, options)
     operator.body = in_float32(body) if body is not None and rounded_once else body
-    if operator.name in OPERATORS:
+    if LATE.get(operator.name) != declared.__module__ and find(operator.name) is not None:
         other = OPERATORS[operator.name].declared
         raise RuntimeError(f"operator {operator.name!r} is declared twice: in {other.__module__} and in {declared.__module__}")
     OPERATORS[operator.name] = operator
@@ -342,7 +361,9 @@ def _alias(name: str, operator: Operator, method: bool) -> None:
 
 
 def _install_method(name: str, fn: Any) -> None:
-    setattr(RUNTIME["Tensor"], name, fn)
+    late = fn.op.name in LATE
+    if not late or type(vars(RUNTIME["Tensor"]).get(name)) in (LateMethod, type(None)):  # else a program's own is there
+        setattr(RUNTIME["Tensor"], name, fn)
 
 
 def _declare_inplace(base: Operator, method: bool) -> None:
@@ -370,8 +391,10 @@ def primitive(family: str, **options: Any) -> Callable[[Callable[..., Result]], 
     (parameters whose number half precision need not hold: then it is computed in float32), `accepts` (the
     dtypes that a kernel may get, "integer floating", see accepted.py, or those of each parameter by name; the others are
     refused before any kernel runs, on every device), `view` (the
-    result shares the first argument's memory; "repeating": it may show an element more than once), `rule`, `random`,
-    `nondifferentiable` (the reason), `ends_graph` (which
+    result shares the first argument's memory; "repeating": it may show an element more than once), `returns_argument`
+    (whether the result may be the first argument itself), `rule`, `random`,
+    `nondifferentiable` (the reason; its results have no part in the graph), `no_derivative` (the reason; its results have, and a
+    backward pass that comes to them is refused), `ends_graph` (which
     results have no part in the graph: "always", though the memory is the argument's; "integers", those of an integer
     dtype; "reinterpreted", those of another dtype than the first argument's), `name`, `old` and `spellings` (further
     forms of call: spellings.py).
@@ -399,14 +422,23 @@ def as_operator(target: Any) -> Operator:
 
 def find(name: str) -> Operator | None:
     """The operator of this name, or None."""
-    return OPERATORS.get(name)
+    return OPERATORS.get(name) or (OPERATORS.get(name) if load_late(name) else None)
+
+
+def load_late(name: str) -> bool:
+    """Import the module that declares the operator of this name (or alias), if it is core's own and not loaded yet."""
+    module = LATE.get(name)
+    if module is None:
+        return False
+    importlib.import_module(module)
+    return True
 
 
 class OperatorNamespace(types.ModuleType):
     """`tenfold.op`: every operator by name."""
 
     def __getattr__(self, name: str) -> Operator:
-        found = OPERATORS.get(name)
+        found = find(name)
         if found is None and not name.startswith("__"):
             SERVICES.load_operators()
             found = OPERATORS.get(name)
@@ -415,7 +447,7 @@ class OperatorNamespace(types.ModuleType):
         return found
 
     def __dir__(self) -> list[str]:
-        return sorted(OPERATORS)
+        return sorted({*OPERATORS, *LATE})
 
 
 op = OperatorNamespace("tenfold.op", "Every operator by name, e.g. `tenfold.op.mm`.")
@@ -423,7 +455,7 @@ op = OperatorNamespace("tenfold.op", "Every operator by name, e.g. `tenfold.op.m
 
 def __getattr__(name: str) -> Any:
     """The function of the operator, or Python's operator, of this name: where pickle finds those that no module names."""
-    method = vars(RUNTIME["Tensor"]).get(name) if name.startswith("__") and "Tensor" in RUNTIME else None
+    method = getattr(RUNTIME["Tensor"], name, None) if name.startswith("__") and "Tensor" in RUNTIME else None
     if getattr(method, "__globals__", None) is RUNTIME:
         return method
     if name.startswith("__"):

@@ -18,19 +18,30 @@ _FREE = frozenset(("masked_scatter", "ldexp", "softmax", "log_softmax"))
 
 def refuse_overlap(name: str, target: Any, inputs: Iterable[Any]) -> None:
     """RuntimeError where `target` is written while an operator reads the same memory elsewhere."""
-    storage = target._storage
     if name in _FREE or target._key.level is not None:
         return
     for value in inputs:
         if type(value) in (list, tuple):
             refuse_overlap(name, target, value)
-        elif (value is target or (storage is not None and getattr(value, "_storage", None) is storage)) and _meets(
-            value, target, name in _APART
-        ):
-            raise RuntimeError(
-                f"unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
-                f"location. Please clone() the tensor before performing the operation. That is what {name} reads and writes."
-            )
+        elif _is_beneath(value, target, name in _APART):
+            raise RuntimeError(_refusal(name))
+
+
+def _is_beneath(value: Any, target: Any, apart: bool) -> bool:
+    """Whether a value is the target itself where it may not be, or a tensor on its memory that meets it."""
+    storage = target._storage
+    if value is target and apart:
+        return True
+    return (value is target or (storage is not None and getattr(value, "_storage", None) is storage)) and _meets(
+        value, target, apart
+    )
+
+
+def _refusal(name: str) -> str:
+    return (
+        f"unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+        f"location. Please clone() the tensor before performing the operation. That is what {name} reads and writes."
+    )
 
 
 def _meets(value: Any, target: Any, apart: bool) -> bool:

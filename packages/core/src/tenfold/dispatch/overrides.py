@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from tenfold.dispatch.operators import Operator
@@ -26,21 +28,26 @@ class DisableTorchFunctionSubclass:
 
 def call_overrides(operator: Operator, tensors: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Ask each overriding class among the arguments, subclasses first, until one answers."""
-    types: list[type] = []
-    for t in tensors:
-        cls = type(t)
-        if cls in types or not _overrides(t):
-            continue
-        place = next((i for i, known in enumerate(types) if issubclass(cls, known)), len(types))
-        types.insert(place, cls)
+    types = _overriding_types(tensors)
     for cls in types:
-        result = cls.__torch_function__(operator.fn, tuple(types), args, kwargs)
+        result = cls.__torch_function__(operator.fn, types, args, kwargs)
         if result is not NotImplemented:
             return result
     names = ", ".join(cls.__name__ for cls in types)
     raise TypeError(
         f"no implementation found for 'tenfold.{operator.name}' on types that implement __torch_function__: [{names}]"
     )
+
+
+def _overriding_types(values: Iterable[Any]) -> tuple[Any, ...]:
+    """The classes among values that override, each before those that it is derived from."""
+    types: list[Any] = []
+    for value in values:
+        cls = type(value)
+        if cls not in types and _overrides(value):
+            place = next((i for i, known in enumerate(types) if issubclass(cls, known)), len(types))
+            types.insert(place, cls)
+    return tuple(types)
 
 
 def _overrides(value: Any) -> bool:
@@ -55,7 +62,13 @@ def default_torch_function(cls: Any, func: Any, types: tuple[type, ...], args: A
         return NotImplemented
     with DisableTorchFunctionSubclass():
         result = func(*args, **(kwargs or {}))
-    return _as_class(result, cls)
+    return result if func in default_nowrap_functions() else _as_class(result, cls)
+
+
+@cache
+def default_nowrap_functions() -> frozenset[Any]:
+    """What Tensor's own `__torch_function__` does not give the subclass to."""
+    return frozenset((RUNTIME["Tensor"].grad.__get__,))
 
 
 def _as_class(result: Any, cls: type) -> Any:
@@ -103,12 +116,12 @@ def is_tensor_like(value: Any) -> bool:
 
 def handle_torch_function(public_api: Any, relevant_args: Any, *args: Any, **kwargs: Any) -> Any:
     """Dispatch a Python function of a user's to the overriding types among its arguments."""
-    types = tuple({type(a) for a in relevant_args if _overrides(a)})
+    types = _overriding_types(relevant_args)
     for cls in types:
         result = cls.__torch_function__(public_api, types, args, kwargs)
         if result is not NotImplemented:
             return result
-    name = f"{public_api.__module__}.{public_api.__name__}"
+    name = f"{getattr(public_api, '__module__', 'tenfold.Tensor')}.{public_api.__name__}"
     raise TypeError(f"no implementation found for '{name}' on types that implement __torch_function__: {list(types)}")
 
 

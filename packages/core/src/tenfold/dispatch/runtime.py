@@ -109,6 +109,18 @@ class Layer:
         _count("ACTIVE", -1)
 
 
+def enter_outermost(layer: Layer) -> None:
+    """Enter a layer around all that this thread has entered, for as long as `leave_outermost` is not called."""
+    STATE.layers = (layer, *STATE.layers)
+    _count("ACTIVE", 1)
+
+
+def leave_outermost(layer: Layer) -> None:
+    """Leave a layer that `enter_outermost` entered."""
+    STATE.layers = tuple(other for other in STATE.layers if other is not layer)
+    _count("ACTIVE", -1)
+
+
 def through_layers(operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Hand a call to this thread's innermost layer, with that layer switched off meanwhile."""
     layers = STATE.layers

@@ -23,6 +23,9 @@ class Services:
     """
 
     if TYPE_CHECKING:
+        # of the call path
+        specialise: Callable[[Any], Any]  # gives an operator's function its code
+        source: Callable[[Any], str]  # the text of that code
         # of plugins
         backend_of: Callable[[str], Any]  # the backend of a device type
         device_types: Callable[[], list[str]]  # those that have a backend
@@ -37,9 +40,18 @@ class Services:
         copy_storage: Callable[[Any, dict[int, Any]], Any]
         reduce_storage: Callable[[Any], Any]
         typed_storage: Callable[..., Any]
+        on_storage: Callable[[Any, Any], Any]
+        # of memory that processes share
+        Segment: Any
+        mapped_file: Callable[[Any, bool, int], Any]
+        on_span: Callable[[Any, int, int], Any]
+        require_shared_memory: Callable[[], None]
+        shared_copy: Callable[[Any], Any]
+        span_of: Callable[[Any], Any]
         export: Callable[..., Any]
         dlpack_device: Callable[[Any], tuple[int, int]]
         from_dlpack: Callable[[Any], Any]
+        array_namespace: Callable[[str | None], Any]
         to_array: Callable[[Any, Any, bool], Any]
         legacy_tensor: Callable[[tuple[Any, ...], Any], Any]
         from_numpy: Callable[[Any], Any]

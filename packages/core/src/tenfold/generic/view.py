@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from tenfold.dispatch.kernels import ANY_DEVICE, kernel
@@ -43,6 +44,8 @@ def _as_strided(backend: Any, input: Any, size: Any, stride: Any, storage_offset
     return backend.as_strided(input, size, stride, storage_offset)
 
 
+for _module in ("indexing.subscripts", "pointwise.complex_numbers", "view.parts", "view.shapes"):  # which declare views
+    importlib.import_module(f"tenfold.ops.{_module}")
 for _operator in list(OPERATORS.values()):
     if _operator.view:
         kernel(_operator, device=ANY_DEVICE)(_as_strided if _operator.name == "as_strided" else _by_rule(_operator))

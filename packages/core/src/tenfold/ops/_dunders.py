@@ -71,14 +71,11 @@ def _inverts(self: Tensor) -> Tensor:
 Tensor.__invert__ = _inverts  # type: ignore[method-assign, assignment] # as the next
 Tensor.__rtruediv__ = _divides  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
 for _method, _name in (*BINARY.items(), *INPLACE.items()):
-    if _name in OPERATORS:
-        _operator = OPERATORS[_name]
-        _stub: Any = types.FunctionType(stub_code("first_dunder", _method), RUNTIME, _method)
-        _stub.op, _stub.__doc__ = _operator, _operator.doc
-        setattr(Tensor, _method, _stub)
+    _operator = OPERATORS[_name]
+    _stub: Any = types.FunctionType(stub_code("first_dunder", _method), RUNTIME, _method)
+    _stub.op, _stub.__doc__ = _operator, _operator.doc
+    setattr(Tensor, _method, _stub)
 for _method, _name in UNARY.items():
-    if _name in OPERATORS:
-        setattr(Tensor, _method, OPERATORS[_name].fn)
+    setattr(Tensor, _method, OPERATORS[_name].fn)
 for _method, _name in SWAPPED.items():
-    if _name in OPERATORS:
-        setattr(Tensor, _method, _swapped(_name))
+    setattr(Tensor, _method, _swapped(_name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -31,8 +32,8 @@ def card(name: str, device: str = "") -> str:
     operator = OPERATORS.get(name)
     if operator is None:
         home = where(name, FUNCTIONS)
-        close = [] if home else [n for n in OPERATORS if name in n or n in name]
-        raise KeyError(f"there is no operator {name!r}" + (f"; close: {', '.join(sorted(close)[:8])}" if close else home))
+        close = [] if home else [*dict.fromkeys([*get_close_matches(name, OPERATORS), *(n for n in OPERATORS if name in n)])]
+        raise KeyError(f"there is no operator {name!r}" + (f"; close: {', '.join(close[:8])}" if close else home))
     base = operator.inplace_of or operator
     rows: list[tuple[str, Any]] = [
         ("family", f"{operator.family}, {base.kind}" + (f", in-place form of {base.name}" if operator.inplace_of else "")),
@@ -40,15 +41,21 @@ def card(name: str, device: str = "") -> str:
         ("promotes", {None: "no", "same": "no: dtypes must agree", "common": "to the common dtype",
                       "float": "to the common dtype, integers to float"}[base.promote]),
         ("view", "shares its input's memory" if base.view else "new memory"),
-        ("rule", "its body, on meta tensors" if base.shape_rule is None else _location(base.shape_rule)),
+        ("rule", _rule(base)),
     ]  # fmt: skip
     if base.body is not None:
         rows.append(("body", _location(base.body)))
     rows += [("kernel", row) for row in _kernels(base, device)]
-    rows.append(("gradient", _gradient(base)))
+    rows += [("gradient", _gradient(base)), ("vmap", _batching(base))]
     rows += [("samples", row) for row in _samples(base)]
     text = "\n".join(f"  {label:9s} {value}" for label, value in rows)
     return f"{name}{operator.signature}\n\n{inspect.cleandoc(operator.doc)}\n\n{text}"
+
+
+def _rule(operator: Operator) -> str:
+    if operator.shape_rule is not None:
+        return _location(operator.shape_rule)
+    return "MISSING" if operator.body is None else "its body, on meta tensors"
 
 
 def _location(function: Any) -> str:
@@ -83,14 +90,23 @@ def _kernels(operator: Operator, device: str) -> list[str]:
 
 
 def _gradient(operator: Operator) -> str:
-    if operator.nondifferentiable:
-        return f"none: {operator.nondifferentiable}"
+    if operator.nondifferentiable or operator.no_derivative:
+        return f"none: {operator.nondifferentiable or operator.no_derivative}"
     if plugins.layer("autograd") is None:
         return "known when tenfold-autograd is installed"
     rule = import_module("tenfold.autograd.gradients").find(operator)
     if rule is not None:
         return f"{rule.location} for {', '.join(rule.rules)} as {rule.node_name} (from {rule.owner})"
     return "through its body" if operator.body is not None else "MISSING"
+
+
+def _batching(operator: Operator) -> str:
+    if plugins.layer("autograd") is None:
+        return "known when tenfold-autograd is installed"
+    rule = import_module("tenfold.autograd.batching").find(operator)
+    if rule is not None:
+        return _location(rule)
+    return "through its body" if operator.body is not None else "a loop over the examples, for want of a batching rule"
 
 
 def _samples(operator: Operator) -> list[str]:

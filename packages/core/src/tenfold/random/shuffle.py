@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+_FEW = 1500  # items up to which swapping them one by one is faster
 
 
 def swapped(targets: NDArray[np.int64], n: int) -> NDArray[np.int64]:
@@ -16,6 +17,8 @@ def swapped(targets: NDArray[np.int64], n: int) -> NDArray[np.int64]:
     What step i moves to targets[i] is what the last earlier step aimed at position i had moved there, and so on back to a
     step whose position nobody aimed at before: links that pointer jumping follows in log(n) array operations.
     """
+    if n <= _FEW:
+        return _swapped_one_by_one(targets.tolist(), n)
     kind = np.int32 if n < 2**31 else np.int64
     items = np.arange(n, dtype=kind)
     aimed = np.append(targets, items[targets.size :]).astype(kind)
@@ -25,6 +28,13 @@ def swapped(targets: NDArray[np.int64], n: int) -> NDArray[np.int64]:
     while not np.array_equal(following := source.take(source), source):
         source = following
     return np.where(earlier < 0, aimed, source.take(earlier))
+
+
+def _swapped_one_by_one(targets: list[int], n: int) -> NDArray[np.int64]:
+    items = list(range(n))
+    for i, target in enumerate(targets):
+        items[i], items[target] = items[target], items[i]
+    return np.array(items, np.int64)
 
 
 def _earlier_steps(aimed: Array, items: Array) -> tuple[Array, Array]:

@@ -10,13 +10,16 @@ from collections.abc import Sequence
 
 PACKAGES = {
     "amp": "tenfold-autograd", "autograd": "tenfold-autograd", "func": "tenfold-autograd", "profiler": "tenfold-autograd",
-    "nn": "tenfold-nn", "optim": "tenfold-optim", "data": "tenfold-data", "utils.data": "tenfold-data",
+    "nn": "tenfold-nn", "optim": "tenfold-optim", "foreach": "tenfold-optim",
+    "data": "tenfold-data", "utils.data": "tenfold-data",
     "scientific": "tenfold-scientific", "linalg": "tenfold-scientific", "fft": "tenfold-scientific",
-    "special": "tenfold-scientific", "signal": "tenfold-scientific", "cuda": "tenfold-backend-cuda",
+    "special": "tenfold-scientific", "array_api": "tenfold-scientific", "signal": "tenfold-scientific",
+    "quasirandom": "tenfold-scientific",
+    "cuda": "tenfold-backend-cuda",
     "llvm": "tenfold-backend-llvm", "text": "tenfold-text", "vision": "tenfold-vision", "testing": "tenfold-testing",
     "as_torch": "tenfold-compat", "futures": "tenfold-compat", "hub": "tenfold-compat", "utils.tensorboard": "tenfold-compat",
     "utils._pytree": "tenfold-compat",
-    "sparse": "tenfold-sparse", "distributions": "tenfold-distributions",
+    "sparse": "tenfold-sparse", "masked": "tenfold-masked", "distributions": "tenfold-distributions",
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tenfold.dispatch.devices import located, require_accelerator
 from tenfold.dispatch.runtime import RUNTIME
-from tenfold.tensor.shared import Segment, mapped_file, on_span, require_shared_memory, shared_copy, span_of
+from tenfold.dispatch.services import SERVICES
 from tenfold.types.dtypes import dtype
 
 
@@ -166,34 +166,34 @@ class Memory:
 
     def is_shared(self) -> bool:
         """Whether other processes can have this memory, too."""
-        return span_of(self.key.backend.memory(self.array)[0]) is not None
+        return SERVICES.span_of(self.key.backend.memory(self.array)[0]) is not None
 
     def share_memory_(self) -> Self:
         """Move the memory, with every tensor on it, to where processes share it."""
         if self.key.device.type != "cpu":
             raise RuntimeError("share_memory_: only available on CPU")
         if not self.is_shared():
-            require_shared_memory()
-            self._move(shared_copy(self._bytes()._array))
+            SERVICES.require_shared_memory()
+            self._move(SERVICES.shared_copy(self._bytes()._array))
         return self
 
     @classmethod
     def _new_shared(cls, size: int, *, device: Any = "cpu") -> Any:
         """New memory of a number of bytes that processes can share."""
-        require_shared_memory()
+        SERVICES.require_shared_memory()
         kind: Any = cls
-        return kind(on_span(Segment.of_size(max(size, 1)), 0, size), located("cpu"))
+        return kind(SERVICES.on_span(SERVICES.Segment.of_size(max(size, 1)), 0, size), located("cpu"))
 
     @classmethod
     def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> Any:
         """A file's first bytes: with `shared` writes reach the file, which is made or grows as needed."""
         kind: Any = cls
-        return kind(mapped_file(filename, shared, nbytes), located("cpu"))
+        return kind(SERVICES.mapped_file(filename, shared, nbytes), located("cpu"))
 
     @property
     def filename(self) -> str | None:
         """The file that this is, if it came `from_file` with shared=True."""
-        span = span_of(self.key.backend.memory(self.array)[0])
+        span = SERVICES.span_of(self.key.backend.memory(self.array)[0])
         return None if span is None else span.segment.filename
 
     def untyped(self) -> Self:

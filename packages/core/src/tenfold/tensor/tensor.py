@@ -15,7 +15,8 @@ from weakref import ref
 import numpy as np
 
 from tenfold.dispatch.devices import CPU, OverrideKey, device
-from tenfold.dispatch.meta import contiguous_strides, with_steps
+from tenfold.dispatch.meta import contiguous_strides
+from tenfold.dispatch.observed import observe
 from tenfold.dispatch.overrides import default_torch_function, disabled_torch_function
 from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.dispatch.services import SERVICES
@@ -23,7 +24,7 @@ from tenfold.tensor.storage import Storage, note_view, settle
 from tenfold.types import dtypes
 from tenfold.types.complex_half import widened
 from tenfold.types.dtypes import FROM_NUMPY, dtype
-from tenfold.types.memory_format import strided
+from tenfold.types.memory_format import strided, with_steps
 from tenfold.types.size import Size
 
 if TYPE_CHECKING:  # operators install themselves as methods, which no type checker sees; these are their declarations
@@ -67,6 +68,10 @@ class Tensor(TensorMethods):
         made = SERVICES.legacy_tensor(data, device)
         return made if cls is Tensor else made.as_subclass(cls)
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        observe(cls, Tensor)
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         # So that subclasses may call super().__init__() with anything.
         pass
@@ -91,6 +96,10 @@ class Tensor(TensorMethods):
         return made
 
     # Attributes
+
+    def __dir__(self) -> list[str]:
+        """The names that the tensor has; what only some tensors hold is listed for those."""
+        return [name for name in super().__dir__() if name not in ("_grad", "_origin") or hasattr(self, name)]
 
     @property
     def shape(self) -> Size:
@@ -255,6 +264,8 @@ class Tensor(TensorMethods):
         """The same memory outside the gradient graph; writes through it are not seen by version checks."""
         made = self._make_subclass(Tensor if is_plain(type(self)) else type(self), self)
         made._storage = None
+        if self._storage is not None and self._storage.guarded:  # elements at one place are no less so
+            made.untyped_storage().guarded = True
         return made  # type: ignore[no-any-return]
 
     @data.deleter
@@ -280,10 +291,15 @@ class Tensor(TensorMethods):
     def requires_grad(self, value: bool) -> None:
         self.requires_grad_(value)
 
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("requires_grad must be a bool")
+
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Ask autograd to record operators on this leaf (or no longer)."""
         node = self._node
-        if getattr(node, "closed", None) is False or (self._key.level is not None and not self._key.transform.by_hand):
+        wrapped = self._key.level is not None and not self._key.transform.by_hand
+        if wrapped or (node is not None and SERVICES.autograd().is_transformed(node)):
             raise RuntimeError(
                 "You are attempting to call Tensor.requires_grad_() inside of a function being transformed by grad, vmap or "
                 "another of tenfold.func. This is unsupported: they differentiate by the function's arguments."
@@ -376,6 +392,21 @@ class Tensor(TensorMethods):
         """Call `hook(tensor)` after a backward pass has updated this leaf's `.grad`."""
         return SERVICES.autograd().register_post_accumulate_hook(self, hook)
 
+    @property
+    def _backward_hooks(self) -> Any:
+        """The hooks of `register_hook` by their number, None if there are none: libraries look here."""
+        return None if self._node is None else self._node.extras().get("tensor")
+
+    @_backward_hooks.setter
+    def _backward_hooks(self, hooks: Any) -> None:
+        if self._node is not None:
+            self._node.extras()["tensor"] = {} if hooks is None else hooks
+
+    @property
+    def _post_accumulate_grad_hooks(self) -> Any:
+        """The hooks of `register_post_accumulate_grad_hook` by their number, None if there are none."""
+        return None if self._node is None else self._node.extras().get("post_accumulate")
+
     def retain_grad(self) -> None:
         """Keep `.grad` of this non-leaf tensor too."""
         SERVICES.autograd().retain_grad(self)
@@ -417,9 +448,11 @@ class Tensor(TensorMethods):
             raise TypeError(f"Got unsupported ScalarType {dtypes.type_name(self.dtype)}: NumPy has no such dtype; convert it")
         return host(self)
 
-    def to_sparse(self, sparse_dim: int | None = None, *, layout: Any = None, dense_dim: int | None = None) -> Tensor:
+    def to_sparse(
+        self, sparse_dim: int | None = None, *, layout: Any = None, blocksize: Any = None, dense_dim: int | None = None
+    ) -> Tensor:
         """The tensor in a sparse layout, of coordinates unless another is given."""
-        return SERVICES.to_sparse(self, sparse_dim, layout=layout, dense_dim=dense_dim)  # type: ignore[no-any-return]
+        return SERVICES.to_sparse(self, sparse_dim, layout=layout, blocksize=blocksize, dense_dim=dense_dim)  # type: ignore[no-any-return]
 
     def to_dense(self, dtype: Any = None, *, masked_grad: bool | None = None) -> Tensor:
         """The strided tensor with the same elements: itself, as long as it is in no other layout."""
@@ -438,6 +471,14 @@ class Tensor(TensorMethods):
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         """Results of NumPy's functions on tensors become tensors, as in PyTorch."""
         return SERVICES.from_numpy(np.asarray(array)) if np.asarray(array).dtype in FROM_NUMPY else array
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """The Python array API standard's functions on tensors: `tenfold.array_api`."""
+        return SERVICES.array_namespace(api_version)
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:
+        """The tensor on a device, under the array API standard's name."""
+        return self.to(device)
 
     def __dlpack__(
         self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None

@@ -28,7 +28,7 @@ class memory_format:  # noqa: N801 - PyTorch's name
         n = len(array.shape)
         if self is preserve_format:
             if not is_dense(array):
-                return propagated_order(array.shape, [array.strides])
+                return propagated_order(array.shape, [steps_of(array)])
             return tuple(sorted(range(n), key=lambda d: (-array.strides[d], d)))
         if not self.order:
             return tuple(range(n))
@@ -48,6 +48,21 @@ class memory_format:  # noqa: N801 - PyTorch's name
                     return False
                 step *= shape[d]
         return True
+
+
+def with_steps(shape: Sequence[int], strides: Sequence[int]) -> tuple[int, ...]:
+    """Strides in elements, with the step over what is behind it for each dimension of size 1 that NumPy gave none."""
+    steps = list(strides)
+    for d in range(len(steps) - 1, -1, -1):
+        if steps[d] == 0 and shape[d] == 1:
+            steps[d] = shape[d + 1] * steps[d + 1] if d + 1 < len(steps) else 1
+    return tuple(steps)
+
+
+def steps_of(array: Any) -> tuple[int, ...]:
+    """An array's strides in elements, as its tensor shows them."""
+    itemsize = array.dtype.itemsize
+    return with_steps(array.shape, [s // itemsize for s in array.strides])
 
 
 def is_dense(array: Any) -> bool:
@@ -131,3 +146,4 @@ class layout:  # noqa: N801 - PyTorch's name
 
 
 strided, sparse_coo, sparse_csr = layout("strided"), layout("sparse_coo"), layout("sparse_csr")
+sparse_csc, sparse_bsr, sparse_bsc = layout("sparse_csc"), layout("sparse_bsr"), layout("sparse_bsc")

@@ -53,6 +53,16 @@ def require_fit(value: Any, d: dtype, name: str | None = None) -> None:
         raise RuntimeError(f"value cannot be converted to type {name or c_name(d)} without overflow")
 
 
+def require_value(value: Any, d: dtype) -> None:
+    """The same for a number that fills a tensor, where half precision has a range, too."""
+    require_fit(value, d)
+    if d.is_half and math.isfinite(abs(value)) and abs(value) > finfo(d).max:
+        raise RuntimeError(f"value cannot be converted to type {_HALF[d.name]} without overflow")
+
+
+_HALF = {"float16": "c10::Half", "bfloat16": "c10::BFloat16", "complex32": "c10::complex<c10::Half>"}
+
+
 def element(value: Any, d: dtype) -> Any:
     """The number as a NumPy scalar of the dtype: integers out of an unsigned range wrap around; RuntimeError for the rest."""
     require_fit(value, d)

@@ -29,18 +29,18 @@ class _Required:
 
 
 required = _Required()
-_global_pre_hooks: Hooks = OrderedDict()
-_global_post_hooks: Hooks = OrderedDict()
+_global_optimizer_pre_hooks: Hooks = OrderedDict()
+_global_optimizer_post_hooks: Hooks = OrderedDict()
 
 
 def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call `hook(optimizer, args, kwargs)` before the step of every optimizer."""
-    return add_hook(_global_pre_hooks, hook)
+    return add_hook(_global_optimizer_pre_hooks, hook)
 
 
 def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call `hook(optimizer, args, kwargs)` after the step of every optimizer."""
-    return add_hook(_global_post_hooks, hook)
+    return add_hook(_global_optimizer_post_hooks, hook)
 
 
 class Optimizer:
@@ -86,12 +86,17 @@ class Optimizer:
             self.add_param_group(group)
 
     def _make_hook_tables(self) -> None:
-        self._step_pre_hooks: Hooks = OrderedDict()
-        self._step_post_hooks: Hooks = OrderedDict()
-        self._state_dict_pre_hooks: Hooks = OrderedDict()
-        self._state_dict_post_hooks: Hooks = OrderedDict()
-        self._load_pre_hooks: Hooks = OrderedDict()
-        self._load_post_hooks: Hooks = OrderedDict()
+        self._optimizer_step_pre_hooks: Hooks = OrderedDict()
+        self._optimizer_step_post_hooks: Hooks = OrderedDict()
+        self._optimizer_state_dict_pre_hooks: Hooks = OrderedDict()
+        self._optimizer_state_dict_post_hooks: Hooks = OrderedDict()
+        self._optimizer_load_state_dict_pre_hooks: Hooks = OrderedDict()
+        self._optimizer_load_state_dict_post_hooks: Hooks = OrderedDict()
+        self._patch_step_function()
+
+    def _patch_step_function(self) -> None:
+        """Have the class's `step` run hooks; for a subclass that does not call this class's `__init__`."""
+        self._zero_grad_profile_name = f"Optimizer.zero_grad#{type(self).__name__}.zero_grad"
         _run_hooks_around_step(type(self))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -99,7 +104,7 @@ class Optimizer:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        if "_step_pre_hooks" not in self.__dict__:  # unpickled, where __init__ has not run
+        if "_optimizer_step_pre_hooks" not in self.__dict__:  # unpickled, where __init__ has not run
             self._make_hook_tables()
         for group in self.param_groups:  # a checkpoint written before an option existed
             for name, default in self.defaults.items():
@@ -111,6 +116,20 @@ class Optimizer:
             lines += [f"Parameter Group {i}"] if not i else ["", f"Parameter Group {i}"]
             lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
         return "\n".join([*lines, ")"])
+
+    @staticmethod
+    def profile_hook_step(func: Callable[..., Any]) -> Callable[..., Any]:
+        """The function `step` of an optimizer with its hooks run before and after."""
+
+        @functools.wraps(func)
+        def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+            self._opt_called = True
+            own = self._optimizer_step_pre_hooks or self._optimizer_step_post_hooks
+            if own or _global_optimizer_pre_hooks or _global_optimizer_post_hooks:
+                return _step_with_hooks(func, self, args, kwargs)
+            return func(self, *args, **kwargs)
+
+        return hooked
 
     def step(self, closure: Closure | None = None) -> Any:
         """Update the parameters once; each optimizer gives its own.
@@ -183,7 +202,7 @@ class Optimizer:
 
         Parameters are numbered in the order of the groups; tensors are references, not copies.
         """
-        for hook in self._state_dict_pre_hooks.values():
+        for hook in self._optimizer_state_dict_pre_hooks.values():
             hook(self)
         index: dict[int, int] = {}
         groups = []
@@ -195,7 +214,7 @@ class Optimizer:
             group["params"] = group.pop("params")
         state = {index[id(key)] if isinstance(key, Tensor) else key: value for key, value in self.state.items()}
         result: dict[str, Any] = {"state": state, "param_groups": groups}
-        for hook in self._state_dict_post_hooks.values():
+        for hook in self._optimizer_state_dict_post_hooks.values():
             changed = hook(self, result)
             if changed is not None:
                 result = changed
@@ -208,7 +227,7 @@ class Optimizer:
             ValueError: another number of groups, or of parameters in a group.
         """
         state_dict = dict(state_dict)
-        for hook in self._load_pre_hooks.values():
+        for hook in self._optimizer_load_state_dict_pre_hooks.values():
             changed = hook(self, state_dict)
             if changed is not None:
                 state_dict = changed
@@ -221,7 +240,7 @@ class Optimizer:
             state[key if param is None else param] = value if param is None else self._loaded(param, value, group_of[key])
         groups = [_take_over(group, new) for group, new in zip(self.param_groups, saved, strict=True)]
         self.__setstate__({"state": state, "param_groups": groups})
-        for hook in self._load_post_hooks.values():
+        for hook in self._optimizer_load_state_dict_post_hooks.values():
             hook(self)
 
     def _match_params(self, saved: list[Group]) -> dict[int, Tensor]:
@@ -256,27 +275,27 @@ class Optimizer:
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` before each step; it may return new `(args, kwargs)`."""
-        return add_hook(self._step_pre_hooks, hook)
+        return add_hook(self._optimizer_step_pre_hooks, hook)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` after each step."""
-        return add_hook(self._step_post_hooks, hook)
+        return add_hook(self._optimizer_step_post_hooks, hook)
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer)` before `state_dict()`."""
-        return add_hook(self._state_dict_pre_hooks, hook, prepend)
+        return add_hook(self._optimizer_state_dict_pre_hooks, hook, prepend)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer, state_dict)` after `state_dict()`; it may return a replacement."""
-        return add_hook(self._state_dict_post_hooks, hook, prepend)
+        return add_hook(self._optimizer_state_dict_post_hooks, hook, prepend)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer, state_dict)` before `load_state_dict()`; it may return a replacement."""
-        return add_hook(self._load_pre_hooks, hook, prepend)
+        return add_hook(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer)` after `load_state_dict()`."""
-        return add_hook(self._load_post_hooks, hook, prepend)
+        return add_hook(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
 
 def _run_hooks_around_step(cls: type[Optimizer]) -> None:
@@ -284,21 +303,13 @@ def _run_hooks_around_step(cls: type[Optimizer]) -> None:
     step: Any = cls.step
     if getattr(step, "hooked", False):
         return
-
-    @functools.wraps(step)
-    def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        self._opt_called = True
-        if self._step_pre_hooks or self._step_post_hooks or _global_pre_hooks or _global_post_hooks:
-            return _step_with_hooks(step, self, args, kwargs)
-        return step(self, *args, **kwargs)
-
-    hooked.hooked = True  # type: ignore[attr-defined]
-    cls.step = hooked  # type: ignore[method-assign]
+    cls.step = Optimizer.profile_hook_step(step)  # type: ignore[method-assign]
+    cls.step.hooked = True  # type: ignore[attr-defined]
 
 
 def _step_with_hooks(step: Callable[..., Any], optimizer: Optimizer, args: Any, kwargs: Any) -> Any:
     args = (optimizer, *args)
-    for hook in [*_global_pre_hooks.values(), *optimizer._step_pre_hooks.values()]:
+    for hook in [*_global_optimizer_pre_hooks.values(), *optimizer._optimizer_step_pre_hooks.values()]:
         result = hook(optimizer, args, kwargs)
         if result is None:
             continue
@@ -306,7 +317,7 @@ def _step_with_hooks(step: Callable[..., Any], optimizer: Optimizer, args: Any, 
             raise RuntimeError(f"{step} must return None or a tuple of (new_args, new_kwargs), but got {result}.")
         args, kwargs = result
     out = step(*args, **kwargs)
-    for hook in [*optimizer._step_post_hooks.values(), *_global_post_hooks.values()]:
+    for hook in [*optimizer._optimizer_step_post_hooks.values(), *_global_optimizer_post_hooks.values()]:
         hook(optimizer, args, kwargs)
     return out
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from tenfold import plugins
-from tenfold.dispatch.operators import Operator, as_operator
+from tenfold.dispatch.operators import Operator
 from tenfold.testing import samples as registry
 from tenfold.testing.checks import CHECKS, Case, Result, why_not
 from tenfold.testing.inventory import completeness
@@ -85,8 +85,10 @@ def check_operator(op: Any, device: Any = "cpu", checks: Iterable[str] | None = 
     >>> from tenfold.testing import check_operator
     >>> check_operator(op.gt, checks=["value"]).failures
     []
+    >>> check_operator("gt", checks=["value"]).failures
+    []
     """
-    case = case_of(as_operator(op), str(device))
+    case = case_of(registry.operator_of(op), str(device))
     report = Report(str(case.key))
     for name in applicable(case) if checks is None else checks:
         reason = why_not(CHECKS[name], case)

@@ -6,6 +6,7 @@ from typing import Any
 
 from tenfold.autograd.batching import Batch, Result, batching, batching_by_name
 from tenfold.autograd.batching_rules.kinds import keep, shifted, shifting
+from tenfold.autograd.geometry import extent
 from tenfold.autograd.tangents import LINEAR, jvp_by_name
 from tenfold.dispatch.operators import op
 from tenfold.ops.view.shapes import infer_size, unsqueeze as unsqueeze_
@@ -73,11 +74,19 @@ def squeeze(batch: Batch) -> Result:
 @batching(op.as_strided)
 def as_strided(batch: Batch) -> Result:
     x: Any = batch.front("input")
+    size, stride, given = (batch.values[name] for name in ("size", "stride", "storage_offset"))
+    first = 0 if given is None else given - x.storage_offset()  # given is a place in the storage
+    own, reach = extent(x.shape[1:], x.stride()[1:]), extent(size, stride)
+    if reach and (first < 0 or first + reach > own):
+        raise RuntimeError(
+            f"result = tensor.as_strided({list(size)}, {list(stride)}, {given}) can access memory outside of `tensor`: elements "
+            f"{first} to {first + reach - 1}, where `tensor` has 0 to {own - 1}. This is not supported inside of vmap; write it "
+            f"as other views"
+        )
     if any(s > x.stride(0) for s, n in zip(x.stride(), x.shape) if n > 1) and batch.size > 1:
         x = x.contiguous()  # the strides are meant for the memory of one example
-    offset = x.storage_offset() + (batch.values["storage_offset"] or 0)
-    size, stride = (batch.size, *batch.values["size"]), (x.stride(0), *batch.values["stride"])
-    return batch.call(input=x, size=size, stride=stride, storage_offset=offset), 0
+    offset = x.storage_offset() + first
+    return batch.call(input=x, size=(batch.size, *size), stride=(x.stride(0), *stride), storage_offset=offset), 0
 
 
 jvp_by_name(

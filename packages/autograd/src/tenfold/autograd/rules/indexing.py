@@ -6,6 +6,7 @@ from typing import Any
 
 from tenfold import op
 from tenfold.autograd.gradients import gradient, gradients
+from tenfold.autograd.refusing import refusing
 from tenfold.ops.creation.factories import zeros
 from tenfold.ops.creation.like import ones_like, zeros_like
 from tenfold.ops.indexing.along import gather, scatter_add, scatter_reduce, scatter_set
@@ -122,7 +123,16 @@ def _prod(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool
     single = where(is_zero, gather(zeros_met, dim, index), 0) == 1
     others = scatter_reduce(input, dim, index, where(single, 1, src), "prod", include_self=include_self)
     divided = gather(g * out, dim, index) / where(is_zero, 1, src)
-    return own, where(single, gather(g * others, dim, index), divided)
+    sent = where(single, gather(g * others, dim, index), divided)
+    sources = tuple(t._node for t in (g, input, src) if t._node is not None)
+    if sent._node is not None and g._key.level is None and (zeros_met > 1).any():
+        return own, refusing(sent, sources, _TWO_ZEROS)
+    return own, sent
+
+
+_TWO_ZEROS = (
+    "scatter_reduce(): Double backward is unsupported for src when >1 zeros in src are scattered to the same position in self"
+)
 
 
 _REDUCED = {"sum": _sum, "mean": _mean, "amax": _extreme, "amin": _extreme, "prod": _prod}

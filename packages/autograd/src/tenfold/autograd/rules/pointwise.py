@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import builtins
 import cmath
-from math import log as ln, pi, sqrt
+from math import log as ln, nan, pi, sqrt
 from typing import Any
 
 from tenfold import op
@@ -105,9 +105,27 @@ gradient(op.sinh, input=lambda g, input: g * conj(input.cosh()))
 gradient(op.cosh, input=lambda g, input: g * conj(input.sinh()))
 gradient(op.tanh, input=lambda g, out: g * conj(1 - out * out))
 gradient(op.asinh, input=lambda g, input: g * conj((input * input + 1).rsqrt()))
-gradient(op.acosh, input=lambda g, input: g * conj((input - 1).rsqrt() * (input + 1).rsqrt()))
+
+
+def _acosh_gradient(g: Any, input: Any) -> Any:
+    """One root for real numbers; complex ones need two, each with its own branch."""
+    if _is_complex(input):
+        return g * conj((input - 1).rsqrt() * (input + 1).rsqrt())
+    return g * ((input - 1) * (input + 1) + 0.0).rsqrt()  # at -1, where the product is -0, infinite as at 1
+
+
+gradient(op.acosh, input=_acosh_gradient)
 gradient(op.atanh, input=lambda g, input: g / conj(1 - input * input))
 gradient(op.sigmoid, input=lambda g, out: g * conj(out * (1 - out)))
+
+
+def _logit_gradient(g: Any, input: Any, eps: float | None) -> Any:
+    low = 0 if eps is None else eps
+    outside = (input < low) | (input > 1 - low)
+    return where(outside, nan if eps is None else 0, g / (input * (1 - input)))
+
+
+gradient(op.logit, input=_logit_gradient)
 gradient(op.erf, input=lambda g, input: g * (2 / sqrt(pi) * (-input * input).exp()))
 gradient(op.erfc, input=lambda g, input: g * (-2 / sqrt(pi) * (-input * input).exp()))
 gradient(op.erfinv, input=lambda g, input: g * (sqrt(pi) / 2 * input.erfinv().square().exp()))

@@ -79,12 +79,16 @@ gradient(op.prod, input=_prod)
 
 
 def _shared(g: Any, input: Any, out: Any, dim: Any, keepdim: bool) -> Any:
-    """The gradient of an extreme, in equal parts to all elements that attain it; nan attains nan."""
+    """The gradient of an extreme, in equal parts to all elements that attain it.
+
+    Of `max` and `min` (dim None) nan attains nan; of `amax` and `amin` nothing does, and all gradients beside it are nan.
+    """
     extreme = restore_dims(out, input.shape, dim, keepdim)
-    chosen = (input == extreme) | (input.isnan() & extreme.isnan())
+    chosen = input == extreme
+    if dim is None:
+        chosen = chosen | (input.isnan() & extreme.isnan())
     g = restore_dims(g, input.shape, dim, keepdim)
-    dims = None if dim is None or dim == () else dim
-    return where(chosen, g / chosen.sum(dims, True), 0)
+    return g * chosen / chosen.sum(None if dim == () else dim, True)
 
 
 gradient(op.amax, input=_shared)

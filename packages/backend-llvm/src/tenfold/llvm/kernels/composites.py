@@ -9,12 +9,15 @@ from tenfold.llvm.elementwise import Operator
 from tenfold.llvm.expressions import Expr
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.session import USED
+from tenfold.llvm.storage import FLOAT32, FLOAT64, FLOATING
 from tenfold.llvm.tracing import NotLowered, formula_of
 
 NAMES = (
     "threshold", "hardtanh", "leaky_relu", "elu", "celu", "selu", "mish", "softplus", "softsign", "tanhshrink", "hardshrink",
     "softshrink", "hardsigmoid",
 )  # fmt: skip
+ROUNDED = ("hardshrink",)  # their options are rounded to a half precision dtype first, as they are in PyTorch
+WHOLE = (FLOAT32, FLOAT64)
 MOST = 16  # of the values of an operator's options, each of which has a formula of its own
 
 
@@ -46,7 +49,7 @@ class Composite:
             return formula_of(self.declared, given, [x])
 
         try:
-            operator = Operator(self.declared.name, formula)
+            operator = Operator(self.declared.name, formula, dtypes=WHOLE if self.declared.name in ROUNDED else FLOATING)
             for stored in operator.dtypes:
                 operator.expression(stored, ())
         except (NotLowered, RuntimeError, TypeError, ValueError):  # the body says what is wrong

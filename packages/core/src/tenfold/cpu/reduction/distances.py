@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 from typing import Any
 
@@ -62,7 +63,14 @@ def _differences(out: Any, x1: Any, x2: Any, p: float) -> None:
         return
     for part in row_blocks(len(out), x2.nbytes):
         difference = x1[part, None] - x2
-        out[part] = power_sum(np.abs(difference, difference), p, (2,), False)
+        if p == 2:
+            out[part] = np.sqrt(np.einsum("ijk,ijk->ij", difference, difference))
+            continue
+        np.abs(difference, difference)
+        if p == 0:  # how many differ: nan, where it is unknown
+            out[part] = np.minimum(np.ceil(difference, difference), 1, out=difference).sum(2)
+        else:
+            out[part] = power_sum(difference, p, (2,), False)
 
 
 # How a difference becomes a summand, and how summands are put together.
@@ -89,14 +97,49 @@ def _feature_by_feature(out: Any, x1: Any, x2: Any, p: float) -> None:
 
 def condensed(x: Any, p: float) -> Any:
     """The distances of all pairs of rows (0, 1), (0, 2), ... of a matrix."""
-    N = len(x)
-    out, start = np.empty(N * (N - 1) // 2, x.dtype), 0
-    for i in range(N - 1):
-        difference = x[i + 1 :] - x[i]
-        end = start + N - 1 - i
-        if p == 2:
-            np.sqrt(np.einsum("ij,ij->i", difference, difference), out[start:end])
-        else:
-            out[start:end] = power_sum(np.abs(difference, difference), p, (1,), False)
-        start = end
+    out = np.empty(len(x) * (len(x) - 1) // 2, x.dtype)
+    if p == 2 and x.dtype == np.float32 and x.shape[1] > _FEW_PRODUCTS:
+        _condensed_products(out, x)
+    else:
+        _fill_rows(out, x, lambda i: _row_distances(x, i, slice(i + 1, None), p))
     return out
+
+
+def _fill_rows(out: Any, x: Any, row: Callable[[int], Any]) -> None:
+    start = 0
+    for i in range(len(x) - 1):
+        end = start + len(x) - 1 - i
+        out[start:end] = row(i)
+        start = end
+
+
+def _row_distances(x: Any, i: int, others: Any, p: float) -> Any:
+    """From one row to others."""
+    difference = x[others] - x[i]
+    if p == 2:
+        return np.sqrt(np.einsum("ij,ij->i", difference, difference))
+    return power_sum(np.abs(difference, difference), p, (1,), False)
+
+
+_FEW_PRODUCTS = 4  # features up to which differences are as fast
+_CLOSE = 1e-6  # squared distances below this part of the squared lengths lose too many digits in the difference
+
+
+def _condensed_products(out: Any, x: Any) -> None:
+    """sqrt(|a|^2 + |b|^2 - 2 a b) in float64, and by differences where rows are close or not finite."""
+    wide = x.astype(np.float64)
+    squares = np.einsum("ij,ij->i", wide, wide)
+    for part in row_blocks(len(x), squares.nbytes, 1 << 20):
+        lengths = squares[part, None] + squares[part.start :]
+        found = blas.matmul(wide[part], wide[part.start :].T)
+        np.subtract(lengths, np.multiply(found, 2, found), found)
+        lengths *= _CLOSE
+        unsure = ~(found > lengths)  # also where either is nan
+        distances = np.sqrt(found.astype(np.float32))  # in whose range squares end
+        unsure[np.tril_indices(len(unsure))] = False  # pairs that stand elsewhere, and of a row with itself
+        for i in np.flatnonzero(unsure.any(1)).tolist():
+            others = np.flatnonzero(unsure[i])
+            distances[i, others] = _row_distances(x[part.start :], i, others, 2)
+        for i, row in enumerate(distances, part.start):
+            start = i * (2 * len(x) - i - 1) // 2
+            out[start : start + len(x) - 1 - i] = row[i - part.start + 1 :]

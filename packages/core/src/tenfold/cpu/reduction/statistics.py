@@ -67,7 +67,8 @@ def std(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> 
 @widened
 @quiet
 def vector_norm(input: Any, ord: Any, dim: Any, keepdim: bool) -> Any:
-    return power_sum(np.abs(input), ord, axes(dim, input.ndim), keepdim)
+    sizes = input if ord == 2 and input.dtype.kind == "f" else np.abs(input)  # a square has no sign
+    return power_sum(sizes, ord, axes(dim, input.ndim), keepdim)
 
 
 def power_sum(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
@@ -81,7 +82,7 @@ def power_sum(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
     if p == 0:
         return add_reduce(x != 0, axis, x.dtype, None, keepdim)
     powers = total(np.power(x, p), axis, keepdim)
-    if p < 0 and not x.size and powers.size:
+    if p < 0 and not x.size and (powers.size or any(x.shape[a] == 0 for a in (axis if isinstance(axis, tuple) else (axis,)))):
         raise RuntimeError("norms of no numbers")  # the rule says it in full
     return np.power(powers, 1.0 / p)
 

@@ -9,6 +9,7 @@ from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import OPERATORS, composite, primitive
 from tenfold.dispatch.shape_rules import pointwise, wrap_dim
+from tenfold.ops.creation.factories import full
 from tenfold.ops.pointwise.arithmetic import where
 from tenfold.tensor.tensor import Tensor
 
@@ -318,7 +319,10 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     >>> tenfold.hardshrink(tenfold.tensor([0.25, -1.0]))
     tensor([ 0., -1.])
     """
-    return input.masked_fill((input >= -lambd) & (input <= lambd), 0)
+    if not input.dtype.is_half:
+        return input.masked_fill((input >= -lambd) & (input <= lambd), 0)
+    edge, x = full((), lambd, dtype=input.dtype).item(), input.float()  # the limit is rounded, too
+    return input.masked_fill((x >= -edge) & (x <= edge), 0)
 
 
 @composite("activation", accepts="floating", method=None, out=True)
@@ -392,11 +396,22 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     >>> glu(tenfold.tensor([2.0, 0.0]))
     tensor([1.])
     """
-    if input.dim() == 0:
-        raise RuntimeError("glu does not support 0-dimensional tensors")
-    dim = wrap_dim(dim, input.dim(), "glu")
-    size = input.shape[dim]
-    if size % 2:
-        raise RuntimeError(f"glu: Halving dimension must be even, but dimension {dim} is size {size}")
+    dim, size = _halves(input.shape, dim)
     lead = (slice(None),) * dim
     return input[(*lead, slice(0, size // 2))] * input[(*lead, slice(size // 2, size))].sigmoid()
+
+
+def _halves(shape: Any, dim: int) -> tuple[int, int]:
+    """The dimension, counted from the front, and its size; RuntimeError where it has no halves."""
+    if not shape:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    dim = wrap_dim(dim, len(shape), "glu")
+    if shape[dim] % 2:
+        raise RuntimeError(f"glu: Halving dimension must be even, but dimension {dim} is size {shape[dim]}")
+    return dim, shape[dim]
+
+
+@glu.rule
+def _(input: Any, dim: int) -> Meta:
+    dim, size = _halves(input.shape, dim)
+    return Meta((*input.shape[:dim], size // 2, *input.shape[dim + 1 :]), input.dtype)

@@ -13,6 +13,7 @@ from tenfold.types.dtypes import from_numpy as dtype_of, get_default_dtype
 from tenfold.types.numbers import fits
 from tenfold.types.promotion import number_dtype
 
+_DEEPEST = 64  # dimensions of a NumPy array
 _NUMBERS = {bool, int, float, complex}
 
 
@@ -56,16 +57,31 @@ def _not_a_number(data: Any, leading: bool = False) -> Exception:
     return RuntimeError(f"Could not infer dtype of {kind}: tensor() takes numbers, nested sequences or arrays")
 
 
-def _nested(data: Any) -> Any:
-    """Nested sequences with tensors turned into arrays."""
-    if isinstance(data, Tensor):
-        return host(data.detach())
+def _depth(data: Any) -> int:
+    """How many levels of sequences there are along the first items; a tensor among them counts as one number."""
+    depth = 0
+    while depth <= _DEEPEST and not isinstance(data, (Tensor, np.ndarray)) and _is_sequence(data):  # it may hold itself
+        depth += 1
+        if not len(data):
+            break
+        data = data[0]
+    return depth + (data.ndim if isinstance(data, np.ndarray) else 0)
+
+
+def _nested(data: Any, depth: int) -> Any:
+    """Nested sequences with tensors turned into arrays, or into numbers where a number should be."""
     if type(data) in (int, float):
         return data
+    if isinstance(data, Tensor):
+        if depth > 0:
+            return host(data.detach())
+        if data.numel() != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return host(data.detach()).reshape(())
     if not isinstance(data, np.ndarray) and _is_sequence(data):
         if set(map(type, data)) <= _NUMBERS and isinstance(data, (list, tuple)):
             return data
-        return [_nested(item) for item in data]
+        return [_nested(item, depth - 1) for item in data]
     return data
 
 
@@ -85,18 +101,34 @@ def to_array(data: Any, dtype: Any, copy: bool) -> Any:
     try:
         found = _infer_dtype(data)  # also with a dtype given: it refuses what is no number
     except RecursionError:
+        if _depth(data) <= _DEEPEST and _holds_itself(data):  # a list that begins with itself is endlessly deep
+            raise TypeError("tensor(): self-referential lists are incompatible") from None
         raise ValueError(f"tensor(): too many dimensions '{type(data).__name__}'") from None
     inferred = dtype or found
     if inferred is dtypes.complex32:  # complex numbers, where the default dtype is float16
         return narrowed(to_array(data, dtypes.complex64, copy=False))
     try:
         with np.errstate(all="ignore"):
-            nested = _nested(data)
+            depth = _depth(data)
+            if depth > _DEEPEST:
+                raise ValueError(f"tensor(): too many dimensions '{type(data).__name__}'")
+            nested = _nested(data, depth)
             if inferred.category == 1 and not isinstance(data, np.generic):
                 return _integers(nested, inferred)
             return np.array(nested, inferred.numpy)
     except (ValueError, TypeError) as error:
         raise _uneven(data, inferred) or error from None
+
+
+def _holds_itself(data: Any) -> bool:
+    """Whether a list is among its own items, at any level."""
+    above, level = set[int](), [data]
+    while level:
+        above.update(map(id, level))
+        level = [item for one in level for item in one if isinstance(item, list)]
+        if any(id(item) in above for item in level):
+            return True
+    return False
 
 
 def _items(data: Any) -> list[Any]:
@@ -124,13 +156,17 @@ def _integers(nested: Any, inferred: dtypes.dtype) -> Any:
 def _uneven(data: Any, inferred: dtypes.dtype) -> Exception | None:
     """The error for nested sequences of different lengths or depths; the first of each level say what is expected."""
     sizes, first = [], data
-    while _is_sequence(first):
+    while _is_sequence(first) and not isinstance(first, Tensor):
         sizes.append(len(first))
         first = first[0] if len(first) else None
     return _first_uneven(data, sizes, 0, inferred)
 
 
 def _first_uneven(data: Any, sizes: list[int], dim: int, inferred: dtypes.dtype) -> Exception | None:
+    if dim == len(sizes) and isinstance(data, Tensor) and data.numel() != 1:
+        return ValueError("tensor(): only one element tensors can be converted to Python scalars")
+    if isinstance(data, Tensor) and (dim == len(sizes) or (data.dim() and len(data) == sizes[dim])):
+        return None
     if dim == len(sizes):
         if not _is_sequence(data) or getattr(data, "shape", None) == ():
             return None
@@ -138,7 +174,7 @@ def _first_uneven(data: Any, sizes: list[int], dim: int, inferred: dtypes.dtype)
         whole = inferred.category == 1
         wanted = f"'{kind}' object cannot be interpreted as an integer" if whole else f"must be real number, not {kind}"
         return TypeError(f"tensor(): {wanted}")
-    if not _is_sequence(data):
+    if not _is_sequence(data) or getattr(data, "shape", None) == ():
         return TypeError(f"tensor(): not a sequence: {data!r}")
     if len(data) != sizes[dim]:
         return ValueError(f"tensor(): expected sequence of length {sizes[dim]} at dim {dim} (got {len(data)})")

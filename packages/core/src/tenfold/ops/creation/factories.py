@@ -15,13 +15,11 @@ from tenfold.dispatch.services import SERVICES
 from tenfold.ops.creation._data import to_array
 from tenfold.settings.determinism import STATE as _DETERMINISM, fills_memory
 from tenfold.settings.warnings import warn_once
-from tenfold.tensor.storage import UntypedStorage
 from tenfold.tensor.tensor import Tensor, wrap
-from tenfold.tensor.typed_storage import TypedStorage, on_storage
 from tenfold.types import dtypes
 from tenfold.types.complex_half import announce, narrowed
 from tenfold.types.dtypes import from_numpy as dtype_of, get_default_dtype
-from tenfold.types.numbers import element
+from tenfold.types.numbers import element, require_value
 from tenfold.types.numeric_limits import iinfo
 from tenfold.types.promotion import number_dtype
 
@@ -111,8 +109,8 @@ def tensor(data: Data, *, dtype: Any = None, device: Any = None, requires_grad: 
     tensor([[1, 2],
             [3, 4]])
     """
-    if isinstance(data, (TypedStorage, UntypedStorage)):
-        data = on_storage(data, dtype or (data._dtype if isinstance(data, TypedStorage) else dtypes.uint8))
+    if hasattr(data, "untyped"):  # a storage, with elements of a dtype or of bytes
+        data = SERVICES.on_storage(data, dtype or getattr(data, "_dtype", dtypes.uint8))
     if isinstance(data, Tensor):
         result = data.detach().clone().to(dtype=dtype, device=device)
         return result.requires_grad_(True) if requires_grad else result
@@ -233,13 +231,13 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
         )
     if count < 0 and (size - offset) % dtype.itemsize:
         raise ValueError(
-            f"frombuffer: buffer length ({size - offset} bytes) after offset must be a multiple of "
-            f"element size ({dtype.itemsize})"
+            f"frombuffer: buffer length ({size - offset} bytes) after offset ({offset} bytes) must be a multiple of element size "
+            f"({dtype.itemsize})"
         )
     if count > 0 and offset + count * dtype.itemsize > size:
         raise ValueError(
-            f"frombuffer: requested buffer length ({count} * {dtype.itemsize} bytes) after offset exceeds actual "
-            f"buffer length ({size} bytes)"
+            f"frombuffer: requested buffer length ({count} * {dtype.itemsize} bytes) after offset ({offset} bytes) must not be "
+            f"greater than actual buffer length ({size} bytes)"
         )
     result = wrap(np.frombuffer(buffer, dtype.numpy, count, offset), devices.located(devices.CPU))
     return result.requires_grad_(True) if requires_grad else result
@@ -294,7 +292,9 @@ def empty_strided(
     """
     size = checked_size(size, "empty_strided")
     if len(size) != len(stride):
-        raise RuntimeError(f"empty_strided: mismatch in length of strides {list(stride)} and shape {list(size)}")
+        raise RuntimeError(
+            f"empty_strided: dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})"
+        )
     extent = 1 + sum((n - 1) * s for n, s in zip(size, stride)) if 0 not in size else 0
     made = empty_on((extent,), dtype, device).as_strided(size, tuple(stride))
     return made.requires_grad_(True) if requires_grad else made
@@ -343,6 +343,7 @@ def full(
     if isinstance(fill_value, np.generic):
         fill_value = fill_value.item()
     dtype = dtype or number_dtype(fill_value)
+    require_value(fill_value, dtype)
     return place(filled(size, element(fill_value, dtype), dtype, "full"), device, requires_grad)
 
 

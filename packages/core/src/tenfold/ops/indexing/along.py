@@ -18,14 +18,15 @@ from tenfold.settings.determinism import alert_not_deterministic
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 from tenfold.types.dtypes import type_name
+from tenfold.types.numbers import require_fit
 
 
 def _check_index(name: str, input: Any, dim: int, index: Any, src: Any = None) -> int:
     """Ranks and sizes of gather and scatter; the wrapped dimension."""
-    if index.dtype.kind != "i" or index.dtype.itemsize < 4:
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index, got {index.dtype}")
     n = max(len(input.shape), 1)
     dim = wrap_dim(dim, n, name)
+    if 0 not in index.shape and (index.dtype.kind != "i" or index.dtype.itemsize < 4):
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index, got {index.dtype}")
     size = 1
     for m in index.shape:
         size *= m
@@ -116,6 +117,7 @@ def scatter_reduce(
 
 @scatter_reduce.rule
 def _(input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> Meta:
+    wrap_dim(dim, max(len(input.shape), 1), "scatter_reduce")
     if reduce not in REDUCTIONS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}.")
     if input.dtype.kind == "c" and reduce in ("amax", "amin"):
@@ -135,6 +137,10 @@ def scatter(
     tensor([0., 0., 5.])
     """
     given = src if value is None else value
+    if isinstance(given, (int, float, complex)):
+        wrap_dim(dim, input.dim(), "scatter")
+        if index.numel():  # else it is written nowhere
+            require_fit(given, input.dtype)
     if reduce is None:
         return scatter_set(input, dim, index, given)
     kinds = {"add": "sum", "multiply": "prod"}
@@ -154,13 +160,13 @@ def _vector(index: Tensor, name: str) -> Tensor:
     return index if index.dim() else view(index, (1,))
 
 
-def _within(place: Tensor, size: int, message: str) -> None:
+def _within(place: Tensor, size: int, message: str, error: type[Exception] = IndexError) -> None:
     """Refuse positions outside a dimension, and counting from its end, as far as the values are at hand: on the CPU."""
     if place._key is not CPU or not place.numel():
         return
     lowest, highest = int(place._array.min()), int(place._array.max())
     if lowest < 0 or highest >= size:
-        raise IndexError(message.format(lowest if lowest < 0 else highest))
+        raise error(message.format(lowest if lowest < 0 else highest))
 
 
 @composite("indexing", out="same")
@@ -172,8 +178,8 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     tensor([[4, 5],
             [0, 1]])
     """
-    place = _vector(index, "index_select")
     size = _length(input, dim, "index_select")
+    place = _vector(index, "index_select")
     if input.dim() and not input.numel():
         _check_places_of_none(place, size)
     try:
@@ -215,10 +221,14 @@ def _require_same_kind(input: Tensor, source: Tensor) -> None:
         )
 
 
-def _put_slices(input: Tensor, dim: int, index: Tensor, source: Tensor, accumulate: bool, name: str) -> Tensor:
-    place = _vector(index, name)
+def _put_slices(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, accumulate: bool, name: str, alpha: Any = 1
+) -> Tensor:  # fmt: skip
     dim = wrap_dim(dim, input.dim(), name)
+    place = _vector(index, name)
     size = _length(input, dim, name)
+    if accumulate and alpha == 1 and input.dim() > 1 and dim in (0, input.dim() - 1) and index.dtype.name == "int64":
+        _within(place, size, f"index {{}} is out of bounds for dimension {dim} with size {size}", RuntimeError)
     _within(
         place, size, "index out of range in self" if accumulate else
         f"{name}_(): index {{}} is out of bounds for dimension {dim} with size {size}",
@@ -259,7 +269,7 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     """
     if alpha != 1:
         source = (source * alpha).to(source.dtype)
-    return _put_slices(input, dim, index, source, True, "index_add")
+    return _put_slices(input, dim, index, source, True, "index_add", alpha)
 
 
 @composite("indexing", inplace=True, out=True)
@@ -270,6 +280,7 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
     >>> tenfold.zeros(2).index_copy(0, tenfold.tensor([1]), tenfold.ones(1))
     tensor([0., 1.])
     """
+    wrap_dim(dim, input.dim(), "index_copy")
     if index.dtype.name != "int64":
         raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {type_name(index.dtype)}")
     return _put_slices(input, dim, index, source, False, "index_copy")
@@ -283,6 +294,8 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     >>> tenfold.zeros(2).index_fill(0, tenfold.tensor([1]), 3)
     tensor([0., 3.])
     """
+    if index.dtype.name != "int64":
+        raise IndexError(f"index_fill_(): Expected dtype int64 for index, got {index.dtype.name}")
     place = _vector(index, "index_fill")
     if isinstance(value, Tensor):
         if value.dim():
@@ -321,13 +334,12 @@ def index_reduce(
             f"index_reduce_(): self ({type_name(input.dtype)}) and source ({type_name(source.dtype)}) must have the same "
             f"scalar type"
         )
-    if input.dtype.is_complex:
-        raise NotImplementedError(
-            f"\"index_func_\" not implemented for '{type_name(input.dtype)}': complex numbers have no order"
-        )
+    if input.dtype.category in (0, 3) and (input.dim() < 2 or (input.dtype.is_complex and reduce in ("amax", "amin"))):
+        raise NotImplementedError(f"\"index_func_\" not implemented for '{type_name(input.dtype)}', got {reduce}")
     if not source.dim() and place.size(0) != 1:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     _require_same_kind(input, source)
+    _within(place, _length(input, dim, "index_reduce"), "index out of range in self")
     shape = [1] * max(source.dim(), 1)
     shape[dim] = -1
     spread = expand(view(place, tuple(shape)), tuple(source.shape) or (1,))

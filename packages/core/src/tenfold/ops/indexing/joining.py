@@ -91,12 +91,12 @@ def _(tensors: Any, dim: int) -> Meta:
     if not len(tensors):
         raise RuntimeError("stack expects a non-empty TensorList")
     first = tensors[0].shape
+    dim = wrap_dim(dim, len(first) + 1, "stack")
     for i, a in enumerate(tensors):
         if a.shape != first:
             raise RuntimeError(
                 f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(a.shape)} at entry {i}"
             )
-    dim = wrap_dim(dim, len(first) + 1, "stack")
     return Meta((*first[:dim], len(tensors), *first[dim:]), tensors[0].dtype)
 
 

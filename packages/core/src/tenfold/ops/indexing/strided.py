@@ -10,6 +10,7 @@ from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.ops.indexing.subscripts import getitem
 from tenfold.ops.view.shapes import diagonal, select
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.memory_format import contiguous_format
 
 
 @primitive("indexing", method=None)
@@ -62,6 +63,8 @@ def _replaced(input: Tensor, src: Tensor, name: str, rule: Any, *arguments: Any)
         )
     if src.dtype is not input.dtype:
         src = src.to(input.dtype)
+    if not src.numel():
+        return input.clone(memory_format=contiguous_format)
     return as_strided_scatter(input, src, geometry.shape, geometry.strides, geometry.offset)
 
 

@@ -41,11 +41,10 @@ def getitem(input: Tensor, index: Any) -> Tensor:
 
 @getitem.rule
 def _(input: Any, index: Any) -> Meta:
+    if isinstance(index, slice):
+        bounds(index, 0)
     items = index if type(index) is tuple else (index,)
     n = len(input.shape)
-    for item in items:
-        if isinstance(item, slice):
-            bounds(item, 0)
     used = sum(item is not None and item is not Ellipsis for item in items)
     if used > n:
         if n == 0:
@@ -104,18 +103,23 @@ def index(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
 
 @index.rule
 def _(input: Any, indices: Any) -> Meta:
-    dim = 0
+    if _check_masks(input.shape, indices):
+        raise DataDependent("index: the shape of a masked selection depends on data, which a meta tensor does not have")
+    return Meta(indexed_shape(input.shape, indices), input.dtype)
+
+
+def _check_masks(shape: Sequence[int], indices: Sequence[Any]) -> bool:
+    """Whether there are masks among the indices; IndexError if one does not fit the dimensions that it covers."""
+    dim, found = 0, False
     for i in indices:
         masked = i is not None and i.dtype == np.bool_
         covered = len(i.shape) if masked else 1
-        if dim + covered > len(input.shape):
-            raise IndexError(f"too many indices for tensor of dimension {len(input.shape)}")
+        if dim + covered > len(shape):
+            raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
         if masked:
-            check_mask(i.shape, input.shape, dim)
-        dim += covered
-    if dim != len(indices) or any(i is not None and i.dtype == np.bool_ for i in indices):
-        raise DataDependent("index: the shape of a masked selection depends on data, which a meta tensor does not have")
-    return Meta(indexed_shape(input.shape, indices), input.dtype)
+            check_mask(i.shape, shape, dim)
+        dim, found = dim + covered, found or masked
+    return found
 
 
 def check_mask(mask: Sequence[int], shape: Sequence[int], dim: int) -> None:
@@ -160,6 +164,9 @@ def _with_masks(operator: Any) -> Any:
     """The calls of `index_put` and of its in-place form that are other calls of it: byte masks, one value for a mask."""
 
     def overload(input: Any, indices: Any, values: Any, accumulate: bool) -> Any:
+        for i in indices:
+            if isinstance(i, Tensor) and i.dtype.name not in _INDICES:
+                raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, got {i.dtype}")
         bytes_ = [isinstance(i, Tensor) and i.dtype.name == "uint8" for i in indices]
         one = fills_mask(indices, values, accumulate)
         if any(bytes_):
@@ -167,7 +174,11 @@ def _with_masks(operator: Any) -> Any:
             if one:
                 raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
             return operator.fn(input, masks, values, accumulate)
-        if not one or (values.dtype is input.dtype and not values.dim()):
+        if not one or (
+            values.dtype is input.dtype
+            and not values.dim()
+            and (values._storage is None or values._storage is not input._storage)
+        ):
             return NotImplemented
         return operator.fn(input, indices, only_value(values, input.dtype), accumulate)
 
@@ -186,7 +197,7 @@ def only_value(values: Tensor, dtype: dtypes.dtype) -> Tensor:
     """The one element as a 0-d tensor of a dtype; RuntimeError when it does not fit."""
     if values.dtype is not dtype and values._key.device.type != "meta":
         require_fit(values.item(), dtype)
-    return reshape(values, ()).to(dtype)
+    return reshape(values, ()).to(dtype, copy=True)
 
 
 for _form in index_put.op.forms:
@@ -195,62 +206,86 @@ for _form in index_put.op.forms:
 
 @index_put.rule
 def _(input: Any, indices: Any, values: Any, accumulate: bool) -> Meta:
-    if all(i is None or i.dtype != np.bool_ for i in indices):
+    masked = _check_masks(input.shape, indices)
+    if masked and input.dtype != values.dtype:
+        raise DataDependent("index_put: whether the shapes fit, which is asked first, depends on the masks")
+    if not masked:
         shape = indexed_shape(input.shape, indices)
         if any(i is not None and not n for i, n in zip(indices, input.shape)) and all(
             0 not in i.shape for i in indices if i is not None
         ):
             raise IndexError("index is out of bounds for dimension with size 0")
-        if len(values.shape) > len(shape) or any(v not in (1, n) for v, n in zip(values.shape[::-1], shape[::-1])):
-            raise RuntimeError(
-                f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
-                f"shape {list(shape)}"
-            )
-    if input.dtype != values.dtype:
-        raise RuntimeError(
-            f"index_put: Index put requires the source and destination dtypes match, got {input.dtype} for the destination "
-            f"and {values.dtype} for the source."
-        )
+        check_values(values, shape, input.dtype)
     return Meta(input.shape, input.dtype)
+
+
+def check_values(values: Any, shape: Sequence[int], dtype: Any) -> None:
+    """RuntimeError for values that do not broadcast to the shape that an index selects, or are of another dtype."""
+    if len(values.shape) > len(shape) or any(v not in (1, n) for v, n in zip(values.shape[::-1], shape[::-1])):
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
+            f"shape {list(shape)}"
+        )
+    if values.dtype != dtype:
+        raise RuntimeError(
+            f"index_put: Index put requires the source and destination dtypes match, got {_spoken(dtype)} for the destination "
+            f"and {_spoken(values.dtype)} for the source."
+        )
+
+
+def _spoken(kind: Any) -> str:
+    return dtypes.type_name(dtypes.from_numpy(kind))
 
 
 # Reading an index that has more in it than ints, slices, None and ...
 
 
-def split_index(input: Tensor, given: Any) -> tuple[Tensor, list[Any] | None]:
-    """The view that the basic part of an index selects, and for each of its dimensions an index tensor or None."""
+def split_index(input: Tensor, given: Any, checked: bool = True) -> tuple[Tensor, list[Any] | None]:
+    """The view that the basic part of an index selects, and for each of its dimensions an index tensor or None.
+
+    Whether these tensors can be indices is looked at here, or by the caller.
+    """
     items = _items(given, input)
     used = sum(_consumes(i) for i in items)
     if used > input.dim():
         raise IndexError(f"too many indices for tensor of dimension {input.dim()}")
     basic: list[Any] = []
     advanced: list[Any] = []
-    dim = 0
     for item in items:
         if isinstance(item, bool):  # a new dimension, kept or dropped
             basic.append(None)
             advanced.append(_places([0] if item else [], input))
         elif isinstance(item, Tensor):
-            if item.dtype.category == 0:
-                check_mask(item.shape, input.shape, dim)
             basic += [slice(None)] * _consumes(item)
             advanced.append(item)
         elif item is Ellipsis:
             basic.append(Ellipsis)
             advanced += [None] * (input.dim() - used)
-            dim += input.dim() - used
         else:
             basic.append(item)
             if type(item) is not int:
                 advanced.append(None)
-        dim += _consumes(item)
     if all(i is None for i in advanced):
         return getitem(input, tuple(basic)), None
     if any(i is not Ellipsis and i != slice(None) for i in basic):
         input = getitem(input, tuple(basic))
     while advanced and advanced[-1] is None:
         advanced.pop()
+    if checked:
+        _check_places(input, advanced)
     return input, advanced
+
+
+def _check_places(input: Tensor, places: list[Any]) -> None:
+    """What tensors in an index must be, which is asked after its ints and slices were looked at."""
+    dim = 0
+    for place in places:
+        if place is not None and place.dtype.name not in _INDICES:
+            raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, got {place.dtype}")
+        masked = place is not None and place.dtype.category == 0
+        if masked:
+            check_mask(place.shape, input.shape, dim)
+        dim += place.dim() if masked else 1
 
 
 _NESTED = (list, tuple, range, slice, Tensor, np.ndarray, type(None), type(Ellipsis))
@@ -269,9 +304,7 @@ def _item(item: Any, input: Tensor) -> Any:
     if kind in BASIC or kind is bool:
         return item
     if isinstance(item, Tensor):
-        if item.dtype.name not in _INDICES and (item.dim() or item.dtype.category > 1):
-            raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, got {item.dtype}")
-        if item.dim() == 0 and item.dtype.name != "uint8":
+        if item.dim() == 0 and item.dtype.name != "uint8" and item.dtype.category < 2:
             return bool(item) if item.dtype.category == 0 else int(item)
         return byte_mask(item) if item.dtype.name == "uint8" else item
     if isinstance(item, (list, tuple, range, np.ndarray)):
@@ -355,7 +388,10 @@ def _write(self: Tensor, given: Any, value: Any) -> None:
         value = _assigned(value, self)
     if given is False:
         return
-    part, places = split_index(self, None if given is True else given)
+    part, places = split_index(self, None if given is True else given, checked=False)
+    if places is not None:
+        check_writable("__setitem__", part, value._node is not None, may_repeat=True)
+        _check_places(part, places)
     while value.dim() and value.size(0) == 1 and (places is not None or value.dim() > part.dim()):
         value = view(value, tuple(value.shape[1:])) if value.is_contiguous() else reshape(value, tuple(value.shape[1:]))
     if places is not None:
@@ -367,7 +403,7 @@ def _write(self: Tensor, given: Any, value: Any) -> None:
     if RUNTIME["ACTIVE"] or part._key.override or value._key.override:
         copy_(part, value)  # an operator: layers and overriding classes see the write
     else:
-        check_writable("__setitem__", part, value._node is not None)
+        check_writable("__setitem__", part, value._node is not None and part.dtype.category > 1)
         refuse_overlap("copy", part, [value])
         write_back("__setitem__", part, value, shared=True)
 

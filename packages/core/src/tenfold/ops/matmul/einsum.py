@@ -16,7 +16,7 @@ _ELLIPSIS = -1  # stands for the dimensions of "..." until their number is known
 
 
 @composite("matmul", method=None)
-def einsum(equation: Any, operands: Ints) -> Tensor:
+def einsum(equation: Any, operands: Ints = ()) -> Tensor:
     """Sum of products of elements over the subscripts that the result does not have.
 
     An equation such as "bij,bjk->bik" gives a letter to every dimension; "..." stands for dimensions that broadcast. Without
@@ -26,9 +26,14 @@ def einsum(equation: Any, operands: Ints) -> Tensor:
     >>> tenfold.einsum("ij,j->i", tenfold.ones(2, 3), tenfold.ones(3))
     tensor([3., 3.])
     """
+    tensors: Any = operands
     if isinstance(equation, str):
-        tensors: Any = operands
         tensors = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+        if not tensors:
+            raise ValueError(
+                "einsum(): must specify the equation string and at least one operand, or at least one operand and its "
+                "subscripts list"
+            )
         inputs, output = _parsed(equation)
     else:
         given: Any = (equation, operands) if type(operands) is not tuple else (equation, *operands)
@@ -168,6 +173,11 @@ def _pair(a: Any, a_subs: list[int], b: Any, b_subs: list[int], later: set[int])
     both = [s for s in a_subs if s in b_subs]
     batch = [s for s in both if s in later]
     summed = [s for s in both if s not in later]
+    thin = [s for s in summed if size_a[s] == size_b[s] == 1]
+    if thin == summed:  # nothing to sum
+        a, a_subs = a.squeeze([a_subs.index(s) for s in thin]), [s for s in a_subs if s not in thin]
+        b, b_subs = b.squeeze([b_subs.index(s) for s in thin]), [s for s in b_subs if s not in thin]
+        summed = []
     only_a = [s for s in a_subs if s not in b_subs]
     only_b = [s for s in b_subs if s not in a_subs]
     if not summed:

@@ -358,7 +358,7 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
 
 
 @composite("matmul", method=None)
-def chain_matmul(matrices: Ints) -> Tensor:
+def chain_matmul(matrices: Ints = ()) -> Tensor:
     """Product of several matrices, in the order that needs the fewest multiplications.
 
     Source: T. Cormen et al., Introduction to Algorithms, matrix-chain multiplication.
@@ -369,6 +369,11 @@ def chain_matmul(matrices: Ints) -> Tensor:
     """
     given: Any = matrices
     chain = [given] if isinstance(given, Tensor) else list(given)
+    if not chain:
+        raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    if any(m.dim() != 2 for m in chain):
+        dims = next(m.dim() for m in chain if m.dim() != 2)
+        raise RuntimeError(f"chain_matmul(): Tensor dimension is {dims}, expected 2 instead.")
     sizes = [m.shape[0] for m in chain] + [chain[-1].shape[1]]
     best: dict[tuple[int, int], tuple[int, int]] = {(i, i): (0, i) for i in range(len(chain))}
     for length in range(1, len(chain)):

@@ -16,7 +16,7 @@ from tenfold.dispatch.shape_rules import (
 )
 from tenfold.ops.creation.factories import full
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.dtypes import bool_, c_name, complex128, dtype, float64, type_name, uint8
+from tenfold.types.dtypes import bool_, c_name, complex128, dtype, float64, get_default_dtype, type_name, uint8
 from tenfold.types.numeric_limits import representable
 from tenfold.types.promotion import of_values
 
@@ -115,7 +115,9 @@ def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
 
 
 def _subtract_scaled(input: Tensor, other: Any, alpha: Any) -> Tensor:
-    return input.sub_(other) if alpha == 1 else OPERATORS["add_scaled_"].fn(input, other, -alpha)
+    if alpha == 1 or isinstance(other, bool):  # which is refused there
+        return input.sub_(other)
+    return OPERATORS["add_scaled_"].fn(input, other, -alpha)
 
 
 sub.op.lower_inplace = _subtract_scaled
@@ -248,6 +250,9 @@ def _(condition: Any, input: Any, other: Any) -> Meta:
     return Meta(broadcast("where", condition, *arrays), dtype)
 
 
+where.op.numbers_fit = True
+
+
 @where.overload
 def _(condition: Any, input: Any, other: Any, out: Any) -> Any:
     if input is None and other is None:
@@ -375,7 +380,7 @@ def nextafter(input: Tensor, other: Tensor) -> Tensor:
 
 
 @primitive(
-    "pointwise", promote="same", inplace=True, out="same", rule=pointwise, nondifferentiable="it is a step",
+    "pointwise", promote="same", inplace=True, out="same", rule=pointwise, no_derivative="it is a step",
     accepts=Only("bool integer floating", RuntimeError, "{name}: not implemented for complex tensors, which have no order"),
 )  # fmt: skip
 def heaviside(input: Tensor, values: Tensor) -> Tensor:
@@ -427,7 +432,19 @@ def ldexp(input: Tensor, other: Tensor) -> Tensor:
     """
     if input.dtype.is_half and other.dtype.category < 2:
         return ldexp(input.float(), other).to(input.dtype)
-    return input * pow(2.0, other)
+    if other.dtype.category > 1:
+        return input * pow(2.0, other)
+    dtype = of_values((input, other))
+    dtype = dtype if dtype.category > 1 else get_default_dtype()
+    power = other.to(dtype)
+    if input.dtype.category != 2:
+        return input.to(dtype) * pow(2.0, power)
+    limit = 400 if dtype.itemsize == 4 else 2200  # more than lies between the least and the largest
+    result, rest = input.to(dtype), power.clamp(-limit, limit)
+    for steps in (4, 3, 2, 1):  # none of which overflows where the result does not
+        step = (rest / steps).floor()
+        result, rest = result * pow(2.0, step), rest - step
+    return result
 
 
 @primitive("pointwise", accepts="floating complex", exact_numbers=("weight",), **_BINARY)

@@ -8,9 +8,10 @@ from typing import Any
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import OPERATORS, Number, composite
 from tenfold.dispatch.shape_rules import broadcast
-from tenfold.ops.creation.factories import full
+from tenfold.ops.creation.factories import full, scalar_tensor
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.numbers import require_fit
+from tenfold.types.dtypes import complex128, float64, int64
+from tenfold.types.numbers import require_value
 
 
 @composite("pointwise", method=None, inplace="method", mixed=True)
@@ -27,7 +28,7 @@ def copy(input: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
 @copy.rule
 def _(input: Any, src: Any, non_blocking: bool) -> Meta:
     if broadcast("copy_", input, src) != input.shape:
-        raise RuntimeError(f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(src.shape)}, in copy_")
+        raise RuntimeError(f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(src.shape)}")
     return Meta(input.shape, input.dtype, input.strides)
 
 
@@ -48,15 +49,18 @@ def fill(input: Tensor, value: Tensor | Number) -> Tensor:
 
 @fill.overload
 def _(input: Any, value: Any) -> Any:
-    """A complex number has no place among real ones, whereas of a complex tensor the real part is taken."""
-    if type(value) is complex:
-        require_fit(value, input.dtype)
+    """Refuse a number that does not fit; of a tensor's number what fits is taken."""
+    if isinstance(value, (int, float, complex)) and isinstance(input, Tensor):
+        require_value(value, input.dtype)
     return NotImplemented
 
 
 def _copy_number(input: Any, src: Any, non_blocking: bool) -> Any:
-    """`copy_` of a number fills."""
-    return OPERATORS["fill_"].fn(input, src) if isinstance(src, (int, float, complex)) else NotImplemented
+    """`copy_` of a number fills, as a tensor of it does: it need not fit."""
+    if not isinstance(src, (int, float, complex)):
+        return NotImplemented
+    wide = complex128 if isinstance(src, complex) else float64 if isinstance(src, float) else int64
+    return OPERATORS["fill_"].fn(input, scalar_tensor(src, dtype=wide))
 
 
 OPERATORS["copy_"].overload_body = _copy_number
@@ -89,7 +93,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
                 f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s)."
             )
         return input.where(~mask, value.to(input))
-    require_fit(value, input.dtype)
+    require_value(value, input.dtype)
     if isinstance(value, complex) and input.dtype.category in (1, 2):
         value = value.real
     kind: Any = (bool, int, float, complex)[input.dtype.category]

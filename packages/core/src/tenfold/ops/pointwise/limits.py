@@ -176,6 +176,8 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
         raise TypeError(
             f"clamp() received an invalid combination of arguments - got {kinds}, but both are tensors or both numbers"
         )
+    if min is not None and max is not None and _is_many(min) is not _is_many(max):  # both as numbers
+        min, max = (limit.item() if isinstance(limit, Tensor) and not limit.is_meta else limit for limit in (min, max))
     _check_limits(input, min, max)
     if min is None:
         return clamp_max(input, max)

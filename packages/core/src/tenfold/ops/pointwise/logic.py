@@ -23,7 +23,7 @@ _ORDER: dict[str, Any] = {**_COMPARE, "accepts": "bool integer floating"}
 _REAL = Only("bool integer floating", RuntimeError, "{name} does not support complex inputs.")
 _BITS: dict[str, Any] = {
     "promote": "common", "inplace": True, "out": True, "rule": pointwise, "accepts": "bool integer",
-    "nondifferentiable": "its result is integer",
+    "no_derivative": "its result is integer",
 }  # fmt: skip
 _WHOLE: dict[str, Any] = {**_BITS, "accepts": "integer"}
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.dispatch.accepted import Only
+from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.ops.pointwise.arithmetic import where
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import type_name
 
 _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
 
@@ -31,6 +33,8 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = Non
         raise RuntimeError(f"cdist only supports at least 2D tensors, got {x1.dim()}D and {x2.dim()}D")
     if x1.size(-1) != x2.size(-1):
         raise RuntimeError(f"cdist: X1 and X2 must have the same number of columns. X1: {x1.size(-1)} X2: {x2.size(-1)}")
+    if x1.dtype is not x2.dtype:
+        raise RuntimeError(f"cdist: expected scalar type {type_name(x1.dtype)} but found {type_name(x2.dtype)}")
     if p < 0:
         raise RuntimeError(f"cdist only supports non-negative p values, got {p}")
     if compute_mode not in (None, *_MODES):
@@ -60,13 +64,24 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     tensor([[0.6000, 0.8000],
             [0.5000, 0.0000]])
     """
-    if input.dim() < 2:
-        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.dim()} dimensions")
+    dim = _check_renorm(input.shape, p, dim, maxnorm)
+    norms: Any = op.vector_norm(input, p, [d for d in range(input.dim()) if d != dim], True)
+    # The small number keeps rounding from leaving a norm above the limit.
+    return (input * where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0).to(norms.dtype)).contiguous()
+
+
+def _check_renorm(shape: Any, p: float, dim: int, maxnorm: float) -> int:
+    """The dimension, counted from the front; RuntimeError for arguments that mean no limit."""
+    if len(shape) < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {len(shape)} dimensions")
     if p <= 0:
         raise RuntimeError(f"renorm: non-positive-norm not supported, got p={p}")
     if maxnorm < 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
-    dim = wrap_dim(dim, input.dim(), "renorm")
-    norms: Any = op.vector_norm(input, p, [d for d in range(input.dim()) if d != dim], True)
-    # The small number keeps rounding from leaving a norm above the limit.
-    return (input * where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0).to(norms.dtype)).contiguous()
+    return wrap_dim(dim, len(shape), "renorm")
+
+
+@renorm.rule
+def _(input: Any, p: float, dim: int, maxnorm: float) -> Meta:
+    _check_renorm(input.shape, p, dim, maxnorm)
+    return Meta(input.shape, input.dtype)

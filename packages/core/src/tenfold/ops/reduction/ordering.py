@@ -170,7 +170,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any
 # Distinct values
 
 
-@primitive("reduction", method=None, name="unique_parts", nondifferentiable="distinct values have no derivative in PyTorch")
+@primitive("reduction", method=None, name="unique_parts", no_derivative="distinct values have no derivative in PyTorch")
 def _unique(input: Tensor, dim: int | None, consecutive: bool) -> tuple[Tensor, Tensor, Tensor]:
     """Distinct elements (or slices), which of them each element is, and how often each occurs.
 
@@ -188,10 +188,16 @@ def _(input: Any, dim: int | None, consecutive: bool) -> tuple[Meta, Meta, Meta]
 
 
 def _existing(dim: int, input: Tensor, name: str) -> int:
-    """A dimension counted from the front, of a tensor that has dimensions."""
+    """A dimension counted from the front, of a tensor whose slices along it have elements to compare."""
     if not input.dim():
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    return wrap_dim(dim, input.dim(), name)
+    found = wrap_dim(dim, input.dim(), name)
+    empty = [n for n in input.shape if not n]
+    if empty and input.shape[found]:
+        raise RuntimeError(f"{name}: There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+    if len(empty) > 1:
+        raise RuntimeError(f"{name}: Number of zero sized dimensions is more than one, so unique cannot be applied")
+    return found
 
 
 def _wanted(parts: Any, return_inverse: bool, return_counts: bool) -> Any:
@@ -199,7 +205,7 @@ def _wanted(parts: Any, return_inverse: bool, return_counts: bool) -> Any:
     return result[0] if len(result) == 1 else tuple(result)
 
 
-@composite("reduction", accepts="bool integer floating", nondifferentiable="distinct values have no derivative in PyTorch")
+@composite("reduction", accepts="bool integer floating", no_derivative="distinct values have no derivative in PyTorch")
 def unique(
     input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
@@ -213,7 +219,7 @@ def unique(
     return _wanted(_unique(input, dim, False), return_inverse, return_counts)
 
 
-@composite("reduction", accepts="bool integer floating", nondifferentiable="distinct values have no derivative in PyTorch")
+@composite("reduction", accepts="bool integer floating", no_derivative="distinct values have no derivative in PyTorch")
 def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None) -> Any:
     """The elements without repetitions of their predecessor; optionally with inverse and counts.
 

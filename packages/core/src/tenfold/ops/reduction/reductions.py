@@ -54,11 +54,13 @@ _RUNTIME_ERRORS = ("max", "min", "argmax", "argmin", "sort", "topk")
 def ordered(name: str, *, bools: bool = True) -> tuple[Only, ...]:
     """What operators accept that put elements in order: complex numbers have none; on demand without bool."""
     kind: Any = RuntimeError if name in _RUNTIME_ERRORS else NotImplementedError
-    real = Only("bool integer floating", kind, name + ": complex numbers have no order; got dtype {dtype}, pass a real tensor")
+    words = name + ": complex numbers have no order; got dtype {dtype}, pass a real tensor"
+    first = name in ("argmax", "argmin")
+    real = Only("bool integer floating", kind, words, first)
     return (
         (real,)
         if bools
-        else (real, Only("integer floating", kind, name + " does not support bool input; convert to an integer dtype"))
+        else (real, Only("integer floating", kind, name + " does not support bool input; convert to an integer dtype", first))
     )
 
 
@@ -105,6 +107,7 @@ def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any 
     tensor(1.)
     """
     if input.dtype.category == 3:
+        wrap_dims(dim, input.dim(), "nansum")
         raise RuntimeError("nansum does not support complex inputs")
     if input.dtype.category < 2:
         return sum(input, dim, keepdim, dtype=dtype)
@@ -277,7 +280,7 @@ def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = N
         return op.maximum(input, other)
     if dim is None:
         check_nonempty(input, None, "max")
-        return amax(input)
+        return amax(input, None)
     return return_types.max(*_max_dim(input, dim, keepdim))
 
 
@@ -295,7 +298,7 @@ def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = N
         return op.minimum(input, other)
     if dim is None:
         check_nonempty(input, None, "min")
-        return amin(input)
+        return amin(input, None)
     return return_types.min(*_min_dim(input, dim, keepdim))
 
 

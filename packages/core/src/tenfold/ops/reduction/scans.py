@@ -8,10 +8,17 @@ import numpy as np
 
 from tenfold import return_types
 from tenfold.dispatch.meta import Meta
-from tenfold.dispatch.operators import composite, op, primitive
+from tenfold.dispatch.operators import OPERATORS, composite, op, primitive
 from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.ops.reduction.reductions import ordered, refuse_whole_gradients, whole_sum
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import bool_, int64
+
+
+def _refuse_bools(input: Tensor, dtype: Any, name: str) -> None:
+    """Of several elements there is no scan in bool."""
+    if dtype is bool_ and input.dim() and input.numel():
+        raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'; leave dtype away for int64")
 
 
 @primitive("reduction", out="computed", inplace=True)
@@ -27,6 +34,7 @@ def cumsum(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 @cumsum.lower(dtype=None)
 def _(input: Tensor, dim: int, dtype: Any) -> Tensor:
     refuse_whole_gradients(input, dtype)
+    _refuse_bools(input, dtype, "cumsum")
     return cumsum(input.to(dtype), dim).to(dtype)
 
 
@@ -43,6 +51,7 @@ def cumprod(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 @cumprod.lower(dtype=None)
 def _(input: Tensor, dim: int, dtype: Any) -> Tensor:
     refuse_whole_gradients(input, dtype)
+    _refuse_bools(input, dtype, "cumprod")
     return cumprod(input.to(dtype), dim).to(dtype)
 
 
@@ -96,6 +105,23 @@ def _(input: Any, dim: int) -> tuple[Meta, Meta]:
     return Meta(input.shape, input.dtype), Meta(input.shape, np.int64)
 
 
+def _in_bools(input: Any, dim: Any, dtype: Any) -> Any:
+    """Written into bools, where int64 has no place, the scan of one element or none is as it was."""
+    if not isinstance(input, Tensor) or input.dtype is not bool_ or (input.dim() and input.numel()):
+        return NotImplemented
+    wrap_dim(dim, input.dim(), "cumulative sum or product")
+    return OPERATORS["copy_"].fn(input, input)
+
+
+OPERATORS["cumsum_"].overload_body = OPERATORS["cumprod_"].overload_body = _in_bools
+
+
+def _unordered(input: Tensor, dim: int, name: str) -> Any:
+    """What of complex numbers, which have no order, needs none: a single one, or none."""
+    dim = wrap_dim(dim, input.dim(), name)
+    return input.dtype.is_complex and not (input.dim() and input.numel()), dim
+
+
 @composite("reduction", out="scalar type")
 def cummax(input: Tensor, dim: int) -> Any:
     """Running maximum along a dimension, as (values, indices); among equals the last index.
@@ -104,7 +130,8 @@ def cummax(input: Tensor, dim: int) -> Any:
     >>> tenfold.cummax(tenfold.tensor([1, 3, 2]), 0).values
     tensor([1, 3, 3])
     """
-    return return_types.cummax(*_cummax(input, wrap_dim(dim, input.dim(), "cummax")))
+    alone, dim = _unordered(input, dim, "cummax")
+    return return_types.cummax(*((input.clone(), op.zeros_like(input, dtype=int64)) if alone else _cummax(input, dim)))
 
 
 @composite("reduction", out="scalar type")
@@ -115,7 +142,8 @@ def cummin(input: Tensor, dim: int) -> Any:
     >>> tenfold.cummin(tenfold.tensor([2, 3, 1]), 0).values
     tensor([2, 2, 1])
     """
-    return return_types.cummin(*_cummin(input, wrap_dim(dim, input.dim(), "cummin")))
+    alone, dim = _unordered(input, dim, "cummin")
+    return return_types.cummin(*((input.clone(), op.zeros_like(input, dtype=int64)) if alone else _cummin(input, dim)))
 
 
 @composite("reduction", out=True)

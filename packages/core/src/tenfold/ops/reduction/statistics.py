@@ -102,7 +102,7 @@ def std_mean(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool
 
 
 _NORMED = Only(
-    "floating complex", RuntimeError, "norm(): input dtype should be either floating point or complex. Got {dtype} instead."
+    "floating complex", RuntimeError, "norm(): input dtype should be either floating point or complex. Got {dtype} instead.", True
 )
 
 
@@ -154,7 +154,9 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
         raise RuntimeError(f"norm: only valid string values are 'fro' and 'nuc', found: {p}")
     if p == "fro" and isinstance(dim, (tuple, list)) and len(dim) > 2:
         raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
-    return _vector_norm(input, 2 if p is None or p == "fro" else p, dim, keepdim, dtype=dtype)
+    if dtype is not None:
+        input = input.to(dtype)
+    return _vector_norm(input, 2 if p is None or p == "fro" else p, dim, keepdim)
 
 
 @composite("reduction", rounded_once=True)
@@ -288,19 +290,16 @@ def _check_quantiles(input: Tensor, interpolation: str) -> None:
 
 def _quantiles(input: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: str, skip_nan: bool) -> Tensor:
     _check_quantiles(input, interpolation)
-    dim = None if dim is None else wrap_dim(dim, input.dim(), "quantile")
     if not isinstance(q, Tensor):
         q = op.scalar_tensor(q, dtype=input.dtype, device=input.device)
     if input.dtype is not q.dtype:
         raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
     if not bool(((q >= 0) & (q <= 1)).all()):
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
+    dim = None if dim is None else wrap_dim(dim, input.dim(), "quantile")
     if input.numel() == 0:
         raise RuntimeError("quantile() input tensor must be non-empty")
-    restored = (
-        [1] * input.dim() if dim is None else [1 if i == dim % max(input.dim(), 1) else n for i, n in enumerate(input.shape)]
-    )
-    rows = input.reshape(-1) if dim is None or input.dim() == 0 else input.transpose(dim, -1).contiguous()
+    rows = input.reshape(-1) if dim is None or not input.dim() else input.unsqueeze(-1).transpose(dim, -1).contiguous()
     ordered = sort(rows, -1).values
     last = (ordered == ordered).sum(-1, True) - 1 if skip_nan else ordered.shape[-1] - 1
     ranks = q.reshape(-1) * last  # (..., number of q)
@@ -316,18 +315,10 @@ def _quantiles(input: Tensor, q: Any, dim: int | None, keepdim: bool, interpolat
     if interpolation in ("linear", "midpoint"):
         weight = 0.5 * op.ones_like(ranks) if interpolation == "midpoint" else ranks - low
         result = result.lerp(ordered.gather(-1, ranks.ceil().to(int64)), weight)
-    if dim is not None and input.dim():
-        result = result.transpose(dim, -1) if q.dim() == 0 else result
-    front = result.movedim(-1, 0) if q.dim() else result
-    if q.dim() and dim is not None and input.dim():
-        # Behind the quantiles the reduced dimension comes back to its place, of size 1.
-        front = front.unsqueeze(-1).transpose(dim % input.dim() + 1, -1)
-    shape = ([q.shape[0]] if q.dim() else []) + restored
-    front = front.reshape(shape)
-    if keepdim:
-        return front
-    dims = tuple(range(-input.dim(), 0)) if dim is None else (dim % max(input.dim(), 1) - max(input.dim(), 1),)
-    return front.squeeze(dims) if input.dim() else front
+    result = result.movedim(-1, 0) if q.dim() else result.squeeze(-1)
+    if dim is None or not input.dim():
+        return result.reshape([*q.shape, *([1] * input.dim() if keepdim else [])])
+    return result if keepdim else result.squeeze(dim + q.dim())
 
 
 # Histograms

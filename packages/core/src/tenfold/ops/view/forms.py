@@ -145,13 +145,13 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
 
 @composite("view")
 def ravel(input: Tensor) -> Tensor:
-    """All elements in one dimension; a view where memory allows it.
+    """All elements in one dimension, one behind the other in memory: a view of a contiguous tensor, else a copy.
 
     >>> import tenfold
     >>> tenfold.ones(2, 3).ravel().shape
     tenfold.Size([6])
     """
-    return reshape(input, (-1,))
+    return view(input.contiguous(), (-1,))
 
 
 @composite("view")
@@ -298,7 +298,7 @@ def adjoint(input: Tensor) -> Tensor:
     """
     if input.dim() == 1:
         raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    swapped = transpose(input, -2, -1) if input.dim() else view(input, ())
+    swapped = transpose(input, -2, -1) if input.dim() else input
     return swapped.conj() if input.is_complex() else swapped
 
 
@@ -311,7 +311,7 @@ def _reversed(self: Tensor) -> Tensor:
 def _matrix_transposed(self: Tensor) -> Tensor:
     """The last two dimensions exchanged."""
     if self.dim() == 0:
-        return permute(self, ())
+        return self
     if self.dim() == 1:
         raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {self.dim()}-D tensor.")
     return transpose(self, -2, -1)

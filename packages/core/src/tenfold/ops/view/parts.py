@@ -76,9 +76,12 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
         return split_with_sizes(tensor, split_size_or_sections, dim)
     if not tensor.dim():
         raise RuntimeError("split expects at least a 1-dimensional tensor")
-    size, have = split_size_or_sections, tensor.size(dim)
-    if size < 0 or (size == 0 and have):
-        raise RuntimeError(f"split expects split_size be {'non-negative' if size < 0 else 'positive'}, but got split_size={size}")
+    size = split_size_or_sections
+    if size < 0:
+        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
+    have = tensor.size(dim)
+    if size == 0 and have:
+        raise RuntimeError(f"split expects split_size be positive, but got split_size={size}")
     if not have:
         return split_with_sizes(tensor, [0], dim)
     return split_with_sizes(tensor, [min(size, have - start) for start in range(0, have, size)], dim)

@@ -8,6 +8,7 @@ from typing import Any
 from tenfold.dispatch.devices import require_accelerator
 from tenfold.dispatch.inplace import bump_version
 from tenfold.dispatch.meta import contiguous_strides
+from tenfold.dispatch.services import SERVICES
 from tenfold.ops.creation.factories import checked_size, fill_uninitialised
 from tenfold.tensor.shared import span_of
 from tenfold.tensor.sharing import share_memory
@@ -37,6 +38,8 @@ def _set(
     >>> x.set_(y).data_ptr() == y.data_ptr()
     True
     """
+    if self._node is not None and self._node.is_leaf:
+        self._node = SERVICES.autograd().leaf(self)  # what was computed from the former memory is not this leaf's any more
     if source is None:
         return _place(self, UntypedStorage(0, device=self.device), (0,), (1,), 0)
     if isinstance(source, Tensor):
@@ -68,7 +71,7 @@ def _resize(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     size = checked_size(sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes, "resize_")
     if size == tuple(self.shape) and not (memory_format is not None and memory_format.order):
         return self
-    before = self.untyped_storage().nbytes()
+    before, version = self.untyped_storage().nbytes(), self._version
     strides = list(contiguous_strides(size))
     if memory_format is not None and memory_format.order:
         strides, step = [0] * len(size), 1
@@ -77,10 +80,11 @@ def _resize(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
             step *= max(size[d], 1)
     _place(self, self.untyped_storage(), size, strides, self.storage_offset())
     fill_uninitialised(self.untyped_storage().view(self.dtype), before // self.itemsize)
+    self.untyped_storage().version = version + 1  # one change, in however many steps
     return self
 
 
-def _resize_as(self: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
+def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
     """Give the tensor the size of another."""
     return _resize(self, the_template.shape, memory_format=memory_format)
 
@@ -172,7 +176,7 @@ def _mapped(self: Tensor, name: str, function: Any, *others: Tensor) -> Tensor:
 
 
 for _name, _method in {
-    "set_": _set, "resize_": _resize, "resize_as_": _resize_as, "is_same_size": _is_same_size, "is_nonzero": _is_nonzero,
+    "set_": _set, "resize_": _resize, "resize_as_": resize_as_, "is_same_size": _is_same_size, "is_nonzero": _is_nonzero,
     "storage_type": _storage_type, "share_memory_": _share_memory, "is_shared": _is_shared,
     "is_pinned": _is_pinned, "pin_memory": _pin_memory, "dim_order": _dim_order, "apply_": _apply, "map_": _map,
     "map2_": _map2,

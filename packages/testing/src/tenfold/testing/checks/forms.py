@@ -127,13 +127,18 @@ def _strided_copy(t: Any) -> Any:
 
 
 def _refuses(form: Any, target: Any, sample: Sample) -> None:
-    """A result that does not fit into the first argument is an error that leaves it alone."""
+    """A result that does not fit into the first argument is an error that leaves it alone.
+
+    Where the operator has a form of its own for one element or none, it may take that as it is.
+    """
     before = to_host(target).copy()
     try:
         form.fn(target, *sample.args[1:], **sample.kwargs)
     except RuntimeError as error:
         demand(form.name.rstrip("_") in str(error), f"{form.name}: the message does not name the operator: {error}")
         demand(to_host(target).tobytes() == before.tobytes(), f"{form.name} wrote to its argument before it refused it")
+        return
+    if form.overload_body is not None and target.numel() < 2 and to_host(target).tobytes() == before.tobytes():
         return
     raise AssertionError(f"{form.name} accepted a result that does not fit: {sample!r}")
 

@@ -32,6 +32,8 @@ def no_derivatives(case: Case) -> str:
         return "tenfold-autograd is not installed"
     if case.operator.nondifferentiable:
         return "the operator is not differentiable"
+    if case.operator.no_derivative:
+        return f"the operator has no derivative: {case.operator.no_derivative}"
     if case.registered.related or case.registered.no_gradient:
         return case.registered.related or case.registered.no_gradient
     wide = (dtype for dtype in WIDE if dtype in case.candidates and case.refusal(dtype) is None)

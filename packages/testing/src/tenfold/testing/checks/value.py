@@ -15,6 +15,7 @@ from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.full import run_body
 from tenfold.dispatch.operators import Operator
 from tenfold.tensor.tensor import Tensor, wrap, wrap_all
+from tenfold.testing import tolerances
 from tenfold.testing.checks.case import Case, Result, Skip, assert_same, results_of, to_host, unless
 from tenfold.testing.samples import Sample
 from tenfold.types.memory_format import contiguous_format
@@ -98,7 +99,32 @@ def against_reference(case: Case, sample: Sample) -> None:
                 assert a == b.item(), f"{case.operator.name}: {a!r}, the reference has {b.item()!r}"
                 continue
             assert tuple(a.shape) == b.shape, f"{case.operator.name}: shape {list(a.shape)}, the reference has {list(b.shape)}"
-            assert_same(a, wrap(b.astype(a.dtype.numpy), CPU), f"{case.operator.name} against its reference")
+            expected = wrap(b.astype(a.dtype.numpy), CPU)
+            try:
+                assert_same(a, expected, f"{case.operator.name} against its reference")
+            except AssertionError as failure:
+                raise AssertionError(f"{failure}{_spoken(case.operator, sample, a, expected)}") from None
+
+
+def _spoken(operator: Operator, sample: Sample, result: Any, expected: Any) -> str:
+    """The first element that differs as a call of its own; nothing for what is not elementwise."""
+    got, wanted = to_host(result), to_host(expected)
+    places = _different(got, wanted, tolerances.implementation(expected.dtype))
+    if not operator.pointwise or not len(places):
+        return ""
+    at = tuple(map(int, places[0]))
+    try:
+        call = sample.map(lambda t: np.broadcast_to(to_host(t), got.shape)[at].item())
+    except ValueError:  # a tensor that is no operand, such as the places of a scatter
+        return ""
+    arguments = ", ".join([*map(repr, call.args), *(f"{k}={v!r}" for k, v in call.kwargs.items())])
+    return f"\nThe first of them: {operator.name}({arguments}) is {got[at].item()}, the reference says {wanted[at].item()}"
+
+
+def _different(got: Any, wanted: Any, tolerance: tuple[float, float]) -> Any:
+    """The indices at which two arrays differ by more than rtol and atol."""
+    wide = complex if got.dtype.kind == "c" else float
+    return np.argwhere(~np.isclose(got.astype(wide), wanted.astype(wide), *tolerance, equal_nan=True))
 
 
 def _precise(tensor: Any, floating: bool) -> Any:

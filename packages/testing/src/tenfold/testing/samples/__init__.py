@@ -17,7 +17,7 @@ from typing import Any
 
 import tenfold
 from tenfold import plugins
-from tenfold.dispatch.operators import OPERATORS, Operator, as_operator
+from tenfold.dispatch.operators import OPERATORS, Operator, as_operator, op
 from tenfold.tensor.tensor import Tensor
 from tenfold.testing.make import ANY, LAYOUTS, NONZERO, POSITIVE, PROBABILITY, UNIT, Domain, Make
 from tenfold.testing.references import NO_REFERENCE, NO_SPECIAL, REFERENCES
@@ -218,10 +218,15 @@ def error_samples_of(target: Any, device: Any = "cpu") -> list[ErrorSample]:
     return [e for generator in ERROR_SAMPLES.get(name, []) for e in generator(Make(device, tenfold.float32, 0))]
 
 
+def operator_of(target: Any) -> Operator:
+    """The operator meant by an `Operator`, by its public function, or by its name."""
+    return getattr(op, target) if isinstance(target, str) else as_operator(target)
+
+
 def operators(names: Iterable[Any] | None = None) -> list[Operator]:
     """The operators to be tested: all, or those named; an in-place form is tested with its operator."""
     load()
-    chosen = list(OPERATORS.values()) if names is None else [OPERATORS[_name(n)] for n in names]
+    chosen = list(OPERATORS.values()) if names is None else [operator_of(n) for n in names]
     return [operator for operator in chosen if operator.inplace_of is None]
 
 

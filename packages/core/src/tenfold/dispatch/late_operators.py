@@ -1,0 +1,125 @@
+"""Made by tools/make_stubs.py from the operators' declarations; do not edit."""
+
+BOTH: dict[str, str] = {
+    "tenfold.ops.activation.functions": "hardshrink prelu relu relu_ threshold threshold_",
+    "tenfold.ops.activation.softmax": "log_softmax softmax",
+    "tenfold.ops.conversion": "clone contiguous cpu cuda to type_as",
+    "tenfold.ops.creation.like": "new_empty new_empty_strided new_full new_ones new_tensor new_zeros",
+    "tenfold.ops.indexing.along": (
+        "gather index_add index_add_ index_copy index_copy_ index_fill index_fill_ index_reduce index_reduce_ index_select "
+        "nonzero_static put put_ scatter scatter_ scatter_add scatter_add_ scatter_reduce scatter_reduce_ take take_along_dim"
+    ),
+    "tenfold.ops.indexing.joining": "flip fliplr flipud repeat repeat_interleave roll rot90 tile tril tril_ triu triu_",
+    "tenfold.ops.indexing.masks": "argwhere masked_scatter masked_scatter_ masked_select nonzero",
+    "tenfold.ops.indexing.membership": "combinations",
+    "tenfold.ops.indexing.strided": (
+        "as_strided_scatter diag diag_embed diagflat diagonal_scatter select_scatter slice_scatter trace"
+    ),
+    "tenfold.ops.indexing.subscripts": "index_put index_put_",
+    "tenfold.ops.matmul.products": (
+        "addbmm addbmm_ addmm addmm_ addmv addmv_ addr addr_ baddbmm baddbmm_ bmm dot ger inner kron matmul mm mv outer spmm vdot"
+    ),
+    "tenfold.ops.matmul.vectors": "cross",
+    "tenfold.ops.pointwise.arithmetic": (
+        "add add_ addcdiv addcdiv_ addcmul addcmul_ arctan2 arctan2_ atan2 atan2_ copysign copysign_ div div_ divide divide_ "
+        "float_power float_power_ floor_divide floor_divide_ fmod fmod_ heaviside heaviside_ hypot hypot_ ldexp ldexp_ lerp "
+        "lerp_ logaddexp logaddexp2 mul mul_ multiply multiply_ nextafter nextafter_ pow pow_ remainder remainder_ rsub sub sub_ "
+        "subtract subtract_ true_divide true_divide_ where xlogy xlogy_"
+    ),
+    "tenfold.ops.pointwise.complex_numbers": "angle conj conj_physical conj_physical_ imag real resolve_conj resolve_neg",
+    "tenfold.ops.pointwise.elementary": (
+        "abs abs_ absolute absolute_ acos acos_ acosh acosh_ arccos arccos_ arccosh arccosh_ arcsin arcsin_ arcsinh arcsinh_ "
+        "arctan arctan_ arctanh arctanh_ asin asin_ asinh asinh_ atan atan_ atanh atanh_ cos cos_ cosh cosh_ deg2rad deg2rad_ "
+        "erf erf_ erfc erfc_ erfinv erfinv_ exp exp2 exp2_ exp_ expm1 expm1_ log log10 log10_ log1p log1p_ log2 log2_ log_ logit "
+        "logit_ neg neg_ negative negative_ positive rad2deg rad2deg_ reciprocal reciprocal_ rsqrt rsqrt_ sgn sgn_ sigmoid "
+        "sigmoid_ sign sign_ signbit sin sin_ sinc sinc_ sinh sinh_ sqrt sqrt_ square square_ tan tan_ tanh tanh_"
+    ),
+    "tenfold.ops.pointwise.filling": "copy_ fill_ fill_diagonal_ masked_fill masked_fill_ zero_",
+    "tenfold.ops.pointwise.limits": (
+        "ceil ceil_ clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ fix fix_ floor floor_ fmax fmin frac frac_ "
+        "maximum minimum nan_to_num nan_to_num_ round round_ trunc trunc_"
+    ),
+    "tenfold.ops.pointwise.logic": (
+        "allclose bitwise_and bitwise_and_ bitwise_left_shift bitwise_left_shift_ bitwise_not bitwise_not_ bitwise_or "
+        "bitwise_or_ bitwise_right_shift bitwise_right_shift_ bitwise_xor bitwise_xor_ eq eq_ equal gcd gcd_ ge ge_ greater "
+        "greater_ greater_equal greater_equal_ gt gt_ isclose isfinite isinf isnan isneginf isposinf isreal lcm lcm_ le le_ less "
+        "less_ less_equal less_equal_ logical_and logical_and_ logical_not logical_not_ logical_or logical_or_ logical_xor "
+        "logical_xor_ lt lt_ ne ne_ not_equal not_equal_"
+    ),
+    "tenfold.ops.random.factories": (
+        "bernoulli bernoulli_ cauchy_ exponential_ geometric_ log_normal_ multinomial normal_ random_ uniform_"
+    ),
+    "tenfold.ops.reduction.distances": "renorm renorm_",
+    "tenfold.ops.reduction.ordering": "argmax argmin argsort kthvalue msort sort topk unique unique_consecutive",
+    "tenfold.ops.reduction.reductions": (
+        "all amax amin aminmax any count_nonzero logsumexp max mean min nanmean nansum prod sum sum_to_size"
+    ),
+    "tenfold.ops.reduction.scans": "cummax cummin cumprod cumprod_ cumsum cumsum_ diff logcumsumexp",
+    "tenfold.ops.reduction.statistics": (
+        "bincount corrcoef cov dist histc median mode nanmedian nanquantile norm quantile std var"
+    ),
+    "tenfold.ops.view.forms": (
+        "adjoint as_strided_ broadcast_to detach_ expand_as flatten moveaxis movedim narrow ravel reshape_as squeeze_ swapaxes "
+        "swapaxes_ swapdims swapdims_ t t_ transpose_ unflatten unsqueeze_ view_as"
+    ),
+    "tenfold.ops.view.parts": "chunk dsplit hsplit split split_with_sizes tensor_split unbind unsafe_chunk vsplit",
+    "tenfold.ops.view.shapes": "as_strided detach diagonal expand permute reshape select squeeze transpose unfold unsqueeze view",
+}
+FUNCTIONS: dict[str, str] = {
+    "tenfold.ops.activation.functions": (
+        "celu celu_ elu elu_ gelu gelu_ gelu_backward glu hardsigmoid hardsigmoid_ hardswish hardswish_ hardtanh hardtanh_ "
+        "leaky_relu leaky_relu_ logsigmoid mish mish_ relu6 relu6_ selu selu_ silu silu_ silu_backward softplus softshrink "
+        "softsign tanhshrink threshold_backward"
+    ),
+    "tenfold.ops.activation.softmax": "log_softmax_backward softmax_backward softmin",
+    "tenfold.ops.conversion": "to_device to_dtype",
+    "tenfold.ops.creation.factories": (
+        "as_tensor asarray empty empty_permuted empty_strided from_numpy frombuffer full ones scalar_tensor tensor zeros"
+    ),
+    "tenfold.ops.creation.like": "empty_like full_like ones_like zeros_like",
+    "tenfold.ops.creation.sequences": (
+        "arange block_diag cartesian_prod eye linspace logspace meshgrid range tril_indices triu_indices vander"
+    ),
+    "tenfold.ops.indexing.along": "scatter_set",
+    "tenfold.ops.indexing.joining": "cat column_stack concat concatenate dstack hstack repeat_places row_stack stack vstack",
+    "tenfold.ops.indexing.membership": "isin unravel_index",
+    "tenfold.ops.indexing.strided": "strided_sum",
+    "tenfold.ops.indexing.subscripts": "getitem index index_any",
+    "tenfold.ops.matmul.einsum": "einsum",
+    "tenfold.ops.matmul.products": "chain_matmul tensordot",
+    "tenfold.ops.matmul.vectors": "linalg_cross linalg_vecdot",
+    "tenfold.ops.pointwise.arithmetic": "add_scaled add_scaled_ truncated_quotient",
+    "tenfold.ops.pointwise.complex_numbers": "complex imag_part polar real_part view_as_complex view_as_real",
+    "tenfold.ops.pointwise.filling": "copy fill fill_diagonal zero",
+    "tenfold.ops.random.dropout": (
+        "alpha_dropout alpha_dropout_ dropout dropout_ feature_alpha_dropout feature_alpha_dropout_ feature_dropout "
+        "feature_dropout_"
+    ),
+    "tenfold.ops.random.factories": "normal rand rand_like randint randint_like randn randn_like randperm",
+    "tenfold.ops.random.variates": "_dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad binomial poisson",
+    "tenfold.ops.reduction.distances": "cdist",
+    "tenfold.ops.reduction.integrals": "cumulative_trapezoid trapezoid trapz",
+    "tenfold.ops.reduction.ordering": "bucketize kthvalue_pair search_positions searchsorted sort_pair topk_pair unique_parts",
+    "tenfold.ops.reduction.reductions": "max_dim min_dim",
+    "tenfold.ops.reduction.scans": "cummax_pair cummin_pair",
+    "tenfold.ops.reduction.segments": "_segment_reduce reduced_segments segment_reduce",
+    "tenfold.ops.reduction.statistics": "median_dim median_value mode_pair std_mean var_mean vector_norm",
+    "tenfold.ops.view.forms": "atleast_1d atleast_2d atleast_3d broadcast_tensors",
+    "tenfold.ops.view.parts": "unsafe_split",
+}
+METHODS: dict[str, str] = {
+    "tenfold.ops._dunders": (
+        "__abs__ __add__ __and__ __eq__ __floordiv__ __ge__ __gt__ __iadd__ __iand__ __ifloordiv__ __ilshift__ __imod__ __imul__ "
+        "__invert__ __ior__ __ipow__ __irshift__ __isub__ __itruediv__ __ixor__ __le__ __lshift__ __lt__ __matmul__ __mod__ "
+        "__mul__ __ne__ __neg__ __or__ __pos__ __pow__ __radd__ __rand__ __rfloordiv__ __rlshift__ __rmatmul__ __rmod__ __rmul__ "
+        "__ror__ __rpow__ __rrshift__ __rshift__ __rsub__ __rtruediv__ __rxor__ __sub__ __truediv__ __xor__"
+    ),
+    "tenfold.ops.conversion": "bfloat16 bool byte cdouble cfloat chalf char double float half int long short type",
+    "tenfold.ops.creation.legacy": "new",
+    "tenfold.ops.indexing.subscripts": "__delitem__ __getitem__ __setitem__",
+    "tenfold.ops.view.forms": "H T mH mT",
+    "tenfold.ops.view.resizing": (
+        "apply_ dim_order is_nonzero is_pinned is_same_size is_shared map2_ map_ pin_memory resize_ resize_as_ set_ "
+        "share_memory_ storage_type"
+    ),
+}

@@ -1,0 +1,99 @@
+"""Calls with `out=`: which tensors can take a result, and in which dtype."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold.dispatch.inplace import write_out
+from tenfold.dispatch.operators import Operator
+from tenfold.dispatch.overlap import refuse_overlap
+from tenfold.dispatch.runtime import STATE
+from tenfold.types import dtypes, promotion
+from tenfold.types.dtypes import c_name, type_name
+
+
+def any_node(given: list[Any]) -> bool:
+    for v in given:
+        if getattr(v, "_node", None) is not None:
+            return True
+        if type(v) in (list, tuple) and any(getattr(x, "_node", None) is not None for x in v):
+            return True
+    return False
+
+
+def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
+    """Compute, then write into `out`, which is resized when its shape is another."""
+    outs = tuple(out) if isinstance(out, (tuple, list)) else (out,)
+    recording = STATE.grad_enabled and operator.nondifferentiable is None
+    if recording and any_node([*values.values(), *outs]):
+        raise RuntimeError(
+            f"{operator.name}(): functions with out=... arguments don't support automatic differentiation, "
+            f"but one of the arguments requires grad."
+        )
+    if operator.pointwise or operator.family == "indexing" or operator.name in ("cumsum", "cumprod"):
+        for target in outs:
+            refuse_overlap(operator.name, target, values.values())
+    if operator.family in ("creation", "random"):
+        _follow(operator, values, outs[0])
+    if operator.out == "bool or uint8":  # asked before whether there is such a dimension
+        _check_out_dtype(operator, values, outs[0].dtype, dtypes.bool_, "result")
+    if operator.name in ("amax", "amin") and values["input"].dtype is not outs[0].dtype:
+        _check_out_dtype(operator, values, outs[0].dtype, values["input"].dtype, "result")
+    if operator.out == "computed" and values["dtype"] is None:
+        values["dtype"] = outs[0].dtype
+    result = operator.fn(**values)
+    if operator.family == "creation" and result.dim() == 1 and result.numel() == outs[0].numel():
+        result = result.view(outs[0].shape)  # ranges fill an output of any shape
+    names = getattr(result, "_fields", ("result",))
+    for name, given, made in zip(names, outs, result if isinstance(result, tuple) else (result,)):
+        if made.dtype is not given.dtype:
+            _check_out_dtype(operator, values, given.dtype, made.dtype, name)
+    if isinstance(result, tuple):
+        return type(result)(*map(write_out, outs, result)) if hasattr(result, "_fields") else tuple(map(write_out, outs, result))
+    return write_out(outs[0], result)
+
+
+def _follow(operator: Operator, values: dict[str, Any], out: Any) -> None:
+    """Let a factory make what its output holds; RuntimeError when another dtype is asked for."""
+    if "dtype" not in values:
+        return
+    default = next(p.default for p in operator.params if p.name == "dtype")
+    if values["dtype"] is not default and values["dtype"] is not out.dtype:
+        raise RuntimeError(
+            f"{operator.name}: dtype {type_name(values['dtype'])} does not match dtype of out parameter ({type_name(out.dtype)})"
+        )
+    values["dtype"] = out.dtype
+
+
+def _check_out_dtype(operator: Operator, values: dict[str, Any], given: dtypes.dtype, made: dtypes.dtype, name: str) -> None:
+    """Refuse another dtype for the results of operators that convert none, in PyTorch's words."""
+    if operator.out == "same":
+        raise RuntimeError(f"Expected out tensor to have dtype {c_name(made)}, but got {c_name(given)} instead")
+    if operator.family == "linalg" and not promotion.can_cast(made, given):
+        what = "eigenvalues" if operator.name == "linalg_eigvals" else name
+        raise RuntimeError(
+            f"torch.{operator.name.replace('linalg_', 'linalg.')}: Expected {what} to be safely castable from {type_name(made)} "
+            f"dtype, but got {what} with dtype {type_name(given)}"
+        )
+    if operator.out == "scalar type":
+        raise RuntimeError(f"{operator.name}: expected scalar_type {type_name(made)} but found {type_name(given)}")
+    if operator.out == "joined" and not promotion.can_cast(made, given):
+        raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {dtypes.type_name(given)}")
+    if operator.out == "bool or uint8" and given.name not in ("bool", "uint8"):
+        raise RuntimeError(f"{operator.name} only supports bool tensor for result, got: {dtypes.type_name(given)}")
+    if operator.out == "named":
+        what = f"dtype {c_name(made)}" if made.is_floating_point else f"{c_name(made)} dtype"
+        raise RuntimeError(f"torch.{operator.name}() expects {name} to have {what} but got {c_name(given)}")
+    if operator.name == "complex":
+        raise RuntimeError(
+            f"Expected object of scalar type {type_name(made)} but got scalar type {type_name(given)} for argument 'out'"
+        )
+    if operator.out == "bool":
+        raise RuntimeError(f"{operator.name} does not support non-boolean outputs.")
+    first = values[operator.params[0].name]
+    if operator.name in ("clamp", "clamp_min", "clamp_max"):
+        alone = sum(hasattr(v, "_array") for v in values.values()) == 1
+    else:
+        alone = operator.promote is None and sum(p.role != "value" for p in operator.params) == 1 and first.dtype is made
+    if operator.family == "pointwise" and alone and made.category:
+        raise RuntimeError(f"Found dtype {type_name(given)} but expected {type_name(made)}")

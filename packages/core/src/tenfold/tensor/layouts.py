@@ -1,0 +1,62 @@
+"""What tensors of other layouts have, on every tensor: conversions, which tenfold-sparse does, and refusals of the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tenfold.dispatch.services import SERVICES
+from tenfold.tensor.tensor import Tensor
+from tenfold.types import memory_format
+
+# What of a sparse tensor only some layout has, and which.
+PARTS = {
+    "coalesce": "sparse coordinate", "is_coalesced": "sparse coordinate", "indices": "sparse coordinate", "values": "sparse",
+    "crow_indices": "sparse row compressed", "col_indices": "sparse row compressed",
+    "ccol_indices": "sparse column compressed", "row_indices": "sparse column compressed",
+}  # fmt: skip
+INNER = ("_indices", "_values", "_nnz", "_coalesced_")
+
+
+def _conversion(name: str) -> Callable[..., Any]:
+    layout = getattr(memory_format, f"sparse_{name}")
+
+    def convert(self: Tensor, dense_dim: int | None = None) -> Any:
+        return SERVICES.to_sparse(self, layout=layout, dense_dim=dense_dim)
+
+    def convert_blocks(self: Tensor, blocksize: Any, dense_dim: int | None = None) -> Any:
+        return SERVICES.to_sparse(self, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+
+    return convert_blocks if name in ("bsr", "bsc") else convert
+
+
+def _refusal(name: str) -> Callable[..., Any]:
+    def refuse(self: Tensor, *args: Any) -> Any:
+        if name in INNER:
+            raise NotImplementedError(f"Could not run 'aten::{name}' with arguments from the 'CPU' backend: the tensor is dense")
+        raise RuntimeError(f"{name} expected {PARTS[name]} tensor layout but got {layout_name(self.layout)}")
+
+    return refuse
+
+
+def layout_name(layout: Any) -> str:
+    """A layout as PyTorch's errors name it: Strided, Sparse, SparseCsr."""
+    return "".join(part.capitalize() for part in str(layout.name).replace("sparse_coo", "sparse").split("_"))
+
+
+def _to_sparse_coo(self: Tensor) -> Any:
+    return SERVICES.to_sparse(self)
+
+
+def _install(name: str, function: Any, doc: str) -> None:
+    function.__name__, function.__qualname__, function.__doc__ = name, f"Tensor.{name}", doc
+    setattr(Tensor, name, function)
+
+
+for _name in ("csr", "csc", "bsr", "bsc"):
+    _install(f"to_sparse_{_name}", _conversion(_name), f"The tensor in the layout `sparse_{_name}`.")
+_install("to_sparse_coo", _to_sparse_coo, "The tensor in the layout `sparse_coo`.")
+for _name in (*PARTS, *INNER):
+    _install(_name, _refusal(_name), f"`{_name}` of a sparse tensor; refused here.")
+_install("sparse_dim", lambda self: 0, "The number of dimensions that have coordinates: none.")
+_install("dense_dim", lambda self: self.ndim, "The number of dimensions that have none: all.")
