@@ -153,3 +153,37 @@ def test_empty_tensors():
     assert (x @ tenfold.ones(3, 2)).tolist() == [[0.0, 0.0], [0.0, 0.0]]
     assert repr(x).startswith("tensor(indices=tensor([], size=(2, 0)),")
     assert x.coalesce().values().shape == (0,)
+
+
+def test_sizes_without_places_and_products_with_one_number():
+    x = tenfold.sparse_coo_tensor(tenfold.zeros(2, 3).long(), tenfold.ones(3), (0, 4))
+    assert x.coalesce()._nnz() == 0
+    assert (example() * tenfold.tensor(2.0).to_sparse()).to_dense().tolist() == (tenfold.tensor(DENSE) * 2).tolist()
+    assert tenfold.empty_like(example()).layout is tenfold.sparse_coo
+    assert example().new_zeros(5, 6).shape == (5, 6)
+
+
+def test_places_of_another_sparse_tensor():
+    mask = tenfold.sparse_coo_tensor([[0, 0, 1], [0, 2, 1]], [1.0, 1.0, 1.0], (2, 3)).coalesce()
+    assert example().sparse_mask(mask).values().tolist() == [0.0, 3.0, 0.0]
+
+
+def test_diagonals():
+    made = tenfold.sparse.spdiags(tenfold.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), tenfold.tensor([0, -1]), (3, 3))
+    assert made.to_dense().tolist() == [[1.0, 0.0, 0.0], [4.0, 2.0, 0.0], [0.0, 5.0, 3.0]]
+    with pytest.raises(RuntimeError, match="does not match the number of offsets"):
+        tenfold.sparse.spdiags(tenfold.ones(2, 2), tenfold.tensor([0]), (2, 2))
+
+
+def test_checks_are_a_switch_for_a_block_and_a_function():
+    checks = tenfold.sparse.check_sparse_tensor_invariants(True)
+    with checks, pytest.raises(RuntimeError, match="already activated"):
+        checks.__enter__()
+    assert not tenfold.sparse.check_sparse_tensor_invariants.is_enabled()
+
+    @tenfold.sparse.check_sparse_tensor_invariants(enable=True)
+    def wrong():
+        tenfold.sparse_coo_tensor([[0, 5]], [1.0, 2.0], (3,))
+
+    with pytest.raises(RuntimeError, match="found index 5"):
+        wrong()

@@ -12,19 +12,61 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-from tenfold.sparse import pointwise as pointwise, products as products, shapes as shapes
+from tenfold.sparse import (
+    compressed_operators as compressed_operators,
+    pointwise as pointwise,
+    products as products,
+    shapes as shapes,
+)
+from tenfold.sparse.compressed_operators import sampled_addmm as sampled_addmm
 from tenfold.sparse.construction import (
     LEGACY,
     check_invariants as check_sparse_tensor_invariants,
+    sparse_bsc_tensor as sparse_bsc_tensor,
+    sparse_bsr_tensor as sparse_bsr_tensor,
+    sparse_compressed_tensor as sparse_compressed_tensor,
     sparse_coo_tensor as sparse_coo_tensor,  # found here as tenfold.sparse_coo_tensor, the next two as Tensor's methods
+    sparse_csc_tensor as sparse_csc_tensor,
+    sparse_csr_tensor as sparse_csr_tensor,
     sparse_mask as sparse_mask,
     to_sparse as to_sparse,
 )
 from tenfold.sparse.coo import SparseTensor
 from tenfold.sparse.shapes import dimension
 
-__all__ = ["addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "softmax", "sum"]
+__all__ = ["addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm", "softmax", "spdiags", "sum"]
 globals().update(LEGACY)
+
+
+def spdiags(diagonals: Tensor, offsets: Tensor, shape: Any, layout: Any = None) -> Any:
+    """A sparse matrix with rows of `diagonals` on its diagonals of these offsets: column j of a row goes to column j.
+
+    Shape: diagonals (K, N), offsets (K) -> `shape`.
+
+    >>> import tenfold
+    >>> tenfold.sparse.spdiags(tenfold.tensor([[1.0, 2.0]]), tenfold.tensor([1]), (2, 2)).to_dense()
+    tensor([[0., 2.],
+            [0., 0.]])
+    """
+    rows, starts = (diagonals.unsqueeze(0), offsets.unsqueeze(0)) if diagonals.ndim == 1 else (diagonals, offsets)
+    starts = starts.reshape(-1)
+    if rows.ndim != 2:
+        raise RuntimeError("Diagonals must be vector or matrix")
+    if len(shape) != 2:
+        raise RuntimeError("Output shape must be 2d")
+    if offsets.ndim > 1:
+        raise RuntimeError("Offsets must be scalar or vector")
+    if len(starts) != len(rows):
+        raise RuntimeError(f"Number of diagonals ({len(rows)}) does not match the number of offsets ({len(starts)})")
+    if len(tenfold.unique(starts)) != len(starts):
+        raise RuntimeError("Offset tensor contains duplicate values")
+    if layout not in (None, tenfold.sparse_coo, tenfold.sparse_csr, tenfold.sparse_csc):
+        raise RuntimeError(f"Only output layouts (Sparse, SparseCsc, SparseCsr) are supported, got {layout}")
+    column = tenfold.arange(rows.shape[1], device=rows.device).expand(rows.shape)
+    row = column - starts.unsqueeze(1)
+    inside = (row >= 0) & (row < shape[0]) & (column < shape[1])
+    made = sparse_coo_tensor(tenfold.stack([row[inside], column[inside]]), rows[inside], tuple(shape)).coalesce()
+    return made if layout in (None, tenfold.sparse_coo) else made.to_sparse(layout=layout)
 
 
 def mm(mat1: Any, mat2: Any) -> Any:

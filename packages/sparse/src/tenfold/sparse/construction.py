@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import tenfold
 from tenfold import Tensor
-from tenfold.sparse.coo import SparseTensor
+from tenfold.sparse.compressed import BLOCKS, BY_ROW, LAYOUTS, CompressedTensor, compressed
+from tenfold.sparse.coo import SparseTensor, _keys
+from tenfold.sparse.invariants import check_compressed
 
 
 def sparse_coo_tensor(
@@ -91,10 +94,91 @@ def empty(size: Any, dtype: Any = None, device: Any = None, requires_grad: bool 
     return SparseTensor.of(at, tenfold.zeros(0, dtype=dtype, device=device, requires_grad=requires_grad), tuple(size))
 
 
-def to_sparse(input: Tensor, sparse_dim: int | None = None, *, layout: Any = None, dense_dim: int | None = None) -> SparseTensor:
+def sparse_compressed_tensor(
+    compressed_indices: Any,
+    plain_indices: Any,
+    values: Any,
+    size: Any = None,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+) -> CompressedTensor:
+    """A tensor of compressed rows or columns, as `layout` says.
+
+    Shape: compressed_indices (*, rows + 1), plain_indices (*, nnz), values (*, nnz, *dense sizes); in the layouts of
+    blocks rows and columns are those of blocks, and values (*, nnz, H, W, *dense sizes).
+
+    Raises:
+        RuntimeError: with `check_invariants`, whatever the layout forbids.
+
+    >>> import tenfold
+    >>> tenfold.sparse_csc_tensor([0, 1, 1, 2], [0, 1], [1.0, 2.0]).to_dense()
+    tensor([[1., 0., 0.],
+            [0., 0., 2.]])
+    """
+    if layout not in LAYOUTS:
+        raise RuntimeError(f"sparse_compressed_tensor: expected a compressed layout, got {layout}")
+    held = values if isinstance(values, Tensor) else tenfold.tensor(values)
+    held = held.to(dtype=dtype or held.dtype, device=device or held.device)
+    if requires_grad:
+        held = held.detach().requires_grad_()
+    starts, places = (
+        (x if isinstance(x, Tensor) else tenfold.tensor(x, dtype=tenfold.int64)).to(held.device)
+        for x in (compressed_indices, plain_indices)
+    )
+    size = _size_of(starts, places, held, layout) if size is None else tuple(size)
+    if _switched_on() if check_invariants is None else check_invariants:
+        check_compressed(starts, places, held, size, layout)
+    return CompressedTensor.of(starts, places, held, size, layout)
+
+
+def _switched_on() -> bool:
+    return check_invariants.is_enabled()
+
+
+def _size_of(starts: Tensor, places: Tensor, held: Tensor, layout: Any) -> tuple[int, ...]:
+    n = places.ndim
+    H, W = (held.shape[n], held.shape[n + 1]) if layout in BLOCKS else (1, 1)
+    rest = held.shape[n + 2 :] if layout in BLOCKS else held.shape[n:]
+    lines, width = starts.shape[-1] - 1, int(places.max()) + 1 if places.numel() else 0
+    rows, columns = (lines, width) if layout in BY_ROW else (width, lines)
+    return (*places.shape[:-1], rows * H, columns * W, *rest)
+
+
+def _compressed_constructor(name: str, layout: Any) -> Any:
+    def construct(
+        compressed_indices: Any = None, plain_indices: Any = None, values: Any = None, size: Any = None, **options: Any
+    ) -> CompressedTensor:
+        starts, places = ("crow_indices", "col_indices") if layout in BY_ROW else ("ccol_indices", "row_indices")
+        compressed_indices = options.pop(starts, compressed_indices)
+        plain_indices = options.pop(places, plain_indices)
+        if options.pop("layout", layout) is not layout:
+            raise RuntimeError(f"{name}: the layout is {layout}")
+        return sparse_compressed_tensor(compressed_indices, plain_indices, values, size, layout=layout, **options)
+
+    construct.__name__ = construct.__qualname__ = name
+    construct.__doc__ = f"`sparse_compressed_tensor` of the layout {layout.name}."
+    return construct
+
+
+sparse_csr_tensor = _compressed_constructor("sparse_csr_tensor", tenfold.sparse_csr)
+sparse_csc_tensor = _compressed_constructor("sparse_csc_tensor", tenfold.sparse_csc)
+sparse_bsr_tensor = _compressed_constructor("sparse_bsr_tensor", tenfold.sparse_bsr)
+sparse_bsc_tensor = _compressed_constructor("sparse_bsc_tensor", tenfold.sparse_bsc)
+
+
+def to_sparse(
+    input: Tensor, sparse_dim: int | None = None, *, layout: Any = None, blocksize: Any = None, dense_dim: int | None = None
+) -> Any:
     """The elements of a dense tensor that are not zero; of the first `sparse_dim` dimensions the slices that are not."""
-    if layout not in (None, tenfold.sparse_coo):
-        raise NotImplementedError(f"to_sparse: the layout {layout} is not there yet, only {tenfold.sparse_coo}")
+    if layout is tenfold.strided:
+        return input
+    if layout in LAYOUTS:
+        return compressed(input, layout, blocksize, dense_dim)
     n = input.ndim if sparse_dim is None else sparse_dim
     if not 0 <= n <= input.ndim or (n == 0 and input.ndim):
         raise RuntimeError(f"sparse_dim argument must be in >0 when tensor is not scalar and at most {input.ndim}, got {n}")
@@ -103,12 +187,33 @@ def to_sparse(input: Tensor, sparse_dim: int | None = None, *, layout: Any = Non
     return SparseTensor.of(at, input[tuple(at)] if n else input.reshape(1)[: at.shape[1]], input.shape, coalesced=True)
 
 
-def sparse_mask(input: Tensor, mask: SparseTensor) -> SparseTensor:
-    """The elements of a dense tensor at the coordinates of a sparse one."""
+def sparse_mask(input: Any, mask: Any) -> Any:
+    """The elements of a tensor at the places of a sparse one; 0 where a sparse input has none."""
     if input.shape != mask.shape:
         sizes = f"self has size {list(input.shape)} but mask has size {list(mask.shape)}"
         raise RuntimeError(f"sparse_mask(): operands have incompatible sizes; {sizes}")
-    return SparseTensor.of(mask._at, input[tuple(mask._at)], mask.shape, mask._is_summed)
+    if isinstance(mask, CompressedTensor):
+        at = mask.coordinates()._at if mask.layout not in BLOCKS else None
+        if at is None or mask.layout is not tenfold.sparse_csr:
+            raise NotImplementedError(f"sparse_mask: a mask of the layout {mask.layout} is not there yet")
+        return mask.with_values(_elements(input, at))
+    return SparseTensor.of(mask._at, _elements(input, mask._at), mask.shape, mask._is_summed)
+
+
+def _elements(input: Any, at: Tensor) -> Tensor:
+    """The elements at coordinates."""
+    if isinstance(input, CompressedTensor):
+        input = input.coordinates()
+    if not isinstance(input, SparseTensor):
+        return input[tuple(at)] if len(at) else input.reshape(1).expand(at.shape[1])  # type: ignore[no-any-return]
+    x = input.coalesce()
+    sizes = x.shape[: x.sparse_dim()]
+    keys, wanted = _keys(x._at, sizes), _keys(at, sizes)
+    if not len(keys):
+        return x._held.new_zeros((len(wanted), *x._held.shape[1:]))
+    place = tenfold.searchsorted(keys, wanted).clamp(max=len(keys) - 1)
+    found = (keys[place] == wanted).reshape(-1, *[1] * (x._held.ndim - 1))
+    return tenfold.where(found, x._held[place], tenfold.zeros((), dtype=x.dtype, device=x.device))
 
 
 class check_invariants:  # noqa: N801 - PyTorch's name is sparse.check_sparse_tensor_invariants, and a function's
@@ -117,7 +222,7 @@ class check_invariants:  # noqa: N801 - PyTorch's name is sparse.check_sparse_te
     _on = False
 
     def __init__(self, enable: bool = True) -> None:
-        self._wanted, self._before = enable, False
+        self._wanted, self._before, self._entered = enable, False, False
 
     @classmethod
     def is_enabled(cls) -> bool:
@@ -134,11 +239,26 @@ class check_invariants:  # noqa: N801 - PyTorch's name is sparse.check_sparse_te
         """Check them no more."""
         check_invariants._on = False
 
+    def __call__(self, function: Any) -> Any:
+        """Decorate a function: checks are as wanted while it runs."""
+
+        @functools.wraps(function)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            with check_invariants(self._wanted):
+                return function(*args, **kwargs)
+
+        return run
+
     def __enter__(self) -> None:
+        if self._entered:
+            raise RuntimeError(
+                "This context manager instance is already activated. Use a different context manager instance for context nesting"
+            )
+        self._entered = True
         self._before, check_invariants._on = check_invariants._on, self._wanted
 
     def __exit__(self, *exc: object) -> None:
-        check_invariants._on = self._before
+        check_invariants._on, self._entered = self._before, False
 
 
 class _LegacyClass(type):

@@ -6,10 +6,12 @@ from typing import Any, Self
 
 import tenfold
 from tenfold import Tensor
+from tenfold.dispatch.services import SERVICES
 from tenfold.sparse.table import answer
+from tenfold.tensor.holding import Holding
 
 
-class SparseTensor(Tensor):
+class SparseTensor(Holding):
     """A tensor that stores elements by their coordinates: `indices` (sparse_dim, nnz), `values` (nnz, *dense sizes).
 
     Coordinates may repeat until `coalesce()` sums them up. What autograd records, it records of the values. Operators
@@ -90,6 +92,8 @@ class SparseTensor(Tensor):
             return self
         sizes = self.shape[: self.sparse_dim()]
         keys = _keys(self._at, sizes)
+        if 0 in sizes:  # there is no place that a coordinate could mean
+            return SparseTensor.of(self._at[:, :0], self._held[:0], self.shape, coalesced=True)
         order, places = tenfold.unique(keys, return_inverse=True)
         held = self._held.new_zeros((len(order), *self._held.shape[1:])).index_add(0, places, self._held)
         at = tenfold.stack(tenfold.unravel_index(order, sizes)) if sizes else self._at[:, : len(order)]
@@ -103,48 +107,43 @@ class SparseTensor(Tensor):
         rows = 1
         for size in sizes:
             rows *= size
-        return held.new_zeros((rows, *rest)).index_add(0, _keys(self._at, sizes), held).reshape(tuple(self.shape))
+        filled = held.new_zeros((rows, *rest)).index_add(0, _keys(self._at, sizes), held)
+        return filled.reshape(tuple(self.shape))
 
-    def to_sparse(self, *args: Any, **kwargs: Any) -> Tensor:
+    def to_sparse(
+        self, sparse_dim: int | None = None, *, layout: Any = None, blocksize: Any = None, dense_dim: int | None = None
+    ) -> Any:
+        """Itself, or the same elements in a compressed layout."""
+        if layout in (None, tenfold.sparse_coo):
+            if sparse_dim not in (None, self.sparse_dim()):
+                raise RuntimeError(
+                    "to_sparse: conversion from Sparse to Sparse with sparse_dim argument !=self.sparse_dim() is not supported"
+                )
+            return self
+        if layout is tenfold.strided:
+            return self.to_dense()
+        return SERVICES.to_sparse(self, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+
+    def to_sparse_coo(self) -> Any:
         """Itself."""
         return self
 
-    # Its place in the graph is that of its values
-
-    @property
-    def requires_grad(self) -> bool:
-        return self._held.requires_grad
-
-    @requires_grad.setter
-    def requires_grad(self, value: bool) -> None:
-        self._held.requires_grad_(value)
-
-    def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Whether gradients of the values are recorded."""
-        self._held.requires_grad_(requires_grad)
+    def _coalesced_(self, coalesced: bool) -> SparseTensor:
+        """Say whether every coordinate is there once, in order."""
+        self._is_summed = coalesced
         return self
 
-    @property
-    def is_leaf(self) -> bool:
-        return self._held.is_leaf
+    def sparse_mask(self, mask: Any) -> Any:
+        """The elements at the places of another sparse tensor, 0 where there are none."""
+        return SERVICES.sparse_mask(self, mask)
 
-    @property
-    def grad_fn(self) -> Any:
-        return self._held.grad_fn
-
-    @property
-    def grad(self) -> Tensor | None:
-        g = self._held.grad
-        if g is None or self._is_summed:
-            return g if g is None else SparseTensor.of(self._at, g, self.shape, True)
+    def _gradient(self, g: Tensor) -> Tensor:
+        if self._is_summed:
+            return SparseTensor.of(self._at, g, self.shape, True)
         # Each of the values at one coordinate has the element's gradient, which is there once.
         keys, places = tenfold.unique(_keys(self._at, self.shape[: self.sparse_dim()]), return_inverse=True)
         last = places.new_zeros(len(keys)).index_copy(0, places, tenfold.arange(len(places), device=places.device))
         return SparseTensor.of(self._at[:, last], g[last], self.shape, True)
-
-    @grad.setter
-    def grad(self, value: Tensor | None) -> None:
-        self._held.grad = value._held if isinstance(value, SparseTensor) else value
 
     # What has no memory of its own
 

@@ -91,6 +91,8 @@ def mul(input: Any, other: Any) -> Any:
         input, other = other, input
     if not isinstance(other, Tensor) or (other.ndim == 0 and not isinstance(other, SparseTensor)):
         return mapped(input, input._held * other)
+    if isinstance(other, SparseTensor) and other.ndim == 0:
+        return mapped(input, input._held * other.to_dense())
     if isinstance(other, SparseTensor):
         return _common(input.coalesce(), other.coalesce())
     if tenfold.broadcast_shapes(input.shape, other.shape) != input.shape:
@@ -120,11 +122,24 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> SparseTe
     return mapped(x, tenfold.div(x._held, other, rounding_mode=rounding_mode))
 
 
-@knows("zeros_like")
-def zeros_like(input: Any, *, dtype: Any = None, device: Any = None, **_: Any) -> SparseTensor:
+@knows("zeros_like", "empty_like")
+def zeros_like(input: Any, *, dtype: Any = None, device: Any = None, layout: Any = None, **_: Any) -> Any:
     """A tensor of the same sizes without elements."""
+    if layout is tenfold.strided:
+        return tenfold.zeros(tuple(input.shape), dtype=dtype or input.dtype, device=device or input.device)
     held = input._held.detach()[:0].to(dtype=dtype or input.dtype, device=device or input.device)
     return SparseTensor.of(input._at[:, :0], held, input.shape, coalesced=input.ndim > 0)
+
+
+@knows("new_zeros", "new_empty")
+def new_zeros(
+    input: Any, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
+) -> SparseTensor:
+    """A tensor of other sizes without elements."""
+    sizes = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
+    at = input._at.new_zeros((len(sizes), 0))
+    held = tenfold.zeros(0, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad)
+    return SparseTensor.of(at, held, sizes)
 
 
 @knows("copy_")

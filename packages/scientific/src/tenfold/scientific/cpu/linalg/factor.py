@@ -197,6 +197,14 @@ def _one_cholesky(a: Any) -> tuple[Any, int]:
 
 
 def _cholesky_inverted(L: Any, upper: bool) -> Any:
+    zeros = np.argwhere(linalg.diagonal(L) == 0)
+    if zeros.size:
+        *batch, place = zeros[0].tolist()
+        where = f"(Batch element {np.ravel_multi_index(batch, L.shape[:-2])}): " if batch else ""
+        raise LinAlgError(
+            f"cholesky_inverse: {where}The diagonal element {place + 1} is zero, the inversion could not be completed because "
+            f"the input matrix is singular."
+        )
     L = L if upper else L.conj().swapaxes(-1, -2)
     one = np.broadcast_to(np.eye(L.shape[-1], dtype=L.dtype), L.shape)
     half = _triangular(L, one, True, False)

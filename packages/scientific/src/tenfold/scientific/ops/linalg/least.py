@@ -8,7 +8,7 @@ from tenfold import return_types
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op, primitive
 from tenfold.ops.pointwise.arithmetic import where
-from tenfold.scientific.ops.linalg.checks import require_floating, require_matrix, require_square, same_dtype
+from tenfold.scientific.ops.linalg.checks import raise_if_failed, require_floating, require_matrix, require_square, same_dtype
 from tenfold.scientific.ops.linalg.solve import same_batch, vector_case
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import type_name
@@ -33,8 +33,11 @@ def _(A: Any, atol: Any, rtol: Any, hermitian: bool) -> Meta:
     return Meta((*batch, N, M), A.dtype)
 
 
-def _tolerances(A: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
+def _tolerances(name: str, A: Any, atol: Any, rtol: Any, rtol_is: str = "rtol") -> tuple[Any, Any]:
     """Both as tensors; with neither given, rtol is the dtype's precision times the larger side."""
+    for what, t in (("atol", atol), (rtol_is, rtol)):
+        if isinstance(t, Tensor) and t.dtype.is_complex:
+            raise RuntimeError(f"torch.{name}: {what} tensor of complex type is not supported. Got {type_name(t.dtype)}")
     default = finfo(A.dtype).eps * max(A.shape[-2:])
     if isinstance(atol, Tensor) and rtol is None:
         rtol = where(atol > 0, 0.0, default)
@@ -42,9 +45,6 @@ def _tolerances(A: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
         rtol = 0.0 if atol is not None and atol > 0 else default
     real = A.real.dtype if A.dtype.is_complex else A.dtype
     both = [0.0 if t is None else t for t in (atol, rtol)]
-    for t in both:
-        if isinstance(t, Tensor) and t.dtype.is_complex:
-            raise RuntimeError(f"linalg: atol and rtol tensors of complex type are not supported. Got {t.dtype.name}")
     return tuple([t.detach().to(real) if isinstance(t, Tensor) else op.full((), t, dtype=real, device=A.device) for t in both])  # type: ignore[return-value]
 
 
@@ -68,7 +68,7 @@ def linalg_pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: 
     *batch, M, N = A.shape
     if A.numel() == 0:
         return A.new_zeros(*batch, N, M) + A.sum() * 0
-    atol, rtol = _tolerances(A, atol, rcond if rtol is None else rtol)
+    atol, rtol = _tolerances("linalg.pinv", A, atol, rcond if rtol is None else rtol, "rcond" if rtol is None else "rtol")
     return _pseudo_inverse(A, atol, rtol, hermitian)
 
 
@@ -97,7 +97,7 @@ def linalg_matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, a
         return A.new_zeros(A.shape[:-2], dtype=op.count_nonzero(A).dtype)
     if tol is not None:
         atol, rtol = tol, 0.0
-    atol, rtol = _tolerances(A, atol, rtol)
+    atol, rtol = _tolerances("linalg.matrix_rank", A, atol, rtol)
     values = op.linalg_eigvalsh(A).abs() if hermitian else op.linalg_svdvals(A)
     limit = op.maximum(atol, rtol * values.amax(-1))
     return (values > limit.unsqueeze(-1)).sum(-1)
@@ -128,9 +128,12 @@ def linalg_lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: str | None 
     columns = B.unsqueeze(-1) if vector else B
     if columns.dim() < 2 or columns.shape[-2] != A.shape[-2]:
         raise RuntimeError(f"{name}: input.size(-2) should match other.size(-2), got {list(A.shape)} and {list(B.shape)}")
-    if rcond is not None and rcond < 0:  # LAPACK's word for the precision of the numbers
+    # LAPACK's words for the precision of the numbers; to its divide and conquer 0 and 1 are such words, too.
+    if rcond is not None and (rcond < 0 or (driver == "gelsd" and not 0 < rcond < 1)):
         rcond = finfo(A.dtype).eps
     A, columns = same_batch(name, A, columns)
+    if driver == "gels":
+        _require_full_rank(A)
     solution = linalg_pinv(A, rtol=None if driver == "gels" else rcond).matmul(columns)
     rank, values = _rank_and_values(A, rcond, driver)
     residuals = (solution.real if A.dtype.is_complex else solution).reshape(-1).narrow(0, 0, 0)
@@ -138,6 +141,20 @@ def linalg_lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: str | None 
     if M > N and (driver == "gels" or (driver != "gelsy" and bool((linalg_matrix_rank(A, rtol=rcond) == N).all()))):
         residuals = (A.matmul(solution) - columns).abs().square().sum(-2)
     return return_types.linalg_lstsq(solution.squeeze(-1) if vector else solution, residuals, rank, values)
+
+
+def _require_full_rank(A: Any) -> None:
+    """Refuse matrices whose triangular factor has a zero on its diagonal."""
+    A = A.detach()
+    R = op.linalg_qr(A if A.shape[-2] >= A.shape[-1] else A.mH, "r")[1]
+    zero = op.diagonal(R, 0, -2, -1) == 0
+    place = op.arange(1, zero.shape[-1] + 1, device=zero.device)
+    info = op.where(zero, place, zero.shape[-1] + 1).amin(-1) if zero.shape[-1] else zero.sum(-1)
+    raise_if_failed(
+        "torch.linalg.lstsq", info * zero.any(-1),
+        lambda i: f"The least squares solution could not be computed because the input matrix does not have full rank "
+        f"(error code: {i}).",
+    )  # fmt: skip
 
 
 def _rank_and_values(A: Any, rcond: Any, driver: str) -> tuple[Any, Any]:

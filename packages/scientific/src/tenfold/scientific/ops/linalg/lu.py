@@ -193,9 +193,16 @@ def linalg_householder_product(A: Tensor, tau: Tensor) -> Tensor:
             [ 0.]])
     """
     name = "linalg.householder_product"
-    require_matrix(name, A)
+    if A.dim() < 2:
+        raise RuntimeError(f"torch.{name}: input must have at least 2 dimensions.")
     M, N = A.shape[-2:]
-    if N > M or tau.shape[-1] > N or tau.shape[:-1] != A.shape[:-2]:
+    if N > M or tau.shape[-1] > N:
+        which = ("-2", "input.shape[-1]") if N > M else ("-1", "tau.shape[-1]")
+        raise RuntimeError(
+            f"torch.{name}: input.shape[{which[0]}] must be greater than or equal to {which[1]}; "
+            f"got {list(A.shape)} and {list(tau.shape)}"
+        )
+    if tau.shape[:-1] != A.shape[:-2]:
         raise RuntimeError(
             f"{name}: expected input.shape[-2] >= input.shape[-1] >= tau.shape[-1], got {list(A.shape)} and {list(tau.shape)}"
         )

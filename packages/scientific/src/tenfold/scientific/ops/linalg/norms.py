@@ -104,6 +104,8 @@ def linalg_cond(A: Tensor, p: Any = None) -> Tensor:
     >>> tenfold.linalg.cond(tenfold.tensor([[2.0, 0.0], [0.0, 1.0]]))
     tensor(2.)
     """
+    if p not in (None, "fro", "nuc", inf, -inf, 1, -1, 2, -2):
+        raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
     if p in (None, 2, -2) or (p == "nuc" and A.numel()):
         (require_square if p == "nuc" else require_matrix)("linalg.cond", A)
         if 0 in A.shape[-2:]:

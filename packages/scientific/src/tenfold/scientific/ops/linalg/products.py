@@ -61,11 +61,12 @@ def linalg_multi_dot(tensors: Any) -> Tensor:
     chain = list(tensors)
     if len(chain) < 2:
         raise RuntimeError(f"linalg.multi_dot: expected at least 2 tensors but got {len(chain)}")
-    if not 1 <= chain[0].dim() <= 2 or not 1 <= chain[-1].dim() <= 2 or any(t.dim() != 2 for t in chain[1:-1]):
-        raise RuntimeError(
-            f"linalg.multi_dot: the first tensor must be 1D or 2D, so must the last, all others 2D, got "
-            f"{[list(t.shape) for t in chain]}"
-        )
+    for which, end in (("first", chain[0]), ("last", chain[-1])):
+        if not 1 <= end.dim() <= 2:
+            raise RuntimeError(f"linalg.multi_dot: multi_dot(): the {which} tensor must be 1D or 2D but got {end.dim()}D")
+    for i, t in enumerate(chain[1:-1], 1):
+        if t.dim() != 2:
+            raise RuntimeError(f"linalg.multi_dot: multi_dot(): tensor {i} must be 2D but got {t.dim()}D")
     if any(t.dtype is not chain[0].dtype for t in chain):
         raise RuntimeError(f"linalg.multi_dot: all tensors must have be the same dtype, got {[t.dtype.name for t in chain]}")
     left, right = chain[0].dim() == 1, chain[-1].dim() == 1
@@ -149,10 +150,10 @@ def linalg_tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
     if dims is not None:
         A = A.movedim(list(dims), list(range(A.dim() - len(dims), A.dim())))
     rest = A.shape[B.dim() :]
-    if prod(rest) != prod(A.shape[: B.dim()]):
+    if prod(rest) != prod(A.shape[: B.dim()]) or prod(rest) != B.numel():
         raise RuntimeError(
             f"linalg.tensorsolve: Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
-            f"prod(self.shape[:other.ndim]), but got {prod(rest)} != {prod(A.shape[: B.dim()])}"
+            f"prod(self.shape[:other.ndim]) == other.numel(), but got {prod(rest)}, {prod(A.shape[: B.dim()])} and {B.numel()}"
         )
     flat = A.reshape(B.numel(), prod(rest))
     return op.linalg_solve(flat, B.reshape(-1)).reshape(rest)

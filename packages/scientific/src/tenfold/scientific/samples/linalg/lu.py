@@ -115,8 +115,8 @@ def _householder(make: Make) -> Iterator[Sample]:
 
 @error_samples("linalg_householder_product")
 def _householder_errors(make: Make) -> Iterator[ErrorSample]:
-    yield ErrorSample(make(2, 3), make(2), error=RuntimeError, match="expected")
-    yield ErrorSample(make(3, 2), make(3), error=RuntimeError, match="expected")
+    yield ErrorSample(make(2, 3), make(2), error=RuntimeError, match="must be greater than or equal to input")
+    yield ErrorSample(make(3, 2), make(3), error=RuntimeError, match="must be greater than or equal to tau")
     yield ErrorSample(make(3, 2), make(2, dtype=tenfold.float64), error=RuntimeError, match="same dtype")
 
 

@@ -1,0 +1,168 @@
+"""Operators that know compressed layouts themselves: those of values alone, transposes, products, sums."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import tenfold
+from tenfold import Tensor
+from tenfold.sparse.compressed import BLOCKS, CompressedTensor
+from tenfold.sparse.pointwise import CONVERSIONS, LINEAR, ZERO_KEEPING
+from tenfold.sparse.table import COMPRESSED
+
+OTHER = {
+    tenfold.sparse_csr: tenfold.sparse_csc, tenfold.sparse_csc: tenfold.sparse_csr,
+    tenfold.sparse_bsr: tenfold.sparse_bsc, tenfold.sparse_bsc: tenfold.sparse_bsr,
+}  # fmt: skip
+
+
+def knows(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator: the function carries out the operators of these names where an argument is compressed."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        COMPRESSED.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def _of_values(name: str) -> Any:
+    def run(input: Any, *args: Any, **kwargs: Any) -> CompressedTensor:
+        args = tuple(a._held if isinstance(a, CompressedTensor) else a for a in args)
+        return input.with_values(getattr(input._held, name)(*args, **kwargs))  # type: ignore[no-any-return]
+
+    return run
+
+
+for _name in f"{LINEAR} {CONVERSIONS} {ZERO_KEEPING}".split():
+    COMPRESSED[_name] = _of_values(_name)
+
+
+@knows("mul", "multiply")
+def mul(input: Any, other: Any) -> Any:
+    """Product: with a number by the values, else in coordinates."""
+    if not isinstance(input, CompressedTensor):
+        input, other = other, input
+    if not isinstance(other, Tensor) or (other.ndim == 0 and not isinstance(other, CompressedTensor)):
+        return input.with_values(input._held * other)
+    product = input.coordinates() * (other.coordinates() if isinstance(other, CompressedTensor) else other)
+    return product.to_sparse(layout=input.layout, blocksize=_blocks(input))
+
+
+def _blocks(x: CompressedTensor) -> Any:
+    return x.blocksize if x.layout in BLOCKS else None
+
+
+@knows("div", "divide", "true_divide")
+def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+    """Quotient by a number."""
+    if isinstance(other, Tensor) and other.ndim:
+        raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor")
+    return input.with_values(tenfold.div(input._held, other, rounding_mode=rounding_mode))
+
+
+@knows("add")
+def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """Sum: with a dense tensor dense, else in the first one's layout."""
+    if isinstance(input, CompressedTensor) and isinstance(other, CompressedTensor):
+        total: Any = tenfold.add(input.coordinates(), other.coordinates(), alpha=alpha).coalesce()
+        return total.to_sparse(layout=input.layout, blocksize=_blocks(input))
+    dense = input.to_dense() if isinstance(input, CompressedTensor) else input
+    return tenfold.add(dense, other.to_dense() if isinstance(other, CompressedTensor) else other, alpha=alpha)
+
+
+@knows("sub", "subtract")
+def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """Difference."""
+    return add(input, other, alpha=-alpha)
+
+
+@knows("transpose", "swapaxes", "swapdims")
+def transpose(input: Any, dim0: int, dim1: int) -> Any:
+    """Rows and columns exchanged: the same values in the other layout."""
+    n = input.ndim
+    if {dim0 % n, dim1 % n} != {n - 2 - input.dense_dim(), n - 1 - input.dense_dim()}:
+        return input if dim0 % n == dim1 % n else input.coordinates().transpose(dim0, dim1)
+    size = list(input.shape)
+    size[dim0], size[dim1] = size[dim1], size[dim0]
+    p = input._places.ndim
+    held = input._held.transpose(p, p + 1) if input.layout in BLOCKS else input._held
+    return CompressedTensor.of(input._starts, input._places, held, size, OTHER[input.layout])
+
+
+@knows("t")
+def t(input: Any) -> Any:
+    """A matrix transposed."""
+    return transpose(input, 0, 1)
+
+
+COMPRESSED["T"] = COMPRESSED["mT"] = t
+
+
+@knows("sum")
+def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """Sum of all elements, or along dimensions."""
+    if dim is None:
+        return tenfold.sum(input._held, dtype=dtype)
+    total = input.coordinates().sum(dim, keepdim, dtype=dtype)
+    return total.to_sparse(layout=input.layout) if keepdim and total.is_sparse else total
+
+
+@knows("zeros_like")
+def zeros_like(input: Any, *, dtype: Any = None, device: Any = None, **_: Any) -> CompressedTensor:
+    """A tensor of the same sizes without elements."""
+    p = input._places.ndim - 1
+    held = input._held.detach().narrow(p, 0, 0).to(dtype=dtype or input.dtype, device=device or input.device)
+    places = input._places.narrow(p, 0, 0)
+    return CompressedTensor.of(tenfold.zeros_like(input._starts), places, held, input.shape, input.layout)
+
+
+@knows("copy_")
+def copy_(input: Any, src: Any, non_blocking: bool = False) -> Any:
+    """The elements of another tensor of the layout, in place."""
+    if not isinstance(input, CompressedTensor):
+        return input.copy_(src.to_dense())
+    if not isinstance(src, CompressedTensor) or src._nnz() != input._nnz() or src.layout is not input.layout:
+        raise RuntimeError("copy_: only sparse compressed tensors with the same number of specified elements are supported.")
+    input._starts, input._places = src._starts.clone(), src._places.clone()
+    input._held = src._held.to(input.dtype).clone()
+    return input
+
+
+@knows("equal")
+def equal(input: Any, other: Any) -> bool:
+    """Whether the elements are equal."""
+    return tenfold.equal(input.to_dense(), other.to_dense())
+
+
+@knows("bmm")
+def bmm(input: Any, mat2: Any) -> Tensor:
+    """Products of matrices, one by one."""
+    return tenfold.stack([a @ b for a, b in zip(input, mat2, strict=True)])
+
+
+@knows("select")
+def select(input: Any, dim: int, index: int) -> Any:
+    """One index of a dimension."""
+    return input.batch(index) if input._places.ndim > 1 and dim % input.ndim == 0 else input.coordinates().select(dim, index)
+
+
+def sampled_addmm(input: Any, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, alpha: Any = 1.0, out: Any = None) -> Any:
+    """beta * input + alpha * mat1 @ mat2, at the places that the sparse `input` has: only those products are computed.
+
+    >>> import tenfold
+    >>> x = tenfold.sparse_csr_tensor([0, 1, 1], [1], [0.0], (2, 2))
+    >>> tenfold.sparse.sampled_addmm(x, tenfold.ones(2, 3), tenfold.ones(3, 2)).values()
+    tensor([3.])
+    """
+    if not isinstance(input, CompressedTensor) or input.layout is not tenfold.sparse_csr:
+        raise RuntimeError("sampled_addmm: Expected self to be a CSR tensor")
+    if mat1.shape[-1] != mat2.shape[-2] or (*mat1.shape[:-1], mat2.shape[-1]) != tuple(input.shape):
+        raise RuntimeError(
+            f"sampled_addmm: mat1 {list(mat1.shape)} times mat2 {list(mat2.shape)} has not the shape {list(input.shape)}"
+        )
+    row, column = input.coordinates()._at
+    products = (mat1[row] * mat2.t()[column]).sum(-1)
+    made = input.with_values(input._held * beta + products * alpha)
+    return made if out is None else copy_(out, made)

@@ -1,0 +1,34 @@
+"""Compressed tensors beside PyTorch's: parts, printed text, sampled products."""
+
+import pytest
+
+import tenfold
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.filterwarnings("ignore:.*(Sparse|sparse).*:UserWarning")  # PyTorch's, on what it has not finished
+
+MADE = [
+    lambda t: t.sparse_csr_tensor(t.tensor([0, 2, 3]), t.tensor([0, 1, 2]), t.tensor([1.0, 2, 3]), (2, 4)),
+    lambda t: t.sparse_csc_tensor(t.tensor([0, 2, 3]), t.tensor([0, 1, 2]), t.tensor([1, 2, 3]), (4, 2)),
+    lambda t: t.sparse_bsr_tensor(t.tensor([0, 1, 2]), t.tensor([0, 1]), t.arange(8.0).reshape(2, 2, 2), (4, 4)),
+    lambda t: t.arange(24.0).reshape(4, 6).to_sparse_bsc((2, 3)),
+    lambda t: t.zeros(2, 3, dtype=t.float64).to_sparse_csr(),
+    lambda t: t.tensor([[0.0, 1.0], [2.0, 0.0]]).to_sparse_csr().t(),
+]
+
+
+@pytest.mark.parametrize("make", MADE)
+def test_text_and_elements(make):
+    ours, theirs = make(tenfold), make(torch)
+    assert repr(ours).replace("tenfold.", "torch.") == repr(theirs)
+    assert ours.to_dense().tolist() == theirs.to_dense().tolist()
+    assert ours.values().tolist() == theirs.values().tolist()
+
+
+def test_sampled_products():
+    def run(t):
+        x = t.sparse_csr_tensor(t.tensor([0, 2, 3]), t.tensor([0, 1, 2]), t.tensor([1.0, 2, 3]), (2, 4))
+        a, b = t.arange(6.0).reshape(2, 3), t.arange(12.0).reshape(3, 4)
+        return t.sparse.sampled_addmm(x, a, b, beta=0.5, alpha=2.0).values().tolist()
+
+    assert run(tenfold) == run(torch)
