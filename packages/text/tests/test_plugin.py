@@ -6,7 +6,7 @@ import pytest
 
 from tenfold import plugins
 
-HOOKS = tuple(f"tenfold_{kind}" for kind in "tokenizers,datasets".split(","))
+HOOKS = tuple(f"tenfold_{kind}" for kind in "tokenizers,datasets,models".split(","))
 
 
 def own(hook: str) -> dict[str, str]:

@@ -30,7 +30,7 @@ def test_other_tokenizers():
 
 
 def test_unknown_names_and_languages_are_refused():
-    with pytest.raises(ValueError, match=r"got 'nonsense'; accepted are \['basic_english', 'characters'\]"):
+    with pytest.raises(ValueError, match=r"got 'nonsense'; accepted are \['basic_english', 'characters', 'moses'"):
         get_tokenizer("nonsense")
     with pytest.raises(ValueError, match="language 'en', got 'de'"):
         get_tokenizer("basic_english", language="de")

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 import sys
+from collections.abc import Callable
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -35,10 +37,22 @@ _SHOWN: dict[str, dict[str, Any]] = {
         "default_collate": collation.default_collate,
         "default_convert": collation.default_convert,
         "get_worker_info": worker_info.get_worker_info,
+        "_collate_fn_t": Callable[[list[Any]], Any],
+        "_worker_init_fn_t": Callable[[int], None],
     },
     "_utils": {"MP_STATUS_CHECK_INTERVAL": 5.0, "python_exit_status": False},
     "_utils.collate": {
-        name: getattr(collation, name) for name in ("collate", "default_collate", "default_collate_fn_map", "default_convert")
+        "collate": collation.collate,
+        "default_collate": collation.default_collate,
+        "default_collate_fn_map": collation.default_collate_fn_map,
+        "default_convert": collation.default_convert,
+        "collate_tensor_fn": collation._collate_tensors,
+        "collate_numpy_array_fn": collation._collate_arrays,
+        "collate_numpy_scalar_fn": collation._collate_numpy_scalars,
+        "collate_float_fn": collation._collate_floats,
+        "collate_int_fn": collation._collate_ints,
+        "collate_str_fn": collation._collate_strings,
+        "np_str_obj_array_pattern": re.compile(r"[SaUO]"),  # in the names of NumPy's dtypes that stay arrays
     },
     "_utils.fetch": {"make_fetch": fetch.make_fetch},
     "_utils.pin_memory": {"pin_memory": pinning.pin},

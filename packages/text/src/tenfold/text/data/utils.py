@@ -1,8 +1,8 @@
-"""torchtext's path `torchtext.data.utils`; the code is in `tenfold.text.tokenizers` and `tenfold.text.ngrams`."""
+"""torchtext's path `torchtext.data.utils`."""
 
 from __future__ import annotations
 
-from tenfold.text.ngrams import ngrams_iterator
+from tenfold.text.data.ngrams import ngrams_iterator
 from tenfold.text.tokenizers import get_tokenizer
 
 __all__ = ["get_tokenizer", "ngrams_iterator"]

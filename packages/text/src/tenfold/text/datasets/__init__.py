@@ -1,7 +1,71 @@
-"""Text datasets."""
+"""Text datasets: published ones, fetched, verified and read from their archives; texts that need no download."""
 
 from __future__ import annotations
 
 from tenfold.text.datasets.characters import CharacterDataset, pydoc_topics
+from tenfold.text.datasets.multi30k import Multi30k
+from tenfold.text.datasets.published import Published, Source
+from tenfold.text.datasets.table import (
+    AG_NEWS,
+    DATASETS,
+    IMDB,
+    MNLI,
+    MRPC,
+    QNLI,
+    QQP,
+    RTE,
+    SST2,
+    STSB,
+    UDPOS,
+    WNLI,
+    AmazonReviewFull,
+    AmazonReviewPolarity,
+    CoLA,
+    CoNLL2000Chunking,
+    DBpedia,
+    EnWik9,
+    PennTreebank,
+    SogouNews,
+    SQuAD1,
+    SQuAD2,
+    WikiText2,
+    WikiText103,
+    YahooAnswers,
+    YelpReviewFull,
+    YelpReviewPolarity,
+)
 
-__all__ = ["CharacterDataset", "pydoc_topics"]
+__all__ = [
+    "AG_NEWS",
+    "DATASETS",
+    "IMDB",
+    "MNLI",
+    "MRPC",
+    "QNLI",
+    "QQP",
+    "RTE",
+    "SST2",
+    "STSB",
+    "UDPOS",
+    "WNLI",
+    "AmazonReviewFull",
+    "AmazonReviewPolarity",
+    "CharacterDataset",
+    "CoLA",
+    "CoNLL2000Chunking",
+    "DBpedia",
+    "EnWik9",
+    "Multi30k",
+    "PennTreebank",
+    "Published",
+    "SQuAD1",
+    "SQuAD2",
+    "SogouNews",
+    "Source",
+    "WikiText2",
+    "WikiText103",
+    "YahooAnswers",
+    "YelpReviewFull",
+    "YelpReviewPolarity",
+    "pydoc_topics",
+]

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy._core import multiarray
 
-from tenfold.vision.datasets.archive import download_and_extract_archive
-from tenfold.vision.datasets.download import alone_in, check_integrity
+from tenfold.data.archive import download_and_extract_archive
+from tenfold.data.download import alone_in, check_integrity
 from tenfold.vision.datasets.vision import Transform, VisionDataset
 
 SAFE_GLOBALS = {

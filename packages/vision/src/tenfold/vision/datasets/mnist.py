@@ -8,8 +8,8 @@ import string
 from pathlib import Path
 from typing import Any, ClassVar
 
-from tenfold.vision.datasets.archive import extract_archive
-from tenfold.vision.datasets.download import alone_in, download_from, download_url
+from tenfold.data.archive import extract_archive
+from tenfold.data.download import alone_in, download_from, download_url
 from tenfold.vision.datasets.idx import read_idx
 from tenfold.vision.datasets.vision import Transform, VisionDataset
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenfold.vision.datasets.archive import download_and_extract_archive, extract_archive
-from tenfold.vision.datasets.download import calculate_md5, check_integrity, check_md5, download_url
+from tenfold.data.archive import download_and_extract_archive, extract_archive
+from tenfold.data.download import calculate_md5, check_integrity, check_md5, download_url
 
 __all__ = ["calculate_md5", "check_integrity", "check_md5", "download_and_extract_archive", "download_url", "extract_archive"]

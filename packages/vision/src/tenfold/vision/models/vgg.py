@@ -64,6 +64,21 @@ def _layers(stages: Sequence[Sequence[int]], batch_norm: bool) -> Iterator[nn.Mo
         yield nn.MaxPool2d(2, 2)
 
 
+def make_layers(cfg: Sequence[int | str], batch_norm: bool = False) -> nn.Sequential:
+    """The convolutions of a network given as torchvision does: widths, and "M" where pictures are halved.
+
+    >>> len(make_layers([8, "M", 16, 16, "M"]))
+    8
+    """
+    stages: list[list[int]] = [[]]
+    for width in cfg:
+        if isinstance(width, str):
+            stages.append([])
+        else:
+            stages[-1].append(width)
+    return nn.Sequential(*list(_layers(stages, batch_norm))[:-1])  # a stage ends in a halving, the last does not
+
+
 def _vgg(depth: int, batch_norm: bool, catalog: type[WeightsEnum], weights: Any, progress: bool, options: dict[str, Any]) -> VGG:
     if weights is not None:
         options["init_weights"] = False

@@ -12,8 +12,8 @@ from typing import Any, Self, TypeVar
 
 import tenfold
 from tenfold import nn
+from tenfold.data.download import download_url
 from tenfold.settings.environment import HOME
-from tenfold.vision.datasets.download import download_url
 
 Model = TypeVar("Model", bound=nn.Module)
 BASE_URL = "https://download.pytorch.org/models/"

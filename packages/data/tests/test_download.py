@@ -15,9 +15,9 @@ import zipfile
 
 import pytest
 
-from tenfold.vision.datasets import download
-from tenfold.vision.datasets.archive import download_and_extract_archive, extract_archive
-from tenfold.vision.datasets.download import calculate_md5, check_integrity, check_md5, download_url
+from tenfold.data import download
+from tenfold.data.archive import download_and_extract_archive, extract_archive
+from tenfold.data.download import calculate_md5, check_integrity, check_md5, download_url
 
 DATA = bytes(range(256)) * 40
 MD5 = hashlib.md5(DATA).hexdigest()
@@ -134,7 +134,7 @@ def test_an_encoded_name_stays_in_its_folder(served, target, path):
 
 
 def test_one_of_several_processes_fetches(served, target):
-    program = "import sys; from tenfold.vision.datasets.download import download_url; download_url(*sys.argv[1:])"
+    program = "import sys; from tenfold.data.download import download_url; download_url(*sys.argv[1:])"
     command = [sys.executable, "-c", program, served.url + "file.bin", str(target.parent)]
     children = [subprocess.Popen(command) for _ in range(4)]
     assert [child.wait(60) for child in children] == [0] * 4
@@ -203,6 +203,40 @@ def test_an_answer_of_another_range_is_refused(served, target):
 def test_no_network_names_the_url(target):
     with pytest.raises(urllib.error.URLError, match=r"http://127\.0\.0\.1:9/file\.bin"):
         download_url("http://127.0.0.1:9/file.bin", target.parent)
+
+
+def test_no_network_says_where_to_put_the_file(target):
+    with pytest.raises(urllib.error.URLError, match=rf"put the file at {target}, or file\.bin into a folder"):
+        download_url("http://127.0.0.1:9/file.bin", target.parent)
+
+
+def test_sha256(served, target):
+    fetch(served, target, md5=hashlib.sha256(DATA).hexdigest())
+    assert target.read_bytes() == DATA
+    with pytest.raises(RuntimeError, match=r"SHA-256 checksum .*, expected 0000"):
+        fetch(served, target, md5="0" * 64)
+
+
+def test_a_terminal_sees_how_far_it_is(served, target, monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    fetch(served, target)
+    shown = sys.stderr.getvalue()
+    assert shown.startswith("\rfile.bin  [")
+    assert "100 %" in shown
+
+
+def test_a_proxy_is_honoured(served, target, monkeypatch):
+    monkeypatch.setenv("http_proxy", served.url)
+    monkeypatch.setenv("no_proxy", "")
+    (served.folder / "http:").mkdir()  # a proxy is asked for the whole address
+    (served.folder / "http:" / "elsewhere.invalid").mkdir()
+    (served.folder / "http:" / "elsewhere.invalid" / "file.bin").write_bytes(DATA)
+    download_url("http://elsewhere.invalid/file.bin", target.parent, md5=MD5)
+    assert target.read_bytes() == DATA
 
 
 def test_redirects_are_followed_up_to_a_limit(served, target):

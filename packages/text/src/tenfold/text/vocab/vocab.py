@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
-from typing import Any
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
+from tenfold.text.vocab.files import read_tokens, write_tokens
 
 
 class Vocab:
@@ -19,6 +20,8 @@ class Vocab:
     >>> v(["b", "a"]), v.lookup_tokens([0, 2])
     ([2, 1], ['<unk>', 'b'])
     """
+
+    __module__ = "tenfold.text.vocab"  # its name in checkpoints, whichever file it lives in
 
     def __init__(self, tokens: Iterable[str] = (), default_index: int | None = None) -> None:
         self._tokens: list[str] = []
@@ -95,47 +98,21 @@ class Vocab:
         """All tokens, by index."""
         return list(self._tokens)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the tokens as text: one in a line, as in BERT's ``vocab.txt``, or with the suffix ``.json`` one object from
+        tokens to indices, as in GPT-2's ``vocab.json``.
 
-def vocab(
-    ordered_dict: Mapping[str, int], min_freq: int = 1, specials: Sequence[str] | None = None, special_first: bool = True
-) -> Vocab:
-    """A vocabulary of a mapping from tokens to counts, in the mapping's order; tokens below `min_freq` are left out.
+        Raises: ValueError for a token with a line break, unless the file is JSON.
+        """
+        write_tokens(self._tokens, path)
 
-    Special tokens come first (or last) whatever their count.
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str], unknown: str | None = None) -> Self:
+        """Read what `save` writes; with `unknown` its index is the default one.
 
-    >>> vocab({"b": 3, "a": 1, "c": 2}, min_freq=2, specials=["<unk>"]).get_itos()
-    ['<unk>', 'b', 'c']
-    """
-    specials = list(specials or ())
-    kept = [token for token, count in ordered_dict.items() if count >= min_freq and token not in specials]
-    return Vocab([*specials, *kept] if special_first else [*kept, *specials])
-
-
-def build_vocab_from_iterator(
-    iterator: Iterable[Iterable[str]],
-    min_freq: int = 1,
-    specials: Sequence[str] | None = None,
-    special_first: bool = True,
-    max_tokens: int | None = None,
-) -> Vocab:
-    """A vocabulary of lists of tokens: the most frequent first, equal ones in alphabetical order.
-
-    `max_tokens` counts the special tokens too.
-
-    Raises: AssertionError when `max_tokens` is not above the number of special tokens.
-
-    >>> build_vocab_from_iterator([["b", "a"], ["c", "b"]], specials=["<unk>"], max_tokens=3).get_itos()
-    ['<unk>', 'b', 'a']
-    """
-    counts = Counter(chain.from_iterable(iterator))
-    specials = list(specials or ())
-    for special in specials:
-        counts.pop(special, None)
-    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    if max_tokens is not None:
-        if max_tokens <= len(specials):
-            raise AssertionError(
-                f"build_vocab_from_iterator: max_tokens={max_tokens} must be above the number of specials, {len(specials)}"
-            )
-        ordered = ordered[: max_tokens - len(specials)]
-    return vocab(dict(ordered), min_freq, specials, special_first)
+        Raises: ValueError naming the file, and the line of a token that is there twice.
+        """
+        made = cls(read_tokens(path))
+        if unknown is not None:
+            made.set_default_index(made[unknown])
+        return made

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from tenfold.vision.datasets.download import download_url, name_in
+from tenfold.data.download import download_url, name_in
 
 Name = str | os.PathLike[str]
 OPENERS: dict[str, Callable[[Path, str], IO[bytes]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}  # type: ignore[dict-item]

@@ -21,6 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 from urllib.parse import unquote, urlparse
 
+from tenfold.data.progress import Bar
 from tenfold.settings.environment import OFFLINE_FOLDER
 
 if sys.platform != "win32":
@@ -30,6 +31,7 @@ CHUNK_BYTES = 1 << 18
 ATTEMPTS = 3  # a dropped connection is resumed, and a busy server asked again, this often before the error is passed on
 PAUSE_S = 0.25  # before the second attempt; twice as long before each further one
 TIMEOUT_S = 60.0
+SHA256_DIGITS = 64
 _BUSY = {408, 425, 429, 500, 502, 503, 504}  # statuses that say: try later
 _DROPPED = (ConnectionError, TimeoutError, http.client.HTTPException)
 
@@ -51,7 +53,11 @@ def offline_folder() -> Path | None:
 
 def calculate_md5(fpath: Name, chunk_size: int = 1 << 20) -> str:
     """The MD5 checksum of a file, in hexadecimal."""
-    digest = hashlib.md5(usedforsecurity=False)
+    return _digest(fpath, "md5", chunk_size)
+
+
+def _digest(fpath: Name, kind: str, chunk_size: int = 1 << 20) -> str:
+    digest = hashlib.new(kind, usedforsecurity=False)
     with open(fpath, "rb") as file:
         while chunk := file.read(chunk_size):
             digest.update(chunk)
@@ -59,8 +65,13 @@ def calculate_md5(fpath: Name, chunk_size: int = 1 << 20) -> str:
 
 
 def check_md5(fpath: Name, md5: str) -> bool:
-    """Whether the file has this MD5 checksum."""
-    return calculate_md5(fpath) == md5.lower()
+    """Whether the file has this MD5 checksum; one of 64 digits is a SHA-256 checksum."""
+    return _digest(fpath, _kind(md5)) == md5.lower()
+
+
+def _kind(checksum: str) -> str:
+    """Which checksum has so many digits."""
+    return "sha256" if len(checksum) == SHA256_DIGITS else "md5"
 
 
 def check_integrity(fpath: Name, md5: str | None = None) -> bool:
@@ -149,6 +160,11 @@ class _Part:
         self.source_path = path.with_name(path.name + ".source")
 
     @property
+    def target(self) -> Path:
+        """Where the file will be."""
+        return self.path.with_name(self.path.name.removesuffix(".part"))
+
+    @property
     def size(self) -> int:
         return os.fstat(self.file.fileno()).st_size
 
@@ -219,10 +235,10 @@ def _bring(url: str, name: str, part: _Part, md5: str | None, max_redirect_hops:
             part.start_over()
             _fetch(url, part, md5, max_redirect_hops)
     if not check_integrity(part.path, md5):
-        found = calculate_md5(part.path)
+        found, kind = _digest(part.path, _kind(md5 or "")), {"md5": "MD5", "sha256": "SHA-256"}[_kind(md5 or "")]
         part.start_over()
         raise RuntimeError(
-            f"download_url: {url} arrived with the MD5 checksum {found}, expected {md5}; the file was discarded, try again"
+            f"download_url: {url} arrived with the {kind} checksum {found}, expected {md5}; the file was discarded, try again"
         )
 
 
@@ -255,13 +271,19 @@ def _fetch(url: str, part: _Part, md5: str | None, max_redirect_hops: int) -> No
             problem = error
         except urllib.error.URLError as error:
             if not isinstance(error.reason, _DROPPED):
-                raise urllib.error.URLError(f"{url}: {error.reason}") from error
+                raise urllib.error.URLError(f"{url}: {error.reason}; {_by_hand(part.target)}") from error
             problem = error.reason
         except _DROPPED as error:
             problem = error
     raise urllib.error.URLError(
-        f"{url}: the connection dropped {ATTEMPTS} times ({problem}); call again to go on from where it stopped"
+        f"{url}: the connection dropped {ATTEMPTS} times ({problem}); call again to go on from where it stopped; "
+        f"{_by_hand(part.target)}"
     )
+
+
+def _by_hand(target: Path) -> str:
+    """What to do without a network."""
+    return f"without a network, put the file at {target}, or {target.name} into a folder that TENFOLD_OFFLINE_FOLDER names"
 
 
 def _named(error: urllib.error.HTTPError, url: str) -> urllib.error.HTTPError:
@@ -275,7 +297,7 @@ def _stream(opener: urllib.request.OpenerDirector, url: str, part: _Part, md5: s
     if part.size and not validator and md5 is None:  # nothing would tell whether the rest is of the same file
         part.start_over()
     have = part.size
-    request = urllib.request.Request(url, headers={"User-Agent": "tenfold-vision"})
+    request = urllib.request.Request(url, headers={"User-Agent": "tenfold"})
     if have:
         request.add_header("Range", f"bytes={have}-")
         if validator:
@@ -305,9 +327,13 @@ def _receive(response: http.client.HTTPResponse, url: str, part: _Part, have: in
     else:
         part.start_over()
         part.note_source(url, response)
+    bar = Bar(part.target.name, total)
     try:
-        shutil.copyfileobj(response, part.file, CHUNK_BYTES)
+        while chunk := response.read(CHUNK_BYTES):
+            part.file.write(chunk)
+            bar.show(part.file.tell())
     finally:
+        bar.close()
         part.file.flush()
     return total is None or part.size == total
 

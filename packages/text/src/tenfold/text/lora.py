@@ -1,0 +1,168 @@
+"""LoRA: a trained model learns a task by a small matrix beside each large one, which stays as it is.
+
+Source: E. Hu et al., LoRA: Low-Rank Adaptation of Large Language Models, 2021.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import tenfold
+from tenfold import Tensor, nn
+from tenfold.checkpoint.safetensors import load_file, save_file
+
+FILE, SETTINGS = "adapter_model.safetensors", "adapter_config.json"
+_PREFIX = "base_model.model."  # of keys in published adapters
+
+
+class LoraLinear(nn.Module):
+    """base(x) + alpha / r * B A x, where A is (r, inputs), B (outputs, r) and zero at first; only these are trained.
+
+    `base_layer` is a `Linear`, or a layer like GPT-2's whose weight is (inputs, outputs).
+
+    Raises: ValueError for a rank below 1.
+    """
+
+    def __init__(self, base: nn.Module, r: int = 8, alpha: float = 16.0, dropout: float = 0.0) -> None:
+        super().__init__()
+        if r < 1:
+            raise ValueError(f"LoraLinear: r must be at least 1, got {r}")
+        weight = _weight(base)
+        outputs, inputs = weight.shape if isinstance(base, nn.Linear) else weight.shape[::-1]
+        like: dict[str, Any] = {"dtype": weight.dtype, "device": weight.device}
+        self.base_layer = base.requires_grad_(False)
+        self.r, self.alpha, self.scale = r, alpha, alpha / r
+        self.dropout = nn.Dropout(dropout)
+        self.lora_A, self.lora_B = nn.Linear(inputs, r, bias=False, **like), nn.Linear(r, outputs, bias=False, **like)
+        nn.init.kaiming_uniform_(self.lora_A.weight, a=math.sqrt(5))
+        nn.init.zeros_(self.lora_B.weight)
+
+    def forward(self, x: Tensor) -> Tensor:
+        learned: Tensor = self.lora_B(self.lora_A(self.dropout(x)))
+        result: Tensor = self.base_layer(x) + learned * self.scale
+        return result
+
+    def merged(self) -> nn.Module:
+        """The large layer with what was learned added to its weight."""
+        change = self.lora_B.weight.detach() @ self.lora_A.weight.detach() * self.scale
+        with tenfold.no_grad():
+            _weight(self.base_layer).add_(change if isinstance(self.base_layer, nn.Linear) else change.t())
+        return self.base_layer
+
+
+def _weight(base: nn.Module) -> Tensor:
+    weight = getattr(base, "weight", None)
+    if not isinstance(weight, Tensor) or weight.dim() != 2:
+        raise TypeError(f"LoRA is for layers with a matrix as weight, got {type(base).__name__}")
+    return weight
+
+
+def add_lora(
+    model: nn.Module,
+    targets: Iterable[str] | str,
+    r: int = 8,
+    alpha: float = 16.0,
+    dropout: float = 0.0,
+    train: Iterable[str] = (),
+) -> nn.Module:
+    """Freeze a model and put a `LoraLinear` in place of each layer whose name is, or ends in, one of `targets`.
+
+    `train` names parts, such as a new classifier, that are trained whole. The model is changed and given back.
+
+    Raises: ValueError where no layer has such a name.
+
+    >>> model = add_lora(nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2)), targets=["0"], r=2, train=["2"])
+    >>> [name for name, p in model.named_parameters() if p.requires_grad]
+    ['0.lora_A.weight', '0.lora_B.weight', '2.weight', '2.bias']
+    """
+    wanted, whole = [targets] if isinstance(targets, str) else list(targets), list(train)
+    found = [name for name, _ in model.named_modules() if any(_named(name, target) for target in wanted)]
+    if not found:
+        raise ValueError(f"add_lora: no layer is called {', '.join(wanted)}; {type(model).__name__} has {_some_names(model)}")
+    model.requires_grad_(False)
+    for name in found:
+        parent, last = _parent(model, name)
+        setattr(parent, last, LoraLinear(model.get_submodule(name), r, alpha, dropout))
+    for name, p in model.named_parameters():
+        if any(re.search(rf"(^|\.){re.escape(part)}\.", name) for part in whole):
+            p.requires_grad_(True)
+    return model
+
+
+def merge_lora(model: nn.Module) -> nn.Module:
+    """Add what was learned to the large matrices and put these back in their places: the model is as published ones are."""
+    for name, layer in list(_layers(model)):
+        parent, last = _parent(model, name)
+        setattr(parent, last, layer.merged())
+    return model
+
+
+def lora_state_dict(model: nn.Module) -> dict[str, Tensor]:
+    """What is trained, under the keys of published adapters."""
+    trained = [(name, p.detach()) for name, p in model.named_parameters() if p.requires_grad]
+    return {_PREFIX + name: tensor for name, tensor in trained}
+
+
+def save_lora(model: nn.Module, folder: str | os.PathLike[str]) -> None:
+    """Write what is trained into ``adapter_model.safetensors``, and the settings into ``adapter_config.json``."""
+    layers = list(_layers(model))
+    if not layers:
+        raise ValueError(f"save_lora: {type(model).__name__} has no LoRA layers; put them in with add_lora")
+    home = Path(folder)
+    home.mkdir(parents=True, exist_ok=True)
+    first = layers[0][1]
+    settings = {
+        "peft_type": "LORA",
+        "r": first.r,
+        "lora_alpha": first.alpha,
+        "lora_dropout": first.dropout.p,
+        "target_modules": sorted({name for name, _ in layers}),
+        "fan_in_fan_out": not isinstance(first.base_layer, nn.Linear),
+    }
+    (home / SETTINGS).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+    save_file(lora_state_dict(model), home / FILE)
+
+
+def load_lora(model: nn.Module, folder: str | os.PathLike[str]) -> nn.Module:
+    """Put an adapter's layers into a model, unless they are there, and read their weights.
+
+    Raises: FileNotFoundError where the folder has none; RuntimeError for weights that fit no layer.
+    """
+    home = Path(folder)
+    settings = json.loads((home / SETTINGS).read_text(encoding="utf-8"))
+    if not list(_layers(model)):
+        options = (settings["r"], settings["lora_alpha"], settings.get("lora_dropout", 0.0))
+        add_lora(model, settings["target_modules"], *options)
+    given = {key.removeprefix(_PREFIX): tensor for key, tensor in load_file(home / FILE).items()}
+    own = model.state_dict()
+    unknown = [key for key in given if key not in own]
+    if unknown:
+        raise RuntimeError(f"load_lora: {type(model).__name__} has no {', '.join(unknown[:5])}; is the adapter another model's?")
+    model.load_state_dict(given, strict=False)
+    return model
+
+
+def _layers(model: nn.Module) -> Iterator[tuple[str, LoraLinear]]:
+    for name, module in model.named_modules():
+        if isinstance(module, LoraLinear):
+            yield name, module
+
+
+def _named(name: str, target: str) -> bool:
+    return name == target or name.endswith("." + target)
+
+
+def _parent(model: nn.Module, name: str) -> tuple[nn.Module, str]:
+    path, _, last = name.rpartition(".")
+    return (model.get_submodule(path) if path else model), last
+
+
+def _some_names(model: nn.Module) -> str:
+    names = dict.fromkeys(name.rpartition(".")[2] for name, module in model.named_modules() if isinstance(module, nn.Linear))
+    return ", ".join(list(names)[:12])

@@ -1,0 +1,48 @@
+"""The model of a folder, by what its ``config.json`` says it is."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+from typing import Any
+
+from tenfold.text.models.pretrained import PretrainedModel, checkpoint_home
+
+MODULES = {
+    "bert": ("BertModel", "BertForMaskedLM", "BertForPreTraining", "BertForSequenceClassification", "BertForTokenClassification",
+             "BertForQuestionAnswering", "BertConfig"),
+    "roberta": ("RobertaModel", "RobertaForMaskedLM", "RobertaForSequenceClassification", "RobertaConfig"),
+    "distilbert": ("DistilBertModel", "DistilBertForMaskedLM", "DistilBertForSequenceClassification", "DistilBertConfig"),
+    "gpt2": ("GPT2Model", "GPT2LMHeadModel", "GPT2Config"),
+    "t5": ("T5EncoderModel", "T5ForConditionalGeneration", "T5Config"),
+    "llama": ("LlamaModel", "LlamaForCausalLM", "LlamaConfig"),
+}  # fmt: skip
+_SAME = {"MistralForCausalLM": "LlamaForCausalLM", "Qwen2ForCausalLM": "LlamaForCausalLM", "MistralModel": "LlamaModel",
+         "Qwen2Model": "LlamaModel", "XLMRobertaModel": "RobertaModel", "XLMRobertaForMaskedLM": "RobertaForMaskedLM",
+         "MT5ForConditionalGeneration": "T5ForConditionalGeneration", "BertLMHeadModel": "BertForMaskedLM"}  # fmt: skip
+HOME = {name: module for module, names in MODULES.items() for name in names}
+
+
+def model_class(name: str) -> Any:
+    """The model, or the configuration, of a published name.
+
+    Raises: KeyError for one that is not here.
+    """
+    name = _SAME.get(name, name)
+    if name not in HOME:
+        raise KeyError(f"{name!r} is not here; there are {', '.join(HOME)}")
+    return getattr(importlib.import_module(f"tenfold.text.models.{HOME[name]}"), name)
+
+
+def from_pretrained(folder: str | os.PathLike[str], **options: Any) -> PretrainedModel:
+    """The model in a folder of published files, of the class that its ``config.json`` names under `architectures`.
+
+    Raises: FileNotFoundError, RuntimeError as the class's `from_pretrained`; KeyError for an architecture that is not here.
+    """
+    home = checkpoint_home(folder)
+    named = json.loads((home / "config.json").read_text(encoding="utf-8")).get("architectures") or []
+    if not named:
+        raise KeyError(f"{home / 'config.json'} names no architecture; use a class's own from_pretrained")
+    made: PretrainedModel = model_class(named[0]).from_pretrained(home, **options)
+    return made

@@ -1,0 +1,161 @@
+"""Models that load published checkpoints from a folder, and write such folders."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import tenfold
+from tenfold import Tensor, nn
+from tenfold.text.models.config import Config
+from tenfold.text.models.weights import read_parts, write_weights
+
+_OLD_NAMES = {"gamma": "weight", "beta": "bias"}  # of LayerNorm, in checkpoints that came from TensorFlow
+MAX_SHARD_BYTES = 5_000_000_000
+
+
+class PretrainedModel(nn.Module):
+    """A model with a `Config`, whose parameters have the keys of the published checkpoints.
+
+    `base_prefix` names the part that every task's model has, `ignored` the endings of keys that files have and the model
+    computes by itself.
+    """
+
+    config_class: ClassVar[type[Config]] = Config
+    base_prefix: ClassVar[str] = ""
+    ignored: ClassVar[tuple[str, ...]] = ()
+    config: Any
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.config = config
+
+    # Loading and saving
+
+    @classmethod
+    def from_pretrained(cls, folder: str | os.PathLike[str], dtype: Any = None, device: Any = None, **changes: Any) -> Self:
+        """The model in a folder with ``config.json`` and weights (one file, or parts with an index), in evaluation mode.
+
+        A model for a task can be made from the weights of the base or of another task; parameters that the files lack are
+        new, and a warning names them. `changes` are entries of the configuration, such as `num_labels=5`.
+
+        Raises: FileNotFoundError naming the missing file; RuntimeError for weights of other shapes, or where nothing fits.
+        """
+        home = checkpoint_home(folder)
+        config = cls.config_class.from_file(home / "config.json")
+        for name, value in changes.items():
+            if not hasattr(config, name):
+                raise TypeError(f"{cls.config_class.__name__} has no entry {name!r}")
+            setattr(config, name, value)
+        model = cls(config)
+        if dtype is not None:
+            model.to(dtype=dtype)
+        model.load_parts(read_parts(home), str(home))
+        return (model if device is None else model.to(device)).eval()
+
+    def load_parts(self, parts: Iterator[dict[str, Tensor]], source: str) -> None:
+        """Take parameters from the parts of a checkpoint, whether its keys name the base or not."""
+        own = self.state_dict()
+        missing, unknown = set(own), []
+        for part in parts:
+            fitting = {}
+            for key, tensor in part.items():
+                name = self._own_key(key, own)
+                if name is None:
+                    unknown.append(key)
+                else:
+                    fitting[name] = tensor
+            self._check_shapes(fitting, own, source)
+            self.load_state_dict(fitting, strict=False)
+            missing -= set(fitting)
+        missing -= self._shared_with_others(missing)
+        self._report(missing, unknown, len(own), source)
+
+    def _own_key(self, key: str, own: Mapping[str, Any]) -> str | None:
+        """The name here of a checkpoint's key."""
+        head, _, last = key.rpartition(".")
+        renamed = f"{head}.{_OLD_NAMES[last]}" if last in _OLD_NAMES else key
+        prefix = self.base_prefix + "."
+        return next((name for name in (renamed, prefix + renamed, renamed.removeprefix(prefix)) if name in own), None)
+
+    def _check_shapes(self, given: Mapping[str, Tensor], own: Mapping[str, Tensor], source: str) -> None:
+        wrong = [f"{k}: {tuple(t.shape)} in place of {tuple(own[k].shape)}" for k, t in given.items() if t.shape != own[k].shape]
+        if wrong:
+            raise RuntimeError(
+                f"{type(self).__name__}: {source} has weights of other shapes: {'; '.join(wrong[:5])}; does its config.json fit?"
+            )
+
+    def _shared_with_others(self, missing: set[str]) -> set[str]:
+        """Those keys whose parameter another key, which is not missing, gave as well."""
+        given = {id(p) for name, p in self.named_parameters(remove_duplicate=False) if name not in missing}
+        return {name for name, p in self.named_parameters(remove_duplicate=False) if name in missing and id(p) in given}
+
+    def _report(self, missing: set[str], unknown: list[str], count: int, source: str) -> None:
+        if len(missing) == count:
+            raise RuntimeError(
+                f"{type(self).__name__}: nothing in {source} fits; it has {', '.join(unknown[:5])} ..., "
+                f"this model {', '.join(sorted(missing)[:5])} ..."
+            )
+        if missing:
+            warnings.warn(
+                f"{type(self).__name__}: {source} has no {', '.join(sorted(missing))}; these are new, train them", stacklevel=4
+            )
+        self.unused_keys = [key for key in unknown if not key.endswith(self.ignored or ("\0",))]
+
+    def save_pretrained(self, folder: str | os.PathLike[str], max_shard_size: int = MAX_SHARD_BYTES) -> None:
+        """Write ``config.json`` and the weights, each shared parameter once; large ones in parts with an index."""
+        home = Path(folder)
+        home.mkdir(parents=True, exist_ok=True)
+        self.config.extra["architectures"] = [type(self).__name__]
+        self.config.save(home / "config.json")
+        once: dict[int, str] = {}
+        state = self.state_dict(keep_vars=True)
+        kept = {name: tensor for name, tensor in state.items() if once.setdefault(id(tensor), name) == name}
+        write_weights({name: tensor.detach() for name, tensor in kept.items()}, home, max_shard_size)
+
+    # What new parameters are
+
+    def initialize(self) -> None:
+        """Give new parameters to all layers, as the papers do: normal weights, no biases."""
+        for module in self.modules():
+            self._initialize(module)
+
+    def _initialize(self, module: nn.Module) -> None:
+        if isinstance(module, nn.Linear | nn.Embedding):
+            nn.init.normal_(module.weight, std=self.config.initializer_range)
+            if getattr(module, "bias", None) is not None:
+                nn.init.zeros_(module.bias)
+        if isinstance(module, nn.Embedding) and module.padding_idx is not None:
+            with tenfold.no_grad():
+                module.weight[module.padding_idx] = 0
+
+    @property
+    def device(self) -> Any:
+        """Where the parameters are."""
+        return next(self.parameters()).device
+
+    @property
+    def dtype(self) -> Any:
+        """What the parameters are."""
+        return next(self.parameters()).dtype
+
+    def num_parameters(self) -> int:
+        """How many numbers the model has, shared ones once."""
+        return sum(p.numel() for p in self.parameters())
+
+
+def checkpoint_home(folder: str | os.PathLike[str]) -> Path:
+    """The folder of a checkpoint.
+
+    Raises: FileNotFoundError where it is not there or has no ``config.json``.
+    """
+    home = Path(folder).expanduser()
+    if not (home / "config.json").is_file():
+        raise FileNotFoundError(
+            f"from_pretrained: {home} has no config.json; put the published files there, or bring them with "
+            "tenfold.text.models.download(name)"
+        )
+    return home

@@ -1,0 +1,85 @@
+"""Files of word vectors: text as GloVe, fastText and word2vec write it, and word2vec's binary form."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[np.float32]]
+_OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+
+
+def read_vectors(path: Path, most: int | None = None) -> tuple[list[str], Array]:
+    """The words and their vectors, (N, D) float32; at most so many, the first of a word that is there twice.
+
+    A file whose name ends in ``.bin`` (or ``.bin.gz``) is binary, any other one text.
+
+    Raises: RuntimeError for a vector of another length than the first, naming file and line; ValueError for an empty file.
+    """
+    opener = _OPENERS.get(path.suffix, open)
+    with opener(path, "rb") as file:
+        rows = _binary(file, path) if ".bin" in path.suffixes[-2:] else _text(file, path)
+        found: dict[str, Array] = {}
+        for word, vector in rows:
+            found.setdefault(word, vector)
+            if len(found) == most:
+                break
+    if not found:
+        raise ValueError(f"{path} has no vectors")
+    return list(found), np.stack(list(found.values()))
+
+
+def _text(file: IO[bytes], path: Path) -> Iterator[tuple[str, Array]]:
+    """Words with their numbers, one in a line; a first line of two numbers is a header, a word may have spaces in it."""
+    first = file.readline()
+    header = first.split()
+    size = int(header[1]) if len(header) == 2 and all(part.isdigit() for part in header) else None
+    start = 2 if size is not None else 1
+    size = len(first.rstrip().split(b" ")) - 1 if size is None else size
+    for number, line in enumerate(file if start == 2 else _again(first, file), start):
+        parts = line.rstrip().rsplit(b" ", size)
+        if not line.strip():
+            continue
+        try:
+            vector = np.array(parts[1:], np.float32)
+            word = parts[0].decode("utf-8")
+        except UnicodeDecodeError:
+            continue  # a damaged word is nobody's
+        except ValueError:
+            vector = np.empty(0, np.float32)
+        if len(vector) != size:
+            raise RuntimeError(f"{path}, line {number}: {len(line.split()) - 1} numbers, the first vector has {size}")
+        yield word, vector
+
+
+def _again(first: bytes, file: IO[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from file
+
+
+def _binary(file: IO[bytes], path: Path) -> Iterator[tuple[str, Array]]:
+    """word2vec's form: a header of two numbers, then each word, a space, and its float32 numbers."""
+    header = file.readline().split()
+    if len(header) != 2 or not all(part.isdigit() for part in header):
+        raise RuntimeError(f"{path} is not word2vec's binary form: its first line is not two numbers")
+    count, size = (int(part) for part in header)
+    for number in range(count):
+        word = _word(file)
+        data = file.read(4 * size)
+        if len(data) < 4 * size:
+            raise RuntimeError(f"{path} ends in vector {number + 1} of {count}")
+        yield word.decode("utf-8", errors="replace"), np.frombuffer(data, "<f4").astype(np.float32)
+
+
+def _word(file: IO[bytes]) -> bytes:
+    word = bytearray()
+    while (letter := file.read(1)) not in (b" ", b""):
+        if letter != b"\n":  # what stands between vectors in some files
+            word += letter
+    return bytes(word)

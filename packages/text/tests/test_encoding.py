@@ -1,0 +1,206 @@
+"""Texts to tensors: special tokens, pairs, truncation, padding, masks; by words, subwords and sentencepieces."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+import tenfold
+from tenfold.text import Encoder, SentencePiece, SubwordTokenizer, Vocab
+from tenfold.text.tokenizers.encoding import truncated
+
+WORDS = Vocab(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c", "d"], default_index=1)
+TEXTS = ["the cat sat on the mat", "a dog ran", "the dog and the cat ran and sat"] * 4
+
+
+@pytest.fixture
+def encoder():
+    return Encoder(str.split, WORDS)
+
+
+def test_a_batch_of_texts(encoder):
+    batch = encoder(["a b", "c", ""])
+    assert batch.input_ids.tolist() == [[2, 4, 5, 3], [2, 6, 3, 0], [2, 3, 0, 0]]
+    assert batch["attention_mask"].tolist() == [[1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 0, 0]]
+    assert batch.special_tokens_mask.tolist() == [[1, 0, 0, 1], [1, 0, 1, 1], [1, 1, 1, 1]]
+    assert list(batch) == ["input_ids", "attention_mask", "token_type_ids"]
+    assert all(part.dtype == tenfold.int64 for part in batch.values())
+    assert encoder.decode(batch.input_ids[0]) == "a b"
+    assert encoder.decode([2, 4], skip_special_tokens=False) == "[CLS] a"
+    assert encoder("z").input_ids.tolist() == [[2, 1, 3]]
+
+
+def test_a_batch_of_pairs(encoder):
+    batch = encoder(["a b", "c"], ["d", "a b c"])
+    assert batch.input_ids.tolist() == [[2, 4, 5, 3, 7, 3, 0], [2, 6, 3, 4, 5, 6, 3]]
+    assert batch.token_type_ids.tolist() == [[0, 0, 0, 0, 1, 1, 0], [0, 0, 0, 1, 1, 1, 1]]
+    with pytest.raises(ValueError, match="1 texts and 2 second texts"):
+        encoder("a", ["b", "c"])
+
+
+def test_padding(encoder):
+    assert encoder("a", padding="max_length", max_length=6).input_ids.tolist() == [[2, 4, 3, 0, 0, 0]]
+    assert encoder(["a", "a b"], pad_to_multiple_of=8).input_ids.shape == (2, 8)
+    left = Encoder(str.split, WORDS, side="left")(["a", "a b"])
+    assert left.input_ids.tolist() == [[0, 2, 4, 3], [2, 4, 5, 3]]
+    assert left.attention_mask.tolist() == [[0, 1, 1, 1], [1, 1, 1, 1]]
+    with pytest.raises(ValueError, match="texts of 3 to 4 tokens"):
+        encoder(["a", "a b"], padding=False)
+    with pytest.raises(ValueError, match="needs max_length"):
+        encoder("a", padding="max_length")
+    with pytest.raises(ValueError, match="no padding token"):
+        Encoder(str.split, WORDS, pad=None)(["a", "a b"])
+    with pytest.raises(ValueError, match="padding is one of"):
+        encoder("a", padding="long")
+
+
+@pytest.mark.parametrize(
+    ("strategy", "expected"),
+    [(True, ([1, 2, 3], [11, 12])), ("only_first", ([1], [11, 12, 13, 14])), ("only_second", ([1, 2, 3, 4], [11]))],
+)
+def test_truncation_of_pairs(strategy, expected):
+    assert truncated([1, 2, 3, 4], [11, 12, 13, 14], 5, strategy) == expected
+
+
+def by_the_rule(first, second, room):
+    """Token after token from the longer text, the second of equals."""
+    while len(first) + len(second) > room:
+        if len(first) > len(second):
+            first = first[:-1]
+        else:
+            second = second[:-1]
+    return first, second
+
+
+def test_the_longest_first_is_the_rule_written_out():
+    for n in range(6):
+        for m in range(6):
+            for room in range(9):
+                first, second = list(range(n)), list(range(10, 10 + m))
+                assert truncated(first, second, room) == by_the_rule(first, second, room), (n, m, room)
+
+
+def test_truncation_refuses(encoder):
+    assert encoder("a b c d", truncation=True, max_length=4).input_ids.tolist() == [[2, 4, 5, 3]]
+    with pytest.raises(ValueError, match="truncation=True needs max_length"):
+        encoder("a", truncation=True)
+    with pytest.raises(ValueError, match="special tokens alone are 1 more than max_length"):
+        encoder("a", truncation=True, max_length=1)
+    with pytest.raises(ValueError, match="truncation is one of"):
+        truncated([1], None, 0, "some")
+    with pytest.raises(ValueError, match="2 tokens are too many, that text has 1"):
+        truncated([1], [2, 3], 1, "only_first")
+
+
+def test_to_and_names(encoder):
+    batch = encoder("a").to("cpu")
+    assert batch.input_ids.tolist() == [[2, 4, 3]]
+    with pytest.raises(AttributeError, match="Encoding has no 'ids'; it has input_ids"):
+        batch.ids
+    assert "input_ids: (1, 3)" in repr(batch)
+
+
+# Subwords
+
+
+@pytest.fixture(scope="module", params=["bpe", "wordpiece", "unigram"])
+def trained(request):
+    pytest.importorskip("tokenizers")
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"] if request.param != "unigram" else ["<pad>", "<unk>", "<s>", "</s>"]
+    return SubwordTokenizer.train(TEXTS, 300 if request.param == "bpe" else 60, special, kind=request.param)
+
+
+def test_every_kind_trains_saves_and_batches(trained, tmp_path):
+    assert trained.decode(trained.encode("the cat ran")) == "the cat ran"
+    trained.save_pretrained(tmp_path / "model")
+    again = SubwordTokenizer.from_pretrained(tmp_path / "model")
+    batch, other = trained.batch(TEXTS[:2], TEXTS[1:3]), again.batch(TEXTS[:2], TEXTS[1:3])
+    assert batch.input_ids.tolist() == other.input_ids.tolist()
+    assert batch.input_ids[0, 0].item() == 2  # what begins texts
+    assert batch.input_ids[0].tolist().count(3) == 2  # what ends each of a pair
+    assert batch.token_type_ids.max().item() == 1
+    assert trained.decode_batch(trained.batch(TEXTS[:3]).input_ids) == TEXTS[:3]
+    assert len(trained) == len(again)
+
+
+def test_subwords_are_truncated_and_padded(trained):
+    batch = trained.batch(TEXTS, truncation=True, max_length=5, padding="max_length")
+    assert batch.input_ids.shape == (len(TEXTS), 5)
+    assert trained.batch(TEXTS[0]).input_ids.shape[1] > 5  # the cut was for that call only
+    with pytest.raises(ValueError, match="needs max_length"):
+        trained.batch("a", truncation=True)
+    plain = trained.batch("the cat", add_special_tokens=False)
+    assert plain.input_ids.shape[1] == trained.batch("the cat").input_ids.shape[1] - 2
+
+
+def test_an_unknown_kind_is_refused():
+    with pytest.raises(ValueError, match="kind is one of"):
+        SubwordTokenizer.train(TEXTS, 50, kind="words")
+
+
+def test_lowercase():
+    pytest.importorskip("tokenizers")
+    made = SubwordTokenizer.train(TEXTS, 60, kind="wordpiece", lowercase=True)
+    assert made("THE Cat") == made("the cat")
+
+
+def test_published_files_of_bert_and_gpt2(tmp_path):
+    pytest.importorskip("tokenizers")
+    with pytest.raises(FileNotFoundError, match="has neither"):
+        SubwordTokenizer.from_pretrained(tmp_path)
+    (tmp_path / "vocab.json").write_text('{"l": 0, "o": 1, "w": 2, "lo": 3, "low": 4, "<|endoftext|>": 5}')
+    (tmp_path / "merges.txt").write_text("#version: 0.2\nl o\nlo w\n")
+    assert SubwordTokenizer.from_pretrained(tmp_path).encode("lowlo<|endoftext|>") == [4, 3, 5]
+    (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nun\n##able\n!\n")
+    bert = SubwordTokenizer.from_pretrained(tmp_path)
+    assert bert("Unable! [MASK]") == ["[CLS]", "un", "##able", "!", "[MASK]", "[SEP]"]
+    (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": false}')
+    assert SubwordTokenizer.from_pretrained(tmp_path)("Un un") == ["[CLS]", "[UNK]", "un", "[SEP]"]
+
+
+# Sentencepiece
+
+
+@pytest.fixture(scope="module")
+def spm(tmp_path_factory):
+    pytest.importorskip("sentencepiece")
+    from tenfold.text.data.functional import generate_sp_model
+
+    folder = tmp_path_factory.mktemp("spm")
+    (folder / "text.txt").write_text("\n".join(TEXTS))
+    generate_sp_model(folder / "text.txt", vocab_size=40, model_type="bpe", model_prefix=str(folder / "m"))
+    return folder / "m.model"
+
+
+def test_sentencepiece_files(spm):
+    made = SentencePiece(spm, begin=True, end=True)
+    text = "the cat ran"
+    assert "".join(made(text)) == "▁the▁cat▁ran"
+    ids = made.encode(text)
+    assert (ids[0], ids[-1], made.decode(ids)) == (1, 2, text)
+    assert SentencePiece(spm.read_bytes()).encode(text) == ids[1:-1]
+    pair = made.batch(text, "a dog", truncation=True, max_length=8)
+    assert pair.input_ids.shape == (1, 8)
+    assert pair.special_tokens_mask.sum().item() == 4
+    assert pair.token_type_ids[0, -1].item() == 1
+    assert len(made) == 40
+
+
+def test_sentencepiece_by_torchtexts_names(spm):
+    from tenfold.text.data.functional import load_sp_model, sentencepiece_numericalizer, sentencepiece_tokenizer
+    from tenfold.text.transforms import SentencePieceTokenizer
+
+    with open(spm, "rb") as file:
+        model = load_sp_model(file)
+    assert model.GetPieceSize() == 40
+    assert list(sentencepiece_numericalizer(model)(["the cat"])) == [SentencePiece(spm).encode("the cat")]
+    assert list(sentencepiece_tokenizer(load_sp_model(spm))(["the cat"])) == [SentencePieceTokenizer(spm)("the cat")]
+    with pytest.raises(TypeError, match="Unsupported type for spm argument: dict"):
+        load_sp_model({})
+
+
+def test_a_missing_sentencepiece_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sentencepiece", None)
+    with pytest.raises(ImportError, match=r'pip install "tenfold-text\[sentencepiece\]"'):
+        SentencePiece("m.model")

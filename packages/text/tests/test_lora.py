@@ -1,0 +1,123 @@
+"""LoRA: nothing changes at first, little is trained, what was learned is saved, read and merged; models are downloaded."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import tenfold
+from tenfold import nn, optim
+from tenfold.text import models
+from tenfold.text.lora import LoraLinear, add_lora, load_lora, lora_state_dict, merge_lora, save_lora
+from tenfold.text.models import BertConfig, BertForSequenceClassification, GPT2Config, GPT2LMHeadModel
+
+IDS = tenfold.tensor([[3, 4, 5, 6], [7, 8, 9, 3]])
+
+
+def bert():
+    tenfold.manual_seed(0)
+    sizes = {"vocab_size": 30, "hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 12}
+    sizes["initializer_range"] = 0.5
+    return BertForSequenceClassification(BertConfig(**sizes)).eval()
+
+
+def gpt2():
+    tenfold.manual_seed(0)
+    return GPT2LMHeadModel(GPT2Config(vocab_size=30, n_embd=8, n_layer=2, n_head=2, n_positions=24)).eval()
+
+
+@pytest.mark.parametrize(("make", "targets"), [(bert, ["query", "value"]), (gpt2, ["c_attn"])])
+def test_learned_saved_read_and_merged(make, targets, tmp_path):
+    model = make()
+    before = model(IDS).logits
+    frozen = {name: p.clone() for name, p in model.named_parameters()}
+    add_lora(model, targets, r=3, alpha=6)
+    assert tenfold.equal(model(IDS).logits, before)
+    trained = [name for name, p in model.named_parameters() if p.requires_grad]
+    assert len(trained) == 2 * 2 * len(targets)
+    optimizer = optim.SGD([p for p in model.parameters() if p.requires_grad], lr=0.5)
+    for _ in range(3):
+        model(IDS).logits.square().sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    after = model(IDS).logits
+    assert not tenfold.allclose(after, before)
+    save_lora(model, tmp_path)
+    assert tenfold.allclose(load_lora(make(), tmp_path)(IDS).logits, after, atol=1e-6)
+    merge_lora(model)
+    assert tenfold.allclose(model(IDS).logits, after, atol=1e-5)
+    assert set(model.state_dict()) == set(make().state_dict())
+    unchanged = [name for name, p in model.named_parameters() if tenfold.equal(p, frozen[name])]
+    assert len(frozen) - len(unchanged) == 2 * len(targets)
+
+
+def test_adapters_have_the_published_keys(tmp_path):
+    model = add_lora(bert(), "query", r=2, train=["classifier"])
+    keys = lora_state_dict(model)
+    assert "base_model.model.bert.encoder.layer.0.attention.self.query.lora_A.weight" in keys
+    assert "base_model.model.classifier.bias" in keys
+    save_lora(model, tmp_path)
+    settings = json.loads((tmp_path / "adapter_config.json").read_text())
+    assert (settings["peft_type"], settings["r"], settings["fan_in_fan_out"]) == ("LORA", 2, False)
+
+
+def test_what_cannot_be():
+    with pytest.raises(ValueError, match="no layer is called nothing; BertForSequenceClassification has query, key"):
+        add_lora(bert(), "nothing")
+    with pytest.raises(ValueError, match="r must be at least 1"):
+        LoraLinear(nn.Linear(2, 2), r=0)
+    with pytest.raises(TypeError, match="a matrix as weight, got LayerNorm"):
+        add_lora(bert(), "LayerNorm")
+    with pytest.raises(ValueError, match="has no LoRA layers"):
+        save_lora(bert(), "nowhere")
+
+
+def test_another_models_adapter(tmp_path):
+    save_lora(add_lora(gpt2(), "c_attn"), tmp_path)
+    other = add_lora(bert(), "query")
+    with pytest.raises(RuntimeError, match="is the adapter another model's"):
+        load_lora(other, tmp_path)
+
+
+def test_dropout_is_of_the_small_part():
+    layer = LoraLinear(nn.Linear(4, 4), dropout=0.5).train()
+    x = tenfold.ones(2, 4)
+    assert tenfold.equal(layer(x), layer.base_layer(x))
+
+
+# Published models brought by the network
+
+
+def test_download(file_server, tmp_path):
+    given = gpt2()
+    given.save_pretrained(file_server.folder / "someone" / "small" / "resolve" / "main")
+    (file_server.folder / "someone" / "small" / "resolve" / "main" / "vocab.json").write_text("{}")
+    file_server.drops = 1
+    home = models.download("someone/small", root=tmp_path, hub=file_server.url.rstrip("/"))
+    assert home == tmp_path / "models" / "someone" / "small"
+    assert sorted(path.name for path in home.iterdir()) == ["config.json", "model.safetensors", "vocab.json"]
+    assert tenfold.equal(models.from_pretrained(home)(IDS).logits, given(IDS).logits)
+
+
+def test_download_of_parts(file_server, tmp_path):
+    given = gpt2()
+    given.save_pretrained(file_server.folder / "parts" / "resolve" / "v1", max_shard_size=3000)
+    home = models.download("parts", "v1", tmp_path, file_server.url.rstrip("/"))
+    assert len(list(home.glob("*.safetensors"))) > 1
+    assert tenfold.equal(models.from_pretrained(home)(IDS).logits, given(IDS).logits)
+    with pytest.raises(RuntimeError, match="checksum"):
+        models.download("parts", "v1", tmp_path / "b", file_server.url.rstrip("/"), {"config.json": "0" * 64})
+
+
+@pytest.mark.parametrize("name", ["../up", "a/b/c", "", "a//b"])
+def test_names_that_are_none(name, tmp_path):
+    with pytest.raises(ValueError, match="expected a name or owner/name"):
+        models.download(name, root=tmp_path)
+
+
+def test_without_network(offline, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"has no file config\.json; put it there"):
+        models.download("gpt2", root=tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"tenfold\.text\.models\.download"):
+        models.from_pretrained(tmp_path / "gpt2")

@@ -1,0 +1,364 @@
+"""Models without an oracle: folders, keys of older files, what is refused; texts that end, stream, stop."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import tenfold
+from tenfold.checkpoint.safetensors import load_file, save_file
+from tenfold.text import models
+from tenfold.text.generation import TextStreamer
+from tenfold.text.models import (
+    BertConfig,
+    BertForMaskedLM,
+    BertForSequenceClassification,
+    BertModel,
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+    T5Config,
+    T5ForConditionalGeneration,
+)
+
+SMALL = {"vocab_size": 30, "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 12}
+IDS = tenfold.tensor([[3, 4, 5, 6]])
+
+
+def bert(kind=BertForMaskedLM, **more):
+    return kind(BertConfig(**SMALL, max_position_embeddings=12, **more)).eval()
+
+
+def gpt2(**more):
+    tenfold.manual_seed(0)
+    sizes = {
+        "vocab_size": 30,
+        "n_embd": 8,
+        "n_layer": 2,
+        "n_head": 2,
+        "n_positions": 24,
+        "eos_token_id": None,
+        "initializer_range": 0.4,
+    }
+    return GPT2LMHeadModel(GPT2Config(**{**sizes, **more})).eval()
+
+
+# The published sizes; the counts are those of the model cards
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "expected"),
+    [
+        ("BertModel", {}, 109_482_240),
+        ("BertForMaskedLM", {}, 109_514_298),
+        ("RobertaForMaskedLM", {}, 124_697_433),
+        ("DistilBertModel", {}, 66_362_880),
+        ("GPT2LMHeadModel", {}, 124_439_808),
+        ("GPT2LMHeadModel", {"n_embd": 1024, "n_layer": 24, "n_head": 16}, 354_823_168),
+        ("T5ForConditionalGeneration", {}, 60_506_624),
+        ("LlamaForCausalLM", {}, 6_738_415_616),
+    ],
+)
+def test_published_numbers_of_parameters(name, sizes, expected):
+    kind = models.model_class(name)
+    with tenfold.device("meta"):
+        assert kind(kind.config_class(**sizes)).num_parameters() == expected
+
+
+# Folders
+
+
+def test_a_folder_there_and_back(tmp_path):
+    given = bert()
+    given.save_pretrained(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "model.safetensors"]
+    read = models.from_pretrained(tmp_path)
+    assert type(read) is BertForMaskedLM
+    assert not read.training
+    assert tenfold.equal(read(IDS).logits, given(IDS).logits)
+    assert "cls.predictions.decoder.weight" not in load_file(tmp_path / "model.safetensors")  # it is that of the words
+    assert models.from_pretrained(tmp_path, dtype=tenfold.bfloat16).dtype == tenfold.bfloat16
+
+
+def test_parts_with_an_index(tmp_path):
+    given = gpt2()
+    given.save_pretrained(tmp_path, max_shard_size=2000)
+    index = json.loads((tmp_path / "model.safetensors.index.json").read_text())
+    names = set(index["weight_map"].values())
+    assert len(names) > 2
+    assert all((tmp_path / name).is_file() for name in names)
+    assert tenfold.equal(models.from_pretrained(tmp_path)(IDS).logits, given(IDS).logits)
+    (tmp_path / min(names)).unlink()
+    with pytest.raises(FileNotFoundError, match=r"names model-00001-of-.*put them there"):
+        models.from_pretrained(tmp_path)
+
+
+def test_an_index_cannot_name_files_elsewhere(tmp_path):
+    gpt2().save_pretrained(tmp_path, max_shard_size=2000)
+    path = tmp_path / "model.safetensors.index.json"
+    path.write_text(path.read_text().replace("model-00001", "../model-00001"))
+    with pytest.raises(ValueError, match="files of its folder"):
+        models.from_pretrained(tmp_path)
+
+
+def test_older_files(tmp_path):
+    given = bert()
+    given.save_pretrained(tmp_path)
+    state = given.state_dict()
+    old = {
+        key.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): t
+        for key, t in state.items()
+    }
+    old["bert.embeddings.position_ids"] = tenfold.arange(12)
+    (tmp_path / "model.safetensors").unlink()
+    tenfold.save(old, tmp_path / "pytorch_model.bin")
+    read = BertForMaskedLM.from_pretrained(tmp_path)
+    assert tenfold.equal(read(IDS).logits, given(IDS).logits)
+    assert read.unused_keys == []
+
+
+def test_files_of_the_base_alone_and_with_another_task(tmp_path):
+    given = gpt2()
+    given.save_pretrained(tmp_path)
+    state = {key.removeprefix("transformer."): t for key, t in given.transformer.state_dict().items()}
+    state["h.0.attn.bias"] = tenfold.ones(1, 1, 24, 24)
+    save_file(state, tmp_path / "model.safetensors")
+    read = GPT2LMHeadModel.from_pretrained(tmp_path)
+    assert tenfold.equal(read(IDS).logits, given(IDS).logits)
+    bert(BertModel).save_pretrained(tmp_path / "bert")
+    with pytest.warns(UserWarning, match=r"has no classifier.bias, classifier.weight; these are new"):
+        made = BertForSequenceClassification.from_pretrained(tmp_path / "bert", num_labels=5)
+    assert made(IDS).logits.shape == (1, 5)
+
+
+def test_what_is_missing_or_wrong_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="has no config"):
+        models.from_pretrained(tmp_path)
+    bert().save_pretrained(tmp_path)
+    with pytest.raises(RuntimeError, match=r"other shapes: .*\(30, 8\) in place of \(31, 8\)"):
+        BertForMaskedLM.from_pretrained(tmp_path, vocab_size=31)
+    with pytest.raises(TypeError, match="no entry 'layers'"):
+        BertForMaskedLM.from_pretrained(tmp_path, layers=2)
+    with pytest.raises(ValueError, match="this is the configuration of 'bert', expected gpt2"):
+        GPT2LMHeadModel.from_pretrained(tmp_path)
+    save_file({"other": tenfold.ones(1)}, tmp_path / "model.safetensors")
+    with pytest.raises(RuntimeError, match=r"nothing in .* fits; it has other"):
+        BertForMaskedLM.from_pretrained(tmp_path)
+    (tmp_path / "model.safetensors").unlink()
+    with pytest.raises(FileNotFoundError, match=r"no weights; put model\.safetensors"):
+        BertForMaskedLM.from_pretrained(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "architectures": ["WhisperModel"]}))
+    with pytest.raises(KeyError, match="'WhisperModel' is not here; there are BertModel"):
+        models.from_pretrained(tmp_path)
+
+
+def test_too_long_texts_are_refused():
+    long = tenfold.zeros(1, 13, dtype=tenfold.int64)
+    with pytest.raises(ValueError, match="the text has 13 tokens"):
+        bert()(long)
+    with pytest.raises(ValueError, match="the text has 25 tokens"):
+        gpt2()(tenfold.zeros(1, 25, dtype=tenfold.int64))
+
+
+def test_a_configuration_keeps_what_it_does_not_know(tmp_path):
+    config = BertConfig.from_dict(
+        {"model_type": "bert", "hidden_size": 8, "someone": "else", "id2label": {"0": "a", "1": "b", "2": "c"}}
+    )
+    config.save(tmp_path / "config.json")
+    again = BertConfig.from_file(tmp_path / "config.json")
+    assert (again.extra["someone"], again.num_labels, again.hidden_size) == ("else", 3, 8)
+
+
+def test_padding_changes_nothing():
+    model = bert(BertModel)
+    short = model(IDS).last_hidden_state
+    padded = tenfold.cat([IDS, tenfold.zeros(1, 3, dtype=tenfold.int64)], 1)
+    long = model(padded, tenfold.tensor([[1] * 4 + [0] * 3])).last_hidden_state
+    assert tenfold.allclose(long[:, :4], short, atol=1e-6)
+    assert not bool(long.isnan().any())
+
+
+def test_heads_share_the_width():
+    for kind, config in (
+        (BertModel, BertConfig(**{**SMALL, "hidden_size": 9})),
+        (GPT2LMHeadModel, GPT2Config(n_embd=9, n_head=2)),
+    ):
+        with pytest.raises(ValueError, match="2 heads cannot share a width of 9"):
+            kind(config)
+
+
+def test_a_decoder_goes_on_from_its_cache():
+    model = gpt2()
+    first = model(IDS[:, :3], use_cache=True, output_hidden_states=True)
+    assert len(first.hidden_states) == 3
+    after = model(IDS[:, 3:], past_key_values=first.past_key_values).logits
+    assert tenfold.allclose(after, model(IDS).logits[:, 3:], atol=1e-6)
+    with pytest.raises(TypeError, match="unknown"):
+        model(IDS, unknown=1)
+
+
+def test_outputs_by_name_and_place():
+    out = bert(BertModel)(IDS)
+    assert out[0] is out.last_hidden_state is out["last_hidden_state"]
+    assert out.hidden_states is None
+    assert len(out) == 2 == len(list(out))
+    with pytest.raises(AttributeError, match="no 'logits'; there are last_hidden_state"):
+        out.logits
+    with pytest.raises(KeyError, match="hidden_states"):
+        out["hidden_states"]
+
+
+# Writing
+
+
+def test_a_cache_changes_nothing():
+    for model in (gpt2(), LlamaForCausalLM(LlamaConfig(**SMALL, initializer_range=0.4))):
+        with_cache = model.generate(IDS, max_new_tokens=8, eos_token_id=None)
+        assert with_cache.tolist() == model.generate(IDS, max_new_tokens=8, eos_token_id=None, use_cache=False).tolist()
+
+
+def test_padding_on_the_left_changes_nothing():
+    model = gpt2()
+    alone = model.generate(IDS, max_new_tokens=6)
+    padded = tenfold.cat([tenfold.tensor([[0, 0]]), IDS], 1)
+    beside = model.generate(
+        tenfold.cat([padded, tenfold.tensor([[7] * 6])]), tenfold.tensor([[0, 0, 1, 1, 1, 1], [1] * 6]), max_new_tokens=6
+    )
+    assert beside[0, 2:].tolist() == alone[0].tolist()
+
+
+def test_writing_leaves_the_model_as_it_was():
+    model = gpt2().train()
+    written = model.generate(IDS, max_new_tokens=3)
+    assert model.training
+    assert not written.requires_grad
+    assert model.generate(IDS, max_new_tokens=0).tolist() == IDS.tolist()
+    assert model.generate(IDS, max_length=6).shape == (1, 6)
+    assert model.generate(IDS).shape == (1, 24)
+    assert model.generate(IDS, max_new_tokens=100).shape == (1, 24)  # as many positions as it has
+
+
+def test_an_end_ends():
+    model = gpt2()
+    written = model.generate(IDS, max_new_tokens=8)[0].tolist()
+    end = written[6]
+    stopped = model.generate(tenfold.cat([IDS, IDS + 1]), max_new_tokens=8, eos_token_id=end, pad_token_id=29)
+    assert stopped[0, :7].tolist() == written[:7] if end not in written[4:6] else True
+    after = stopped[0].tolist().index(end, 4)
+    assert set(stopped[0, after + 1 :].tolist()) <= {29}
+
+
+def test_streams():
+    model = gpt2()
+    written = model.generate(IDS, max_new_tokens=8)[0, 4:].tolist()
+    assert list(model.stream(IDS, max_new_tokens=8)) == written
+    assert list(model.stream(IDS[0], max_new_tokens=8, eos_token_id=written[3])) == written[: written.index(written[3]) + 1]
+    with pytest.raises(ValueError, match="one text"):
+        next(model.stream(IDS, num_beams=2))
+
+
+def test_streams_of_a_model_in_training_are_without_dropout():
+    model = gpt2(resid_pdrop=0.9, embd_pdrop=0.9)
+    written = model.generate(IDS, max_new_tokens=8)[0, 4:].tolist()
+    model.train()
+    stream = model.stream(IDS, max_new_tokens=8)
+    assert [next(stream), *stream] == written
+    assert model.training
+
+
+class Words:
+    """Every id is a word."""
+
+    def decode(self, ids):
+        return " ".join(f"w{i}" for i in ids)
+
+
+def test_streamers_show_whole_words():
+    model, pieces = gpt2(), []
+    written = model.generate(IDS, max_new_tokens=5, streamer=TextStreamer(Words(), pieces.append))[0, 4:].tolist()
+    assert "".join(pieces) == Words().decode(written)
+    assert pieces[0] == f"w{written[0]} "
+    with pytest.raises(ValueError, match="one text can be streamed"):
+        model.generate(IDS.repeat(2, 1), streamer=TextStreamer(Words()))
+    with pytest.raises(ValueError, match="beams cannot be streamed"):
+        model.generate(IDS, num_beams=2, streamer=TextStreamer(Words()))
+
+
+def test_stop_words():
+    model = gpt2()
+    written = model.generate(IDS, max_new_tokens=8)[0].tolist()
+    word = f"w{written[6]}"
+    stopped = model.generate(IDS, max_new_tokens=8, stop_strings=word, tokenizer=Words())[0].tolist()
+    assert stopped == written[: written.index(written[6], 4) + 1]
+    with pytest.raises(ValueError, match="need the tokenizer"):
+        model.generate(IDS, stop_strings=["a"])
+
+
+def test_chance_by_a_generator():
+    model = gpt2()
+
+    def text(seed, **more):
+        return model.generate(
+            IDS, do_sample=True, max_new_tokens=8, generator=tenfold.Generator().manual_seed(seed), **more
+        ).tolist()
+
+    assert text(1) == text(1)
+    assert text(1) != text(2)
+    assert text(1, top_k=1) == model.generate(IDS, max_new_tokens=8).tolist()
+    assert text(1, top_p=1e-9) == text(3, top_k=1)
+    assert text(1, temperature=1e-4) == text(3, top_k=1)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"temperature": 0.0}, {"top_k": 0}, {"top_p": 0.0}, {"top_p": 1.5}, {"num_beams": 0}, {"num_return_sequences": 2},
+     {"num_beams": 2, "num_return_sequences": 3}, {"do_sample": True, "num_beams": 2}, {"repetition_penalty": 0.0},
+     {"early_stopping": "soon"}, {"max_new_tokens": -1}],
+)  # fmt: skip
+def test_settings_without_meaning(wrong):
+    with pytest.raises(ValueError, match="generate: "):
+        gpt2().generate(IDS, **wrong)
+
+
+def test_unknown_settings_and_shapes():
+    with pytest.raises(TypeError, match="there is no beams; there are do_sample"):
+        gpt2().generate(IDS, beams=3)
+    for wrong in (IDS[0], IDS[:, :0]):
+        with pytest.raises(ValueError, match="input_ids are"):
+            gpt2().generate(wrong)
+
+
+def test_beams_find_no_worse_texts_than_greed():
+    model = gpt2()
+
+    def likelihood(ids):
+        logits = model(ids).logits[:, :-1].log_softmax(-1)
+        return logits.gather(2, ids[:, 1:].unsqueeze(2)).squeeze(2)[:, 3:].sum().item()
+
+    greedy = likelihood(model.generate(IDS, max_new_tokens=5))
+    texts, scores = model.generate(IDS, max_new_tokens=5, num_beams=30, return_scores=True)
+    assert likelihood(texts) >= greedy
+    assert scores.item() * 5 == pytest.approx(likelihood(texts), abs=1e-4)
+
+
+def test_an_encoder_and_decoder_write():
+    tenfold.manual_seed(1)
+    sizes = {"vocab_size": 30, "d_model": 8, "d_kv": 4, "d_ff": 8, "num_layers": 1, "num_heads": 2}
+    model = T5ForConditionalGeneration(T5Config(**sizes)).eval()
+    written = model.generate(IDS, max_new_tokens=5, eos_token_id=None)
+    assert written.shape == (1, 6)
+    assert written[0, 0].item() == 0
+    assert model.generate(IDS, max_new_tokens=5, eos_token_id=None, use_cache=False).tolist() == written.tolist()
+    with pytest.raises(ValueError, match="give decoder_input_ids"):
+        model(IDS)
+    with pytest.raises(ValueError, match="give input_ids"):
+        model(labels=IDS)
+
+
+def test_half_precision():
+    for dtype in (tenfold.bfloat16, tenfold.float16):
+        assert gpt2().to(dtype=dtype).generate(IDS, max_new_tokens=3).shape == (1, 7)
+        assert bert().to(dtype=dtype)(IDS, tenfold.tensor([[1, 1, 1, 0]])).logits.dtype == dtype
