@@ -56,7 +56,9 @@ assert issubclass(torch.cuda.OutOfMemoryError, RuntimeError) and torch.cuda.OutO
 @pytest.mark.parametrize(
     ("use", "package"),
     [
-        ("torch.jit.trace(torch.nn.Identity(), torch.ones(1))", "tenfold-compile"),
+        ("torch.jit.trace(torch.nn.Identity(), torch.ones(1)).save('x')", "tenfold-compile"),
+        ("torch.jit.save(torch.nn.Identity(), 'x')", "tenfold-compile"),
+        ("torch.nested.nested_tensor([torch.ones(1)])", "no nested tensors"),
         ("torch.fx.symbolic_trace(torch.nn.Identity())", "tenfold-compile"),
         ("torch.onnx.export(torch.nn.Identity(), torch.ones(1), 'x')", "tenfold-compile"),
         ("torch.export.export(torch.nn.Identity(), (torch.ones(1),))", "tenfold-compile"),
@@ -192,6 +194,209 @@ try:
     TCPStore("localhost", 1234, world_size=2)
 except NotImplementedError as error:
     assert "tenfold-distributed" in str(error)
+else:
+    raise AssertionError
+""")
+
+
+def test_operators_by_pytorchs_internal_names():
+    run("""
+import pickle, sys
+aten, x = torch.ops.aten, torch.tensor([[1.0, -2.0]])
+assert aten.add.Tensor(x, x, alpha=2).tolist() == aten.add(x, x, alpha=2).tolist() == [[3.0, -6.0]]
+assert aten.relu.default(x).tolist() == [[1.0, 0.0]] and aten.sum.dim_IntList(x, [1]).tolist() == [-1.0]
+assert aten._softmax(x, 1, False).tolist() == x.softmax(1).tolist() and aten.slice.Tensor(x, 1, 1, 2).tolist() == [[-2.0]]
+assert aten.reflection_pad1d(x, [1, 1]).tolist() == [[-2.0, 1.0, -2.0, 1.0]]
+y = x.clone()
+assert aten.mul_.Tensor(y, y) is y and y.tolist() == [[1.0, 4.0]]
+assert (str(aten.add.Tensor), repr(aten.add.Tensor)) == ("aten.add.Tensor", "<OpOverload(op='aten.add', overload='Tensor')>")
+assert aten.add.Tensor.name() == "aten::add.Tensor" and aten.mm.default.name() == "aten::mm"
+assert {aten.add.Tensor: 1}[torch.ops.aten.add.Tensor] == 1 and pickle.loads(pickle.dumps(aten.add.Tensor)) is aten.add.Tensor
+assert isinstance(aten.add, torch._ops.OpOverloadPacket) and isinstance(aten.add.Tensor, torch._ops.OpOverload)
+for missing in ("aten.no_such", "aten.add.NoSuch", "mylib.anything"):
+    try:
+        eval("torch.ops." + missing)
+    except AttributeError as error:
+        assert missing.rpartition(".")[2] in str(error)
+    else:
+        raise AssertionError(missing)
+assert not hasattr(torch.ops.torchvision, "nms")
+""")
+
+
+def test_trace_runs_checks_and_replays():
+    run("""
+import copy
+net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh()).eval()
+traced = torch.jit.trace(net, torch.ones(1, 2))
+assert isinstance(traced, torch.jit.ScriptModule) and isinstance(traced, torch.nn.Module) and not traced.training
+assert traced.original_name == "Sequential" and list(traced.state_dict()) == list(net.state_dict())
+assert next(traced.parameters()) is net[0].weight
+x = torch.rand(4, 2)
+assert torch.equal(traced(x), net(x)) and torch.equal(copy.deepcopy(traced)(x), net(x)) and torch.equal(traced(input=x), net(x))
+add = torch.jit.trace(lambda x, y: x + y, (torch.ones(1), torch.ones(1)))
+assert add(torch.ones(2), torch.ones(2)).tolist() == [2.0, 2.0] and isinstance(add, torch.jit.ScriptFunction)
+assert torch.jit.trace(lambda x: {"a": x}, torch.ones(1), strict=False)(x)["a"] is x
+both = torch.jit.trace_module(net, {"forward": x})
+assert torch.equal(both(x), net(x))
+""")
+
+
+@pytest.mark.parametrize(
+    ("use", "error"),
+    [
+        ("torch.jit.trace(lambda x: 1, torch.ones(1))", "Only tensors, lists, tuples of tensors"),
+        ("torch.jit.trace(lambda x: {'a': x}, torch.ones(1))", "Encountering a dict at the output"),
+        ("torch.jit.trace(lambda x, n: x * n, (torch.ones(1), 2))", "Type 'Tuple[Tensor, int]' cannot be traced"),
+        ("torch.jit.trace(lambda x: x, torch.ones(1))()", "missing a required argument: 'x'"),
+        ("torch.jit.trace(torch.nn.Identity(), torch.ones(1))('a')", "instead found type 'str'"),
+        ("torch.jit.trace(lambda x: [x], torch.ones(1))", "Encountering a list at the output"),
+        ("torch.jit.trace(lambda x: x * torch.rand(1), torch.ones(1))", "does not match the corresponding output"),
+    ],
+)
+def test_trace_says_what_it_cannot_take(use, error):
+    run(f"""
+try:
+    {use}
+except (RuntimeError, torch.jit.TracerWarning) as error:
+    assert {error!r} in str(error), error
+else:
+    raise AssertionError("it went through")
+""")
+
+
+def test_paths_that_libraries_import():
+    run("""
+from torch.distributed.tensor import DTensor, Shard
+from torch.distributed._composable.fsdp import fully_shard
+from torch.distributed.fsdp.wrap import ModuleWrapPolicy
+from torch.distributed.fsdp.fully_sharded_data_parallel import FullyShardedDataParallel
+from torch.distributed.fsdp import FullyShardedDataParallel as same
+from torch.distributed.checkpoint.state_dict import get_model_state_dict
+import torch.distributed.nn.functional
+from torch.fx.experimental.proxy_tensor import get_proxy_mode
+from torch._subclasses.fake_tensor import FakeTensor, is_fake
+from torch._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
+from torch._functorch.vmap import _add_batch_dim, tree_flatten
+from torch.jit.annotations import List, Optional
+from torch.utils.model_zoo import load_url
+from torch.utils.data._utils.collate import collate_tensor_fn, np_str_obj_array_pattern
+from torch.nn.attention.flex_attention import BlockMask, flex_attention
+from torch._utils import _rebuild_tensor_v2, _rebuild_parameter
+from torch._tensor import _rebuild_from_type_v2
+assert FullyShardedDataParallel is same and not isinstance(torch.ones(1), (DTensor, FakeTensor)) and not is_fake(torch.ones(1))
+assert torch.distributed.nn.functional.all_gather and torch.distributed.group.WORLD is None
+assert torch.distributed.ReduceOp.SUM is not torch.distributed.ReduceOp.MAX
+assert torch.torch is torch
+assert get_proxy_mode() is None and torch.Future is torch.futures.Future
+try:
+    fully_shard(torch.nn.Identity())
+except NotImplementedError as error:
+    assert "tenfold-distributed" in str(error)
+else:
+    raise AssertionError
+""")
+
+
+def test_torch_is_an_attribute_of_torchvision():
+    pytest.importorskip("tenfold.vision")
+    run("import torchvision; assert torchvision.torch is torch")
+
+
+@pytest.mark.parametrize("kind", ["xpu", "mps", "mtia"])
+def test_devices_that_are_not_there(kind):
+    run(f"""
+module = torch.{kind}
+assert module.is_available() is False and module.device_count() == 0
+module.empty_cache(), module.manual_seed_all(1)
+try:
+    module.set_device(0)
+except NotImplementedError as error:
+    assert "is_available() is False" in str(error)
+else:
+    raise AssertionError
+""")
+
+
+def test_batches_as_libraries_ask_for_them():
+    run("""
+from torch._C._functorch import _add_batch_dim, _remove_batch_dim, get_unwrapped, is_batchedtensor, maybe_get_level
+x, seen = torch.arange(6.0).view(2, 3), []
+
+def doubled(row):
+    seen.append((is_batchedtensor(row), torch._C._are_functorch_transforms_active(), get_unwrapped(row).shape))
+    level = maybe_get_level(row)
+    return _add_batch_dim(_remove_batch_dim(row, level, 2, 0) * 2, 0, level)
+
+assert torch.equal(torch.vmap(doubled)(x), x * 2)
+assert seen == [(True, True, x.shape)] and not is_batchedtensor(x) and not torch._C._are_functorch_transforms_active()
+""")
+
+
+def test_text_of_tensors_by_internal_names():
+    run("""
+from torch._tensor_str import PRINT_OPTS, _add_suffixes, _tensor_str, printoptions
+x = torch.tensor([1.5, 2.0])
+assert "tensor(" + _add_suffixes(_tensor_str(x, 7), ["a=1"], 7, False) == "tensor([1.5000, 2.0000], a=1)"
+with printoptions(precision=1):
+    assert PRINT_OPTS.precision == 1 and _tensor_str(x, 7) == "[1.5, 2.0]"
+""")
+
+
+def test_operators_of_a_programs_own():
+    run("""
+from torch import library as L
+
+@L.custom_op("mine::scaled", mutates_args=())
+def scaled(x: torch.Tensor, factor: float = 2.0) -> torch.Tensor:
+    return torch.from_numpy(x.detach().numpy() * factor)
+
+x = torch.ones(3, requires_grad=True)
+try:
+    scaled(x).sum().backward()
+except RuntimeError as error:
+    assert "no autograd formula was registered" in str(error)
+else:
+    raise AssertionError
+
+def setup(ctx, inputs, output):
+    ctx.factor = inputs[1]
+
+L.register_autograd("mine::scaled", lambda ctx, g: (g * ctx.factor, None), setup_context=setup)
+torch.ops.mine.scaled(x, 3.0).sum().backward()
+torch.ops.mine.scaled.default(x).sum().backward()
+assert x.grad.tolist() == [5.0] * 3
+L.register_fake("mine::scaled", lambda x, factor=2.0: torch.empty_like(x))
+assert scaled(torch.ones(2, device="meta")).is_meta
+
+@L.custom_op("mine::pair", mutates_args=())
+def pair(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    return x * 2, x * 3
+
+pair.register_autograd(lambda ctx, a, b: 2 * a + 3 * b)
+z = torch.ones(2, requires_grad=True)
+a, b = pair(z)
+(a + b).sum().backward()
+assert z.grad.tolist() == [5.0] * 2
+""")
+
+
+def test_libraries_of_operators_by_schema():
+    run("""
+from torch import library
+lib = library.Library("other", "DEF")
+assert lib.define("add_one(Tensor x) -> Tensor") == "add_one"
+lib.impl("add_one", lambda x: x + 1, "CompositeImplicitAutograd")
+x = torch.ones(3, requires_grad=True)
+torch.ops.other.add_one(x).sum().backward()
+assert x.grad.tolist() == [1.0] * 3
+lib.define("on_cpu(Tensor x) -> Tensor")
+lib.impl("on_cpu", lambda x: x.clone(), "CPU")
+assert torch.ops.other.on_cpu(torch.ones(1)).item() == 1
+try:
+    torch.ops.other.on_cpu(torch.ones(1, device="meta"))
+except NotImplementedError as error:
+    assert "other::on_cpu" in str(error)
 else:
     raise AssertionError
 """)

@@ -120,3 +120,12 @@ file.seek(0)
 assert list(torch.load(file)) == list(module.state_dict())
 assert torch.typename(torch.ones(1)) == "torch.FloatTensor"
 """)
+
+
+def test_annotations_of_renamed_layers_can_be_looked_up():
+    run("""
+import typing, torch
+class Own(torch.nn.Linear):
+    config: int
+assert typing.get_type_hints(Own)["config"] is int and typing.get_type_hints(torch.nn.Module)
+""")

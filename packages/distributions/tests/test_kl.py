@@ -71,7 +71,20 @@ def test_refused() -> None:
     with pytest.raises(ValueError, match="different event shapes"):
         kl_divergence(D.MultivariateNormal(t([0.0]), t([[1.0]])), D.MultivariateNormal(t([0.0, 0.0]), tenfold.eye(2).double()))
     with pytest.raises(TypeError, match="Expected type_p to be a Distribution subclass"):
-        register_kl(int, D.Normal)
+        register_kl("Normal", D.Normal)
+
+
+def test_libraries_register_classes_of_their_own():
+    """As PyTorch lets them: pyro's distributions have bases that are none of PyTorch's."""
+
+    class Own:
+        pass
+
+    @register_kl(Own, Own)
+    def _(p, q):
+        return 42
+
+    assert kl_divergence(Own(), Own()) == 42
 
 
 class Left(D.Normal):

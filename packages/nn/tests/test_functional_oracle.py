@@ -341,3 +341,14 @@ def test_random_activations_draw_as_pytorch_does(name, order):
         results.append((getattr(lib.nn.functional, name)(x, **options).numpy(), lib.rand(1).item()))
     np.testing.assert_allclose(results[0][0], results[1][0], rtol=1e-5)
     assert results[0][1] == results[1][1]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 40, 700])
+@pytest.mark.parametrize("offset", [0.0, 1000.0])
+def test_pdist_of_near_equal_and_infinite_rows(rows, offset):
+    x = np.random.default_rng(0).standard_normal((rows, 24), dtype=np.float32) + np.float32(offset)
+    if rows > 5:
+        x[3], x[2] = x[1], x[1] + np.float32(1e-4)
+        x[4, 1], x[5, 2] = np.inf, np.nan
+    ours, theirs = F.pdist(tf.from_numpy(x)), torch.nn.functional.pdist(torch.from_numpy(x))
+    np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import OrderedDict
 
 import pytest
 
@@ -204,3 +205,32 @@ def test_registration_hooks_replace_what_is_registered():
             handle.remove()
     assert seen == [("p", "weight"), ("b", "state")]
     assert isinstance(module.swap, nn.Tanh)
+
+
+def test_hooks_that_another_class_saved_are_called():
+    layer = tenfold.nn.Linear(1, 1)
+    state = layer.__getstate__()
+    seen = []
+    state["_forward_hooks"] = OrderedDict({0: lambda *_: seen.append(1)})
+    other = tenfold.nn.Linear(1, 1)
+    other.__setstate__(state)
+    other(tenfold.ones(1, 1))
+    assert seen == [1]
+
+
+def test_compile_leaves_the_module_with_one_warning(monkeypatch):
+    monkeypatch.setattr("tenfold.nn.module._compile_told", False)
+    layer = tenfold.nn.Linear(1, 1)
+    with pytest.warns(UserWarning, match=r"Module.compile: .* stays as it is"):
+        assert layer.compile(fullgraph=True) is None
+    layer.compile()
+    assert layer(tenfold.ones(1, 1)).shape == (1, 1)
+
+
+def test_full_backward_hooks_sleep_in_double_backward():
+    loss, calls = nn.MSELoss(), []
+    loss.register_full_backward_hook(lambda module, inputs, outputs: calls.append(1))
+    x = tenfold.tensor([0.5], requires_grad=True)
+    (g,) = tenfold.autograd.grad(loss(x, tenfold.zeros(1)), x, create_graph=True)
+    assert tenfold.autograd.grad(g, x)[0].tolist() == [2.0]
+    assert calls == [1]

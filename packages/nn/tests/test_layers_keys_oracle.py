@@ -4,6 +4,9 @@ weights.
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+
 import numpy as np
 import pytest
 
@@ -177,6 +180,29 @@ TABLE = [
     *[layer(f"Lazy{kind}Norm{n}d") for kind in ("Batch", "Instance") for n in (1, 2, 3)],
     layer("LazyLinear", 3),
 ]
+
+
+# Layers without a row, each with the reason.
+NO_ROW = {
+    **dict.fromkeys(("Module", "RNNBase", "RNNCellBase"), "what others derive from"),
+    **dict.fromkeys(("Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict"), "in test_containers.py"),
+    **dict.fromkeys(("TransformerEncoder", "TransformerDecoder"), "within Transformer's row"),
+    "NLLLoss2d": "NLLLoss by an older name",
+}
+NOT_PUBLIC = {"NonDynamicallyQuantizableLinear"}  # nor in PyTorch's torch.nn
+
+
+def test_every_layer_is_public_and_has_a_row():
+    names = [module.name for module in pkgutil.walk_packages(tenfold.nn.layers.__path__, "tenfold.nn.layers.")]
+    found = [item for name in names for item in vars(importlib.import_module(name)).values() if is_layer(item)]
+    layers = {item.__name__ for item in found if item.__name__[0] != "_"}
+    assert layers - NOT_PUBLIC - set(tenfold.nn.__all__) == set(), "name it in tenfold/nn/__init__.py"
+    public = {name for name in tenfold.nn.__all__ if is_layer(getattr(tenfold.nn, name))}
+    assert public - {row.values[0] for row in TABLE} == NO_ROW.keys(), "give it a row in TABLE, or a reason in NO_ROW"
+
+
+def is_layer(item):
+    return isinstance(item, type) and issubclass(item, tenfold.nn.Module)
 
 
 def pair(name, args, kwargs):

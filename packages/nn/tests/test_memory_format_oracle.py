@@ -85,3 +85,17 @@ def test_refused_dtypes(name: str, dtype: str, agree: Any) -> None:
     x = torch.ones(2, 4, 6, 6).to(getattr(torch, dtype))
     call = IMAGES[name]
     agree(lambda y: call(F, tf, y), lambda y: call(TF, torch, y), x)
+
+
+@pytest.mark.parametrize("part", ["sliced", "restrided"])
+def test_copies_of_one_image_lie_as_its_strides_say(part: str) -> None:
+    """A part of one image with a new batch dimension is no channels_last image to PyTorch: copies keep its strides' order."""
+
+    def strides(t: Any, interpolate: Any) -> list[Any]:
+        x = t.ones(1, 3, 40, 40, dtype=t.uint8).contiguous(memory_format=t.channels_last)
+        x = (x[:, :, 10:-10, 10:-10] if part == "sliced" else x[:, :, ::2, ::2])[0][None]
+        made = [x.float(), x.clone(), t.empty_like(x), x.to(t.int16)]
+        made += [interpolate(y, size=(8, 8), mode="bilinear") for y in (x, x.float())]
+        return [tuple(y.stride()) for y in made]
+
+    assert strides(tf, F.interpolate) == strides(torch, TF.interpolate)

@@ -189,6 +189,25 @@ def test_skip_init_wants_a_module_class():
         utils.skip_init(int)
 
 
+def test_skip_init_wants_a_device_and_runs_no_initialisation():
+    made_on = []
+
+    class Filled(nn.Module):
+        def __init__(self, n, device=None):
+            super().__init__()
+            self.weight = nn.Parameter(tenfold.empty(n, device=device))
+            made_on.append(self.weight.device.type)
+
+    class Plain(nn.Module):
+        def __init__(self, n):
+            super().__init__()
+
+    assert utils.skip_init(Filled, 3).weight.device.type == "cpu"
+    assert made_on == ["meta"]
+    with pytest.raises(RuntimeError, match="Module must support a 'device' arg to skip initialization"):
+        utils.skip_init(Plain, 3)
+
+
 def test_convert_sync_batchnorm():
     net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))
     converted = nn.SyncBatchNorm.convert_sync_batchnorm(net)

@@ -19,7 +19,7 @@ from tenfold.settings.siblings import PACKAGES
 
 _STAND_INS = "tenfold.as_torch.stand_ins"
 _ELSEWHERE = {"torch.cuda.amp": "tenfold.amp.cuda"}
-_OTHERWISE = {"torch.version", "torch.types"}  # Tenfold's modules of these names are about something else
+_OTHERWISE = {"torch.ops", "torch.version", "torch.types"}  # Tenfold's modules of these names are about something else
 
 
 class Finder(importlib.metadata.DistributionFinder):

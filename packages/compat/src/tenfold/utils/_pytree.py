@@ -405,47 +405,93 @@ def treespec_pprint(treespec: TreeSpec) -> str:
     return repr(treespec.unflatten("*" * treespec.num_leaves)).replace("'*'", "*")
 
 
-def _keyed(key: Callable[[Any], Any]) -> Callable[[Any], tuple[list[Any], Context]]:
-    """The children of a dictionary with their keys."""
-    return lambda d: ([(key(k), v) for k, v in d.items()], list(d))
+def _tuple_flatten(d: Any) -> tuple[list[Any], Context]:
+    return list(d), None
 
 
-def _numbered(context: Callable[[Any], Context]) -> Callable[[Any], tuple[list[Any], Context]]:
+def _tuple_flatten_with_keys(d: Any) -> tuple[list[Any], Context]:
+    return _numbered(d), None
+
+
+def _tuple_unflatten(values: Iterable[Any], context: Context) -> Any:
+    return tuple(values)
+
+
+_list_flatten, _list_flatten_with_keys = _tuple_flatten, _tuple_flatten_with_keys
+
+
+def _list_unflatten(values: Iterable[Any], context: Context) -> Any:
+    return list(values)
+
+
+def _dict_flatten(d: Any) -> tuple[list[Any], Context]:
+    return list(d.values()), list(d)
+
+
+def _dict_flatten_with_keys(d: Any) -> tuple[list[Any], Context]:
+    return [(MappingKey(k), v) for k, v in d.items()], list(d)
+
+
+def _dict_unflatten(values: Iterable[Any], context: Context) -> Any:
+    return dict(zip(context, values))
+
+
+_ordereddict_flatten, _ordereddict_flatten_with_keys = _dict_flatten, _dict_flatten_with_keys
+
+
+def _ordereddict_unflatten(values: Iterable[Any], context: Context) -> Any:
+    return OrderedDict(zip(context, values))
+
+
+def _defaultdict_flatten(d: Any) -> tuple[list[Any], Context]:
+    return list(d.values()), [d.default_factory, list(d)]
+
+
+def _defaultdict_flatten_with_keys(d: Any) -> tuple[list[Any], Context]:
+    return _dict_flatten_with_keys(d)[0], [d.default_factory, list(d)]
+
+
+def _defaultdict_unflatten(values: Iterable[Any], context: Context) -> Any:
+    return defaultdict(context[0], zip(context[1], values))
+
+
+def _deque_flatten(d: Any) -> tuple[list[Any], Context]:
+    return list(d), d.maxlen
+
+
+def _deque_flatten_with_keys(d: Any) -> tuple[list[Any], Context]:
+    return _numbered(d), d.maxlen
+
+
+def _deque_unflatten(values: Iterable[Any], context: Context) -> Any:
+    return deque(values, maxlen=context)
+
+
+def _namedtuple_flatten(d: Any) -> tuple[list[Any], Context]:
+    return list(d), type(d)
+
+
+def _namedtuple_flatten_with_keys(d: Any) -> tuple[list[Any], Context]:
+    return [(GetAttrKey(field), value) for field, value in zip(d._fields, d)], type(d)
+
+
+def _namedtuple_unflatten(values: Iterable[Any], context: Context) -> Any:
+    return context(*values)
+
+
+def _numbered(sequence: Iterable[Any]) -> list[Any]:
     """The children of a sequence with their places."""
-    return lambda s: ([(SequenceKey(i), v) for i, v in enumerate(s)], context(s))
+    return [(SequenceKey(i), value) for i, value in enumerate(sequence)]
 
 
-def _with_default(children: Iterable[Any], context: Context) -> Any:
-    return defaultdict(context[0], zip(context[1], children))
-
-
-register_pytree_node(
-    tuple, lambda t: (list(t), None), lambda c, _: tuple(c), serialized_type_name="builtins.tuple",
-    flatten_with_keys_fn=_numbered(lambda _: None),
-)  # fmt: skip
-register_pytree_node(
-    list, lambda s: (list(s), None), lambda c, _: list(c), serialized_type_name="builtins.list",
-    flatten_with_keys_fn=_numbered(lambda _: None),
-)  # fmt: skip
-register_pytree_node(
-    dict, lambda d: (list(d.values()), list(d)), lambda c, keys: dict(zip(keys, c)), serialized_type_name="builtins.dict",
-    flatten_with_keys_fn=_keyed(MappingKey),
-)  # fmt: skip
-register_pytree_node(
-    OrderedDict, lambda d: (list(d.values()), list(d)), lambda c, keys: OrderedDict(zip(keys, c)),
-    serialized_type_name="collections.OrderedDict", flatten_with_keys_fn=_keyed(MappingKey),
-)  # fmt: skip
-register_pytree_node(
-    defaultdict, lambda d: (list(d.values()), [d.default_factory, list(d)]), _with_default,
-    serialized_type_name="collections.defaultdict",
-    flatten_with_keys_fn=lambda d: ([(MappingKey(k), v) for k, v in d.items()], [d.default_factory, list(d)]),
-)  # fmt: skip
-register_pytree_node(
-    deque, lambda d: (list(d), d.maxlen), lambda c, maxlen: deque(c, maxlen=maxlen), serialized_type_name="collections.deque",
-    flatten_with_keys_fn=_numbered(lambda d: d.maxlen),
-)  # fmt: skip
-register_pytree_node(
-    NAMED_TUPLE, lambda t: (list(t), type(t)), lambda c, kind: kind(*c), serialized_type_name="collections.namedtuple",
-    flatten_with_keys_fn=lambda t: ([(GetAttrKey(f), v) for f, v in zip(t._fields, t)], type(t)),
-)  # fmt: skip
+for _type, _name, _functions in (
+    (tuple, "builtins.tuple", (_tuple_flatten, _tuple_unflatten, _tuple_flatten_with_keys)),
+    (list, "builtins.list", (_list_flatten, _list_unflatten, _list_flatten_with_keys)),
+    (dict, "builtins.dict", (_dict_flatten, _dict_unflatten, _dict_flatten_with_keys)),
+    (OrderedDict, "collections.OrderedDict", (_ordereddict_flatten, _ordereddict_unflatten, _ordereddict_flatten_with_keys)),
+    (defaultdict, "collections.defaultdict", (_defaultdict_flatten, _defaultdict_unflatten, _defaultdict_flatten_with_keys)),
+    (deque, "collections.deque", (_deque_flatten, _deque_unflatten, _deque_flatten_with_keys)),
+    (NAMED_TUPLE, "collections.namedtuple", (_namedtuple_flatten, _namedtuple_unflatten, _namedtuple_flatten_with_keys)),
+):
+    register_pytree_node(_type, *_functions[:2], serialized_type_name=_name, flatten_with_keys_fn=_functions[2])
 BUILTIN_TYPES.update(SUPPORTED_NODES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn, Self
@@ -20,6 +21,8 @@ _HOOK_REGISTRIES = (
     "_forward_pre_hooks _forward_pre_hooks_with_kwargs _state_dict_hooks _state_dict_pre_hooks "
     "_load_state_dict_pre_hooks _load_state_dict_post_hooks"
 ).split()
+_CALL_REGISTRIES = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+_compile_told = False  # whether a process was told that modules are not compiled
 _MEMBER_REGISTRIES = ("_parameters", "_buffers", "_modules")
 
 
@@ -74,6 +77,13 @@ class Module(Traversal, HookRegistration, StateDict, Conversion):
         return self.forward(*args, **kwargs)
 
     _call_impl = __call__  # by PyTorch's name, under which libraries call it
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Leaves the module as it is, with one warning: its operators run one by one."""
+        global _compile_told
+        if not _compile_told:
+            _compile_told = True
+            warnings.warn("Module.compile: Tenfold runs modules operator by operator; this one stays as it is", stacklevel=2)
 
     def __getattr__(self, name: str) -> Any:
         own = self.__dict__
@@ -278,6 +288,8 @@ class Module(Traversal, HookRegistration, StateDict, Conversion):
             self.__dict__.setdefault(registry, OrderedDict())
         self.__dict__.setdefault("_non_persistent_buffers_set", set())
         self.__dict__.setdefault("_is_full_backward_hook", None)
+        if any(self.__dict__[registry] for registry in _CALL_REGISTRIES):
+            self.__dict__["_hooked"] = True  # what PyTorch saved does not say so
 
 
 def _cannot_assign(value: Any, kind: str, name: str, accepted: str, joint: str = "as") -> str:

@@ -19,7 +19,8 @@ class Traversal:
 
     _parameters: dict[str, Parameter | None]
     _buffers: dict[str, Tensor | None]
-    _modules: dict[str, Module | None]
+    if TYPE_CHECKING:  # at run time `typing.get_type_hints` could not look the name up
+        _modules: dict[str, Module | None]
 
     def named_modules(
         self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True

@@ -14,8 +14,8 @@ _NAMES = {
     name: module
     for module, names in {
         "compiler": "compile",
-        "_C": "DisableTorchFunctionSubclass Generator PyTorchFileReader PyTorchFileWriter ScriptFunction ScriptModule SymBool "
-        "SymFloat SymInt",
+        "_C": "DisableTorchFunctionSubclass Future Generator PyTorchFileReader PyTorchFileWriter ScriptFunction ScriptModule "
+        "Event Stream SymBool SymFloat SymInt",
     }.items()
     for name in names.split()
 }

@@ -7,6 +7,30 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
+from tenfold.checkpoint.rebuilding import (
+    rebuild_of_dtype as _rebuild_tensor_v3,
+    rebuild_parameter,
+    rebuild_tensor as _rebuild_tensor_v2,
+)
+
+__all__ = ["_rebuild_parameter", "_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3"]
+
+_rebuild_tensor = _rebuild_tensor_v2
+_rebuild_parameter = _rebuild_parameter_with_state = rebuild_parameter
+
+
+def _get_available_device_type() -> str | None:
+    """The accelerator's device type, or None."""
+    device = tenfold.accelerator.current_accelerator()
+    return None if device is None else device.type
+
+
+def _get_device_module(device_type: str) -> Any:
+    """The module `torch.TYPE` of a device type."""
+    module = getattr(tenfold, device_type, None)
+    if module is None:
+        raise RuntimeError(f"Device '{device_type}' does not have a corresponding module registered as 'torch.{device_type}'.")
+    return module
 
 
 def _element_size(dtype: Any) -> int:

@@ -31,7 +31,26 @@ def show(module: str, names: Mapping[str, Any]) -> types.ModuleType:
     """Make a module of PyTorch's that is only a place where names of its parent's are found."""
     shown = sys.modules[module] = types.ModuleType(module, f"PyTorch's path of {', '.join(names)}.")
     shown.__dict__.update(names)
+    parent, _, leaf = module.rpartition(".")
+    if parent in sys.modules:
+        setattr(sys.modules[parent], leaf, shown)
     return shown
+
+
+def show_missing(parent: str, paths: Mapping[str, str], why: str) -> None:
+    """Make modules below `parent`, each with classes and functions (by the case of their first letter) that say why not.
+
+    A class of one name is the same under every path, and paths are packages, below which others may lie.
+    """
+    every = {name for names in paths.values() for name in names.split()}
+    kinds = {name for name in every if name.strip("_")[:1].isupper()}
+    made = {**classes(" ".join(kinds), why), **functions(" ".join(every - kinds), why), **vars(sys.modules[parent])}
+    for path, names in paths.items():
+        ancestors = path.split(".")[:-1]
+        for above in (".".join(ancestors[: i + 1]) for i in range(len(ancestors))):
+            if f"{parent}.{above}" not in sys.modules:
+                show(f"{parent}.{above}", {}).__path__ = []
+        show(f"{parent}.{path}", {name: made[name] for name in names.split()}).__path__ = []
 
 
 def reason_of(value: Any) -> str | None:

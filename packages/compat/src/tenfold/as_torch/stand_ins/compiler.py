@@ -54,3 +54,7 @@ def cudagraph_mark_step_begin() -> None:
 def set_stance(stance: str = "default", **options: Any) -> Iterator[None]:
     """Choose how compiled functions run; every stance is the same here."""
     yield
+
+
+is_exporting = is_compiling
+assume_constant_result = substitute_in_graph = allow_in_graph

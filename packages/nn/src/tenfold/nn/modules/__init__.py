@@ -9,6 +9,7 @@ from types import ModuleType
 
 from tenfold.nn.module import Module as _Module
 from tenfold.nn.modules import utils as utils
+from tenfold.nn.state_dict import EXTRA_STATE_KEY
 
 _FILES = {
     "activation": ("layers.activation.layers", "layers.activation.softmax", "layers.attention.multihead"),
@@ -65,6 +66,8 @@ def _show(path: str, files: tuple[str, ...]) -> None:
 
 for _path, _files in _FILES.items():
     _show(_path, _files)
+
+globals()["module"]._EXTRA_STATE_KEY_SUFFIX = EXTRA_STATE_KEY
 
 _layers = {
     name: value

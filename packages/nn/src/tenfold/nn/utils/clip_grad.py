@@ -39,7 +39,8 @@ def get_total_norm(
     if not parts:
         return tenfold.tensor(0.0)
     norms = [tenfold.norm(part, p) for part in parts]
-    total: Tensor = tenfold.norm(tenfold.stack([norm.to(norms[0].device) for norm in norms]), p)
+    first = norms[0].device
+    total: Tensor = tenfold.norm(tenfold.stack([norm if norm.device is first else norm.to(first) for norm in norms]), p)
     if error_if_nonfinite and not math.isfinite(float(total)):
         raise RuntimeError(
             f"The total norm of order {p} for gradients from `parameters` is non-finite ({float(total)}), so it cannot "
@@ -56,9 +57,11 @@ def clip_grads_with_norm_(parameters: Tensors, max_norm: float, total_norm: Tens
     if not grads:
         return
     factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
-    on_device: dict[Any, Tensor] = {}
+    on_device: dict[Any, Tensor] = {factor.device: factor}
     for grad in grads:
-        grad.mul_(on_device.setdefault(grad.device, factor.to(grad.device)))
+        if grad.device not in on_device:
+            on_device[grad.device] = factor.to(grad.device)
+        grad.mul_(on_device[grad.device])
 
 
 def clip_grad_norm_(

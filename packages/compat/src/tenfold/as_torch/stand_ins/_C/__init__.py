@@ -13,14 +13,17 @@ from tenfold import Generator as Generator, Size as Size, device as device, dtyp
 from tenfold.as_torch.stand_ins.absent import classes, show
 from tenfold.dispatch.overrides import (
     DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
+    TorchFunctionMode,
     disabled_torch_function as _disabled_torch_function_impl,
 )
+from tenfold.dispatch.runtime import STATE
 from tenfold.futures import Future as Future
 from tenfold.types.errors import AcceleratorError as AcceleratorError, OutOfMemoryError as OutOfMemoryError
 
 _WHY = "compiled programs are in the package tenfold-compile, which is not installed"
 globals().update(classes("Graph Node ScriptFunction ScriptMethod ScriptModule Value Block FunctionSchema", _WHY))
 globals().update(classes("PyTorchFileReader PyTorchFileWriter", "tenfold.load and tenfold.save read and write such files"))
+globals().update(classes("Event Stream", "streams and events are those of torch.cuda, in the package tenfold-backend-cuda"))
 globals().update(classes("SymBool SymFloat SymInt", "sizes are known numbers here"))
 _TensorBase = TensorBase = tenfold.Tensor
 _TensorMeta = type(tenfold.Tensor)
@@ -40,6 +43,21 @@ def _get_tracing_state() -> None:
 def _is_tracing() -> bool:
     """False: no program is being traced."""
     return False
+
+
+def _are_functorch_transforms_active() -> bool:
+    """Whether a transformation such as vmap or grad is running."""
+    return bool(STATE.transforms)
+
+
+def _cuda_isInBadFork() -> bool:
+    """False: no child of a process with CUDA."""
+    return False
+
+
+def _is_torch_function_mode_enabled() -> bool:
+    """Whether a `TorchFunctionMode` is entered."""
+    return any(isinstance(layer, TorchFunctionMode) for layer in STATE.layers)
 
 
 def _cuda_getDeviceCount() -> int:

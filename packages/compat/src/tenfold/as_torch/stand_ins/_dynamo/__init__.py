@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import types
 from typing import Any
 
-from tenfold.as_torch.stand_ins.absent import classes, functions, show
+from tenfold.as_torch.stand_ins.absent import classes, functions, show, show_missing
 from tenfold.as_torch.stand_ins.compiler import allow_in_graph, disable, is_compiling, reset, set_stance
 
 _WHY = "programs are compiled by the package tenfold-compile, which is not installed"
@@ -45,6 +46,14 @@ globals().update(classes("OptimizedModule", _WHY))
 eval_frame = show(
     f"{__name__}.eval_frame", {"OptimizedModule": globals()["OptimizedModule"], "is_dynamo_supported": is_dynamo_supported}
 )
+
+
+class TransformGetItemToIndex(contextlib.nullcontext[None]):
+    """A context in which tensors are indexed with tensors inside vmap: here they always can be."""
+
+
+show(f"{__name__}._trace_wrapped_higher_order_op", {"TransformGetItemToIndex": TransformGetItemToIndex})
+show_missing(__name__, {"exc": "BackendCompilerFailed TensorifyScalarRestartAnalysis TorchDynamoException Unsupported"}, _WHY)
 __all__ = [
     "allow_in_graph",
     "config",

@@ -166,6 +166,11 @@ class CUDAGraph(Stream):
     """Recorded work of a device; there is none."""
 
 
+class graph(Stream):  # noqa: N801 - PyTorch's name
+    """A context that records work of a device; there is none."""
+
+
+make_graphed_callables = graph
 ExternalStream = MemPool = Stream
 
 

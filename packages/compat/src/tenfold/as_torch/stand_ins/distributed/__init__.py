@@ -6,14 +6,16 @@ The names that programs import are there; what would need other processes raises
 from __future__ import annotations
 
 import datetime
+import enum
 
-from tenfold.as_torch.stand_ins.absent import classes, functions, show
+from tenfold.as_torch.stand_ins.absent import classes, functions, show, show_missing
 from tenfold.as_torch.stand_ins.distributed.errors import (
     DistBackendError as DistBackendError,
     DistError as DistError,
     DistNetworkError as DistNetworkError,
     DistStoreError as DistStoreError,
 )
+from tenfold.as_torch.stand_ins.distributed.paths import PATHS
 from tenfold.as_torch.stand_ins.distributed.stores import (
     HashStore as HashStore,
     PrefixStore as PrefixStore,
@@ -63,16 +65,21 @@ _FUNCTIONS = (
     "new_subgroups new_subgroups_by_enumeration recv recv_object_list reduce reduce_scatter reduce_scatter_tensor rendezvous "
     "scatter scatter_object_list send send_object_list split_group supports_complex _get_default_group _rank_not_in_group"
 )
-_CLASSES = (
-    "Backend DeviceMesh FileStore GroupMember P2POp ProcessGroup ProcessGroupGloo ProcessGroupNCCL "
-    "ReduceOp Reducer Work group reduce_op"
-)
+_CLASSES = "Backend DeviceMesh FileStore GroupMember P2POp ProcessGroup ProcessGroupGloo ProcessGroupNCCL Reducer Work group"
 globals().update(functions(_FUNCTIONS, _WHY))
 globals().update(classes(_CLASSES, _WHY))
+globals()["group"].WORLD = None
+
+
+class ReduceOp(enum.Enum):
+    """How a collective operation puts numbers together."""
+
+    SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, PREMUL_SUM = range(9)
+
+
+reduce_op = ReduceOp
 constants = show(f"{__name__}.constants", {"default_pg_timeout": default_pg_timeout})
 distributed_c10d = show(f"{__name__}.distributed_c10d", {name: value for name, value in globals().items() if name[:2] != "__"})
 device_mesh = show(f"{__name__}.device_mesh", {name: globals()[name] for name in ("DeviceMesh", "init_device_mesh")})
-nn = show(f"{__name__}.nn", functions("all_gather all_reduce all_to_all broadcast gather reduce reduce_scatter scatter", _WHY))
-show(f"{__name__}.nn.functional", vars(nn))
-utils = show(f"{__name__}.utils", {})
+show_missing(__name__, PATHS, _WHY)
 __all__ = [name for name in globals() if name[0] != "_"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from tenfold.as_torch.stand_ins.absent import classes, functions, show
+from tenfold.as_torch.stand_ins.absent import classes, functions, show, show_missing
 
 Named = TypeVar("Named", str, Callable[..., Any])
 _WHY = "graphs of programs (torch.fx) are in the package tenfold-compile, which is not installed"
@@ -33,6 +33,10 @@ def is_fx_tracing() -> bool:
     return False
 
 
+def get_proxy_mode() -> None:
+    """None: no graph is being made."""
+
+
 globals().update(classes("CodeGen Graph GraphModule Interpreter Node Proxy Tracer Transformer PH", _WHY))
 globals().update(functions("symbolic_trace replace_pattern map_arg map_aggregate", _WHY))
 _PATHS = {
@@ -46,5 +50,18 @@ _PATHS = {
 }
 for _path, _names in _PATHS.items():
     globals()[_path] = show(f"{__name__}.{_path}", {name: globals()[name] for name in _names.split()})
+show_missing(
+    __name__,
+    {
+        "experimental": "",
+        "experimental.proxy_tensor": "make_fx",
+        "experimental.symbolic_shapes": "ShapeEnv SymNode guard_size_oblivious",
+        "traceback": "preserve_node_meta",
+        "passes": "",
+        "passes.shape_prop": "ShapeProp",
+    },
+    _WHY,
+)
+globals()["experimental"].proxy_tensor.get_proxy_mode = get_proxy_mode
 __all__ = ["Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "has_side_effect", "map_arg",
            "replace_pattern", "symbolic_trace", "wrap"]  # fmt: skip

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import importlib
+import typing
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeVar
 
@@ -11,7 +13,7 @@ from tenfold.as_torch.stand_ins.absent import classes, functions, show
 from tenfold.as_torch.stand_ins.warnings_once import warn_once
 from tenfold.futures import Future
 
-_WHY = (
+WHY = (
     "programs compiled by torch.jit are in the package tenfold-compile, which is not installed; the function or module itself "
     "runs as Python, and torch.save keeps a module with its class"
 )
@@ -136,13 +138,8 @@ def strict_fusion() -> Iterator[None]:
     yield
 
 
-globals().update(functions("load save trace trace_module export_opnames", _WHY))
-globals().update(
-    classes(
-        "Attribute CompilationUnit Error RecursiveScriptModule ScriptFunction ScriptModule TopLevelTracedModule TracedModule",
-        _WHY,
-    )
-)
+globals().update(functions("load save export_opnames", WHY))
+globals().update(classes("Attribute CompilationUnit Error RecursiveScriptModule ScriptFunction ScriptModule", WHY))
 
 
 def script_method(fn: Value) -> Value:
@@ -151,6 +148,14 @@ def script_method(fn: Value) -> Value:
 
 
 show(f"{__name__}._script", {name: globals()[name] for name in ("RecursiveScriptModule", "ScriptModule", "script")})
-show(f"{__name__}._trace", {name: globals()[name] for name in ("TopLevelTracedModule", "trace", "trace_module")})
-show(f"{__name__}.annotations", {})
-__all__ = [name for name in globals() if name[0] != "_"]
+show(f"{__name__}.annotations", {name: getattr(typing, name) for name in "Any Dict List Optional Tuple Type Union".split()})
+_TRACING = ("TopLevelTracedModule", "TracedModule", "TracerWarning", "TracingCheckError", "trace", "trace_module")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _TRACING:  # what tenfold-nn is needed for
+        return getattr(importlib.import_module(f"{__name__}._trace"), name)
+    raise AttributeError(f"module 'torch.jit' has no attribute {name!r}")
+
+
+__all__ = [*(name for name in globals() if name[0] != "_"), *_TRACING]  # noqa: PLE0604 - they are strings

@@ -1,0 +1,1 @@
+"""`torch._functorch`: PyTorch's own path of vmap and its siblings."""

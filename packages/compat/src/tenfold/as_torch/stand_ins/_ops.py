@@ -1,0 +1,157 @@
+"""`torch.ops`: operators by PyTorch's internal names, such as `torch.ops.aten.add.Tensor`.
+
+Libraries call operators so, compare with them and use them as keys. Each answers with Tenfold's operator of that name, and
+its overloads with the same, since one function takes all forms of arguments.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import tenfold
+from tenfold import Tensor
+
+# The names that PyTorch's schemas give to forms of arguments.
+_OVERLOADS = frozenset(
+    "default Tensor Scalar out int int_out self dim dim_IntList dimname dim_DimnameList names IntList_out Scalar_out Tensor_out "
+    "Tensor_Scalar Tensor_Tensor Scalar_Tensor Tensor_Scalar_out Tensor_Tensor_out Scalar_Tensor_out TensorHalf ScalarSelf "
+    "ScalarOther self_Tensor self_Scalar other out_mode Tensor_mode Scalar_mode mode correction correction_out correction_names "
+    "dtype dtype_out p float low generator generator_out Scalar_generator start start_step start_out names_out "
+    "ScalarOpt_dim ScalarOpt_dtype ScalarOpt_dim_dtype Tensor_indices sections indices SymInt vec vec_out "
+    "memory_format padding layout device prim other_layout complex Tensor_dim values values_stable stable descending "
+    "dim_int value reduce value_reduce src Int Hacked_twin input_dtype str list using_ints Dimname tensor scalar op any".split()
+)
+
+
+class OpOverload:
+    """One form of an operator, `aten.add.Tensor`: called, it runs the operator."""
+
+    def __init__(self, packet: OpOverloadPacket, overload: str) -> None:
+        self.overloadpacket, self._overloadname = packet, overload
+        self.namespace, self._opname = packet._namespace, packet.__name__
+        self.__name__ = f"{packet.__name__}.{overload}"
+        self.__module__, self.__doc__ = packet.__module__, packet.__doc__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.overloadpacket._function(*args, **kwargs)
+
+    def name(self) -> str:
+        """The operator's name in PyTorch's schemas: `aten::add.Tensor`, without an overload for the default."""
+        suffix = "" if self._overloadname == "default" else f".{self._overloadname}"
+        return f"{self.overloadpacket._qualified_op_name}{suffix}"
+
+    def __str__(self) -> str:
+        return f"{self.overloadpacket}.{self._overloadname}"
+
+    def __repr__(self) -> str:
+        return f"<OpOverload(op='{self.overloadpacket}', overload='{self._overloadname}')>"
+
+    def __reduce__(self) -> Any:
+        return getattr, (self.overloadpacket, self._overloadname)
+
+
+class OpOverloadPacket:
+    """An operator by name, `aten.add`; its forms are attributes."""
+
+    def __init__(self, namespace: str, name: str, function: Any) -> None:
+        self._namespace, self.__name__, self._function = namespace, name, function
+        self._qualified_op_name, self.__module__ = f"{namespace}::{name}", f"torch._ops.{namespace}"
+        self.__doc__ = function.__doc__
+        self._made: dict[str, OpOverload] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> OpOverload:
+        if name not in _OVERLOADS or "_made" not in self.__dict__:
+            raise AttributeError(f"The underlying op of '{self}' has no overload name '{name}'")
+        return self._made.setdefault(name, OpOverload(self, name))
+
+    def overloads(self) -> list[str]:
+        """The forms that were asked for, or the default one."""
+        return list(self._made) or ["default"]
+
+    def __str__(self) -> str:
+        return f"{self._namespace}.{self.__name__}"
+
+    __repr__ = __str__
+
+    def __reduce__(self) -> Any:
+        return getattr, (getattr(ops, self._namespace), self.__name__)
+
+
+class _OpNamespace(types.ModuleType):
+    """`torch.ops.aten`, or one that nobody has registered operators in."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"torch.ops.{name}")
+        self._name = name
+        self.__file__ = "torch.ops"
+
+    def __getattr__(self, name: str) -> Any:
+        function = None if name.startswith("__") or self._name not in ("aten", "prims") else _function(name)
+        if function is None:
+            raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'")
+        packet = self.__dict__[name] = OpOverloadPacket(self._name, name, function)
+        return packet
+
+    def __reduce__(self) -> Any:
+        return getattr, (ops, self._name)
+
+
+class _Ops(types.ModuleType):
+    """`torch.ops`: a namespace for every name, as they come into being when operators are registered."""
+
+    loaded_libraries: frozenset[str] = frozenset()
+
+    def __getattr__(self, name: str) -> _OpNamespace:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        namespace = self.__dict__[name] = _OpNamespace(name)
+        return namespace
+
+    def load_library(self, path: str) -> None:
+        """Refuses: libraries of compiled operators are made for PyTorch's own binaries."""
+        raise OSError(f"torch.ops.load_library: {path} has operators compiled for PyTorch's binaries, which Tenfold has not")
+
+    def __reduce__(self) -> Any:
+        return "ops"
+
+
+def _function(name: str) -> Any:
+    """The operator of this name in Tenfold's modules, or the method; None if there is none."""
+    if name in _OTHERWISE:
+        return _OTHERWISE[name]
+    for home in (tenfold, tenfold.nn.functional, tenfold.special, tenfold.linalg, Tensor):
+        found = getattr(home, name, None)
+        if callable(found) and not isinstance(found, type):
+            return found
+    return None
+
+
+def _slice(self: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
+    return self[(slice(None),) * (dim % self.dim()) + (slice(start, end, step),)]
+
+
+def _pad(mode: str) -> Any:
+    return lambda self, padding: tenfold.nn.functional.pad(self, list(padding), mode=mode)
+
+
+# PyTorch's internal names for what has another one, or another order of arguments, in public.
+_OTHERWISE: dict[str, Any] = {
+    "_softmax": lambda self, dim, half_to_float: self.softmax(dim, dtype=tenfold.float32 if half_to_float else None),
+    "_log_softmax": lambda self, dim, half_to_float: self.log_softmax(dim, dtype=tenfold.float32 if half_to_float else None),
+    "_to_copy": lambda self, **options: self.to(**options, copy=True),
+    "_unsafe_view": Tensor.reshape,
+    "_local_scalar_dense": Tensor.item,
+    "alias": lambda self: self.view(self.shape),
+    "slice": _slice,
+    "sym_size": Tensor.size,
+    "sym_stride": Tensor.stride,
+    "sym_numel": Tensor.numel,
+    **{f"reflection_pad{n}d": _pad("reflect") for n in (1, 2, 3)},
+    **{f"replication_pad{n}d": _pad("replicate") for n in (1, 2, 3)},
+}
+
+ops = _Ops("torch.ops")
