@@ -28,7 +28,13 @@ from workspace import Package, closure, distribution_name, example_plugins, pack
 PACKAGES = packages()
 PLUGINS = example_plugins()
 TORCH = "torch==2.13.0"
-TEST_TOOLS = ("pytest>=8.3", "pytest-timeout>=2.3", "hypothesis>=6.100")
+ORACLES = ("expecttest", "scipy", "transformers>=5.23,<6", "sacrebleu>=2.5", "nltk>=3.9")  # what tests compare with
+TEST_TOOLS = ("pytest>=8.3", "pytest-timeout>=2.3", "pytest-xdist>=3.6", "hypothesis>=6.100")
+# Long sessions share their tests out to as many processes as there are cores; `-n 0` among the arguments takes it back.
+# A worker has a thread that talks to its parent, at which Python 3.12 and later warn when a test forks.
+PARALLEL = ("-n", "logical", "--dist", "loadgroup", "-W", "ignore:This process (pid=:DeprecationWarning")
+LONG = ("autograd", "backend-cuda", "backend-llvm", "compat", "core", "nn", "scientific", "testing")
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}  # beside other processes a second BLAS thread costs more than it brings
 DEMO_PACKAGES = ("core", "autograd", "nn", "optim", "data", "vision")
 GPT_PACKAGES = ("core", "autograd", "nn", "optim", "data", "text")
 DEMO_TOOLS = ("matplotlib", "scikit-learn", "tqdm")
@@ -139,8 +145,7 @@ def each(session: nox.Session, commands: dict[str, list[str]], good: Iterable[in
 def demo(session: nox.Session) -> None:
     """Train a convolutional network on handwritten digits; write a checkpoint, a loss curve and a picture of predictions."""
     install(session, named(*DEMO_PACKAGES), *DEMO_TOOLS)
-    # Its matrices are small: a second BLAS thread costs more than it brings, above all where other work runs beside.
-    session.run("python", "examples/digits/train.py", *session.posargs, env={"OMP_NUM_THREADS": "1"})
+    session.run("python", "examples/digits/train.py", *session.posargs, env=ONE_THREAD)  # its matrices are small
 
 
 @nox.session
@@ -171,7 +176,9 @@ def tests(session: nox.Session, package: str) -> None:
     lenient = ["--doctest-ignore-import-errors"] if "gpu" in PACKAGES[package].extras else []
     places = [Path("packages") / package / folder for folder in ("tests", "src")]
     paths = [] if names_files(session) else [str(place) for place in places if place.exists()]
-    session.run("pytest", "--doctest-modules", *lenient, *paths, *session.posargs)
+    shared_out = PARALLEL if package in LONG and paths else ()
+    env = ONE_THREAD if shared_out else {}
+    session.run("pytest", *shared_out, "--doctest-modules", *lenient, *paths, *session.posargs, env=env)
 
 
 @nox.session
@@ -186,7 +193,7 @@ def gpu(session: nox.Session) -> None:
 @nox.session
 def oracle(session: nox.Session) -> None:
     """Run the tests that compare with PyTorch, those that skip themselves in `tests` for want of it."""
-    install(session, PACKAGES.values(), *TEST_TOOLS, TORCH, "scipy", *extras(PACKAGES.values(), "gpu"))
+    install(session, PACKAGES.values(), *TEST_TOOLS, TORCH, *ORACLES, *extras(PACKAGES.values(), "gpu"))
     if names_files(session):
         session.run("pytest", *session.posargs)
         return
@@ -196,7 +203,8 @@ def oracle(session: nox.Session) -> None:
     }
     # With arguments such as -k a package may have no test to run, which pytest reports as 5.
     good = [0, 5] if session.posargs else [0]
-    each(session, {package.short: ["pytest", *files, *session.posargs] for package, files in found.items() if files}, good)
+    commands = {package.short: ["pytest", *PARALLEL, *files, *session.posargs] for package, files in found.items() if files}
+    each(session, commands, good, OMP_NUM_THREADS=dict.fromkeys(commands, "1"))
 
 
 def skips(path: Path) -> bool:
@@ -314,20 +322,21 @@ def versions(session: nox.Session) -> None:
     with tempfile.TemporaryDirectory() as outside:
         python = new_environment(session, Path(outside) / "venv")
         shutil.copy(ROOT / "tools" / "smoke.py", outside)
-        session.run(python, "-m", "pip", "install", "--quiet", *(wheel(present, package) for package in PACKAGES.values()))
-        commands = {}
-        for name in session.posargs or PACKAGES:
-            project, out = Path(outside) / name, Path(outside) / "next" / name
+        quietly = ("-m", "pip", "install", "--quiet", "--no-compile")
+        session.run(python, *quietly, *(wheel(present, package) for package in PACKAGES.values()))
+        chosen = session.posargs or list(PACKAGES)
+        projects, bumped = [Path(outside) / name for name in chosen], Path(outside) / "next"
+        for name, project in zip(chosen, projects):
             copy_bumped(PACKAGES[name].folder, project)
-            session.run(builder(session), "tools/build_wheels.py", str(out), str(project), silent=True)
-            commands[name] = (wheel(out, PACKAGES[name]), wheel(present, PACKAGES[name]))
+        session.run(builder(session), "tools/build_wheels.py", str(bumped), *map(str, projects), silent=True)
         with session.chdir(outside):
-            for after, before in commands.values():
-                replace = ("-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall")
-                session.run(python, *replace, after)
+            former: list[str] = []  # the present wheel of the package before, put back with the next one's
+            for name in chosen:
+                wheels = (wheel(bumped, PACKAGES[name]), *former)
+                session.run(python, *quietly, "--no-deps", "--force-reinstall", *wheels)
                 session.run(python, "-m", "pip", "check")
                 session.run(python, "smoke.py", *smoke_names(), silent=True)
-                session.run(python, *replace, before)
+                former = [wheel(present, PACKAGES[name])]
 
 
 @nox.session

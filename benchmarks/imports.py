@@ -20,7 +20,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-BAR = 1.5  # tenfold to numpy
+BAR = 1.35  # tenfold to numpy
 DISTRIBUTIONS = {"numpy": "numpy", "tenfold": "tenfold-core", "tenfold.nn": "tenfold-nn", "torch": "torch"}
 MEASURE = """
 import time

@@ -4,9 +4,10 @@
 
 `tenfold/public_names.pyi` has the names that `tenfold` has beside those that its source imports: the operators' functions,
 the dtypes, and what comes from elsewhere on first use. `tenfold/operator_methods.pyi` has Tensor's methods, and
-`tenfold/linalg/__init__.pyi` and its like the operators under those modules' names. `dispatch/sibling_operators.py` is read
-at run time: the names of what core's siblings declare. With --check nothing is written and the exit status says whether all
-are up to date. Every package that declares operators has to be installed.
+`tenfold/linalg/__init__.pyi` and its like the operators under those modules' names. Read at run time are
+`dispatch/sibling_operators.py` and `dispatch/late_operators.py`: the names of what core's siblings, and core's own modules,
+declare. With --check nothing is written and the exit status says whether all are up to date. Every package that declares
+operators has to be installed.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import inspect
 import pkgutil
 import re
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -113,7 +115,9 @@ def public_stubs(tenfold: Any) -> str:
         "from tenfold.types.dtypes import dtype as _dtype",
         *(f"{name}: _dtype" for name in sorted({*BY_NAME, *DTYPE_ALIASES})),
     ]
-    lines += [f"from {module} import {name} as {name}" for name, module in sorted(lazy.items())]
+    for module in sorted(set(lazy.values())):
+        names = (f"{name} as {name}" for name in sorted(lazy) if lazy[name] == module)
+        lines.append(f"from {module} import {', '.join(names)}")
     others = {*functions, *lazy, *(name for name, value in vars(tenfold).items() if not inspect.ismodule(value))}
     lines += [f"import tenfold.{name} as {name}" for name in sorted(modules - others)]
     lines += [declaration(name, operator, False) for name, operator in functions.items()]
@@ -169,11 +173,53 @@ def sibling_table(functions: dict[str, list[str]], methods: dict[str, list[str]]
     """The module from which core knows what its siblings' operators are called before it loads them."""
     lines = [HEADER.strip(), ""]
     for name, table in (("FUNCTIONS", functions), ("METHODS", methods)):
-        lines.append(f"{name}: dict[str, tuple[str, ...]] = {{")
+        lines.append(f"{name}: dict[str, str] = {{")
         for package, names in table.items():
-            lines += [f'    "{package}": (', *(f'        "{n}",' for n in names), "    ),"]
+            lines += entry(package, " ".join(names))
         lines.append("}")
     return "\n".join(lines) + "\n"
+
+
+def core_modules() -> list[str]:
+    """Core's modules of operators, which `import tenfold` leaves for later."""
+    from tenfold.dispatch.families import families
+
+    return ["tenfold.ops._dunders", *(module for modules in families("tenfold.ops").values() for module in modules)]
+
+
+def late_table(late: list[str], public: dict[str, Any], methods: dict[str, Any]) -> str:
+    """The module from which core knows what its own operators are called before it loads them."""
+    lines = [HEADER.strip(), ""]
+    tables = {"FUNCTIONS": public, "METHODS": methods}
+    found = {name: {(n, home(n, m)) for n, m in table.items()} for name, table in tables.items()}
+    both = found["FUNCTIONS"] & found["METHODS"]
+    for name, places in {"BOTH": both, **{name: found[name] - both for name in tables}}.items():
+        lines.append(f"{name}: dict[str, str] = {{")
+        for module in late:
+            names = sorted(n for n, place in places if place == module)
+            lines += entry(module, " ".join(names)) if names else []
+        lines.append("}")
+    return "\n".join(lines) + "\n"
+
+
+def home(name: str, member: Any) -> str | None:
+    """The module that declares an operator's function or defines a method or property."""
+    from tenfold.ops import _dunders
+
+    if name in {*_dunders.BINARY, *_dunders.UNARY, *_dunders.INPLACE, *_dunders.SWAPPED}:
+        return _dunders.__name__
+    if hasattr(member, "op"):
+        return str(member.op.declared.__module__)
+    return getattr(member.fget if isinstance(member, property) else member, "__module__", None)
+
+
+def entry(key: str, text: str) -> list[str]:
+    """A dictionary's lines for a text that may be long."""
+    whole = f'    "{key}": "{text}",'
+    if len(whole) <= 130:
+        return [whole]
+    parts = [text] if len(text) <= 120 else textwrap.wrap(text, 119)  # as the formatter joins them
+    return [f'    "{key}": (', *(f'        "{part} "' for part in parts[:-1]), f'        "{parts[-1]}"', "    ),"]
 
 
 def main(arguments: list[str]) -> int:
@@ -182,11 +228,13 @@ def main(arguments: list[str]) -> int:
     from tenfold.plugins import load_operators
 
     load_operators()
+    importlib.import_module("tenfold.ops._dunders")
     public = {**{name: operator.fn for name, operator in OPERATORS.items()}, **ALIASES}
     texts = {
         CORE / "public_names.pyi": public_stubs(tenfold),
         CORE / "operator_methods.pyi": method_stubs(tenfold.Tensor),
         CORE / "dispatch/sibling_operators.py": sibling_table(of_siblings(public), of_siblings(dict(vars(tenfold.Tensor)))),
+        CORE / "dispatch/late_operators.py": late_table(core_modules(), public, dict(vars(tenfold.Tensor))),
     }
     for name, folder in NAMESPACES.items():
         texts[folder / name / "__init__.pyi"] = namespace_stubs(importlib.import_module(f"tenfold.{name}"))

@@ -1,0 +1,8 @@
+"""Puts the program's folder on the path, as running it does."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
