@@ -85,6 +85,15 @@ def test_without_a_gpu_seeding_and_emptying_do_nothing(cupy_is):
     assert tenfold.get_rng_state().tolist() == before
 
 
+def test_typed_tensor_classes_know_their_device():
+    assert cuda.FloatTensor.dtype is tenfold.float32 and cuda.LongTensor.is_cuda
+    assert not isinstance(tenfold.ones(1), cuda.FloatTensor)
+    with pytest.raises(RuntimeError, match="expects device type: cuda but device type: cpu"):
+        cuda.FloatTensor(2, device="cpu")
+    with pytest.raises(AttributeError, match="StringTensor"):
+        _ = cuda.StringTensor
+
+
 def test_a_cupy_that_cannot_be_imported_says_why(no_runtime, tmp_path, monkeypatch):
     (tmp_path / "cupy.py").write_text("raise ImportError('libnvrtc.so.13: cannot open shared object file')")
     monkeypatch.syspath_prepend(tmp_path)

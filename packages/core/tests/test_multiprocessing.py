@@ -7,6 +7,7 @@ import gc
 import os
 import pickle
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -23,13 +24,14 @@ pytestmark = [
     pytest.mark.timeout(40),
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="tensors share memory on Linux only"),
     pytest.mark.usefixtures("nothing_left"),
-    pytest.mark.xdist_group("names in /dev/shm"),  # one test's names are not another's leftovers
+    pytest.mark.xdist_group("processes"),  # one worker: several at once would start too many
 ]
 METHODS = ["fork", "spawn", "forkserver"]
 
 
-def named():
-    return {path.name for path in Path("/dev/shm").glob("tenfold_*")}
+def named(parent=None):
+    """The names that children of a process left, of this one's unless told: other tests' processes may run beside it."""
+    return {path.name for path in Path("/dev/shm").glob(f"{transit._prefix(parent or os.getpid())}*")}
 
 
 @pytest.fixture
@@ -213,12 +215,12 @@ def test_a_sender_may_end_before_its_tensors_are_received(method):
 def test_what_nobody_receives_goes_with_the_process():
     program = "import sharing_cases as c, tenfold.multiprocessing as mp\nif __name__ == '__main__':\n    q = mp.Queue()\n"
     program += "    p = mp.Process(target=c.send_and_end, args=(q, 3)); p.start(); p.join()\n"
-    import subprocess
-
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program], cwd=Path(__file__).parent, capture_output=True, text=True, check=False
+    process = subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", program], cwd=Path(__file__).parent, stderr=subprocess.PIPE, text=True
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    _, told = process.communicate()
+    assert (process.returncode, told) == (0, "")
+    assert not named(process.pid)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -42,4 +42,9 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "amp":  # of the package tenfold-autograd
         return importlib.import_module("tenfold.amp.cuda")
+    if name.endswith("Tensor"):
+        from tenfold.cuda.typed_tensors import TYPED
+
+        if name in TYPED:
+            return TYPED[name]
     raise AttributeError(f"module 'tenfold.cuda' has no attribute {name!r}")
