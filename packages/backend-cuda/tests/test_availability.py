@@ -86,7 +86,8 @@ def test_without_a_gpu_seeding_and_emptying_do_nothing(cupy_is):
 
 
 def test_typed_tensor_classes_know_their_device():
-    assert cuda.FloatTensor.dtype is tenfold.float32 and cuda.LongTensor.is_cuda
+    assert cuda.FloatTensor.dtype is tenfold.float32
+    assert cuda.LongTensor.is_cuda
     assert not isinstance(tenfold.ones(1), cuda.FloatTensor)
     with pytest.raises(RuntimeError, match="expects device type: cuda but device type: cpu"):
         cuda.FloatTensor(2, device="cpu")

@@ -64,6 +64,7 @@ class _TypedTensor(type):
     """The class of `FloatTensor` and its kin: calls make tensors, which are instances by dtype and device."""
 
     dtype: dtype
+    device_type = "cpu"  # another in the packages of other devices
     layout = strided
     is_cuda = is_sparse = is_xpu = False
 
@@ -73,12 +74,13 @@ class _TypedTensor(type):
         return type.__new__(cls, name, bases, names)
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, Tensor) and instance.dtype is cls.dtype and instance.device is devices.CPU
+        return isinstance(instance, Tensor) and instance.dtype is cls.dtype and instance.device.type == cls.device_type
 
     def __call__(cls, *data: Any, device: Any = None) -> Tensor:
-        if device is not None and devices.device(device).type != "cpu":
-            raise RuntimeError(f"legacy constructor expects device type: cpu but device type: {device} was passed")
-        return legacy_tensor(data, "cpu", cls.dtype, cls.__name__)
+        own = cls.device_type
+        if device is not None and devices.device(device).type != own:
+            raise RuntimeError(f"legacy constructor expects device type: {own} but device type: {device} was passed")
+        return legacy_tensor(data, own if device is None else device, cls.dtype, cls.__name__)
 
 
 TYPED: dict[str, Any] = {
