@@ -43,7 +43,7 @@ def __getattr__(name: str) -> Any:
     if name == "amp":  # of the package tenfold-autograd
         return importlib.import_module("tenfold.amp.cuda")
     if name.endswith("Tensor"):
-        from tenfold.cuda.typed_tensors import TYPED
+        from tenfold.cuda.typed_tensors import TYPED  # late: the classes are made when asked for
 
         if name in TYPED:
             return TYPED[name]
