@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from typing import Any
 
@@ -407,6 +408,16 @@ x = zeros(5); x.copy_(zeros(1, 5))
 x = zeros(()); x.copy_(zeros(1))
 x = zeros(2, 1); x.copy_(x.unsqueeze(0))
 x = zeros(0, 2, dtype=bool); x.argmax()
+x = torch.float_power(1, t([complex(nan, 0), complex(nan, 1), 2j])); y = torch.pow(1, t([complex(nan, 0), 2j]))
+x = t([True, False, True]).view(3, 1, 1).expand(3, 4, 2).clone(); x.index_add_(0, t([1, 0, 1]), ones(3, 4, 2, dtype=bool))
+x = zeros(3, 4, 2, dtype=bool); x.index_put_((t([1, 0, 1]),), ones(3, 4, 2, dtype=bool), accumulate=True)
+x = ones(3).scatter_(0, t([0, 1]), 1+0j)
+x = ones(3).scatter_(0, t([0, 1]), 1+2j)
+x = ones(3, dtype=uint8).scatter_(0, t([0, 1]), -1)
+x = ones(3, dtype=int8).scatter(0, t([0, 1]), 300)
+x = ones(3, dtype=bfloat16).scatter(0, t([0, 1]), 2**63)
+x = ones(3, dtype=float16).scatter(0, t([0, 1]), 1e30)
+x = ones(3, dtype=int64).scatter(0, t([0]), 2.5)
 """.strip().splitlines()
 
 GRADIENTS = """
@@ -437,6 +448,16 @@ x = t([1., 2], requires_grad=True); x.eq_(x)
 x = t([1., 2], requires_grad=True); y = x.sum(dtype=int64)
 x = t([1., 2], requires_grad=True); y = torch.logical_not(t([1]), out=x)
 x = t([1., 2], requires_grad=True); y = torch.stack([x, x], out=t([1.]))
+x=ones(4,requires_grad=True); y=x@ones(4); x.detach().sub_(1); y.backward(); y=x.grad
+x=ones(2,4,requires_grad=True); y=x@ones(4); x.detach().sub_(1); y.sum().backward(); y=x.grad
+x=ones(4,requires_grad=True); y=x@ones(4,3); x.detach().sub_(1); y.sum().backward(); y=x.grad
+x=ones(2,3,4,requires_grad=True); y=x@ones(4,3); x.detach().sub_(1); y.sum().backward(); y=x.grad
+x=ones(4,requires_grad=True); y=ones(3,4)@x; x.detach().sub_(1); y.sum().backward(); y=x.grad
+x=ones(4,requires_grad=True); w=ones(4); y=x@w; w.sub_(1); y.sum().backward(); y=x.grad
+x=ones(4,requires_grad=True); y=x[1]; y.logical_xor_(t(4.)); y=x.grad_fn
+x=ones(4,requires_grad=True); y=x[1]; y.logical_not_(); y=x.is_leaf
+x=t([1+1j,-1+1j,0j,2j,1,-1],requires_grad=True); y=torch.float_power(False,x); y.real.sum().backward(); y=x.grad
+x=t([1+1j,-1+1j,0j,2j,1,-1],requires_grad=True); y=torch.pow(zeros(6),x); y.real.sum().backward(); y=x.grad
 """.strip().splitlines()
 
 # Results lie in memory as PyTorch lays them: after the first argument that says so, or row by row.
@@ -459,7 +480,20 @@ a = zeros(3, 4, 5).permute(2, 0, 1); y = a.softmax(0), a.log_softmax(2), a.cumsu
 a, b = zeros(3, 4, 5).permute(2, 0, 1), zeros(5, 1, 4); y = a + b, b + a, torch.where(b > 0, a, b)
 a = zeros(2, 3, 4, 5).contiguous(memory_format=torch.channels_last); y = a + a.contiguous(), a.contiguous() + a, a.sum(1)
 a = zeros(2, 3, 4, 5).contiguous(memory_format=torch.channels_last); y = torch.cat([a, a], 1), torch.cat([a, a.contiguous()])
+a = ones(2, 3, 4).permute(2, 0, 1); y = 2**a, a**2, torch.pow(3, a), a**a, 2**a.long(), torch.ldexp(a, a)
+a = ones(2, 4).roll(5).unfold(-2, 2, 1); y = torch.nn.functional.batch_norm(a.flip(0), None, None, training=True)
+a = ones(3, 5, 2).half().permute(2, 1, 0); y = (a.to(torch.complex32).stride(), (a + 1j).stride(), (a * t(1j)).abs().stride())
 """.strip().splitlines()
+
+# Which of two faults is told.
+_PLACES = ("[-1]", "[5]", "[0, 0]", "[0]")
+_SOURCES = ("ones(1, dtype=int16)", "ones(2)", "ones(())", "ones(1, 1)", "ones(2, dtype=int32)")
+_TARGETS = ("zeros(3)", "zeros(())", "zeros(3, 1)", "zeros(3, 2)")
+_WRITES = ("index_add_({}, t({}), {})", "index_copy_({}, t({}), {})", "index_reduce_({}, t({}), {}, 'amax')")
+FAULTS = [
+    f"x = {target}; x.{write.format(dim, place, source)}"
+    for write, target, dim, place, source in itertools.product(_WRITES, _TARGETS, (0, -1), _PLACES, _SOURCES)
+]
 
 
 def outcome(library: Any, program: str) -> dict[str, Any]:
@@ -507,6 +541,11 @@ class Near:
 @pytest.mark.parametrize("program", [*ASSIGNMENTS, *OVERLAPS, *MIXED, *ORDER, *RANGES, *MORE, *STRIDES])
 def test_outcome(program: str) -> None:
     assert outcome(tenfold, program) == outcome(torch, program)
+
+
+def test_which_fault_is_told() -> None:
+    different = {program: (outcome(tenfold, program), outcome(torch, program)) for program in FAULTS}
+    assert not {program: pair for program, pair in different.items() if pair[0] != pair[1]}
 
 
 @pytest.mark.parametrize("program", GRADIENTS)

@@ -145,7 +145,7 @@ def _add_rows(out: Any, rows: Any, values: Any) -> None:
     summed = values[order]
     half = out.dtype.itemsize == 2 and out.dtype.kind in "fV"
     sums = np.add.reduceat(summed.astype(np.float32) if half else summed, starts, axis=0)
-    out[sorted_rows[starts]] += sums.astype(out.dtype) if half else sums
+    out[sorted_rows[starts]] += sums.astype(out.dtype, copy=False)  # bools are counted, half precision is summed in float32
 
 
 @kernel(op.nonzero, device="cpu")

@@ -27,7 +27,8 @@ _READABLE = (int, float, bool, str, type(None))
 _LOCALS = frozenset("r_ t_ s_ d_ b_ x_ T_ key_ slow_ kernel_ error_ rest_ old_ changed_".split())
 _GLOBALS = frozenset(
     "ACTIVE TRANSFORMS GRAD_OFF grad_enabled dispatch dispatch_dunder recovered has_gradient wrong_result new Tensor "
-    "Storage INFERENCE settle note_view refused arrange by_rows note_layout CPU ref id wrap_all wrap_views F32 F64 I64 DEFAULT "
+    "Storage INFERENCE settle note_view refused arrange arrange_power by_rows note_layout CPU ref id "
+    "wrap_all wrap_views F32 F64 I64 DEFAULT "
     "type len int float "
     "DTYPE REQUIRED as_dtype old_form missing absent NotImplemented Exception TypeError".split()
 )
@@ -324,7 +325,7 @@ def _arranged(operator: Operator) -> list[str]:
     is_number = {p.name: "" if p.role == "tensor" else f"a_{p.name} is {p.name} or " for p in params}
     has_storage = " or ".join(f"{is_tensor[p.name]}{p.name}._storage is not None" for p in params)
     by_rows = ["r_.flags.c_contiguous"]
-    if name == "arrange":
+    if name.startswith("arrange"):
         by_rows += [f"({is_number[p.name]}a_{p.name}.flags.c_contiguous)" for p in params]
     look = f"key_ is CPU and not ({' and '.join(by_rows)})"
     if name != "note_layout":  # of a copy the format may have been asked for

@@ -337,7 +337,7 @@ def _wrapped(operator: Operator, key: Any, result: Any, given: list[Any]) -> Any
         wrapped = RUNTIME["wrap"](result, key)
     except TypeError as error:
         raise wrong_result(operator, key, result, error) from None
-    lay_out(operator, wrapped, [_array(v) for v in given])
+    lay_out(operator, wrapped, [getattr(v, "_array", None) for v in given])
     if operator.view:
         RUNTIME["share"](wrapped, given[0], operator.ends_graph != "always")
         if operator.view == "repeating":

@@ -20,7 +20,7 @@ def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
     assert base is not None
     first = base.params[0].name
     target = values[first]
-    if base.name in _UNRECORDED and STATE.grad_enabled and target._node is not None and target._node.is_leaf:
+    if base.name in _UNRECORDED and STATE.grad_enabled and (_is_leaf(target) or _is_leaf(target._base)):
         with RUNTIME["no_grad"]():
             return run_inplace(operator, values)
     recording = STATE.grad_enabled and _any_requires_grad(values) and target.dtype.category > 1
@@ -33,6 +33,11 @@ def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
     if target._storage is not None and target._storage.guarded and repeats(target._array):
         result = _agreed(target, result, bool(values.get("accumulate")))
     return write_back(operator.name, target, result, any(result is v for v in values.values()))
+
+
+def _is_leaf(tensor: Any) -> bool:
+    """Whether this is a tensor that gradients end at."""
+    return tensor is not None and tensor._node is not None and tensor._node.is_leaf
 
 
 def _may_repeat(name: str, target: Any, values: dict[str, Any]) -> bool:

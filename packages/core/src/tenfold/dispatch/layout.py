@@ -26,6 +26,8 @@ def layout_of(operator: Operator) -> str:
         return "note_layout"
     if operator.family == "reduction" or operator.name in _BY_ROWS:
         return "by_rows"
+    if operator.name == "pow":
+        return "arrange_power"
     return "arrange" if operator.pointwise else ""
 
 
@@ -69,6 +71,11 @@ def arrange(result: Any, arrays: Sequence[Any]) -> None:
     note_layout(result)
 
 
+def arrange_power(result: Any, arrays: Sequence[Any]) -> None:
+    """The same; powers of a number lie row by row."""
+    (arrange if type(arrays[0]) is np.ndarray else by_rows)(result, arrays)
+
+
 def _in_rows(strides: tuple[int, ...]) -> bool:
     """Whether each dimension lies outside of the next: rows with gaps, such as a part of the columns."""
     if len(strides) == 2:  # the usual case
@@ -83,4 +90,4 @@ def _spread(array: Any, shape: Sequence[int]) -> list[int]:
     return [0] * missing + steps
 
 
-RUNTIME.update(CPU=CPU, arrange=arrange, by_rows=by_rows, note_layout=note_layout)
+RUNTIME.update(CPU=CPU, arrange=arrange, arrange_power=arrange_power, by_rows=by_rows, note_layout=note_layout)

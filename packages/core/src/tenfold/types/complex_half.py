@@ -21,7 +21,7 @@ def widened(array: Any) -> Any:
     """Records as complex64; any other array as it is."""
     if getattr(array, "dtype", None) != RECORD:
         return array
-    out = np.empty(array.shape, np.complex64)
+    out = np.empty_like(array, np.complex64, subok=False)
     out.real, out.imag = array["real"], array["imag"]
     return out
 
@@ -32,7 +32,7 @@ def narrowed(array: Any) -> Any:
     if array.dtype == RECORD:
         return array
     announce()
-    out = np.empty(array.shape, RECORD)
+    out = np.empty_like(array, RECORD, subok=False)
     with np.errstate(all="ignore"):
         out["real"], out["imag"] = array.real, (array.imag if array.dtype.kind == "c" else 0)
     return out

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold import op
-from tenfold.autograd.gradients import gradient, gradients
+from tenfold.autograd.gradients import gradient
 
 
 def adjoint(x: Any) -> Any:
@@ -23,28 +23,31 @@ gradient(op.bmm, input=lambda g, mat2: g.bmm(adjoint(mat2)), mat2=lambda g, inpu
 gradient(op.dot, input=lambda g, tensor: g * _conj(tensor), tensor=lambda g, input: g * _conj(input))
 
 
-@gradients(op.matmul, "input", "other", node="MmBackward0")
-def _(g: Any, needs: Any, input: Any, other: Any) -> Any:
-    """Vectors become matrices of one row or column; the engine sums over broadcast batches."""
-    a = input.unsqueeze(0) if input.dim() == 1 else input
-    b = other.unsqueeze(1) if other.dim() == 1 else other
-    if other.dim() == 1:
+def _restored(g: Any, input_shape: Any, other_shape: Any) -> Any:
+    """The gradient of a product with the dimension back that each vector lost."""
+    if len(other_shape) == 1:
         g = g.unsqueeze(-1)
-    if input.dim() == 1:
-        g = g.unsqueeze(-2)
-    to_input = g.matmul(adjoint(b)) if needs[0] else None
-    to_other = _to_right(g, a, b) if needs[1] else None
-    if to_input is not None and input.dim() == 1:
-        to_input = to_input.squeeze(-2)
-    if to_other is not None and other.dim() == 1:
-        to_other = to_other.squeeze(-1)
-    return to_input, to_other
+    return g.unsqueeze(-2) if len(input_shape) == 1 else g
 
 
-def _to_right(g: Any, a: Any, b: Any) -> Any:
-    if b.dim() == 2 and a.dim() > 2 and a.numel() and g.numel():  # the batch is summed by the product itself
-        return adjoint(a.reshape(-1, a.shape[-1])).mm(g.reshape(-1, g.shape[-1]))
-    return adjoint(a).matmul(g)
+def _to_left(g: Any, other: Any, input_shape: Any) -> Any:
+    """Vectors are matrices of one row or column; the engine sums over broadcast batches."""
+    b = other.unsqueeze(1) if other.dim() == 1 else other
+    g = _restored(g, input_shape, other.shape).matmul(adjoint(b))
+    return g.squeeze(-2) if len(input_shape) == 1 else g
+
+
+def _to_right(g: Any, input: Any, other_shape: Any) -> Any:
+    a = input.unsqueeze(0) if input.dim() == 1 else input
+    g = _restored(g, input.shape, other_shape)
+    if len(other_shape) < 3 and a.dim() > 2 and a.numel() and g.numel():  # the batch is summed by the product itself
+        g = adjoint(a.reshape(-1, a.shape[-1])).mm(g.reshape(-1, g.shape[-1]))
+    else:
+        g = adjoint(a).matmul(g)
+    return g.squeeze(-1) if len(other_shape) == 1 else g
+
+
+gradient(op.matmul, node="MmBackward0", input=_to_left, other=_to_right)
 
 
 def _scaled(g: Any, factor: Any) -> Any:

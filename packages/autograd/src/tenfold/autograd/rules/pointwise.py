@@ -56,11 +56,14 @@ def _power_by_input(g: Any, input: Any, exponent: Any) -> Any:
 def _power_by_exponent(g: Any, input: Any, exponent: Any, out: Any) -> Any:
     if not hasattr(input, "_array"):
         if input == 0:
-            real_part = exponent.real if _is_complex(exponent) else exponent
-            return where(real_part >= 0, 0, g * conj(out * -float("inf")))
+            return where(_keeps_zero(exponent), 0, g * conj(out * -float("inf")))
         return g * conj(out * (cmath.log(input) if _is_complex(out) else _ln(input)))
-    start = (input == 0) & ((exponent.real if _is_complex(exponent) else exponent) >= 0)
-    return where(start, 0, g * conj(out * input.log()))
+    return where((input == 0) & _keeps_zero(exponent), 0, g * conj(out * input.log()))
+
+
+def _keeps_zero(exponent: Any) -> Any:
+    """Whether a change of the exponent leaves a power of zero what it is: where it is real and not negative."""
+    return (exponent.real >= 0) & (exponent.imag == 0) if _is_complex(exponent) else exponent >= 0
 
 
 def _is_complex(x: Any) -> bool:

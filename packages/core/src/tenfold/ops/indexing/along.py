@@ -18,7 +18,7 @@ from tenfold.settings.determinism import alert_not_deterministic
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 from tenfold.types.dtypes import type_name
-from tenfold.types.numbers import require_fit
+from tenfold.types.numbers import element, require_value
 
 
 def _check_index(name: str, input: Any, dim: int, index: Any, src: Any = None) -> int:
@@ -140,7 +140,8 @@ def scatter(
     if isinstance(given, (int, float, complex)):
         wrap_dim(dim, input.dim(), "scatter")
         if index.numel():  # else it is written nowhere
-            require_fit(given, input.dtype)
+            require_value(given, input.dtype)
+            given = element(given, input.dtype)
     if reduce is None:
         return scatter_set(input, dim, index, given)
     kinds = {"add": "sum", "multiply": "prod"}
@@ -212,50 +213,69 @@ def _length(input: Tensor, dim: int, name: str) -> int:
     return input.size(dim) if input.dim() else 1
 
 
-def _require_same_kind(input: Tensor, source: Tensor) -> None:
-    """Refuse slices for a number, and a number for slices."""
-    if bool(input.dim()) != bool(source.dim()):
+def _check_slices(input: Tensor, dim: int, index: Tensor, source: Tensor, name: str) -> None:
+    """What `index_add` and `index_reduce` refuse before they look at positions."""
+    dim = wrap_dim(dim, input.dim(), name)
+    place = _vector(index, name)
+    if source.dtype is not input.dtype:
         raise RuntimeError(
-            f"source tensor shape must match self tensor shape, excluding the specified dimension. "
+            f"{name}_(): self ({type_name(input.dtype)}) and source ({type_name(source.dtype)}) must have the same scalar type"
+        )
+    if dim and dim >= source.dim():
+        raise RuntimeError(f"{name}(): Indexing dim {dim} is out of bounds of the source tensor, which has {source.dim()}")
+    if not source.dim() and place.size(0) != 1:
+        raise IndexError(f"{name}(): Dimension specified as {dim} but tensor has no dimensions")
+    if source.dim() and source.size(dim) != place.size(0):
+        raise RuntimeError(
+            f"{name}(): Number of indices ({place.size(0)}) should be equal to source.size(dim): ({source.size(dim)}), "
+            f"for dim: {dim}"
+        )
+    if _but(input, dim) != _but(source, dim) or bool(input.dim()) != bool(source.dim()):
+        raise RuntimeError(
+            f"{name}(): source tensor shape must match self tensor shape, excluding the specified dimension. "
             f"Got self.shape = {list(input.shape)} source.shape = {list(source.shape)}"
         )
 
 
-def _put_slices(
-    input: Tensor, dim: int, index: Tensor, source: Tensor, accumulate: bool, name: str, alpha: Any = 1
-) -> Tensor:  # fmt: skip
-    dim = wrap_dim(dim, input.dim(), name)
-    place = _vector(index, name)
-    size = _length(input, dim, name)
-    if accumulate and alpha == 1 and input.dim() > 1 and dim in (0, input.dim() - 1) and index.dtype.name == "int64":
-        _within(place, size, f"index {{}} is out of bounds for dimension {dim} with size {size}", RuntimeError)
-    _within(
-        place, size, "index out of range in self" if accumulate else
-        f"{name}_(): index {{}} is out of bounds for dimension {dim} with size {size}",
-    )  # fmt: skip
+def _check_copied(input: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
+    """The same of `index_copy`, whose errors have other types."""
+    dim = wrap_dim(dim, input.dim(), "index_copy")
+    count = index.numel()
+    if index.dim() > 1:
+        raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.dim()})")
+    if not source.dim() and count != 1:
+        raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {count})")
+    if source.dim() != input.dim() and source.dim() and input.dim():
+        raise IndexError(
+            f"index_copy_(): When source and destination are not scalars, their dimensionality must match. "
+            f"Source dimensionality ({source.dim()}), destination dimensionality ({input.dim()})"
+        )
+    if index.dtype.name != "int64":
+        raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {type_name(index.dtype)}")
     if source.dtype is not input.dtype:
         raise RuntimeError(
-            f"{name}(): self and source expected to have the same dtype, but got (self) {input.dtype} and (source) {source.dtype}"
+            f"index_copy_(): self and source expected to have the same dtype, but got (self) {input.dtype} and "
+            f"(source) {source.dtype}"
         )
-    if not source.dim() and place.size(0) != 1:
-        raise IndexError(
-            f"Dimension specified as {dim} but tensor has no dimensions" if accumulate else
-            f"{name}_(): When source is scalar, index should have one element (got {place.size(0)})"
-        )  # fmt: skip
-    if source.dim() and source.size(dim) != place.size(0):
-        raise (RuntimeError if accumulate else IndexError)(
-            f"{name}(): Number of indices ({place.size(0)}) should be equal to source.size(dim): ({source.size(dim)}), "
-            f"for dim: {dim}"
-        )
-    if accumulate:
-        _require_same_kind(input, source)
-    if not input.dim():
-        return reshape(index_put(view(input, (1,)), [place], reshape(source, (-1,)), accumulate), ())
-    if [*source.shape[:dim], *source.shape[dim + 1 :]] != [*input.shape[:dim], *input.shape[dim + 1 :]] and source.dim():
+    if _but(input, dim) != _but(source, dim):
         raise RuntimeError(
-            f"{name}(): Source/destination tensor must have same slice shapes. Destination: {list(input.shape)}, "
+            f"index_copy_(): Source/destination tensor must have same slice shapes. Destination: {list(input.shape)}, "
             f"source: {list(source.shape)} at dimension {dim}"
         )
+    if source.dim() and source.size(dim) != count:
+        raise IndexError(f"index_copy_(): Number of indices ({count}) should be equal to source.size(dim) ({source.size(dim)})")
+
+
+def _but(tensor: Tensor, dim: int) -> list[int]:
+    """The sizes of all other dimensions."""
+    return [*tensor.shape[:dim], *tensor.shape[dim + 1 :]]
+
+
+def _put_slices(input: Tensor, dim: int, index: Tensor, source: Tensor, accumulate: bool, name: str) -> Tensor:
+    dim, place = wrap_dim(dim, input.dim(), name), _vector(index, name)
+    if not input.dim() or not source.dim():
+        flat = view(input, (1,)) if not input.dim() else input
+        return reshape(index_put(flat, [place], reshape(source, (-1,)), accumulate), tuple(input.shape))
     return index_put(input, at_dim(input, dim, place, name), source, accumulate)
 
 
@@ -267,9 +287,15 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     >>> tenfold.zeros(2).index_add(0, tenfold.tensor([1, 1]), tenfold.ones(2))
     tensor([0., 2.])
     """
+    _check_slices(input, dim, index, source, "index_add")
+    size, wrapped = _length(input, dim, "index_add"), wrap_dim(dim, input.dim(), "index_add")
+    if alpha == 1 and input.dim() > 1 and wrapped in (0, input.dim() - 1) and index.dtype.name == "int64":
+        message = f"index {{}} is out of bounds for dimension {wrapped} with size {size}"
+        _within(index, size, message, RuntimeError)  # where PyTorch's kernel is another
+    _within(index, size, "index out of range in self")
     if alpha != 1:
         source = (source * alpha).to(source.dtype)
-    return _put_slices(input, dim, index, source, True, "index_add", alpha)
+    return _put_slices(input, dim, index, source, True, "index_add")
 
 
 @composite("indexing", inplace=True, out=True)
@@ -280,9 +306,9 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
     >>> tenfold.zeros(2).index_copy(0, tenfold.tensor([1]), tenfold.ones(1))
     tensor([0., 1.])
     """
-    wrap_dim(dim, input.dim(), "index_copy")
-    if index.dtype.name != "int64":
-        raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {type_name(index.dtype)}")
+    _check_copied(input, dim, index, source)
+    size = _length(input, dim, "index_copy")
+    _within(index, size, f"index_copy_(): index {{}} is out of bounds for dimension {dim} with size {size}")
     return _put_slices(input, dim, index, source, False, "index_copy")
 
 
@@ -327,18 +353,10 @@ def index_reduce(
     """
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
-    dim = wrap_dim(dim, input.dim(), "index_reduce")
-    place = _vector(index, "index_reduce")
-    if input.dtype is not source.dtype:
-        raise RuntimeError(
-            f"index_reduce_(): self ({type_name(input.dtype)}) and source ({type_name(source.dtype)}) must have the same "
-            f"scalar type"
-        )
+    _check_slices(input, dim, index, source, "index_reduce")
+    dim, place = wrap_dim(dim, input.dim(), "index_reduce"), _vector(index, "index_reduce")
     if input.dtype.category in (0, 3) and (input.dim() < 2 or (input.dtype.is_complex and reduce in ("amax", "amin"))):
         raise NotImplementedError(f"\"index_func_\" not implemented for '{type_name(input.dtype)}', got {reduce}")
-    if not source.dim() and place.size(0) != 1:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    _require_same_kind(input, source)
     _within(place, _length(input, dim, "index_reduce"), "index out of range in self")
     shape = [1] * max(source.dim(), 1)
     shape[dim] = -1

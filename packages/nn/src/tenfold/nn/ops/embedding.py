@@ -221,4 +221,4 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
                 f"one_hot: Class values must be non-negative and smaller than num_classes ({num_classes}), got {low} to {high}"
             )
         num_classes = high + 1 if num_classes == -1 else num_classes
-    return (tensor.unsqueeze(-1) == tf.arange(num_classes, device=tensor.device)).to(tf.int64)
+    return (tensor.contiguous().unsqueeze(-1) == tf.arange(num_classes, device=tensor.device)).to(tf.int64)

@@ -95,7 +95,7 @@ def _small_batch_norm(
     """Training in as few array operations as possible."""
     count = x.shape[0] * x.shape[2]
     mean = (np.add.reduce(x, (0, 2), np.float64) / count).astype(x.dtype)
-    out = x - mean[:, None]
+    out = np.subtract(x, mean[:, None], order="C")
     variance = np.add.reduce(np.vecdot(out, out), 0)
     variance /= count
     rstd = 1 / np.sqrt(variance + x.dtype.type(eps))
