@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache
 from math import sqrt
 from typing import Any
 
+import numpy as np
+
 import tenfold
 from tenfold import Tensor
+from tenfold.optim.blocks import Formula, in_blocks
 from tenfold.optim.optimizer import Group, Params, State
 from tenfold.optim.options import given
 from tenfold.optim.rule import RuleOptimizer, averages, counter, decayed, moments, root
@@ -63,12 +68,60 @@ class Adam(RuleOptimizer):
     def update(param: Tensor, grad: Tensor, state: State, group: Any) -> None:
         """Kingma and Ba 2015, section 2's efficient order; with `amsgrad` Reddi et al. 2018, algorithm 2."""
         t, (beta1, beta2) = float(state["step"]), group.betas
+        unbias = sqrt(1 - beta2**t)
+        eps, size = group.eps * unbias, -group.lr * unbias / (1 - beta1**t)
+        if not group.differentiable and _in_blocks(param, grad, state, group, eps, size):
+            return
         mean, square = moments(decayed(param, grad, group), state, group)
         if group.amsgrad:
             largest = state["max_exp_avg_sq"]
             square = largest.copy_(tenfold.maximum(largest.clone() if group.differentiable else largest, square))
-        unbias = sqrt(1 - beta2**t)
-        param.addcdiv_(mean, root(square, group.eps * unbias, group), value=-group.lr * unbias / (1 - beta1**t))
+        param.addcdiv_(mean, root(square, eps, group), value=size)
+
+
+def _in_blocks(param: Tensor, grad: Tensor, state: State, group: Any, eps: float, size: float) -> bool:
+    """The same rule by NumPy, where it can do that."""
+    beta1, beta2 = group.betas
+    decoupled = group.decoupled_weight_decay
+    decay = 1 - group.lr * group.weight_decay if decoupled else group.weight_decay
+    weight = 1 - beta1
+    swift = weight >= 0.5
+    formula = _formula(bool(group.weight_decay), bool(decoupled), swift, bool(group.amsgrad))
+    targets = [param, state["exp_avg"], state["exp_avg_sq"]]
+    if group.amsgrad:
+        targets.append(state["max_exp_avg_sq"])
+    numbers = (decay, 1 - weight if swift else weight, beta2, 1 - beta2, eps, size)
+    return in_blocks(formula, numbers, targets, grad)
+
+
+@cache
+def _formula(decays: bool, decoupled: bool, swift: bool, amsgrad: bool) -> Formula:
+    """The rule over one block; `swift`: the newer gradient counts for more than the average, which is then found from it."""
+
+    def adam(numbers: Sequence[Any], s: Any, r: Any, p: Any, m: Any, v: Any, *others: Any) -> None:
+        decay, weight, beta2, new_square, eps, size = numbers
+        g = others[-1]
+        if decays and decoupled:
+            np.multiply(p, decay, p)
+        elif decays:
+            r = np.multiply(p, decay, r)
+            g = np.add(g, r, r)
+        s = np.subtract(g, m, s)
+        np.multiply(s, weight, s)
+        np.subtract(g, s, m) if swift else np.add(m, s, m)
+        np.multiply(v, beta2, v)
+        np.multiply(g, g, s)
+        np.multiply(s, new_square, s)
+        np.add(v, s, v)
+        if amsgrad:
+            v = np.maximum(others[0], v, out=others[0])
+        np.sqrt(v, s)
+        np.add(s, eps, s)
+        np.divide(m, s, s)
+        np.multiply(s, size, s)
+        np.add(p, s, p)
+
+    return adam
 
 
 class AdamW(Adam):

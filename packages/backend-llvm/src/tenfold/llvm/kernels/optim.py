@@ -16,6 +16,7 @@ from tenfold.tensor.storage import Storage
 from tenfold.tensor.tensor import Tensor
 
 PIECE = 1 << 12  # elements that one call of a loop updates
+LEAST = 1 << 12  # elements from which on that is faster than the optimizers' own rules, checks included
 
 
 def _numbers(count: int, type: str) -> list[Expr]:
@@ -87,10 +88,9 @@ def _storage(tensor: Any) -> Any:
     return tensor._storage
 
 
-def _ordinary(rule: Any, param: Any, grad: Any, state: Any, group: Any) -> None:
-    """The optimizer's own rule, with the group's options as attributes and its tensors of one element as floats."""
-    options = {name: _plain(value) for name, value in group.items() if name != "params"}
-    rule().update(param, -grad if group["maximize"] else grad, state, SimpleNamespace(**options))
+def _options(group: Any) -> Any:
+    """The group's options as attributes, tensors of one element as floats, as the optimizers' own rules read them."""
+    return SimpleNamespace(**{name: _plain(value) for name, value in group.items() if name != "params"})
 
 
 def _plain(value: Any) -> Any:
@@ -113,32 +113,37 @@ def _sgd_rule() -> Any:
 
 def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
     """A step of Adam or AdamW."""
-    lr, (beta1, beta2), eps, weight_decay = (_plain(group[name]) for name in ("lr", "betas", "eps", "weight_decay"))
-    decay_of = "nothing" if not weight_decay else "parameter" if group["decoupled_weight_decay"] else "gradient"
+    options, rule = _options(group), _adam_rule().update
+    lr, (beta1, beta2), eps, weight_decay = options.lr, options.betas, options.eps, options.weight_decay
+    decay_of = "nothing" if not weight_decay else "parameter" if options.decoupled_weight_decay else "gradient"
     decay = 1 - lr * weight_decay if decay_of == "parameter" else weight_decay
+    sign = -1.0 if options.maximize else 1.0
     for param, grad, state in zip(params, grads, states):
         state["step"] += 1
-        t = float(state["step"])
-        unbias = (1 - beta2**t) ** 0.5
-        sign = -1.0 if group["maximize"] else 1.0
-        numbers = (sign, float(decay), 1 - beta1, beta2, 1 - beta2, eps * unbias, -lr * unbias / (1 - beta1**t))
-        tensors = [param, state["exp_avg"], state["exp_avg_sq"], grad]
-        if group["amsgrad"] or not _in_place(tensors, tuple(map(float, numbers)), ADAM, decay_of):
-            _ordinary(_adam_rule, param, grad, state, group)
+        if not options.amsgrad and param._array.size >= LEAST:
+            t = float(state["step"])
+            unbias = (1 - beta2**t) ** 0.5
+            numbers = (sign, float(decay), 1 - beta1, beta2, 1 - beta2, eps * unbias, -lr * unbias / (1 - beta1**t))
+            tensors = [param, state["exp_avg"], state["exp_avg_sq"], grad]
+            if _in_place(tensors, tuple(map(float, numbers)), ADAM, decay_of):
+                continue
+        rule(param, -grad if options.maximize else grad, state, options)
 
 
 def sgd(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
     """A step of SGD; the first with momentum, which makes the buffers, is the ordinary one."""
-    lr, momentum, dampening, weight_decay = (float(_plain(group[n])) for n in ("lr", "momentum", "dampening", "weight_decay"))
-    sign = -1.0 if group["maximize"] else 1.0
-    numbers = (sign, weight_decay, momentum, 1 - dampening, -lr)
-    variant = bool(group["nesterov"]), weight_decay != 0
+    options, rule = _options(group), _sgd_rule().update
+    momentum, weight_decay = float(options.momentum), float(options.weight_decay)
+    numbers = (-1.0 if options.maximize else 1.0, weight_decay, momentum, 1 - float(options.dampening), -float(options.lr))
+    variant = bool(options.nesterov), weight_decay != 0
     for param, grad, state in zip(params, grads, states):
-        buffer = state.get("momentum_buffer") if momentum else None
-        tensors = [param, grad] if buffer is None else [param, buffer, grad]
-        ready = buffer is not None or not momentum
-        if not ready or not _in_place(tensors, numbers, MOMENTUM, buffer is not None, *variant):
-            _ordinary(_sgd_rule, param, grad, state, group)
+        if param._array.size >= LEAST:
+            buffer = state.get("momentum_buffer") if momentum else None
+            tensors = [param, grad] if buffer is None else [param, buffer, grad]
+            ready = buffer is not None or not momentum
+            if ready and _in_place(tensors, numbers, MOMENTUM, buffer is not None, *variant):
+                continue
+        rule(param, -grad if options.maximize else grad, state, options)
 
 
 def attach() -> None:
