@@ -16,7 +16,8 @@ class Lists:
 
 _PRODUCTS = (
     "mm bmm matmul addmm addbmm baddbmm linear convolution conv1d conv2d conv3d conv_transpose1d conv_transpose2d "
-    "conv_transpose3d scaled_dot_product_attention chain_matmul multi_dot linalg_multi_dot linalg_vecdot prelu"
+    "conv_transpose3d scaled_dot_product_attention chain_matmul multi_dot linalg_multi_dot linalg_vecdot prelu "
+    "fused_lstm fused_rnn"
 )
 _LOSSES = (
     "cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss kl_div binary_cross_entropy_with_logits ctc_loss "

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import tenfold
 from tenfold import Tensor
 from tenfold.nn import functional as F, init
-from tenfold.nn.layers.rnn.recurrence import CELLS, State, run_direction
+from tenfold.nn.layers.rnn.recurrence import State, run_direction
 from tenfold.nn.module import Module
 from tenfold.nn.parameter import Parameter
 from tenfold.nn.utils.rnn import PackedSequence
@@ -141,6 +141,8 @@ class RNNBase(Module):
         state = self._initial(hx, steps.size(1), steps, batched)
         length, batch, _ = steps.shape
         self._check_features(steps)
+        if not length:
+            raise RuntimeError(f"{type(self).__name__}: Expected sequence length to be larger than 0 in RNN")
         data, last = self._run(steps.reshape(length * batch, steps.size(2)), [batch] * length, state)
         output = data.reshape(length, batch, data.size(1))
         if not batched:
@@ -160,21 +162,22 @@ class RNNBase(Module):
 
     def _run(self, data: Tensor, sizes: list[int], state: State) -> tuple[Tensor, State]:
         """All layers and directions over flat steps; states are (layers * directions, B, H)."""
-        cell = CELLS[self.mode]
         directions = 2 if self.bidirectional else 1
+        starts = list(zip(*(part.unbind() for part in state), strict=True))
         lasts: list[State] = []
         for layer in range(self.num_layers):
             outputs = []
             for direction in range(directions):
-                place = layer * directions + direction
-                start = tuple(part[place] for part in state)
+                start = starts[layer * directions + direction]
                 weights = self._weights(f"_l{layer}{'_reverse' if direction else ''}")
-                output, last = run_direction(cell, data, sizes, start, weights, bool(direction))
+                output, last = run_direction(self.mode, data, sizes, start, weights, bool(direction))
                 outputs.append(output)
                 lasts.append(last)
             data = tenfold.cat(outputs, 1) if directions == 2 else outputs[0]
             if self.dropout and layer < self.num_layers - 1:
                 data = F.dropout(data, self.dropout, self.training)
+        if len(lasts) == 1:
+            return data, tuple(part.unsqueeze(0) for part in lasts[0])
         return data, tuple(tenfold.stack(parts) for parts in zip(*lasts, strict=True))
 
     def _initial(self, hx: Any, batch: int, like: Tensor, batched: bool) -> State:

@@ -1,7 +1,6 @@
-"""One direction of one recurrent layer, over packed steps.
+"""One step of a recurrent cell, and one direction of one recurrent layer over packed steps, which is a fused operator.
 
-A padded batch is the special case in which every step has all sequences. All input products are done at once, before
-the loop.
+A padded batch is the special case in which every step has all sequences.
 """
 
 from __future__ import annotations
@@ -12,6 +11,9 @@ from typing import Any
 import tenfold
 from tenfold import Tensor
 from tenfold.nn import functional as F
+from tenfold.nn.ops.rnn.gru import fused_gru
+from tenfold.nn.ops.rnn.lstm import fused_lstm
+from tenfold.nn.ops.rnn.plain import fused_rnn
 
 State = tuple[Tensor, ...]  # (h,) or (h, c), each (B, H)
 Cell = Callable[[Tensor, Tensor | None, State, Any], State]
@@ -52,47 +54,16 @@ CELLS: dict[str, Cell] = {
 
 
 def run_direction(
-    cell: Cell, data: Tensor, batch_sizes: list[int], state: State, weights: list[Tensor | None], reverse: bool
+    mode: str, data: Tensor, batch_sizes: list[int], state: State, weights: list[Tensor | None], reverse: bool
 ) -> tuple[Tensor, State]:
     """(outputs, last state) of the steps `data` (sum of batch_sizes, I); weights: w_ih, w_hh, b_ih, b_hh, w_hr (None
     where absent).
     """
-    w_ih, w_hh, b_ih, b_hh, w_hr = weights
-    steps: list[Tensor] = list(F.linear(data, w_ih, b_ih).split(batch_sizes))
-    walk = _backwards if reverse else _forwards
-
-    def advance(from_input: Tensor, current: State) -> State:
-        new = cell(from_input, b_hh, current, w_hh)
-        return new if w_hr is None else (F.linear(new[0], w_hr), *new[1:])
-
-    outputs, last = walk(advance, steps, batch_sizes, state)
-    return tenfold.cat(outputs), last
-
-
-def _forwards(advance: Any, steps: list[Tensor], sizes: list[int], state: State) -> tuple[list[Tensor], State]:
-    """First step to last; sequences that end leave from the back of the batch."""
-    outputs, ended = [], []
-    current = state
-    for step, size in zip(steps, sizes, strict=True):
-        if size < current[0].size(0):
-            ended.append(tuple(part[size:] for part in current))
-            current = tuple(part[:size] for part in current)
-        current = advance(step, current)
-        outputs.append(current[0])
-    if not ended:
-        return outputs, current
-    return outputs, tuple(tenfold.cat(parts) for parts in zip(current, *reversed(ended), strict=True))
-
-
-def _backwards(advance: Any, steps: list[Tensor], sizes: list[int], state: State) -> tuple[list[Tensor], State]:
-    """Last step to first; shorter sequences join at the back of the batch with their first state."""
-    outputs = []
-    current = tuple(part[: sizes[-1]] for part in state)
-    for step, size in zip(reversed(steps), reversed(sizes), strict=True):
-        present = current[0].size(0)
-        if size > present:
-            joining = tuple(part[present:size] for part in state)
-            current = tuple(tenfold.cat(pair) for pair in zip(current, joining, strict=True))
-        current = advance(step, current)
-        outputs.append(current[0])
-    return outputs[::-1], current
+    if mode == "LSTM":
+        output, h, c, *_ = fused_lstm(data, *state, *weights, batch_sizes, reverse)
+        return output, (h, c)
+    if mode == "GRU":
+        output, h, _ = fused_gru(data, *state, *weights[:4], batch_sizes, reverse)
+    else:
+        output, h = fused_rnn(data, *state, *weights[:4], batch_sizes, reverse, mode == "RNN_RELU")
+    return output, (h,)

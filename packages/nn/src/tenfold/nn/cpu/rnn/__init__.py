@@ -1,0 +1,1 @@
+"""NumPy kernels of recurrence over whole sequences."""

@@ -1,0 +1,141 @@
+"""Long short-term memory, step after step in place."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tenfold.dispatch.kernels import kernel
+from tenfold.nn.cpu.array_kernel import array_kernel
+from tenfold.nn.cpu.rnn.steps import Array, by_step, conjugated, first_rows, input_sums, products_of_steps
+from tenfold.nn.ops.rnn import lstm as ops
+from tenfold.nn.ops.rnn.steps import previous, walk
+
+
+@kernel(ops.fused_lstm, device="cpu")
+@array_kernel(rounded=3)
+def fused_lstm(
+    input: Array,
+    hx: Array,
+    cx: Array,
+    w_ih: Array,
+    w_hh: Array,
+    b_ih: Array | None,
+    b_hh: Array | None,
+    w_hr: Array | None,
+    batch_sizes: list[int],
+    reverse: bool,
+) -> tuple[Array, Array, Array, Array, Array]:
+    """All outputs, the last h and c, all gates and all c.
+
+    The sums in the gates are negated, so that one exp serves the three sigmoids, 1 / (1 + exp(-x)); of g, whose part that
+    overwrites, the tanh is taken before. Each step's gates lie one after the other, so that few loops go over them.
+    """
+    sums = input_sums(input, w_ih, b_ih, b_hh)
+    np.negative(sums, out=sums)
+    N, H, dtype = len(sums), cx.shape[1], sums.dtype
+    out, cells, gates = np.empty((N, hx.shape[1]), dtype), np.empty((N, H), dtype), np.empty((4 * N, H), dtype)
+    h, c, one = np.array(hx, order="C"), np.array(cx, order="C"), np.ones((), dtype)
+    padded, width = batch_sizes[0] == batch_sizes[-1], -1
+    steps = (by_step(x, batch_sizes, reverse) for x in (sums.reshape(N, 4, H), cells, out))
+    with products_of_steps(len(hx), w_hh) as product:
+        for (rows, n), x, new, y in zip(walk(batch_sizes, reverse), *steps, strict=True):
+            if n != width:
+                width, from_state, t = n, np.empty((n, 4 * H), dtype), np.empty((n, H), dtype)
+                added = from_state.reshape(n, 4, H).transpose(1, 0, 2)
+            k = gates[4 * rows.start : 4 * rows.stop].reshape(4, n, H)
+            i, f, g, o = k
+            product(first_rows(h, n), w_hh.T, from_state)
+            np.subtract(x.transpose(1, 0, 2), added, k)
+            np.tanh(g, t)
+            np.exp(k, k)
+            np.add(k, one, k)
+            np.reciprocal(k, k)
+            np.negative(t, g)
+            np.multiply(f, first_rows(c, n), new)
+            np.multiply(i, g, t)
+            np.add(new, t, new)
+            np.tanh(new, t)
+            if w_hr is None:
+                np.multiply(o, t, y)
+            else:
+                np.matmul(np.multiply(o, t, t), w_hr.T, y)
+            if padded:
+                h, c = y, new
+            else:
+                h[:n], c[:n] = y, new
+    return out, h.copy(), c.copy(), gates, cells
+
+
+@kernel(ops.fused_lstm_grad, device="cpu")
+@array_kernel(rounded=5)
+@conjugated(3, results=(0, 1, 2, 4))
+def fused_lstm_grad(
+    grad: Array,
+    grad_h: Array,
+    grad_c: Array,
+    input: Array,
+    hx: Array,
+    cx: Array,
+    w_ih: Array,
+    w_hh: Array,
+    b_ih: Array | None,
+    b_hh: Array | None,
+    w_hr: Array | None,
+    gates: Array,
+    cells: Array,
+    batch_sizes: list[int],
+    reverse: bool,
+) -> tuple[Array, Array, Array, Array, Array]:
+    """The gradients for the sums in the gates, hx and cx; with w_hr each h before and its gradient after projection.
+
+    What multiplies the flow of h and of c is known before the way back begins, so it is computed for all steps at once.
+    """
+    quarters = _quarters(gates, batch_sizes)
+    before = np.concatenate(previous(cells, cx, batch_sizes, reverse))
+    inner, of_cell, h = _slopes(quarters, *(v.reshape(quarters.shape[1:]) for v in (cells, before)), w_hr is not None)
+    flat = inner.reshape(len(inner), 4 * cx.shape[1])
+    d_out = np.empty((len(h), hx.shape[1]), inner.dtype)
+    d_h, d_c, spare = np.array(grad_h, order="C"), np.array(grad_c, order="C"), np.empty(cx.shape, inner.dtype)
+    steps = (by_step(x, batch_sizes, reverse)[::-1] for x in (inner, flat, np.ascontiguousarray(grad), of_cell))
+    with products_of_steps(len(hx), w_hh) as product:
+        for (rows, n), x, all_x, g, slope in zip(walk(batch_sizes, reverse)[::-1], *steps, strict=True):
+            before, after, t = first_rows(d_c, n), first_rows(d_h, n), first_rows(spare, n)
+            of_c, of_h = x[:, :3], x[:, 3]
+            np.add(after, g, after)
+            d = after
+            if w_hr is not None:
+                d_out[rows] = after
+                d = np.matmul(after, w_hr)
+            np.multiply(d, slope, t)
+            np.add(before, t, before)
+            np.multiply(of_c, before[:, None], of_c)
+            np.multiply(of_h, d, of_h)
+            product(all_x, w_hh, after)
+            np.multiply(before, gates[4 * rows.start + n : 4 * rows.start + 2 * n], before)
+    return flat, d_h, d_c, h, d_out
+
+
+def _quarters(gates: Array, batch_sizes: list[int]) -> Array:
+    """i, f, g and o one after the other, (4, steps, B, H); of packed steps (4, 1, sum of batch_sizes, H)."""
+    H, size = gates.shape[1], batch_sizes[0]
+    if size == batch_sizes[-1]:
+        return gates.reshape(len(batch_sizes), 4, size, H).transpose(1, 0, 2, 3)
+    steps = [gates[4 * rows.start : 4 * rows.stop].reshape(4, n, H) for rows, n in walk(batch_sizes, False)]
+    return np.concatenate(steps, 1)[:, None]
+
+
+def _slopes(quarters: Array, cells: Array, before: Array, projected: bool) -> tuple[Array, Array, Array]:
+    """What the gradients of c (i, f, g) and h (o) are multiplied by, what h's is on its way to c; and o tanh(c) or nothing."""
+    i, f, g, o = quarters
+    *lead, H = cells.shape
+    N = lead[0] * lead[1]
+    slopes, t, spare = np.empty((*lead, 4, H), cells.dtype), np.tanh(cells), np.empty_like(cells)
+    for place, (gate, other) in enumerate(((i, g), (f, before), (g, i), (o, t))):
+        np.subtract(1, gate, spare)  # 1 - gate loses nothing where the gate is nearly 1
+        np.multiply(spare, gate + 1 if gate is g else gate, spare)
+        np.multiply(spare, other, slopes[:, :, place])
+    h = (o * t).reshape(N, H) if projected else np.empty((0, H), cells.dtype)
+    np.multiply(t, t, t)
+    np.subtract(1, t, t)
+    np.multiply(t, o, t)
+    return slopes.reshape(N, 4, H), t.reshape(N, H), h

@@ -1,0 +1,1 @@
+"""Recurrence over whole sequences: one operator per layer and direction."""
