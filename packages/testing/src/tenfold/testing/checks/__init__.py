@@ -10,7 +10,7 @@ from tenfold.testing.checks.forms import inplace, method, out, python_operator
 from tenfold.testing.checks.gradient import first_gradient, gradient_memory, second_gradient
 from tenfold.testing.checks.rule import dtypes, memory, shape_rule
 from tenfold.testing.checks.special import special
-from tenfold.testing.checks.transforms import batching, forward_mode, forward_over_reverse
+from tenfold.testing.checks.transforms import batching, forward_mode, forward_over_reverse, gradients_of_batches
 from tenfold.testing.checks.value import conditions, layouts, unchanged, value
 
 CHECKS: dict[str, Callable[[Case], Iterator[Result]]] = {
@@ -18,7 +18,7 @@ CHECKS: dict[str, Callable[[Case], Iterator[Result]]] = {
     for check in (
         value, layouts, conditions, unchanged, memory, shape_rule, dtypes, method, out, inplace, python_operator, errors,
         refuses_wrong_types, first_gradient, second_gradient, gradient_memory, special, batching,
-        forward_mode, forward_over_reverse,
+        forward_mode, forward_over_reverse, gradients_of_batches,
     )
 }  # fmt: skip
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -122,6 +124,57 @@ def forward_over_reverse(case: Case) -> Iterator[Result]:
         _close(case, "forward over reverse mode", ahead, back)
 
     yield from each_problem(case, "forward_over_reverse", _where_kernels_are(case, compare))
+
+
+@unless(lambda case: _no_batches(case) or no_derivatives(case))
+def gradients_of_batches(case: Case) -> Iterator[Result]:
+    """`vmap` of a gradient, and the gradient of a `vmap`, are the gradients of the examples one by one."""
+
+    def compare(problem: Problem) -> None:
+        if problem.empty:
+            return
+        from tenfold.func import grad, vmap
+
+        function = differentiable(problem)
+        first = [leaf.detach() for leaf in problem.leaves]
+        second = first if case.registered.related else [_another(t) for t in first]
+        places = tuple(range(len(first)))
+
+        def scalar(*leaves: Any) -> Any:
+            return _real_sum(function(*leaves))
+
+        def slopes(*leaves: Any) -> Any:
+            return grad(scalar, argnums=places)(*leaves)
+
+        try:
+            looped = [slopes(*first), slopes(*second)]
+        except (RuntimeError, ValueError, IndexError):  # in another order the values are not what the operator takes
+            second, looped = first, [slopes(*first)] * 2
+        batches = tuple(stack([a, b]) for a, b in zip(first, second))
+        expected = tuple(stack(list(pair)) for pair in zip(*looped))
+        with _allowing_loops():
+            assert_same(vmap(slopes)(*batches), expected, f"vmap of the gradient of {case.operator.name}")
+            outer = grad(lambda *given: vmap(scalar)(*given).sum(), argnums=places)(*batches)
+        assert_same(outer, expected, f"the gradient of the vmap of {case.operator.name}")
+
+    yield from each_problem(case, "gradients_of_batches", _where_kernels_are(case, compare))
+
+
+def _real_sum(results: tuple[Any, ...]) -> Any:
+    """One real number that depends on every element of the results."""
+    total: Any = 0
+    for r in results:
+        weighted = (r * direction(r, 1)).sum()
+        total = total + (weighted.real if weighted.is_complex() else weighted)
+    return total
+
+
+@contextlib.contextmanager
+def _allowing_loops() -> Iterator[None]:
+    """An operator without a batching rule warns that it is slow, which is not what is compared."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "vmap: there is no batching rule")
+        yield
 
 
 def differentiable(problem: Problem) -> Callable[..., tuple[Any, ...]]:
