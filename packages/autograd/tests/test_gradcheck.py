@@ -104,7 +104,7 @@ def test_results_that_change_between_passes() -> None:
 
     with pytest.raises(RuntimeError, match="not reentrant"):
         gradcheck(noisy, (leaf(1.0),), rtol=1.0)
-    assert gradcheck(noisy, (leaf(1.0),), rtol=1.0, nondet_tol=0.1)
+    assert gradcheck(noisy, (leaf(1.0),), rtol=1.0, nondet_tol=0.1, check_undefined_grad=False)
 
 
 def test_an_input_that_the_function_also_reaches_by_itself():
@@ -118,3 +118,55 @@ def test_inputs_and_outputs_without_elements():
     w = tenfold.ones(3, dtype=tenfold.float64, requires_grad=True)
     empty = tenfold.ones(0, 3, dtype=tenfold.float64, requires_grad=True)
     assert gradcheck(lambda x, w: x * w, (empty, w))
+
+
+def test_sparse_inputs_by_stored_elements_or_by_all():
+    pytest.importorskip("tenfold.sparse")
+    x = tenfold.tensor([[1.0, 0.0], [0.0, 2.0]], dtype=tenfold.float64)
+    for layout in (tenfold.sparse_coo, tenfold.sparse_csr, tenfold.sparse_csc):
+        for fast in (False, True):
+            for masked in (False, True):
+                sparse = x.to_sparse(layout=layout).requires_grad_()
+                assert gradcheck(lambda s: s.to_dense() ** 2, (sparse,), masked=masked, fast_mode=fast)
+    with pytest.raises(ValueError, match="Sparse output is not supported"):
+        gradcheck(lambda s: s * 2, (x.to_sparse().requires_grad_(),))
+
+
+def test_a_backward_that_cannot_do_without_gradients():
+    def fragile(x: Tensor) -> Tensor:
+        y = x.clone()
+        y.register_hook(lambda g: _refuse() if g is None else None)
+        return y
+
+    with (
+        pytest.warns(UserWarning, match="undefined gradient support"),
+        pytest.raises(RuntimeError, match="Expected backward function to handle undefined output grads"),
+    ):
+        gradcheck(fragile, (leaf(1.0),))
+
+
+def _refuse() -> None:
+    raise RuntimeError("no gradient")
+
+
+def test_inputs_of_low_precision_or_repeated_memory():
+    with pytest.warns(UserWarning, match="not a double precision"):
+        assert gradcheck(lambda x: x, (tenfold.ones(1, requires_grad=True),), atol=1e-1)
+    with pytest.raises(RuntimeError, match="The 0th input has a dimension with stride 0"):
+        gradcheck(lambda x: x, (leaf(1.0).expand(2, 2),))
+
+
+def test_jacobians_as_older_programs_ask_for_them():
+    from tenfold.autograd.gradcheck import get_analytical_jacobian, get_numerical_jacobian
+
+    x, y = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    with pytest.warns(FutureWarning, match="private API"):
+        numerical = get_numerical_jacobian(lambda xs: xs[0] * xs[1], (x, y), eps=1e-4)
+    with pytest.warns(FutureWarning, match="private API"):
+        found, reentrant, sizes, dtypes = get_analytical_jacobian((x, y), x * y)
+    assert reentrant and sizes and dtypes
+    for a, b, expected in zip(numerical, found, ([3.0, 4.0], [1.0, 2.0])):
+        assert b.diagonal().tolist() == expected
+        assert tenfold.allclose(a, b)
+    with pytest.warns(FutureWarning), pytest.raises(ValueError, match=r"Expected grad_out to be 1\.0"):
+        get_numerical_jacobian(lambda xs: xs[0], (x,), grad_out=2.0)

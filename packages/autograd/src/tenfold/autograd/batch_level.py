@@ -8,6 +8,7 @@ from typing import Any
 from tenfold.autograd.batches import Batch, move
 from tenfold.autograd.batching import find, rule_for
 from tenfold.autograd.levels import Below, Transform
+from tenfold.autograd.transform_printing import in_scopes, tracking
 from tenfold.dispatch.full import explained
 from tenfold.dispatch.inplace import check_writable, write_back
 from tenfold.dispatch.meta import Meta
@@ -135,4 +136,4 @@ class BatchLevel(Transform):
 
     def repr_of(self, tensor: Tensor) -> str:
         value, dim = self.unwrap(tensor)
-        return f"BatchedTensor(lvl={self.level}, bdim={dim}, value={value!r})"
+        return in_scopes(f"BatchedTensor(lvl={self.shown}, bdim={dim}, value={value!r})", tracking(tensor))

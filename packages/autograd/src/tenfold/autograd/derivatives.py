@@ -30,7 +30,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
     """
     leaves, spec = flatten(primals)
     _require_tensors(leaves)
-    scope = Scope(current())
+    scope = Scope(current(), func)
     with scope:
         inputs = [scope.begin(t) for t in leaves]
         output, aux = split_aux("vjp", func(*unflatten(inputs, spec)), has_aux)
@@ -149,7 +149,7 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
         places = selected("grad", argnums, args)
         leaves, spec = flatten(tuple(args[i] for i in places))
         _require_tensors(leaves)
-        scope = Scope(current())
+        scope = Scope(current(), func)
         with scope:
             inputs = [scope.begin(t) for t in leaves]
             result = func(*replaced(args, places, unflatten(inputs, spec)), **kwargs)
@@ -208,7 +208,7 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
     """
     given, spec = _check_jvp(primals, tangents)
     directions = flatten(tangents)[0]
-    with DualLevel() as level:
+    with DualLevel(func) as level:
         duals = [level.wrap(p, t) for p, t in zip(given, directions)]
         output, aux = split_aux("jvp", func(*unflatten(duals, spec)), has_aux)
         outputs, out_spec = flatten(output)

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from tenfold.autograd.batching import find as find_batching
+from tenfold.autograd.captures import check_captured
 from tenfold.autograd.geometry import extent
 from tenfold.autograd.levels import Below, Transform
 from tenfold.autograd.tangents import draws, find as find_pushforward, push
+from tenfold.autograd.transform_printing import in_scopes, tracking
 from tenfold.dispatch.inplace import check_writable, write_back
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import Operator
@@ -32,6 +34,10 @@ class DualLevel(Transform):
     """One forward-mode derivative."""
 
     enabled = True  # whether tangents are pushed on; forward_ad._set_fwd_grad_enabled
+
+    def __init__(self, function: Any = None) -> None:
+        super().__init__()
+        self.function = function  # the user's, which must not write to what it captures
 
     def wrap(self, primal: Tensor, tangent: Tensor | None) -> Tensor:
         """A wrapper around a primal and its tangent."""
@@ -117,6 +123,8 @@ class DualLevel(Transform):
         place, place_tangent = self.unwrap(target)
         check_writable(name, place)
         if tangent is not None and not _holds(place_tangent, tangent):
+            if not self.owns(target):
+                check_captured(name, target, self.function)
             place_tangent = self._give_tangent(target, place_tangent, tangent)
             place = target._array.value
         write_back(name, place, value)
@@ -157,7 +165,7 @@ class DualLevel(Transform):
 
     def repr_of(self, tensor: Tensor) -> str:
         primal, tangent = self.unwrap(tensor)
-        return f"DualTensor(lvl={self.level}, primal={primal!r}, tangent={tangent!r})"
+        return in_scopes(f"DualTensor(lvl={self.shown}, primal={primal!r}, tangent={tangent!r})", tracking(tensor))
 
 
 def _holds(place: Tensor | None, coming: Tensor) -> bool:

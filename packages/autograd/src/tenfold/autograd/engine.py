@@ -7,6 +7,7 @@ from sys import getrefcount
 from typing import Any
 
 from tenfold.autograd import anomaly, hooks
+from tenfold.autograd.fresh_stack import on_fresh_stack
 from tenfold.autograd.nodes import AccumulateGrad, Node
 from tenfold.dispatch.meta import contiguous_strides
 from tenfold.dispatch.runtime import STATE, set_grad_enabled_here
@@ -23,10 +24,14 @@ def run(
     With `captures` (nodes as keys) the gradients that arrive at those nodes are stored there, and only paths to them
     are walked; `accumulate` says whether leaves get `.grad`, `only` restricts that to some leaves.
     """
+    outer = TASKS.current
+    if outer is not None and outer.depth >= DEEPEST:
+        on_fresh_stack(lambda: run(roots, keep_graph, create_graph, captures, accumulate, only), _forget_task)
+        return
     targets = None if captures is None and only is None else {*(captures or ()), *(only or ())}
     pending = _count_edges([node for node, _ in roots])
     useful = None if targets is None else _leading_to(pending, targets)
-    outer, task = TASKS.current, Task(accumulate and targets is None, pending if useful is None else useful)
+    task = Task(accumulate and targets is None, pending if useful is None else useful, 0 if outer is None else outer.depth + 1)
     TASKS.current = task
     layers, previous = STATE.layers, STATE.grad_enabled
     # Layers such as autocast and tracing are about the forward pass; a profiler asks to see this one too.
@@ -45,9 +50,10 @@ def run(
 class Task:
     """One backward pass under way: what nodes that run inside it may ask."""
 
-    __slots__ = ("__weakref__", "callbacks", "reached", "whole")
+    __slots__ = ("__weakref__", "callbacks", "depth", "reached", "whole")
 
-    def __init__(self, whole: bool, reached: Any) -> None:
+    def __init__(self, whole: bool, reached: Any, depth: int) -> None:
+        self.depth = depth  # how many passes it is inside of, in this thread
         self.reached = reached  # the nodes that get gradients
         self.whole = whole  # whether all leaves get their gradients, so that a nested pass adds what belongs to this one
         self.callbacks: list[Any] = []
@@ -58,6 +64,12 @@ class _Tasks(threading.local):
 
 
 TASKS = _Tasks()
+DEEPEST = 20  # passes inside one another on one stack; Python's is exhausted by about 70
+
+
+def _forget_task() -> None:
+    """Count the depth of passes anew, in a thread that has just begun."""
+    TASKS.current = None
 
 
 def queue_callback(callback: Any) -> None:
@@ -121,11 +133,10 @@ def _walk(  # noqa: C901 - the whole of the path, case by case
             if not keep_graph:
                 node.release()
         else:
-            if g is not None:
-                if node._extra:
-                    g = hooks.arriving(node, g)
-                if captures is not None and node in captures:
-                    captures[node] = g
+            if node._extra:
+                g = hooks.arriving(node, g)
+            if g is not None and captures is not None and node in captures:
+                captures[node] = g
             if node.is_leaf:
                 if g is not None and accumulate:
                     if node._extra:
@@ -177,12 +188,17 @@ def _add(grads: dict[Node, Any], n: Node, r: Any, owned: set[Node], create_graph
     if n in owned and r._key.level is None:
         known.add_(r)
         return
-    total = grads[n] = known + r
+    total = grads[n] = _sum(known, r)
     # Inside vmap a sum may lack the batch dimension that a later term has.
-    if not create_graph and total._key.level is None:
+    if not create_graph and total._key.level is None and not total.is_sparse:
         owned.add(n)
     else:
         owned.discard(n)
+
+
+def _sum(known: Any, g: Any) -> Any:
+    """The sum of two gradients, strided if one of them is: only a strided tensor may be added a sparse one to."""
+    return g + known if known.is_sparse and not g.is_sparse else known + g
 
 
 def _deposit(node: Any, g: Any, grads: dict[Node, Any]) -> None:
@@ -208,8 +224,8 @@ def _accumulate(node: AccumulateGrad | Any, g: Any, create_graph: bool) -> None:
             leaf._grad = alike
         else:
             leaf._grad = g if private else g.clone()
-    elif create_graph or STATE.grad_enabled:
-        leaf._grad = present + g
+    elif create_graph or STATE.grad_enabled or (present.is_sparse and not g.is_sparse):
+        leaf._grad = _sum(present, g)
     else:
         present.add_(g)
     if node._extra is not None:

@@ -186,7 +186,7 @@ class _FunctionMeta(type):
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
         super().__init__(name, bases, namespace)
-        cls._node_class = type(name + "Backward", (FunctionNode,), {"_function": cls})
+        cls._node_class = cls._backward_cls = type(name + "Backward", (FunctionNode,), {"_function": cls})
 
 
 class Function(metaclass=_FunctionMeta):

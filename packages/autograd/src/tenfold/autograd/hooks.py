@@ -18,7 +18,11 @@ def register_tensor_hook(tensor: Any, hook: Any) -> RemovableHandle:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if not callable(hook):
         raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
-    return add_hook(node.extras().setdefault("tensor", {}), hook)
+    if not node.is_output:
+        return add_hook(node.extras().setdefault("tensor", {}), hook)
+    table: dict[int, Any] = node.extras().setdefault("tensor", {})
+    node.parent.extras().setdefault("outputs", {})[node.index] = table  # that node runs without this result's gradient, too
+    return add_hook(table, hook)
 
 
 def register_post_accumulate_hook(tensor: Any, hook: Any) -> RemovableHandle:
@@ -46,15 +50,20 @@ def retain_grad(tensor: Any) -> None:
 
 
 def arriving(node: Node, g: Any) -> Any:
-    """Run what waits for the gradient that arrives at `node`, whether or not the node runs: tensor hooks, retained gradients."""
+    """Run what waits for the gradient that arrives at `node`, whether or not the node runs: tensor hooks, retained gradients.
+
+    Hooks get None where the nodes before gave none; of one of several results this is seen when their node runs.
+    """
     extra = node._extra
     assert extra is not None
+    if g is None and node.is_output:
+        return None
     for hook in list(extra.get("tensor", {}).values()):
         replaced = hook(g)
         if replaced is not None:
             _check_replacement(node, replaced, g)
             g = replaced
-    if "retain" in extra:
+    if "retain" in extra and g is not None:
         tensor = extra["retain"]()
         if tensor is not None:
             tensor._grad = g if tensor.grad is None else tensor.grad + g
@@ -64,6 +73,10 @@ def arriving(node: Node, g: Any) -> Any:
 def before(node: Node, g: Any) -> Any:
     """Run the node's own prehooks."""
     assert node._extra is not None
+    for index, table in node._extra.get("outputs", {}).items():
+        if g[index] is None:
+            for hook in list(table.values()):
+                g[index] = hook(None)
     for hook in list(node._extra.get("pre", {}).values()):
         gs = tuple(g) if isinstance(g, list) else (g,)
         replaced = hook(gs)
@@ -86,7 +99,7 @@ def accumulated(node: Node, leaf: Any, g: Any) -> None:
 def _check_replacement(node: Node, replaced: Any, g: Any) -> None:
     if not hasattr(replaced, "_array"):
         raise TypeError(f"expected Tensor from a hook of {node.name()}, but hook returned {type(replaced).__name__}")
-    if replaced._array.shape != g._array.shape:
+    if g is not None and replaced._array.shape != g._array.shape:
         raise RuntimeError(
             f"hook of {node.name()} has changed the size of value: got {list(replaced.shape)}, expected {list(g.shape)}"
         )

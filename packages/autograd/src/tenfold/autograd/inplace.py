@@ -9,7 +9,9 @@ from __future__ import annotations
 from sys import getrefcount
 from typing import Any
 
+from tenfold.autograd.captures import check_captured
 from tenfold.autograd.geometry import extent, through_memory
+from tenfold.autograd.levels import SCOPES
 from tenfold.autograd.nodes import RELEASED, Node
 from tenfold.autograd.recording import second_time
 from tenfold.dispatch.inplace import forbidden
@@ -133,6 +135,8 @@ def rebase(target: Any, result: Any, shared: bool = False) -> None:
     `shared`: whether the result is somebody's tensor, whose node stays its own.
     """
     old, base = target._node, target._base
+    if SCOPES.depth and old is None and result._node is not None:
+        check_captured("an in-place operation", target if base is None else base, SCOPES.open[-1].function)
     if base is None:
         base = target
         target._node = _own_node(result, shared) if result._node is not None else _follow(Overwritten, old, target)

@@ -12,6 +12,7 @@ from tenfold.autograd.derivatives import jvp, replaced, require_real, selected, 
 from tenfold.autograd.pytree import flatten, unflatten
 from tenfold.autograd.vmap import vmap
 from tenfold.ops.creation.factories import place, zeros
+from tenfold.ops.indexing.joining import stack
 from tenfold.ops.view.shapes import permute, reshape
 from tenfold.tensor.tensor import Tensor
 
@@ -57,6 +58,7 @@ def jacrev(
         inputs, in_spec = flatten(chosen)
         require_real("jacrev", inputs, "input")
 
+        @functools.wraps(func)
         def restricted(*values: Any) -> Any:
             return func(*replaced(args, places, values), **kwargs)
 
@@ -83,6 +85,8 @@ def _mapped(function: Function, basis: list[Tensor], chunk_size: int | None, in_
     count = basis[0].shape[0]
     if not count:
         return None
+    if chunk_size == 1:  # no batches, so that what cannot be batched may happen
+        return [stack(list(rows)) for rows in zip(*[function(*[b[i] for b in basis]) for i in range(count)])]
     if in_place and chunk_size is not None and chunk_size < count:
         return _written(vmap(function, randomness="same"), basis, chunk_size)
     return vmap(function, chunk_size=chunk_size, randomness="same")(*basis)
@@ -130,6 +134,7 @@ def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomnes
         basis, starts = unit_vectors(inputs)
         seen: dict[str, Any] = {}
 
+        @functools.wraps(func)
         def restricted(*values: Any) -> Any:
             return func(*replaced(args, places, values), **kwargs)
 

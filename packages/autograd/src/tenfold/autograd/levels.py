@@ -24,9 +24,10 @@ new = object.__new__
 
 
 class _Scopes(threading.local):
-    """How many functions this thread is differentiating by their arguments (`grad`, `vjp` and what is made of them)."""
+    """The functions that this thread is differentiating by their arguments (`grad`, `vjp` and what is made of them)."""
 
-    depth = 0
+    depth = 0  # how many there are
+    open: tuple[Any, ...] = ()  # their scopes, outermost first
 
 
 SCOPES = _Scopes()
@@ -59,6 +60,7 @@ class Transform:
     """One entered level; `with transform:` is its extent. Subclasses are `BatchLevel` and `DualLevel`."""
 
     level = 0
+    shown = 0  # the number by which users see it: functions being differentiated count, too
     closed = False
     by_hand = False  # entered with forward_ad: the user sees the wrappers, and may go backward from them
     # Whether a tape of a lower level records what this level computes.
@@ -69,6 +71,7 @@ class Transform:
 
     def __enter__(self) -> Any:
         self.level = STATE.transforms[-1].level + 1 if STATE.transforms else 1
+        self.shown = self.level + SCOPES.depth
         set_transforms((*STATE.transforms, self))
         return self
 

@@ -34,19 +34,24 @@ class ScopeLeaf(AccumulateGrad):
 class Scope:
     """The extent of one function's differentiation; `outputs` are its results once it ran."""
 
-    def __init__(self, transform: Transform | None) -> None:
+    def __init__(self, transform: Transform | None, function: Any = None) -> None:
+        self.function = function  # the user's, which must not write to what it captures
+        self.starts: list[Node] = []
         self.outer_recorded = STATE.grad_enabled
         self.leaves: list[ScopeLeaf] = []
         self.mode = enable_grad()
         self.transform = transform  # on whose wrappers the tape of this scope is; None: on plain tensors
 
     def __enter__(self) -> None:
+        self.shown = 1 + SCOPES.depth + len(STATE.transforms)
         SCOPES.depth += 1
+        SCOPES.open = (*SCOPES.open, self)
         self.mode.__enter__()
 
     def __exit__(self, *exc: object) -> None:
         self.mode.__exit__(*exc)
         SCOPES.depth -= 1
+        SCOPES.open = SCOPES.open[:-1]
         # From here on nobody but the scope's own pullback asks for gradients at these leaves.
         for leaf in self.leaves:
             leaf.closed = True
@@ -70,6 +75,7 @@ class Scope:
             leaf = ScopeLeaf(started)
             started._node = leaf
             self.leaves.append(leaf)
+        self.starts.append(started._node)
         return started  # type: ignore[no-any-return]
 
     def is_live(self, tensors: Iterable[Any]) -> bool:

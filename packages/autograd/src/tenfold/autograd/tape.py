@@ -15,11 +15,13 @@ from tenfold.autograd.levels import SCOPES
 from tenfold.autograd.nodes import AccumulateGrad, Node, Output
 from tenfold.autograd.recording import make_attach
 from tenfold.dispatch.devices import CPU
+from tenfold.dispatch.gradmode import enable_grad
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import RUNTIME
 from tenfold.ops.creation.factories import ones
 from tenfold.ops.creation.like import ones_like, zeros_like
 from tenfold.settings.warnings import warn_once
+from tenfold.tensor.holding import Holding
 from tenfold.tensor.tensor import Tensor, wrap
 
 __all__ = [
@@ -101,6 +103,9 @@ def _roots(outputs: tuple[Any, ...], grads: tuple[Any, ...], what: str) -> list[
             roots.append((_entry(t), _edge_gradient(t, g)))
             continue
         t = _primal(t)
+        if isinstance(t, Holding):  # one of another layout: by its elements, those that are not stored included
+            with enable_grad():
+                t, g = t.to_dense(), g.to_dense() if isinstance(g, Holding) else g
         if t._node is None:
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
         roots.append((t._node, _root_gradient(t, g, i)))
@@ -196,7 +201,7 @@ def _receiving(t: Any) -> Node:
         return t.node  # type: ignore[no-any-return]
     node = _node_of(t, "backward")
     if not node.is_leaf:
-        retain_grad(t)
+        retain_grad(_on_tape(t))
     return node
 
 
@@ -207,8 +212,13 @@ def _primal(t: Any) -> Any:
     return t
 
 
+def _on_tape(t: Any) -> Any:
+    """The tensor that has the place in the graph: of one of another layout that of the numbers it holds."""
+    return t._held if isinstance(t, Holding) else _primal(t)
+
+
 def _node_of(t: Any, what: str) -> Node:
-    node = getattr(_primal(t) if isinstance(t, Tensor) else t, "_node", None)
+    node = getattr(_on_tape(t) if isinstance(t, Tensor) else t, "_node", None)
     if node is None:
         raise RuntimeError(f"{what}: One of the differentiated Tensors does not require grad")
     return node  # type: ignore[no-any-return]
@@ -277,7 +287,7 @@ def _batched(
 
 def _found(i: int, t: Any, g: Any, allow_unused: bool | None, materialize: bool, create_graph: bool) -> Any:
     if g is not None:
-        return g
+        return t._gradient(g) if isinstance(t, Holding) else g
     if materialize:
         if isinstance(t, GradientEdge):
             raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")

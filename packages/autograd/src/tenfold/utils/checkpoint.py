@@ -17,12 +17,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
+from tenfold.amp.autocast import autocast
+from tenfold.amp.settings import SETTINGS, get_autocast_dtype, is_autocast_enabled
 from tenfold.autograd import engine
 from tenfold.autograd.function import Function
 from tenfold.autograd.saved import hooked
 from tenfold.autograd.tape import backward
 from tenfold.dispatch.gradmode import enable_grad, no_grad
-from tenfold.dispatch.runtime import STATE, _count
+from tenfold.dispatch.runtime import STATE
 from tenfold.ops.creation.factories import empty
 from tenfold.random.generator import get_rng_state, set_rng_state
 from tenfold.tensor.tensor import Tensor
@@ -145,34 +147,26 @@ class _Surroundings:
 
     def __init__(self, preserve: bool) -> None:
         self.rng = get_rng_state() if preserve else None
-        self.layers = tuple(layer for layer in STATE.layers if type(layer).__name__ == "autocast")
+        self.casting = [
+            (name, is_autocast_enabled(name), get_autocast_dtype(name), SETTINGS.cache)
+            for name in {"cpu", "cuda", *SETTINGS.enabled}
+        ]
 
     @contextmanager
     def again(self) -> Iterator[None]:
         """Run a block under them; afterwards random numbers go on where they were."""
         now = None if self.rng is None else get_rng_state()
-        layers, STATE.layers = STATE.layers, (*STATE.layers, *self.layers)
         try:
             if self.rng is not None:
                 set_rng_state(self.rng)
             with contextlib.ExitStack() as stack:
-                for _ in self.layers:
-                    stack.enter_context(_counted())
+                for name, enabled, dtype, cache in self.casting:
+                    if enabled or is_autocast_enabled(name):
+                        stack.enter_context(autocast(name, dtype=dtype, enabled=enabled, cache_enabled=cache))
                 yield
         finally:
-            STATE.layers = layers
             if now is not None:
                 set_rng_state(now)
-
-
-@contextmanager
-def _counted() -> Iterator[None]:
-    """Operators look for layers while some thread has entered one."""
-    _count("ACTIVE", 1)
-    try:
-        yield
-    finally:
-        _count("ACTIVE", -1)
 
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:

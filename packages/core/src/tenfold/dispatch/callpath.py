@@ -287,6 +287,7 @@ def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
     if operator.view:
         first = operator.kernel_params[0].name
         lines += [
+            "    t_._node = None",
             f"    s_ = {first}._storage",
             "    if s_ is None:",
             f"        s_ = {first}._storage = Storage({first}._array, key_)",
@@ -309,7 +310,7 @@ def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
         lines += ["    t_._storage = t_._base = None", *_arranged(operator), "    if INFERENCE:", "        settle(t_)"]
     if record:
         lines += [f"    if {record}:", f"        attach_{name}(t_, {given})", "        return t_"]
-    return [*lines, "    t_._node = None", "    return t_"]
+    return [*lines, *([] if operator.view else ["    t_._node = None"]), "    return t_"]
 
 
 def _arranged(operator: Operator) -> list[str]:

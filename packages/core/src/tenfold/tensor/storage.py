@@ -141,6 +141,8 @@ def _mark_view(view: Any, source: Any) -> None:
     """Note on a view that it came about where a write to it cannot be recorded, or is a view of one that did."""
     if STATE.inference and not source._storage.inference:
         origin: Any = "inference"
+        if source._node is not None and view._node is None:
+            view._node = SERVICES.autograd().leaf(view)
     else:
         origin = getattr(source, "_origin", None) if STATE.grad_enabled else "no_grad"
     if origin is not None:

@@ -276,6 +276,8 @@ class Tensor(TensorMethods):
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if value.layout is not self.layout:
+            raise RuntimeError(f"data: incompatible tensor type: {value.layout} for a tensor of {self.layout}")
         if self._node is not None and self._node.is_leaf and not (value.is_floating_point() or value.is_complex()):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         self._array, self._storage = value._array, value._storage

@@ -19,6 +19,17 @@ batching(op.tril, op.triu)(shifting())
 batching(op.flip)(shifting("dims"))
 
 
+def _of_unknown_size(batch: Batch) -> Result:
+    name = batch.operator.name
+    raise RuntimeError(
+        f"vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over {name}, whose result "
+        f"is as large as the examples' values say; use tenfold.where or a mask instead, or call {name} outside"
+    )
+
+
+batching_by_name("nonzero masked_select unique_parts repeat_places bincount", _of_unknown_size)
+
+
 @batching(op.roll)
 def roll(batch: Batch) -> Result:
     x, dims = batch.front("input"), batch.values["dims"]

@@ -8,6 +8,7 @@ from typing import Any
 from tenfold.dispatch.devices import require_accelerator
 from tenfold.dispatch.inplace import bump_version
 from tenfold.dispatch.meta import contiguous_strides
+from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.services import SERVICES
 from tenfold.ops.creation.factories import checked_size, fill_uninitialised
 from tenfold.tensor.shared import span_of
@@ -66,12 +67,12 @@ def _resize(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     >>> tenfold.tensor([1, 2, 3]).resize_(2)
     tensor([1, 2])
     """
-    if self.requires_grad:
+    if self.requires_grad and not STATE.inference:
         raise RuntimeError("cannot resize variables that require grad")
     size = checked_size(sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes, "resize_")
     if size == tuple(self.shape) and not (memory_format is not None and memory_format.order):
         return self
-    before, version = self.untyped_storage().nbytes(), self._version
+    before, version = self.untyped_storage().nbytes(), self.untyped_storage().version
     strides = list(contiguous_strides(size))
     if memory_format is not None and memory_format.order:
         strides, step = [0] * len(size), 1

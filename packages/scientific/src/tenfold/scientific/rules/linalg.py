@@ -17,6 +17,7 @@ from tenfold import op
 from tenfold.autograd.gradients import gradient, gradients
 from tenfold.autograd.rules.matmul import adjoint as H
 from tenfold.ops.pointwise.arithmetic import where
+from tenfold.scientific.masks import anywhere
 from tenfold.scientific.ops.linalg.checks import numbers
 
 
@@ -218,7 +219,7 @@ def _(g: Any, needs: Any, full_matrices: bool, out0: Any, out1: Any, out2: Any) 
 
 def _uses_hidden(g: Any, K: int) -> bool:
     gU, _, gVh = g
-    return bool((gU.narrow(-1, K, gU.shape[-1] - K) != 0).any() | (gVh.narrow(-2, K, gVh.shape[-2] - K) != 0).any())
+    return anywhere(gU.narrow(-1, K, gU.shape[-1] - K) != 0) or anywhere(gVh.narrow(-2, K, gVh.shape[-2] - K) != 0)
 
 
 def _square_differences(S: Any) -> Any:

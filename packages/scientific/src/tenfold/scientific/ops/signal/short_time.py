@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from tenfold.dispatch.operators import composite, op
+from tenfold.scientific.masks import anywhere
 from tenfold.tensor.tensor import Tensor
 
 
@@ -153,7 +154,7 @@ def istft(
     end = signal.shape[-1]
     stop = start + length if length is not None else (end - n_fft // 2 if center else end)
     signal, total = signal[:, start : min(stop, end)], total[:, start : min(stop, end)]
-    if not total.is_meta and bool((total.abs() < 1e-11).any()):
+    if not total.is_meta and anywhere(total.abs() < 1e-11):
         raise RuntimeError(f"istft({list(input.shape)}) window overlap add min: 1")
     signal = signal / total
     if stop > end:

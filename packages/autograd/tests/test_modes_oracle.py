@@ -1,0 +1,150 @@
+"""Programs whose outcome in PyTorch is the law: inference mode's views, sparse gradients, undefined ones, checkpoints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import tenfold
+import tenfold.utils.checkpoint
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("tenfold.sparse")
+
+pytestmark = pytest.mark.filterwarnings("ignore:Sparse invariant checks:UserWarning")
+
+
+def views_in_inference_mode(lib: Any) -> Any:
+    a = lib.ones(1, 2, requires_grad=True).clone()
+    with lib.inference_mode():
+        view = a.view(-1)
+        further = view.view(2, 1)
+        inside = view.requires_grad, view.is_leaf, view._is_view(), further.requires_grad, lib.is_inference(further)
+    later = view * view
+    later.sum().backward()
+    return inside, later.requires_grad, view.grad, a.detach()
+
+
+def views_in_inference_mode_of_constants(lib: Any) -> Any:
+    a = lib.ones(1, 2)
+    with lib.inference_mode():
+        view = a.view(-1)
+        return view.requires_grad, view.is_leaf, view._is_view()
+
+
+def resized_in_inference_mode(lib: Any) -> Any:
+    with lib.inference_mode():
+        c = lib.ones(1, 2, 3, requires_grad=True)
+        c.resize_(1, 2)
+        return c.requires_grad, tuple(c.shape), lib.is_inference(c)
+
+
+def strided_onto_sparse(lib: Any) -> Any:
+    x = lib.tensor([1.5, 2.5], requires_grad=True)
+    x.grad = lib.sparse_coo_tensor(lib.tensor([[1, 1]]), lib.tensor([1.0, 1.0]))
+    x.backward(lib.tensor([1.5, 3.0]))
+    return x.grad
+
+
+class Fixed:
+    """A Function that returns the gradient it was given, in each library."""
+
+    @staticmethod
+    def of(lib: Any) -> Any:
+        class FixedGradient(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, x: Any, g: Any) -> Any:
+                ctx.g = g
+                return x.clone()
+
+            @staticmethod
+            def backward(ctx: Any, g: Any) -> Any:
+                return ctx.g, None
+
+        return FixedGradient.apply
+
+
+def sparse_and_strided(lib: Any, order: str) -> Any:
+    x = lib.zeros(3, 2, requires_grad=True)
+    sparse = lib.sparse_coo_tensor(lib.tensor([[0, 2]]), lib.tensor([[1.0, 2.0], [3.0, 4.0]]), (3, 2))
+    given = {"s": sparse, "d": lib.ones(3, 2)}
+    fixed = Fixed.of(lib)
+    sum(fixed(x, given[c]) for c in order).sum().backward()
+    return x.grad.to_dense() if x.grad.is_sparse else x.grad, x.grad.is_sparse
+
+
+def by_a_sparse_leaf(lib: Any) -> Any:
+    x = lib.tensor([[1.0, 0.0], [0.0, 2.0]]).to_sparse().requires_grad_()
+    (g,) = lib.autograd.grad((x.to_dense() ** 2).sum(), x)
+    return g.layout is lib.sparse_coo, g.to_dense()
+
+
+def hook_of_a_result_without_gradient(lib: Any) -> Any:
+    seen: list[Any] = []
+    x = lib.arange(3.0).requires_grad_()
+    parts = x.unbind()
+    parts[0].register_hook(seen.append)
+    parts[0].backward(retain_graph=True)
+    parts[1].backward()
+    return seen, x.grad
+
+
+def checkpoint_under_autocast(lib: Any) -> Any:
+    checkpoint = lib.utils.checkpoint.checkpoint
+    seen: list[Any] = []
+
+    def part(a: Any, b: Any) -> Any:
+        made = a.mm(b)
+        seen.append(str(made.dtype).split(".")[-1])
+        return made.mm(b)
+
+    for enabled in (True, False):
+        a, b = lib.ones(3, 3, requires_grad=True), lib.ones(3, 3, requires_grad=True)
+        with lib.autocast("cpu", enabled=enabled, dtype=lib.bfloat16):
+            loss = checkpoint(part, a, b, use_reentrant=False).float().sum()
+        loss.backward()
+        seen.append(b.grad)
+    return seen
+
+
+def class_of_nodes(lib: Any) -> Any:
+    class Twice(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 2
+
+    y = Twice.apply(lib.ones(1, requires_grad=True))
+    return type(y.grad_fn) is Twice._backward_cls
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    return value.detach().tolist() if hasattr(value, "detach") else value
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        views_in_inference_mode, views_in_inference_mode_of_constants, resized_in_inference_mode, strided_onto_sparse,
+        by_a_sparse_leaf, hook_of_a_result_without_gradient, checkpoint_under_autocast, class_of_nodes,
+    ],
+)  # fmt: skip
+def test_as_pytorch(program):
+    assert plain(program(tenfold)) == plain(program(torch))
+
+
+@pytest.mark.parametrize("order", ["sds", "dss", "ss", "ssd"])
+def test_sparse_and_strided_gradients_meet(order):
+    assert plain(sparse_and_strided(tenfold, order)) == plain(sparse_and_strided(torch, order))
+
+
+def test_data_of_another_layout_is_refused():
+    for lib in (tenfold, torch):
+        with pytest.raises(RuntimeError, match="incompatible tensor type"):
+            lib.ones(2).data = lib.ones(2).to_sparse()
