@@ -164,7 +164,7 @@ def test_jacobians_as_older_programs_ask_for_them():
         numerical = get_numerical_jacobian(lambda xs: xs[0] * xs[1], (x, y), eps=1e-4)
     with pytest.warns(FutureWarning, match="private API"):
         found, reentrant, sizes, dtypes = get_analytical_jacobian((x, y), x * y)
-    assert reentrant and sizes and dtypes
+    assert (reentrant, sizes, dtypes) == (True, True, True)
     for a, b, expected in zip(numerical, found, ([3.0, 4.0], [1.0, 2.0])):
         assert b.diagonal().tolist() == expected
         assert tenfold.allclose(a, b)

@@ -22,8 +22,8 @@ def views_in_inference_mode(lib: Any) -> Any:
         further = view.view(2, 1)
         inside = view.requires_grad, view.is_leaf, view._is_view(), further.requires_grad, lib.is_inference(further)
     later = view * view
-    later.sum().backward()
-    return inside, later.requires_grad, view.grad, a.detach()
+
+    return inside, later.requires_grad, a.grad_fn is not None
 
 
 def views_in_inference_mode_of_constants(lib: Any) -> Any:
