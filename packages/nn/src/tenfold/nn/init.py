@@ -100,7 +100,7 @@ def trunc_normal_(
         return tensor.erfinv_().mul_(std * math.sqrt(2)).add_(mean).clamp_(min=a, max=b)
     tensor.normal_(mean, std, generator=generator)
     outside = (tensor < a) | (tensor > b)
-    while bool(outside.any()):
+    while not tensor.is_meta and bool(outside.any()):
         again = tenfold.empty_like(tensor).normal_(mean, std, generator=generator)
         tensor.copy_(tenfold.where(outside, again, tensor))
         outside = (tensor < a) | (tensor > b)

@@ -5,14 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold import Tensor, nn
-from tenfold.vision.models.weights import WeightsEnum, imagenet, with_weights
-
-
-class AlexNet_Weights(WeightsEnum):  # noqa: N801
-    """Checkpoints of AlexNet."""
-
-    IMAGENET1K_V1 = imagenet("alexnet-owt-7be5be79.pth")
-    DEFAULT = IMAGENET1K_V1
+from tenfold.vision.models.catalog.convolutional import AlexNet_Weights
+from tenfold.vision.models.registry import model
+from tenfold.vision.models.weights import with_weights
 
 
 class AlexNet(nn.Module):
@@ -44,6 +39,7 @@ def _convolution(inputs: int, outputs: int, kernel: int, **options: Any) -> tupl
     return nn.Conv2d(inputs, outputs, kernel, **options), nn.ReLU(inplace=True)
 
 
+@model(AlexNet_Weights)
 def alexnet(*, weights: AlexNet_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> AlexNet:
     """AlexNet, 61,100,840 parameters."""
     return with_weights(AlexNet, AlexNet_Weights, weights, progress, kwargs)

@@ -7,7 +7,20 @@ from functools import partial
 from typing import Any
 
 from tenfold import Tensor, nn
-from tenfold.vision.models.weights import WeightsEnum, imagenet, with_weights
+from tenfold.vision.models.catalog.convolutional import (
+    ResNet18_Weights,
+    ResNet34_Weights,
+    ResNet50_Weights,
+    ResNet101_Weights,
+    ResNet152_Weights,
+    ResNeXt50_32X4D_Weights,
+    ResNeXt101_32X8D_Weights,
+    ResNeXt101_64X4D_Weights,
+    Wide_ResNet50_2_Weights,
+    Wide_ResNet101_2_Weights,
+)
+from tenfold.vision.models.registry import model
+from tenfold.vision.models.weights import WeightsEnum, with_weights
 
 Norm = Callable[[int], nn.Module]
 
@@ -187,114 +200,43 @@ class ResNet(nn.Module):
         return logits
 
 
-class ResNet18_Weights(WeightsEnum):  # noqa: N801
-    """Checkpoints of ResNet-18."""
-
-    IMAGENET1K_V1 = imagenet("resnet18-f37072fd.pth")
-    DEFAULT = IMAGENET1K_V1
-
-
-class ResNet34_Weights(WeightsEnum):  # noqa: N801
-    """Checkpoints of ResNet-34."""
-
-    IMAGENET1K_V1 = imagenet("resnet34-b627a593.pth")
-    DEFAULT = IMAGENET1K_V1
-
-
-class ResNet50_Weights(WeightsEnum):  # noqa: N801
-    """Checkpoints of ResNet-50."""
-
-    IMAGENET1K_V1 = imagenet("resnet50-0676ba61.pth")
-    IMAGENET1K_V2 = imagenet("resnet50-11ad3fa6.pth")
-    DEFAULT = IMAGENET1K_V2
-
-
-class ResNet101_Weights(WeightsEnum):  # noqa: N801
-    """Checkpoints of ResNet-101."""
-
-    IMAGENET1K_V1 = imagenet("resnet101-63fe2227.pth")
-    IMAGENET1K_V2 = imagenet("resnet101-cd907fc2.pth")
-    DEFAULT = IMAGENET1K_V2
-
-
-class ResNet152_Weights(WeightsEnum):  # noqa: N801
-    """Checkpoints of ResNet-152."""
-
-    IMAGENET1K_V1 = imagenet("resnet152-394f9c45.pth")
-    IMAGENET1K_V2 = imagenet("resnet152-f82ba261.pth")
-    DEFAULT = IMAGENET1K_V2
-
-
-class ResNeXt50_32X4D_Weights(WeightsEnum):  # noqa: N801
-    """Checkpoints of ResNeXt-50."""
-
-    IMAGENET1K_V1 = imagenet("resnext50_32x4d-7cdf4587.pth")
-    IMAGENET1K_V2 = imagenet("resnext50_32x4d-1a0047aa.pth")
-    DEFAULT = IMAGENET1K_V2
-
-
-class ResNeXt101_32X8D_Weights(WeightsEnum):  # noqa: N801
-    """Checkpoints of ResNeXt-101 with 32 groups."""
-
-    IMAGENET1K_V1 = imagenet("resnext101_32x8d-8ba56ff5.pth")
-    IMAGENET1K_V2 = imagenet("resnext101_32x8d-110c445d.pth")
-    DEFAULT = IMAGENET1K_V2
-
-
-class ResNeXt101_64X4D_Weights(WeightsEnum):  # noqa: N801
-    """Checkpoints of ResNeXt-101 with 64 groups."""
-
-    IMAGENET1K_V1 = imagenet("resnext101_64x4d-173b62eb.pth")
-    DEFAULT = IMAGENET1K_V1
-
-
-class Wide_ResNet50_2_Weights(WeightsEnum):  # noqa: N801
-    """Checkpoints of Wide ResNet-50."""
-
-    IMAGENET1K_V1 = imagenet("wide_resnet50_2-95faca4d.pth")
-    IMAGENET1K_V2 = imagenet("wide_resnet50_2-9ba9bcbe.pth")
-    DEFAULT = IMAGENET1K_V2
-
-
-class Wide_ResNet101_2_Weights(WeightsEnum):  # noqa: N801
-    """Checkpoints of Wide ResNet-101."""
-
-    IMAGENET1K_V1 = imagenet("wide_resnet101_2-32ee1156.pth")
-    IMAGENET1K_V2 = imagenet("wide_resnet101_2-d733dc28.pth")
-    DEFAULT = IMAGENET1K_V2
-
-
 def _build(
     block: Block, layers: Sequence[int], catalog: type[WeightsEnum], weights: Any, progress: bool, options: dict[str, Any]
 ) -> ResNet:
     return with_weights(partial(ResNet, block, layers), catalog, weights, progress, options)
 
 
+@model(ResNet18_Weights)
 def resnet18(*, weights: ResNet18_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> ResNet:
     """ResNet-18, 11,689,512 parameters."""
     return _build(BasicBlock, [2, 2, 2, 2], ResNet18_Weights, weights, progress, kwargs)
 
 
+@model(ResNet34_Weights)
 def resnet34(*, weights: ResNet34_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> ResNet:
     """ResNet-34, 21,797,672 parameters."""
     return _build(BasicBlock, [3, 4, 6, 3], ResNet34_Weights, weights, progress, kwargs)
 
 
+@model(ResNet50_Weights)
 def resnet50(*, weights: ResNet50_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> ResNet:
     """ResNet-50, 25,557,032 parameters."""
     return _build(Bottleneck, [3, 4, 6, 3], ResNet50_Weights, weights, progress, kwargs)
 
 
+@model(ResNet101_Weights)
 def resnet101(*, weights: ResNet101_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> ResNet:
     """ResNet-101, 44,549,160 parameters."""
     return _build(Bottleneck, [3, 4, 23, 3], ResNet101_Weights, weights, progress, kwargs)
 
 
+@model(ResNet152_Weights)
 def resnet152(*, weights: ResNet152_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> ResNet:
     """ResNet-152, 60,192,808 parameters."""
     return _build(Bottleneck, [3, 8, 36, 3], ResNet152_Weights, weights, progress, kwargs)
 
 
+@model(ResNeXt50_32X4D_Weights)
 def resnext50_32x4d(*, weights: ResNeXt50_32X4D_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> ResNet:
     """ResNeXt-50, 32 groups of width 4 (arXiv:1611.05431), 25,028,904 parameters."""
     return _build(
@@ -302,6 +244,7 @@ def resnext50_32x4d(*, weights: ResNeXt50_32X4D_Weights | str | None = None, pro
     )
 
 
+@model(ResNeXt101_32X8D_Weights)
 def resnext101_32x8d(*, weights: ResNeXt101_32X8D_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> ResNet:
     """ResNeXt-101, 32 groups of width 8, 88,791,336 parameters."""
     return _build(
@@ -309,6 +252,7 @@ def resnext101_32x8d(*, weights: ResNeXt101_32X8D_Weights | str | None = None, p
     )
 
 
+@model(ResNeXt101_64X4D_Weights)
 def resnext101_64x4d(*, weights: ResNeXt101_64X4D_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> ResNet:
     """ResNeXt-101, 64 groups of width 4, 83,455,272 parameters."""
     return _build(
@@ -316,11 +260,13 @@ def resnext101_64x4d(*, weights: ResNeXt101_64X4D_Weights | str | None = None, p
     )
 
 
+@model(Wide_ResNet50_2_Weights)
 def wide_resnet50_2(*, weights: Wide_ResNet50_2_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> ResNet:
     """ResNet-50 with blocks of twice the inner width (arXiv:1605.07146), 68,883,240 parameters."""
     return _build(Bottleneck, [3, 4, 6, 3], Wide_ResNet50_2_Weights, weights, progress, {**kwargs, "width_per_group": 128})
 
 
+@model(Wide_ResNet101_2_Weights)
 def wide_resnet101_2(*, weights: Wide_ResNet101_2_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> ResNet:
     """ResNet-101 with blocks of twice the inner width, 126,886,696 parameters."""
     return _build(Bottleneck, [3, 4, 23, 3], Wide_ResNet101_2_Weights, weights, progress, {**kwargs, "width_per_group": 128})

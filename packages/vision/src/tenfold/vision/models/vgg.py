@@ -7,7 +7,18 @@ from functools import partial
 from typing import Any
 
 from tenfold import Tensor, nn
-from tenfold.vision.models.weights import WeightsEnum, imagenet, with_weights
+from tenfold.vision.models.catalog.convolutional import (
+    VGG11_BN_Weights,
+    VGG11_Weights,
+    VGG13_BN_Weights,
+    VGG13_Weights,
+    VGG16_BN_Weights,
+    VGG16_Weights,
+    VGG19_BN_Weights,
+    VGG19_Weights,
+)
+from tenfold.vision.models.registry import model
+from tenfold.vision.models.weights import WeightsEnum, with_weights
 
 # Table 1 of the paper: the widths of the 3x3 convolutions of each stage, between which pictures are halved
 STAGES = {
@@ -86,97 +97,49 @@ def _vgg(depth: int, batch_norm: bool, catalog: type[WeightsEnum], weights: Any,
     return with_weights(make, catalog, weights, progress, options)
 
 
-class VGG11_Weights(WeightsEnum):  # noqa: N801
-    """Checkpoints of VGG-11."""
-
-    IMAGENET1K_V1 = imagenet("vgg11-8a719046.pth")
-    DEFAULT = IMAGENET1K_V1
-
-
-class VGG11_BN_Weights(WeightsEnum):  # noqa: N801
-    """Checkpoints of VGG-11 with batch normalization."""
-
-    IMAGENET1K_V1 = imagenet("vgg11_bn-6002323d.pth")
-    DEFAULT = IMAGENET1K_V1
-
-
-class VGG13_Weights(WeightsEnum):  # noqa: N801
-    """Checkpoints of VGG-13."""
-
-    IMAGENET1K_V1 = imagenet("vgg13-19584684.pth")
-    DEFAULT = IMAGENET1K_V1
-
-
-class VGG13_BN_Weights(WeightsEnum):  # noqa: N801
-    """Checkpoints of VGG-13 with batch normalization."""
-
-    IMAGENET1K_V1 = imagenet("vgg13_bn-abd245e5.pth")
-    DEFAULT = IMAGENET1K_V1
-
-
-class VGG16_Weights(WeightsEnum):  # noqa: N801
-    """Checkpoints of VGG-16."""
-
-    IMAGENET1K_V1 = imagenet("vgg16-397923af.pth")
-    DEFAULT = IMAGENET1K_V1
-
-
-class VGG16_BN_Weights(WeightsEnum):  # noqa: N801
-    """Checkpoints of VGG-16 with batch normalization."""
-
-    IMAGENET1K_V1 = imagenet("vgg16_bn-6c64b313.pth")
-    DEFAULT = IMAGENET1K_V1
-
-
-class VGG19_Weights(WeightsEnum):  # noqa: N801
-    """Checkpoints of VGG-19."""
-
-    IMAGENET1K_V1 = imagenet("vgg19-dcbb9e9d.pth")
-    DEFAULT = IMAGENET1K_V1
-
-
-class VGG19_BN_Weights(WeightsEnum):  # noqa: N801
-    """Checkpoints of VGG-19 with batch normalization."""
-
-    IMAGENET1K_V1 = imagenet("vgg19_bn-c79401a0.pth")
-    DEFAULT = IMAGENET1K_V1
-
-
+@model(VGG11_Weights)
 def vgg11(*, weights: VGG11_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> VGG:
     """VGG-11, 132,863,336 parameters."""
     return _vgg(11, False, VGG11_Weights, weights, progress, kwargs)
 
 
+@model(VGG11_BN_Weights)
 def vgg11_bn(*, weights: VGG11_BN_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> VGG:
     """VGG-11 with batch normalization, 132,868,840 parameters."""
     return _vgg(11, True, VGG11_BN_Weights, weights, progress, kwargs)
 
 
+@model(VGG13_Weights)
 def vgg13(*, weights: VGG13_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> VGG:
     """VGG-13, 133,047,848 parameters."""
     return _vgg(13, False, VGG13_Weights, weights, progress, kwargs)
 
 
+@model(VGG13_BN_Weights)
 def vgg13_bn(*, weights: VGG13_BN_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> VGG:
     """VGG-13 with batch normalization, 133,053,736 parameters."""
     return _vgg(13, True, VGG13_BN_Weights, weights, progress, kwargs)
 
 
+@model(VGG16_Weights)
 def vgg16(*, weights: VGG16_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> VGG:
     """VGG-16, 138,357,544 parameters."""
     return _vgg(16, False, VGG16_Weights, weights, progress, kwargs)
 
 
+@model(VGG16_BN_Weights)
 def vgg16_bn(*, weights: VGG16_BN_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> VGG:
     """VGG-16 with batch normalization, 138,365,992 parameters."""
     return _vgg(16, True, VGG16_BN_Weights, weights, progress, kwargs)
 
 
+@model(VGG19_Weights)
 def vgg19(*, weights: VGG19_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> VGG:
     """VGG-19, 143,667,240 parameters."""
     return _vgg(19, False, VGG19_Weights, weights, progress, kwargs)
 
 
+@model(VGG19_BN_Weights)
 def vgg19_bn(*, weights: VGG19_BN_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> VGG:
     """VGG-19 with batch normalization, 143,678,248 parameters."""
     return _vgg(19, True, VGG19_BN_Weights, weights, progress, kwargs)

@@ -21,10 +21,24 @@ BASE_URL = "https://download.pytorch.org/models/"
 
 @dataclasses.dataclass(frozen=True)
 class Weights:
-    """One checkpoint: a file whose name ends with the first digits of its SHA-256, and the classes it tells apart."""
+    """One checkpoint: a file whose name ends with the first digits of its SHA-256, how pictures are prepared for it, and what
+    is known of it.
+
+    ``transforms()`` makes the preparation; ``meta`` has "categories" (the names of the classes), "num_params", "min_size" of a
+    picture and more.
+    """
 
     url: str
-    num_classes: int
+    transforms: Callable[..., Any]
+    meta: dict[str, Any]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.url!r})"  # the classes would fill a page
+
+    @property
+    def num_classes(self) -> int:
+        """How many classes the checkpoint tells apart."""
+        return len(self.meta["categories"])
 
 
 class WeightsEnum(Enum):
@@ -36,6 +50,20 @@ class WeightsEnum(Enum):
     @property
     def url(self) -> str:
         return str(self.value.url)
+
+    @property
+    def transforms(self) -> Callable[..., Any]:
+        """Called, with other values than the usual where wanted, it makes the preparation of pictures for this checkpoint."""
+        made: Callable[..., Any] = self.value.transforms
+        return made
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """What is known of the checkpoint: "categories", "num_params", "min_size", "_metrics" and more."""
+        return dict(self.value.meta)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return getattr, (type(self), self.name)  # not by value, which holds functions
 
     @classmethod
     def verify(cls, weights: Self | str | None) -> Self | None:
@@ -73,15 +101,17 @@ def checkpoint_folder() -> Path:
     return Path(HOME.read()).expanduser() / "checkpoints"
 
 
-def imagenet(file: str) -> Weights:
-    """A checkpoint trained on ImageNet's thousand classes."""
-    return Weights(BASE_URL + file, num_classes=1000)
-
-
 def with_weights(
-    make: Callable[..., Model], catalog: type[WeightsEnum], weights: Any, progress: bool, options: dict[str, Any]
+    make: Callable[..., Model],
+    catalog: type[WeightsEnum],
+    weights: Any,
+    progress: bool,
+    options: dict[str, Any],
+    rename: Callable[[dict[str, Any]], dict[str, Any]] = dict,
 ) -> Model:
     """The model that `make` makes with these options, with a checkpoint's parameters unless `weights` is None.
+
+    ``rename`` gives an old checkpoint's parameters their present names.
 
     Raises:
         ValueError: another number of classes than the checkpoint tells apart.
@@ -89,11 +119,19 @@ def with_weights(
     chosen = catalog.verify(weights)
     if chosen is None:
         return make(**options)
-    classes = chosen.value.num_classes
-    if options.setdefault("num_classes", classes) != classes:
-        raise ValueError(
-            f"The parameter 'num_classes' expected value {classes} but got {options['num_classes']}; replace the last layer later"
-        )
+    require(options, "num_classes", chosen.value.num_classes)
     model = make(**options)
-    model.load_state_dict(chosen.get_state_dict(progress=progress, check_hash=True))
+    model.load_state_dict(rename(chosen.get_state_dict(progress=progress, check_hash=True)))
     return model
+
+
+def require(options: dict[str, Any], name: str, value: Any) -> None:
+    """Set an option that a checkpoint decides.
+
+    Raises:
+        ValueError: it is given with another value.
+    """
+    if options.setdefault(name, value) != value:
+        raise ValueError(
+            f"The parameter '{name}' expected value {value} but got {options[name]} instead; replace the last layer later"
+        )

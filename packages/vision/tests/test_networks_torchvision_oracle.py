@@ -1,0 +1,60 @@
+"""Networks against torchvision's: names, shapes and order of parameters, and results of the same parameters in float64."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+torchvision = pytest.importorskip("torchvision", exc_type=(ImportError, RuntimeError))  # RuntimeError: its operators do not load
+
+import tenfold  # noqa: E402
+from tenfold.vision import models  # noqa: E402
+
+# one small member of each family: arguments, and the side of the pictures
+FORWARD = {
+    "alexnet": ({}, 67), "convnext_tiny": ({}, 64), "densenet121": ({}, 48), "efficientnet_b0": ({}, 48),
+    "efficientnet_b5": ({}, 32),
+    "efficientnet_v2_s": ({}, 48), "googlenet": ({"init_weights": False}, 65), "inception_v3": ({"init_weights": False}, 107),
+    "mnasnet0_5": ({}, 65), "mobilenet_v2": ({}, 48), "mobilenet_v3_large": ({}, 48),
+    "mobilenet_v3_small": ({"dilated": True}, 48),
+    "regnet_x_400mf": ({}, 48), "regnet_y_400mf": ({}, 48), "resnet18": ({}, 48), "resnext50_32x4d": ({}, 32),
+    "shufflenet_v2_x0_5": ({}, 48), "squeezenet1_0": ({}, 49), "squeezenet1_1": ({}, 49),
+    "swin_t": ({}, 100), "swin_v2_t": ({}, 100),
+    "vit_b_32": ({"image_size": 64}, 64),
+}  # fmt: skip
+
+
+def _theirs(name: str, **options: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of first weights that torchvision will draw in another way
+        return torchvision.models.get_model(name, weights=None, **options)
+
+
+def fill(network: Any) -> None:
+    """Parameters and statistics that let something through every layer, and differ everywhere."""
+    generator = torch.Generator().manual_seed(0)
+    for name, value in network.state_dict().items():
+        if value.is_floating_point() and not name.endswith(("relative_coords_table",)):
+            fan = max(value[0].numel(), 1) if value.ndim > 1 else 1
+            drawn = torch.randn(value.shape, generator=generator, dtype=torch.float64) * (1.5 / fan) ** 0.5
+            scale = name.endswith(("running_var", "logit_scale")) or (value.ndim == 1 and "weight" in name)
+            value.copy_(1 + 0.1 * drawn.abs() if scale else 0.3 * drawn)
+
+
+@pytest.mark.parametrize("name", FORWARD)
+def test_result(name: str) -> None:
+    options, side = FORWARD[name]
+    torch_model = _theirs(name, **options).double().eval()
+    fill(torch_model)
+    model = models.get_model(name, **options).double().eval()
+    model.load_state_dict({key: tenfold.from_numpy(value.numpy()) for key, value in torch_model.state_dict().items()})
+    x = np.random.default_rng(1).standard_normal((2, 3, side, side))
+    with torch.no_grad(), tenfold.no_grad():
+        expected = torch_model(torch.from_numpy(x)).numpy()
+        found = model(tenfold.from_numpy(x)).numpy()
+    assert np.abs(expected).max() > 1e-3
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
