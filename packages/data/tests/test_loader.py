@@ -240,3 +240,11 @@ def test_import_is_light():
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_a_pass_is_shown_where_asked(capsys):
+    loader = DataLoader(range(6), batch_size=2, progress="epoch 1")
+    assert [batch.tolist() for batch in loader] == [[0, 1], [2, 3], [4, 5]]
+    told = capsys.readouterr().err
+    assert "epoch 1" in told
+    assert "3/3" in told

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import gzip
 import io
+import json
 import tarfile
+import threading
+import time
 
 import pytest
 
 import tenfold
 from tenfold.data import DataLoader
 from tenfold.data.pipes import FromIterable
-from tenfold.data.readers import CSVReader, LineReader, TarReader
+from tenfold.data.readers import CSVReader, JSONLinesReader, LineReader, ParquetReader, TarReader, TarSamples
 
 
 def test_pipes_compose_and_repeat():
@@ -162,3 +166,133 @@ def test_a_sharded_shuffle_is_resumed_in_its_epoch(persistent):
     other = make()
     other.load_state_dict(state)
     assert list(other) == rest
+
+
+def test_pipes_that_combine_and_count():
+    letters = FromIterable("abc")
+    assert list(letters.zip(range(9), "xyz")) == [("a", 0, "x"), ("b", 1, "y"), ("c", 2, "z")]
+    assert list(letters.concat(range(2), letters)) == ["a", "b", "c", 0, 1, "a", "b", "c"]
+    assert list(letters.enumerate(5).take(2)) == [(5, "a"), (6, "b")]
+    assert list(letters.take(0)) == list(letters.repeat(0)) == list(FromIterable([]).repeat()) == []
+    assert list(letters.repeat().take(7)) == list("abcabca")
+    assert list(FromIterable(["a b", "", "c"]).flat_map(str.split).repeat(2)) == ["a", "b", "c"] * 2
+
+
+@pytest.mark.parametrize("wrong", [lambda p: p.take(-1), lambda p: p.repeat(-1), lambda p: p.prefetch(0)])
+def test_counts_below_the_least_are_refused(wrong):
+    with pytest.raises(ValueError, match="got"):
+        wrong(FromIterable("ab"))
+
+
+def test_a_cache_keeps_whole_passes_only():
+    made = []
+    pipe = FromIterable(range(3)).map(lambda x: made.append(x) or x).cache()
+    next(iter(pipe))
+    assert list(pipe) == list(pipe) == [0, 1, 2]
+    assert made == [0, 0, 1, 2]
+
+
+def test_prefetch_runs_ahead_and_stops_when_it_is_let_go():
+    made = []
+    pipe = FromIterable(range(1000)).map(lambda x: made.append(x) or x).prefetch(4)
+    items = iter(pipe)
+    assert next(items) == 0
+    deadline = time.monotonic() + 20
+    while len(made) < 5 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert 5 <= len(made) <= 6  # one given, four waiting, one in the thread's hands
+    del items
+    while any(t.name == "tenfold.data prefetch" for t in threading.enumerate()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert len(made) <= 7
+    assert list(pipe) == list(range(1000))
+
+
+def test_an_error_ahead_comes_in_its_turn():
+    items = iter(FromIterable([1, 0]).map(lambda x: 1 / x).prefetch(8))
+    assert next(items) == 1
+    with pytest.raises(ZeroDivisionError):
+        next(items)
+    with pytest.raises(StopIteration):
+        next(items)
+
+
+PLAIN = FromIterable(range(40))
+
+
+@pytest.mark.parametrize(
+    ("pipe", "whole"),
+    [
+        (PLAIN.map(str).filter(lambda x: x != "7"), [str(i) for i in range(40) if i != 7]),
+        (PLAIN.shuffle(100).map(lambda x: x), range(40)),
+        (PLAIN.take(10).map(lambda x: x), range(10)),
+        (PLAIN.enumerate().map(lambda p: p[0] - p[1]), [0] * 40),
+        (PLAIN.zip(PLAIN.map(lambda x: x)).map(lambda p: p[0] - p[1]), [0] * 40),
+        (PLAIN.concat(range(40, 50)).cache().prefetch(), range(50)),
+        (PLAIN.flat_map(lambda x: (x, x)), [i // 2 for i in range(80)]),
+        (PLAIN.batch(3, drop_last=True).map(tuple).map(sum), [9 * i + 3 for i in range(13)]),
+        (PLAIN.shuffle(100).repeat(2).take(40), range(40)),
+    ],
+)
+@pytest.mark.timeout(120)
+def test_workers_share_a_pipe_out_by_themselves(pipe, whole):
+    loader = DataLoader(pipe, None, num_workers=2, multiprocessing_context="fork", persistent_workers=True)
+    for _ in range(2):
+        assert sorted(loader) == sorted(whole)
+
+
+def test_what_a_worker_of_a_mapped_pipe_makes_is_its_share(tmp_path):
+    def noted(x):
+        with open(tmp_path / "made", "a") as file:
+            file.write("x")
+        return x
+
+    assert len(list(DataLoader(PLAIN.map(noted), 4, num_workers=2, multiprocessing_context="fork"))) == 10
+    assert (tmp_path / "made").stat().st_size == 40
+
+
+def test_shuffles_in_two_branches_differ():
+    pairs = [tuple(p) for p in DataLoader(PLAIN.shuffle(40).zip(PLAIN.shuffle(40)), None, num_workers=1)]
+    assert sorted(a for a, _ in pairs) == sorted(b for _, b in pairs) == list(range(40))
+    assert [a for a, _ in pairs] != [b for _, b in pairs]
+
+
+def test_json_lines_and_packed_text(tmp_path):
+    rows = [{"a": 1}, {"a": [None, "ü"]}]
+    (tmp_path / "x.jsonl").write_text("\n\n".join(json.dumps(row) for row in rows))
+    assert list(JSONLinesReader(tmp_path / "x.jsonl")) == rows
+    with gzip.open(tmp_path / "y.txt.gz", "wt") as file:
+        file.write("one\ntwo\n")
+    assert list(LineReader(tmp_path / "y.txt.gz")) == ["one", "two"]
+    (tmp_path / "z.jsonl").write_text("{}\n{oh}\n")
+    with pytest.raises(ValueError, match=r"z\.jsonl, line 2: Expecting"):
+        list(JSONLinesReader(tmp_path / "z.jsonl"))
+
+
+def test_parquet(tmp_path):
+    import pyarrow
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table({"x": range(10), "y": [str(i) for i in range(10)]}), tmp_path / "t.parquet")
+    assert list(ParquetReader(tmp_path / "t.parquet", batch_rows=4))[7] == {"x": 7, "y": "7"}
+    assert list(ParquetReader([tmp_path / "t.parquet"] * 2, columns=["x"]))[-1] == {"x": 9}
+
+
+def test_samples_of_a_tar(tmp_path):
+    def archive(name, *members):
+        with tarfile.open(tmp_path / name, "w") as file:
+            for member, content in members:
+                info = tarfile.TarInfo(member)
+                info.size = len(content)
+                file.addfile(info, io.BytesIO(content))
+        return tmp_path / name
+
+    good = archive("good.tar", ("d/1.jpg", b"J"), ("d/1.cls", b"3"), ("2.seg.png", b"P"), ("2.cls", b"4"))
+    assert list(TarSamples(good, {"cls": int})) == [
+        {"__key__": "d/1", "jpg": b"J", "cls": 3},
+        {"__key__": "2", "seg.png": b"P", "cls": 4},
+    ]
+    with pytest.raises(ValueError, match=r"good\.tar: d/1\.jpg cannot be decoded: ValueError"):
+        list(TarSamples(good, {"jpg": int}))
+    with pytest.raises(ValueError, match="comes twice"):
+        list(TarSamples(archive("twice.tar", ("1.a", b""), ("1.a", b""))))

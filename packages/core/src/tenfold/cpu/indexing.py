@@ -49,6 +49,8 @@ def in_our_words(error: IndexError) -> IndexError:
 @kernel(op.index, device="cpu")
 def index(input: Any, indices: Any) -> Any:
     try:
+        if len(indices) == 1 and input.ndim > 1 and indices[0].dtype == np.int64 and input.flags.c_contiguous:
+            return input.take(indices[0], 0)  # whole rows: several times faster than the general way
         return input[as_index(indices)]
     except IndexError as error:
         shape = _shape_of(input, indices)

@@ -16,6 +16,7 @@ from tenfold.data.dataset import IterableDataset
 from tenfold.data.fetch import make_fetch
 from tenfold.data.iterators import LoaderIterator, LocalIterator, WorkerIterator
 from tenfold.data.pinning import can_pin
+from tenfold.data.progress import shown
 from tenfold.data.resume import Progress, default_rng_kept, restore, snapshot
 from tenfold.data.sampler import BatchSampler, EndlessSampler, RandomSampler, SequentialSampler, draw_seed
 
@@ -36,6 +37,8 @@ class DataLoader(Generic[T_co]):
     `state_dict()` and `load_state_dict()` go on in the middle of an epoch, in the same order. Beyond PyTorch's API.
     Mid-epoch the default generator is left alone: save and set it with the rest of the training. The workers' random
     states are kept while the iterator lives; after it is gone, and with `in_order=False`, they start again from their seeds.
+
+    `progress=True`, or a title, shows each pass as a bar of tqdm, an extra. Beyond PyTorch's API, too.
 
     Raises: ValueError for arguments that contradict one another; RuntimeError while iterating when a worker died or took
     longer than `timeout` seconds; an exception of a worker is raised again with its type and the worker's traceback.
@@ -65,6 +68,7 @@ class DataLoader(Generic[T_co]):
         persistent_workers: bool = False,
         pin_memory_device: str = "",
         in_order: bool = True,
+        progress: bool | str = False,
     ) -> None:
         check_worker_options(num_workers, timeout, prefetch_factor, persistent_workers)
         if isinstance(dataset, IterableDataset):
@@ -80,6 +84,7 @@ class DataLoader(Generic[T_co]):
         self.multiprocessing_context = multiprocessing_context
         self.generator = generator
         self.in_order = in_order
+        self.progress = progress
         self.persistent_workers = persistent_workers
         self.sampler = self._make_sampler(shuffle) if sampler is None else sampler
         if batch_sampler is not None:
@@ -117,6 +122,10 @@ class DataLoader(Generic[T_co]):
         self._multiprocessing_context = mp_context(value, self.num_workers)
 
     def __iter__(self) -> Iterator[Any]:
+        batches = self._start()
+        return iter(shown(batches, self._batches_left(), self.progress)) if self.progress else batches
+
+    def _start(self) -> LoaderIterator:
         state, self._resume = self._resume, None
         if state is None:
             self._passes = 0
@@ -270,6 +279,13 @@ class DataLoader(Generic[T_co]):
         if self._iterator is not None:
             self._iterator.pool.shutdown()
             self._iterator = None
+
+    def _batches_left(self) -> int | None:
+        """The number of batches of the pass that has just been opened, if it is known."""
+        try:
+            return len(self) - (0 if self._progress is None else self._progress.batches)
+        except TypeError:
+            return None
 
     def _known_length(self) -> int | None:
         """The number of batches a stream said it has, to warn when it has more."""

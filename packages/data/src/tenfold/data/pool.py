@@ -19,7 +19,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from tenfold.data.transport import Packet, arrived
-from tenfold.data.worker import Job, Reply, StateTask, Task, run_worker
+from tenfold.data.worker import Job, Reply, StateTask, Task, run_worker, warm_up
 from tenfold.multiprocessing.transit import SenderGone
 
 # How long workers may take to end by themselves, and then after SIGTERM, before they are killed.
@@ -45,6 +45,8 @@ class WorkerPool:
     def __init__(self, job: Job, context: BaseContext) -> None:
         self._owner = os.getpid()
         self._workers: list[_Worker] = []
+        if context.get_start_method() == "fork":
+            warm_up()
         try:
             for worker_id in range(job.num_workers):
                 ends = [end for worker in self._workers for end in (worker.tasks, worker.replies)]

@@ -1,9 +1,11 @@
-"""How far a download is, in one line on the terminal."""
+"""How far a download or a pass over a loader is, in one line on the terminal."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable
+from typing import Any
 
 WIDTH = 30
 EVERY_S = 0.1  # between two looks of the line
@@ -41,3 +43,13 @@ class Bar:
         """End the line."""
         if self.shown:
             sys.stderr.write("\n")
+
+
+def shown(batches: Iterable[Any], total: int | None, title: bool | str) -> Iterable[Any]:
+    """The batches, with a bar of tqdm that moves as they are taken. Raises: ImportError without tqdm."""
+    try:
+        from tqdm.auto import tqdm  # an extra
+    except ImportError:
+        raise ImportError("DataLoader: progress=True needs tqdm: pip install 'tenfold-data[progress]'") from None
+    bar: Iterable[Any] = tqdm(batches, desc=title if isinstance(title, str) else None, total=total)
+    return bar

@@ -1,20 +1,25 @@
-"""Pipes that read files: lines of text, rows of CSV, members of tar archives."""
+"""Pipes that read files: lines of text, JSON lines, rows of CSV and parquet, members and samples of tar archives."""
 
 from __future__ import annotations
 
+import bz2
 import csv
+import gzip
+import json
+import lzma
 import os
 import tarfile
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO, Any
 
 from tenfold.data.pipes import Pipe
 
 Path = str | os.PathLike[str]
+_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
 class LineReader(Pipe[str]):
-    """The lines of text files, one file after the other, without line ends.
+    """The lines of text files, one file after the other, without line ends; ``.gz``, ``.bz2`` and ``.xz`` are unpacked.
 
     Raises: FileNotFoundError while iterating when a file is missing.
 
@@ -30,7 +35,7 @@ class LineReader(Pipe[str]):
 
     def __iter__(self) -> Iterator[str]:
         for path in self.paths:
-            with open(path, encoding=self.encoding) as file:
+            with _text(path, self.encoding) as file:
                 for line in file:
                     yield line.removesuffix("\n")
 
@@ -50,7 +55,7 @@ class CSVReader(Pipe[Any]):
 
     def __iter__(self) -> Iterator[Any]:
         for path in self.paths:
-            with open(path, encoding=self.encoding, newline="") as file:
+            with _text(path, self.encoding, newline="") as file:
                 yield from self._rows(file, path)
 
     def _rows(self, file: Iterable[str], path: Path) -> Iterator[Any]:
@@ -65,6 +70,54 @@ class CSVReader(Pipe[Any]):
                 raise ValueError(
                     f"CSVReader: {os.fspath(path)}, line {rows.line_num}: {len(row)} fields under a header of {len(names)}"
                 )
+
+
+class JSONLinesReader(Pipe[Any]):
+    """The values of JSON lines files, one a line; empty lines are passed over.
+
+    Raises: FileNotFoundError while iterating when a file is missing; ValueError, naming file
+    and line, for a line that is not JSON.
+    """
+
+    def __init__(self, paths: Path | Iterable[Path], encoding: str = "utf-8") -> None:
+        self.paths = _repeatable(paths)
+        self.encoding = encoding
+
+    def __iter__(self) -> Iterator[Any]:
+        for path in self.paths:
+            with _text(path, self.encoding) as file:
+                for number, line in enumerate(file, 1):
+                    if line.strip():
+                        yield _value(line, path, number)
+
+
+def _value(line: str, path: Path, number: int) -> Any:
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"JSONLinesReader: {os.fspath(path)}, line {number}: {error}") from None
+
+
+class ParquetReader(Pipe[dict[str, Any]]):
+    """The rows of parquet files as dicts of Python values, `columns` of them if given; read in stretches of `batch_rows`.
+
+    Raises: ImportError while iterating without pyarrow; FileNotFoundError when a file is missing.
+    """
+
+    def __init__(self, paths: Path | Iterable[Path], columns: Iterable[str] | None = None, batch_rows: int = 4096) -> None:
+        self.paths = _repeatable(paths)
+        self.columns = None if columns is None else list(columns)
+        self.batch_rows = batch_rows
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        try:
+            from pyarrow import parquet  # an extra
+        except ImportError:
+            raise ImportError("ParquetReader needs pyarrow: pip install 'tenfold-data[parquet]'") from None
+        for path in self.paths:
+            with parquet.ParquetFile(path) as file:
+                for rows in file.iter_batches(self.batch_rows, columns=self.columns):
+                    yield from rows.to_pylist()
 
 
 class TarReader(Pipe[tuple[str, bytes]]):
@@ -83,6 +136,53 @@ class TarReader(Pipe[tuple[str, bytes]]):
                     content = archive.extractfile(member) if member.isfile() else None
                     if content is not None:
                         yield member.name, content.read()
+
+
+class TarSamples(Pipe[dict[str, Any]]):
+    """The samples of tar archives in WebDataset's layout: members that differ in extension only are one sample.
+
+    A sample is a dict of the contents by extension, with the common name under ``__key__``. `decoders` turn contents into
+    values by extension, such as ``{"cls": int, "json": json.loads}``; the rest stays bytes.
+
+    Raises: FileNotFoundError while iterating when an archive is missing; ValueError, naming archive and member, where a
+    decoder fails or a member comes twice in a sample.
+    """
+
+    def __init__(self, paths: Path | Iterable[Path], decoders: dict[str, Callable[[bytes], Any]] | None = None) -> None:
+        self.paths = _repeatable(paths)
+        self.decoders = {} if decoders is None else dict(decoders)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for path in self.paths:
+            sample: dict[str, Any] = {}
+            for name, content in TarReader(path):
+                folder, _, file = name.rpartition("/")
+                stem, _, extension = file.partition(".")
+                key = f"{folder}/{stem}" if folder else stem
+                if sample and sample["__key__"] != key:
+                    yield sample
+                    sample = {}
+                sample["__key__"] = key
+                if extension in sample:
+                    raise ValueError(f"TarSamples: {os.fspath(path)}: the member {name} comes twice in one sample")
+                sample[extension] = self._decoded(extension, content, f"{os.fspath(path)}: {name}")
+            if sample:
+                yield sample
+
+    def _decoded(self, extension: str, content: bytes, place: str) -> Any:
+        decode = self.decoders.get(extension)
+        if decode is None:
+            return content
+        try:
+            return decode(content)
+        except Exception as error:
+            raise ValueError(f"TarSamples: {place} cannot be decoded: {type(error).__name__}: {error}") from error
+
+
+def _text(path: Path, encoding: str, newline: str | None = None) -> IO[str]:
+    opener = _OPENERS.get(os.path.splitext(path)[1], open)
+    file: IO[str] = opener(path, "rt", encoding=encoding, newline=newline)
+    return file
 
 
 def _repeatable(paths: Path | Iterable[Path]) -> Iterable[Path]:

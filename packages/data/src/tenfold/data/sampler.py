@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Sized
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Generic, TypeVar
 
 import tenfold
@@ -83,20 +83,23 @@ class RandomSampler(Sampler[int]):
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
-        generator = seeded(draw_seed()) if self.generator is None else self.generator
-        endless = self._draws(generator) if self.replacement else self._permutations(generator)
-        yield from endless
+        # Lists chained in C: a generator of indices would cost an epoch more than all its batches.
+        return chain.from_iterable(self._lists())
 
-    def _draws(self, generator: Generator) -> Iterator[int]:
+    def _lists(self) -> Iterator[list[int]]:
+        generator = seeded(draw_seed()) if self.generator is None else self.generator
+        yield from self._draws(generator) if self.replacement else self._permutations(generator)
+
+    def _draws(self, generator: Generator) -> Iterator[list[int]]:
         for start in range(0, self.num_samples, _DRAW):
             size = (min(_DRAW, self.num_samples - start),)
-            yield from tenfold.randint(len(self.data_source), size, dtype=tenfold.int64, generator=generator).tolist()
+            yield tenfold.randint(len(self.data_source), size, dtype=tenfold.int64, generator=generator).tolist()
 
-    def _permutations(self, generator: Generator) -> Iterator[int]:
+    def _permutations(self, generator: Generator) -> Iterator[list[int]]:
         n, total = len(self.data_source), self.num_samples
         for start in range(0, total, n):
-            yield from islice(tenfold.randperm(n, generator=generator).tolist(), total - start)
-        if total % n == 0:
+            yield tenfold.randperm(n, generator=generator).tolist()[: total - start]
+        if total % n == 0 and self.generator is not None:
             # PyTorch also draws the (empty) rest of the last permutation: a generator shared between epochs must too.
             tenfold.randperm(n, generator=generator)
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import queue
 import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 import tenfold
+from tenfold.data.collation import default_collate
+from tenfold.data.dataset import TensorDataset
 from tenfold.data.failure import Failure, capture
 from tenfold.data.fetch import Fetch, make_fetch
 from tenfold.data.randomness import get_random_state, portable, seed_worker, set_random_state
+from tenfold.data.sharing import shared_out
 from tenfold.data.transport import Packet, pack, pack_small
 from tenfold.data.worker_info import WorkerInfo, set_epoch, set_worker_info
 from tenfold.multiprocessing import transit
@@ -69,11 +74,19 @@ class Reply:
     content: Packet | Failure | None
 
 
+@cache
+def warm_up() -> None:
+    """Make a small batch before processes are forked: what it loads and compiles, each of them would, in each epoch anew."""
+    samples = TensorDataset(tenfold.zeros(2, 2), tenfold.zeros(2, dtype=tenfold.int64))
+    pack_small([samples.__getbatch__([1, 0]), default_collate([samples[0], samples[1]]), get_random_state()])
+
+
 def run_worker(job: Job, tasks: Connection, replies: Connection, inherited: list[Connection]) -> None:
     """Serve tasks until None comes, their pipe closes or the parent process is gone.
 
     `inherited` are the parent's ends that a fork copied: while a copy is open, the closing of a pipe goes unnoticed.
     """
+    gc.freeze()  # what was inherited stays the parent's: a collection would write to, and so copy, every page of it
     for connection in inherited:
         connection.close()
     inbox: queue.SimpleQueue[Task | StateTask | None] = queue.SimpleQueue()
@@ -111,6 +124,7 @@ class _Server:
         self._where = f"in DataLoader worker process {job.worker_id}"
         self._epoch = -1
         self._fetch: Fetch | None = None
+        self._dataset: Any = None
         # The main process may not yet have given out the last `prefetch` batches: remember how each began.
         self._states: deque[tuple[tuple[int, int], dict[str, Any]]] = deque(maxlen=max(job.prefetch, 1) + 1)
         self._broken = self._guarded(self._set_up)
@@ -124,6 +138,7 @@ class _Server:
             job.init_fn(job.worker_id)
         if job.random_states is not None:
             set_random_state(job.random_states[job.worker_id])
+        self._dataset = shared_out(job.dataset)
 
     def __call__(self, task: Task | StateTask) -> Reply:
         if isinstance(task, StateTask):
@@ -147,7 +162,7 @@ class _Server:
             self._fetch = None
             self._epoch = task.epoch
             set_epoch(task.epoch)
-            self._fetch = make_fetch(job.dataset, job.batched, job.collate_fn, job.drop_last)
+            self._fetch = make_fetch(self._dataset, job.batched, job.collate_fn, job.drop_last)
         if self._fetch is None:
             return None
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenfold.text.data.buckets import BucketSampler
+from tenfold.data.buckets import BucketSampler
 from tenfold.text.data.collation import PadCollate
 from tenfold.text.data.functional import (
     custom_replace,

@@ -80,10 +80,7 @@ class Published:
 
 
 class Split(Pipe[Any]):
-    """The samples of one split, read anew at every pass; a `Pipe`, to be mapped, shuffled, batched, sharded.
-
-    In a loader with workers, put `shard()` behind it: else every worker gives all samples.
-    """
+    """The samples of one split, read anew at every pass; a `Pipe`, to be mapped, shuffled, batched; workers share it out."""
 
     def __init__(self, dataset: Published, split: str, folder: Path) -> None:
         self.dataset, self.split, self.folder = dataset, split, folder

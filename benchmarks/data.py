@@ -1,0 +1,156 @@
+"""The loader beside PyTorch's, in one run: a tensor dataset, a folder of images with augmentation, a tar of the same.
+
+    python benchmarks/data.py [--images N] [--repeats N]
+
+Each side loads every batch and throws it away; passes alternate, medians count. The images are drawn here (JPEG, about
+400x300) and both sides use the same augmentation: a random crop resized to 224, a flip, conversion to a tensor. torchvision
+serves PyTorch's side where it can be imported; without it the same PIL functions serve both, so that only loaders differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import statistics
+import tarfile
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+
+def seconds(loader: Iterable[Any]) -> float:
+    start = time.perf_counter()
+    for _ in loader:
+        pass
+    return time.perf_counter() - start
+
+
+def compared(ours: Callable[[], Iterable[Any]], theirs: Callable[[], Iterable[Any]], repeats: int) -> tuple[float, float]:
+    """Median seconds of an epoch of both, their passes alternating; the first of each warms up."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(repeats + 1):
+        for side, make in enumerate((ours, theirs)):
+            times[side].append(seconds(make()))
+    return statistics.median(times[0][1:]), statistics.median(times[1][1:])
+
+
+class Folder:
+    """Images of a folder, augmented with PIL and NumPy alone: one definition that both frameworks' loaders load."""
+
+    def __init__(self, paths: list[Path], as_tensor: Callable[[Any], Any]) -> None:
+        self.paths, self.as_tensor = paths, as_tensor
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __getitem__(self, index: int) -> tuple[Any, int]:
+        with Image.open(self.paths[index]) as image:
+            return self.as_tensor(augmented(image.convert("RGB"), index)), index % 10
+
+
+def augmented(image: Image.Image, seed: int) -> np.ndarray[Any, Any]:
+    draw = np.random.default_rng(seed)
+    width, height = image.size
+    side = int(min(width, height) * draw.uniform(0.5, 1.0))
+    left, top = int(draw.integers(0, width - side + 1)), int(draw.integers(0, height - side + 1))
+    image = image.resize((224, 224), Image.Resampling.BILINEAR, (left, top, left + side, top + side))
+    if draw.random() < 0.5:
+        image = image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+    return np.ascontiguousarray(np.asarray(image, np.float32).transpose(2, 0, 1) / 255.0)
+
+
+def draw_images(folder: Path, count: int) -> list[Path]:
+    generator = np.random.default_rng(0)
+    paths = []
+    for number in range(count):
+        small = generator.integers(0, 256, (30, 40, 3), np.uint8)
+        path = folder / f"{number:05}.jpg"
+        Image.fromarray(small).resize((400, 300), Image.Resampling.BICUBIC).save(path, quality=85)
+        paths.append(path)
+    return paths
+
+
+def members(path: Path, as_tensor: Callable[[Any], Any], worker: Callable[[], Any]) -> Iterable[Any]:
+    """The augmented images of a tar, this worker's share of them, as programs for PyTorch write it by hand."""
+    info = worker()
+    index, count = (0, 1) if info is None else (info.id, info.num_workers)
+    with tarfile.open(path) as archive:
+        for number, member in enumerate(archive):
+            if number % count == index:
+                image = Image.open(io.BytesIO(archive.extractfile(member).read()))  # type: ignore[union-attr]
+                yield as_tensor(augmented(image.convert("RGB"), number)), number % 10
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    arguments.add_argument("--images", type=int, default=2000)
+    arguments.add_argument("--repeats", type=int, default=3)
+    given = arguments.parse_args()
+
+    import torch
+    import torch.utils.data as theirs
+
+    import tenfold
+    import tenfold.data as ours
+    from tenfold.data.pipes import FromIterable
+    from tenfold.data.readers import TarReader
+
+    torch.set_num_threads(1)
+    rows: list[tuple[str, float, float]] = []
+    x, y = np.random.default_rng(0).standard_normal((20_000, 32)).astype(np.float32), np.arange(20_000)
+    tensors = ours.TensorDataset(tenfold.from_numpy(x), tenfold.from_numpy(y))
+    their_tensors = theirs.TensorDataset(torch.from_numpy(x), torch.from_numpy(y))
+    for workers in (0, 2):
+        own = ours.DataLoader(tensors, 256, shuffle=True, num_workers=workers, persistent_workers=workers > 0)
+        peer = theirs.DataLoader(their_tensors, 256, shuffle=True, num_workers=workers, persistent_workers=workers > 0)
+        rows.append((f"20,000 rows, {workers} workers kept", *compared(lambda a=own: a, lambda b=peer: b, given.repeats)))  # type: ignore[misc]
+    own = ours.DataLoader(tensors, 256, shuffle=True, num_workers=2)
+    peer = theirs.DataLoader(their_tensors, 256, shuffle=True, num_workers=2)
+    rows.append(("20,000 rows, 2 workers started anew", *compared(lambda: own, lambda: peer, given.repeats)))
+
+    with tempfile.TemporaryDirectory() as name:
+        paths = draw_images(Path(name), given.images)
+        own = ours.DataLoader(Folder(paths, tenfold.from_numpy), 64, num_workers=2)
+        peer = theirs.DataLoader(Folder(paths, torch.from_numpy), 64, num_workers=2)
+        rows.append((f"{given.images} JPEG, 2 workers", *compared(lambda: own, lambda: peer, given.repeats)))
+        tar = Path(name) / "images.tar"
+        with tarfile.open(tar, "w") as archive:
+            for path in paths:
+                archive.add(path, path.name)
+
+        def sample(numbered: tuple[int, tuple[str, bytes]]) -> tuple[Any, int]:
+            number, (_, content) = numbered
+            return tenfold.from_numpy(augmented(Image.open(io.BytesIO(content)).convert("RGB"), number)), number % 10
+
+        pipe = FromIterable(Numbered(TarReader(tar))).shard().map(sample)
+        own = ours.DataLoader(pipe, 64, num_workers=2)
+
+        class Stream(theirs.IterableDataset):  # type: ignore[misc]
+            def __iter__(self) -> Any:
+                return iter(members(tar, torch.from_numpy, theirs.get_worker_info))
+
+        peer = theirs.DataLoader(Stream(), 64, num_workers=2)
+        rows.append((f"a tar of {given.images} JPEG, 2 workers", *compared(lambda: own, lambda: peer, given.repeats)))
+
+    print(f"{'an epoch of':40} {'tenfold s':>10} {'torch s':>10} {'ratio':>6}")
+    for title, mine, other in rows:
+        print(f"{title:40} {mine:10.4f} {other:10.4f} {mine / other:6.2f}")
+
+
+class Numbered:
+    """The items of a pipe with their numbers, again at each pass."""
+
+    def __init__(self, source: Iterable[Any]) -> None:
+        self.source = source
+
+    def __iter__(self) -> Any:
+        return enumerate(self.source)
+
+
+if __name__ == "__main__":
+    main()
