@@ -418,6 +418,31 @@ x = ones(3, dtype=int8).scatter(0, t([0, 1]), 300)
 x = ones(3, dtype=bfloat16).scatter(0, t([0, 1]), 2**63)
 x = ones(3, dtype=float16).scatter(0, t([0, 1]), 1e30)
 x = ones(3, dtype=int64).scatter(0, t([0]), 2.5)
+x = arange(3.); x.clamp_(min=x[1], max=.5)
+x = ones(2, 3); x.clamp_(min=ones(3), max=1)
+x = t([True, False]); x.sub_(x.clone(), alpha=2)
+x = t([1, 2]); x.sub_(x.bool(), alpha=2)
+x = ones(3, 2, dtype=float16).scatter_reduce(0, t([[0], [0]]), t([[True], [False]]), 'prod')
+x = ones(3, 2, dtype=float16).scatter_reduce(0, t([[0], [0]]), t([[1.], [2.]]), 'sum')
+x = torch.add(True, 2), torch.sub(3, 2, alpha=2), torch.mul(2.5, 3), torch.div(7, 2), torch.div(7, 2, rounding_mode='floor')
+x = torch.mul(1j, 2), torch.add(2, 3, alpha=2), torch.add(1, 2.5)
+x = torch.add(2, 3, out=ones(()))
+x = torch.sub(True, 1)
+x = torch.pow(True, 2)
+x = torch.float_power(2, 2)
+x = torch.xlogy(2, 2)
+x = torch.remainder(3, 2)
+x = torch.as_strided(ones(4), (2, 2), (1, -1), 2)
+x = torch.as_strided_copy(ones(4), (2, 2), (1, -1), 2)
+x = ones(4).as_strided_scatter(ones(2), (2,), (-1,), 2)
+x = torch.polar(ones(2), ones(2, dtype=float64))
+x = torch.empty(2, 2).resize_([2, 4, 2**29, 2**29])
+x = ones(2, 3, 4, 4).to(memory_format=torch.channels_last); y = zeros(96); y.resize_as_(x, memory_format=torch.preserve_format)
+x = zeros(3, 4); torch.zeros(3, 4, layout=torch.sparse_coo, out=x)
+x = t([1]); x.new(x, device='cpu')
+x = t([1e19, -1e20, 3e18]).std(), t([[1e30, -1e30, 3.]]).std(1), t([1e19, -1e20]).bfloat16().std()
+x = t([1e30, 1e30, 1e10]).std(), t([9e18, -9e18] * 40).var(), t([1e19, -1e20, inf]).std()
+x = torch.nn.functional.cosine_similarity(t([1e19, -1e20, 3e18]), ones(3), dim=0)
 """.strip().splitlines()
 
 GRADIENTS = """
@@ -458,6 +483,9 @@ x=ones(4,requires_grad=True); y=x[1]; y.logical_xor_(t(4.)); y=x.grad_fn
 x=ones(4,requires_grad=True); y=x[1]; y.logical_not_(); y=x.is_leaf
 x=t([1+1j,-1+1j,0j,2j,1,-1],requires_grad=True); y=torch.float_power(False,x); y.real.sum().backward(); y=x.grad
 x=t([1+1j,-1+1j,0j,2j,1,-1],requires_grad=True); y=torch.pow(zeros(6),x); y.real.sum().backward(); y=x.grad
+x=t([1., 2],requires_grad=True); y=torch.lerp(x,zeros(2),-1.); y.sum().backward(); y.sum().backward(); y=x.grad
+x=t([1., 2],requires_grad=True); y=torch.lerp(x,zeros(2),t(-1.)); y.sum().backward(); y.sum().backward()
+x=t([1., 2],requires_grad=True); y=torch.norm(x,p=0); y.backward(); y=x.grad
 """.strip().splitlines()
 
 # Results lie in memory as PyTorch lays them: after the first argument that says so, or row by row.

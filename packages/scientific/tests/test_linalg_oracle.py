@@ -131,3 +131,40 @@ def test_least_squares_tolerance(driver):
         for lib in (tenfold, torch)
     )
     assert found.tolist() == [pytest.approx(row) for row in expected.tolist()]
+
+
+VECTORS: dict[str, Any] = {
+    "eig": lambda lib, x: lib.linalg.eig(x)[1].sum().abs(),
+    "eig, invariant": lambda lib, x: lib.linalg.eig(x)[1].abs().sum(),
+    "eig, values": lambda lib, x: lib.linalg.eig(x)[0].abs().sum(),
+    "eigh": lambda lib, x: lib.linalg.eigh(x)[1].sum().abs(),
+    "eigh, invariant": lambda lib, x: lib.linalg.eigh(x)[1].abs().sum(),
+    "svd": lambda lib, x: sum(m.sum() for m in lib.linalg.svd(x)[::2]).abs(),
+    "svd, invariant": lambda lib, x: (lib.linalg.svd(x)[0] @ lib.linalg.svd(x)[2]).sum().abs(),
+    "svd, values": lambda lib, x: lib.linalg.svd(x)[1].sum(),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("name", VECTORS)
+def test_losses_that_depend_on_the_phase_of_vectors(name: str, dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    given = rng.standard_normal((3, 3)) + (1j * rng.standard_normal((3, 3)) if dtype == "complex128" else 0)
+
+    def refused(lib: Any) -> bool:
+        x = lib.from_numpy(given.copy()).requires_grad_()
+        try:
+            VECTORS[name](lib, x).backward()
+        except RuntimeError as error:
+            assert "ill-defined" in str(error)  # noqa: PT017 - either outcome is compared
+            return True
+        return False
+
+    assert refused(tenfold) == refused(torch)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int64"])
+def test_multi_dot_writes_its_own_dtype_only(dtype: str) -> None:
+    for lib in (tenfold, torch):
+        with pytest.raises(RuntimeError, match="dtype"):
+            lib.linalg.multi_dot([lib.ones(2, 2), lib.ones(2, 2)], out=lib.ones(2, 2, dtype=getattr(lib, dtype)))

@@ -351,7 +351,9 @@ class _Source:
             return []
         lines = ["    def release(self):"]
         for name in tensors:
-            if self._always_saved(name):
+            if name in self.params and self.params[name].role == "number":  # a number is no memory to give back
+                lines += [f"        if hasattr(self.s_{name}, '_array'):", f"            self.s_{name} = RELEASED"]
+            elif self._always_saved(name):
                 lines.append(f"        self.s_{name} = RELEASED")
             else:  # what no wanted gradient needs was not saved, and a second pass does without it
                 lines += [f"        if self.s_{name} is not None:", f"            self.s_{name} = RELEASED"]

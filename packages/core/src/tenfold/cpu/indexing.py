@@ -10,7 +10,7 @@ import numpy as np
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.ops.indexing.subscripts import check_values, indexed_shape
-from tenfold.types.memory_format import preserve_format, suggested_format
+from tenfold.types.memory_format import preserve_format, refuse_negative, suggested_format
 
 
 @kernel(op.getitem, device="cpu")
@@ -231,6 +231,8 @@ _AT = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "
 
 @kernel(op.scatter_reduce, device="cpu")
 def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> Any:
+    if src.dtype != input.dtype and index.size:
+        raise ValueError("scatter_reduce: dtypes differ")
     if input.dtype.kind == "c" and reduce in ("amax", "amin"):
         raise NotImplementedError(reduce)
     half = input.dtype.itemsize == 2 and input.dtype.kind in "fV"
@@ -388,6 +390,7 @@ def strided_sum(input: Any, shape: Any, size: Any, stride: Any, storage_offset: 
 
 @kernel(op.as_strided_scatter, device="cpu")
 def as_strided_scatter(input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None) -> Any:
+    refuse_negative(stride)
     result = input.copy("C")
     itemsize = input.itemsize
     np.ndarray(tuple(size), input.dtype, result, (storage_offset or 0) * itemsize, [s * itemsize for s in stride])[...] = src

@@ -137,6 +137,11 @@ def _check_arguments(operator: Operator, values: dict[str, Any]) -> list[Any]:  
             raise TypeError(
                 f"{operator.name}(): argument '{p.name}' (position {position + 1}) must be {expected}, not {type(value).__name__}"
             )
+    if not tensors and any(p.role == "number" for p in operator.params):
+        kinds = ", ".join(type(values[p.name]).__name__ for p in operator.params if p.role == "number")
+        raise TypeError(
+            f"{operator.name}() received an invalid combination of arguments - got ({kinds}); one of them has to be a Tensor"
+        )
     out = values.get("out")
     if out is not None:
         tensors += list(out) if isinstance(out, (tuple, list)) else [out]

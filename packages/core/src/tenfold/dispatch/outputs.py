@@ -63,6 +63,8 @@ def _follow(operator: Operator, values: dict[str, Any], out: Any) -> None:
             f"{operator.name}: dtype {type_name(values['dtype'])} does not match dtype of out parameter ({type_name(out.dtype)})"
         )
     values["dtype"] = out.dtype
+    if values.get("layout") not in (None, out.layout):
+        raise RuntimeError(f"{operator.name}: layout {values['layout']} does not match layout of out parameter ({out.layout})")
 
 
 def _check_out_dtype(operator: Operator, values: dict[str, Any], given: dtypes.dtype, made: dtypes.dtype, name: str) -> None:

@@ -9,6 +9,7 @@ from tenfold.dispatch.kernels import ANY_DEVICE, kernel
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import OPERATORS, Operator
 from tenfold.types.dtypes import FROM_NUMPY
+from tenfold.types.memory_format import refuse_negative
 
 
 def restride(backend: Any, array: Any, geometry: Meta) -> Any:
@@ -41,6 +42,7 @@ def _by_rule(operator: Operator) -> Any:
 def _as_strided(backend: Any, input: Any, size: Any, stride: Any, storage_offset: int | None) -> Any:
     if storage_offset is None:
         storage_offset = backend.memory(input)[2] // input.dtype.itemsize
+    refuse_negative(stride)
     return backend.as_strided(input, size, stride, storage_offset)
 
 

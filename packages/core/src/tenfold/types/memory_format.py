@@ -113,6 +113,12 @@ channels_last = memory_format("channels_last", (0, 2, 3, 1))
 channels_last_3d = memory_format("channels_last_3d", (0, 2, 3, 4, 1))
 
 
+def refuse_negative(strides: Any) -> None:
+    """RuntimeError for strides that count backwards, which views do not have."""
+    if min(strides, default=0) < 0:
+        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(strides)}")
+
+
 def suggested_format(array: Any) -> memory_format:
     """The format in which a result computed from an array should lie: channels_last where its strides say so.
 

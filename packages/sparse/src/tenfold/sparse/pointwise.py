@@ -123,8 +123,12 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> SparseTe
 
 
 @knows("zeros_like", "empty_like")
-def zeros_like(input: Any, *, dtype: Any = None, device: Any = None, layout: Any = None, **_: Any) -> Any:
+def zeros_like(
+    input: Any, *, dtype: Any = None, device: Any = None, layout: Any = None, memory_format: Any = None, **_: Any
+) -> Any:
     """A tensor of the same sizes without elements."""
+    if memory_format is not None:
+        raise RuntimeError("zeros_like: memory format option is only supported by strided tensors")
     if layout is tenfold.strided:
         return tenfold.zeros(tuple(input.shape), dtype=dtype or input.dtype, device=device or input.device)
     held = input._held.detach()[:0].to(dtype=dtype or input.dtype, device=device or input.device)

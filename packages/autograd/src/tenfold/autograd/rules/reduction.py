@@ -202,7 +202,7 @@ gradient(op.std, input=_deviation)
 def _norm(g: Any, input: Any, out: Any, ord: Any, dim: Any, keepdim: bool) -> Any:
     """g times the derivative of (sum |x|^p)^(1/p); 0 where that is not defined, as in PyTorch."""
     if ord == 0:
-        return op.zeros_like(input)
+        return None
     g, out = restore_dims(g, input.shape, dim, keepdim), restore_dims(out, input.shape, dim, keepdim)
     if ord == 1:
         return input.sgn() * g

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,17 @@ def _variance(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: An
     return np.maximum(result / kind(count - correction), ZERO[deviation.dtype])
 
 
+def _spread(input: Any, arguments: Any, function: Any) -> Any:
+    """A function of the variance; squares that leave float32's range are computed again in float64."""
+    variance = _variance(input, *arguments)
+    if variance is NotImplemented:
+        return variance
+    if variance.dtype == np.float32 and not isfinite(np.add.reduce(variance, None)):
+        variance = _variance(input.astype(np.complex128 if input.dtype.kind == "c" else np.float64), *arguments)
+        return np.asarray(variance if function is None else function(variance)).astype(np.float32)
+    return variance if function is None else function(variance)
+
+
 ZERO = {np.dtype(d): np.zeros((), d) for d in ("f4", "f8")}
 
 
@@ -52,15 +63,14 @@ def squared(x: Any) -> Any:
 @widened
 @quiet
 def var(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Any:
-    return _variance(input, dim, unbiased, keepdim, correction)
+    return _spread(input, (dim, unbiased, keepdim, correction), None)
 
 
 @kernel(op.std, device="cpu")
 @widened
 @quiet
 def std(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Any:
-    variance = _variance(input, dim, unbiased, keepdim, correction)
-    return variance if variance is NotImplemented else np.sqrt(variance)
+    return _spread(input, (dim, unbiased, keepdim, correction), np.sqrt)
 
 
 @kernel(op.vector_norm, device="cpu")

@@ -54,6 +54,10 @@ def _new(self: Tensor, *data: Any, size: Any = None, device: Any = None) -> Tens
     """A tensor of the same dtype and device from sizes, a sequence, a tensor or a storage (PyTorch's legacy form)."""
     if size is not None:
         data = (*data, Size(size))
+    if device is not None and len(data) == 1 and isinstance(data[0], Tensor):
+        raise RuntimeError(
+            "Legacy tensor new of the form tensor.new(tensor, device=device) is not supported. Use torch.as_tensor(...) instead."
+        )
     return legacy_tensor(data, self.device if device is None else device, self.dtype, "new")
 
 

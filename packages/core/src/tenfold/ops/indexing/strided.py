@@ -10,7 +10,7 @@ from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.ops.indexing.subscripts import getitem
 from tenfold.ops.view.shapes import diagonal, select
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.memory_format import contiguous_format
+from tenfold.types.memory_format import contiguous_format, refuse_negative
 
 
 @primitive("indexing", method=None)
@@ -51,6 +51,7 @@ def _(input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None) 
             f"as_strided_scatter: expected src to have a size equal to the slice of self. src size = {list(src.shape)}, "
             f"slice size = {list(size)}"
         )
+    refuse_negative(stride)
     return Meta(input.shape, input.dtype)
 
 

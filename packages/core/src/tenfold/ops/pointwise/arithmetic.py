@@ -48,9 +48,11 @@ def number_first(function: Any) -> None:
     """Let an operator take a number for its first argument: a 0-d tensor in the dtype of the result."""
 
     def wrapped(input: Any, other: Any, **options: Any) -> Any:
-        if not isinstance(input, (int, float, complex)) or not isinstance(other, Tensor):
+        if not isinstance(input, (int, float, complex)) or not isinstance(other, (Tensor, int, float, complex)):
             return NotImplemented
         given = {name: value for name, value in options.items() if value is not None}
+        if not isinstance(other, Tensor):
+            return function(full((), input), other, **given)
         return function(full((), input, dtype=of_values((input, other)), device=other.device), other, **given)
 
     function.overload(wrapped)
@@ -115,7 +117,7 @@ def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
 
 
 def _subtract_scaled(input: Tensor, other: Any, alpha: Any) -> Tensor:
-    if alpha == 1 or isinstance(other, bool):  # which is refused there
+    if alpha == 1 or isinstance(other, bool) or bool_ in (input.dtype, getattr(other, "dtype", None)):  # which is refused there
         return input.sub_(other)
     return OPERATORS["add_scaled_"].fn(input, other, -alpha)
 

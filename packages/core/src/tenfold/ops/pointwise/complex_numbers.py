@@ -254,4 +254,9 @@ def polar(abs: Tensor, angle: Tensor) -> Tensor:
             f"polar: Expected both inputs to be Half, Float or Double tensors but got {type_name(abs.dtype)} and "
             f"{type_name(angle.dtype)}"
         )
+    if abs.dtype is not angle.dtype:
+        raise RuntimeError(
+            f"polar: Expected object of scalar type {type_name(abs.dtype)} but got scalar type {type_name(angle.dtype)} for "
+            f"second argument"
+        )
     return complex(abs * angle.cos(), abs * angle.sin())

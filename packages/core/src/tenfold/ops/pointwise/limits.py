@@ -189,6 +189,14 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     return clamp_max(clamp_min(input, min), max)
 
 
+@OPERATORS["clamp_"].overload
+def _(input: Any, min: Any = None, max: Any = None) -> Any:
+    """A 0-d tensor beside a number is one, wherever it lies."""
+    if min is None or max is None or _is_many(min) is _is_many(max) or not _is_single(min, max):
+        return NotImplemented
+    return input.clamp_(*[limit.item() if isinstance(limit, Tensor) else limit for limit in (min, max)])
+
+
 @composite("pointwise", inplace=True, out=True)
 def nan_to_num(input: Tensor, nan: float | None = 0.0, posinf: float | None = None, neginf: float | None = None) -> Tensor:
     """Numbers for nan and the infinities: by default 0 and the dtype's largest and smallest.

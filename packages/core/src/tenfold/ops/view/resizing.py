@@ -16,6 +16,7 @@ from tenfold.tensor.sharing import share_memory
 from tenfold.tensor.storage import UntypedStorage
 from tenfold.tensor.tensor import Tensor
 from tenfold.tensor.typed_storage import STORAGES, on_storage
+from tenfold.types.memory_format import preserve_format, suggested_format
 
 
 def _place(self: Tensor, storage: UntypedStorage, size: Any, stride: Any, offset: int) -> Tensor:
@@ -72,6 +73,8 @@ def _resize(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     size = checked_size(sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes, "resize_")
     if size == tuple(self.shape) and not (memory_format is not None and memory_format.order):
         return self
+    if prod(size) * self.itemsize >= 2**63:
+        raise RuntimeError(f"resize_: Storage size calculation overflowed with sizes={list(size)}")
     before, version = self.untyped_storage().nbytes(), self.untyped_storage().version
     strides = list(contiguous_strides(size))
     if memory_format is not None and memory_format.order:
@@ -87,6 +90,8 @@ def _resize(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
 
 def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
     """Give the tensor the size of another."""
+    if memory_format is preserve_format:
+        memory_format = suggested_format(the_template._array)
     return _resize(self, the_template.shape, memory_format=memory_format)
 
 

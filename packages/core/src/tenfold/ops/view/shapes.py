@@ -11,6 +11,7 @@ from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import FROM_NUMPY, dtype
+from tenfold.types.memory_format import refuse_negative
 
 Ints = Sequence[int]
 
@@ -278,8 +279,7 @@ def _(input: Any, size: Any, stride: Any, storage_offset: int | None) -> Meta:
         raise RuntimeError(
             f"as_strided: mismatch in length of strides and shape, got size {list(size)} and stride {list(stride)}"
         )
-    if any(s < 0 for s in stride):
-        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
+    refuse_negative(stride)
     itemsize = input.dtype.itemsize
     offset = input.offset if storage_offset is None else storage_offset * itemsize
     return Meta(size, input.dtype, [s * itemsize for s in stride], offset)

@@ -28,7 +28,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) 
 def _unit(x: Tensor, dim: int, eps: float) -> Tensor:
     length = tf.norm(x, 2, dim, keepdim=True)
     with tf.no_grad():
-        short = tf.clamp_min(length, eps) - length
+        short = tf.clamp_min(eps - length, 0)
     return x / (length + short)
 
 

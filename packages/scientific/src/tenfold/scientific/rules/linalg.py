@@ -187,6 +187,18 @@ def _(g: Any, needs: Any, A: Any, mode: str, out0: Any, out1: Any) -> Any:
     return (op.cat([left, out0.matmul(to_right)], -1),)
 
 
+def _refuse_phases(change: Any, what: str) -> None:
+    """Complex vectors are known but for a factor of modulus 1; a loss that depends on it has no gradient: RuntimeError.
+
+    `change`: how the loss changes with each vector's phase.
+    """
+    if is_complex(change) and change._key.level is None and not change.is_meta and bool((change.imag.abs() > 1e-2).any()):
+        raise RuntimeError(
+            f"{what} in the complex case are specified up to multiplication by e^{{i phi}}. The specified loss function depends "
+            f"on this quantity, so it is ill-defined."
+        )
+
+
 # Singular values: Wan and Zhang 2019, equation 11
 
 
@@ -201,6 +213,7 @@ def _(g: Any, needs: Any, full_matrices: bool, out0: Any, out1: Any, out2: Any) 
     gU, gS, gVh = g[0].narrow(-1, 0, K), g[1], g[2].narrow(-2, 0, K)
     V, gV, wide = H(Vh), H(gVh), S.to(U.dtype)
     left, right = H(U).matmul(gU), H(V).matmul(gV)
+    _refuse_phases(diagonal(left) + diagonal(right), "svd_backward: The singular vectors")
     left, right = left - H(left), right - H(right)
     E = _square_differences(S).to(U.dtype)
     inner = quotient(left, E) * wide.unsqueeze(-2) + wide.unsqueeze(-1) * quotient(right, E)
@@ -235,7 +248,9 @@ def _square_differences(S: Any) -> Any:
 @gradients(op.eigh_pair, "A")
 def _(g: Any, needs: Any, out0: Any, out1: Any) -> Any:
     V = out1
-    inner = without_diagonal(quotient(H(V).matmul(g[1]), differences(out0).to(V.dtype))) + embedded(g[0], V)
+    projected = H(V).matmul(g[1])
+    _refuse_phases(diagonal(projected), "linalg_eigh_backward: The eigenvectors")
+    inner = without_diagonal(quotient(projected, differences(out0).to(V.dtype))) + embedded(g[0], V)
     result = V.matmul(inner).matmul(H(V))
     return ((result + H(result)) * 0.5,)
 
@@ -245,6 +260,7 @@ def _(g: Any, needs: Any, A_dtype: Any, out0: Any, out1: Any) -> Any:
     values, V = out0, out1
     VH = H(V)
     projected = VH.matmul(g[1])
+    _refuse_phases(diagonal(projected), "linalg_eig_backward: The eigenvectors")
     lengths = VH.matmul(V) * diagonal(projected).real.to(V.dtype).unsqueeze(-2)
     inner = without_diagonal(quotient(projected - lengths, conj(differences(values)))) + embedded(g[0], V)
     result = solve(VH, inner.matmul(VH))

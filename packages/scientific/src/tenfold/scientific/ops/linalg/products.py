@@ -48,7 +48,7 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
     return linalg_matrix_power(input, n)
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_multi_dot(tensors: Any) -> Tensor:
     """Product of two or more matrices in the order that needs the fewest multiplications; the ends may be vectors.
 
