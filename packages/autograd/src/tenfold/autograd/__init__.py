@@ -18,7 +18,7 @@ from tenfold.dispatch.gradmode import enable_grad, inference_mode, no_grad, set_
 from tenfold.dispatch.services import SERVICES
 
 __all__ = [
-    "Function", "Node", "SavedTensor", "Variable", "backward", "detect_anomaly", "enable_grad", "grad", "gradcheck",
+    "Function", "Node", "SavedTensor", "Variable", "backward", "detect_anomaly", "draw", "enable_grad", "grad", "gradcheck",
     "gradgradcheck", "gradient", "gradients", "inference_mode", "is_multithreading_enabled", "no_grad",
     "set_detect_anomaly", "set_grad_enabled",
     "set_multithreading_enabled",
@@ -29,10 +29,14 @@ SERVICES.provide("tenfold.autograd.function_transforms", "apply_through_transfor
 
 _MODULES = ("anomaly_mode", "forward_ad", "func", "functional", "grad_mode", "graph", "profiler")
 
-if not TYPE_CHECKING:
+if TYPE_CHECKING:
+    from tenfold.autograd.drawing import draw as draw
+else:
 
     def __getattr__(name: str) -> Any:
         """The modules that PyTorch's users reach as attributes, imported when first asked for."""
+        if name == "draw":
+            return importlib.import_module("tenfold.autograd.drawing").draw
         if name in _MODULES:
             return importlib.import_module(f"tenfold.autograd.{name}")
         raise AttributeError(f"module 'tenfold.autograd' has no attribute {name!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from sys import getrefcount
 from typing import Any
 
@@ -79,6 +80,15 @@ def queue_callback(callback: Any) -> None:
     TASKS.current.callbacks.append(callback)
 
 
+def _runner() -> Any:
+    """What runs a node in the place of its `apply`: anomaly detection, and layers that want to see nodes; mostly None."""
+    run_node = anomaly.checked if anomaly.ANOMALY.enabled else None
+    for layer in STATE.layers:
+        if hasattr(layer, "around_node"):
+            run_node = partial(layer.around_node, run_node or (lambda node, g, wanted: node.apply(g, wanted)))
+    return run_node
+
+
 def _count_edges(roots: list[Node]) -> dict[Node, int]:
     """How many gradients each reachable node waits for, less one: that of a root that nothing else leads to is -1."""
     pending = dict.fromkeys(roots, -1)
@@ -115,7 +125,7 @@ def _walk(  # noqa: C901 - the whole of the path, case by case
     roots: list[tuple[Node, Any]], pending: dict[Node, int], useful: set[Node] | None, keep_graph: bool,
     create_graph: bool, captures: dict[Node, Any] | None, accumulate: bool, only: set[Node],
 ) -> None:  # fmt: skip
-    run_node = anomaly.checked if anomaly.ANOMALY.enabled else None
+    run_node = _runner()
     grads: dict[Node, Any] = {}  # sums that wait for further terms
     for node, g in roots:
         known = grads.get(node)

@@ -1,8 +1,9 @@
-"""Where the time goes: `profile` records every operator call with its time, and prints or exports it."""
+"""Where time and memory go: `profile` records every operator call, and prints, exports or draws it."""
 
 from __future__ import annotations
 
-from tenfold.profiler.events import Event, EventAverage, EventList
+from tenfold.profiler.averages import EventAverage, EventList
+from tenfold.profiler.events import Event
 from tenfold.profiler.profile import ProfilerActivity, profile, record_function
 from tenfold.profiler.schedule import ProfilerAction, schedule, tensorboard_trace_handler
 

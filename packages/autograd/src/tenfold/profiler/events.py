@@ -1,13 +1,32 @@
-"""Profiler events, their averages by operator, and the table that PyTorch's users know."""
+"""What a profiler records: one event for each call, each node of a backward pass and each stretch of code that has a name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 
-@dataclass(slots=True)
-class Event:
+class Interval(NamedTuple):
+    """From when to when, in microseconds since the profiler started."""
+
+    start: float
+    end: float
+
+    def elapsed_us(self) -> float:
+        """How long it took."""
+        return self.end - self.start
+
+
+class _NoDevice:
+    """Times and memory of an accelerator, which are not measured: calls are timed on this side of its queue."""
+
+    __slots__ = ()
+    device_time = device_time_total = self_device_time_total = 0.0
+    device_memory_usage = self_device_memory_usage = 0
+
+
+@dataclass(slots=True, eq=False)
+class Event(_NoDevice):
     """One call: times in microseconds since the profiler started; children are the calls inside it."""
 
     name: str
@@ -15,105 +34,66 @@ class Event:
     end_us: float = 0.0
     depth: int = 0
     thread: int = 0
-    shapes: list[list[int]] = field(default_factory=list)
-    stack: list[str] = field(default_factory=list)
+    input_shapes: list[Any] = field(default_factory=list)
+    stack: list[str] = field(default_factory=list)  # innermost first
     children: list[Event] = field(default_factory=list)
+    parent: Event | None = None
+    category: str = "cpu_op"  # or "user_annotation", "backward"
+    self_cpu_memory_usage: int = 0  # bytes of results that came to be and were freed, by this call and not those inside it
+    flops: int = 0
+    id: int = 0
+
+    @property
+    def key(self) -> str:
+        """The name by which calls are grouped."""
+        return "ProfilerStep*" if self.name.startswith("ProfilerStep#") else self.name
+
+    @property
+    def cpu_children(self) -> list[Event]:
+        """The calls inside it."""
+        return self.children
+
+    @property
+    def cpu_parent(self) -> Event | None:
+        """The call that it is inside of."""
+        return self.parent
+
+    @property
+    def time_range(self) -> Interval:
+        """From when to when."""
+        return Interval(self.start_us, self.end_us)
 
     @property
     def cpu_time_total(self) -> float:
         return self.end_us - self.start_us
 
     @property
+    def cpu_time(self) -> float:
+        return self.cpu_time_total
+
+    @property
     def self_cpu_time_total(self) -> float:
         return self.cpu_time_total - sum(c.cpu_time_total for c in self.children)
 
-
-@dataclass(slots=True)
-class EventAverage:
-    """All calls of one operator (and, when grouped so, with the same input shapes)."""
-
-    key: str
-    count: int = 0
-    cpu_time_total: float = 0.0
-    self_cpu_time_total: float = 0.0
-    input_shapes: str = ""
+    @property
+    def cpu_memory_usage(self) -> int:
+        """Bytes that came to be, less those that were freed, between its begin and its end."""
+        return self.self_cpu_memory_usage + sum(c.cpu_memory_usage for c in self.children)
 
     @property
-    def cpu_time(self) -> float:
-        """Average time of a call."""
-        return self.cpu_time_total / self.count if self.count else 0.0
+    def count(self) -> int:
+        return 1
 
 
-class EventList(list[EventAverage]):
-    """Averages, as `profile.key_averages()` returns them."""
-
-    def table(
-        self, sort_by: str | None = None, row_limit: int = 100, max_name_column_width: int = 55, header: str | None = None
-    ) -> str:
-        """A text table, sorted by one of the averages' attributes, largest first."""
-        rows = list(self)
-        if sort_by is not None:
-            if not rows or not hasattr(rows[0], sort_by):
-                known = "count, cpu_time, cpu_time_total, self_cpu_time_total"
-                if rows:
-                    raise ValueError(f"table: cannot sort by {sort_by!r}, choose one of {known}")
-            rows.sort(key=lambda e: getattr(e, sort_by), reverse=True)
-        total_self = sum(e.self_cpu_time_total for e in self) or 1.0
-        names = ["Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg", "# of Calls"]
-        if any(e.input_shapes for e in rows):
-            names.append("Input Shapes")
-        cells = [_cells(e, total_self, max_name_column_width, "Input Shapes" in names) for e in rows[:row_limit]]
-        widths = [max(len(r[i]) for r in [names, *cells]) + 2 for i in range(len(names))]
-        rule = "  ".join("-" * w for w in widths)
-        lines = ["  ".join(text.rjust(w) for text, w in zip(row, widths)) for row in [names, *cells]]
-        text = "\n".join([*([header] if header else []), rule, lines[0], rule, *lines[1:], rule])
-        return f"{text}\nSelf CPU time total: {format_time(sum(e.self_cpu_time_total for e in self))}\n"
-
-    def total_average(self) -> EventAverage:
-        """Everything together."""
-        return EventAverage(
-            "Total", sum(e.count for e in self), sum(e.cpu_time_total for e in self), sum(e.self_cpu_time_total for e in self)
-        )
-
-    def __str__(self) -> str:
-        return self.table()
+def in_order(roots: list[Event]) -> list[Event]:
+    """The events and all inside them, in order of start."""
+    found: list[Event] = []
+    stack = list(reversed(roots))
+    while stack:
+        event = stack.pop()
+        found.append(event)
+        stack.extend(reversed(event.children))
+    return found
 
 
-def _cells(e: EventAverage, total_us: float, width: int, with_shapes: bool) -> list[str]:
-    row = [
-        e.key if len(e.key) <= width else e.key[: width - 3] + "...", f"{100 * e.self_cpu_time_total / total_us:.2f}%",
-        format_time(e.self_cpu_time_total), f"{100 * e.cpu_time_total / total_us:.2f}%", format_time(e.cpu_time_total),
-        format_time(e.cpu_time), str(e.count),
-    ]  # fmt: skip
-    return [*row, e.input_shapes] if with_shapes else row
-
-
-def format_time(time_us: float) -> str:
-    """A time with the unit that fits it.
-
-    >>> format_time(1500.0)
-    '1.500ms'
-    """
-    if time_us >= 1e6:
-        return f"{time_us / 1e6:.3f}s"
-    return f"{time_us / 1e3:.3f}ms" if time_us >= 1e3 else f"{time_us:.3f}us"
-
-
-def averages(events: Iterable[Event], by_shape: bool = False) -> EventList:
-    """Group events by name; time inside a recursive call of the same name counts once."""
-    groups: dict[tuple[str, str], EventAverage] = {}
-
-    def visit(event: Event, inside: frozenset[tuple[str, str]]) -> None:
-        shapes = str(event.shapes) if by_shape else ""
-        key = (event.name, shapes)
-        group = groups.setdefault(key, EventAverage(event.name, input_shapes=shapes))
-        group.count += 1
-        group.self_cpu_time_total += event.self_cpu_time_total
-        if key not in inside:
-            group.cpu_time_total += event.cpu_time_total
-        for child in event.children:
-            visit(child, inside | {key})
-
-    for event in events:
-        visit(event, frozenset())
-    return EventList(groups.values())
+__all__ = ["Event", "Interval", "in_order"]

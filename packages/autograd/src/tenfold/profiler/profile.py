@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import enum
 import functools
-import json
 import os
+import sys
 import threading
 import time
-import traceback
+from collections.abc import Callable
 from typing import Any, Self
 
+from tenfold.autograd import engine
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import Layer, call_inside
-from tenfold.profiler.events import Event, EventList, averages
+from tenfold.profiler import exports
+from tenfold.profiler.averages import EventList, averages
+from tenfold.profiler.events import Event, in_order
+from tenfold.profiler.flops import flops
+from tenfold.profiler.memory import Account
 from tenfold.profiler.schedule import ProfilerAction
 from tenfold.tensor.tensor import Tensor
 
@@ -26,70 +31,133 @@ class ProfilerActivity(enum.Enum):
 
 
 class profile(Layer):  # noqa: N801 - PyTorch's name
-    """Record every operator call inside, forward and backward, with its time.
+    """Record every operator call of this thread inside, forward and backward, with its time.
 
-    A composite's inner calls appear inside it. Times are those of this process's clock around each call; the profiler's
-    own cost (about 3 us a call) is part of them.
+    A composite's inner calls appear inside it, those of a backward pass inside the node that makes them. Times are those of
+    this process's clock around each call; the profiler's own cost (some 5 us a call) is part of them, and what an
+    accelerator has still in its queue is not.
+
+    Args:
+        activities: taken for PyTorch's sake; calls are recorded on whichever device they are.
+        schedule: a function of the number of the step that says what to do in it (`tenfold.profiler.schedule`).
+        on_trace_ready: called with the profiler at the end of each recording.
+        record_shapes: keep the shapes of the arguments.
+        profile_memory: keep account of the memory that results take, which is freed when it is freed.
+        with_stack: keep the lines of the program from which a call came.
+        with_flops: count the operations of products, convolutions and attention.
+        acc_events: keep the events of former recordings of a schedule, too.
 
     >>> import tenfold
     >>> from tenfold.profiler import profile
-    >>> with profile() as prof:
+    >>> with profile(record_shapes=True) as prof:
     ...     y = tenfold.ones(4) + 1
-    >>> sorted(e.key for e in prof.key_averages())
-    ['add', 'ones']
+    >>> [(e.key, e.input_shapes) for e in prof.key_averages(group_by_input_shape=True)]
+    [('ones', '[[]]'), ('add', '[[4], []]')]
     """
 
     in_backward = True  # the engine keeps this layer on during the backward pass
 
     def __init__(
-        self, *, activities: Any = None, record_shapes: bool = False, with_stack: bool = False, on_trace_ready: Any = None,
-        profile_memory: bool = False, with_flops: bool = False, schedule: Any = None,
+        self, *, activities: Any = None, schedule: Callable[[int], ProfilerAction] | None = None,
+        on_trace_ready: Callable[..., Any] | None = None, record_shapes: bool = False, profile_memory: bool = False,
+        with_stack: bool = False, with_flops: bool = False, with_modules: bool = False, experimental_config: Any = None,
+        execution_trace_observer: Any = None, acc_events: bool = False, use_cuda: bool | None = None,
+        custom_trace_id_callback: Any = None,
     ) -> None:  # fmt: skip
-        self.record_shapes, self.with_stack, self.on_trace_ready = record_shapes, with_stack, on_trace_ready
+        self.record_shapes, self.with_stack, self.with_flops = record_shapes, with_stack, with_flops
+        self.profile_memory, self.on_trace_ready, self.acc_events = profile_memory, on_trace_ready, acc_events
         self.schedule, self.step_num = schedule or (lambda step: ProfilerAction.RECORD), 0
+        self._by_steps = schedule is not None
         self.current_action = self.schedule(0)
+        self.metadata: dict[str, Any] = {}
+        self._step: Event | None = None
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
         self._roots: list[Event] = []
-        self._open: list[Event] = []
+        self._open: dict[int, list[Event]] = {}  # by thread
+        self._count, self._task = 0, None
         self._origin = time.perf_counter()
+        self.account = Account(self._now_us)
 
     def _now_us(self) -> float:
         return (time.perf_counter() - self._origin) * 1e6
 
-    def begin(self, name: str, values: Any = ()) -> Event:
-        """Open an event inside the one that is open."""
-        event = Event(name, 0.0, depth=len(self._open), thread=threading.get_ident())
+    # Recording
+
+    def begin(self, name: str, values: Any = (), category: str = "cpu_op") -> Event:
+        """Open an event inside the one that is open in this thread."""
+        thread = threading.get_ident()
+        around = self._open.setdefault(thread, [])
+        parent = around[-1] if around else None
+        self._count += 1
+        event = Event(name, 0.0, depth=len(around), thread=thread, parent=parent, category=category, id=self._count)
         if self.record_shapes:
-            event.shapes = [list(v.shape) for v in values if isinstance(v, Tensor)]
+            event.input_shapes = [shapes_of(v) for v in values]
         if self.with_stack:
-            event.stack = [f"{f.filename}:{f.lineno} {f.name}" for f in traceback.extract_stack()[:-3]]
-        (self._open[-1].children if self._open else self._roots).append(event)
-        self._open.append(event)
+            event.stack = program_stack()
+        (self._roots if parent is None else parent.children).append(event)
+        around.append(event)
+        self.account.open = event
         event.start_us = self._now_us()
         return event
 
     def end(self, event: Event) -> None:
-        """Close the event."""
+        """Close the event, and what is still open inside it."""
         event.end_us = self._now_us()
-        self._open.pop()
+        around = self._open.get(event.thread, [])
+        if event in around:
+            del around[around.index(event) :]
+        self.account.open = around[-1] if around else None
 
     def handle(self, operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self.current_action not in _RECORDING:
             return operator(*args, **kwargs)
+        if self.profile_memory:
+            self.account.saw((args, kwargs))
         event = self.begin(operator.name, args)
         try:
-            return call_inside(self, operator, args, kwargs)
+            result = call_inside(self, operator, args, kwargs)
+            if self.profile_memory:
+                event.self_cpu_memory_usage += self.account.made(result, engine.TASKS.current is not None)
+            if self.with_flops:
+                self._count_flops(event, operator.name, result, args, kwargs)
+            return result
         finally:
             self.end(event)
 
+    def _count_flops(self, event: Event, name: str, result: Any, args: Any, kwargs: Any) -> None:
+        """Note a call's operations, unless calls inside it have been counted."""
+        if not any(e.flops for e in in_order(event.children)):
+            event.flops = flops(name, result, args, kwargs)
+
+    def around_node(self, run: Callable[..., Any], node: Any, g: Any, wanted: Any) -> Any:
+        """Run one node of a backward pass (the engine asks)."""
+        if self.current_action not in _RECORDING:
+            return run(node, g, wanted)
+        if engine.TASKS.current is not self._task:
+            self._task = engine.TASKS.current
+            self.account.backward_us.append(self._now_us())
+        event = self.begin(f"autograd::engine::evaluate_function: {node.name()}", (), "backward")
+        try:
+            return run(node, g, wanted)
+        finally:
+            self.end(event)
+
+    # The extent
+
     def __enter__(self) -> Self:
-        self._origin = time.perf_counter()
+        self._begin_anew()
         _active.append(self)
         super().__enter__()
+        self._begin_step()
         return self
 
     def __exit__(self, *exc: object) -> None:
+        self._end_step()
         super().__exit__(*exc)
         _active.remove(self)
+        self.account.stop()
         if self.current_action in _RECORDING:
             self._hand_over()
 
@@ -97,7 +165,9 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
         if self.on_trace_ready is not None:
             self.on_trace_ready(self)
 
-    start = __enter__
+    def start(self) -> None:
+        """Enter the block."""
+        self.__enter__()
 
     def stop(self) -> None:
         """Leave the block."""
@@ -105,42 +175,100 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
 
     def step(self) -> None:
         """Mark the end of a training step; `schedule` says what happens in the next one."""
-        if self.current_action in _RECORDING:
-            self.end(self.begin("ProfilerStep"))
+        self._end_step()
         self.step_num += 1
         before, self.current_action = self.current_action, self.schedule(self.step_num)
         if before is ProfilerAction.RECORD_AND_SAVE:
             self._hand_over()
-        if before not in _RECORDING and self.current_action in _RECORDING:
-            self._roots, self._origin = [], time.perf_counter()  # each turn begins anew
-        elif before is ProfilerAction.RECORD_AND_SAVE and self.current_action in _RECORDING:
-            self._roots = []
+        if before is not ProfilerAction.RECORD and self.current_action in _RECORDING:  # each turn begins anew
+            kept = self._roots if self.acc_events else []
+            self._begin_anew()
+            self._roots = kept
+        self._begin_step()
 
-    def events(self) -> list[Event]:
+    def _begin_step(self) -> None:
+        if self._by_steps and self.current_action in _RECORDING:
+            self._step = self.begin(f"ProfilerStep#{self.step_num}", (), "user_annotation")
+
+    def _end_step(self) -> None:
+        if self._step is not None:
+            self.end(self._step)
+            self._step = None
+
+    # What was recorded
+
+    def events(self) -> EventList:
         """Every recorded call, in order of start."""
-        found: list[Event] = []
-        stack = list(reversed(self._roots))
-        while stack:
-            event = stack.pop()
-            found.append(event)
-            stack.extend(reversed(event.children))
-        return found
+        return EventList(in_order(self._roots))
 
-    def key_averages(self, group_by_input_shape: bool = False) -> EventList:
-        """Totals and averages by operator."""
-        return averages(self._roots, group_by_input_shape)
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> EventList:
+        """Totals and averages by name, and by the arguments' shapes or the innermost lines of the program if asked for."""
+        return averages(self._roots, group_by_input_shape, group_by_stack_n)
+
+    def add_metadata(self, key: str, value: str) -> None:
+        """Put a text into the trace."""
+        self.metadata[key] = value
+
+    def add_metadata_json(self, key: str, value: str) -> None:
+        """Put a value, given as JSON, into the trace."""
+        self.metadata[key] = exports.parsed(value)
 
     def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
-        """Write the events in the Trace Event Format (chrome://tracing, Perfetto)."""
-        rows = [
-            {"name": e.name, "ph": "X", "ts": e.start_us, "dur": e.cpu_time_total, "pid": os.getpid(), "tid": e.thread,
-             "cat": "cpu_op", "args": {"Input Dims": e.shapes, "Call stack": ";".join(e.stack)}}
-            for e in self.events()
-        ]  # fmt: skip
-        temporary = f"{os.fspath(path)}.{os.getpid()}.tmp"
-        with open(temporary, "w", encoding="utf-8") as file:
-            json.dump({"traceEvents": rows, "displayTimeUnit": "ms"}, file)
-        os.replace(temporary, path)
+        """Write the events in the Trace Event Format (chrome://tracing, Perfetto); compressed for a name that ends in .gz."""
+        exports.chrome_trace(self, path)
+
+    def export_stacks(self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total") -> None:
+        """Write a line for each stack, `outer;inner;operator microseconds`, as programs that draw flame graphs read them."""
+        exports.stacks(self, path, metric)
+
+    def export_flame_graph(self, path: str | os.PathLike[str]) -> None:
+        """Draw where the time went: each call above those it makes, as wide as it took long (.svg, or .png with Pillow).
+
+        With `with_stack` the lines of the program that lead to the calls are drawn, too.
+        """
+        exports.flame_graph(self, path)
+
+    def export_memory_timeline(self, path: str | os.PathLike[str], device: str | None = None) -> None:
+        """Write the memory over time by category; needs `profile_memory=True`, else RuntimeError.
+
+        The name's ending chooses: `.svg`, `.png` (with Pillow) and `.html` draw it, `.json` has [times in us, bytes of each
+        category], `.raw.json` every allocation and free; `.gz` behind them compresses.
+        """
+        exports.memory_timeline(self, path)
+
+
+def shapes_of(value: Any) -> Any:
+    """The shape of an argument, as PyTorch tells it: that of a tensor, those of a list of tensors, [] for all else."""
+    if isinstance(value, Tensor):
+        return list(value.shape)
+    if isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) for v in value):
+        return [shapes_of(v) for v in value]
+    return []
+
+
+_OWN = ("dispatch", "layers", "profiler", "autograd")  # the rooms that a call passes through on its way
+
+
+@functools.cache
+def _is_own(filename: str) -> bool:
+    if filename.startswith("<tenfold"):
+        return True
+    parts = filename.replace("\\", "/").split("/")
+    return "tenfold" in parts and parts[len(parts) - parts[::-1].index("tenfold") :][0] in _OWN
+
+
+def program_stack() -> list[str]:
+    """The lines of the program that led here, innermost first, without those of dispatch and the profiler."""
+    found = []
+    frame: Any = sys._getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        if not _is_own(code.co_filename):
+            found.append(f"{code.co_filename}({frame.f_lineno}): {code.co_name}")
+        frame = frame.f_back
+    return found
 
 
 _RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
@@ -148,13 +276,21 @@ _active: list[profile] = []
 
 
 class record_function:  # noqa: N801 - PyTorch's name
-    """Name a stretch of code in the profile: a context manager and a decorator."""
+    """Name a stretch of code in the profile: a context manager and a decorator.
+
+    >>> import tenfold
+    >>> from tenfold.profiler import profile, record_function
+    >>> with profile() as prof, record_function("my part"):
+    ...     y = tenfold.ones(4)
+    >>> [e.key for e in prof.key_averages()]
+    ['my part', 'ones']
+    """
 
     def __init__(self, name: str, args: str | None = None) -> None:
         self.name = name
 
     def __enter__(self) -> Self:
-        self._events = [(p, p.begin(self.name)) for p in _active]
+        self._events = [(p, p.begin(self.name, (), "user_annotation")) for p in _active if p.current_action in _RECORDING]
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -168,3 +304,6 @@ class record_function:  # noqa: N801 - PyTorch's name
                 return function(*args, **kwargs)
 
         return wrapped
+
+
+__all__ = ["ProfilerActivity", "profile", "record_function"]

@@ -1,0 +1,188 @@
+"""Events grouped by what they have in common, and the table of them that PyTorch's users know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tenfold.profiler.events import Event, _NoDevice, in_order
+
+
+@dataclass(slots=True)
+class EventAverage(_NoDevice):
+    """All calls of one name (and, when grouped so, with the same input shapes or from the same place)."""
+
+    key: str
+    count: int = 0
+    cpu_time_total: float = 0.0
+    self_cpu_time_total: float = 0.0
+    input_shapes: str = ""
+    cpu_memory_usage: int = 0
+    self_cpu_memory_usage: int = 0
+    flops: int = 0
+    stack: list[str] = field(default_factory=list)
+
+    @property
+    def cpu_time(self) -> float:
+        """Average time of a call."""
+        return self.cpu_time_total / self.count if self.count else 0.0
+
+
+# What a table can be sorted by, and the names that earlier versions of PyTorch had for it.
+SORTABLE = (
+    "cpu_time", "cpu_time_total", "self_cpu_time_total", "cpu_memory_usage", "self_cpu_memory_usage", "count", "flops",
+    "device_time", "device_time_total", "self_device_time_total", "device_memory_usage", "self_device_memory_usage",
+)  # fmt: skip
+
+
+class EventList(list[Any]):
+    """Events, or averages as `profile.key_averages()` returns them."""
+
+    def table(
+        self, sort_by: str | None = None, row_limit: int = 100, max_src_column_width: int = 75,
+        max_name_column_width: int = 55, max_shapes_column_width: int = 80, header: str | None = None,
+        top_level_events_only: bool = False, time_unit: str | None = None,
+    ) -> str:  # fmt: skip
+        """A text table, sorted by one of the rows' attributes, largest first.
+
+        `time_unit` is "s", "ms" or "us", or for each number the one that fits it. Raises ValueError for an unknown attribute.
+        """
+        rows = [e for e in self if not (top_level_events_only and getattr(e, "parent", None) is not None)]
+        if sort_by is not None:
+            name = sort_by.replace("cuda", "device").replace("xpu", "device")
+            if name not in SORTABLE:
+                raise ValueError(f"table: cannot sort by {sort_by!r}, choose one of {', '.join(SORTABLE)}")
+            rows.sort(key=lambda e: getattr(e, name), reverse=True)
+        total_us = sum(e.self_cpu_time_total for e in self)
+        columns = _columns(rows, total_us or 1.0, time_unit, max_name_column_width, max_shapes_column_width, max_src_column_width)
+        cells = [[cell(e) for _, cell in columns] for e in rows[:row_limit]]
+        names = [name for name, _ in columns]
+        widths = [max(len(r[i]) for r in [names, *cells]) + 2 for i in range(len(names))]
+        rule = "  ".join("-" * w for w in widths)
+        lines = ["  ".join(text.rjust(w) for text, w in zip(row, widths)) for row in [names, *cells]]
+        text = "\n".join([*([header] if header else []), rule, lines[0], rule, *lines[1:], rule])
+        return f"{text}\nSelf CPU time total: {format_time(total_us)}\n"
+
+    def total_average(self) -> EventAverage:
+        """Everything together."""
+        total = EventAverage("Total")
+        for e in self:
+            for name in ("count", "cpu_time_total", "self_cpu_time_total", "cpu_memory_usage", "self_cpu_memory_usage", "flops"):
+                setattr(total, name, getattr(total, name) + getattr(e, name))
+        return total
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """The time of all rows, each without what is inside it."""
+        return float(sum(e.self_cpu_time_total for e in self))
+
+    def key_averages(
+        self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> EventList:
+        """Totals and averages by name; see `profile.key_averages`."""
+        return averages([e for e in self if e.parent is None], group_by_input_shapes, group_by_stack_n)
+
+    def __str__(self) -> str:
+        return self.table()
+
+
+def _columns(rows: list[Any], total_us: float, unit: str | None, names: int, shapes: int, sources: int) -> list[Any]:
+    """(heading, text of a row) for every column that has something to show."""
+
+    def time(name: str) -> Any:
+        return lambda e: format_time(getattr(e, name), unit)
+
+    def share(name: str) -> Any:
+        return lambda e: f"{100 * getattr(e, name) / total_us:.2f}%"
+
+    columns = [
+        ("Name", lambda e: _cut(e.key, names)), ("Self CPU %", share("self_cpu_time_total")),
+        ("Self CPU", time("self_cpu_time_total")), ("CPU total %", share("cpu_time_total")),
+        ("CPU total", time("cpu_time_total")), ("CPU time avg", time("cpu_time")),
+    ]  # fmt: skip
+    if any(e.cpu_memory_usage or e.self_cpu_memory_usage for e in rows):
+        columns.append(("CPU Mem", lambda e: format_memory(e.cpu_memory_usage)))
+        columns.append(("Self CPU Mem", lambda e: format_memory(e.self_cpu_memory_usage)))
+    columns.append(("# of Calls", lambda e: str(e.count)))
+    if any(e.input_shapes for e in rows):
+        columns.append(("Input Shapes", lambda e: _cut(str(e.input_shapes or ""), shapes)))
+    if any(e.stack for e in rows):
+        columns.append(("Source Location", lambda e: _cut(e.stack[0] if e.stack else "", sources, end=True)))
+    if any(e.flops for e in rows):
+        columns.append(("Total FLOPs", lambda e: format_count(e.flops) if e.flops else "--"))
+    return columns
+
+
+def _cut(text: str, width: int, end: bool = False) -> str:
+    if len(text) <= width:
+        return text
+    return "..." + text[3 - width :] if end else text[: width - 3] + "..."
+
+
+def format_time(time_us: float, unit: str | None = None) -> str:
+    """A time with the unit that fits it, or the one given.
+
+    >>> format_time(1500.0)
+    '1.500ms'
+    """
+    if unit is None:
+        unit = "s" if time_us >= 1e6 else "ms" if time_us >= 1e3 else "us"
+    if unit not in _UNITS:
+        raise ValueError(f"time_unit must be s, ms or us, got {unit!r}")
+    return f"{time_us / _UNITS[unit]:.3f}{unit}"
+
+
+_UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0}
+
+
+def format_memory(size_bytes: int) -> str:
+    """A size with the unit that fits it.
+
+    >>> format_memory(3 << 20), format_memory(-512)
+    ('3.00 MB', '-512 B')
+    """
+    for unit, size in (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):
+        if abs(size_bytes) >= size:
+            return f"{size_bytes / size:.2f} {unit}"
+    return f"{size_bytes} B"
+
+
+def format_count(count: float) -> str:
+    """A number of operations with a prefix.
+
+    >>> format_count(2_500_000)
+    '2.500M'
+    """
+    for prefix, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("K", 1e3)):
+        if count >= size:
+            return f"{count / size:.3f}{prefix}"
+    return f"{count:.0f}"
+
+
+def averages(roots: Iterable[Event], by_shape: bool = False, stack_n: int = 0) -> EventList:
+    """Group events by name; time and memory inside a recursive call of the same name count once."""
+    groups: dict[Any, EventAverage] = {}
+
+    def key_of(event: Event) -> Any:
+        return event.key, str(event.input_shapes) if by_shape else "", tuple(event.stack[:stack_n])
+
+    stack = [(event, frozenset[Any]()) for event in reversed(list(roots))]
+    while stack:
+        event, inside = stack.pop()
+        key = key_of(event)
+        group = groups.get(key)
+        if group is None:
+            group = groups[key] = EventAverage(event.key, input_shapes=key[1], stack=list(key[2]))
+        group.count += 1
+        group.self_cpu_time_total += event.self_cpu_time_total
+        group.self_cpu_memory_usage += event.self_cpu_memory_usage
+        group.flops += event.flops
+        if key not in inside:
+            group.cpu_time_total += event.cpu_time_total
+            group.cpu_memory_usage += event.cpu_memory_usage
+        stack += [(child, inside | {key}) for child in reversed(event.children)]
+    return EventList(groups.values())
+
+
+__all__ = ["EventAverage", "EventList", "averages", "format_count", "format_memory", "format_time", "in_order"]

@@ -1,0 +1,116 @@
+"""Which memory the results of calls take, and when it is freed: the profiler's account of allocations."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from tenfold.tensor.tensor import Tensor
+
+CATEGORIES = ("parameter", "input", "activation", "gradient", "temporary")
+
+
+@dataclass(slots=True)
+class Block:
+    """One block of memory: when it came to be (None: before the profiler) and was freed (None: not yet)."""
+
+    size_bytes: int
+    start_us: float | None
+    end_us: float | None = None
+    in_backward: bool = False
+    is_parameter: bool = False
+
+
+class Account:
+    """The blocks of memory that tensors lay in while the profiler ran.
+
+    What a kernel takes and frees inside of itself is not seen.
+    """
+
+    def __init__(self, now_us: Any) -> None:
+        self.now_us, self.blocks = now_us, list[Block]()
+        self.backward_us: list[float] = []  # when backward passes began
+        self.open: Any = None  # the event under way, whose account frees go to
+        self._known: dict[int, tuple[Block, Any]] = {}
+
+    def saw(self, values: Any) -> None:
+        """Note arguments: what was not made by a call seen here was there before."""
+        for tensor in tensors_in(values):
+            self._note(tensor, None, False)
+
+    def made(self, values: Any, in_backward: bool) -> int:
+        """Note results; the bytes that they take anew."""
+        return sum(self._note(tensor, self.now_us(), in_backward) for tensor in tensors_in(values))
+
+    def _note(self, tensor: Tensor, start_us: float | None, in_backward: bool) -> int:
+        if tensor._key.level is not None:
+            return 0
+        owner, size, _ = tensor._key.backend.memory(tensor._array)
+        if id(owner) in self._known or not size:
+            return 0
+        node = tensor._node
+        block = Block(int(size), start_us, None, in_backward, node is not None and node.is_leaf)
+        try:
+            watch: Any = weakref.ref(owner, partial(self._freed, id(owner)))
+        except TypeError:  # memory of a kind that cannot be watched is taken to stay
+            watch = owner
+        self._known[id(owner)] = block, watch
+        self.blocks.append(block)
+        return block.size_bytes if start_us is not None else 0
+
+    def _freed(self, key: int, dead: Any) -> None:
+        block, _ = self._known.pop(key)
+        block.end_us = self.now_us()
+        if self.open is not None and block.start_us is not None:
+            self.open.self_cpu_memory_usage -= block.size_bytes
+
+    def stop(self) -> None:
+        """Watch no more."""
+        self._known.clear()
+        self.open = None
+
+    def category(self, block: Block) -> str:
+        """What the memory was for, by where it came to be and how long it lived."""
+        if block.start_us is None:
+            return "parameter" if block.is_parameter else "input"
+        if block.in_backward:
+            return "gradient" if block.end_us is None else "temporary"
+        kept = any(block.start_us <= t and (block.end_us is None or block.end_us > t) for t in self.backward_us)
+        return "activation" if kept else "temporary"
+
+    def timeline(self) -> tuple[list[float], list[list[int]]]:
+        """Times in microseconds, and for each the bytes of every category from then on."""
+        steps: list[tuple[float, int, int]] = []
+        for block in self.blocks:
+            place = CATEGORIES.index(self.category(block))
+            steps.append((block.start_us or 0.0, place, block.size_bytes))
+            if block.end_us is not None:
+                steps.append((block.end_us, place, -block.size_bytes))
+        times, sizes, now = [], list[list[int]](), [0] * len(CATEGORIES)
+        for time_us, place, size in sorted(steps):
+            now[place] += size
+            times.append(time_us)
+            sizes.append(list(now))
+        return times, sizes
+
+    def peak_bytes(self) -> int:
+        """The most memory that was there at once."""
+        return max((sum(row) for row in self.timeline()[1]), default=0)
+
+
+def tensors_in(values: Any) -> Iterator[Tensor]:
+    """The tensors among arguments or results."""
+    if isinstance(values, Tensor):
+        if hasattr(values, "_array"):
+            yield values
+    elif isinstance(values, dict):
+        yield from tensors_in(tuple(values.values()))
+    elif isinstance(values, (tuple, list)):
+        for value in values:
+            yield from tensors_in(value)
+
+
+__all__ = ["CATEGORIES", "Account", "Block", "tensors_in"]
