@@ -8,17 +8,12 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from tenfold.autograd.lettering import FONT, fitting
+
 Point = tuple[float, float]
-FONT = 12
 PALETTE = (
     "#8ecae6", "#ffd166", "#95d5b2", "#f4a261", "#cdb4db", "#a3b18a", "#ffafcc", "#bde0fe", "#e9c46a", "#d4a373",
 )  # fmt: skip
-LETTER = 0.6  # width of a letter of the monospaced font, in sizes of it
-
-
-def width_of(text: str) -> float:
-    """About how wide a text is."""
-    return LETTER * FONT * len(text)
 
 
 @dataclass
@@ -100,12 +95,6 @@ class Canvas:
         return self.svg()
 
 
-def fitting(label: str, width: float) -> str:
-    """As much of a label as a box has room for, nothing where that is less than three letters."""
-    room = int((width - 6) / (LETTER * FONT))
-    return label if len(label) <= room else label[: room - 1] + "…" if room >= 3 else ""
-
-
 def _box(shape: dict[str, Any]) -> str:
     x, y, w, h = (shape[k] for k in "xywh")
     label = fitting(shape["label"], w)
@@ -138,4 +127,4 @@ def _text(shape: dict[str, Any]) -> str:
 
 _WRITERS = {"box": _box, "line": _line, "area": _area, "text": _text}
 
-__all__ = ["FONT", "PALETTE", "Canvas", "fitting", "width_of"]
+__all__ = ["PALETTE", "Canvas"]

@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from tenfold.autograd.canvas import FONT, Canvas, width_of
+from tenfold.autograd.canvas import Canvas
+from tenfold.autograd.lettering import FONT, width_of
 from tenfold.autograd.nodes import Node
 from tenfold.autograd.tape import _as_tuple, get_gradient_edge
 from tenfold.tensor.tensor import Tensor
@@ -177,7 +178,7 @@ def _painted(layers: list[list[Node]], edges: dict[Node, list[Node]], boxes: dic
     widths = {node: width_of(label) + 16 for node, (label, _, _) in boxes.items()}
     rows = [sum(widths[n] for n in layer) + GAP_X * (len(layer) - 1) for layer in layers]
     width = max(rows) + 2 * MARGIN
-    height = len(layers) * (BOX_H + GAP_Y) - GAP_Y + 2 * MARGIN
+    height = float(len(layers) * (BOX_H + GAP_Y) - GAP_Y + 2 * MARGIN)
     canvas = Canvas(width, height)
     corner: dict[Node, tuple[float, float]] = {}
     for depth, layer in enumerate(layers):

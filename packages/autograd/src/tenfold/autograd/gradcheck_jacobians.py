@@ -64,7 +64,8 @@ def _numerical(fn: Callable[[Any], Any], inputs: Any, x: Any, eps: float) -> Ten
         rows = [(at(start + eps * unit) - at(start - eps * unit)) / (2 * eps) for unit in np.eye(start.size)]
     finally:
         write(x._array, before._array)
-    return tensor_like(x, np.array(rows))
+    jacobian: Tensor = tensor_like(x, np.array(rows))
+    return jacobian
 
 
 def get_analytical_jacobian(

@@ -8,13 +8,14 @@ from typing import Any
 
 from PIL import Image, ImageDraw, ImageFont
 
-from tenfold.autograd.canvas import FONT, Canvas, Point, fitting
+from tenfold.autograd.lettering import FONT, fitting
 
 SCALE = 2  # pixels of the file for one of the canvas
+Point = tuple[float, float]
 _ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 
 
-def painted(canvas: Canvas) -> bytes:
+def painted(canvas: Any) -> bytes:
     """The bytes of the file."""
     image = Image.new("RGB", (math.ceil(canvas.width * SCALE), math.ceil(canvas.height * SCALE)), "white")
     brush: Any = ImageDraw.Draw(image)

@@ -11,24 +11,24 @@ from typing import Any
 
 
 def _product(result: Any, input: Any, other: Any, *rest: Any) -> int:
-    return 2 * result.numel() * int(input.shape[-1])
+    return 2 * int(result.numel()) * int(input.shape[-1])
 
 
 def _added_product(result: Any, input: Any, first: Any, *rest: Any) -> int:
-    return 2 * result.numel() * int(first.shape[-1])
+    return 2 * int(result.numel()) * int(first.shape[-1])
 
 
 def _convolution(result: Any, input: Any, weight: Any, *rest: Any) -> int:
-    return 2 * result.numel() * prod(weight.shape[1:])
+    return 2 * int(result.numel()) * prod(int(n) for n in weight.shape[1:])
 
 
 def _transposed(result: Any, input: Any, weight: Any, *rest: Any) -> int:
-    return 2 * input.numel() * prod(weight.shape[1:])  # type: ignore[no-any-return]
+    return 2 * int(input.numel()) * prod(int(n) for n in weight.shape[1:])
 
 
 def _attention(result: Any, query: Any, key: Any, value: Any, *rest: Any) -> int:
     *batch, length, width = query.shape
-    return 2 * prod(batch) * int(length) * int(key.shape[-2]) * int(width + value.shape[-1])
+    return 2 * prod(int(n) for n in batch) * int(length) * int(key.shape[-2]) * int(width + value.shape[-1])
 
 
 def _elements(result: Any, *rest: Any) -> int:

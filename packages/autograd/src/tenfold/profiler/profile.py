@@ -76,7 +76,8 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
     def _begin_anew(self) -> None:
         self._roots: list[Event] = []
         self._open: dict[int, list[Event]] = {}  # by thread
-        self._count, self._task = 0, None
+        self._count = 0
+        self._task: Any = None
         self._origin = time.perf_counter()
         self.account = Account(self._now_us)
 
