@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-ROOTS = ("torch", "torchvision", "torchtext")
+ROOTS = ("torch", "torchvision", "torchtext", "functorch")
 
 
 class Startup:

@@ -35,9 +35,12 @@ _dir: str | None = None
 
 def get_dir() -> str:
     """The hub's folder: what `set_dir` set, else `hub` in TORCH_HOME, else in TENFOLD_HOME."""
-    if _dir is not None:
-        return _dir
-    return os.path.join(os.path.expanduser(os.environ.get("TORCH_HOME") or HOME.read()), "hub")
+    return os.path.join(_get_torch_home(), "hub") if _dir is None else _dir
+
+
+def _get_torch_home() -> str:
+    """The folder of caches: TORCH_HOME, else TENFOLD_HOME."""
+    return os.path.expanduser(os.environ.get("TORCH_HOME") or HOME.read())
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:

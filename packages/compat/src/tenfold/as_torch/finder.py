@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tenfold.as_torch.class_names import rename_layers
+from tenfold.as_torch.cuda_names import complete_cuda
 from tenfold.as_torch.distributions import TorchDistribution
 from tenfold.as_torch.names import ROOTS, is_installed, is_ours
 from tenfold.as_torch.roots import RootModule
@@ -51,10 +52,17 @@ class Finder(importlib.metadata.DistributionFinder):
             sys.modules[module.__name__] = importlib.import_module(target)
         if module.__name__ == "torch.nn":
             rename_layers()
+        elif target == "tenfold.cuda":
+            complete_cuda(sys.modules[target])
 
     def find_distributions(self, context: Any = importlib.metadata.DistributionFinder.Context()) -> Iterable[Any]:  # noqa: B008
         """PyTorch's distributions, by name or all of them."""
-        return [TorchDistribution(name) for name in ROOTS if context.name in (None, name) and is_installed(name)]
+        return [TorchDistribution(name) for name in ROOTS if context.name in (None, name) and _is_distributed(name)]
+
+
+def _is_distributed(root: str) -> bool:
+    """Whether one of PyTorch's packages is here, and comes in a distribution of its name: functorch comes in torch's."""
+    return root != "functorch" and is_installed(root)
 
 
 def target_of(name: str) -> str | None:

@@ -18,6 +18,7 @@ ROOTS = {
     "torch": Root("tenfold", "tenfold-core", "2.13.0+tenfold"),
     "torchvision": Root("tenfold.vision", "tenfold-vision", "0.28.0+tenfold"),
     "torchtext": Root("tenfold.text", "tenfold-text", "0.18.0+tenfold"),
+    "functorch": Root("tenfold.as_torch.stand_ins.functorch", "tenfold-autograd", "2.13.0+tenfold"),
 }
 
 

@@ -69,6 +69,7 @@ SUPPORTED_NODES: dict[Any, NodeDef] = {}
 BUILTIN_TYPES: set[Any] = set()
 NAMED_TUPLE: Any = namedtuple  # noqa: PYI024 - under which all of their classes are registered
 _MAPPINGS = {dict, OrderedDict, defaultdict}  # which stand for one another in trees that are walked together
+_OF_STRUCTSEQ = ("n_fields", "n_sequence_fields", "n_unnamed_fields")
 SUPPORTED_SERIALIZED_TYPES: dict[Any, str] = {}
 
 
@@ -101,6 +102,26 @@ def is_namedtuple_class(cls: Any) -> bool:
     """
     fields = getattr(cls, "_fields", None)
     return isinstance(cls, type) and issubclass(cls, tuple) and isinstance(fields, tuple) and all(type(f) is str for f in fields)
+
+
+def is_structseq_class(cls: Any) -> bool:
+    """Whether a class is one of the interpreter's named tuples, such as `time.struct_time`, or of our results' ones."""
+    if not (isinstance(cls, type) and issubclass(cls, tuple)):
+        return False
+    return cls.__module__.endswith(".return_types") or all(hasattr(cls, name) for name in _OF_STRUCTSEQ)
+
+
+def is_structseq_instance(obj: Any) -> bool:
+    """Whether something is of such a class.
+
+    >>> import tenfold
+    >>> is_structseq_instance(tenfold.ones(2).max(0)), is_structseq_instance((1, 2))
+    (True, False)
+    """
+    return is_structseq_class(type(obj))
+
+
+is_structseq = is_structseq_instance
 
 
 def is_namedtuple(obj: Any) -> bool:

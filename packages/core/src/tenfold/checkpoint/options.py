@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tenfold.checkpoint.torch_names import torch_global
+
 MAP_PRIVATE = getattr(mmap, "MAP_PRIVATE", 2)
 MAP_SHARED = getattr(mmap, "MAP_SHARED", 1)
 
@@ -116,11 +118,13 @@ def add_safe_globals(safe_globals: list[Any]) -> None:
     for entry in safe_globals:
         value, name = entry if isinstance(entry, tuple) else (entry, f"{entry.__module__}.{entry.__qualname__}")
         SAFE[name] = entry, value
+        if value is entry and (theirs := torch_global(value)) is not None:  # under which `save` may have written it
+            SAFE[f"{theirs.module}.{theirs.name}"] = entry, value
 
 
 def get_safe_globals() -> list[Any]:
     """What `add_safe_globals` has added."""
-    return [entry for entry, _ in SAFE.values()]
+    return list({id(entry): entry for entry, _ in SAFE.values()}.values())
 
 
 def clear_safe_globals() -> None:

@@ -14,29 +14,16 @@ new = object.__new__
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class _GradMode:
-    """A context manager that is also a decorator, for functions and generator functions."""
+class DecoratorContext:
+    """A context manager that is also a decorator, for functions and generator functions: PyTorch's `_DecoratorContextManager`."""
 
-    enabled = False
-    mode: Any
-    _previous: Any = None  # the mode before; pairs (mode, those before) when the object is entered again inside itself
+    def __enter__(self) -> Any:
+        raise NotImplementedError
 
-    def __enter__(self) -> None:
-        previous = STATE.grad_enabled
-        self._previous = previous if self._previous is None else (previous, self._previous)
-        if previous is not self.enabled:
-            set_grad_enabled_here(self.enabled)
+    def __exit__(self, *exc: object) -> Any:
+        raise NotImplementedError
 
-    def __exit__(self, *exc: object) -> None:
-        previous = self._previous
-        if type(previous) is tuple:
-            previous, self._previous = previous
-        else:
-            self._previous = None
-        if previous is not self.enabled or STATE.grad_enabled is not previous:
-            set_grad_enabled_here(previous)
-
-    def clone(self) -> _GradMode:
+    def clone(self) -> Self:
         return type(self)()
 
     def __call__(self, function: F) -> F:
@@ -86,6 +73,29 @@ class _GradMode:
                     step = functools.partial(generator.throw, error)
 
         return wrapped
+
+
+class _GradMode(DecoratorContext):
+    """A context in which gradients are recorded or not."""
+
+    enabled = False
+    mode: Any
+    _previous: Any = None  # the mode before; pairs (mode, those before) when the object is entered again inside itself
+
+    def __enter__(self) -> None:
+        previous = STATE.grad_enabled
+        self._previous = previous if self._previous is None else (previous, self._previous)
+        if previous is not self.enabled:
+            set_grad_enabled_here(self.enabled)
+
+    def __exit__(self, *exc: object) -> None:
+        previous = self._previous
+        if type(previous) is tuple:
+            previous, self._previous = previous
+        else:
+            self._previous = None
+        if previous is not self.enabled or STATE.grad_enabled is not previous:
+            set_grad_enabled_here(previous)
 
 
 class no_grad(_GradMode):  # noqa: N801 - PyTorch's name

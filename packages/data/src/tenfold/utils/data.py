@@ -56,7 +56,11 @@ _SHOWN: dict[str, dict[str, Any]] = {
     },
     "_utils.fetch": {"make_fetch": fetch.make_fetch},
     "_utils.pin_memory": {"pin_memory": pinning.pin},
-    "_utils.worker": {"WorkerInfo": worker_info.WorkerInfo, "get_worker_info": worker_info.get_worker_info},
+    "_utils.worker": {
+        "WorkerInfo": worker_info.WorkerInfo,
+        "get_worker_info": worker_info.get_worker_info,
+        "_generate_state": worker_info.numpy_seed,
+    },
 }
 
 

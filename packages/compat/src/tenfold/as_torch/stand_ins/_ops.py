@@ -11,6 +11,7 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
+from tenfold.as_torch.stand_ins.absent import classes, functions
 
 # The names that PyTorch's schemas give to forms of arguments.
 _OVERLOADS = frozenset(
@@ -145,6 +146,9 @@ _OTHERWISE: dict[str, Any] = {
     "_to_copy": lambda self, **options: self.to(**options, copy=True),
     "_unsafe_view": Tensor.reshape,
     "_local_scalar_dense": Tensor.item,
+    "_pin_memory": lambda self, device=None: self.pin_memory(),
+    "_sparse_addmm": lambda self, mat1, mat2, *, beta=1, alpha=1: tenfold.sparse.addmm(self, mat1, mat2, beta=beta, alpha=alpha),
+    **functions("_sparse_mm_reduce_impl", "Tenfold's sparse products sum; use torch.sparse.mm and torch.scatter_reduce"),
     "alias": lambda self: self.view(self.shape),
     "slice": _slice,
     "sym_size": Tensor.size,
@@ -155,3 +159,5 @@ _OTHERWISE: dict[str, Any] = {
 }
 
 ops = _Ops("torch.ops")
+_WHY = "operators that take functions run programs as graphs, which the package tenfold-compile is for"
+HigherOrderOperator = classes("HigherOrderOperator", _WHY)["HigherOrderOperator"]

@@ -7,6 +7,7 @@ import re
 import sys
 from types import ModuleType
 
+from tenfold.nn.hooks import GLOBAL
 from tenfold.nn.module import Module as _Module
 from tenfold.nn.modules import utils as utils
 from tenfold.nn.state_dict import EXTRA_STATE_KEY
@@ -67,7 +68,17 @@ def _show(path: str, files: tuple[str, ...]) -> None:
 for _path, _files in _FILES.items():
     _show(_path, _files)
 
-globals()["module"]._EXTRA_STATE_KEY_SUFFIX = EXTRA_STATE_KEY
+# PyTorch's names of the tables of hooks for all modules, which libraries run where they register parameters themselves.
+globals()["module"].__dict__.update(
+    _EXTRA_STATE_KEY_SUFFIX=EXTRA_STATE_KEY,
+    _global_parameter_registration_hooks=GLOBAL.parameter_registration,
+    _global_buffer_registration_hooks=GLOBAL.buffer_registration,
+    _global_module_registration_hooks=GLOBAL.module_registration,
+    _global_forward_pre_hooks=GLOBAL.forward_pre,
+    _global_forward_hooks=GLOBAL.forward,
+    _global_backward_pre_hooks=GLOBAL.backward_pre,
+    _global_backward_hooks=GLOBAL.backward,
+)
 
 _layers = {
     name: value

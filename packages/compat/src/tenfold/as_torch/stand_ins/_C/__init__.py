@@ -87,6 +87,37 @@ def _jit_set_profiling_mode(mode: bool) -> bool:
 _jit_set_profiling_executor = _jit_set_profiling_mode
 
 
+def _jit_can_fuse_on_cpu() -> bool:
+    """Whether compiled programs are fused: there are none."""
+    return False
+
+
+_jit_can_fuse_on_gpu = _jit_texpr_fuser_enabled = _jit_nvfuser_enabled = _jit_can_fuse_on_cpu
+
+
+def _jit_set_texpr_fuser_enabled(enabled: bool) -> None:
+    """Choose whether compiled programs are fused: there are none."""
+
+
+_jit_override_can_fuse_on_cpu = _jit_override_can_fuse_on_gpu = _jit_set_texpr_fuser_enabled
+_jit_set_nvfuser_enabled = _jit_set_nvfuser_guard_mode = _jit_set_texpr_fuser_enabled
+
+
+def _is_alias_of(first: tenfold.Tensor, second: tenfold.Tensor) -> bool:
+    """Whether two tensors share a storage.
+
+    >>> x = tenfold.ones(3)
+    >>> _is_alias_of(x, x[1:]), _is_alias_of(x, x + 1)
+    (True, False)
+    """
+    return first.untyped_storage().data_ptr() == second.untyped_storage().data_ptr() != 0
+
+
+def _get_accelerator(check: bool | None = None) -> tenfold.device:
+    """The accelerator's device, or the CPU."""
+    return tenfold.accelerator.current_accelerator() or tenfold.device("cpu")
+
+
 class _Functions:
     """The functions of a module of Tenfold's, as attributes of a class: `torch._C._VariableFunctions.add`."""
 

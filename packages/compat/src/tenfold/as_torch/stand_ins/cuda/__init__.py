@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import importlib
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -94,12 +95,20 @@ def get_gencode_flags() -> str:
 
 
 def _lazy_init() -> None:
-    raise AssertionError(_WHY)
+    raise _refusal()
+
+
+def _refusal(name: str = "") -> Exception:
+    """PyTorch's error for a build without CUDA; where the package is installed, its reason why there is no device."""
+    installed = sys.modules.get("tenfold.cuda")
+    if installed is None:
+        return AssertionError(_WHY)
+    return RuntimeError(f"{name and f'torch.cuda.{name}: '}No CUDA GPUs are available: {installed.unavailable_reason()}")
 
 
 def _device_needed(name: str) -> Any:
     def missing(*arguments: Any, **options: Any) -> Any:
-        raise AssertionError(_WHY)
+        raise _refusal(name)
 
     missing.__name__ = missing.__qualname__ = name
     missing.__doc__ = "AssertionError: there is no device."
@@ -155,7 +164,10 @@ class Stream:
     """A stream of a device; there is none."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        raise RuntimeError(f"torch.cuda.{type(self).__name__} requires CUDA support. {_WHY}")
+        name = f"torch.cuda.{type(self).__name__}"
+        if "tenfold.cuda" in sys.modules:
+            raise RuntimeError(f"{name}: the package tenfold-backend-cuda has none")
+        raise RuntimeError(f"{name} requires CUDA support. {_WHY}")
 
 
 class Event(Stream):

@@ -147,6 +147,12 @@ def script_method(fn: Value) -> Value:
     return fn
 
 
+def _overload(func: Value) -> Value:
+    """The function itself: a signature for the compiler."""
+    return func
+
+
+_overload_method = _overload
 show(f"{__name__}._script", {name: globals()[name] for name in ("RecursiveScriptModule", "ScriptModule", "script")})
 show(f"{__name__}.annotations", {name: getattr(typing, name) for name in "Any Dict List Optional Tuple Type Union".split()})
 _TRACING = ("TopLevelTracedModule", "TracedModule", "TracerWarning", "TracingCheckError", "trace", "trace_module")

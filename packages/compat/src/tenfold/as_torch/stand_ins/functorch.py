@@ -1,0 +1,18 @@
+"""`functorch`: the function transforms under the name that they had before `torch.func`. They are in tenfold-autograd."""
+
+from __future__ import annotations
+
+import importlib
+
+from tenfold.as_torch.stand_ins.absent import functions
+
+_NAMES = {
+    "tenfold.func": "functionalize grad grad_and_value hessian jacfwd jacrev jvp vjp vmap",
+    "tenfold.autograd.make_functional": "FunctionalModule FunctionalModuleWithBuffers combine_state_for_ensemble "
+    "make_functional make_functional_with_buffers",
+}
+for _path, _names in _NAMES.items():
+    _module = importlib.import_module(_path)
+    globals().update({name: getattr(_module, name) for name in _names.split()})
+globals().update(functions("make_fx", "graphs of programs (torch.fx) are in the package tenfold-compile, which is not installed"))
+__all__ = sorted(name for names in _NAMES.values() for name in names.split())  # noqa: PLE0605 - a list of names

@@ -1,0 +1,212 @@
+"""What libraries borrow from PyTorch's inside: modules and names without documentation that they import all the same."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import importlib.metadata
+import subprocess
+import sys
+import time
+
+import pytest
+
+import tenfold
+from tenfold import nn
+from tenfold.as_torch.stand_ins import _internal_names
+from tenfold.utils import _pytree
+from tenfold.utils._contextlib import _DecoratorContextManager
+from tenfold.utils._python_dispatch import is_traceable_wrapper_subclass
+from tenfold.utils.weak import WeakIdKeyDictionary, WeakIdRef, WeakTensorKeyDictionary
+
+
+def test_weak_dictionary_goes_by_identity() -> None:
+    one, other = tenfold.ones(2), tenfold.ones(2)
+    table = WeakIdKeyDictionary({one: "one"})
+    table[other] = "other"
+    assert (table[one], table[other]) == ("one", "other")
+    assert tenfold.ones(2) not in table
+    assert 3 not in table
+    with pytest.raises(KeyError):
+        table[tenfold.ones(2)]
+    assert [key is one or key is other for key in table] == [True, True]
+    del table[other]
+    assert list(table.values()) == ["one"]
+
+
+def test_weak_dictionary_forgets_keys_that_are_gone() -> None:
+    key = tenfold.ones(2)
+    table = WeakTensorKeyDictionary({key: 1})
+    both = table | {tenfold.zeros(1): 2}
+    copied = copy.copy(table)
+    assert (len(table), len(copied)) == (1, 1)
+    del key
+    gc.collect()
+    assert (len(table), len(copied), len(both), list(both)) == (0, 0, 0, [])
+
+
+def test_weak_references_of_dead_objects_differ() -> None:
+    dead = [WeakIdRef(tenfold.ones(1)) for _ in range(2)]
+    gc.collect()
+    assert dead[0]() is None
+    assert dead[0] != dead[1]
+    assert dead[0] == dead[0]
+
+
+class _Doubling(_DecoratorContextManager):
+    entered = 0
+
+    def __enter__(self) -> None:
+        type(self).entered += 1
+
+    def __exit__(self, *error: object) -> None:
+        type(self).entered -= 1
+
+
+def test_a_decorator_context_of_a_library() -> None:
+    @_Doubling()
+    def inside() -> int:
+        return _Doubling.entered
+
+    @_Doubling()
+    def generated() -> object:
+        yield _Doubling.entered
+
+    assert (inside(), list(generated()), _Doubling.entered) == (1, [1], 0)
+    assert isinstance(tenfold.no_grad(), _DecoratorContextManager)
+    with pytest.raises(NotImplementedError):
+        _DecoratorContextManager().__enter__()
+
+
+def test_results_and_the_interpreters_tuples_are_structseqs() -> None:
+    assert _pytree.is_structseq_instance(time.localtime())
+    assert _pytree.is_structseq_instance(tenfold.ones(2).max(0))
+    assert not _pytree.is_structseq_instance((1, 2))
+    assert not _pytree.is_structseq_class(list)
+
+
+def test_traceable_wrappers_take_themselves_apart() -> None:
+    class Wrapper(tenfold.Tensor):
+        def __tensor_flatten__(self) -> object:
+            return [], None
+
+        @staticmethod
+        def __tensor_unflatten__(*parts: object) -> object:
+            return parts
+
+    assert is_traceable_wrapper_subclass(tenfold.ones(1).as_subclass(Wrapper))
+    assert not is_traceable_wrapper_subclass(nn.Parameter(tenfold.ones(1)))
+    assert not is_traceable_wrapper_subclass(3)
+
+
+def test_checks_with_an_error_of_ones_own() -> None:
+    _internal_names._check_with(KeyError, True, lambda: "never")
+    with pytest.raises(KeyError, match="told"):
+        _internal_names._check_with(KeyError, False, lambda: "told")
+    with pytest.raises(TypeError, match="must be a bool"):
+        _internal_names._check_with(KeyError, 1, lambda: "told")
+    with pytest.raises(ValueError, match="told"):
+        _internal_names._check_tensor_all_with(ValueError, tenfold.tensor([True, False]), lambda: "told")
+    with pytest.raises(TypeError, match=r"torch\.bool"):
+        _internal_names._check_tensor_all_with(ValueError, tenfold.ones(1), lambda: "told")
+
+
+@pytest.mark.parametrize("rows", [[], [0, 0, 2], [3]])
+def test_indices_of_rows_there_and_back(rows: list[int]) -> None:
+    numbers = tenfold.tensor(rows, dtype=tenfold.int64)
+    begins = _internal_names._convert_indices_from_coo_to_csr(numbers, 4)
+    assert begins.tolist() == [sum(r < i for r in rows) for i in range(5)]
+    pairs = _internal_names._convert_indices_from_csr_to_coo(begins, tenfold.arange(len(rows)))
+    assert pairs.tolist() == [rows, list(range(len(rows)))]
+    assert _internal_names._convert_indices_from_coo_to_csr(numbers, 4, out_int32=True).dtype is tenfold.int32
+
+
+def test_the_gradient_of_softmax_by_its_internal_name() -> None:
+    x = tenfold.tensor([[1.0, 2.0, -1.0]], requires_grad=True)
+    g = tenfold.tensor([[0.5, -1.0, 2.0]])
+    result = x.softmax(1)
+    result.backward(g)
+    found = _internal_names._softmax_backward_data(g, result.detach(), 1, tenfold.float32)
+    tenfold.testing.assert_close(found, x.grad)
+
+
+def test_functions_as_safe_globals() -> None:
+    program = """
+import io, torch
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.activation = torch.nn.Linear(2, 2), torch.nn.functional.relu
+net, file = Net(), io.BytesIO()
+torch.save(net, file)
+allowed = [Net, torch.nn.functional.relu, torch.nn.modules.linear.Linear]
+with torch.serialization.safe_globals(allowed):
+    file.seek(0)
+    assert torch.load(file).activation is torch.nn.functional.relu
+    assert torch.serialization.get_safe_globals() == allowed
+file.seek(0)
+try:
+    torch.load(file)
+except Exception as error:
+    print("refused" if "not an allowed global" in str(error) else error)
+"""
+    assert _run(program) == "refused"
+
+
+def test_functorch_is_there_without_a_distribution_of_its_own() -> None:
+    program = """
+import importlib.metadata
+import functorch, torch
+assert functorch.vmap is torch.func.vmap and functorch.__version__ == torch.__version__
+f, params = functorch.make_functional(torch.nn.Linear(2, 1))
+assert isinstance(f, functorch.FunctionalModule) and len(params) == 2
+try:
+    importlib.metadata.version("functorch")
+except importlib.metadata.PackageNotFoundError:
+    print("none")
+"""
+    assert _run(program) == "none"
+    with pytest.raises(importlib.metadata.PackageNotFoundError):
+        importlib.metadata.version("functorch")
+
+
+def test_names_of_devices_that_are_not_here() -> None:
+    program = """
+import torch
+assert isinstance(torch.cuda.CUDAGraph, type) and issubclass(torch.cuda.StreamContext, object)
+assert not isinstance(torch.ones(1), torch.cuda.FloatTensor)
+if not torch.cuda.is_available():
+    assert torch.cuda.is_initialized() is False and torch.cuda.get_rng_state_all() == []
+try:
+    torch.cuda.CUDAGraph()
+except RuntimeError as error:
+    print("refused" if "torch.cuda.CUDAGraph" in str(error) else error)
+"""
+    assert _run(program) == "refused"
+
+
+def test_names_of_compiled_programs_and_quantized_dtypes() -> None:
+    program = """
+import pickle, torch
+assert torch._C._jit_can_fuse_on_cpu() is False and torch._C._jit_override_can_fuse_on_cpu(True) is None
+x = torch.ones(3)
+assert torch._C._is_alias_of(x, x[1:]) and not torch._C._is_alias_of(x, x.clone())
+assert torch._C._get_accelerator().type in ("cpu", "cuda")
+assert torch.get_device_module("cpu") is torch.cpu
+assert repr(torch.qint8) == "torch.qint8" and {torch.qint8: 1}[torch.qint8] == 1
+assert torch.jit._overload(len) is len
+torch.ops.aten._pin_memory.default, torch.ops.aten._sparse_addmm.default
+try:
+    torch.ops.aten._sparse_mm_reduce_impl(x)
+except NotImplementedError:
+    print("refused")
+"""
+    assert _run(program) == "refused"
+
+
+def _run(program: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "tenfold.as_torch", "-c", program], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
