@@ -443,6 +443,18 @@ x = t([1]); x.new(x, device='cpu')
 x = t([1e19, -1e20, 3e18]).std(), t([[1e30, -1e30, 3.]]).std(1), t([1e19, -1e20]).bfloat16().std()
 x = t([1e30, 1e30, 1e10]).std(), t([9e18, -9e18] * 40).var(), t([1e19, -1e20, inf]).std()
 x = torch.nn.functional.cosine_similarity(t([1e19, -1e20, 3e18]), ones(3), dim=0)
+x = zeros(2, dtype=float16).pow(1e30)
+x = zeros(2, dtype=bfloat16) ** 1e300
+x = ones(3).expand(2, 3); x.copy_(4)
+x = ones(3).expand(2, 3); x.fill_(4)
+x = ones(3, dtype=int8).cumsum(1, dtype=bool)
+x = ones(2, 2, dtype=uint8); y = torch.any(x, -1, out=zeros(3, dtype=bool)), torch.all(x, -1, out=zeros(2, dtype=bool))
+x = arange(24.).reshape(2, 3, 4).permute(2, 1, 0); y = torch.nn.functional.pad(x, (0, 0)), torch.nn.functional.pad(x, (0, 1))
+x = ones(2, 1, dtype=bool).index_reduce(0, t([0, 1]), ones(2, 1, dtype=bool), 'prod', include_self=False)
+x = ones(2, 1, dtype=bool).index_reduce(0, t([0, 1]), ones(2, 1, dtype=bool), 'prod')
+x = ones(2, 1, dtype=bool).index_reduce(0, t([0, 1]), ones(2, 1, dtype=bool), 'mean')
+x = ones(2, 1, dtype=complex64).index_reduce(0, t([0, 1]), ones(2, 1, dtype=complex64), 'prod', include_self=False)
+x = ones(2, dtype=bool).index_reduce(0, t([2, 1]), ones(2, dtype=bool), 'prod')
 """.strip().splitlines()
 
 GRADIENTS = """
@@ -486,6 +498,8 @@ x=t([1+1j,-1+1j,0j,2j,1,-1],requires_grad=True); y=torch.pow(zeros(6),x); y.real
 x=t([1., 2],requires_grad=True); y=torch.lerp(x,zeros(2),-1.); y.sum().backward(); y.sum().backward(); y=x.grad
 x=t([1., 2],requires_grad=True); y=torch.lerp(x,zeros(2),t(-1.)); y.sum().backward(); y.sum().backward()
 x=t([1., 2],requires_grad=True); y=torch.norm(x,p=0); y.backward(); y=x.grad
+x=ones(2,3,requires_grad=True); x.clamp_(min=ones(3),max=1)
+x=t([[1.,2],[inf,1],[nan,0],[.1,.1],[0,0]],requires_grad=True); y=x.renorm(2,0,1.5); y.sum().backward(); y=y,x.grad
 """.strip().splitlines()
 
 # Results lie in memory as PyTorch lays them: after the first argument that says so, or row by row.

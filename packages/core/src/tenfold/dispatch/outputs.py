@@ -41,7 +41,7 @@ def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
         _check_out_dtype(operator, values, outs[0].dtype, values["input"].dtype, "result")
     if operator.out == "computed" and values["dtype"] is None:
         values["dtype"] = outs[0].dtype
-    result = operator.fn(**values)
+    result = _in_kind(operator, operator.fn(**values), outs)
     if operator.family == "creation" and result.dim() == 1 and result.numel() == outs[0].numel():
         result = result.view(outs[0].shape)  # ranges fill an output of any shape
     names = getattr(result, "_fields", ("result",))
@@ -51,6 +51,11 @@ def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     if isinstance(result, tuple):
         return type(result)(*map(write_out, outs, result)) if hasattr(result, "_fields") else tuple(map(write_out, outs, result))
     return write_out(outs[0], result)
+
+
+def _in_kind(operator: Operator, result: Any, outs: Any) -> Any:
+    """Truth values as the output wants them, bool or uint8."""
+    return result.to(outs[0].dtype) if operator.out == "bool or uint8" else result
 
 
 def _follow(operator: Operator, values: dict[str, Any], out: Any) -> None:

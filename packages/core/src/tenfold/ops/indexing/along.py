@@ -355,8 +355,10 @@ def index_reduce(
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     _check_slices(input, dim, index, source, "index_reduce")
     dim, place = wrap_dim(dim, input.dim(), "index_reduce"), _vector(index, "index_reduce")
+    if input.dtype.category in (0, 3) and (input.dim() < 2 or not include_self):
+        raise NotImplementedError(f"\"index_func_\" not implemented for '{type_name(input.dtype)}', got {reduce}")
     _within(place, _length(input, dim, "index_reduce"), "index out of range in self")
-    if input.dtype.category in (0, 3) and (input.dim() < 2 or (input.dtype.is_complex and reduce in ("amax", "amin"))):
+    if (input.dtype.is_complex and reduce in ("amax", "amin")) or (input.dtype.category == 0 and reduce == "mean"):
         raise NotImplementedError(f"\"index_func_\" not implemented for '{type_name(input.dtype)}', got {reduce}")
     shape = [1] * max(source.dim(), 1)
     shape[dim] = -1

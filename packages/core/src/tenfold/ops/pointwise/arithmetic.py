@@ -17,6 +17,7 @@ from tenfold.dispatch.shape_rules import (
 from tenfold.ops.creation.factories import full
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import bool_, c_name, complex128, dtype, float64, get_default_dtype, type_name, uint8
+from tenfold.types.numbers import require_value
 from tenfold.types.numeric_limits import representable
 from tenfold.types.promotion import of_values
 
@@ -217,6 +218,8 @@ def _(input: Any, exponent: Any, **options: Any) -> Any:
     """Whole numbers of every size have no negative powers; said before the exponent becomes an element of theirs."""
     if isinstance(exponent, int) and exponent < 0 and isinstance(input, Tensor) and input.dtype.category < 2:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
+    if isinstance(exponent, (int, float)) and isinstance(input, Tensor) and input.dtype.is_half:
+        require_value(exponent, input.dtype)
     return NotImplemented
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from tenfold.dispatch.inplace import check_memory
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import OPERATORS, Number, composite
 from tenfold.dispatch.shape_rules import broadcast
@@ -59,6 +60,8 @@ def _copy_number(input: Any, src: Any, non_blocking: bool) -> Any:
     """`copy_` of a number fills, as a tensor of it does: it need not fit."""
     if not isinstance(src, (int, float, complex)):
         return NotImplemented
+    if input._storage is not None and input._storage.guarded:
+        check_memory(input)
     wide = complex128 if isinstance(src, complex) else float64 if isinstance(src, float) else int64
     return OPERATORS["fill_"].fn(input, scalar_tensor(src, dtype=wide))
 

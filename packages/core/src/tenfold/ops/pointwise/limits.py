@@ -161,6 +161,15 @@ def _is_single(*limits: Any) -> bool:
     return all(not limit.dim() and not limit.requires_grad for limit in limits if isinstance(limit, Tensor))
 
 
+def _refuse_mixture(min: Any, max: Any) -> None:
+    """A number and a tensor that is none are no limits."""
+    if min is not None and max is not None and _is_many(min) is not _is_many(max) and not _is_single(min, max):
+        kinds = ", ".join(f"{name}={type(limit).__name__}" for name, limit in (("min", min), ("max", max)))
+        raise TypeError(
+            f"clamp() received an invalid combination of arguments - got {kinds}, but both are tensors or both numbers"
+        )
+
+
 @composite("pointwise", inplace=True, out=True, aliases=("clip",))
 def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """Limited to a range: min(max(input, min), max); the limits are numbers or tensors, and one may be missing.
@@ -171,11 +180,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """
     if min is None and max is None:
         raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
-    if min is not None and max is not None and _is_many(min) is not _is_many(max) and not _is_single(min, max):
-        kinds = ", ".join(f"{name}={type(limit).__name__}" for name, limit in (("min", min), ("max", max)))
-        raise TypeError(
-            f"clamp() received an invalid combination of arguments - got {kinds}, but both are tensors or both numbers"
-        )
+    _refuse_mixture(min, max)
     if min is not None and max is not None and _is_many(min) is not _is_many(max):  # both as numbers
         min, max = (limit.item() if isinstance(limit, Tensor) and not limit.is_meta else limit for limit in (min, max))
     _check_limits(input, min, max)
@@ -192,7 +197,8 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
 @OPERATORS["clamp_"].overload
 def _(input: Any, min: Any = None, max: Any = None) -> Any:
     """A 0-d tensor beside a number is one, wherever it lies."""
-    if min is None or max is None or _is_many(min) is _is_many(max) or not _is_single(min, max):
+    _refuse_mixture(min, max)
+    if min is None or max is None or _is_many(min) is _is_many(max):
         return NotImplemented
     return input.clamp_(*[limit.item() if isinstance(limit, Tensor) else limit for limit in (min, max)])
 

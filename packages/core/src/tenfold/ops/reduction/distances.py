@@ -65,8 +65,13 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
             [0.5000, 0.0000]])
     """
     dim = _check_renorm(input.shape, p, dim, maxnorm)
-    norms: Any = op.vector_norm(input, p, [d for d in range(input.dim()) if d != dim], True)
+    dims = [d for d in range(input.dim()) if d != dim]
+    norms: Any = op.vector_norm(input, p, dims, True)
     # The small number keeps rounding from leaving a norm above the limit.
+    if input.requires_grad:  # only what is scaled has a norm that matters, even beside nan
+        scaled = where(norms > maxnorm, input, 1)
+        factor = (maxnorm / (op.vector_norm(scaled, p, dims, True) + 1e-7)).to(norms.dtype)
+        return where(norms > maxnorm, scaled * factor, input).contiguous()
     return (input * where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0).to(norms.dtype)).contiguous()
 
 

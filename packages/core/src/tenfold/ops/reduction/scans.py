@@ -15,8 +15,9 @@ from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import bool_, int64
 
 
-def _refuse_bools(input: Tensor, dtype: Any, name: str) -> None:
+def _refuse_bools(input: Tensor, dim: int, dtype: Any, name: str) -> None:
     """Of several elements there is no scan in bool."""
+    wrap_dim(dim, input.dim(), name)
     if dtype is bool_ and input.dim() and input.numel():
         raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'; leave dtype away for int64")
 
@@ -34,7 +35,7 @@ def cumsum(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 @cumsum.lower(dtype=None)
 def _(input: Tensor, dim: int, dtype: Any) -> Tensor:
     refuse_whole_gradients(input, dtype)
-    _refuse_bools(input, dtype, "cumsum")
+    _refuse_bools(input, dim, dtype, "cumsum")
     return cumsum(input.to(dtype), dim).to(dtype)
 
 
@@ -51,7 +52,7 @@ def cumprod(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 @cumprod.lower(dtype=None)
 def _(input: Tensor, dim: int, dtype: Any) -> Tensor:
     refuse_whole_gradients(input, dtype)
-    _refuse_bools(input, dtype, "cumprod")
+    _refuse_bools(input, dim, dtype, "cumprod")
     return cumprod(input.to(dtype), dim).to(dtype)
 
 

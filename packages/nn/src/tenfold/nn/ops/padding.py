@@ -79,7 +79,8 @@ def constant_pad_nd(input: Tensor, pad: Any, value: float = 0) -> Tensor:
     >>> tenfold.constant_pad_nd(tenfold.tensor([1.0, 2.0]), (1, 0), 5)
     tensor([5., 1., 2.])
     """
-    return constant_pad(input, tuple(int(n) for n in pad), value)
+    widths = tuple(int(n) for n in pad)
+    return constant_pad(input, widths, value) if any(widths) else input.clone()
 
 
 @composite("padding", method=None)
@@ -96,7 +97,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     """
     widths = tuple(int(n) for n in pad)
     if mode == "constant":
-        return constant_pad(input, widths, 0 if value is None else value)
+        return constant_pad_nd(input, widths, 0 if value is None else value)
     if mode not in ("reflect", "replicate", "circular"):
         raise NotImplementedError(f"pad: Unrecognised padding mode {mode}; it must be constant, reflect, replicate or circular")
     if value is not None and value != 0:
