@@ -15,10 +15,11 @@ from tenfold.nn import functional as functional, grad as grad, init as init, par
 from tenfold.nn.container import ModuleDict as ModuleDict, ModuleList as ModuleList, Sequential as Sequential
 from tenfold.nn.layers.activation.layers import (
     CELU as CELU, ELU as ELU, GELU as GELU, GLU as GLU, SELU as SELU, Hardshrink as Hardshrink, Hardsigmoid as Hardsigmoid,
-    Hardswish as Hardswish, Hardtanh as Hardtanh, LeakyReLU as LeakyReLU, LogSigmoid as LogSigmoid, Mish as Mish,
-    PReLU as PReLU, ReLU as ReLU, ReLU6 as ReLU6, RReLU as RReLU, Sigmoid as Sigmoid, SiLU as SiLU, Softplus as Softplus,
+    Hardswish as Hardswish, Hardtanh as Hardtanh, LogSigmoid as LogSigmoid, Mish as Mish,
+    ReLU as ReLU, ReLU6 as ReLU6, Sigmoid as Sigmoid, SiLU as SiLU, Softplus as Softplus,
     Softshrink as Softshrink, Softsign as Softsign, Tanh as Tanh, Tanhshrink as Tanhshrink, Threshold as Threshold,
 )
+from tenfold.nn.layers.activation.leaky import LeakyReLU as LeakyReLU, PReLU as PReLU, RReLU as RReLU
 from tenfold.nn.layers.activation.softmax import (
     LogSoftmax as LogSoftmax, Softmax as Softmax, Softmax2d as Softmax2d, Softmin as Softmin,
 )

@@ -25,6 +25,10 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     cluster whose projection has `in_features / div_value^(i + 1)` dimensions.
 
     Raises ValueError for cutoffs that are not increasing positive integers below n_classes. Source: Grave et al. 2016.
+
+    >>> result = AdaptiveLogSoftmaxWithLoss(4, 10, cutoffs=[3])(tenfold.zeros(2, 4), tenfold.tensor([1, 9]))
+    >>> list(result.output.shape), list(result.loss.shape)
+    ([2], [])
     """
 
     def __init__(

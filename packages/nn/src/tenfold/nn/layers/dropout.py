@@ -36,21 +36,39 @@ class Dropout(_DropoutNd):
 
 
 class Dropout1d(_DropoutNd):
-    """Dropout of whole channels of a sequence. Shape: (N, C, L) or (C, L), kept."""
+    """Dropout of whole channels of a sequence. Shape: (N, C, L) or (C, L), kept.
+
+    >>> import tenfold
+    >>> layer = Dropout1d(0.5).eval()
+    >>> layer(tenfold.ones(1, 2, 3)).tolist()
+    [[[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]]
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
 class Dropout2d(_DropoutNd):
-    """Dropout of whole channels of an image. Shape: (N, C, H, W) or (N, C, L), kept. Source: Tompson et al. 2014."""
+    """Dropout of whole channels of an image. Shape: (N, C, H, W) or (N, C, L), kept. Source: Tompson et al. 2014.
+
+    >>> import tenfold
+    >>> layer = Dropout2d(0.5).eval()
+    >>> layer(tenfold.ones(1, 2, 1, 3)).tolist()
+    [[[[1.0, 1.0, 1.0]], [[1.0, 1.0, 1.0]]]]
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
 class Dropout3d(_DropoutNd):
-    """Dropout of whole channels of a volume. Shape: (N, C, D, H, W) or (C, D, H, W), kept."""
+    """Dropout of whole channels of a volume. Shape: (N, C, D, H, W) or (C, D, H, W), kept.
+
+    >>> import tenfold
+    >>> layer = Dropout3d(0.5).eval()
+    >>> layer(tenfold.ones(1, 2, 1, 1, 2)).tolist()
+    [[[[[1.0, 1.0]]], [[[1.0, 1.0]]]]]
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout3d(input, self.p, self.training, self.inplace)
@@ -59,6 +77,11 @@ class Dropout3d(_DropoutNd):
 class AlphaDropout(_DropoutNd):
     """Dropout that keeps mean 0 and variance 1 of what `SELU` gives. Shape: any, kept. Source: Klambauer et al.
     2017.
+
+    >>> import tenfold
+    >>> layer = AlphaDropout(0.5).eval()
+    >>> layer(tenfold.ones(3)).tolist()
+    [1.0, 1.0, 1.0]
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -66,7 +89,13 @@ class AlphaDropout(_DropoutNd):
 
 
 class FeatureAlphaDropout(_DropoutNd):
-    """Alpha dropout of whole channels. Shape: (N, C, ...), kept. Source: Klambauer et al. 2017."""
+    """Alpha dropout of whole channels. Shape: (N, C, ...), kept. Source: Klambauer et al. 2017.
+
+    >>> import tenfold
+    >>> layer = FeatureAlphaDropout(0.5).eval()
+    >>> layer(tenfold.ones(1, 2, 1)).tolist()
+    [[[1.0], [1.0]]]
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.feature_alpha_dropout(input, self.p, self.training)

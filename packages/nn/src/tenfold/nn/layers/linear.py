@@ -14,7 +14,11 @@ from tenfold.nn.parameter import Parameter, UninitializedParameter
 
 
 class Identity(Module):
-    """Returns its input; takes, and forgets, any arguments."""
+    """Returns its input; takes, and forgets, any arguments.
+
+    >>> Identity(54, unused=None)(tenfold.ones(2)).tolist()
+    [1.0, 1.0]
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -63,7 +67,12 @@ class NonDynamicallyQuantizableLinear(Linear):
 
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """A Linear that takes `in_features` from its first input. Shape: (..., *) -> (..., out_features)."""
+    """A Linear that takes `in_features` from its first input. Shape: (..., *) -> (..., out_features).
+
+    >>> layer = LazyLinear(2)
+    >>> list(layer(tenfold.ones(5, 3)).shape), layer.in_features
+    ([5, 2], 3)
+    """
 
     cls_to_become = Linear
     weight: UninitializedParameter
@@ -98,6 +107,9 @@ class Bilinear(Module):
     """y_o = x1 W_o x2 + b_o. Shape: (..., in1_features), (..., in2_features) -> (..., out_features).
 
     Raises ValueError unless in1_features > 0.
+
+    >>> list(Bilinear(3, 4, 2)(tenfold.ones(5, 3), tenfold.ones(5, 4)).shape)
+    [5, 2]
     """
 
     weight: Tensor

@@ -33,6 +33,10 @@ class Unflatten(Module):
     ...).
 
     Raises TypeError for a size that is not a tuple or list of integers.
+
+    >>> import tenfold
+    >>> list(Unflatten(1, (2, 3))(tenfold.ones(5, 6)).shape)
+    [5, 2, 3]
     """
 
     def __init__(self, dim: int, unflattened_size: Any) -> None:
@@ -61,6 +65,10 @@ class Unflatten(Module):
 class PixelShuffle(Module):
     """Moves channels into space. Shape: (..., C r^2, H, W) -> (..., C, H r, W r), r = upscale_factor. Source: Shi et
     al. 2016.
+
+    >>> import tenfold
+    >>> PixelShuffle(2)(tenfold.arange(4.0).reshape(4, 1, 1)).tolist()
+    [[[0.0, 1.0], [2.0, 3.0]]]
     """
 
     def __init__(self, upscale_factor: int) -> None:
@@ -75,7 +83,12 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """Moves space into channels, the inverse of `PixelShuffle`. Shape: (..., C, H r, W r) -> (..., C r^2, H, W)."""
+    """Moves space into channels, the inverse of `PixelShuffle`. Shape: (..., C, H r, W r) -> (..., C r^2, H, W).
+
+    >>> import tenfold
+    >>> PixelUnshuffle(2)(tenfold.arange(4.0).reshape(1, 2, 2)).flatten().tolist()
+    [0.0, 1.0, 2.0, 3.0]
+    """
 
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()
@@ -89,7 +102,12 @@ class PixelUnshuffle(Module):
 
 
 class ChannelShuffle(Module):
-    """Interleaves the channels of `groups` groups. Shape: (N, C, ...), kept. Source: Zhang et al. 2017 (ShuffleNet)."""
+    """Interleaves the channels of `groups` groups. Shape: (N, C, ...), kept. Source: Zhang et al. 2017 (ShuffleNet).
+
+    >>> import tenfold
+    >>> ChannelShuffle(2)(tenfold.arange(4.0).reshape(1, 4, 1)).flatten().tolist()
+    [0.0, 2.0, 1.0, 3.0]
+    """
 
     def __init__(self, groups: int) -> None:
         super().__init__()
@@ -106,6 +124,10 @@ class Upsample(Module):
     """Resizes sequences, images or volumes. Shape: (N, C, [D,] [H,] W) -> (N, C, [D',] [H',] W').
 
     Args: size or scale_factor; mode nearest, linear, bilinear, bicubic or trilinear; align_corners for all but nearest.
+
+    >>> import tenfold
+    >>> Upsample(scale_factor=2)(tenfold.tensor([[[1.0, 2.0]]])).tolist()
+    [[[1.0, 1.0, 2.0, 2.0]]]
     """
 
     def __init__(
@@ -142,14 +164,24 @@ class Upsample(Module):
 
 
 class UpsamplingNearest2d(Upsample):
-    """Resizes images by repeating the nearest pixel. Shape: (N, C, H, W) -> (N, C, H', W')."""
+    """Resizes images by repeating the nearest pixel. Shape: (N, C, H, W) -> (N, C, H', W').
+
+    >>> import tenfold
+    >>> UpsamplingNearest2d(scale_factor=2)(tenfold.tensor([[[[1.0, 2.0]]]])).tolist()
+    [[[[1.0, 1.0, 2.0, 2.0], [1.0, 1.0, 2.0, 2.0]]]]
+    """
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
-    """Resizes images bilinearly, corners aligned. Shape: (N, C, H, W) -> (N, C, H', W')."""
+    """Resizes images bilinearly, corners aligned. Shape: (N, C, H, W) -> (N, C, H', W').
+
+    >>> import tenfold
+    >>> UpsamplingBilinear2d(size=(1, 3))(tenfold.tensor([[[[1.0, 2.0]]]])).tolist()
+    [[[[1.0, 1.5, 2.0]]]]
+    """
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
@@ -159,6 +191,10 @@ class Unfold(Module):
     """The windows of an image as columns. Shape: (N, C, H, W) or (C, H, W) -> (N, C K, L) or (C K, L), K the window's size.
 
     Arguments are one number or one per spatial dimension.
+
+    >>> import tenfold
+    >>> list(Unfold(2)(tenfold.ones(1, 3, 4, 5)).shape)
+    [1, 12, 12]
     """
 
     def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
@@ -173,7 +209,12 @@ class Unfold(Module):
 
 
 class Fold(Module):
-    """Sums columns back to an image, the transpose of `Unfold`. Shape: (N, C K, L) or (C K, L) -> (N, C, H, W) or (C, H, W)."""
+    """Sums columns back to an image, the transpose of `Unfold`. Shape: (N, C K, L) or (C K, L) -> (N, C, H, W) or (C, H, W).
+
+    >>> import tenfold
+    >>> Fold((2, 3), 2)(tenfold.ones(1, 4, 2)).tolist()
+    [[[[1.0, 2.0, 1.0], [1.0, 2.0, 1.0]]]]
+    """
 
     def __init__(self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
         super().__init__()

@@ -13,7 +13,12 @@ from tenfold.nn.modules import utils as utils
 from tenfold.nn.state_dict import EXTRA_STATE_KEY
 
 _FILES = {
-    "activation": ("layers.activation.layers", "layers.activation.softmax", "layers.attention.multihead"),
+    "activation": (
+        "layers.activation.layers",
+        "layers.activation.leaky",
+        "layers.activation.softmax",
+        "layers.attention.multihead",
+    ),
     "adaptive": ("layers.adaptive_softmax",),
     "batchnorm": ("layers.norm.layers", "layers.norm.lazy"),
     "channelshuffle": ("layers.shape",),

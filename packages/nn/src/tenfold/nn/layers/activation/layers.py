@@ -7,9 +7,8 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-from tenfold.nn import functional as F, init
+from tenfold.nn import functional as F
 from tenfold.nn.module import Module
-from tenfold.nn.parameter import Parameter
 
 
 class _Inplace(Module):
@@ -23,7 +22,8 @@ class _Inplace(Module):
         return "inplace=True" if self.inplace else ""
 
 
-def _with_inplace(module: Any, text: str) -> str:
+def with_inplace(module: Any, text: str) -> str:
+    """What a module prints of itself, with the option if it is on."""
     return text + ", inplace=True" if module.inplace else text
 
 
@@ -42,7 +42,7 @@ class Threshold(Module):
         return F.threshold(input, self.threshold, self.value, self.inplace)
 
     def extra_repr(self) -> str:
-        return _with_inplace(self, f"threshold={self.threshold}, value={self.value}")
+        return with_inplace(self, f"threshold={self.threshold}, value={self.value}")
 
 
 class ReLU(_Inplace):
@@ -54,23 +54,6 @@ class ReLU(_Inplace):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.relu(input, inplace=self.inplace)
-
-
-class RReLU(Module):
-    """x where x >= 0, else a x with a drawn from U(lower, upper) in training and their mean in evaluation. Shape: any, kept.
-
-    Source: Xu et al. 2015.
-    """
-
-    def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
-        super().__init__()
-        self.lower, self.upper, self.inplace = lower, upper, inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
-
-    def extra_repr(self) -> str:
-        return _with_inplace(self, f"lower={self.lower}, upper={self.upper}")
 
 
 class Hardtanh(Module):
@@ -105,11 +88,15 @@ class Hardtanh(Module):
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
     def extra_repr(self) -> str:
-        return _with_inplace(self, f"min_val={self.min_val}, max_val={self.max_val}")
+        return with_inplace(self, f"min_val={self.min_val}, max_val={self.max_val}")
 
 
 class ReLU6(Hardtanh):
-    """min(max(x, 0), 6). Shape: any, kept."""
+    """min(max(x, 0), 6). Shape: any, kept.
+
+    >>> ReLU6()(tenfold.tensor([-1.0, 2.0, 9.0])).tolist()
+    [0.0, 2.0, 6.0]
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
@@ -130,7 +117,11 @@ class Sigmoid(Module):
 
 
 class Hardsigmoid(_Inplace):
-    """min(max(x / 6 + 1/2, 0), 1). Shape: any, kept."""
+    """min(max(x / 6 + 1/2, 0), 1). Shape: any, kept.
+
+    >>> Hardsigmoid()(tenfold.tensor([-4.0, 0.0, 4.0])).tolist()
+    [0.0, 0.5, 1.0]
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.hardsigmoid(input, self.inplace)
@@ -140,28 +131,44 @@ class Hardsigmoid(_Inplace):
 
 
 class Tanh(Module):
-    """tanh(x). Shape: any, kept."""
+    """tanh(x). Shape: any, kept.
+
+    >>> Tanh()(tenfold.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.7616])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return tenfold.tanh(input)
 
 
 class SiLU(_Inplace):
-    """x sigmoid(x), also called swish. Shape: any, kept."""
+    """x sigmoid(x), also called swish. Shape: any, kept.
+
+    >>> SiLU()(tenfold.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.2689,  0.0000,  0.7311])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.silu(input, inplace=self.inplace)
 
 
 class Mish(_Inplace):
-    """x tanh(softplus(x)). Shape: any, kept. Source: Misra 2019."""
+    """x tanh(softplus(x)). Shape: any, kept. Source: Misra 2019.
+
+    >>> Mish()(tenfold.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.3034,  0.0000,  0.8651])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.mish(input, inplace=self.inplace)
 
 
 class Hardswish(_Inplace):
-    """x min(max(x + 3, 0), 6) / 6. Shape: any, kept. Source: Howard et al. 2019 (MobileNetV3)."""
+    """x min(max(x + 3, 0), 6) / 6. Shape: any, kept. Source: Howard et al. 2019 (MobileNetV3).
+
+    >>> Hardswish()(tenfold.tensor([-4.0, 1.5, 4.0])).tolist()
+    [-0.0, 1.125, 4.0]
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.hardswish(input, self.inplace)
@@ -178,18 +185,26 @@ class _Alpha(Module):
         self.alpha, self.inplace = alpha, inplace
 
     def extra_repr(self) -> str:
-        return _with_inplace(self, f"alpha={self.alpha}")
+        return with_inplace(self, f"alpha={self.alpha}")
 
 
 class ELU(_Alpha):
-    """x where x > 0, else alpha (exp(x) - 1). Shape: any, kept. Source: Clevert et al. 2015."""
+    """x where x > 0, else alpha (exp(x) - 1). Shape: any, kept. Source: Clevert et al. 2015.
+
+    >>> ELU()(tenfold.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.elu(input, self.alpha, self.inplace)
 
 
 class CELU(_Alpha):
-    """max(0, x) + min(0, alpha (exp(x / alpha) - 1)). Shape: any, kept. Source: Barron 2017."""
+    """max(0, x) + min(0, alpha (exp(x / alpha) - 1)). Shape: any, kept. Source: Barron 2017.
+
+    >>> CELU(2.0)(tenfold.tensor([-1.0, 2.0]))
+    tensor([-0.7869,  2.0000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.celu(input, self.alpha, self.inplace)
@@ -200,6 +215,9 @@ class SELU(_Inplace):
     any, kept.
 
     Source: Klambauer et al. 2017.
+
+    >>> SELU()(tenfold.tensor([-1.0, 2.0]))
+    tensor([-1.1113,  2.1014])
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -210,6 +228,9 @@ class GLU(Module):
     """a sigmoid(b), a and b the halves of the input along `dim`. Shape: (..., 2N, ...) -> (..., N, ...).
 
     Source: Dauphin et al. 2016.
+
+    >>> GLU()(tenfold.tensor([2.0, 4.0, 0.0, 0.0])).tolist()
+    [1.0, 2.0]
     """
 
     def __init__(self, dim: int = -1) -> None:
@@ -227,6 +248,9 @@ class GELU(Module):
     """x Phi(x), Phi the normal distribution function, or its "tanh" approximation. Shape: any, kept.
 
     Source: Hendrycks and Gimpel 2016.
+
+    >>> GELU()(tenfold.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.1587,  0.0000,  0.8413])
     """
 
     def __init__(self, approximate: str = "none") -> None:
@@ -252,46 +276,44 @@ class _Lambda(Module):
 
 
 class Hardshrink(_Lambda):
-    """x where |x| > lambd, else 0. Shape: any, kept."""
+    """x where |x| > lambd, else 0. Shape: any, kept.
+
+    >>> Hardshrink()(tenfold.tensor([-1.0, 0.25, 1.0])).tolist()
+    [-1.0, 0.0, 1.0]
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.hardshrink(input, self.lambd)
 
 
 class Softshrink(_Lambda):
-    """sign(x) max(|x| - lambd, 0). Shape: any, kept."""
+    """sign(x) max(|x| - lambd, 0). Shape: any, kept.
+
+    >>> Softshrink()(tenfold.tensor([-1.0, 0.25, 1.0])).tolist()
+    [-0.5, 0.0, 0.5]
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softshrink(input, self.lambd)
 
 
-class LeakyReLU(Module):
-    """x where x > 0, else negative_slope x. Shape: any, kept.
-
-    >>> LeakyReLU(0.5)(tenfold.tensor([-2.0, 1.0])).tolist()
-    [-1.0, 1.0]
-    """
-
-    def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
-        super().__init__()
-        self.negative_slope, self.inplace = negative_slope, inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.leaky_relu(input, self.negative_slope, self.inplace)
-
-    def extra_repr(self) -> str:
-        return _with_inplace(self, f"negative_slope={self.negative_slope}")
-
-
 class LogSigmoid(Module):
-    """log(sigmoid(x)), computed without overflow. Shape: any, kept."""
+    """log(sigmoid(x)), computed without overflow. Shape: any, kept.
+
+    >>> LogSigmoid()(tenfold.tensor([0.0, 2.0]))
+    tensor([-0.6931, -0.1269])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.logsigmoid(input)
 
 
 class Softplus(Module):
-    """log(1 + exp(beta x)) / beta, and x itself where beta x > threshold. Shape: any, kept."""
+    """log(1 + exp(beta x)) / beta, and x itself where beta x > threshold. Shape: any, kept.
+
+    >>> Softplus()(tenfold.tensor([0.0, 2.0]))
+    tensor([0.6931, 2.1269])
+    """
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
@@ -304,38 +326,23 @@ class Softplus(Module):
         return f"beta={self.beta}, threshold={self.threshold}"
 
 
-class PReLU(Module):
-    """x where x >= 0, else a x with a learned, one for all channels or one each. Shape: (N, C, ...), kept.
-
-    Args: num_parameters, 1 or C; init, the first value of a. Source: He et al. 2015.
-    """
-
-    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
-        super().__init__()
-        self.num_parameters, self.init = num_parameters, init
-        self.weight = Parameter(tenfold.empty(num_parameters, device=device, dtype=dtype))
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Sets a to its first value again."""
-        init.constant_(self.weight, self.init)
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.prelu(input, self.weight)
-
-    def extra_repr(self) -> str:
-        return f"num_parameters={self.num_parameters}"
-
-
 class Softsign(Module):
-    """x / (1 + |x|). Shape: any, kept."""
+    """x / (1 + |x|). Shape: any, kept.
+
+    >>> Softsign()(tenfold.tensor([-1.0, 3.0])).tolist()
+    [-0.5, 0.75]
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softsign(input)
 
 
 class Tanhshrink(Module):
-    """x - tanh(x). Shape: any, kept."""
+    """x - tanh(x). Shape: any, kept.
+
+    >>> Tanhshrink()(tenfold.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.2384])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.tanhshrink(input)

@@ -25,7 +25,12 @@ class _OverDim(Module):
 
 
 class Softmin(_OverDim):
-    """exp(-x) / sum(exp(-x)) along `dim`. Shape: any, kept."""
+    """exp(-x) / sum(exp(-x)) along `dim`. Shape: any, kept.
+
+    >>> import tenfold
+    >>> Softmin(0)(tenfold.tensor([1.0, 1.0])).tolist()
+    [0.5, 0.5]
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softmin(input, self.dim, _stacklevel=5)
@@ -44,7 +49,12 @@ class Softmax(_OverDim):
 
 
 class Softmax2d(Module):
-    """Softmax over the channels at every place. Shape: (N, C, H, W) or (C, H, W), kept; raises ValueError for others."""
+    """Softmax over the channels at every place. Shape: (N, C, H, W) or (C, H, W), kept; raises ValueError for others.
+
+    >>> import tenfold
+    >>> Softmax2d()(tenfold.zeros(1, 2, 1, 1)).flatten().tolist()
+    [0.5, 0.5]
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         if input.dim() not in (3, 4):
@@ -53,7 +63,12 @@ class Softmax2d(Module):
 
 
 class LogSoftmax(_OverDim):
-    """log(softmax(x)) along `dim`, computed without overflow. Shape: any, kept."""
+    """log(softmax(x)) along `dim`, computed without overflow. Shape: any, kept.
+
+    >>> import tenfold
+    >>> LogSoftmax(0)(tenfold.zeros(2))
+    tensor([-0.6931, -0.6931])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.log_softmax(input, self.dim, _stacklevel=5)

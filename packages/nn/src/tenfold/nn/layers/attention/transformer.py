@@ -111,6 +111,9 @@ class TransformerDecoderLayer(Module):
     """Self-attention, attention to the encoder's memory, then two linear layers, each added to its input and normalized.
 
     Shape: (T, N, d_model) and memory (S, N, d_model), batch first with batch_first, or without N -> like the first.
+
+    >>> list(TransformerDecoderLayer(8, 2, batch_first=True)(tenfold.ones(1, 3, 8), tenfold.ones(1, 5, 8)).shape)
+    [1, 3, 8]
     """
 
     def __init__(
@@ -188,7 +191,13 @@ def _is_causal(mask: Tensor | None, given: bool | None) -> bool:
 
 
 class TransformerEncoder(Module):
-    """`num_layers` copies of an encoder layer, one after the other, and an optional last norm. Shape: as the layer's."""
+    """`num_layers` copies of an encoder layer, one after the other, and an optional last norm. Shape: as the layer's.
+
+    >>> from tenfold import nn
+    >>> layer = nn.TransformerEncoderLayer(8, 2, batch_first=True)
+    >>> list(TransformerEncoder(layer, 2)(tenfold.ones(1, 5, 8)).shape)
+    [1, 5, 8]
+    """
 
     def __init__(
         self,
@@ -220,7 +229,13 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """`num_layers` copies of a decoder layer, one after the other, and an optional last norm. Shape: as the layer's."""
+    """`num_layers` copies of a decoder layer, one after the other, and an optional last norm. Shape: as the layer's.
+
+    >>> from tenfold import nn
+    >>> layer = nn.TransformerDecoderLayer(8, 2, batch_first=True)
+    >>> list(TransformerDecoder(layer, 2)(tenfold.ones(1, 3, 8), tenfold.ones(1, 5, 8)).shape)
+    [1, 3, 8]
+    """
 
     def __init__(self, decoder_layer: TransformerDecoderLayer, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
@@ -257,6 +272,9 @@ class Transformer(Module):
     """An encoder and a decoder. Shape: src (S, N, E), tgt (T, N, E), batch first with batch_first, or without N -> like tgt.
 
     Raises RuntimeError where the batches of src and tgt differ or their features are not d_model.
+
+    >>> list(Transformer(8, 2, 1, 1, 16, batch_first=True)(tenfold.ones(1, 5, 8), tenfold.ones(1, 3, 8)).shape)
+    [1, 3, 8]
     """
 
     def __init__(

@@ -156,6 +156,9 @@ class Conv1d(_Conv):
     """Convolution (cross-correlation) over a sequence. Shape: (N, C_in, L) or (C_in, L) -> (N, C_out, L') or (C_out, L').
 
     L' = floor((L + 2 padding - dilation (kernel_size - 1) - 1) / stride) + 1. `weight` is (C_out, C_in / groups, K).
+
+    >>> list(Conv1d(3, 8, 3, padding=1)(tenfold.ones(2, 3, 5)).shape)
+    [2, 8, 5]
     """
 
     ndim = 1
@@ -182,6 +185,9 @@ class Conv3d(_Conv):
     """Convolution (cross-correlation) over a volume. Shape: (N, C_in, D, H, W) -> (N, C_out, D', H', W').
 
     Sizes as for `Conv2d`. `weight` is (C_out, C_in / groups, KD, KH, KW).
+
+    >>> list(Conv3d(3, 8, 3)(tenfold.ones(2, 3, 5, 5, 5)).shape)
+    [2, 8, 3, 3, 3]
     """
 
     ndim = 3
@@ -260,6 +266,9 @@ class ConvTranspose1d(_ConvTransposeNd):
     """Transposed convolution over a sequence. Shape: (N, C_in, L) or (C_in, L) -> (N, C_out, L').
 
     L' = (L - 1) stride - 2 padding + dilation (kernel_size - 1) + output_padding + 1. `weight` is (C_in, C_out / groups, K).
+
+    >>> list(ConvTranspose1d(3, 8, 2, stride=2)(tenfold.ones(2, 3, 5)).shape)
+    [2, 8, 10]
     """
 
     ndim = 1
@@ -283,6 +292,9 @@ class ConvTranspose2d(_ConvTransposeNd):
 class ConvTranspose3d(_ConvTransposeNd):
     """Transposed convolution over a volume. Shape: (N, C_in, D, H, W) -> (N, C_out, D', H', W'), sizes as for
     `ConvTranspose2d`.
+
+    >>> list(ConvTranspose3d(3, 8, 2, stride=2)(tenfold.ones(2, 3, 5, 5, 5)).shape)
+    [2, 8, 10, 10, 10]
     """
 
     ndim = 3

@@ -89,36 +89,66 @@ class _LazyConvTranspose(_LazyConv, conv._ConvTransposeNd):
 
 
 class LazyConv1d(_LazyConvForward, conv.Conv1d):
-    """A `Conv1d` that takes `in_channels` from its first input."""
+    """A `Conv1d` that takes `in_channels` from its first input.
+
+    >>> layer = LazyConv1d(8, 3)
+    >>> list(layer(tenfold.ones(2, 3, 5)).shape), layer.in_channels
+    ([2, 8, 3], 3)
+    """
 
     cls_to_become = conv.Conv1d
 
 
 class LazyConv2d(_LazyConvForward, conv.Conv2d):
-    """A `Conv2d` that takes `in_channels` from its first input."""
+    """A `Conv2d` that takes `in_channels` from its first input.
+
+    >>> layer = LazyConv2d(8, 3)
+    >>> list(layer(tenfold.ones(2, 3, 5, 5)).shape), layer.in_channels
+    ([2, 8, 3, 3], 3)
+    """
 
     cls_to_become = conv.Conv2d
 
 
 class LazyConv3d(_LazyConvForward, conv.Conv3d):
-    """A `Conv3d` that takes `in_channels` from its first input."""
+    """A `Conv3d` that takes `in_channels` from its first input.
+
+    >>> layer = LazyConv3d(8, 3)
+    >>> list(layer(tenfold.ones(2, 3, 5, 5, 5)).shape), layer.in_channels
+    ([2, 8, 3, 3, 3], 3)
+    """
 
     cls_to_become = conv.Conv3d
 
 
 class LazyConvTranspose1d(_LazyConvTranspose, conv.ConvTranspose1d):
-    """A `ConvTranspose1d` that takes `in_channels` from its first input."""
+    """A `ConvTranspose1d` that takes `in_channels` from its first input.
+
+    >>> layer = LazyConvTranspose1d(8, 2, stride=2)
+    >>> list(layer(tenfold.ones(2, 3, 5)).shape), layer.in_channels
+    ([2, 8, 10], 3)
+    """
 
     cls_to_become = conv.ConvTranspose1d
 
 
 class LazyConvTranspose2d(_LazyConvTranspose, conv.ConvTranspose2d):
-    """A `ConvTranspose2d` that takes `in_channels` from its first input."""
+    """A `ConvTranspose2d` that takes `in_channels` from its first input.
+
+    >>> layer = LazyConvTranspose2d(8, 2, stride=2)
+    >>> list(layer(tenfold.ones(2, 3, 5, 5)).shape), layer.in_channels
+    ([2, 8, 10, 10], 3)
+    """
 
     cls_to_become = conv.ConvTranspose2d
 
 
 class LazyConvTranspose3d(_LazyConvTranspose, conv.ConvTranspose3d):
-    """A `ConvTranspose3d` that takes `in_channels` from its first input."""
+    """A `ConvTranspose3d` that takes `in_channels` from its first input.
+
+    >>> layer = LazyConvTranspose3d(8, 2, stride=2)
+    >>> list(layer(tenfold.ones(2, 3, 5, 5, 5)).shape), layer.in_channels
+    ([2, 8, 10, 10, 10], 3)
+    """
 
     cls_to_become = conv.ConvTranspose3d

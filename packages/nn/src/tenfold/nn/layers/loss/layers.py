@@ -67,7 +67,12 @@ class MSELoss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """(x - y)^2 / (2 beta) where |x - y| < beta, else |x - y| - beta / 2. Shape: any, both alike. Source: Girshick 2015."""
+    """(x - y)^2 / (2 beta) where |x - y| < beta, else |x - y| - beta / 2. Shape: any, both alike. Source: Girshick 2015.
+
+    >>> import tenfold
+    >>> SmoothL1Loss()(tenfold.tensor([0.5, 3.0]), tenfold.zeros(2)).item()
+    1.3125
+    """
 
     def __init__(
         self,
@@ -84,7 +89,12 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """(x - y)^2 / 2 where |x - y| < delta, else delta (|x - y| - delta / 2). Shape: any, both alike. Source: Huber 1964."""
+    """(x - y)^2 / 2 where |x - y| < delta, else delta (|x - y| - delta / 2). Shape: any, both alike. Source: Huber 1964.
+
+    >>> import tenfold
+    >>> HuberLoss(delta=2.0)(tenfold.tensor([1.0, 4.0]), tenfold.zeros(2)).item()
+    3.25
+    """
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
@@ -98,6 +108,10 @@ class NLLLoss(_WeightedLoss):
     """Minus the log-probability of the right class. Shape: (N, C, ...) and int64 (N, ...), or (C) and ().
 
     `weight` (C) rescales classes, `ignore_index` is a target that does not count. `reduction` is mean, sum or none.
+
+    >>> import tenfold
+    >>> NLLLoss()(tenfold.tensor([[-0.5, -1.0], [-2.0, -0.25]]), tenfold.tensor([0, 1])).item()
+    0.375
     """
 
     def __init__(
@@ -153,6 +167,10 @@ class CrossEntropyLoss(_WeightedLoss):
 class KLDivLoss(_Loss):
     """Kullback-Leibler divergence y (log y - x) for x in log space, and y too with `log_target`. Shape: any, both
     alike; "batchmean" divides by N.
+
+    >>> import tenfold
+    >>> round(KLDivLoss(reduction="batchmean")(tenfold.tensor([[0.5, 0.5]]).log(), tenfold.tensor([[1.0, 0.0]])).item(), 4)
+    0.6931
     """
 
     def __init__(
@@ -172,6 +190,10 @@ class KLDivLoss(_Loss):
 class BCELoss(_WeightedLoss):
     """-(y log x + (1 - y) log(1 - x)) for probabilities x, logarithms limited to -100. Shape: any, both alike.
     `reduction` is mean, sum or none.
+
+    >>> import tenfold
+    >>> round(BCELoss()(tenfold.tensor([0.5, 0.5]), tenfold.tensor([0.0, 1.0])).item(), 4)
+    0.6931
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -179,7 +201,12 @@ class BCELoss(_WeightedLoss):
 
 
 class BCEWithLogitsLoss(_Loss):
-    """`BCELoss` of sigmoid(x), computed without overflow; `pos_weight` rescales the positive term. Shape: any, both alike."""
+    """`BCELoss` of sigmoid(x), computed without overflow; `pos_weight` rescales the positive term. Shape: any, both alike.
+
+    >>> import tenfold
+    >>> round(BCEWithLogitsLoss()(tenfold.zeros(2), tenfold.tensor([0.0, 1.0])).item(), 4)
+    0.6931
+    """
 
     def __init__(
         self,
@@ -200,7 +227,12 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class PoissonNLLLoss(_Loss):
-    """exp(x) - y x, or x - y log(x + eps) without `log_input`; `full` adds Stirling's term. Shape: any, both alike."""
+    """exp(x) - y x, or x - y log(x + eps) without `log_input`; `full` adds Stirling's term. Shape: any, both alike.
+
+    >>> import tenfold
+    >>> PoissonNLLLoss()(tenfold.zeros(2), tenfold.tensor([1.0, 2.0])).item()
+    1.0
+    """
 
     def __init__(
         self,
@@ -225,6 +257,10 @@ class GaussianNLLLoss(_Loss):
     sample.
 
     Source: Nix and Weigend 1994.
+
+    >>> import tenfold
+    >>> GaussianNLLLoss()(tenfold.tensor([2.0]), tenfold.tensor([0.0]), tenfold.ones(1)).item()
+    2.0
     """
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
@@ -240,6 +276,11 @@ class CTCLoss(_Loss):
     (N, S) or flat targets, (N) or () lengths of each.
 
     `blank` is the class of no label; `zero_infinity` drops impossible alignments. Source: Graves et al. 2006.
+
+    >>> import tenfold
+    >>> scores = tenfold.zeros(4, 1, 3).log_softmax(2)
+    >>> round(CTCLoss()(scores, tenfold.tensor([[1, 2]]), (4,), (2,)).item(), 4)
+    0.8432
     """
 
     def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:

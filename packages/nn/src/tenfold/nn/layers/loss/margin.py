@@ -13,7 +13,12 @@ from tenfold.nn.module import Module
 
 
 class HingeEmbeddingLoss(_Loss):
-    """x where y = 1 and max(0, margin - x) where y = -1. Shape: any, both alike."""
+    """x where y = 1 and max(0, margin - x) where y = -1. Shape: any, both alike.
+
+    >>> import tenfold
+    >>> HingeEmbeddingLoss()(tenfold.tensor([0.5, 0.25]), tenfold.tensor([1, -1])).item()
+    0.625
+    """
 
     def __init__(
         self,
@@ -32,6 +37,10 @@ class HingeEmbeddingLoss(_Loss):
 class MultiLabelMarginLoss(_Loss):
     """sum max(0, 1 - (x_target - x_other)) / C over pairs; targets are class indices, ended by -1. Shape: (N, C) or
     (C), both alike.
+
+    >>> import tenfold
+    >>> MultiLabelMarginLoss()(tenfold.tensor([[0.5, 0.25, 0.0, 1.0]]), tenfold.tensor([[3, 0, -1, 1]])).item()
+    0.375
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -39,21 +48,36 @@ class MultiLabelMarginLoss(_Loss):
 
 
 class SoftMarginLoss(_Loss):
-    """log(1 + exp(-y x)) for y = 1 or -1. Shape: any, both alike."""
+    """log(1 + exp(-y x)) for y = 1 or -1. Shape: any, both alike.
+
+    >>> import tenfold
+    >>> round(SoftMarginLoss()(tenfold.tensor([0.0, 2.0]), tenfold.tensor([1.0, -1.0])).item(), 4)
+    1.41
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.soft_margin_loss(input, target, reduction=self.reduction)
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
-    """The mean over classes of the binary cross entropy of sigmoid(x). Shape: (N, C), both alike."""
+    """The mean over classes of the binary cross entropy of sigmoid(x). Shape: (N, C), both alike.
+
+    >>> import tenfold
+    >>> round(MultiLabelSoftMarginLoss()(tenfold.zeros(1, 3), tenfold.tensor([[0.0, 1.0, 1.0]])).item(), 4)
+    0.6931
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.multilabel_soft_margin_loss(input, target, weight=self.weight, reduction=self.reduction)
 
 
 class CosineEmbeddingLoss(_Loss):
-    """1 - cos(x1, x2) where y = 1 and max(0, cos(x1, x2) - margin) where y = -1. Shape: (N, D), (N, D), (N), or without N."""
+    """1 - cos(x1, x2) where y = 1 and max(0, cos(x1, x2) - margin) where y = -1. Shape: (N, D), (N, D), (N), or without N.
+
+    >>> import tenfold
+    >>> CosineEmbeddingLoss()(tenfold.tensor([[1.0, 0.0]]), tenfold.tensor([[0.0, 2.0]]), tenfold.tensor([1])).item()
+    1.0
+    """
 
     def __init__(
         self,
@@ -70,7 +94,12 @@ class CosineEmbeddingLoss(_Loss):
 
 
 class MarginRankingLoss(_Loss):
-    """max(0, -y (x1 - x2) + margin) for y = 1 or -1. Shape: (N) or (), all alike."""
+    """max(0, -y (x1 - x2) + margin) for y = 1 or -1. Shape: (N) or (), all alike.
+
+    >>> import tenfold
+    >>> MarginRankingLoss(margin=1.0)(tenfold.tensor([1.0, 3.0]), tenfold.tensor([2.0, 0.0]), tenfold.tensor([1, 1])).item()
+    1.0
+    """
 
     def __init__(
         self,
@@ -91,6 +120,10 @@ class MultiMarginLoss(_WeightedLoss):
     (C) and ().
 
     Raises ValueError for another p or a weight that is not 1-d.
+
+    >>> import tenfold
+    >>> MultiMarginLoss()(tenfold.tensor([[0.25, 0.5, 1.0]]), tenfold.tensor([2])).item()
+    0.25
     """
 
     def __init__(
@@ -117,6 +150,10 @@ class TripletMarginLoss(_Loss):
     """max(0, |a - p| - |a - n| + margin) of anchors, positives and negatives. Shape: (N, D) or (D), all alike.
 
     `swap` takes the nearer of |a - n| and |p - n|. Raises ValueError unless margin > 0. Source: Balntas et al. 2016.
+
+    >>> import tenfold
+    >>> round(TripletMarginLoss()(tenfold.zeros(1, 2), tenfold.tensor([[3.0, 4.0]]), tenfold.tensor([[0.0, 5.0]])).item(), 3)
+    1.0
     """
 
     def __init__(
@@ -147,7 +184,13 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """`TripletMarginLoss` under any distance of two tensors (default: Euclidean). Shape: (N, ...), all alike."""
+    """`TripletMarginLoss` under any distance of two tensors (default: Euclidean). Shape: (N, ...), all alike.
+
+    >>> import tenfold
+    >>> loss = TripletMarginWithDistanceLoss(distance_function=lambda a, b: (a - b).abs().sum(1))
+    >>> loss(tenfold.zeros(1, 2), tenfold.ones(1, 2), tenfold.ones(1, 2)).item()
+    1.0
+    """
 
     def __init__(
         self,

@@ -126,13 +126,21 @@ class BatchNorm1d(_BatchNorm):
 
 
 class BatchNorm2d(_BatchNorm):
-    """Batch normalization of images, as `BatchNorm1d`. Shape: (N, C, H, W), kept."""
+    """Batch normalization of images, as `BatchNorm1d`. Shape: (N, C, H, W), kept.
+
+    >>> list(BatchNorm2d(3)(tenfold.ones(2, 3, 4, 4)).shape)
+    [2, 3, 4, 4]
+    """
 
     dims = (4,)
 
 
 class BatchNorm3d(_BatchNorm):
-    """Batch normalization of volumes, as `BatchNorm1d`. Shape: (N, C, D, H, W), kept."""
+    """Batch normalization of volumes, as `BatchNorm1d`. Shape: (N, C, D, H, W), kept.
+
+    >>> list(BatchNorm3d(3)(tenfold.ones(2, 3, 4, 4, 4)).shape)
+    [2, 3, 4, 4, 4]
+    """
 
     dims = (5,)
 
@@ -237,19 +245,30 @@ class InstanceNorm1d(_InstanceNorm):
     """(x - mean) / sqrt(var + eps), statistics per sample and channel. Shape: (N, C, L) or (C, L), kept.
 
     Raises ValueError for other shapes. Source: Ulyanov et al. 2016.
+
+    >>> InstanceNorm1d(1)(tenfold.tensor([[[1.0, 3.0]]])).tolist()[0][0][0] < -0.999
+    True
     """
 
     dims = (2, 3)
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Instance normalization of images, as `InstanceNorm1d`. Shape: (N, C, H, W) or (C, H, W), kept."""
+    """Instance normalization of images, as `InstanceNorm1d`. Shape: (N, C, H, W) or (C, H, W), kept.
+
+    >>> list(InstanceNorm2d(3)(tenfold.ones(2, 3, 4, 4)).shape)
+    [2, 3, 4, 4]
+    """
 
     dims = (3, 4)
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Instance normalization of volumes, as `InstanceNorm1d`. Shape: (N, C, D, H, W) or (C, D, H, W), kept."""
+    """Instance normalization of volumes, as `InstanceNorm1d`. Shape: (N, C, D, H, W) or (C, D, H, W), kept.
+
+    >>> list(InstanceNorm3d(3)(tenfold.ones(2, 3, 4, 4, 4)).shape)
+    [2, 3, 4, 4, 4]
+    """
 
     dims = (4, 5)
 
@@ -297,6 +316,9 @@ class RMSNorm(Module):
     """x / sqrt(mean(x^2) + eps) weight over the last dimensions. Shape: (..., *normalized_shape), kept.
 
     `eps` None is the dtype's machine epsilon. Source: Zhang and Sennrich 2019.
+
+    >>> RMSNorm(2, elementwise_affine=False)(tenfold.tensor([1.0, 7.0]))
+    tensor([0.2000, 1.4000])
     """
 
     def __init__(
@@ -330,6 +352,9 @@ class GroupNorm(Module):
     """(x - mean) / sqrt(var + eps) weight + bias, statistics per sample over groups of channels. Shape: (N, C, ...), kept.
 
     Raises ValueError unless num_groups divides num_channels. Source: Wu and He 2018.
+
+    >>> GroupNorm(1, 2, affine=False)(tenfold.tensor([[1.0, 3.0]]))
+    tensor([[-1.0000,  1.0000]])
     """
 
     def __init__(

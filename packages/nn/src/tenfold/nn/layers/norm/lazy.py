@@ -54,36 +54,66 @@ class _LazyNorm(LazyModuleMixin, normalization._NormBase):
 
 
 class LazyBatchNorm1d(_LazyNorm, normalization.BatchNorm1d):
-    """A `BatchNorm1d` that takes `num_features` from its first input."""
+    """A `BatchNorm1d` that takes `num_features` from its first input.
+
+    >>> layer = LazyBatchNorm1d()
+    >>> list(layer(tenfold.ones(2, 3, 4)).shape), layer.num_features
+    ([2, 3, 4], 3)
+    """
 
     cls_to_become = normalization.BatchNorm1d
 
 
 class LazyBatchNorm2d(_LazyNorm, normalization.BatchNorm2d):
-    """A `BatchNorm2d` that takes `num_features` from its first input."""
+    """A `BatchNorm2d` that takes `num_features` from its first input.
+
+    >>> layer = LazyBatchNorm2d()
+    >>> list(layer(tenfold.ones(2, 3, 4, 4)).shape), layer.num_features
+    ([2, 3, 4, 4], 3)
+    """
 
     cls_to_become = normalization.BatchNorm2d
 
 
 class LazyBatchNorm3d(_LazyNorm, normalization.BatchNorm3d):
-    """A `BatchNorm3d` that takes `num_features` from its first input."""
+    """A `BatchNorm3d` that takes `num_features` from its first input.
+
+    >>> layer = LazyBatchNorm3d()
+    >>> list(layer(tenfold.ones(2, 3, 4, 4, 4)).shape), layer.num_features
+    ([2, 3, 4, 4, 4], 3)
+    """
 
     cls_to_become = normalization.BatchNorm3d
 
 
 class LazyInstanceNorm1d(_LazyNorm, normalization.InstanceNorm1d):
-    """A `InstanceNorm1d` that takes `num_features` from its first input."""
+    """A `InstanceNorm1d` that takes `num_features` from its first input.
+
+    >>> layer = LazyInstanceNorm1d()
+    >>> list(layer(tenfold.ones(2, 3, 4)).shape), layer.num_features
+    ([2, 3, 4], 3)
+    """
 
     cls_to_become = normalization.InstanceNorm1d
 
 
 class LazyInstanceNorm2d(_LazyNorm, normalization.InstanceNorm2d):
-    """A `InstanceNorm2d` that takes `num_features` from its first input."""
+    """A `InstanceNorm2d` that takes `num_features` from its first input.
+
+    >>> layer = LazyInstanceNorm2d()
+    >>> list(layer(tenfold.ones(2, 3, 4, 4)).shape), layer.num_features
+    ([2, 3, 4, 4], 3)
+    """
 
     cls_to_become = normalization.InstanceNorm2d
 
 
 class LazyInstanceNorm3d(_LazyNorm, normalization.InstanceNorm3d):
-    """A `InstanceNorm3d` that takes `num_features` from its first input."""
+    """A `InstanceNorm3d` that takes `num_features` from its first input.
+
+    >>> layer = LazyInstanceNorm3d()
+    >>> list(layer(tenfold.ones(2, 3, 4, 4, 4)).shape), layer.num_features
+    ([2, 3, 4, 4, 4], 3)
+    """
 
     cls_to_become = normalization.InstanceNorm3d

@@ -12,6 +12,9 @@ class LocalResponseNorm(Module):
     """x (k + alpha / size sum x^2)^-beta, the sum over `size` neighbouring channels. Shape: (N, C, ...), kept.
 
     Source: Krizhevsky et al. 2012.
+
+    >>> LocalResponseNorm(2, alpha=1.0, beta=1.0)(tenfold.ones(1, 2, 1)).flatten()
+    tensor([0.6667, 0.5000])
     """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
@@ -29,6 +32,9 @@ class CrossMapLRN2d(LocalResponseNorm):
     """`LocalResponseNorm` of images over floor((size - 1) / 2) channels to each side. Shape: (N, C, H, W), kept.
 
     As in PyTorch, channels beyond the first window also count the first channel. Raises ValueError unless 4-d.
+
+    >>> CrossMapLRN2d(2, alpha=1.0, beta=1.0)(tenfold.ones(1, 2, 1, 1)).flatten()
+    tensor([0.6667, 0.5000])
     """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:

@@ -45,6 +45,10 @@ class _AdaptiveMaxPoolNd(Module):
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """The mean of windows over a sequence that are sized to give `output_size`. Shape: (N, C, L) or (C, L) -> (N, C,
     L') or (C, L').
+
+    >>> import tenfold
+    >>> AdaptiveAvgPool1d(2)(tenfold.arange(4.0).reshape(1, 4)).tolist()
+    [[0.5, 2.5]]
     """
 
     pool = staticmethod(F.adaptive_avg_pool1d)
@@ -53,6 +57,10 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """The greatest value of windows over a sequence that are sized to give `output_size`. Shape: (N, C, L) or (C, L) ->
     (N, C, L') or (C, L').
+
+    >>> import tenfold
+    >>> AdaptiveMaxPool1d(2)(tenfold.arange(4.0).reshape(1, 4)).tolist()
+    [[1.0, 3.0]]
     """
 
     pool = staticmethod(F.adaptive_max_pool1d)
@@ -61,6 +69,10 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """The mean of windows over an image that are sized to give `output_size`. Shape: (N, C, H, W) or (C, H, W) -> (N,
     C, H', W') or (C, H', W').
+
+    >>> import tenfold
+    >>> AdaptiveAvgPool2d((1, 2))(tenfold.arange(8.0).reshape(1, 2, 4)).tolist()
+    [[[2.5, 4.5]]]
     """
 
     pool = staticmethod(F.adaptive_avg_pool2d)
@@ -69,6 +81,10 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """The greatest value of windows over an image that are sized to give `output_size`. Shape: (N, C, H, W) or (C, H,
     W) -> (N, C, H', W') or (C, H', W').
+
+    >>> import tenfold
+    >>> AdaptiveMaxPool2d((1, 2))(tenfold.arange(8.0).reshape(1, 2, 4)).tolist()
+    [[[5.0, 7.0]]]
     """
 
     pool = staticmethod(F.adaptive_max_pool2d)
@@ -77,6 +93,10 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """The mean of windows over a volume that are sized to give `output_size`. Shape: (N, C, D, H, W) or (C, D, H, W) ->
     (N, C, D', H', W') or (C, D', H', W').
+
+    >>> import tenfold
+    >>> AdaptiveAvgPool3d(1)(tenfold.arange(8.0).reshape(1, 2, 2, 2)).tolist()
+    [[[[3.5]]]]
     """
 
     pool = staticmethod(F.adaptive_avg_pool3d)
@@ -85,6 +105,10 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """The greatest value of windows over a volume that are sized to give `output_size`. Shape: (N, C, D, H, W) or (C,
     D, H, W) -> (N, C, D', H', W') or (C, D', H', W').
+
+    >>> import tenfold
+    >>> AdaptiveMaxPool3d(1)(tenfold.arange(8.0).reshape(1, 2, 2, 2)).tolist()
+    [[[[7.0]]]]
     """
 
     pool = staticmethod(F.adaptive_max_pool3d)

@@ -46,6 +46,10 @@ class MaxPool1d(_MaxPoolNd):
 
     L' = floor((L + 2 padding - dilation (kernel_size - 1) - 1) / stride) + 1, ceil instead with `ceil_mode`. With
     `return_indices` the result is (values, indices) as `MaxUnpool1d` takes them.
+
+    >>> import tenfold
+    >>> MaxPool1d(2)(tenfold.arange(4.0).reshape(1, 4)).tolist()
+    [[1.0, 3.0]]
     """
 
     pool = staticmethod(F.max_pool1d)
@@ -69,6 +73,10 @@ class MaxPool3d(_MaxPoolNd):
     (C, D', H', W').
 
     Sizes and `return_indices` as for `MaxPool1d`.
+
+    >>> import tenfold
+    >>> MaxPool3d(2)(tenfold.arange(8.0).reshape(1, 2, 2, 2)).tolist()
+    [[[[7.0]]]]
     """
 
     pool = staticmethod(F.max_pool3d)
@@ -97,6 +105,12 @@ class MaxUnpool1d(_MaxUnpoolNd):
     """Puts pooled values back at the indices `MaxPool1d` gave, zeros elsewhere. Shape: (N, C, L') -> (N, C, L).
 
     `forward(input, indices, output_size)` picks one of the sizes that pool to the same.
+
+    >>> import tenfold
+    >>> from tenfold import nn
+    >>> pooled, places = nn.MaxPool1d(2, return_indices=True)(tenfold.arange(4.0).reshape(1, 4))
+    >>> MaxUnpool1d(2)(pooled, places).tolist()
+    [[0.0, 1.0, 0.0, 3.0]]
     """
 
     ndim = 1
@@ -107,6 +121,12 @@ class MaxUnpool2d(_MaxUnpoolNd):
     """Puts pooled values back at the indices `MaxPool2d` gave, zeros elsewhere. Shape: (N, C, H', W') -> (N, C, H, W).
 
     `forward(input, indices, output_size)` picks one of the sizes that pool to the same.
+
+    >>> import tenfold
+    >>> from tenfold import nn
+    >>> pooled, places = nn.MaxPool2d(2, return_indices=True)(tenfold.arange(4.0).reshape(1, 2, 2))
+    >>> MaxUnpool2d(2)(pooled, places).tolist()
+    [[[0.0, 0.0], [0.0, 3.0]]]
     """
 
     ndim = 2
@@ -117,6 +137,12 @@ class MaxUnpool3d(_MaxUnpoolNd):
     """Puts pooled values back at the indices `MaxPool3d` gave, zeros elsewhere. Shape: (N, C, D', H', W') -> (N, C, D, H, W).
 
     `forward(input, indices, output_size)` picks one of the sizes that pool to the same.
+
+    >>> import tenfold
+    >>> from tenfold import nn
+    >>> pooled, places = nn.MaxPool3d(2, return_indices=True)(tenfold.arange(8.0).reshape(1, 2, 2, 2))
+    >>> MaxUnpool3d(2)(pooled, places).flatten().tolist()
+    [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 7.0]
     """
 
     ndim = 3
@@ -193,6 +219,10 @@ class AvgPool2d(_AvgPoolNd):
     """The mean of every window over an image. Shape: (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W').
 
     Sizes as for `AvgPool1d`; `divisor_override` divides the sums by another number than the window's size.
+
+    >>> import tenfold
+    >>> AvgPool2d(2)(tenfold.arange(8.0).reshape(1, 2, 4)).tolist()
+    [[[2.5, 4.5]]]
     """
 
     pool = staticmethod(F.avg_pool2d)
@@ -203,6 +233,10 @@ class AvgPool3d(_AvgPoolNd):
     H', W').
 
     Sizes as for `AvgPool1d`; `divisor_override` divides the sums by another number than the window's size.
+
+    >>> import tenfold
+    >>> AvgPool3d(2)(tenfold.arange(8.0).reshape(1, 2, 2, 2)).tolist()
+    [[[[3.5]]]]
     """
 
     pool = staticmethod(F.avg_pool3d)
@@ -225,7 +259,12 @@ class _LPPoolNd(Module):
 
 
 class LPPool1d(_LPPoolNd):
-    """(sum x^p)^(1/p), p = norm_type, of every window over a sequence. Shape: (N, C, L) or (C, L) -> (N, C, L') or (C, L')."""
+    """(sum x^p)^(1/p), p = norm_type, of every window over a sequence. Shape: (N, C, L) or (C, L) -> (N, C, L') or (C, L').
+
+    >>> import tenfold
+    >>> LPPool1d(2, 2)(tenfold.tensor([[3.0, 4.0]])).tolist()
+    [[5.0]]
+    """
 
     pool = staticmethod(F.lp_pool1d)
 
@@ -233,6 +272,10 @@ class LPPool1d(_LPPoolNd):
 class LPPool2d(_LPPoolNd):
     """(sum x^p)^(1/p), p = norm_type, of every window over an image. Shape: (N, C, H, W) or (C, H, W) -> (N, C, H', W')
     or (C, H', W').
+
+    >>> import tenfold
+    >>> LPPool2d(2, 2)(tenfold.ones(1, 2, 4)).tolist()
+    [[[2.0, 2.0]]]
     """
 
     pool = staticmethod(F.lp_pool2d)
@@ -241,6 +284,10 @@ class LPPool2d(_LPPoolNd):
 class LPPool3d(_LPPoolNd):
     """(sum x^p)^(1/p), p = norm_type, of every window over a volume. Shape: (N, C, D, H, W) or (C, D, H, W) -> (N, C,
     D', H', W') or (C, D', H', W').
+
+    >>> import tenfold
+    >>> LPPool3d(1, 2)(tenfold.ones(1, 2, 2, 2)).tolist()
+    [[[[8.0]]]]
     """
 
     pool = staticmethod(F.lp_pool3d)
@@ -284,6 +331,10 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
 
     The size is `output_size` or the fraction `output_ratio` of the input's. Raises ValueError unless exactly one is given.
     Source: Graham 2014.
+
+    >>> import tenfold
+    >>> list(FractionalMaxPool2d(2, output_size=3)(tenfold.ones(1, 7, 7)).shape)
+    [1, 3, 3]
     """
 
     ndim = 2
@@ -296,6 +347,10 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd):
 
     The size is `output_size` or the fraction `output_ratio` of the input's. Raises ValueError unless exactly one is given.
     Source: Graham 2014.
+
+    >>> import tenfold
+    >>> list(FractionalMaxPool3d(2, output_ratio=0.5)(tenfold.ones(1, 8, 8, 8)).shape)
+    [1, 4, 4, 4]
     """
 
     ndim = 3

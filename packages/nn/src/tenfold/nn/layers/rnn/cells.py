@@ -76,7 +76,11 @@ class RNNCellBase(Module):
 
 
 class RNNCell(RNNCellBase):
-    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu. Shape: (B, I), (B, H) -> (B, H), or without B."""
+    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu. Shape: (B, I), (B, H) -> (B, H), or without B.
+
+    >>> list(RNNCell(3, 4)(tenfold.ones(2, 3)).shape)
+    [2, 4]
+    """
 
     def __init__(
         self,
@@ -97,7 +101,12 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """One step of `LSTM`. Shape: (B, I), ((B, H), (B, H)) -> (h' (B, H), c' (B, H)), or without B."""
+    """One step of `LSTM`. Shape: (B, I), ((B, H), (B, H)) -> (h' (B, H), c' (B, H)), or without B.
+
+    >>> h, c = LSTMCell(3, 4)(tenfold.ones(2, 3))
+    >>> list(h.shape), list(c.shape)
+    ([2, 4], [2, 4])
+    """
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
@@ -108,7 +117,11 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """One step of `GRU`. Shape: (B, I), (B, H) -> (B, H), or without B."""
+    """One step of `GRU`. Shape: (B, I), (B, H) -> (B, H), or without B.
+
+    >>> list(GRUCell(3, 4)(tenfold.ones(2, 3)).shape)
+    [2, 4]
+    """
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)

@@ -226,6 +226,10 @@ class RNN(RNNBase):
 
     Returns (output (T, B, directions * H), h_n (layers * directions, B, H)); a `PackedSequence` gives one back.
     `forward(input, hx)` starts at hx instead of zeros. Raises ValueError for another nonlinearity.
+
+    >>> output, h = RNN(3, 4, batch_first=True)(tenfold.ones(2, 5, 3))
+    >>> list(output.shape), list(h.shape)
+    ([2, 5, 4], [1, 2, 4])
     """
 
     def __init__(
@@ -304,7 +308,12 @@ class LSTM(RNNBase):
 
 
 class GRU(RNNBase):
-    """Gated recurrent unit. Shape and results as for `RNN`. Source: Cho et al. 2014."""
+    """Gated recurrent unit. Shape and results as for `RNN`. Source: Cho et al. 2014.
+
+    >>> output, h = GRU(3, 4, num_layers=2, bidirectional=True)(tenfold.ones(5, 2, 3))
+    >>> list(output.shape), list(h.shape)
+    ([5, 2, 8], [4, 2, 4])
+    """
 
     def __init__(
         self,
