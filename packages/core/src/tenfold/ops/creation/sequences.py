@@ -139,11 +139,16 @@ def _spaced(start: Any, end: Any, steps: int, dtype: Any) -> Any:
     wide = np.complex128 if dtype.is_complex else np.float64
     if dtype.category < 2:
         start, end = int(start), int(end)
-    if steps == 1:
-        return np.asarray([start], wide)
-    step = (end - start) / max(steps - 1, 1)
+    if steps < 2:
+        return np.asarray([start] * steps, wide)
+    step = (end - start) / (steps - 1)
+    if dtype is dtypes.float32:  # PyTorch rounds these to float32, and what follows only once
+        first, last = np.float32(start), np.float32(end)
+        with np.errstate(over="ignore", invalid="ignore"):
+            start, end, step = float(first), float(last), float((last - first) / np.float32(steps - 1))
     index = np.arange(steps)
-    return np.where(index < steps // 2, start + index * step, end - (steps - 1 - index) * step).astype(wide)
+    with np.errstate(invalid="ignore"):
+        return np.where(index < steps // 2, start + index * step, end - (steps - 1 - index) * step).astype(wide)
 
 
 @composite("creation", method=None, out=True)

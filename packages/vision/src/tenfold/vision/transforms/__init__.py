@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tenfold.vision.transforms import functional
+from tenfold.vision.transforms.autoaugment import AugMix, AutoAugment, AutoAugmentPolicy, RandAugment, TrivialAugmentWide
 from tenfold.vision.transforms.compose import Compose, Lambda, RandomApply, RandomChoice, RandomOrder
 from tenfold.vision.transforms.convert import ConvertImageDtype, Normalize, PILToTensor, RandomErasing, ToPILImage, ToTensor
 from tenfold.vision.transforms.crops import CenterCrop, FiveCrop, RandomCrop, RandomResizedCrop, TenCrop
@@ -16,8 +17,35 @@ from tenfold.vision.transforms.placement import (
     RandomVerticalFlip,
     Resize,
 )
+from tenfold.vision.transforms.retouch import (
+    ElasticTransform,
+    GaussianBlur,
+    LinearTransformation,
+    RandomAdjustSharpness,
+    RandomAutocontrast,
+    RandomEqualize,
+    RandomInvert,
+    RandomPerspective,
+    RandomPosterize,
+    RandomSolarize,
+)
 
 __all__ = [
+    "AugMix",
+    "AutoAugment",
+    "AutoAugmentPolicy",
+    "RandAugment",
+    "TrivialAugmentWide",
+    "ElasticTransform",
+    "GaussianBlur",
+    "LinearTransformation",
+    "RandomAdjustSharpness",
+    "RandomAutocontrast",
+    "RandomEqualize",
+    "RandomInvert",
+    "RandomPerspective",
+    "RandomPosterize",
+    "RandomSolarize",
     "CenterCrop",
     "ColorJitter",
     "Compose",

@@ -9,6 +9,7 @@ import numpy as np
 import tenfold
 from tenfold import Tensor
 from tenfold.vision.transforms.conversion import Picture, convert_image_dtype, get_dimensions, require_picture
+from tenfold.vision.transforms.tones import bound_of
 
 GREY_WEIGHTS = (0.2989, 0.587, 0.114)  # luma of ITU-R BT.601, rounded
 
@@ -55,9 +56,10 @@ def _luma(img: Tensor) -> Tensor:
     return (GREY_WEIGHTS[0] * red + GREY_WEIGHTS[1] * green + GREY_WEIGHTS[2] * blue).to(img.dtype).unsqueeze(-3)
 
 
-def _blend(img: Tensor, other: Tensor, ratio: float) -> Tensor:
-    bound = 1.0 if img.is_floating_point() else float(tenfold.iinfo(img.dtype).max)
-    return (ratio * img + (1.0 - ratio) * other).clamp(0, bound).to(img.dtype)
+def blend(img: Tensor, other: Tensor, ratio: float) -> Tensor:
+    """``ratio`` of one picture and the rest of another, within black and white."""
+    ratio = float(ratio)  # a whole number would keep bytes bytes
+    return (ratio * img + (1.0 - ratio) * other).clamp(0, bound_of(img.dtype)).to(img.dtype)
 
 
 def _require_factor(operator: str, name: str, value: float) -> None:
@@ -81,7 +83,7 @@ def adjust_brightness(img: Picture, brightness_factor: float) -> Picture:
     if not isinstance(img, Tensor):
         return _enhance("Brightness", img, brightness_factor)
     _require_factor("adjust_brightness", "brightness_factor", brightness_factor)
-    return _blend(img, tenfold.zeros_like(img), brightness_factor)
+    return blend(img, tenfold.zeros_like(img), brightness_factor)
 
 
 def adjust_contrast(img: Picture, contrast_factor: float) -> Picture:
@@ -93,7 +95,7 @@ def adjust_contrast(img: Picture, contrast_factor: float) -> Picture:
     _require_rgb("adjust_contrast", img)
     grey = img if img.shape[-3] == 1 else _luma(img)
     values = grey if grey.is_floating_point() else grey.to(tenfold.float32)
-    return _blend(img, values.mean(dim=(-3, -2, -1), keepdim=True), contrast_factor)
+    return blend(img, values.mean(dim=(-3, -2, -1), keepdim=True), contrast_factor)
 
 
 def adjust_saturation(img: Picture, saturation_factor: float) -> Picture:
@@ -103,7 +105,7 @@ def adjust_saturation(img: Picture, saturation_factor: float) -> Picture:
         return _enhance("Color", img, saturation_factor)
     _require_factor("adjust_saturation", "saturation_factor", saturation_factor)
     _require_rgb("adjust_saturation", img)
-    return img if img.shape[-3] == 1 else _blend(img, _luma(img), saturation_factor)
+    return img if img.shape[-3] == 1 else blend(img, _luma(img), saturation_factor)
 
 
 def adjust_gamma(img: Picture, gamma: float, gain: float = 1) -> Picture:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tenfold.vision.transforms.blur import adjust_sharpness, gaussian_blur
 from tenfold.vision.transforms.color import (
     adjust_brightness,
     adjust_contrast,
@@ -22,11 +23,22 @@ from tenfold.vision.transforms.conversion import (
     to_pil_image,
     to_tensor,
 )
+from tenfold.vision.transforms.distortion import elastic_transform, perspective
 from tenfold.vision.transforms.geometry import center_crop, crop, five_crop, hflip, pad, resize, resized_crop, ten_crop, vflip
 from tenfold.vision.transforms.interpolation import InterpolationMode
+from tenfold.vision.transforms.tones import autocontrast, equalize, invert, posterize, solarize
 from tenfold.vision.transforms.warp import affine, rotate
 
 __all__ = [
+    "adjust_sharpness",
+    "gaussian_blur",
+    "elastic_transform",
+    "perspective",
+    "autocontrast",
+    "equalize",
+    "invert",
+    "posterize",
+    "solarize",
     "InterpolationMode",
     "adjust_brightness",
     "adjust_contrast",

@@ -126,13 +126,19 @@ def _clean(places: Tensor) -> Tensor:
 
 def _sample(img: Tensor, matrix: Matrix, size: tuple[int, int], mode: InterpolationMode, fill: Any) -> Tensor:
     """What `grid_sample` gives; as one map serves all pictures and channels, each corner's pixels are gathered in one step."""
+    height, width = img.shape[-2:]
+    return sample_at(img, _places(matrix, height, width, size, as_float_batch(img)), size, mode, fill)
+
+
+def sample_at(img: Tensor, places: tuple[Tensor, Tensor], size: tuple[int, int], mode: InterpolationMode, fill: Any) -> Tensor:
+    """The picture of this size whose pixels are read at these columns and rows, fractions of pixels allowed."""
     if mode.value not in ("nearest", "bilinear"):
         raise ValueError(f"interpolation {mode.value} is for PIL images only; tensors take nearest and bilinear")
     batch = as_float_batch(img)
     outside = _fill_values(fill, batch)
     pixels = batch.flatten(2)  # (N, C, H*W)
     height, width = batch.shape[-2:]
-    x, y = _places(matrix, height, width, size, batch)
+    x, y = places
     total: Any = 0.0
     covered: Any = 0.0
     for corner_x, corner_y, weight in _corners(x, y, mode.value == "nearest"):
@@ -175,6 +181,11 @@ def _fill_values(fill: Any, batch: Tensor) -> Tensor | None:
     return tenfold.tensor(numbers, dtype=batch.dtype, device=batch.device).view(1, -1, 1)
 
 
+def applied(row: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    """``a x + b y + c``, each step rounded as PyTorch rounds it."""
+    return x * row[0] + y * row[1] + row[2]
+
+
 def _places(matrix: Matrix, height: int, width: int, size: tuple[int, int], like: Tensor) -> tuple[Tensor, Tensor]:
     """Where each output pixel's centre lies among the input's pixels: x and y, (H*W) each.
 
@@ -183,8 +194,7 @@ def _places(matrix: Matrix, height: int, width: int, size: tuple[int, int], like
     rows, columns = size
     x = tenfold.linspace(-columns * 0.5 + 0.5, columns * 0.5 - 0.5, columns, dtype=like.dtype, device=like.device)
     y = tenfold.linspace(-rows * 0.5 + 0.5, rows * 0.5 - 0.5, rows, dtype=like.dtype, device=like.device).unsqueeze(-1)
-    places = tenfold.stack([x.expand(rows, columns), y.expand(rows, columns), tenfold.ones_like(x).expand(rows, columns)], dim=-1)
     half = tenfold.tensor([0.5 * width, 0.5 * height], dtype=like.dtype, device=like.device)
     rescaled = tenfold.tensor(matrix, dtype=like.dtype, device=like.device).view(2, 3).T / half  # (3, 2)
-    grid_x, grid_y = (places.view(-1, 3) @ rescaled).unbind(-1)
+    grid_x, grid_y = (applied(rescaled[:, axis], x, y).reshape(-1) for axis in range(2))
     return ((grid_x + 1) * width - 1) / 2, ((grid_y + 1) * height - 1) / 2
