@@ -31,11 +31,15 @@ rounded = quiet(_rounded)
 def widened(function: Any) -> Callable[..., Any]:
     """The kernel, given float32 arrays in place of float16 and bfloat16 ones, its result rounded back.
 
-    The first array's dtype decides: promotion has made the others agree.
+    The first array's dtype decides: promotion has made the others agree. A quiet kernel stays one that is called directly.
     """
+    if hasattr(function, "direct"):
+        return quiet(widened(function.__wrapped__))  # type: ignore[no-any-return]
 
     @functools.wraps(function)
     def kernel(*args: Any, **kwargs: Any) -> Any:
+        if type(args[0]) is np.ndarray and args[0].itemsize > 2:
+            return function(*args, **kwargs)
         for a in args:
             if type(a) is np.ndarray:
                 dtype = a.dtype

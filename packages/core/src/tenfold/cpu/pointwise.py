@@ -134,9 +134,9 @@ def rsqrt(input: Any, out: Any = None) -> Any:
 @widened
 @quiet
 def sigmoid(input: Any) -> Any:
-    out = np.negative(input, np.empty_like(input))
+    out = -input if input.ndim else np.negative(input, np.empty_like(input))
     np.exp(out, out)
-    np.add(out, ONE[out.dtype], out)
+    out += ONE[out.dtype]
     return np.reciprocal(out, out)
 
 

@@ -152,6 +152,13 @@ class Generator:
             return engine.random_raw(count).astype(np.uint32)
         return self._draw(0, 1 << 32, count, np.uint32)
 
+    def few(self, count: int) -> list[int]:
+        """The same as Python's integers, which is faster for a few."""
+        engine = self._engine or self._started()
+        self._fresh = self._fresh and not count
+        words: list[int] = engine.random_raw(count).tolist()
+        return words
+
     def words64(self, count: int) -> NDArray[np.uint64]:
         """The next `count` words of 64 bits, each of two 32-bit words, the first one high. Shape: (count,). Dtype: uint64."""
         words = self.words32(2 * count)

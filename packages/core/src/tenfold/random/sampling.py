@@ -50,8 +50,11 @@ def uniform(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, l
     [0.49625658988952637, 0.7682217955589294, 0.08847743272781372]
     """
     if low == 0 and high == 1 and dtype in (_F32, _F64):  # the common call
-        units = _units64 if dtype == _F64 else _units32
-        return units(generator, math.prod(_sizes(shape))).reshape(shape)
+        count = math.prod(_sizes(shape))
+        if count < _BLOCK:
+            units = _few_units64(generator, count) if dtype == _F64 else [(w & 0xFFFFFF) * 2.0**-24 for w in generator.few(count)]
+            return np.array(units, dtype).reshape(shape)
+        return (_units64 if dtype == _F64 else _units32)(generator, count).reshape(shape)
     dtype = floating("uniform", dtype)
     if dtype.kind == "c":
         return _complex(uniform(generator, (*_sizes(shape), 2), real_part(dtype), low, high), dtype)
@@ -90,6 +93,10 @@ def normal(
     >>> normal(Generator().manual_seed(0), 3).tolist()
     [1.5409960746765137, -0.293428897857666, -2.1787893772125244]
     """
+    if mean == 0 and std == 1 and dtype in (_F32, _F64):  # the common call
+        count = math.prod(_sizes(shape))
+        if 0 < count < _BLOCK:
+            return np.array(_few_normals(generator, count), dtype).reshape(shape)
     dtype = floating("normal", dtype)
     if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
@@ -357,13 +364,10 @@ def _serial_normals(generator: Generator, count: int) -> F64:
     """The normals that PyTorch draws one at a time; the generator keeps the second of a pair that is not used up."""
     if not count:
         return np.empty(0)
-    kept = [] if generator.normal_sample is None else [generator.normal_sample]
-    pairs = (count - len(kept) + 1) // 2
-    units = _units64(generator, 2 * pairs)
     if count < _BLOCK:
-        few = kept + _few_pairs(units.tolist())
-        generator.normal_sample = few[count] if len(few) > count else None
-        return np.array(few[:count])
+        return np.array(_few_normals(generator, count))
+    kept = [] if generator.normal_sample is None else [generator.normal_sample]
+    units = _units64(generator, 2 * ((count - len(kept) + 1) // 2))
     radius = np.sqrt(-2 * libm(math.log1p, -units[1::2]))
     cos, sin = cos_sin(2 * np.pi * units[0::2])
     samples = np.concatenate([kept, np.stack([radius * cos, radius * sin], axis=1).ravel()])
@@ -371,12 +375,20 @@ def _serial_normals(generator: Generator, count: int) -> F64:
     return samples[:count]
 
 
-def _few_pairs(units: list[float]) -> list[float]:
-    """Normals of a few pairs of uniforms, faster one by one than by arrays."""
-    made = []
+def _few_units64(generator: Generator, count: int) -> list[float]:
+    """Uniforms in [0, 1) of 53 bits, few of which are made faster one by one than by arrays."""
+    words = generator.few(2 * count)
+    return [((high << 32 | low) & (2**53 - 1)) * 2.0**-53 for high, low in zip(words[0::2], words[1::2])]
+
+
+def _few_normals(generator: Generator, count: int) -> list[float]:
+    """Normals one by one; the second of a pair that is not used up stays in the generator."""
+    made = [] if generator.normal_sample is None else [generator.normal_sample]
+    units = _few_units64(generator, 2 * ((count - len(made) + 1) // 2))
     for turn, height in zip(units[0::2], units[1::2]):
         radius, angle = math.sqrt(-2 * math.log1p(-height)), 2 * math.pi * turn
-        made += [radius * math.cos(angle), radius * math.sin(angle)]
+        made += (radius * math.cos(angle), radius * math.sin(angle))
+    generator.normal_sample = made.pop() if len(made) > count else None
     return made
 
 

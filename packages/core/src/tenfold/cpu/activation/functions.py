@@ -12,6 +12,7 @@ from tenfold.cpu.blocks import blockwise
 from tenfold.cpu.half import widened
 from tenfold.cpu.pointwise import ONE
 from tenfold.cpu.quiet import quiet
+from tenfold.cpu.reduction.sums import ONES, SMALL
 from tenfold.cpu.rows import by_rows, row_dots, row_sums, subtract_maximum
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
@@ -117,14 +118,22 @@ def _gelu_tanh_gradient(out: Array, g: Array, x: Array) -> None:
 @widened
 @quiet
 def silu(input: Array) -> Array:
+    if input.size <= SMALL and input.ndim and input.dtype in ONES:
+        out = -input
+        _exp_plus_one(out)
+        return np.divide(input, out, out)
     return blockwise(_silu, input) if input.dtype.kind == "f" else NotImplemented
 
 
 def _silu(out: Array, x: Array) -> None:
     np.negative(x, out)
+    _exp_plus_one(out)
+    np.divide(x, out, out)
+
+
+def _exp_plus_one(out: Array) -> None:
     np.exp(out, out)
     np.add(out, ONE[out.dtype], out)
-    np.divide(x, out, out)
 
 
 @kernel(op.silu_backward, device="cpu")
@@ -181,7 +190,19 @@ def _logsigmoid(out: Array, x: Array) -> None:
 @widened
 @quiet
 def softmax(input: Array, dim: int) -> Array:
+    if input.size <= SMALL and _is_moderate(input, dim, 80):  # no exp is too large or too small, so no maximum is taken off
+        out = np.exp(input)
+        out /= out.dot(ONES[out.dtype][out.shape[-1]])[..., None]
+        return out
     return by_rows(_softmax, dim, input)
+
+
+def _is_moderate(x: Array, dim: int, bound: float) -> bool:
+    """Whether numbers that lie in rows along `dim` are all between -bound and bound, told by the sum of their squares."""
+    if dim not in (-1, x.ndim - 1) or not x.ndim or x.dtype not in ONES:
+        return False
+    flat = x.ravel()
+    return flat.dot(flat) < bound * bound  # type: ignore[no-any-return]
 
 
 def _softmax(out: Array, x: Array) -> None:
@@ -194,6 +215,9 @@ def _softmax(out: Array, x: Array) -> None:
 @widened
 @quiet
 def log_softmax(input: Array, dim: int) -> Array:
+    if input.size <= SMALL and _is_moderate(input, dim, 8):  # so that the difference loses no digits
+        out = np.exp(input).dot(ONES[input.dtype][input.shape[-1]])[..., None]
+        return np.subtract(input, np.log(out, out))
     return by_rows(_log_softmax, dim, input)
 
 

@@ -30,6 +30,7 @@ from tenfold import (
     selu_,
     sigmoid,
     silu,
+    softmax as _softmax,
     softplus,
     softshrink,
     softsign,
@@ -64,7 +65,7 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     >>> softmax(tenfold.zeros(2), dim=0)
     tensor([0.5000, 0.5000])
     """
-    return tf.softmax(input, _softmax_dim("softmax", input.dim()) if dim is None else dim, dtype)
+    return _softmax(input, _softmax_dim("softmax", input.dim()) if dim is None else dim, dtype)
 
 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:

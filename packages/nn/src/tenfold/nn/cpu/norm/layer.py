@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.blocks import row_blocks
+from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.kernels import kernel
-from tenfold.nn.cpu.array_kernel import array_kernel
+from tenfold.nn.cpu.array_kernel import HALF_BYTES, array_kernel
 from tenfold.nn.cpu.norm.sums import PIECE, column_sums, exact_row_sums, is_far, row_dots, row_sums, settled
 from tenfold.nn.ops.norm import layer as ops
 from tenfold.nn.window import Sizes
@@ -54,12 +55,24 @@ def fused_layer_norm(
     return out.reshape(input.shape), mean.reshape(shape), rstd.reshape(shape)
 
 
+@kernel(ops.layer_norm, device="cpu")
+@quiet
+def layer_norm(input: Array, normalized_shape: Any, weight: Array | None, bias: Array | None, eps: float) -> Any:
+    """Rows of a small array, where no gradient is wanted; all else is the body's business."""
+    shape = (input.shape[-1],) if input.ndim and input.nbytes <= SMALL_BYTES and input.itemsize > HALF_BYTES else None
+    if normalized_shape not in (shape, list(shape or ())) or not input.size:
+        return NotImplemented
+    for given in (weight, bias):
+        if given is not None and (given.shape != shape or given.dtype != input.dtype):
+            return NotImplemented
+    return _small_layer_norm(input, weight, bias, eps)[0]
+
+
 def _small_layer_norm(x: Array, weight: Array | None, bias: Array | None, eps: float) -> tuple[Array, Array, Array]:
     """The same in as few array operations as possible, which is what counts on small inputs."""
     D = x.shape[-1]
     mean = (exact_row_sums(x) / D).astype(x.dtype)[..., None]
-    out = np.empty(x.shape, x.dtype)
-    np.subtract(x, mean, out=out)
+    out = np.subtract(x, mean)
     rstd = np.vecdot(out, out)[..., None]
     rstd /= D
     rstd += eps

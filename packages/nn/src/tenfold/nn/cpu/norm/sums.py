@@ -9,6 +9,7 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
+_F64 = np.dtype(np.float64)
 PIECE = 1 << 14  # elements that are added in float32; a few hundred thousand lose the fourth digit
 
 
@@ -27,7 +28,7 @@ def row_sums(x: Array) -> Array:
 
 def exact_row_sums(x: Array) -> Array:
     """Sums over the last dimension in float64, so that the mean of equal elements is that element; for small arrays."""
-    return np.asarray(x.astype(np.float64) @ _ones(x.shape[-1], np.dtype(np.float64)))
+    return np.asarray(x.astype(_F64).dot(_ones(x.shape[-1], _F64)))
 
 
 def row_dots(x: Array, y: Array) -> Array:

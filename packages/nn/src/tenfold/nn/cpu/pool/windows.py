@@ -67,6 +67,28 @@ def _tiled_max(planes: Array, window: Window) -> tuple[Array, Array] | None:
     return values.reshape(shape), _tap_index(window)(taps.reshape(shape))
 
 
+@kernel(ops.max_pool2d, device="cpu")
+def max_pool2d(
+    input: Array,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
+    return_indices: bool,
+) -> Any:
+    """Small planes in whole tiles, where neither indices nor a gradient is wanted; all else is the body's business."""
+    if type(kernel_size) is not int or kernel_size < 1 or return_indices or padding != 0 or dilation != 1:
+        return NotImplemented
+    if input.nbytes > SMALL_BYTES or input.ndim not in (3, 4) or not input.size or not input.flags.c_contiguous:
+        return NotImplemented
+    *lead, H, W = input.shape
+    if stride not in (None, kernel_size) or H % kernel_size or W % kernel_size or input.dtype.kind != "f":
+        return NotImplemented
+    tiles = input.reshape(*lead, H // kernel_size, kernel_size, W // kernel_size, kernel_size)
+    return np.maximum.reduce(tiles, (-3, -1))
+
+
 def _lowest(dtype: np.dtype[Any]) -> Any:
     return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
 
