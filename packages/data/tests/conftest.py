@@ -11,8 +11,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from data_cases import blocks_of
 
-from tenfold.data import download
-from tenfold.testing.file_server import serving
+from tenfold.testing.file_server import file_server, offline
+
+__all__ = ["file_server", "offline"]
 
 
 @pytest.fixture
@@ -20,23 +21,3 @@ def no_leaks():
     """Fails a test that leaves shared memory behind."""
     yield
     assert blocks_of(os.getpid()) == []
-
-
-@pytest.fixture
-def file_server(tmp_path, monkeypatch):
-    """A server of the files in its folder."""
-    monkeypatch.delenv("TENFOLD_OFFLINE_FOLDER", raising=False)
-    monkeypatch.setattr(download, "PAUSE_S", 0.01)
-    with serving(tmp_path / "served") as server:
-        yield server
-
-
-@pytest.fixture
-def offline(tmp_path, monkeypatch):
-    """An empty offline folder, in force."""
-    monkeypatch.delenv("TENFOLD_OFFLINE_FOLDER", raising=False)
-    folder = tmp_path / "offline"
-    folder.mkdir()
-    download.set_offline_folder(folder)
-    yield folder
-    download.set_offline_folder(None)

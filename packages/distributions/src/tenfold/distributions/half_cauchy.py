@@ -7,15 +7,14 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-from tenfold.distributions import constraints
 from tenfold.distributions.cauchy import Cauchy
-from tenfold.distributions.transformed_distribution import TransformedDistribution
+from tenfold.distributions.half import Half
 from tenfold.distributions.transforms import AbsTransform
 
 __all__ = ["HalfCauchy"]
 
 
-class HalfCauchy(TransformedDistribution):
+class HalfCauchy(Half):
     """|x| for x of the Cauchy distribution around 0 with this scale. Its mean and variance are infinite.
 
     >>> from tenfold.distributions import HalfCauchy
@@ -23,9 +22,6 @@ class HalfCauchy(TransformedDistribution):
     tensor([0.5000])
     """
 
-    arg_constraints = {"scale": constraints.positive}
-    support = constraints.nonnegative
-    has_rsample = True
     base_dist: Cauchy
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
@@ -35,17 +31,8 @@ class HalfCauchy(TransformedDistribution):
         return super().expand(batch_shape, _instance=self._get_checked_instance(HalfCauchy, _instance))
 
     @property
-    def scale(self) -> Tensor:
-        """The median."""
-        return self.base_dist.scale
-
-    @property
     def mean(self) -> Tensor:
         return tenfold.full(self._extended_shape(), math.inf, dtype=self.scale.dtype, device=self.scale.device)
-
-    @property
-    def mode(self) -> Tensor:
-        return tenfold.zeros_like(self.scale)
 
     @property
     def variance(self) -> Tensor:
@@ -54,16 +41,4 @@ class HalfCauchy(TransformedDistribution):
     def log_prob(self, value: Any) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
-        value = tenfold.as_tensor(value, dtype=self.scale.dtype, device=self.scale.device)
-        return tenfold.where(value >= 0, self.base_dist.log_prob(value) + math.log(2), -math.inf)
-
-    def cdf(self, value: Any) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
-        return 2 * self.base_dist.cdf(value) - 1
-
-    def icdf(self, value: Any) -> Tensor:
-        return self.base_dist.icdf((value + 1) / 2)
-
-    def entropy(self) -> Tensor:
-        return self.base_dist.entropy() - math.log(2)
+        return super().log_prob(tenfold.as_tensor(value, dtype=self.scale.dtype, device=self.scale.device))

@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import tenfold
 from tenfold import Tensor
-from tenfold.distributions import constraints
+from tenfold.distributions.half import Half
 from tenfold.distributions.normal import Normal
-from tenfold.distributions.transformed_distribution import TransformedDistribution
 from tenfold.distributions.transforms import AbsTransform
 
 __all__ = ["HalfNormal"]
 
 
-class HalfNormal(TransformedDistribution):
+class HalfNormal(Half):
     """|x| for x normal with mean 0 and deviation `scale`.
 
     >>> from tenfold.distributions import HalfNormal
@@ -23,9 +21,6 @@ class HalfNormal(TransformedDistribution):
     tensor(0.7979)
     """
 
-    arg_constraints = {"scale": constraints.positive}
-    support = constraints.nonnegative
-    has_rsample = True
     base_dist: Normal
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
@@ -35,34 +30,9 @@ class HalfNormal(TransformedDistribution):
         return super().expand(batch_shape, _instance=self._get_checked_instance(HalfNormal, _instance))
 
     @property
-    def scale(self) -> Tensor:
-        """The standard deviation of x."""
-        return self.base_dist.scale
-
-    @property
     def mean(self) -> Tensor:
         return self.scale * math.sqrt(2 / math.pi)
 
     @property
-    def mode(self) -> Tensor:
-        return tenfold.zeros_like(self.scale)
-
-    @property
     def variance(self) -> Tensor:
         return self.scale.pow(2) * (1 - 2 / math.pi)
-
-    def log_prob(self, value: Any) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
-        return tenfold.where(value >= 0, self.base_dist.log_prob(value) + math.log(2), -math.inf)
-
-    def cdf(self, value: Any) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
-        return 2 * self.base_dist.cdf(value) - 1
-
-    def icdf(self, value: Any) -> Tensor:
-        return self.base_dist.icdf((value + 1) / 2)
-
-    def entropy(self) -> Tensor:
-        return self.base_dist.entropy() - math.log(2)

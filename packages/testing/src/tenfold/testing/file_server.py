@@ -10,6 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 
 @dataclasses.dataclass
 class FileServer:
@@ -90,3 +92,22 @@ def serving(folder: Path) -> Iterator[FileServer]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+@pytest.fixture
+def file_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FileServer]:
+    """A server of the files in its folder, and downloads that do not wait long before they try again."""
+    monkeypatch.delenv("TENFOLD_OFFLINE_FOLDER", raising=False)
+    monkeypatch.setattr("tenfold.data.download.PAUSE_S", 0.01)
+    with serving(tmp_path / "served") as server:
+        yield server
+
+
+@pytest.fixture
+def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty offline folder, in force."""
+    monkeypatch.delenv("TENFOLD_OFFLINE_FOLDER", raising=False)
+    folder = tmp_path / "offline"
+    folder.mkdir()
+    monkeypatch.setattr("tenfold.data.download._offline_folder", folder)
+    return folder
