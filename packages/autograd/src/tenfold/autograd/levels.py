@@ -28,6 +28,8 @@ class _Scopes(threading.local):
 
     depth = 0  # how many there are
     open: tuple[Any, ...] = ()  # their scopes, outermost first
+    # Whether gradients are pulled back from directions that forward mode chose: rules need not ask whether these make sense.
+    pushing = False
 
 
 SCOPES = _Scopes()

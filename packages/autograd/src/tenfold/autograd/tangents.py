@@ -16,7 +16,7 @@ from tenfold import plugins
 from tenfold.autograd import engine
 from tenfold.autograd.batching import is_elementwise
 from tenfold.autograd.gradients import GradientRule, find as find_gradient
-from tenfold.autograd.levels import highest, tensors_in
+from tenfold.autograd.levels import SCOPES, highest, tensors_in
 from tenfold.autograd.scopes import Scope
 from tenfold.dispatch.operators import Operator, as_operator, find as find_operator
 from tenfold.ops.creation.like import ones_like, zeros_like
@@ -166,7 +166,11 @@ def DOUBLE_BACKWARD(operator: Operator, values: Values, tangents: Values) -> tup
         outs = [outputs] if isinstance(outputs, Tensor) else list(outputs)
         roots = [t for t in outs if t._node is not None]
         us = [scope.start(lift(ones_like(t))) for t in roots]  # any u would do: some rules are singular at 0
-        pulled = _gradients(roots, [x for x, _ in started], us, True)
+        outer, SCOPES.pushing = SCOPES.pushing, True
+        try:
+            pulled = _gradients(roots, [x for x, _ in started], us, True)
+        finally:
+            SCOPES.pushing = outer
     pairs = [(v, t) for v, (_, t) in zip(pulled, started) if v is not None and v._node is not None]
     live = scope.is_live([v for v, _ in pairs]) or any(t._node is not None for _, t in pairs)
     pushed = _gradients([v for v, _ in pairs], us, [t for _, t in pairs], live)

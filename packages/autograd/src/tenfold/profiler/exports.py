@@ -156,9 +156,7 @@ def _raw(account: Any) -> str:
     rows = []
     for block in account.blocks:
         category = account.category(block)
-        rows.append(
-            [block.start_us or 0.0, "create" if block.start_us is not None else "preexisting", block.size_bytes, category]
-        )
+        rows.append([block.start_us, "create" if block.is_made else "preexisting", block.size_bytes, category])
         if block.end_us is not None:
             rows.append([block.end_us, "destroy", -block.size_bytes, category])
     return json.dumps(sorted(rows, key=lambda row: row[0]))

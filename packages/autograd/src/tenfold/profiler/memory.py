@@ -15,10 +15,11 @@ CATEGORIES = ("parameter", "input", "activation", "gradient", "temporary")
 
 @dataclass(slots=True)
 class Block:
-    """One block of memory: when it came to be (None: before the profiler) and was freed (None: not yet)."""
+    """One block of memory: when it came to be, or was first met, and was freed (None: not yet)."""
 
     size_bytes: int
-    start_us: float | None
+    start_us: float
+    is_made: bool  # whether a call was seen to make it; else it was met as an argument
     end_us: float | None = None
     in_backward: bool = False
     is_parameter: bool = False
@@ -36,35 +37,35 @@ class Account:
         self.open: Any = None  # the event under way, whose account frees go to
         self._known: dict[int, tuple[Block, Any]] = {}
 
-    def saw(self, values: Any) -> None:
-        """Note arguments: what was not made by a call seen here was there before."""
+    def saw(self, values: Any, in_backward: bool) -> None:
+        """Note arguments: what was not made by a call seen here was there before, or came by another way."""
         for tensor in tensors_in(values):
-            self._note(tensor, None, False)
+            self._note(tensor, False, in_backward)
 
     def made(self, values: Any, in_backward: bool) -> int:
         """Note results; the bytes that they take anew."""
-        return sum(self._note(tensor, self.now_us(), in_backward) for tensor in tensors_in(values))
+        return sum(self._note(tensor, True, in_backward) for tensor in tensors_in(values))
 
-    def _note(self, tensor: Tensor, start_us: float | None, in_backward: bool) -> int:
+    def _note(self, tensor: Tensor, is_made: bool, in_backward: bool) -> int:
         if tensor._key.level is not None:
             return 0
         owner, size, _ = tensor._key.backend.memory(tensor._array)
         if id(owner) in self._known or not size:
             return 0
         node = tensor._node
-        block = Block(int(size), start_us, None, in_backward, node is not None and node.is_leaf)
+        block = Block(int(size), self.now_us(), is_made, None, in_backward, node is not None and node.is_leaf)
         try:
             watch: Any = weakref.ref(owner, partial(self._freed, id(owner)))
         except TypeError:  # memory of a kind that cannot be watched is taken to stay
             watch = owner
         self._known[id(owner)] = block, watch
         self.blocks.append(block)
-        return block.size_bytes if start_us is not None else 0
+        return block.size_bytes if is_made else 0
 
     def _freed(self, key: int, dead: Any) -> None:
         block, _ = self._known.pop(key)
         block.end_us = self.now_us()
-        if self.open is not None and block.start_us is not None:
+        if self.open is not None and block.is_made:
             self.open.self_cpu_memory_usage -= block.size_bytes
 
     def stop(self) -> None:
@@ -74,7 +75,7 @@ class Account:
 
     def category(self, block: Block) -> str:
         """What the memory was for, by where it came to be and how long it lived."""
-        if block.start_us is None:
+        if not block.is_made and not (block.in_backward and not block.is_parameter):
             return "parameter" if block.is_parameter else "input"
         if block.in_backward:
             return "gradient" if block.end_us is None else "temporary"
@@ -86,7 +87,7 @@ class Account:
         steps: list[tuple[float, int, int]] = []
         for block in self.blocks:
             place = CATEGORIES.index(self.category(block))
-            steps.append((block.start_us or 0.0, place, block.size_bytes))
+            steps.append((block.start_us, place, block.size_bytes))
             if block.end_us is not None:
                 steps.append((block.end_us, place, -block.size_bytes))
         times, sizes, now = [], list[list[int]](), [0] * len(CATEGORIES)

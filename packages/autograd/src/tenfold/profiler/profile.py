@@ -115,7 +115,7 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
         if self.current_action not in _RECORDING:
             return operator(*args, **kwargs)
         if self.profile_memory:
-            self.account.saw((args, kwargs))
+            self.account.saw((args, kwargs), engine.TASKS.current is not None)
         event = self.begin(operator.name, args)
         try:
             result = call_inside(self, operator, args, kwargs)

@@ -15,6 +15,7 @@ from typing import Any
 
 from tenfold import op
 from tenfold.autograd.gradients import gradient, gradients
+from tenfold.autograd.levels import SCOPES
 from tenfold.autograd.rules.matmul import adjoint as H
 from tenfold.ops.pointwise.arithmetic import where
 from tenfold.scientific.masks import anywhere
@@ -192,7 +193,9 @@ def _refuse_phases(change: Any, what: str) -> None:
 
     `change`: how the loss changes with each vector's phase.
     """
-    if is_complex(change) and change._key.level is None and not change.is_meta and bool((change.imag.abs() > 1e-2).any()):
+    if not is_complex(change) or change._key.level is not None or change.is_meta or SCOPES.pushing:
+        return
+    if bool((change.imag.abs() > 1e-2).any()):
         raise RuntimeError(
             f"{what} in the complex case are specified up to multiplication by e^{{i phi}}. The specified loss function depends "
             f"on this quantity, so it is ill-defined."
