@@ -10,7 +10,7 @@ import pytest
 
 import tenfold
 from tenfold import func, op
-from tenfold.autograd import batches, batching
+from tenfold.autograd import batches, batching, quick_calls
 from tenfold.autograd.pytree import broadcast_prefix, flatten, unflatten
 
 X = np.arange(24.0).reshape(2, 3, 4)
@@ -178,6 +178,7 @@ def test_randomness():
 def test_an_operator_without_rule_runs_in_a_loop_and_says_so_once(monkeypatch):
     monkeypatch.setattr(batches, "_warned", set())
     monkeypatch.setitem(batching.BATCHING, "mm", batching.loop)
+    monkeypatch.setattr(quick_calls, "PLANS", {})
     x = batch()
     with pytest.warns(UserWarning, match="no batching rule for mm"):
         got = func.vmap(lambda a, b: a.mm(b), (0, None))(x, x[0].T)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tenfold.autograd import quick_calls
 from tenfold.autograd.batches import Batch, move
 from tenfold.autograd.batching import find, rule_for
 from tenfold.autograd.levels import Below, Transform
@@ -39,14 +40,21 @@ class BatchLevel(Transform):
         inner: Any = value._array
         key: Any = value._key
         array: Any = new(Batched)
-        array.shape, array.strides, array.dtype, array.offset = inner.shape, inner.strides, inner.dtype, 0
-        if dim is not None:
-            array.shape = inner.shape[:dim] + inner.shape[dim + 1 :]
-            array.strides = inner.strides[:dim] + inner.strides[dim + 1 :]
+        shape, strides = inner.shape, inner.strides
+        if dim == 0:
+            shape, strides = shape[1:], strides[1:]
+        elif dim is not None:
+            shape, strides = shape[:dim] + shape[dim + 1 :], strides[:dim] + strides[dim + 1 :]
+        array.shape, array.strides, array.dtype, array.offset = shape, strides, inner.dtype, 0
         array.value, array.dim = value, dim
         if value._node is not None:
             self.recorded_below = True
-        return self.make(array, key.device)
+        home = key.device
+        own = self.keys.get(home) or self.key(home)
+        t: Any = new(Tensor)
+        t._array, t._key = array, own
+        t._node = t._storage = t._base = None
+        return t  # type: ignore[no-any-return]
 
     def constant(self, tensor: Tensor) -> Tensor:
         return self.wrap(tensor, None)
@@ -68,6 +76,9 @@ class BatchLevel(Transform):
             pairs = [self.unwrap(v) for v in value]
             return [v for v, _ in pairs], [d for _, d in pairs]
         return value, None
+
+    def quick(self, operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return quick_calls.run(self, operator, args, kwargs)
 
     def handles(self, operator: Operator) -> bool:
         return find(operator) is not None

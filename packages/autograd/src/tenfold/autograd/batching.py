@@ -31,6 +31,7 @@ __all__ = [
 ]  # fmt: skip
 
 BATCHING: dict[str, Rule] = {}
+PLANS: dict[Operator, Any] = {}  # what quick_calls.py has made of the rules
 _owners: dict[str, str] = {}
 
 
@@ -61,6 +62,7 @@ def _register(operator: Operator, rule: Rule) -> None:
             f"uninstall one of the packages"
         )
     BATCHING[operator.name], _owners[operator.name] = rule, owner
+    PLANS.clear()
     plugins.on_failure(lambda: BATCHING.pop(operator.name, None) and None)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tenfold.autograd import quick_calls
 from tenfold.autograd.batching import find as find_batching
 from tenfold.autograd.captures import check_captured
 from tenfold.autograd.geometry import extent
@@ -73,6 +74,9 @@ class DualLevel(Transform):
             return find_batching(operator) is not None  # a level of vmap below may have to see it whole
         return find_pushforward(operator) is not None
 
+    def quick(self, operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return quick_calls.run_dual(self, operator, args, kwargs)
+
     def process(self, operator: Operator, values: dict[str, Any]) -> Any:
         primals: dict[str, Any] = {}
         tangents: dict[str, Any] = {}
@@ -92,7 +96,7 @@ class DualLevel(Transform):
                 result, tangent = push(operator, primals, tangents)
         else:
             result, tangent = operator.fn(**primals), None
-        return self._wrap_results(operator, values, result, tangent)
+        return self.wrap_results(operator, values[operator.kernel_params[0].name] if operator.view else None, result, tangent)
 
     def _drawn(self, operator: Operator, values: dict[str, Any], primals: dict[str, Any]) -> Any:
         """Random numbers are constants."""
@@ -104,7 +108,8 @@ class DualLevel(Transform):
             values["input"]._array.tangent = None
         return values["input"]
 
-    def _wrap_results(self, operator: Operator, values: dict[str, Any], result: Any, tangent: Any) -> Any:
+    def wrap_results(self, operator: Operator, source: Any, result: Any, tangent: Any) -> Any:
+        """The results with their tangents; views of `source` where the operator makes views."""
         if isinstance(result, Tensor):
             wrapped: Any = self.wrap(result, _of_dtype(tangent, result))
         else:
@@ -112,8 +117,7 @@ class DualLevel(Transform):
             wrapped = tuple([self.wrap(r, _of_dtype(t, r)) for r, t in zip(result, tangents)])
             if hasattr(result, "_fields"):
                 wrapped = type(result)(*wrapped)
-        source = values[operator.kernel_params[0].name] if operator.view else None
-        if source is not None and self.owns(source):
+        if operator.view and source is not None and self.owns(source):
             for view in (wrapped,) if isinstance(wrapped, Tensor) else wrapped:
                 RUNTIME["share"](view, source)
         return wrapped

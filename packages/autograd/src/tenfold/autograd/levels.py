@@ -49,12 +49,12 @@ _BACKEND = _LevelBackend()
 class LevelKey:
     """The key of a wrapper: on which device its value lies, and which transform handles it."""
 
-    __slots__ = ("array_type", "backend", "coerce", "device", "index", "kernels", "level", "override", "transform", "type")
+    __slots__ = ("device", "index", "level", "transform", "type")
+    override, kernels = False, NO_KERNELS
+    backend, array_type, coerce = _BACKEND, Meta, _BACKEND.coerce
 
     def __init__(self, transform: Transform, device: Any) -> None:
         self.device, self.type, self.index = device, device.type, device.index
-        self.override, self.kernels = False, NO_KERNELS
-        self.backend, self.array_type, self.coerce = _BACKEND, Meta, _BACKEND.coerce
         self.transform, self.level = transform, transform.level
 
 
@@ -78,7 +78,8 @@ class Transform:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        set_transforms(tuple(t for t in STATE.transforms if t is not self))
+        entered = STATE.transforms
+        set_transforms(entered[:-1] if entered[-1] is self else tuple(t for t in entered if t is not self))
         self.closed = True
 
     def key(self, device: Any) -> LevelKey:
@@ -111,6 +112,10 @@ class Transform:
         if isinstance(value, Tensor) and value._node is not None:
             return self.lift(value)
         return value
+
+    def quick(self, operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result of a call that needs nothing of the full dispatch; NotImplemented for all others."""
+        return NotImplemented
 
     # What the subclasses define
 

@@ -8,6 +8,7 @@ J t ("double backward trick", Townsend 2017).
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -128,7 +129,7 @@ def _apply_rule(rule: GradientRule, name: str, g: Tensor, values: Values, out: T
     """What a gradient rule gives for one parameter."""
     function = rule.joint or rule.rules[name]
     given: list[Any] = []
-    for wanted in inspect.signature(function).parameters:
+    for wanted in _parameters(function):
         if wanted == "g":
             given.append(g)
         elif wanted == "needs":
@@ -142,6 +143,11 @@ def _apply_rule(rule: GradientRule, name: str, g: Tensor, values: Values, out: T
             given.append(tuple(out.shape) if attribute == "shape" else getattr(values[stem], attribute, ()))
     result = function(*given)
     return result[list(rule.rules).index(name)] if rule.joint else result
+
+
+@functools.lru_cache(maxsize=4096)
+def _parameters(function: Any) -> tuple[str, ...]:
+    return tuple(inspect.signature(function).parameters)
 
 
 def DOUBLE_BACKWARD(operator: Operator, values: Values, tangents: Values) -> tuple[Any, Any]:

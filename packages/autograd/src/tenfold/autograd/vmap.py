@@ -34,8 +34,12 @@ def vmap(
     if chunk_size is not None and chunk_size <= 0:
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
+    plain = type(in_dims) is int and type(out_dims) is int and chunk_size is None
+
     @functools.wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
+        if plain and not kwargs and (size := _common_size(args, in_dims)) is not None:
+            return _run_plain(func, size, args, in_dims, out_dims, randomness)
         leaves, spec = flatten(args)
         dims = _input_dims(func, in_dims, leaves, spec)
         size = _batch_size(func, leaves, dims)
@@ -44,6 +48,32 @@ def vmap(
         return _run_chunks(func, size, chunk_size, leaves, dims, spec, out_dims, randomness, kwargs)
 
     return mapped
+
+
+def _common_size(args: tuple[Any, ...], dim: int) -> int | None:
+    """The examples' number, of arguments that all are tensors with such a dimension; else None."""
+    size = None
+    for x in args:
+        if not isinstance(x, Tensor):
+            return None
+        shape = x._array.shape
+        if not -len(shape) <= dim < len(shape) or (size is not None and shape[dim] != size):
+            return None
+        size = shape[dim]
+    return size
+
+
+def _run_plain(func: Any, size: int, args: tuple[Any, ...], in_dim: int, out_dim: int, randomness: str) -> Any:
+    """What `_run` does, for arguments that are no trees."""
+    with BatchLevel(size, randomness) as level:
+        result = func(*[level.wrap(x, in_dim if in_dim >= 0 else in_dim + len(x._array.shape)) for x in args])
+        if isinstance(result, Tensor):
+            if out_dim == 0 and level.owns(result) and result._array.dim == 0:
+                return result._array.value
+            return _unwrap(func, level, result, out_dim)
+        results, spec = flatten(result)
+        places = _output_dims(func, out_dim, spec)
+        return unflatten([_unwrap(func, level, value, place) for value, place in zip(results, places)], spec)
 
 
 def _name(func: Any) -> str:

@@ -37,6 +37,11 @@ def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     """Carry a call out in full generality."""
     if STATE.layers:
         return through_layers(operator, *as_called(operator, args, kwargs))
+    first = getattr(args[0], "_key", None) if args else None
+    if first is not None and first.level is not None:
+        result = first.transform.quick(operator, args, kwargs)
+        if result is not NotImplemented:
+            return result
     values = operator.bind(args, kwargs)
     if operator.overload_body is not None:
         result = operator.overload_body(**values)

@@ -77,6 +77,8 @@ def reduction(batch: Batch) -> Result:
         wrap_dims(dim, 0, batch.operator.name)
         whole = dim if dim is None or isinstance(dim, int) else (1,) if dim else None
         return _each(batch.call(input=unsqueeze(x, 1), dim=whole if isinstance(whole, tuple) else 1), (batch.size,)), 0
+    if dim is None and n == 1:
+        return batch.call(input=x, dim=1), 0
     if dim is None or (not isinstance(dim, int) and not dim):
         flat = reshape(x, (batch.size, _numel(batch.shape("input"))))
         shape = (batch.size,) + (1,) * (n if keepdim else 0)

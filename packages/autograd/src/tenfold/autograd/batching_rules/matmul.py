@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from tenfold.autograd.batches import move
-from tenfold.autograd.batching import Batch, Result, batching
+from tenfold.autograd.batching import Batch, Result, batching, examples
+from tenfold.autograd.batching_rules.kinds import padded
 from tenfold.autograd.tangents import MULTILINEAR, jvp_by_name
 from tenfold.dispatch.operators import op
-from tenfold.ops.matmul.products import bmm as bmm_, mm as mm_
-from tenfold.ops.view.shapes import reshape
+from tenfold.ops.matmul.products import bmm as bmm_, matmul as matmul_, mm as mm_
+from tenfold.ops.pointwise.arithmetic import mul as mul_
+from tenfold.ops.view.shapes import reshape, squeeze, transpose, unsqueeze
 
 
 @batching(op.mm)
@@ -15,11 +17,35 @@ def mm(batch: Batch) -> Result:
     B = batch.size
     (M, K), (_, N) = batch.shape("input"), batch.shape("mat2")
     if len(batch.names) == 2:
+        if K == 1:
+            return mul_(batch.front("input"), batch.front("mat2")), 0
         return bmm_(batch.front("input"), batch.front("mat2")), 0
     if batch.names == ["input"]:
         return reshape(mm_(reshape(batch.front("input"), (B * M, K)), batch.values["mat2"]), (B, M, N)), 0
     wide = reshape(move(batch.values["mat2"], batch.dims["mat2"], 1, B), (K, B * N))
     return reshape(mm_(batch.values["input"], wide), (M, B, N)), 1
+
+
+@batching(op.matmul)
+def matmul(batch: Batch) -> Result:
+    """Vectors with a batch are the rows of a matrix; else the batch is one more dimension to broadcast over."""
+    n, m = batch.ndim("input"), batch.ndim("other")
+    if not (n and m) or batch.shape("input")[-1] != batch.shape("other")[-2 if m > 1 else -1]:
+        return examples(batch)  # refused in the words of one example
+    if batch.names == ["input"] and m <= 2:
+        return matmul_(batch.front("input"), batch.values["other"]), 0
+    if batch.names == ["other"] and m == 1:
+        y, x = batch.front("other"), batch.values["input"]
+        return (matmul_(y, x), 0) if n == 1 else (matmul_(x, transpose(y, 0, 1)), n - 1) if n == 2 else examples(batch)
+    x = unsqueeze(batch.front("input"), 1) if n == 1 else batch.front("input")
+    y = unsqueeze(batch.front("other"), -1) if m == 1 else batch.front("other")
+    width = max(n, m, 2)
+    x, y = padded(x, width), padded(y, width)
+    # Outer products BLAS would make one by one.
+    result = mul_(x, y) if x._array.shape[-1] == 1 else matmul_(x, y)
+    if n == 1:
+        result = squeeze(result, -2)
+    return (squeeze(result, -1) if m == 1 else result), 0
 
 
 @batching(op.bmm)
@@ -36,4 +62,4 @@ def bmm(batch: Batch) -> Result:
     return reshape(bmm_(left, right), (B, b, M, N)), 0
 
 
-jvp_by_name("mm bmm mv dot", MULTILINEAR)
+jvp_by_name("matmul mm bmm mv dot", MULTILINEAR)

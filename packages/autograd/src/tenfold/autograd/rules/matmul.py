@@ -32,12 +32,16 @@ def _restored(g: Any, input_shape: Any, other_shape: Any) -> Any:
 
 def _to_left(g: Any, other: Any, input_shape: Any) -> Any:
     """Vectors are matrices of one row or column; the engine sums over broadcast batches."""
+    if len(input_shape) == 1 and other.dim() == 2:
+        return _conj(other).matmul(g)
     b = other.unsqueeze(1) if other.dim() == 1 else other
     g = _restored(g, input_shape, other.shape).matmul(adjoint(b))
     return g.squeeze(-2) if len(input_shape) == 1 else g
 
 
 def _to_right(g: Any, input: Any, other_shape: Any) -> Any:
+    if input.dim() == 1 and len(other_shape) == 2:
+        return _conj(input).unsqueeze(-1) * g
     a = input.unsqueeze(0) if input.dim() == 1 else input
     g = _restored(g, input.shape, other_shape)
     if len(other_shape) < 3 and a.dim() > 2 and a.numel() and g.numel():  # the batch is summed by the product itself

@@ -1,0 +1,176 @@
+"""Calls of operators inside vmap that need nothing of the full dispatch: positional tensors of this level, known rules.
+
+What binding, promotion and devices would say of such a call, the operator says itself when it is called on the values.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold.autograd.batches import Batch
+from tenfold.autograd.batching import PLANS, find
+from tenfold.autograd.batching_rules.kinds import pointwise
+from tenfold.autograd.gradients import find as find_gradient
+from tenfold.autograd.tangents import find as find_pushforward
+from tenfold.dispatch.full import attach
+from tenfold.dispatch.operators import Operator
+from tenfold.dispatch.runtime import RUNTIME, STATE
+from tenfold.tensor.tensor import Tensor
+
+_QUIET = (int, float, bool, str, tuple, type(None))
+
+
+class Plan:
+    """What is known of an operator before any call of it."""
+
+    __slots__ = ("count", "differentiable", "elementwise", "names", "neutral", "operator", "others", "promotes", "quiet", "rule")
+
+    def __init__(self, operator: Operator) -> None:
+        self.operator = operator
+        self.names = [p.name for p in operator.params if not p.keyword_only]
+        self.quiet = {p.name: p.default for p in operator.params}  # keywords that may be there, if they say nothing
+        # What the rule gets beside the arguments of a call, and what must be at its neutral value.
+        self.others = {p.name: p.default for p in operator.params if p.name != "out"}
+        self.count = len(self.others)
+        self.neutral = [(name, value) for name, value in operator.neutral.items()]
+        self.rule: Any = find(operator)
+        self.elementwise = self.rule is pointwise
+        self.promotes = operator.promote is not None
+        self.differentiable = operator.body is None or find_gradient(operator) is not None
+
+    def complete(self, values: dict[str, Any], dims: dict[str, Any]) -> None:
+        """Put in the defaults of the parameters that a call leaves out."""
+        for name, default in self.others.items():
+            if name not in values:
+                values[name], dims[name] = default, None
+
+
+def plan_of(operator: Operator) -> Plan | None:
+    """The operator's plan; None where the full dispatch is needed for every call."""
+    try:
+        return PLANS[operator]  # type: ignore[no-any-return]
+    except KeyError:
+        ordinary = not (operator.random or operator.inplace_of or operator.mixed)
+        roles = {p.role for p in operator.params}
+        known = ordinary and operator.outputs == 1 and not roles & {"list", "args"} and find(operator) is not None
+        made = PLANS[operator] = Plan(operator) if known else None
+        return made
+
+
+def run(level: Any, operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: C901 - the whole of the path, case by case
+    """The call's result, or NotImplemented: the first argument is a tensor of this level."""
+    plan = plan_of(operator)
+    if plan is None or level.closed or len(args) > len(plan.names):
+        return NotImplemented
+    first: Any = args[0]
+    if type(first) is not Tensor:
+        return NotImplemented
+    home, dtype, dim, n = first._key.device, first._array.dtype, first._array.dim, len(first._array.shape)
+    values: dict[str, Any] = {}
+    dims: dict[str, Any] = {}
+    plain, recording = dim is not None, False
+    for name, value in zip(plan.names, args):
+        if type(value) is Tensor:
+            array, key = value._array, value._key
+            if key.device is not home or (plan.promotes and array.dtype is not dtype):
+                return NotImplemented
+            if key.level is not None and key.transform is level:
+                recording = recording or value._node is not None
+                plain = plain and array.dim == dim and len(array.shape) == n
+                values[name], dims[name] = array.value, array.dim
+                continue
+            if value._node is not None or (key.level is not None and key.level > level.level):
+                return NotImplemented
+            plain = False
+        elif type(value) not in _QUIET:
+            return NotImplemented
+        values[name], dims[name] = value, None
+    for name, value in kwargs.items():
+        if value is not plan.quiet.get(name, value) or isinstance(value, Tensor) or name in values:
+            return NotImplemented
+    if len(values) != plan.count:
+        plan.complete(values, dims)
+    if operator.overload_body is not None and operator.overload_body(**bound(operator, values, args, plan)) is not NotImplemented:
+        return NotImplemented
+    for name, neutral in plan.neutral:
+        dims.pop(name, None)
+        if values.pop(name) is not neutral:
+            return NotImplemented
+    recording = recording and STATE.grad_enabled and operator.nondifferentiable is None
+    if recording and not plan.differentiable:
+        return NotImplemented
+    try:
+        if plan.elementwise and plain:
+            made = level.wrap(operator.fn(**values), dim)
+        else:
+            made = level.wrap(*_by_rule(level, plan, values, dims))
+    except (RuntimeError, IndexError, TypeError, ValueError):
+        return NotImplemented  # the full dispatch explains it in the shapes of one example
+    if operator.view:
+        RUNTIME["share"](made, first)
+    if recording:
+        given = dict(zip(plan.names, args))
+        attach(operator, made, {name: level.lifted(given.get(name, values[name])) for name in values})
+    return made
+
+
+def bound(operator: Operator, values: dict[str, Any], args: tuple[Any, ...], plan: Plan) -> dict[str, Any]:
+    """All parameters of a call as the operator's other forms are asked about them."""
+    made = {**values, **dict(zip(plan.names, args))}
+    return {**made, "out": None} if operator.out else made
+
+
+def _by_rule(level: Any, plan: Plan, values: dict[str, Any], dims: dict[str, Any]) -> Any:
+    batch = Batch(plan.operator, values, dims, level.size, level.randomness)
+    return plan.rule(batch) if batch.names else (plan.operator.fn(**values), None)
+
+
+def run_dual(level: Any, operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: C901 - as above
+    """The same for a tensor of a level of forward mode: the result with its tangent, or NotImplemented."""
+    plan = plan_of(operator)
+    if plan is None or level.closed or level.by_hand or operator.overload_body or operator.nondifferentiable is not None:
+        return NotImplemented
+    first: Any = args[0]
+    push = find_pushforward(operator)
+    if push is None or len(args) > len(plan.names) or not level.enabled or type(first) is not Tensor:
+        return NotImplemented
+    home, dtype = first._key.device, first._array.dtype
+    values: dict[str, Any] = {}
+    tangents: dict[str, Any] = {}
+    recording = False
+    for name, value in zip(plan.names, args):
+        if type(value) is Tensor:
+            array, key = value._array, value._key
+            if key.device is not home or (plan.promotes and array.dtype is not dtype):
+                return NotImplemented
+            if key.level is not None and key.transform is level:
+                recording = recording or value._node is not None
+                values[name] = array.value
+                if array.tangent is not None:
+                    tangents[name] = array.tangent
+                continue
+            if value._node is not None or (key.level is not None and key.level > level.level):
+                return NotImplemented
+        elif type(value) not in _QUIET:
+            return NotImplemented
+        values[name] = value
+    if any(
+        value is not plan.quiet.get(name, value) or isinstance(value, Tensor) or name in values for name, value in kwargs.items()
+    ):
+        return NotImplemented
+    for name, default in plan.others.items():
+        values.setdefault(name, default)
+    if any(values.pop(name) is not neutral for name, neutral in plan.neutral):
+        return NotImplemented
+    recording = recording and STATE.grad_enabled
+    if recording and not plan.differentiable:
+        return NotImplemented
+    try:
+        result, tangent = push(operator, values, tangents) if tangents else (operator.fn(**values), None)
+    except (RuntimeError, IndexError, TypeError, ValueError):
+        return NotImplemented
+    made = level.wrap_results(operator, first, result, tangent)
+    if recording:
+        given = dict(zip(plan.names, args))
+        attach(operator, made, {name: level.lifted(given.get(name, values[name])) for name in values})
+    return made

@@ -1,0 +1,99 @@
+"""Calls inside transforms that leave out the full dispatch give what it gives, errors included."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tenfold
+from tenfold.autograd import quick_calls
+from tenfold.func import grad, jacfwd, jvp, vmap
+
+X = tenfold.tensor(np.random.default_rng(0).normal(size=(3, 4, 5)))
+Y = tenfold.tensor(np.random.default_rng(1).normal(size=(3, 4, 5)))
+
+CALLS: list[Any] = [
+    lambda x, y: x + y, lambda x, y: x.add(y, alpha=3), lambda x, y: x * 2.5,
+    lambda x, y: 2 - x, lambda x, y: x**2, lambda x, y: x.sum(), lambda x, y: x.sum(0), lambda x, y: x.sum((0, 1), keepdim=True),
+    lambda x, y: x.mean(-1), lambda x, y: x.sum(dtype=tenfold.float32), lambda x, y: x[0] + y, lambda x, y: x.sum() + y,
+    lambda x, y: x @ y.transpose(0, 1), lambda x, y: x[0] @ y.transpose(0, 1), lambda x, y: x @ y[0], lambda x, y: x[0] @ y[1],
+    lambda x, y: x.matmul(Y[0].T), lambda x, y: Y[0].T.matmul(x), lambda x, y: Y[0, 0] @ x.T, lambda x, y: Y[0] @ x[0],
+    lambda x, y: Y[0, 0] @ x[0], lambda x, y: Y[0].T[:, :1] @ x[:1], lambda x, y: x.unsqueeze(1) @ y.unsqueeze(2),
+    lambda x, y: x.unsqueeze(0).squeeze(0), lambda x, y: x.exp().softmax(-1), lambda x, y: x.float() + y,
+    lambda x, y: tenfold.where(x > 0, x, y), lambda x, y: x.clamp(min=0.1), lambda x, y: x > y, lambda x, y: x.round() + 1,
+    lambda x, y: tenfold.maximum(x, y), lambda x, y: x + tenfold.ones(5, dtype=tenfold.float64), lambda x, y: x.half() * 1e5,
+    lambda x, y: x.reshape(20).cumsum(0), lambda x, y: x.t().contiguous(), lambda x, y: x.view(2, 10),
+]  # fmt: skip
+
+
+def results(monkeypatch: pytest.MonkeyPatch, run: Any) -> tuple[Any, Any]:
+    quick = run()
+    monkeypatch.setattr(quick_calls, "plan_of", lambda operator: None)
+    return quick, run()
+
+
+def assert_alike(a: Any, b: Any) -> None:
+    assert a.dtype is b.dtype
+    assert a.shape == b.shape
+    np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-12 if a.dtype is tenfold.float64 else 1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("number", range(len(CALLS)))
+@pytest.mark.parametrize("in_dims", [(0, 0), (0, None), (1, 1), (None, 2)])
+def test_batches(number, in_dims, monkeypatch):
+    given = [t if d is not None else t[0] for t, d in zip((X, Y), in_dims)]
+    given = [t.movedim(0, d) if d else t for t, d in zip(given, in_dims)]
+    quick, full = results(monkeypatch, lambda: vmap(CALLS[number], in_dims=in_dims)(*given))
+    assert_alike(quick, full)
+    looped = tenfold.stack([CALLS[number](*[t[i] if d is not None else t[0] for t, d in zip((X, Y), in_dims)]) for i in range(3)])
+    assert_alike(quick, looped)
+
+
+@pytest.mark.parametrize("number", range(len(CALLS)))
+def test_tangents_and_gradients(number, monkeypatch):
+    def both() -> Any:
+        return jvp(CALLS[number], (X[0], Y[0]), (X[1], Y[1]))
+
+    (value, pushed), (full_value, full_pushed) = results(monkeypatch, both)
+    assert_alike(value, full_value)
+    if value.dtype.is_floating_point:
+        assert_alike(pushed, full_pushed)
+        monkeypatch.undo()
+
+        def slope(x: Any, y: Any) -> Any:
+            return CALLS[number](x, y).to(tenfold.float64).pow(2).sum()
+
+        assert_alike(*results(monkeypatch, lambda: vmap(grad(slope))(X, Y)))
+        monkeypatch.undo()
+        assert_alike(*results(monkeypatch, lambda: jacfwd(grad(slope))(X[0], Y[0])))
+
+
+def test_errors_are_told_in_the_shapes_of_one_example():
+    for wrong in (lambda x: x.sum(5), lambda x: x @ x, lambda x: x + tenfold.ones(7)):
+        with pytest.raises((RuntimeError, IndexError)) as inside:
+            vmap(wrong)(X)
+        with pytest.raises(type(inside.value)) as alone:
+            wrong(X[0])
+        assert str(inside.value) == str(alone.value)
+
+
+def test_views_inside_are_views():
+    def write(x: Any) -> Any:
+        x = x.clone()
+        x.unsqueeze(0).transpose(0, 1).mul_(2)
+        return x
+
+    assert_alike(vmap(write)(X), X * 2)
+
+
+def test_rules_that_come_later_are_found(monkeypatch):
+    from tenfold.autograd import batching
+
+    vmap(lambda x: x.exp())(X)
+    assert batching.PLANS
+    monkeypatch.setattr(batching, "BATCHING", {})
+    batching.batching(tenfold.op.exp)(lambda batch: (batch.call() * 0, batch.dims["input"]))
+    assert vmap(lambda x: x.exp())(X).sum().item() == 0
+    batching.PLANS.clear()
