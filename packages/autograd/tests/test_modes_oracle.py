@@ -12,7 +12,7 @@ import tenfold.utils.checkpoint
 torch = pytest.importorskip("torch")
 pytest.importorskip("tenfold.sparse")
 
-pytestmark = pytest.mark.filterwarnings("ignore:Sparse invariant checks:UserWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
 
 
 def views_in_inference_mode(lib: Any) -> Any:
@@ -148,3 +148,28 @@ def test_data_of_another_layout_is_refused():
     for lib in (tenfold, torch):
         with pytest.raises(RuntimeError, match="incompatible tensor type"):
             lib.ones(2).data = lib.ones(2).to_sparse()
+
+
+def test_forward_mode_is_off_inside_of_a_functions_forward():
+    for lib in (tenfold, torch):
+        seen: list[bool] = []
+
+        class Watching(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, x: Any, lib: Any = lib, seen: Any = seen) -> Any:
+                seen.append(lib.autograd.forward_ad._is_fwd_grad_enabled())
+                return x * 2
+
+            @staticmethod
+            def backward(ctx: Any, g: Any) -> Any:
+                return g * 2
+
+        Watching.apply(lib.ones(1, requires_grad=True))
+        assert (seen, lib.autograd.forward_ad._is_fwd_grad_enabled()) == ([False], True)
+
+
+def test_stored_values_are_outside_the_graph_and_blocks_may_be_squares():
+    for lib in (tenfold, torch):
+        x = lib.eye(4).to_sparse().requires_grad_()
+        assert not x._values().requires_grad
+        assert tuple(lib.eye(4).to_sparse_bsr(2).values().shape) == (2, 2, 2)

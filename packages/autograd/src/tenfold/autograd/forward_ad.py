@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tenfold.autograd.dual_level import DualLevel
+from tenfold.autograd.function import RUNNING
 from tenfold.autograd.recording import alias
 from tenfold.autograd.tangents import draws
 from tenfold.dispatch.runtime import STATE
@@ -83,9 +84,9 @@ def _innermost() -> DualLevel | None:
 
 
 def _is_fwd_grad_enabled() -> bool:
-    """Whether the innermost level pushes tangents on."""
+    """Whether the innermost level pushes tangents on; none does inside a custom Function's forward."""
     found = _innermost()
-    return found is None or found.enabled
+    return not RUNNING.forward and (found is None or found.enabled)
 
 
 class _set_fwd_grad_enabled:  # noqa: N801 - PyTorch's name

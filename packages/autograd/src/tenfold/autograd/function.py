@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import threading
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -295,6 +296,15 @@ class InplaceFunction(Function):
         self.inplace = inplace
 
 
+class _Running(threading.local):
+    """Whether this thread is inside of a custom Function's forward."""
+
+    forward = False
+
+
+RUNNING = _Running()
+
+
 def _own_backward(cls: Any) -> Any:
     if cls.backward is not Function.backward and cls.vjp is not Function.vjp:
         raise RuntimeError(
@@ -313,12 +323,16 @@ def run_recorded(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None 
     ctx = cls._node_class()
     ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
     recording = STATE.grad_enabled and any(ctx.needs_input_grad)
-    with no_grad():
-        if cls.setup_context is Function.setup_context:
-            results = cls.forward(ctx, *args, **(kwargs or {}))
-        else:
-            results = cls.forward(*args, **(kwargs or {}))
-            cls.setup_context(ctx, args, results)
+    outer, RUNNING.forward = RUNNING.forward, True
+    try:
+        with no_grad():
+            if cls.setup_context is Function.setup_context:
+                results = cls.forward(ctx, *args, **(kwargs or {}))
+            else:
+                results = cls.forward(*args, **(kwargs or {}))
+                cls.setup_context(ctx, args, results)
+    finally:
+        RUNNING.forward = outer
     single = not isinstance(results, tuple)
     outputs: tuple[Any, ...] = (results,) if single else results
     _check_dirty(ctx, args, outputs)

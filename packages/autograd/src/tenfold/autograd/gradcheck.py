@@ -424,6 +424,11 @@ class _Problem:
             try:
                 found = vmap(lambda t, place=place: tuple(self.pushed(place, t)))(stacked)
             except RuntimeError as error:
+                if "random operation" in str(error):
+                    raise GradcheckError(
+                        f"vmap: We do not yet support calling random operations inside of vmap. Please perform random operations "
+                        f"outside of vmap as a workaround. While computing batched forward gradients, got: {error}"
+                    ) from error
                 raise GradcheckError(f"While computing batched forward gradients, got: {error}") from error
             for n, batch in enumerate(found):
                 if not np.allclose(flat(batch), joined([e[n] for e in expected])):

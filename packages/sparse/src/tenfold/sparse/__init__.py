@@ -94,7 +94,7 @@ def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
 def log_softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """The logarithm of `softmax`."""
     x = softmax(input, dim, dtype=dtype)
-    return pointwise.mapped(x, x._values().log())
+    return pointwise.mapped(x, x._held.log())
 
 
 def _exponentials(input: Any, dim: int, dtype: Any) -> tuple[SparseTensor, Tensor, int, Tensor]:
@@ -105,7 +105,7 @@ def _exponentials(input: Any, dim: int, dtype: Any) -> tuple[SparseTensor, Tenso
         raise NotImplementedError(f"softmax: dimension {d} of the sparse tensor is dense")
     others = tenfold.cat([x._indices()[:d], x._indices()[d + 1 :]])
     unique, line = tenfold.unique(others, dim=1, return_inverse=True)
-    held, lines = x._values(), unique.shape[1]
+    held, lines = x._held, unique.shape[1]
     place = line.reshape(-1, *[1] * (held.ndim - 1)).expand_as(held)
     highest = held.detach().new_full((lines, *held.shape[1:]), float("-inf")).scatter_reduce(0, place, held.detach(), "amax")
     return x, line, lines, (held - highest[line]).exp()

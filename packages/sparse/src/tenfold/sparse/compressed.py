@@ -206,6 +206,7 @@ def _single(at: Tensor, held: Tensor, by_row: bool) -> tuple[Tensor, Tensor]:
 
 def compressed(x: Any, layout: Any, blocksize: Any = None, dense_dim: int | None = None) -> CompressedTensor:
     """A dense tensor, or one of coordinates, in a compressed layout."""
+    blocksize = (blocksize, blocksize) if isinstance(blocksize, int) else blocksize
     if (layout in BLOCKS) is not (blocksize is not None):
         word = "requires" if layout in BLOCKS else "does not take"
         raise RuntimeError(f"to_sparse: conversion to {layout_name(layout)} {word} blocksize, got {blocksize}")

@@ -54,8 +54,8 @@ class SparseTensor(Holding):
         return self._at
 
     def _values(self) -> Tensor:
-        """The values, of repeated coordinates too."""
-        return self._held
+        """The values, of repeated coordinates too, outside the graph."""
+        return self._held.detach()
 
     def _nnz(self) -> int:
         """The number of stored elements."""
