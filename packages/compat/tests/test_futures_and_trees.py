@@ -26,9 +26,9 @@ def test_errors_pass_through_futures():
     assert not together.done()
     later.set_result(0)
     assert together.done()
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(RuntimeError, match="running the callback: ZeroDivisionError"):
         following.wait()
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(RuntimeError, match="running the callback: ZeroDivisionError"):
         wait_all([later, following])
     with pytest.raises(RuntimeError, match="not completed"):
         Future().value()

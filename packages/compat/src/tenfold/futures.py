@@ -26,6 +26,9 @@ class Future:
     def __init__(self, *, devices: Any = None) -> None:
         self._future: concurrent.futures.Future[Any] = concurrent.futures.Future()
 
+    def __reduce__(self) -> Any:
+        raise RuntimeError("Can not pickle torch.futures.Future: its value may not be there yet; send what wait() gives")
+
     def done(self) -> bool:
         """Whether the value, or an error in its place, is there."""
         return self._future.done()
@@ -54,7 +57,9 @@ class Future:
         try:
             complete(what)
         except concurrent.futures.InvalidStateError:
-            raise RuntimeError("Future can only be marked completed once: it has a value already") from None
+            raise RuntimeError(
+                "Attempting to mark a completed Future as complete again. Note that a Future can only be marked completed once."
+            ) from None
 
     def add_done_callback(self, callback: Callable[[Future], Any]) -> None:
         """Call a function with this future when it is done, in the thread that completes it."""
@@ -68,7 +73,9 @@ class Future:
             try:
                 result = callback(done)
             except Exception as error:  # noqa: BLE001 - whoever waits for the following future meets it
-                following.set_exception(error)
+                told = RuntimeError(f"Got the following error when running the callback: {type(error).__name__}: {error}")
+                told.__cause__ = error
+                following.set_exception(told)
             else:
                 following.set_result(result)
 

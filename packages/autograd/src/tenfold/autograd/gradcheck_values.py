@@ -22,7 +22,7 @@ def filled(x: Any) -> Any:
     dense = x.detach().to_dense()
     blocksize = x._held.shape[x._places.ndim : x._places.ndim + 2] if "bs" in x.layout.name else None
     places = arange(1, dense.numel() + 1).reshape(dense.shape)
-    full = places.to_sparse(x.sparse_dim()) if x.is_sparse else places.to_sparse(layout=x.layout, blocksize=blocksize)
+    full: Any = places.to_sparse(x.sparse_dim()) if x.is_sparse else places.to_sparse(layout=x.layout, blocksize=blocksize)
     values = dense.reshape(-1)[full._held - 1]
     return full._gradient(values.requires_grad_(x.requires_grad))
 

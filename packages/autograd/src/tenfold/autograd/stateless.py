@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from tenfold.ops.indexing.joining import stack
 from tenfold.tensor.tensor import Tensor
+
+_NOTHING = object()
 
 
 def functional_call(
@@ -19,8 +21,10 @@ def functional_call(
     What the module assigns to a buffer meanwhile is in the dictionary afterwards.
 
     The tensors are given by their names in `named_parameters()` and `named_buffers()`, in one dictionary or several that
-    share no key. `tie_weights`: a tensor that the module has under several names is replaced under all of them.
-    Raises RuntimeError with `strict` for missing or unexpected names, ValueError for a name given twice.
+    share no key. `tie_weights`: a tensor that the module has under several names is replaced under all of them. A name that the
+    module does not have is an attribute of it during the call.
+    Raises RuntimeError with `strict` for missing or unexpected names, ValueError for a name given twice, TypeError for what is
+    no tensor.
 
     >>> from types import SimpleNamespace
     >>> import tenfold
@@ -35,13 +39,17 @@ def functional_call(
     """
     given = _merged(parameter_and_buffer_dicts)
     arguments = () if args is None else args if isinstance(args, tuple) else (args,)
+    values: Iterable[Any] = given.values()
+    for value in values:
+        if value is not None and not isinstance(value, Tensor):
+            raise TypeError(f"functional_call: {value} is not an instance of torch.Tensor")
     owners = _owners(module)
+    complete = _with_ties(given, owners) if tie_weights else given
     if strict:
-        _check_names(module, given, owners)
-    unknown = [name for name in given if name not in owners]
-    if unknown:
-        raise RuntimeError(f"functional_call: {type(module).__name__} has no parameter or buffer {', '.join(map(repr, unknown))}")
-    with _swapped(_with_ties(given, owners) if tie_weights else given, owners, given):
+        _check_names(module, complete, owners)
+    for name in given.keys() - owners.keys():
+        owners[name] = _place_for(module, name)
+    with _swapped(complete, owners, given):
         return module(*arguments, **(kwargs or {}))
 
 
@@ -67,27 +75,71 @@ def _merged(dicts: Any) -> dict[str, Tensor]:
     return made
 
 
-def _owners(module: Any, prefix: str = "") -> dict[str, tuple[dict[str, Any], str]]:
+def _place_for(module: Any, name: str) -> tuple[Any, str]:
+    """Where a name leads that is not a parameter's or buffer's first one: to one by another way, or to an attribute."""
+    path, _, own = name.rpartition(".")
+    for part in path.split(".") if path else ():
+        if part not in module._modules:
+            raise AttributeError(f"functional_call: {name!r}: {type(module).__name__} has no attribute {part!r}")
+        module = module._modules[part]
+    now = getattr(module, own, None)
+    if now is not None and not isinstance(now, Tensor):
+        raise TypeError(f"functional_call: attribute `{own}`: {now} is not an instance of torch.Tensor")
+    tables = (table for table in (module._parameters, module._buffers) if own in table)
+    return next(tables, _Attributes(module)), own
+
+
+class _Attributes:
+    """A module's attributes as a dictionary; what is put there may become a parameter of the module, as by assignment."""
+
+    def __init__(self, module: Any) -> None:
+        self.module = module
+
+    def __contains__(self, name: str) -> bool:
+        return hasattr(self.module, name)
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self.module, name)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        setattr(self.module, name, value)
+
+    def get(self, name: str, default: Any) -> Any:
+        """The attribute, or the default."""
+        return getattr(self.module, name, default)
+
+    def pop(self, name: str, default: Any) -> None:
+        """Take the attribute away, if it is there."""
+        if hasattr(self.module, name):
+            delattr(self.module, name)
+
+
+def _owners(module: Any, prefix: str = "", above: tuple[Any, ...] = ()) -> dict[str, tuple[Any, str]]:
     """For each parameter and buffer: the dictionary of the module that holds it, and its name there."""
-    found: dict[str, tuple[dict[str, Any], str]] = {}
+    found: dict[str, tuple[Any, str]] = {}
+    if any(module is one for one in above):  # a module may refer to one that it is in
+        return found
     for table in (module._parameters, module._buffers):
         for name, value in table.items():
             if value is not None:
                 found[prefix + name] = (table, name)
     for name, child in module._modules.items():
         if child is not None:
-            found.update(_owners(child, f"{prefix}{name}."))
+            found.update(_owners(child, f"{prefix}{name}.", (*above, module)))
     return found
 
 
 def _check_names(module: Any, given: dict[str, Tensor], owners: dict[str, Any]) -> None:
     missing = [name for name in owners if name not in given]
     unexpected = [name for name in given if name not in owners]
-    if missing or unexpected:
-        raise RuntimeError(
-            f"Error(s) in functional_call of {type(module).__name__}: unexpected key(s): {', '.join(unexpected) or 'none'}; "
-            f"missing key(s): {', '.join(missing) or 'none'}"
-        )
+    told = [
+        f"{title} key(s): {', '.join(map(repr, sorted(names)))}."
+        for title, names in (("Unexpected", unexpected), ("Missing", missing))
+        if names
+    ]
+    if told:
+        lines = "\n\t".join(told)
+        raise RuntimeError(f"Error(s) in reparametrizing for {type(module).__name__}:\n\t{lines}")
 
 
 def _with_ties(given: dict[str, Tensor], owners: dict[str, Any]) -> dict[str, Tensor]:
@@ -101,18 +153,17 @@ def _with_ties(given: dict[str, Tensor], owners: dict[str, Any]) -> dict[str, Te
         if len(tied) > 1 and values:
             if any(v is not values[0] for v in values):
                 raise ValueError(
-                    f"functional_call: {', '.join(tied)} are one tied tensor but got different values; use tie_weights=False"
+                    f"functional_call got multiple values for keys {sorted(n for n in tied if n in given)}, which are tied. "
+                    f"Consider using tie_weights=False"
                 )
             made.update(dict.fromkeys(tied, values[0]))
     return made
 
 
 @contextmanager
-def _swapped(
-    values: dict[str, Tensor], owners: dict[str, tuple[dict[str, Any], str]], given: dict[str, Tensor]
-) -> Iterator[None]:
+def _swapped(values: dict[str, Tensor], owners: dict[str, tuple[Any, str]], given: dict[str, Tensor]) -> Iterator[None]:
     """The values in the modules' dictionaries, until the end of the block; then `given` has what became of its own."""
-    before = {name: owners[name][0][owners[name][1]] for name in values}
+    before = {name: owners[name][0].get(owners[name][1], _NOTHING) for name in values}
     try:
         for name, value in values.items():
             table, own = owners[name]
@@ -122,7 +173,10 @@ def _swapped(
         given.update({name: table[own] for name in given for table, own in [owners[name]] if own in table})
         for name, value in before.items():
             table, own = owners[name]
-            table[own] = value
+            if value is _NOTHING:
+                table.pop(own, None)
+            else:
+                table[own] = value
 
 
 def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor]]:

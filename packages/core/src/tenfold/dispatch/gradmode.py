@@ -138,8 +138,8 @@ class set_grad_enabled(_GradMode):  # noqa: N801 - PyTorch's name
         set_grad_enabled_here(self._called_from)  # as a decorator it must not act on its surroundings
         return super().__call__(function)
 
-    def clone(self) -> _GradMode:
-        return set_grad_enabled(self.mode)
+    def clone(self) -> Self:
+        return type(self)(self.mode)
 
 
 class inference_mode(_GradMode):  # noqa: N801 - PyTorch's name
@@ -165,8 +165,8 @@ class inference_mode(_GradMode):  # noqa: N801 - PyTorch's name
         set_inference_here(self.__dict__["_outer"].pop())
         super().__exit__(*exc)
 
-    def clone(self) -> _GradMode:
-        return inference_mode(self.mode)
+    def clone(self) -> Self:
+        return type(self)(self.mode)
 
 
 def is_grad_enabled() -> bool:

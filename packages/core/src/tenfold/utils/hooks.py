@@ -32,6 +32,11 @@ class RemovableHandle:
         self.id = RemovableHandle.next_id
         RemovableHandle.next_id += 1
 
+    @property
+    def hooks_dict_ref(self) -> Callable[[], Any]:
+        """A function that gives the dictionary of hooks, or None when it is gone."""
+        return self._owners[0]
+
     def remove(self) -> None:
         """Takes the hook out; a second call does nothing."""
         for reference in self._owners:

@@ -232,7 +232,7 @@ def _run(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], called: set
         result = result if replacement is None else replacement
     if taps is not None:
         result = taps.wrap_outputs(result)
-    backward_hooks.attach_regular(module, GLOBAL, result)
+    backward_hooks.attach_regular(module, GLOBAL, args, result)
     return result
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
@@ -206,13 +207,22 @@ class StateDict:
 
 
 class BoundHook:
-    """A hook with its module in front; deepcopy and pickle keep the two together, which a closure could not."""
+    """A hook with its module in front; deepcopy and pickle keep the two together, which a closure could not.
+
+    The module has the hook, so the hook has it weakly: a circle would keep both until garbage is collected.
+    """
 
     def __init__(self, hook: Hook, module: Any) -> None:
-        self.hook, self.module = hook, module
+        self.hook, self._module = hook, None if module is None else weakref.ref(module)
 
     def __call__(self, *args: Any) -> Any:
-        return self.hook(*args) if self.module is None else self.hook(self.module, *args)
+        return self.hook(*args) if self._module is None else self.hook(self._module(), *args)
+
+    def __getstate__(self) -> tuple[Hook, Any]:
+        return self.hook, None if self._module is None else self._module()
+
+    def __setstate__(self, state: tuple[Hook, Any]) -> None:
+        self.__init__(*state)  # type: ignore[misc] # the same two
 
 
 class _Loading:
@@ -261,7 +271,7 @@ def _load_tensor(module: Any, name: str, current: Tensor, key: str, value: Any, 
     """Puts `value` into the module's tensor `name`, or appends to `error_msgs` why it cannot."""
     if not isinstance(value, Tensor):
         error_msgs.append(
-            f'While copying the parameter named "{key}", expected a Tensor or Tensor-like object from checkpoint '
+            f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint '
             f"but received {type(value)}"
         )
         return
@@ -276,8 +286,8 @@ def _load_tensor(module: Any, name: str, current: Tensor, key: str, value: Any, 
         return
     if not assign and current.is_meta and not value.is_meta:
         warnings.warn(
-            f"load_state_dict: {key} is on the meta device, which has no data to copy into. Use to_empty() first, or "
-            "assign=True.",
+            f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current model, which has "
+            "no data to copy into; use to_empty() first, or assign=True.",
             stacklevel=4,
         )
     swap, action = (True, "swapping") if get_swap_module_params_on_conversion() else (False, "copying")

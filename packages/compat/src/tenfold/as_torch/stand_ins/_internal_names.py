@@ -19,7 +19,7 @@ def _check_with(error_type: type[BaseException], cond: Any, message: Callable[[]
         raise error_type(message())
 
 
-def _check_tensor_all_with(error_type: type[BaseException], cond: Tensor, message: Callable[[], str]) -> None:
+def _check_tensor_all_with(error_type: type[BaseException], cond: Any, message: Callable[[], str]) -> None:
     """Raise an error of a type unless a condition holds for all elements.
 
     >>> _check_tensor_all_with(ValueError, tenfold.tensor([True, False]), lambda: "one is false")

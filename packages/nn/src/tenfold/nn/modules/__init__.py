@@ -73,17 +73,41 @@ def _show(path: str, files: tuple[str, ...]) -> None:
 for _path, _files in _FILES.items():
     _show(_path, _files)
 
-# PyTorch's names of the tables of hooks for all modules, which libraries run where they register parameters themselves.
-globals()["module"].__dict__.update(
-    _EXTRA_STATE_KEY_SUFFIX=EXTRA_STATE_KEY,
-    _global_parameter_registration_hooks=GLOBAL.parameter_registration,
-    _global_buffer_registration_hooks=GLOBAL.buffer_registration,
-    _global_module_registration_hooks=GLOBAL.module_registration,
-    _global_forward_pre_hooks=GLOBAL.forward_pre,
-    _global_forward_hooks=GLOBAL.forward,
-    _global_backward_pre_hooks=GLOBAL.backward_pre,
-    _global_backward_hooks=GLOBAL.backward,
-)
+# PyTorch's names of the tables of hooks for all modules, which libraries run where they register parameters themselves, and
+# which programs replace to forget all hooks.
+_TABLES = {
+    f"_global_{ours}_hooks{more}": attribute
+    for ours, more, attribute in (
+        ("parameter_registration", "", "parameter_registration"),
+        ("buffer_registration", "", "buffer_registration"),
+        ("module_registration", "", "module_registration"),
+        ("forward_pre", "", "forward_pre"),
+        ("forward", "", "forward"),
+        ("forward", "_with_kwargs", "forward_with_kwargs"),
+        ("forward", "_always_called", "forward_always_called"),
+        ("backward_pre", "", "backward_pre"),
+        ("backward", "", "backward"),
+    )
+} | {"_global_is_full_backward_hook": "is_full_backward"}
+
+
+class _WithTables(ModuleType):
+    """`nn.modules.module`, whose tables of hooks are those in force, whoever replaces them."""
+
+    def __getattr__(self, name: str) -> object:
+        if name in _TABLES:
+            return getattr(GLOBAL, _TABLES[name])
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in _TABLES:
+            setattr(GLOBAL, _TABLES[name], value)
+        else:
+            super().__setattr__(name, value)
+
+
+globals()["module"].__class__ = _WithTables
+globals()["module"]._EXTRA_STATE_KEY_SUFFIX = EXTRA_STATE_KEY
 
 _layers = {
     name: value

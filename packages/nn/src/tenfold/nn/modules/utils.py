@@ -43,3 +43,21 @@ def _list_with_default(out_size: Any, defaults: list[int]) -> Any:
         raise ValueError(f"Input dimension should be at least {len(out_size) + 1}")
     given = defaults[-len(out_size) :]
     return [default if size is None else size for size, default in zip(out_size, given)]
+
+
+def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
+    """Take a prefix such as "module." from the names in a state_dict, in place; names without it stay.
+
+    >>> state = {"module.weight": 1, "bias": 2}
+    >>> consume_prefix_in_state_dict_if_present(state, "module.")
+    >>> state
+    {'weight': 1, 'bias': 2}
+    """
+    renamed = {key.removeprefix(prefix): value for key, value in state_dict.items()}
+    state_dict.clear()
+    state_dict.update(renamed)
+    metadata = getattr(state_dict, "_metadata", None)
+    if metadata is not None:  # the same for the modules, the one at the top being the prefix without its dot
+        kept = {"" if key == prefix.removesuffix(".") else key.removeprefix(prefix): value for key, value in metadata.items()}
+        metadata.clear()
+        metadata.update(kept)

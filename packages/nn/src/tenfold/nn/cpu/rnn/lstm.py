@@ -92,7 +92,7 @@ def fused_lstm_grad(
     """
     quarters = _quarters(gates, batch_sizes)
     before = np.concatenate(previous(cells, cx, batch_sizes, reverse))
-    inner, of_cell, h = _slopes(quarters, *(v.reshape(quarters.shape[1:]) for v in (cells, before)), w_hr is not None)
+    inner, of_cell, h = _slopes(quarters, cells.reshape(quarters.shape[1:]), before.reshape(quarters.shape[1:]), w_hr is not None)
     flat = inner.reshape(len(inner), 4 * cx.shape[1])
     d_out = np.empty((len(h), hx.shape[1]), inner.dtype)
     d_h, d_c, spare = np.array(grad_h, order="C"), np.array(grad_c, order="C"), np.empty(cx.shape, inner.dtype)

@@ -35,12 +35,12 @@ def fused_gru(
     tensor([[0.5000],
             [0.2500]])
     """
-    given = [None if v is None else widened(v) for v in (input, hx, w_ih, w_hh, b_ih, b_hh)]
-    (output, gates, _), (last,) = _steps(*given, walk(batch_sizes, reverse))
+    given: list[Any] = [None if v is None else widened(v) for v in (input, hx, w_ih, w_hh, b_ih, b_hh)]
+    (output, gates, _), (last,) = _steps(walk(batch_sizes, reverse), *given)
     return output.to(input.dtype), last.to(input.dtype), gates
 
 
-def _steps(x: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, steps: Walk) -> tuple[list[Tensor], tuple[Tensor, ...]]:
+def _steps(steps: Walk, x: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> tuple[list[Tensor], tuple[Tensor, ...]]:
     """The outputs and gates of all steps, and the state that each started from; and the last state."""
 
     def step(from_input: Tensor, h: Tensor) -> Any:
@@ -80,9 +80,9 @@ def fused_gru_grad(
     >>> tenfold.op.fused_gru_grad(out * 0, last + 0.75, *x, out, gates, [1, 1], False)[1]
     tensor([[0.2500]])
     """
-    given = [None if v is None else widened(v) for v in (input, hx, w_ih, w_hh, b_ih, b_hh)]
+    given: list[Any] = [None if v is None else widened(v) for v in (input, hx, w_ih, w_hh, b_ih, b_hh)]
     steps = walk(batch_sizes, reverse)
-    (_, gates, before), _ = _steps(*given, steps)
+    (_, gates, before), _ = _steps(steps, *given)
     w_hh = widened(w_hh).conj()
 
     def step(flow: Any, gates: Tensor, before: Tensor) -> Any:

@@ -38,14 +38,15 @@ def fused_lstm(
     >>> tenfold.op.fused_lstm(tenfold.ones(2, 1), zero, zero + 1, w, w, None, None, None, [1, 1], False)[2]
     tensor([[0.2500]])
     """
-    given = [None if v is None else widened(v) for v in (input, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr)]
-    (output, *gates, cells, _), (h, c) = _steps(*given, walk(batch_sizes, reverse))
+    given: list[Any] = [None if v is None else widened(v) for v in (input, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr)]
+    steps = walk(batch_sizes, reverse)
+    (output, *gates, cells, _), (h, c) = _steps(steps, *given)
     by_step = tf.cat([gate[rows] for rows, _ in walk(batch_sizes, False) for gate in gates])
     return output.to(input.dtype), h.to(input.dtype), c.to(input.dtype), by_step, cells
 
 
 def _steps(
-    x: Any, h: Any, c: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, w_hr: Any, steps: Walk
+    steps: Walk, x: Any, h: Any, c: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, w_hr: Any
 ) -> tuple[list[Tensor], tuple[Tensor, ...]]:
     """The outputs, i, f, g, o and c of all steps, and the c that each started from; and the last state."""
 
@@ -90,9 +91,9 @@ def fused_lstm_grad(
     >>> tenfold.op.fused_lstm_grad(out * 0, h * 0, c + 0.75, *x, gates, cells, [1, 1], False)[2]
     tensor([[0.2500]])
     """
-    given = [None if v is None else widened(v) for v in (input, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr)]
+    given: list[Any] = [None if v is None else widened(v) for v in (input, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr)]
     steps = walk(batch_sizes, reverse)
-    (_, *saved), _ = _steps(*given, steps)
+    (_, *saved), _ = _steps(steps, *given)
     w_hh, w_hr = widened(w_hh).conj(), None if w_hr is None else widened(w_hr).conj()
 
     def step(flow: Any, i: Tensor, f: Tensor, g: Tensor, o: Tensor, c: Tensor, before: Tensor) -> Any:

@@ -34,7 +34,8 @@ def fused_rnn(
     tensor([[2.],
             [3.]])
     """
-    x, h, w_ih, w_hh, b_ih, b_hh = (None if v is None else widened(v) for v in (input, hx, w_ih, w_hh, b_ih, b_hh))
+    given: list[Any] = [None if v is None else widened(v) for v in (input, hx, w_ih, w_hh, b_ih, b_hh)]
+    x, h, w_ih, w_hh, b_ih, b_hh = given
     activation = tf.relu if relu else tf.tanh
 
     def step(from_input: Tensor, h: Tensor) -> Any:
