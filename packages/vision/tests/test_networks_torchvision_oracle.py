@@ -25,6 +25,9 @@ FORWARD = {
     "shufflenet_v2_x0_5": ({}, 48), "squeezenet1_0": ({}, 49), "squeezenet1_1": ({}, 49),
     "swin_t": ({}, 100), "swin_v2_t": ({}, 100),
     "vit_b_32": ({"image_size": 64}, 64),
+    "lraspp_mobilenet_v3_large": ({"weights_backbone": None}, 48),
+    "deeplabv3_mobilenet_v3_large": ({"weights_backbone": None, "aux_loss": True}, 64),
+    "mc3_18": ({}, 24), "r2plus1d_18": ({}, 24),
 }  # fmt: skip
 
 
@@ -52,9 +55,12 @@ def test_result(name: str) -> None:
     fill(torch_model)
     model = models.get_model(name, **options).double().eval()
     model.load_state_dict({key: tenfold.from_numpy(value.numpy()) for key, value in torch_model.state_dict().items()})
-    x = np.random.default_rng(1).standard_normal((2, 3, side, side))
+    frames = (4,) if name.endswith("_18") and "net" not in name else ()
+    x = np.random.default_rng(1).standard_normal((2, 3, *frames, side, side))
     with torch.no_grad(), tenfold.no_grad():
-        expected = torch_model(torch.from_numpy(x)).numpy()
-        found = model(tenfold.from_numpy(x)).numpy()
-    assert np.abs(expected).max() > 1e-3
-    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
+        expected, found = torch_model(torch.from_numpy(x)), model(tenfold.from_numpy(x))
+    parts = expected if isinstance(expected, dict) else {"": expected}
+    for part, values in parts.items():
+        mine = found[part] if part else found
+        assert values.abs().max() > 1e-3
+        np.testing.assert_allclose(mine.numpy(), values.numpy(), rtol=1e-6, atol=1e-6 * float(values.abs().max()), err_msg=part)

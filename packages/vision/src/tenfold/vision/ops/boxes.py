@@ -13,20 +13,31 @@ from tenfold.tensor.tensor import host
 FORMATS = ("xyxy", "xywh", "cxcywh")
 
 
-def _upcast(values: Tensor) -> Tensor:
-    """Wide enough to multiply without overflow: float32 or float64, int32 or int64."""
+def upcast(values: Tensor) -> Tensor:
+    """The values as they are, or wide enough to multiply without overflow: float32 or float64, int32 or int64."""
     if values.is_floating_point():
         return values if values.dtype in (tenfold.float32, tenfold.float64) else values.float()
     return values if values.dtype in (tenfold.int32, tenfold.int64) else values.int()
 
 
-def box_area(boxes: Tensor) -> Tensor:
-    """Width times height of every box: (N, 4) -> (N,).
+def _require_format(operator: str, fmt: str) -> None:
+    if fmt not in FORMATS:
+        raise ValueError(f"{operator}: Unsupported box format {fmt!r}; known: {FORMATS}")
+
+
+def box_area(boxes: Tensor, fmt: str = "xyxy") -> Tensor:
+    """Width times height of every box, given as `box_convert` names it: (N, 4) -> (N,).
 
     >>> box_area(tenfold.tensor([[0.0, 0.0, 2.0, 3.0]]))
     tensor([6.])
+
+    Raises:
+        ValueError: an unknown format.
     """
-    wide = _upcast(boxes)
+    _require_format("box_area", fmt)
+    wide = upcast(boxes)
+    if fmt != "xyxy":
+        return wide[..., 2] * wide[..., 3]
     return (wide[..., 2] - wide[..., 0]) * (wide[..., 3] - wide[..., 1])
 
 
@@ -34,18 +45,19 @@ def _overlap(boxes1: Tensor, boxes2: Tensor) -> tuple[Tensor, Tensor]:
     """Intersection and union of every pair: two (N, M)."""
     upper_left = tenfold.maximum(boxes1[:, None, :2], boxes2[None, :, :2])
     lower_right = tenfold.minimum(boxes1[:, None, 2:], boxes2[None, :, 2:])
-    sides = _upcast(lower_right - upper_left).clamp(min=0)  # (N, M, 2)
+    sides = upcast(lower_right - upper_left).clamp(min=0)  # (N, M, 2)
     shared = sides[..., 0] * sides[..., 1]
     return shared, box_area(boxes1)[:, None] + box_area(boxes2)[None, :] - shared
 
 
-def box_iou(boxes1: Tensor, boxes2: Tensor) -> Tensor:
-    """Intersection over union of every pair: (N, 4), (M, 4) -> (N, M).
+def box_iou(boxes1: Tensor, boxes2: Tensor, fmt: str = "xyxy") -> Tensor:
+    """Intersection over union of every pair, given as `box_convert` names it: (N, 4), (M, 4) -> (N, M).
 
     >>> box_iou(tenfold.tensor([[0.0, 0.0, 2.0, 2.0]]), tenfold.tensor([[1.0, 0.0, 3.0, 2.0]]))
     tensor([[0.3333]])
     """
-    shared, union = _overlap(boxes1, boxes2)
+    _require_format("box_iou", fmt)
+    shared, union = _overlap(_to_corners(boxes1, fmt), _to_corners(boxes2, fmt))
     return shared / union
 
 
@@ -57,7 +69,7 @@ def generalized_box_iou(boxes1: Tensor, boxes2: Tensor) -> Tensor:
     shared, union = _overlap(boxes1, boxes2)
     upper_left = tenfold.minimum(boxes1[:, None, :2], boxes2[None, :, :2])
     lower_right = tenfold.maximum(boxes1[:, None, 2:], boxes2[None, :, 2:])
-    sides = _upcast(lower_right - upper_left).clamp(min=0)
+    sides = upcast(lower_right - upper_left).clamp(min=0)
     enclosing = sides[..., 0] * sides[..., 1]
     return shared / union - (enclosing - union) / enclosing
 
@@ -127,7 +139,7 @@ def nms(boxes: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
             f"nms: expected boxes of shape (N, 4) and scores of shape (N,), got {tuple(boxes.shape)} and {tuple(scores.shape)}"
         )
     order = tenfold.argsort(scores.detach(), descending=True, stable=True)
-    kept = _kept(host(_upcast(boxes.detach())), host(order), iou_threshold)
+    kept = _kept(host(upcast(boxes.detach())), host(order), iou_threshold)
     return order[tenfold.from_numpy(kept).to(order.device)]
 
 
@@ -174,7 +186,7 @@ def batched_nms(boxes: Tensor, scores: Tensor, idxs: Tensor, iou_threshold: floa
     for category in tenfold.unique(idxs).tolist():
         members = tenfold.where(idxs == category)[0]
         kept.append(members[nms(boxes[members], scores[members], iou_threshold)])
-    found = tenfold.cat(kept)
+    found: Tensor = tenfold.cat(kept).sort().values  # of equal scores the first comes first
     return found[tenfold.argsort(scores[found], descending=True, stable=True)]
 
 

@@ -59,7 +59,7 @@ def drop_block2d(
     Shape: (N, C, H, W) in and out; blocks are of ``block_size`` or, if that is larger, of the picture's smaller side.
 
     Raises:
-        ValueError: ``p`` is not in 0..1, or the input is not 4-d.
+        ValueError: ``p`` is not in 0..1, the block even, or the input not 4-d.
 
     Source: G. Ghiasi, T.-Y. Lin, Q. V. Le, DropBlock, arXiv:1810.12890, algorithm 1.
     """
@@ -84,6 +84,8 @@ def _drop_blocks(
         raise ValueError(f"{operator}: drop probability has to be between 0 and 1, but got {p}.")
     if input.ndim != rank + 2:
         raise ValueError(f"{operator}: input should be {rank + 2} dimensional. Got {input.ndim} dimensions.")
+    if block_size % 2 == 0:
+        raise ValueError(f"{operator}: block size should be odd. Got {block_size} which is even.")
     if not training or p == 0.0:
         return input
     sizes = input.shape[2:]
@@ -96,8 +98,6 @@ def _drop_blocks(
     noise = nn.functional.pad(corners, [side // 2] * 2 * rank, value=0)
     pool = max_pool2d if rank == 2 else max_pool3d
     noise = 1 - pool(noise, kernel_size=[side] * rank, stride=[1] * rank, padding=[side // 2] * rank)
-    # an even block covers one row more than the map has
-    noise = noise[(..., *(slice(size) for size in sizes))]
     scale = noise.numel() / (eps + noise.sum())
     return input.mul_(noise).mul_(scale) if inplace else input * noise * scale
 
