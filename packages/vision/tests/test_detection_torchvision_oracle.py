@@ -1,0 +1,74 @@
+"""Detectors against torchvision's: losses and gradients while training, detections afterwards, from the same parameters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tenfold
+from tenfold.vision.models import detection
+
+torch = pytest.importorskip("torch")
+torchvision = pytest.importorskip("torchvision", exc_type=(ImportError, RuntimeError))
+if not torchvision.extension._has_ops():
+    pytest.skip("torchvision's compiled operators do not load", allow_module_level=True)
+
+SMALL = {"weights": None, "weights_backbone": None, "num_classes": 3, "min_size": 64, "max_size": 96}
+FAST = {"rpn_pre_nms_top_n_train": 60, "rpn_post_nms_top_n_train": 40, "rpn_pre_nms_top_n_test": 60}
+FAST |= {"rpn_post_nms_top_n_test": 20}
+NAMES = ["fasterrcnn_mobilenet_v3_large_fpn", "fasterrcnn_resnet50_fpn", "maskrcnn_resnet50_fpn"]
+
+
+def pair(name):
+    torch.manual_seed(0)
+    theirs = getattr(torchvision.models.detection, name)(**SMALL, **FAST, box_score_thresh=0.2).double()
+    ours = getattr(detection, name)(**SMALL, **FAST, box_score_thresh=0.2).double()
+    ours.load_state_dict({key: tenfold.from_numpy(value.numpy()) for key, value in theirs.state_dict().items()})
+    return ours, theirs
+
+
+def pictures(masks):
+    rng = np.random.default_rng(0)
+    images = [rng.random((3, 60, 80)), rng.random((3, 72, 50))]
+    targets = [
+        {"boxes": np.array([[5.0, 6.0, 40.0, 50.0], [30.0, 10.0, 70.0, 55.0]]), "labels": np.array([1, 2])},
+        {"boxes": np.array([[3.0, 20.0, 30.0, 60.0]]), "labels": np.array([2])},
+    ]
+    for image, target in zip(images, targets, strict=True):
+        if masks:
+            target["masks"] = (rng.random((len(target["labels"]), *image.shape[1:])) > 0.5).astype(np.uint8)
+    return images, targets
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_losses_and_gradients(name):
+    ours, theirs = pair(name)
+    images, targets = pictures("mask" in name)
+    tenfold.manual_seed(1)
+    torch.manual_seed(1)
+    found = ours([tenfold.from_numpy(i) for i in images], [{k: tenfold.from_numpy(v) for k, v in t.items()} for t in targets])
+    expected = theirs([torch.from_numpy(i) for i in images], [{k: torch.from_numpy(v) for k, v in t.items()} for t in targets])
+    assert set(found) == set(expected)
+    for key, value in expected.items():
+        np.testing.assert_allclose(float(found[key]), float(value.detach()), rtol=1e-6, err_msg=key)
+    sum(found.values()).backward()
+    sum(expected.values()).backward()
+    mine = dict(ours.named_parameters())
+    for key, parameter in theirs.named_parameters():
+        if parameter.grad is not None:
+            scale = float(parameter.grad.abs().max())
+            np.testing.assert_allclose(mine[key].grad.numpy(), parameter.grad.numpy(), atol=1e-6 * scale + 1e-12, err_msg=key)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_detections(name):
+    ours, theirs = pair(name)
+    images, _ = pictures(False)
+    with torch.no_grad(), tenfold.no_grad():
+        found = ours.eval()([tenfold.from_numpy(i) for i in images])
+        expected = theirs.eval()([torch.from_numpy(i) for i in images])
+    assert sum(len(detections["boxes"]) for detections in expected) > 0
+    for mine, other in zip(found, expected, strict=True):
+        assert set(mine) == set(other)
+        for key, value in other.items():
+            np.testing.assert_allclose(mine[key].numpy(), value.numpy(), atol=1e-6, err_msg=key)
