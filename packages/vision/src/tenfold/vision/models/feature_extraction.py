@@ -24,8 +24,8 @@ class IntermediateLayerGetter(nn.ModuleDict):
 
     >>> body = IntermediateLayerGetter(nn.Sequential(nn.ReLU(), nn.Flatten(0), nn.Identity()), {"0": "positive"})
     >>> import tenfold
-    >>> body(tenfold.tensor([-1.0, 2.0]))
-    OrderedDict({'positive': tensor([0., 2.])})
+    >>> body(tenfold.tensor([-1.0, 2.0]))["positive"]
+    tensor([0., 2.])
 
     Raises:
         ValueError: a name is not a child's.

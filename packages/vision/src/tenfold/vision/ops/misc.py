@@ -103,8 +103,8 @@ class Conv2dNormActivation(_ConvNormActivation):
 
     Shape: (N, in_channels, H, W) -> (N, out_channels, H / stride, W / stride).
 
-    >>> Conv2dNormActivation(3, 8, stride=2)(tenfold.zeros(1, 3, 4, 4)).shape
-    Size([1, 8, 2, 2])
+    >>> tuple(Conv2dNormActivation(3, 8, stride=2)(tenfold.zeros(1, 3, 4, 4)).shape)
+    (1, 8, 2, 2)
     """
 
     convolution = nn.Conv2d
@@ -218,8 +218,8 @@ class MLP(nn.Sequential):
 class Permute(nn.Module):
     """`Tensor.permute` as a module.
 
-    >>> Permute([1, 0])(tenfold.zeros(2, 3)).shape
-    Size([3, 2])
+    >>> tuple(Permute([1, 0])(tenfold.zeros(2, 3)).shape)
+    (3, 2)
     """
 
     def __init__(self, dims: Sequence[int]) -> None:

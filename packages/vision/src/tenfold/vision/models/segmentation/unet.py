@@ -30,8 +30,8 @@ class UNet(nn.Module):
 
     Source: O. Ronneberger, P. Fischer, T. Brox, U-Net, arXiv:1505.04597.
 
-    >>> UNet(1, 3, widths=(4, 8))(tenfold.zeros(1, 1, 6, 8)).shape
-    Size([1, 3, 6, 8])
+    >>> tuple(UNet(1, 3, widths=(4, 8))(tenfold.zeros(1, 1, 6, 8)).shape)
+    (1, 3, 6, 8)
     """
 
     def __init__(self, in_channels: int = 3, num_classes: int = 2, widths: Sequence[int] = (64, 128, 256, 512, 1024)) -> None:
