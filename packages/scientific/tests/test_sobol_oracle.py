@@ -78,3 +78,16 @@ def test_refused_numbers_of_points() -> None:
     engine.draw(3)
     with pytest.raises(ValueError, match=r"points require n to be a power of 2\. 3 points have been previously generated"):
         engine.draw_base2(3)
+
+
+def test_without_a_seed_the_default_generator_draws() -> None:
+    tenfold.manual_seed(4)
+    torch.manual_seed(4)
+    ours, theirs = engines(3, scramble=True)
+    assert ours.draw(4).tolist() == theirs.draw(4).tolist()
+    assert tenfold.rand(2).tolist() == torch.rand(2).tolist()
+
+
+def test_the_first_point_has_the_default_dtypes_precision() -> None:
+    ours, theirs = engines(3, scramble=True, seed=3)
+    assert ours.draw(3, dtype=tenfold.float64).tolist() == theirs.draw(3, dtype=torch.float64).tolist()

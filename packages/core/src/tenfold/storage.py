@@ -31,6 +31,7 @@ def _storage_type_to_dtype_map() -> dict[str, Any]:
     return {name: d for d, name in _dtype_to_storage_type_map().items()}
 
 
+_StorageBase = UntypedStorage
 _storage_classes = {*STORAGES.values(), UntypedStorage, TypedStorage}
 
 

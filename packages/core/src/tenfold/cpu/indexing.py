@@ -49,14 +49,61 @@ def in_our_words(error: IndexError) -> IndexError:
 @kernel(op.index, device="cpu")
 def index(input: Any, indices: Any) -> Any:
     try:
-        if len(indices) == 1 and input.ndim > 1 and indices[0].dtype == np.int64 and input.flags.c_contiguous:
-            return input.take(indices[0], 0)  # whole rows: several times faster than the general way
-        return input[as_index(indices)]
+        *before, last = indices
+        if input.ndim > 1 and last is not None and last.dtype == np.int64 and input.flags.c_contiguous and not _any_of(before):
+            return input.take(last, len(before))  # whole rows: several times faster than the general way
+        found = input[as_index(indices)]
+        return found if found.flags.c_contiguous and input.flags.c_contiguous else _as_iterated(found, input, indices)
     except IndexError as error:
         shape = _shape_of(input, indices)
         if shape is None or 0 not in shape:
             raise in_our_words(error) from None
         return np.empty(shape, input.dtype)  # nothing is looked up
+
+
+def _any_of(indices: list[Any]) -> bool:
+    return bool(indices) and any(i is not None for i in indices)
+
+
+def _as_iterated(found: Any, input: Any, indices: Any) -> Any:
+    """What was selected in the order of memory that PyTorch gives it, where NumPy puts the indexed dimensions first.
+
+    Dimensions that were not indexed keep the order of the input's strides, and the others their places.
+    """
+    if input.flags.c_contiguous:
+        return found.copy("C")
+    places: list[Any] = []
+    for i in indices:
+        places += [i] if i is None or i.dtype != np.bool_ else i.nonzero()
+    places += [None] * (input.ndim - len(places))
+    arrays = [i for i in places if i is not None]
+    kept = [n for n, i in enumerate(places) if i is None]
+    indexed = [n for n, i in enumerate(places) if i is not None]
+    width = found.ndim - len(kept)
+    first = indexed[0] if indexed[-1] - indexed[0] < len(indexed) else 0  # apart, they go to the front
+    before = sum(n < first for n in kept)
+    outer = [input.strides[n] for n in kept]
+    wide = np.broadcast_arrays(*arrays)
+    operands = [[*outer[:before], *[0] * width, *outer[before:]]]
+    operands += [[*[0] * before, *i.strides, *[0] * (len(kept) - before)] for i in wide]
+    axes = _from_fastest(operands, found.shape)[::-1]
+    return np.ascontiguousarray(found.transpose(axes)).transpose(np.argsort(axes))
+
+
+def _from_fastest(operands: list[list[int]], shape: tuple[int, ...]) -> list[int]:
+    """Dimensions by the operands' strides, the fastest first; a stride of 0 says nothing, and ties stay as they are."""
+    order = list(range(len(shape)))[::-1]
+    for i in range(1, len(order)):
+        at = i
+        for j in range(i - 1, -1, -1):
+            a, b = order[j], order[at]
+            told = [(s[a], s[b]) for s in operands if s[a] and s[b] and (s[a] != s[b] or shape[a] > shape[b])]
+            if told and told[0][0] < told[0][1]:
+                break
+            if told:
+                order[j], order[at] = order[at], order[j]
+                at = j
+    return order
 
 
 def _shape_of(input: Any, indices: Any, told: bool = False) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 
 from tenfold.ops.creation.factories import place
 from tenfold.ops.random.factories import randint
-from tenfold.random.generator import Generator
+from tenfold.random.generator import Generator, default_generator
 from tenfold.tensor.tensor import Tensor, host
 from tenfold.types.dtypes import dtype as Dtype, get_default_dtype, int64
 
@@ -45,7 +45,7 @@ class SobolEngine:
         shift = np.zeros(dimension, np.int64)
         if scramble:
             shift, self._directions = _scrambled(self._directions, seed)
-        self.shift = place(shift, None)
+        self.shift, self._default = place(shift, None), get_default_dtype()
         self.reset()
 
     @property
@@ -67,8 +67,9 @@ class SobolEngine:
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}, {self.dimension}]")
         points = self._next(n)
         kind = dtype or get_default_dtype()
-        exact = points.astype(np.float64) if kind.itemsize > 4 else points.astype(np.float32)
-        made: Tensor = place(exact / exact.dtype.type(2**self.MAXBIT), None).to(kind)
+        made: Tensor = place(_fractions(points, kind), None).to(kind)
+        if start == 0:  # PyTorch makes this one with the engine, in the default dtype
+            made[0] = place(_fractions(points[0], self._default), None)
         if out is None:
             return made
         out.resize_as_(made).copy_(made)
@@ -112,6 +113,12 @@ class SobolEngine:
         return f"{type(self).__name__}({', '.join(options)})"
 
 
+def _fractions(points: Any, kind: Dtype) -> Any:
+    """The integers as numbers between 0 and 1, in double precision where the dtype has more than four bytes."""
+    exact = points.astype(np.float64 if kind.itemsize > 4 else np.float32)
+    return exact / exact.dtype.type(2**SobolEngine.MAXBIT)
+
+
 def _lowest_zero(numbers: Any) -> Any:
     """The place of the lowest bit that is zero, in which the Gray code of a number differs from that of the next."""
     ones = numbers & ~(numbers + 1)  # all bits below it
@@ -132,11 +139,7 @@ def _directions(dimension: int) -> Any:
 
 def _scrambled(directions: Any, seed: int | None) -> tuple[Any, Any]:
     """(shift, direction numbers) after a random shift, and a random triangular matrix times the numbers' bits."""
-    generator = Generator()
-    if seed is None:
-        generator.seed()
-    else:
-        generator.manual_seed(seed)
+    generator = default_generator if seed is None else Generator().manual_seed(seed)
     dimension, bits = directions.shape
 
     def drawn(*shape: int) -> Any:

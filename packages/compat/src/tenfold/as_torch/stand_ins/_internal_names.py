@@ -61,6 +61,11 @@ def _softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int, input_
     return (product - output * product.sum(dim, keepdim=True)).to(input_dtype)
 
 
+def dsmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """`mm` of a sparse and a dense matrix, by an old name."""
+    return tenfold.mm(input, mat2)
+
+
 def get_device_module(device: Any = None) -> ModuleType:
     """The module `torch.TYPE` of a device; of the accelerator, else of the CPU, by default."""
     if isinstance(device, str):

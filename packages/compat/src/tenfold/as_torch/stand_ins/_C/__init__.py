@@ -26,6 +26,7 @@ globals().update(classes("PyTorchFileReader PyTorchFileWriter", "tenfold.load an
 globals().update(classes("Event Stream", "streams and events are those of torch.cuda, in the package tenfold-backend-cuda"))
 globals().update(classes("SymBool SymFloat SymInt", "sizes are known numbers here"))
 _TensorBase = TensorBase = tenfold.Tensor
+StorageBase = tenfold.UntypedStorage
 _TensorMeta = type(tenfold.Tensor)
 _has_cuda = _has_mps = _has_xpu = has_mkl = has_openmp = _has_distributed = False
 has_lapack = has_spectral = True

@@ -1,0 +1,71 @@
+"""The order of memory of what an index selects, against PyTorch's: programs take views of it."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import tenfold
+
+torch = pytest.importorskip("torch")
+
+I, J, M = [0, 2], [[1], [0]], [True, False, True]
+ALL = slice(None)
+
+
+def both(shape: tuple[int, ...], order: tuple[int, ...]) -> tuple[Any, Any]:
+    count = 1
+    for n in shape:
+        count *= n
+    return tuple(lib.arange(count).view(shape).permute(order) for lib in (tenfold, torch))
+
+
+def steps(x: Any) -> list[int]:
+    """The strides along which there are two elements."""
+    return [stride for stride, n in zip(x.stride(), x.shape, strict=True) if n > 1]
+
+
+def compare(ours: Any, theirs: Any, index: list[Any]) -> None:
+    libraries = ((tenfold, ours), (torch, theirs))
+    mine, its = (x[tuple(lib.tensor(i) if isinstance(i, list) else i for i in index)] for lib, x in libraries)
+    assert mine.tolist() == its.tolist()
+    assert steps(mine) == steps(its), index
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0), (2, 1, 0)])
+@pytest.mark.parametrize(
+    "index",
+    [
+        [I], [M], [ALL, I], [ALL, M], [ALL, ALL, I], [..., M], [I, ALL, I], [ALL, I, I], [ALL, J, I], [J], [ALL, None, J], [J, 1],
+        [slice(0, 2), J, slice(1, None)], [1, ALL, I], [None, ALL, J, ALL],
+    ],
+)  # fmt: skip
+def test_strides(index: list[Any], order: tuple[int, ...]) -> None:
+    compare(*both((3, 3, 3), order), index)
+
+
+def test_strides_of_random_selections() -> None:
+    drawn = random.Random(0)
+    for _ in range(200):
+        dims = drawn.randint(2, 4)
+        ours, theirs = both(tuple(drawn.randint(2, 4) for _ in range(dims)), tuple(drawn.sample(range(dims), dims)))
+        index: list[Any] = [drawn.choice([ALL, slice(0, 2), [0, 1, 1], [[1, 0], [0, 1]]]) for _ in range(dims)]
+        if any(isinstance(i, list) and len({len(str(j)) for j in index if isinstance(j, list)}) == 1 for i in index):
+            compare(ours, theirs, index)
+
+
+def test_a_mask_of_several_dimensions() -> None:
+    ours, theirs = both((3, 3, 2), (0, 1, 2))
+    mask = [[True, False, True], [False, True, False], [True, True, False]]
+    compare(ours, theirs, [mask])
+    ours, theirs = both((2, 3, 3), (0, 1, 2))
+    compare(ours, theirs, [ALL, mask])
+
+
+def test_a_selection_of_columns_can_be_viewed() -> None:
+    edges = tenfold.arange(12).view(2, 6)
+    kept = edges[:, edges[0] > 2]
+    assert kept.is_contiguous()
+    assert kept.view(-1).tolist() == [3, 4, 5, 9, 10, 11]
