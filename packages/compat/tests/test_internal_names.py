@@ -195,6 +195,7 @@ assert torch._C._get_accelerator().type in ("cpu", "cuda")
 assert torch.get_device_module("cpu") is torch.cpu
 assert repr(torch.qint8) == "torch.qint8" and {torch.qint8: 1}[torch.qint8] == 1
 assert torch.jit._overload(len) is len
+assert torch._guards.detect_fake_mode([x]) is None and torch._guards.active_fake_mode() is None
 assert isinstance(x.untyped_storage(), torch.StorageBase) and isinstance(x.untyped_storage(), torch.storage._StorageBase)
 assert torch.dsmm(torch.eye(2).to_sparse(), torch.ones(2, 1)).tolist() == [[1.0], [1.0]]
 torch.ops.aten._pin_memory.default, torch.ops.aten._sparse_addmm.default

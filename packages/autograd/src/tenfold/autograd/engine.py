@@ -13,6 +13,8 @@ from tenfold.autograd.nodes import AccumulateGrad, Node
 from tenfold.dispatch.meta import contiguous_strides
 from tenfold.dispatch.runtime import STATE, set_grad_enabled_here
 from tenfold.ops.creation.factories import empty_strided
+from tenfold.tensor.holding import Holding
+from tenfold.tensor.tensor import Tensor
 from tenfold.types.memory_format import is_dense
 
 
@@ -226,6 +228,8 @@ def _accumulate(node: AccumulateGrad | Any, g: Any, create_graph: bool) -> None:
     leaf = node.ref()
     if leaf is None:
         return
+    if type(g) is not Tensor and not isinstance(g, Holding):
+        g = g.as_subclass(Tensor)  # a subclass's operators may have made it; `.grad` is a plain tensor
     present = leaf.grad
     if present is None:
         # g may be kept as it is if nothing refers to it but this call, and to its array but g.

@@ -20,7 +20,7 @@ from tenfold.types.size import Size
 
 def legacy_tensor(data: tuple[Any, ...], device: Any, kind: dtype | None = None, name: str = "Tensor") -> Tensor:
     """`Tensor(...)`: sizes give an uninitialised tensor, a storage or tensor its memory, a sequence its data."""
-    kind = kind or get_default_dtype()
+    asked, kind = kind, kind or get_default_dtype()
     if len(data) != 1 or isinstance(data[0], (int, np.integer, Size)):
         return empty_on(_sizes(data, name), kind, device)
     value = data[0]
@@ -32,9 +32,9 @@ def legacy_tensor(data: tuple[Any, ...], device: Any, kind: dtype | None = None,
                 "Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not supported. "
                 "Use torch.tensor(...) or torch.as_tensor(...) instead."
             )
-        if value.dtype is not kind:
+        if asked is not None and value.dtype is not kind:
             raise TypeError(f"expected {kind} (got {value.dtype})")
-        return value.detach()
+        return value.view(value.shape)  # of its dtype and in its graph
     if isinstance(value, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(value).__name__}'")
     if not hasattr(value, "__len__") or (isinstance(value, np.ndarray) and not value.ndim):
