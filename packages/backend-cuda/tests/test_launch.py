@@ -50,7 +50,7 @@ def machine(monkeypatch):
         compute_capability = "90"
 
     cuda = SimpleNamespace(
-        Module=Module, Device=Device, driver=driver, runtime=SimpleNamespace(getDevice=lambda: 0),
+        Module=Module, Device=Device, driver=driver, runtime=SimpleNamespace(getDevice=lambda: 0, setDevice=lambda index: None),
         get_current_stream=lambda: SimpleNamespace(ptr=99),
     )  # fmt: skip
 

@@ -7,6 +7,8 @@ from tenfold.plugins import hookimpl
 
 TENFOLD_PLUGIN_API = 1
 FAMILIES = ("pointwise", "activation", "reduction", "matmul", "indexing", "view", "conversion")
+# Of operators that other packages declare: loaded when one of those is first used.
+OF_LAYERS = ("norm", "loss", "optim")
 
 
 @hookimpl()  # type: ignore[untyped-decorator]
@@ -18,4 +20,4 @@ def tenfold_backends() -> list[Backend]:
 
 @hookimpl()  # type: ignore[untyped-decorator]
 def tenfold_kernels(device: str) -> dict[str, str]:
-    return {family: f"tenfold.cuda.kernels.{family}" for family in FAMILIES} if device == "cuda" else {}
+    return {family: f"tenfold.cuda.kernels.{family}" for family in (*FAMILIES, *OF_LAYERS)} if device == "cuda" else {}

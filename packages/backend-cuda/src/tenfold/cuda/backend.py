@@ -21,6 +21,7 @@ class CudaBackend(Backend):
 
     name = "cuda"
     dtypes = DTYPES
+    takes_numbers = True
 
     @property
     def array_type(self) -> type:  # type: ignore[override]

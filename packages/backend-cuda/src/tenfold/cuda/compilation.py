@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tenfold.cuda.kernels.generation import Generated
+from tenfold.cuda.kernels.generation import BLOCK  # noqa: F401 - the launch asks for it here
 
-BLOCK = 1024
 # Contracting a * b + c is what CUDA's own compilers do; Triton's default changes between versions, so it is given.
-OPTIONS = {"num_warps": 4, "num_stages": 1, "enable_fp_fusion": True}
-_functions: dict[Generated, Any] = {}
+OPTIONS = {"num_stages": 1, "enable_fp_fusion": True}
+_functions: dict[Any, Any] = {}
 
 
-def jitted(kernel: Generated) -> Any:
+def jitted(kernel: Any) -> Any:
     """The generated kernel as Triton's compiler takes it.
 
     Raises: RuntimeError in a process that interprets kernels.
@@ -34,7 +33,7 @@ def jitted(kernel: Generated) -> Any:
     return function
 
 
-def compile_for(capability: int, kernel: Generated, signature: tuple[str, ...], divisible: Iterable[int] = ()) -> Any:
+def compile_for(capability: int, kernel: Any, signature: tuple[str, ...], divisible: Iterable[int] = ()) -> Any:
     """Triton's compiled kernel for a compute capability such as 90.
 
     `divisible` are the positions of arguments that are multiples of 16: addresses so aligned are read in wide words.
@@ -45,7 +44,8 @@ def compile_for(capability: int, kernel: Generated, signature: tuple[str, ...], 
 
     names = kernel.arguments()
     types: dict[str, str] = dict(zip(names, signature))
-    types["BLOCK"] = "constexpr"
+    constants = kernel.constants()
+    types.update(dict.fromkeys(constants, "constexpr"))
     attributes = {(position,): [["tt.divisibility", 16]] for position in divisible}
-    source = ASTSource(jitted(kernel), types, {"BLOCK": BLOCK}, attributes)
-    return triton.compile(source, target=GPUTarget("cuda", capability, 32), options=OPTIONS)
+    source = ASTSource(jitted(kernel), types, constants, attributes)
+    return triton.compile(source, target=GPUTarget("cuda", capability, 32), options={**OPTIONS, "num_warps": kernel.warps})

@@ -16,6 +16,8 @@ from tenfold.cuda import runtime
 
 # CUdevice_attribute values, from the CUDA driver's documentation.
 CAPABILITY_MAJOR, CAPABILITY_MINOR = 75, 76
+# From this version on Triton asks PyTorch only where that is loaded, and hiding it breaks the first look at an argument.
+LOOKS_FOR_LOADED_TORCH = (3, 8)
 
 
 def activate() -> Any:
@@ -27,11 +29,21 @@ def activate() -> Any:
         raise RuntimeError("driver.activate(): this process interprets kernels, Triton needs no driver in it")
     import triton
 
+    if version_of(triton) >= LOOKS_FOR_LOADED_TORCH:
+        driver = make_driver(runtime.current().module)
+        triton.runtime.driver.set_active(driver)
+        return driver
     with without_torch():
         driver = make_driver(runtime.current().module)
         triton.runtime.driver.set_active(driver)
         _specialise_once()
     return driver
+
+
+def version_of(triton: Any) -> tuple[int, int]:
+    """(major, minor) of Triton."""
+    major, minor = triton.__version__.split(".")[:2]
+    return int(major), int(minor)
 
 
 def make_driver(cupy: Any) -> Any:

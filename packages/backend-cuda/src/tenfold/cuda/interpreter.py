@@ -73,8 +73,24 @@ class InterpretedRuntime:
     def pointer(self, array: Any) -> int:
         return address(array)
 
+    def shared_words(self, count: int) -> Any:
+        return np.zeros(count, np.int32)
+
+    def on_host(self, words: Any) -> Any:
+        return words
+
+    def stream_pointer(self, index: int) -> int:
+        return 0
+
     def synchronize(self, index: int | None) -> None:
         """Everything has been done already."""
+
+    def launch_grid(
+        self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], grid: tuple[int, ...], index: int
+    ) -> None:
+        values = [_argument(kind, value) for kind, value in zip(signature, arguments)]
+        with np.errstate(all="ignore"):
+            interpreted(kernel)[grid](*values, **kernel.constants())
 
     def launch(self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], count: int, index: int) -> None:
         values = [_argument(kind, value) for kind, value in zip(signature, arguments)]

@@ -7,11 +7,12 @@ without one. `current()` is the one in use; `xp` is its array module (CuPy, or N
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, Protocol
 
 import numpy as np
 
-from tenfold.cuda import availability
+from tenfold.cuda import availability, reports
 
 
 class Runtime(Protocol):
@@ -31,7 +32,13 @@ class Runtime(Protocol):
     def memory(self, array: Any) -> tuple[Any, int, int]: ...
     def pointer(self, array: Any) -> int: ...
     def synchronize(self, index: int | None) -> None: ...
-    def launch(self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], count: int, index: int) -> None: ...
+    def shared_words(self, count: int) -> Any: ...
+    def on_host(self, words: Any) -> Any: ...
+    def stream_pointer(self, index: int) -> int: ...
+    def launch(self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], count: int, index: int) -> Any: ...
+    def launch_grid(
+        self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], grid: tuple[int, ...], index: int
+    ) -> Any: ...
 
 
 class CupyRuntime:
@@ -58,19 +65,33 @@ class CupyRuntime:
         cupy = self.module
         dtype = np.dtype(dtype)
         with cupy.cuda.Device(index):
-            memory = cupy.cuda.alloc(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize)
+            memory = cupy.cuda.alloc(prod(shape) * dtype.itemsize)
             return cupy.ndarray(tuple(shape), dtype, memory)
 
     def from_host(self, array: Any, index: int) -> Any:
         result = self.empty(array.shape, array.dtype, index)
-        if array.size:
+        if array.size and not any(array.strides) and array.dtype.itemsize <= 8:
+            self._repeat(result, array, index)
+        elif array.size:
             with self.module.cuda.Device(index):
                 result.set(np.ascontiguousarray(array).reshape(array.shape))
         return result
 
+    def _repeat(self, result: Any, array: Any, index: int) -> None:
+        """Fill memory with one value: by a memset where all its bytes are zero, else by a kernel that has it as an argument."""
+        bits = result.view(f"u{array.dtype.itemsize}")
+        value = np.ndarray((), array.dtype, array.tobytes()[: array.dtype.itemsize])
+        with self.module.cuda.Device(index):
+            if not any(value.tobytes()):
+                result.data.memset_async(0, result.nbytes)
+            else:
+                bits.fill(value.view(bits.dtype).item())
+
     def to_host(self, array: Any) -> Any:
         with self.module.cuda.Device(self.index_of(array)):
-            return array.get()
+            found = array.get()
+        reports.check()
+        return found
 
     def view(self, array: Any, shape: Sequence[int], strides: Sequence[int], offset: int, dtype: Any) -> Any:
         memory = self.module.cuda.MemoryPointer(array.data.mem, offset)
@@ -83,14 +104,39 @@ class CupyRuntime:
     def pointer(self, array: Any) -> int:
         return int(array.data.ptr)
 
+    def shared_words(self, count: int) -> Any:
+        """Zeros (int32) in pinned host memory, which kernels reach at the same address."""
+        cupy = self.module
+        memory = cupy.cuda.alloc_pinned_memory(4 * count)
+        np.frombuffer(memory, np.int32, count)[:] = 0
+        pointer = cupy.cuda.MemoryPointer(cupy.cuda.UnownedMemory(memory.ptr, 4 * count, memory, self.current_index()), 0)
+        return cupy.ndarray((count,), np.int32, pointer)
+
+    def on_host(self, words: Any) -> Any:
+        """What `shared_words` gave, as the host reads it."""
+        return np.frombuffer(words.data.mem._owner, np.int32, words.size)
+
+    def stream_pointer(self, index: int) -> int:
+        """The current stream of a GPU as a number."""
+        with self.module.cuda.Device(index):
+            return int(self.module.cuda.get_current_stream().ptr)
+
     def synchronize(self, index: int | None) -> None:
         with self.module.cuda.Device(self.current_index() if index is None else index):
             self.module.cuda.runtime.deviceSynchronize()
+        reports.check()
 
-    def launch(self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], count: int, index: int) -> None:
+    def launch(self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], count: int, index: int) -> Any:
         from tenfold.cuda.launch import launch  # with the first kernel, as it needs Triton
 
-        launch(self.module, kernel, signature, arguments, count, index)
+        return launch(self.module, kernel, signature, arguments, count, index)
+
+    def launch_grid(
+        self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], grid: tuple[int, ...], index: int
+    ) -> Any:
+        from tenfold.cuda.launch import launch_grid  # with the first kernel, as it needs Triton
+
+        return launch_grid(self.module, kernel, signature, arguments, grid, index)
 
 
 _state: dict[str, Any] = {"runtime": None}

@@ -28,6 +28,7 @@ class Backend:
     name: str = ""
     array_type: type = object  # what kernels return
     indexed = True  # whether tensors say "name:0" rather than "name"
+    takes_numbers = False  # whether kernels take numbers beside every dtype, and `from_numpy` repeats an array of strides 0
     dtypes: Collection[str] | None = None  # the names of the element types that the device has; None: all
 
     def require_dtype(self, dtype: Any) -> None:

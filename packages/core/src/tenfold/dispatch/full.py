@@ -275,7 +275,13 @@ def _promote(operator: Operator, values: dict[str, Any], key: Any) -> dtypes.dty
     if operator.promote == "float" and target.category < 2:
         target = dtypes.get_default_dtype()
     narrow = None
-    if operator.exact_numbers and target.is_half and not all(_fits(values[n], target) for n in operator.exact_numbers):
+    takes_numbers = key.backend.takes_numbers and target.category > 0 and target is not dtypes.complex32
+    if (
+        operator.exact_numbers
+        and target.is_half
+        and not takes_numbers
+        and not all(_fits(values[n], target) for n in operator.exact_numbers)
+    ):
         narrow, target = target, dtypes.float32
     for name in {p.name for p, _ in group if p.role == "list"}:
         values[name] = [v if v is None else _cast(v, target) for v in values[name]]
@@ -288,6 +294,9 @@ def _promote(operator: Operator, values: dict[str, Any], key: Any) -> dtypes.dty
             if operator.numbers_fit:
                 require_fit(value, target)
             array = _converted(value, target)
+            if takes_numbers:
+                values[p.name] = value if target.is_half else array.item()
+                continue
             values[p.name] = RUNTIME["wrap"](key.backend.from_numpy(array, key.index), key)
     return narrow
 

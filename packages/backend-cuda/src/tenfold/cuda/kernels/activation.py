@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cuda import runtime
+from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.array_kernels import cast, wide
 from tenfold.cuda.kernels.elementwise import run
+from tenfold.cuda.kernels.handwritten import F64, contiguous, rows_of, start, tiled
 from tenfold.cuda.kernels.pointwise import refuses
 from tenfold.cuda.runtime import xp
-from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 
 for _name in ("leaky_relu", "celu", "mish", "silu", "silu_backward", "softsign", "tanhshrink", "logsigmoid", "elu"):
@@ -55,8 +57,37 @@ def gelu_backward(grad_output: Any, input: Any, approximate: str) -> Any:
     return NotImplemented if name is None else run(name, grad_output, input)
 
 
+def _by_rows(name: str, arrays: tuple[Any, ...], dim: int, log: bool) -> Any:
+    """A row kernel along the last dimension; None for what it does not serve."""
+    first = arrays[0]
+    found = rows_of(first) if first.ndim and dim in (-1, first.ndim - 1) else None
+    if found is None or any(a.shape != first.shape or a.dtype != first.dtype for a in arrays):
+        return None
+    now = runtime.current()
+    index = now.index_of(first)
+    out = now.empty(first.shape, first.dtype, index)
+    chosen, grid = tiled(name, *found, first.dtype == F64, LOG=int(log))
+    start(chosen, grid, (out, *map(contiguous, arrays), *found), index)
+    return out
+
+
+@kernel(op.softmax_backward, device="cuda")
+def softmax_backward(grad_output: Any, output: Any, dim: int) -> Any:
+    found = _by_rows("softmax_gradient", (grad_output, output), dim, False)
+    return NotImplemented if found is None else found
+
+
+@kernel(op.log_softmax_backward, device="cuda")
+def log_softmax_backward(grad_output: Any, output: Any, dim: int) -> Any:
+    found = _by_rows("softmax_gradient", (grad_output, output), dim, True)
+    return NotImplemented if found is None else found
+
+
 @kernel(op.softmax, device="cuda")
 def softmax(input: Any, dim: int) -> Any:
+    found = _by_rows("softmax_rows", (input,), dim, False)
+    if found is not None:
+        return found
     with np.errstate(all="ignore"):
         powers = xp.exp(_shifted(input, dim))
         return cast(powers / powers.sum(axis=_axis(input, dim), keepdims=True), input.dtype)
@@ -64,6 +95,9 @@ def softmax(input: Any, dim: int) -> Any:
 
 @kernel(op.log_softmax, device="cuda")
 def log_softmax(input: Any, dim: int) -> Any:
+    found = _by_rows("softmax_rows", (input,), dim, True)
+    if found is not None:
+        return found
     with np.errstate(all="ignore"):
         shifted = _shifted(input, dim)
         return cast(shifted - xp.log(xp.exp(shifted).sum(axis=_axis(input, dim), keepdims=True)), input.dtype)

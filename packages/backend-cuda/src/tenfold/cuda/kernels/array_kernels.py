@@ -13,7 +13,7 @@ from tenfold.cuda.runtime import xp
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import Operator
 
-F32 = np.dtype(np.float32)
+F32, BOOL = np.dtype(np.float32), np.dtype(np.bool_)
 
 
 def is_half(array: Any) -> bool:
@@ -42,6 +42,8 @@ def of_array_module(name: str) -> Callable[..., Any]:
 
     def call(*operands: Any, out: Any = None) -> Any:
         half = next((x.dtype for x in operands if is_half(x)), None)
+        if name.startswith("logical_"):  # CuPy has none for complex numbers
+            operands = tuple(x != 0 if getattr(x, "dtype", BOOL).kind == "c" else x for x in operands)
         with np.errstate(all="ignore"):
             result = getattr(xp, name)(*map(wide, operands))
         if half is not None and result.dtype.kind == "f":

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda import runtime
+from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.array_kernels import cast
 from tenfold.cuda.kernels.elementwise import run
-from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 
 

@@ -10,13 +10,17 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda import runtime
+from tenfold.cuda.attaching import where_its_arrays_are
 from tenfold.cuda.kernels.formulas import FORMULAS
 from tenfold.cuda.kernels.generation import HALVES, TRITON_TYPES, Generated
 from tenfold.cuda.kernels.geometry import broadcast, dense_order, merged, reading
+from tenfold.cuda.kernels.swift import swiftly
+from tenfold.types.dtypes import BY_NAME
 
 BOOL = np.dtype(np.bool_)
 NUMBERS = (int, float, bool)
 WIDE = 2**31
+TYPE_OF = {BY_NAME[name].numpy: kind for name, kind in TRITON_TYPES.items()}
 
 
 def supported(name: str, operands: tuple[Any, ...]) -> str | None:
@@ -27,7 +31,7 @@ def supported(name: str, operands: tuple[Any, ...]) -> str | None:
         if type(operand) in NUMBERS:
             continue
         dtype = getattr(operand, "dtype", None)
-        if dtype is None or dtype.name not in TRITON_TYPES or letter in "ab" or (letter == "c" and dtype != BOOL):
+        if dtype is None or dtype not in TYPE_OF or letter in "ab" or (letter == "c" and dtype != BOOL):
             return None
         if letter != "c" and kind is None:
             kind = dtype.kind
@@ -36,8 +40,11 @@ def supported(name: str, operands: tuple[Any, ...]) -> str | None:
     return kind if kind is not None and formula.text(kind) is not None else None
 
 
-def run(name: str, *operands: Any, out: Any = None, dtype: Any = None) -> Any:
-    """The result of a formula on arrays and Python numbers; NotImplemented for operands that it has no text for."""
+def run(name: str, *operands: Any, out: Any = None, dtype: Any = None, seen: list[Any] | None = None) -> Any:
+    """The result of a formula on arrays and Python numbers; NotImplemented for operands that it has no text for.
+
+    The loaded kernel is added to `seen`.
+    """
     kind = supported(name, operands)
     if kind is None:
         return NotImplemented
@@ -50,7 +57,9 @@ def run(name: str, *operands: Any, out: Any = None, dtype: Any = None) -> Any:
     elif out.shape != shape and broadcast([shape, out.shape]) != out.shape:
         raise ValueError(f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(shape)}")
     if out.size:
-        _launch(name, kind, out, operands)
+        loaded = _launch(name, kind, out, operands)
+        if seen is not None and loaded is not None:
+            seen.append(loaded)
     return out
 
 
@@ -65,11 +74,11 @@ def allocate(shape: tuple[int, ...], dtype: Any, leader: Any) -> Any:
     return block.transpose(np.argsort(order).tolist())
 
 
-def _launch(name: str, kind: str, out: Any, operands: tuple[Any, ...]) -> None:
+def _launch(name: str, kind: str, out: Any, operands: tuple[Any, ...]) -> Any:
     described = tuple([(x.shape, x.strides, x.dtype) if type(x) not in NUMBERS else type(x) for x in (out, *operands)])
     kernel, signature, fixed, count = _plan(name, kind, described)
     now = runtime.current()
-    now.launch(kernel, signature, (out, *operands, *fixed), count, now.index_of(out))
+    return now.launch(kernel, signature, (out, *operands, *fixed), count, now.index_of(out))
 
 
 @lru_cache(maxsize=8192)
@@ -81,7 +90,9 @@ def _plan(name: str, kind: str, described: tuple[Any, ...]) -> tuple[Generated, 
     reads = ["number"] * len(described)
     for (position, *_), own in zip(arrays, strides):
         reads[position] = reading(sizes, own)
-    if reads[0] == "point":  # a single element
+    if reads[0] == "point" and any(sizes):  # expanded memory: all are written to one place, never past it
+        reads[0] = "strided"
+    elif reads[0] == "point":  # a single element
         reads = ["linear" if read == "point" else read for read in reads]
     count = prod(shape)
     strided = "strided" in reads
@@ -111,9 +122,29 @@ def number_type(dtype: Any) -> str:
 def elementwise(name: str, otherwise: Callable[..., Any]) -> Callable[..., Any]:
     """A formula as a kernel; calls that it has no text for go to another function."""
 
-    def kernel(*operands: Any, out: Any = None) -> Any:
-        result = run(name, *operands, out=out)
-        return otherwise(*operands, out=out) if result is NotImplemented else result
+    def general(*operands: Any, out: Any = None, seen: list[Any] | None = None) -> Any:
+        if any(type(x) is int and not fits(x) for x in operands):
+            whole = all(type(x) in NUMBERS or x.dtype.kind in "iub" for x in operands)
+            operands = tuple((wrapped(x) if whole else float(x)) if type(x) is int else x for x in operands)
+        result = run(name, *operands, out=out, seen=seen)
+        return general.otherwise(*operands, out=out) if result is NotImplemented else result  # type: ignore[attr-defined]
 
+    general.otherwise = where_its_arrays_are(otherwise)  # type: ignore[attr-defined]
+    letters = FORMULAS[name].operands
+    kernel = swiftly(general, len(letters)) if letters in ("x", "xy") else general
     kernel.__name__ = kernel.__qualname__ = name
     return kernel
+
+
+def fits(number: int) -> bool:
+    """Whether a number is one of int64."""
+    return -(2**63) <= number < 2**63
+
+
+def wrapped(number: int) -> int:
+    """A whole number as the 64 bits that integers keep of it, as in PyTorch.
+
+    >>> wrapped(2**63)
+    -9223372036854775808
+    """
+    return (number + 2**63) % 2**64 - 2**63

@@ -16,6 +16,7 @@ from typing import Any
 from tenfold.cuda.kernels.formulas import FORMULAS
 
 HALVES = ("float16", "bfloat16")
+BLOCK = 1024  # elements of a program
 # Triton's names of the element types.
 TRITON_TYPES = {
     "bool": "i1", "uint8": "u8", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint16": "u16",
@@ -54,6 +55,15 @@ class Generated:
             names += [f"{letter}_stride{d}" for d in range(self.ndim)] if read == "strided" else []
         return names
 
+    def constants(self) -> dict[str, int]:
+        """What is fixed when the kernel is compiled."""
+        return {"BLOCK": BLOCK}
+
+    @property
+    def warps(self) -> int:
+        """Groups of 32 threads in a program."""
+        return 4
+
     def source(self) -> str:
         """The kernel's text."""
         integer = "tl.int64" if self.wide else "tl.int32"
@@ -65,6 +75,14 @@ class Generated:
         lines += self._index_lines() if self.ndim else []
         for letter, read, widening in zip(self.letters, self.reads[1:], self.widening):
             lines += _read_lines(letter, read, widening, self.ndim)
+        if self.kind in "iu":  # a whole number meets an array in the array's dtype, whose arithmetic wraps around
+            like = next(letter for letter, read in zip(self.letters, self.reads[1:]) if read != "number" and letter not in "cab")
+            for letter, read in zip(self.letters, self.reads[1:]):
+                lines += (
+                    [f"    {letter} = {letter}.to({like}_ptr.dtype.element_ty)"]
+                    if read == "number" and letter not in "ab"
+                    else []
+                )
         text = FORMULAS[self.formula].text(self.kind)
         assert text is not None
         *statements, result = text.split("\n")

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda import runtime
+from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.array_kernels import cast, is_half, wide
 from tenfold.cuda.kernels.conversion import clone_contiguous, write
+from tenfold.cuda.kernels.handwritten import check_indices
 from tenfold.cuda.kernels.host import through_host
 from tenfold.cuda.runtime import xp
-from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 
 INT16 = np.dtype(np.int16)
@@ -29,8 +30,22 @@ def _as_index(indices: Any) -> Any:
     return tuple([slice(None) if i is None else i for i in indices])
 
 
+def _check_each(name: str, input: Any, indices: Any) -> None:
+    """Each array of integers by the dimension that it is for; on NumPy arrays indexing itself checks."""
+    if runtime.is_replaced():
+        return
+    dim = 0
+    for i in indices:
+        if i is not None and i.dtype.kind == "b":
+            dim += max(i.ndim - 1, 0)
+        elif i is not None:
+            check_indices(name, i, -input.shape[dim], input.shape[dim])
+        dim += 1
+
+
 @kernel(op.index, device="cuda")
 def index(input: Any, indices: Any) -> Any:
+    _check_each("index", input, indices)
     return bits(input)[_as_index(indices)].view(input.dtype)
 
 
@@ -38,6 +53,7 @@ def index(input: Any, indices: Any) -> Any:
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool, out: Any = None) -> Any:
     if input.dtype != values.dtype:
         raise TypeError("index_put: values of another dtype")
+    _check_each("index_put", input, indices)
     out = _target(input, out)
     where = _as_index(indices)
     if not accumulate:
@@ -70,7 +86,12 @@ def _with_sums(rows: Any, where: Any, values: Any) -> Any:
     else:
         accumulator = np.dtype(np.int32)
     wider = clone_contiguous(rows) if accumulator == dtype else cast(rows, accumulator)
-    xp.add.at(wider, where, cast(values, accumulator) if values.dtype != accumulator else values)
+    values = cast(values, accumulator) if values.dtype != accumulator else values
+    if dtype.kind == "c":  # the hardware adds to one number at a time
+        for part, added in ((wider.real, values.real), (wider.imag, values.imag)):
+            xp.add.at(part, where, added)
+    else:
+        xp.add.at(wider, where, values)
     return wider
 
 
@@ -92,10 +113,12 @@ def _along(input: Any, dim: int, index: Any) -> tuple[Any, ...]:
     return tuple(places)
 
 
-def _check_bounds(input: Any, dim: int, index: Any) -> None:
-    """RuntimeError for an index that is out of bounds: costs a wait for the device, and saves from silently wrong values."""
+def _check_bounds(name: str, input: Any, dim: int, index: Any) -> None:
+    """An index that is out of bounds is an error, on a GPU at the next wait for it."""
     size = input.shape[dim]
-    if index.size and not (int(index.min()) >= 0 and int(index.max()) < size):
+    if not runtime.is_replaced():
+        check_indices(name, index, 0, size)
+    elif index.size and not (int(index.min()) >= 0 and int(index.max()) < size):
         raise RuntimeError(f"index is out of bounds for dimension {dim % input.ndim} with size {size}")
 
 
@@ -106,7 +129,7 @@ def gather(input: Any, dim: int, index: Any, sparse_grad: bool) -> Any:
         return xp.empty(index.shape, bits(input).dtype).view(input.dtype)
     if rows.ndim != places.ndim or any(m > n for d, (m, n) in enumerate(zip(places.shape, rows.shape)) if d != dim % rows.ndim):
         raise ValueError("gather: index larger than input")
-    _check_bounds(rows, dim, places)
+    _check_bounds("gather", rows, dim, places)
     return rows[_along(rows, dim, places)].reshape(index.shape).view(input.dtype)
 
 
@@ -123,7 +146,7 @@ def _scatter(input: Any, dim: int, index: Any, src: Any, out: Any, add: bool) ->
         if part.shape != places.shape:
             raise ValueError("scatter: index larger than src")
         part = part.view(src.dtype)
-    _check_bounds(rows, dim, places)
+    _check_bounds("scatter", rows, dim, places)
     where = _along(rows, dim, places)
     if add:
         write(rows, _with_sums(rows, where, part))

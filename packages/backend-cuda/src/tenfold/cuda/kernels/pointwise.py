@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels import conversion, formulas, view  # noqa: F401 - these attach kernels of this family too
 from tenfold.cuda.kernels.array_kernels import of_array_module
 from tenfold.cuda.kernels.elementwise import NUMBERS, elementwise, run
 from tenfold.cuda.kernels.host import through_host
 from tenfold.cuda.runtime import xp
-from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.types.promotion import number_dtype
 
@@ -53,12 +53,12 @@ def _otherwise(name: str) -> Callable[..., Any]:
 SPECIAL = ("pow", "where", "masked_fill", "clamp", "conj_physical", "div", "add_scaled")
 for _name in (*formulas.ARITHMETIC, *formulas.FUNCTIONS, *formulas.TESTS, *formulas.SELECTION):
     if _name not in SPECIAL:
-        kernel(getattr(op, _name), device="cuda", into=_name in INTO)(elementwise(_name, _otherwise(_name)))
+        kernel(getattr(op, _name), device="cuda", into=_name in INTO, chooses_device=True)(elementwise(_name, _otherwise(_name)))
 
 for _name in ("gcd", "lcm"):
     kernel(getattr(op, _name), device="cuda")(of_array_module(ARRAY_FUNCTIONS[_name]))
 
-kernel(op.div, device="cuda", into=True)(elementwise("div", of_array_module("true_divide")))
+kernel(op.div, device="cuda", into=True, chooses_device=True)(elementwise("div", of_array_module("true_divide")))
 kernel(op.angle, device="cuda")(through_host("angle"))
 _power = elementwise("pow", through_host("pow"))
 _POWERS = {2: "square", 0.5: "sqrt", -1: "reciprocal", 1: "cast"}
@@ -68,6 +68,11 @@ _POWERS = {2: "square", 0.5: "sqrt", -1: "reciprocal", 1: "cast"}
 def pow(input: Any, exponent: Any, out: Any = None) -> Any:
     if type(exponent) in (int, float) and exponent in _POWERS and getattr(input, "dtype", np.dtype("?")).kind in "fV":
         return run(_POWERS[exponent], input, out=out)
+    if type(exponent) is int and exponent >= 0 and getattr(input, "dtype", np.dtype("?")).kind in "iu":
+        if exponent == 2:
+            return run("square", input, out=out)
+        if out is None and exponent <= np.iinfo(input.dtype).max:
+            return xp.power(input, input.dtype.type(exponent))
     return _power(input, exponent, out=out)
 
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.array_kernels import cast, refusing, wide
 from tenfold.cuda.kernels.host import through_host
 from tenfold.cuda.runtime import xp
-from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.ops.reduction.statistics import spread_arguments
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tenfold.cuda import runtime
-from tenfold.dispatch.kernels import kernel
+from tenfold.cuda.attaching import kernel
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import Operator, op
 

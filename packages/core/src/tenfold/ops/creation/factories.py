@@ -88,6 +88,14 @@ def filled(size: Any, value: Any, dtype: dtypes.dtype, name: str) -> Any:
         raise too_large(shape, dtype.numpy) from error
 
 
+def constant(size: Any, value: Any, dtype: dtypes.dtype, device: Any, requires_grad: bool, name: str) -> Tensor:
+    """A tensor of one value; where the backend can repeat it, only that is copied."""
+    backend = devices.located(device).backend
+    if not backend.takes_numbers:
+        return place(filled(size, value, dtype, name), device, requires_grad)
+    return place(np.broadcast_to(filled((), value, dtype, name), checked_size(size, name)), device, requires_grad)
+
+
 def fill_uninitialised(tensor: Tensor, start: int = 0) -> None:
     """With deterministic algorithms on, what no one wrote is NaN, or the largest integer, from an element on."""
     if not fills_memory() or tensor._key.device is devices.META:
@@ -344,7 +352,7 @@ def full(
         fill_value = fill_value.item()
     dtype = dtype or number_dtype(fill_value)
     require_value(fill_value, dtype)
-    return place(filled(size, element(fill_value, dtype), dtype, "full"), device, requires_grad)
+    return constant(size, element(fill_value, dtype), dtype, device, requires_grad, "full")
 
 
 @composite("creation", method=None, out=True)
@@ -358,7 +366,7 @@ def zeros(
     >>> tenfold.zeros(2)
     tensor([0., 0.])
     """
-    return place(filled(size, _ZERO, dtype or get_default_dtype(), "zeros"), device, requires_grad)
+    return constant(size, _ZERO, dtype or get_default_dtype(), device, requires_grad, "zeros")
 
 
 @composite("creation", method=None, out=True)
@@ -372,4 +380,4 @@ def ones(
     >>> tenfold.ones(2)
     tensor([1., 1.])
     """
-    return place(filled(size, 1, dtype or get_default_dtype(), "ones"), device, requires_grad)
+    return constant(size, 1, dtype or get_default_dtype(), device, requires_grad, "ones")

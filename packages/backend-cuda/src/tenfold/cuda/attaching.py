@@ -1,0 +1,62 @@
+"""Attaches kernels to the device "cuda": with several GPUs each one runs where its arrays are.
+
+CuPy launches and allocates on the current GPU, whatever GPU its operands are on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import Any
+
+from tenfold.cuda import availability, runtime
+from tenfold.dispatch import kernels
+
+
+@lru_cache(maxsize=1)
+def _several() -> bool:
+    return availability.probe()[0] > 1
+
+
+def kernel(target: Any, *, device: str, chooses_device: bool = False, **options: Any) -> Callable[[Any], Any]:
+    """`tenfold.dispatch.kernels.kernel`, for functions that CuPy's calls are in.
+
+    `chooses_device` is for functions that launch where their arrays are by themselves.
+    """
+    register = kernels.kernel(target, device=device, **options)
+
+    def attach(function: Any) -> Any:
+        register(function if chooses_device else where_its_arrays_are(function))
+        return function
+
+    return attach
+
+
+def where_its_arrays_are(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, with the GPU of its first array as the current one."""
+
+    @wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        if runtime.is_replaced() or not _several():
+            return function(*arguments, **options)
+        index = _place(arguments)
+        cuda = runtime.current().module.cuda
+        if index is None or index == cuda.runtime.getDevice():
+            return function(*arguments, **options)
+        with cuda.Device(index):
+            return function(*arguments, **options)
+
+    return call
+
+
+def _place(arguments: Any) -> int | None:
+    """The number of the GPU that the first array is on."""
+    for x in arguments:
+        if type(x) in (list, tuple):
+            found = _place(x)
+            if found is not None:
+                return found
+        data = getattr(x, "data", None)
+        if hasattr(data, "device_id"):
+            return int(data.device_id)
+    return None

@@ -1,0 +1,109 @@
+"""Launching the kernels of programs.py: their identity, how rows are dealt to programs, and what they report."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from tenfold.cuda import reports, runtime
+from tenfold.cuda.kernels.generation import BLOCK, TRITON_TYPES
+from tenfold.types.dtypes import BY_NAME
+
+TYPE_OF = {BY_NAME[name].numpy: kind for name, kind in TRITON_TYPES.items()}
+FLOATS = tuple(BY_NAME[name].numpy for name in ("float32", "float16", "bfloat16", "float64"))
+F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
+LONGEST = 1 << 16  # elements of a row that a program holds
+TILE = 4096  # elements that a program works on where rows are shorter
+
+
+@dataclass(frozen=True, slots=True)
+class Handwritten:
+    """A function of programs.py with its constants: equal ones are compiled once."""
+
+    name: str
+    fixed: tuple[tuple[str, Any], ...]
+    warps: int = 4
+
+    def arguments(self) -> list[str]:
+        """The parameters' names, in the order in which a launch passes them."""
+        fixed = dict(self.fixed)
+        return [name for name in inspect.signature(self._written()).parameters if name not in fixed]
+
+    def constants(self) -> dict[str, Any]:
+        """What is fixed when the kernel is compiled; dtypes by their Triton names."""
+        from triton import language as tl  # with the first kernel
+
+        return {name: tl.str_to_ty(value, None) if isinstance(value, str) else value for name, value in self.fixed}
+
+    def function(self, library: Any) -> Any:
+        """The Python function, undecorated."""
+        return self._written()
+
+    def _written(self) -> Any:
+        from tenfold.cuda.kernels import programs  # imports Triton
+
+        return getattr(programs, self.name)
+
+
+@lru_cache(maxsize=4096)
+def tiled(name: str, rows: int, width: int, double: bool, **fixed: int) -> tuple[Handwritten, tuple[int, ...]]:
+    """(the row kernel for rows of a width, its grid)."""
+    block = 1 << max(width - 1, 0).bit_length()
+    each = max(1, min(TILE // block, 1 << max(rows - 1, 0).bit_length()))
+    warps = 4 if each * block <= 4096 else 8 if block <= 16384 else 16
+    constants = (*fixed.items(), ("DOUBLE", int(double)), ("ROWS", each), ("BLOCK", block))
+    return Handwritten(name, constants, warps), (-(-rows // each),)
+
+
+def start(kernel: Handwritten, grid: tuple[int, ...], arguments: tuple[Any, ...], index: int) -> Any:
+    """Launch: arrays as pointers, whole numbers as i32 or i64, others as float32 or, where the kernel is DOUBLE, float64."""
+    real = "fp64" if dict(kernel.fixed).get("DOUBLE") else "fp32"
+    signature = tuple(
+        [
+            ("i64" if abs(x) >= 2**31 else "i32") if type(x) is int else real if type(x) is float else _pointer(x)
+            for x in arguments
+        ]
+    )
+    return runtime.current().launch_grid(kernel, signature, arguments, grid, index)
+
+
+def _pointer(array: Any) -> str:
+    return "*" + TYPE_OF[array.dtype]
+
+
+def rows_of(array: Any, dims: int = 1) -> tuple[int, int] | None:
+    """(rows, width) of an array whose last dimensions are a row; None for what the row kernels do not serve."""
+    if array.ndim < dims or not array.size or array.dtype not in FLOATS:
+        return None
+    width = 1
+    for n in array.shape[array.ndim - dims :]:
+        width *= n
+    rows = array.size // width
+    return (rows, width) if width <= LONGEST and rows < 2**31 - TILE else None
+
+
+def contiguous(array: Any) -> Any:
+    """The array, copied if it is not row-major."""
+    from tenfold.cuda.kernels.conversion import clone_contiguous  # which needs the elementwise kernels
+
+    return array if array.flags.c_contiguous else clone_contiguous(array)
+
+
+def statistics_dtype(dtype: Any) -> Any:
+    """In what statistics of rows are kept."""
+    return F64 if dtype == F64 else F32
+
+
+def check_indices(name: str, index: Any, low: int, high: int) -> None:
+    """Let the device look whether low <= index < high everywhere; it tells later (reports.py)."""
+    if not index.size:
+        return
+    index = contiguous(index)
+    kernel = Handwritten("check_indices", (("BLOCK", BLOCK),))
+    now = runtime.current()
+    arguments = (reports.words(now), index, reports.WORDS.index(name), int(low), int(high), int(index.size))
+    start(kernel, (-(-index.size // BLOCK),), arguments, now.index_of(index))

@@ -1,0 +1,96 @@
+"""Cross entropy with class indices, one kernel, and its gradient, another: the operators of tenfold-nn.
+
+Classes are the last dimension of one or two; label smoothing and further dimensions go to the body.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.cuda import reports, runtime
+from tenfold.cuda.attaching import kernel
+from tenfold.cuda.kernels.handwritten import F64, FLOATS, contiguous, rows_of, start, statistics_dtype, tiled
+from tenfold.dispatch.operators import op
+
+REDUCTIONS = {"none": 0, "sum": 1, "mean": 2}
+CODE = reports.WORDS.index("cross_entropy")
+_counters: dict[tuple[int, int], Any] = {}
+
+
+def _served(input: Any, target: Any, weight: Any, label_smoothing: float) -> bool:
+    if label_smoothing or input.ndim not in (1, 2) or target.shape != input.shape[:-1] or rows_of(input) is None:
+        return False
+    fine = weight is None or (weight.dtype in FLOATS and weight.shape == input.shape[-1:])
+    return fine and target.dtype.kind in "iu"
+
+
+def _counter(index: int) -> Any:
+    """A number of this GPU's current stream that is 0 between launches."""
+    now = runtime.current()
+    key = (index, now.stream_pointer(index))
+    found = _counters.get(key)
+    if found is None or type(found) is not now.array_type:
+        found = _counters[key] = now.from_host(np.zeros(1, np.int32), index)
+    return found
+
+
+@kernel(op.fused_cross_entropy, device="cuda")
+def fused_cross_entropy(input: Any, target: Any, weight: Any, ignore_index: int, label_smoothing: float, reduction: str) -> Any:
+    if not _served(input, target, weight, label_smoothing):
+        return NotImplemented
+    now = runtime.current()
+    index = now.index_of(input)
+    rows, width = rows_of(input)  # type: ignore[misc]
+    kind = statistics_dtype(input.dtype)
+    found, grid = tiled(
+        "cross_entropy_rows", rows, width, input.dtype == F64, REDUCTION=REDUCTIONS[reduction], WEIGHT=int(weight is not None)
+    )
+    loss = now.empty(target.shape if reduction == "none" else (), input.dtype, index)
+    total, partial = now.empty((), kind, index), now.empty((grid[0], 2), kind, index)
+    top, log_sum = now.empty(target.shape, kind, index), now.empty(target.shape, kind, index)
+    x = contiguous(input)
+    given = (x, contiguous(target), x if weight is None else contiguous(weight))
+    numbers = (CODE, rows, width, int(ignore_index))
+    start(found, grid, (loss, total, top, log_sum, partial, _counter(index), reports.words(now), *given, *numbers), index)
+    if runtime.is_replaced():
+        reports.check()
+    return loss, total, top, log_sum
+
+
+@kernel(op.fused_cross_entropy_grad, device="cuda")
+def fused_cross_entropy_grad(
+    grad: Any,
+    input: Any,
+    target: Any,
+    weight: Any,
+    ignore_index: int,
+    label_smoothing: float,
+    reduction: str,
+    total_weight: Any,
+    top: Any,
+    log_sum: Any,
+) -> Any:
+    if not _served(input, target, weight, label_smoothing) or grad.dtype not in FLOATS:
+        return NotImplemented
+    now = runtime.current()
+    index = now.index_of(input)
+    rows, width = rows_of(input)  # type: ignore[misc]
+    found, grid = tiled(
+        "cross_entropy_gradient", rows, width, input.dtype == F64, REDUCTION=REDUCTIONS[reduction], WEIGHT=int(weight is not None)
+    )
+    x = contiguous(input)
+    out = now.empty(x.shape, x.dtype, index)
+    g = contiguous(grad)
+    given = (
+        g,
+        x,
+        contiguous(target),
+        x if weight is None else contiguous(weight),
+        total_weight,
+        contiguous(top),
+        contiguous(log_sum),
+    )
+    start(found, grid, (out, *given, rows, width, int(ignore_index), int(g.size > 1)), index)
+    return out

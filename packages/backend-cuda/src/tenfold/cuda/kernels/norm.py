@@ -1,0 +1,88 @@
+"""Layer norm and root-mean-square norm, one kernel each, and their gradients: the operators of tenfold-nn."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from tenfold.cuda import runtime
+from tenfold.cuda.attaching import kernel
+from tenfold.cuda.kernels.handwritten import F64, FLOATS, Handwritten, contiguous, rows_of, start, statistics_dtype, tiled
+from tenfold.dispatch.operators import op
+
+SPLITS = 128  # groups of rows whose parameters' gradients are summed apart, so that all of a GPU takes part
+ROWS, COLUMNS = 32, 32
+
+
+def _served(input: Any, dims: int, *parameters: Any) -> bool:
+    return rows_of(input, dims) is not None and all(p is None or (p.dtype in FLOATS and p.size) for p in parameters)
+
+
+def _forward(input: Any, dims: int, weight: Any, bias: Any, eps: float, centered: bool) -> Any:
+    if not _served(input, dims, weight, bias):
+        return NotImplemented
+    now = runtime.current()
+    index = now.index_of(input)
+    rows, width = rows_of(input, dims)  # type: ignore[misc]
+    x = contiguous(input)
+    out = now.empty(x.shape, x.dtype, index)
+    lead = (*x.shape[: x.ndim - dims], *(1,) * dims)
+    mean, rstd = (now.empty(lead, statistics_dtype(x.dtype), index) for _ in range(2))
+    found, grid = tiled(
+        "norm_rows",
+        rows,
+        width,
+        x.dtype == F64,
+        CENTERED=int(centered),
+        WEIGHT=int(weight is not None),
+        BIAS=int(bias is not None),
+    )
+    w, b = (x if p is None else contiguous(p) for p in (weight, bias))
+    start(found, grid, (out, mean, rstd, x, w, b, rows, width, float(eps)), index)
+    return (out, mean, rstd) if centered else (out, rstd)
+
+
+def _backward(grad: Any, input: Any, mean: Any, rstd: Any, dims: int, weight: Any) -> Any:
+    centered = mean is not None
+    if not _served(input, dims, weight) or grad.dtype != input.dtype or grad.shape != input.shape:
+        return NotImplemented
+    now = runtime.current()
+    index = now.index_of(input)
+    rows, width = rows_of(input, dims)  # type: ignore[misc]
+    g, x, rstd = contiguous(grad), contiguous(input), contiguous(rstd)
+    mean = contiguous(mean) if centered else rstd
+    double = x.dtype == F64
+    out = now.empty(x.shape, x.dtype, index)
+    found, grid = tiled("norm_gradient", rows, width, double, CENTERED=int(centered), WEIGHT=int(weight is not None))
+    start(found, grid, (out, g, x, mean, rstd, x if weight is None else contiguous(weight), rows, width), index)
+    splits = max(1, min(SPLITS, rows // ROWS))
+    kind = statistics_dtype(x.dtype)
+    sums = [now.empty((splits, width), kind, index) for _ in range(2)]
+    constants = (("CENTERED", int(centered)), ("DOUBLE", int(double)), ("ROWS", ROWS), ("COLUMNS", COLUMNS))
+    sum_kernel = Handwritten("norm_parameters", constants)
+    grid = (-(-width // COLUMNS), splits)
+    start(sum_kernel, grid, (*sums, g, x, mean, rstd, rows, width, -(-rows // splits)), index)
+    shape = x.shape[x.ndim - dims :]
+    parts = [(s.sum(axis=0) if splits > 1 else s).reshape(shape) for s in sums[: 2 if centered else 1]]
+    assert prod(shape) == width
+    return (out, *parts)
+
+
+@kernel(op.fused_layer_norm, device="cuda")
+def fused_layer_norm(input: Any, normalized_ndim: int, weight: Any, bias: Any, eps: float) -> Any:
+    return _forward(input, normalized_ndim, weight, bias, eps, True)
+
+
+@kernel(op.fused_layer_norm_grad, device="cuda")
+def fused_layer_norm_grad(grad: Any, input: Any, mean: Any, rstd: Any, normalized_ndim: int, weight: Any, eps: float) -> Any:
+    return _backward(grad, input, mean, rstd, normalized_ndim, weight)
+
+
+@kernel(op.fused_rms_norm, device="cuda")
+def fused_rms_norm(input: Any, normalized_ndim: int, weight: Any, eps: float) -> Any:
+    return _forward(input, normalized_ndim, weight, None, eps, False)
+
+
+@kernel(op.fused_rms_norm_grad, device="cuda")
+def fused_rms_norm_grad(grad: Any, input: Any, rstd: Any, normalized_ndim: int, weight: Any, eps: float) -> Any:
+    return _backward(grad, input, None, rstd, normalized_ndim, weight)

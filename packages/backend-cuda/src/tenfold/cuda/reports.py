@@ -1,0 +1,40 @@
+"""What kernels find wrong while they run, such as an index that is out of bounds: told at the next wait for the GPU.
+
+A kernel writes to words of pinned host memory; the host reads them after it has waited for the device anyway, which costs
+nothing. A check that waited for the answer would stop every step of training several times.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.types.errors import AcceleratorError
+
+# A word each: what the operator of that word has to say.
+WORDS = ("index", "index_put", "gather", "scatter", "cross_entropy")
+_state: dict[str, Any] = {}
+
+
+def words(now: Any) -> Any:
+    """The reports as an array of a runtime, which kernels take as an argument."""
+    found = _state.get("words")
+    if found is None or _state["runtime"] is not now:
+        found = now.shared_words(16)
+        _state.update(words=found, runtime=now, host=now.on_host(found))
+    return found
+
+
+def check() -> None:
+    """AcceleratorError if a kernel has reported something; to be called after a wait for the device."""
+    host = _state.get("host")
+    if host is None or not host.any():
+        return
+    found = [WORDS[k] for k in np.flatnonzero(host)]
+    host[:] = 0
+    raise AcceleratorError(
+        f"CUDA: an index given to {', '.join(found)} was out of bounds. The device found it while it ran, so this is told at the "
+        "first wait after it, and results since then are not to be used. Run on the CPU, or wait with tenfold.cuda.synchronize() "
+        "after each step, to see which call it was"
+    )

@@ -1,0 +1,191 @@
+"""Builds the stub: a driver library, an extension with CuPy's runtime functions over host memory, and libraries that only count.
+
+What to write is asked of the CuPy that is installed: its runtime module's table of C functions, and the symbols that its
+other modules expect of NVIDIA's libraries. A C compiler and binutils are needed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import importlib.util
+import re
+import subprocess
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+DEVICES = 2
+ALLOCATE = (
+    "count.malloc++; size_t n = (a0 + 511) / 512 * 512; void *p = aligned_alloc(512, n); memset(p, 0, n); return (intptr_t)p;"
+)
+RELEASE = "free((void *)a0); Py_RETURN_NONE;"
+COPY = "count.copy[a3]++; memcpy((void *)a0, (void *)a1, a2); Py_RETURN_NONE;"
+PEER = "count.copy[4]++; memcpy((void *)a0, (void *)a2, a4); Py_RETURN_NONE;"
+SET = "count.memset++; memset((void *)a0, a1, a2); Py_RETURN_NONE;"
+WAIT = "count.sync++; Py_RETURN_NONE;"
+PROPERTIES = (
+    'return Py_BuildValue("{s:y,s:i,s:i,s:n,s:i,s:i,s:i,s:i,s:i,s:i}", "name", "Stub GPU", "major", 9, "minor", 0, '
+    '"totalGlobalMem", (Py_ssize_t)80000000000, "multiProcessorCount", 132, "maxThreadsPerMultiProcessor", 2048, "warpSize", 32, '
+    '"l2CacheSize", 52428800, "integrated", 0, "isMultiGpuBoard", 0);'
+)
+BODIES = {
+    "getDevice": "return current;",
+    "setDevice": f"if (a0 < 0 || a0 >= {DEVICES}) {{ PyErr_Format(PyExc_RuntimeError, \"setDevice: no device %d\", a0); "
+    "return NULL; } current = a0; stub_bind(); Py_RETURN_NONE;",
+    "_ensure_context": "stub_bind(); Py_RETURN_NONE;",
+    "getDeviceCount": f"return {DEVICES};",
+    "deviceGetAttribute": "switch (a0) { case 75: return 9; case 76: return 0; case 16: return 132; case 8: return 49152; "
+    "case 97: return 232448; case 10: return 32; case 39: return 2048; case 1: return 1024; } return 1;",
+    "driverGetVersion": "return 13000;", "runtimeGetVersion": "return 13000;", "_getCUDAMajorVersion": "return 13;",
+    "malloc": ALLOCATE, "mallocAsync": ALLOCATE, "mallocManaged": ALLOCATE, "hostAlloc": ALLOCATE,
+    "free": RELEASE, "freeHost": RELEASE, "freeAsync": RELEASE,
+    "memcpy": "count.sync++; " + COPY, "memcpyAsync": COPY, "memcpyPeer": "count.sync++; " + PEER, "memcpyPeerAsync": PEER,
+    "memset": SET, "memsetAsync": SET,
+    "deviceSynchronize": WAIT, "streamSynchronize": WAIT, "eventSynchronize": WAIT,
+    "memGetInfo": 'return Py_BuildValue("nn", (Py_ssize_t)79000000000, (Py_ssize_t)80000000000);',
+    "eventElapsedTime": "return 1.0f;", "getDeviceProperties": PROPERTIES, "pointerGetMemoryType": "return 2;",
+    "deviceCanAccessPeer": "return 1;",
+}  # fmt: skip
+HANDLES = ("streamCreate", "streamCreateWithFlags", "streamCreateWithPriority", "eventCreate", "eventCreateWithFlags",
+           "graphInstantiate", "streamEndCapture", "memPoolCreate", "deviceGetDefaultMemPool", "deviceGetMemPool")  # fmt: skip
+# How a C type is read from Python's arguments: the format's letter, and the type that it fills.
+ARGUMENTS = {
+    "intptr_t": ("n", "Py_ssize_t"), "size_t": ("n", "Py_ssize_t"), "int": ("i", "int"), "unsigned int": ("I", "unsigned int"),
+    "uintmax_t": ("K", "unsigned long long"), "PyObject *": ("O", "PyObject *"), "CUdevice": ("i", "int"),
+    "cudaMemcpyKind": ("i", "int"),
+}  # fmt: skip
+RESULTS = {
+    "int": "PyLong_FromLong", "intptr_t": "PyLong_FromSsize_t", "size_t": "PyLong_FromSize_t",
+    "unsigned int": "PyLong_FromUnsignedLong", "uintmax_t": "PyLong_FromUnsignedLongLong", "float": "PyFloat_FromDouble",
+}  # fmt: skip
+HEAD = """#include <Python.h>
+#include <stdlib.h>
+#include <string.h>
+#include <stdint.h>
+typedef int CUdevice;
+typedef int cudaMemcpyKind;
+void stub_bind(void);
+void stub_device_function(int (*)(void));
+static __thread int current;
+static intptr_t handle = 0x1000;
+static struct { long malloc, memset, sync, copy[8]; } count;
+static int device_now(void) { return current; }
+"""
+TAIL = """
+static PyObject *counts(PyObject *self, PyObject *none) {
+  PyObject *d = Py_BuildValue("{s:l,s:l,s:l,s:l,s:l,s:l}", "malloc", count.malloc, "memset", count.memset, "sync", count.sync,
+                              "to_device", count.copy[1], "to_host", count.copy[2], "on_device", count.copy[3] + count.copy[4]);
+  memset(&count, 0, sizeof count);
+  return d;
+}
+static PyMethodDef methods[] = {%s {"counts", counts, METH_NOARGS, ""}, {"capi", capi, METH_NOARGS, ""}, {0}};
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "stub_runtime", "", -1, methods};
+PyMODINIT_FUNC PyInit_stub_runtime(void) {
+  stub_device_function(device_now);
+  return PyModule_Create(&module);
+}
+"""
+
+
+def build(folder: Path) -> Path:
+    """The folder of the built libraries, inside `folder`; a second build of the same CuPy finds them there."""
+    import cupy_backends.cuda.api.runtime as runtime  # asks nothing of a driver
+
+    text = _extension(runtime)
+    identity = hashlib.sha256((text + (HERE / "driver.c").read_text() + Path(__file__).read_text()).encode()).hexdigest()[:16]
+    place = folder / identity
+    if (place / "done").exists():
+        return place
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "stub_runtime.c").write_text(text)
+    _compile(place / "libcuda.so.1", HERE / "driver.c", "-Wl,-soname,libcuda.so.1")
+    includes = ("-I" + sysconfig.get_paths()["include"], str(place / "libcuda.so.1"), f"-Wl,-rpath,{place}")
+    _compile(place / "stub_runtime.so", place / "stub_runtime.c", *includes)
+    for library, symbols in _expected().items():
+        _library(place, library, symbols)
+    (place / "done").touch()
+    return place
+
+
+def _compile(target: Path, source: Path, *options: str) -> None:
+    subprocess.run(["cc", "-O1", "-w", "-shared", "-fPIC", "-o", target, source, *options], check=True)
+
+
+def _extension(runtime: Any) -> str:
+    """The text of the module that takes the place of CuPy's runtime, for C callers (capsules) and Python ones."""
+    name_of = ctypes.pythonapi.PyCapsule_GetName
+    name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    functions, methods, table = (
+        [HEAD],
+        "",
+        "static PyObject *capi(PyObject *self, PyObject *none) {\n  PyObject *d = PyDict_New();\n",
+    )
+    for name, capsule in sorted(runtime.__pyx_capi__.items()):
+        signature = name_of(capsule).decode()
+        found = re.match(r"(.*?)\((.*)\)$", signature)
+        if found is None or "cuda" in found[1] or "__pyx_obj" in signature or found[1].startswith("struct"):
+            continue
+        functions.append(_function(name, found[1].strip(), [a.strip() for a in found[2].split(",")]))
+        methods += f'{{"{name}", p_{name}, METH_VARARGS, ""}},\n'
+        table += f'  PyDict_SetItemString(d, "{name}", PyCapsule_New((void *)f_{name}, "{signature}", NULL));\n'
+    return "\n".join(functions) + table + "  return d;\n}\n" + TAIL % methods
+
+
+def _function(name: str, result: str, arguments: list[str]) -> str:
+    """A C function of CuPy's signature, and its Python wrapper."""
+    parameters, plain = [], []
+    for a in arguments:
+        if a == "void":
+            parameters.append("void")
+        elif "__pyx" in a:
+            parameters.append("int skip" if "__pyx_skip" in a else "void *optional")
+        else:
+            parameters.append(f"{a} a{len(plain)}")
+            plain.append(a)
+    default = "return handle += 16;" if name in HANDLES else "Py_RETURN_NONE;" if result == "PyObject *" else "return 0;"
+    default = "Py_RETURN_NONE;" if result.startswith("PyObject") and name not in HANDLES else default
+    text = f"static {result} f_{name}({', '.join(parameters)}) {{ {BODIES.get(name, default)} }}\n"
+    optional = any("__pyx_opt" in a for a in arguments)
+    letters = "".join(ARGUMENTS[a][0] for a in plain) + ("|O" if optional else "")
+    declared = " ".join(f"{ARGUMENTS[a][1]} v{i};" for i, a in enumerate(plain)) + (" PyObject *more = NULL;" if optional else "")
+    places = "".join(f", &v{i}" for i in range(len(plain))) + (", &more" if optional else "")
+    given = [f"v{i}" for i in range(len(plain))]
+    given += ["0"] if any("__pyx_skip" in a for a in arguments) else []
+    given += ["NULL"] if optional else []
+    call = f"f_{name}({', '.join(given)})"
+    value = call if result.startswith("PyObject") else f"{RESULTS[result]}({call})"
+    return text + (
+        f"static PyObject *p_{name}(PyObject *self, PyObject *args) {{ {declared} "
+        f'if (!PyArg_ParseTuple(args, "{letters}"{places})) return NULL; return {value}; }}'
+    )
+
+
+def _expected() -> dict[str, set[str]]:
+    """The symbols that CuPy's modules expect of each of NVIDIA's libraries."""
+    places = [Path(importlib.util.find_spec(p).origin).parent for p in ("cupy_backends", "cupy")]  # type: ignore[union-attr, arg-type]
+    found: dict[str, set[str]] = {}
+    for module in [*places[0].glob("cuda/libs/cu*.so"), *places[1].glob("cuda/cufft*.so")]:
+        listed = subprocess.run(["nm", "-D", "--undefined-only", module], check=True, capture_output=True, text=True).stdout
+        for symbol, library in re.findall(r" U (cu\w+)@(lib(?:cublas|cusolver|cusparse|curand|cufft)\.so\.\d+)", listed):
+            found.setdefault(library, set()).add(symbol)
+    return found
+
+
+def _library(place: Path, library: str, symbols: set[str]) -> None:
+    """A library whose functions count their calls; those that make a handle give one."""
+    short = library.split(".")[0][3:]
+    lines = [f"static long calls; static const char *last = \"\"; long {short}_calls(void) {{ return calls; }}",
+             f"const char *{short}_last(void) {{ return last; }}"]  # fmt: skip
+    for symbol in sorted(symbols):
+        if re.search(r"Create(_v2)?$", symbol):
+            lines.append(f"int {symbol}(void **h) {{ *h = (void *)0x99; return 0; }}")
+        elif re.search(r"(Get|Set)[A-Z]|Destroy", symbol) or symbol.endswith("_bufferSize"):
+            lines.append(f"int {symbol}(void) {{ return 0; }}")
+        else:
+            lines.append(f'int {symbol}(void) {{ calls++; last = "{symbol}"; return 0; }}')
+    source, versions = place / f"{short}.c", place / f"{short}.map"
+    source.write_text("\n".join(lines) + "\n")
+    versions.write_text(f"{library} {{ global: *; }};\n")
+    _compile(place / library, source, f"-Wl,-soname,{library}", f"-Wl,--version-script={versions}")

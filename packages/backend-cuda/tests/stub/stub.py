@@ -1,0 +1,99 @@
+"""Real CuPy, NVRTC and Triton's machine code over a stub driver: nothing is computed, every call is checked and counted.
+
+`install(folder)` comes before the first import of CuPy in the process. Launches then carry a name, a grid, a stream and a
+device; copies, fills, allocations and waits are counted. Device memory is host memory, zeros at first.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+SHAPE = [("function", ctypes.c_long), ("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3), ("shared", ctypes.c_uint),
+         ("stream", ctypes.c_ssize_t), ("device", ctypes.c_int)]  # fmt: skip
+_state: dict[str, Any] = {}
+
+
+class Launch(NamedTuple):
+    """A kernel that would have run."""
+
+    name: str
+    grid: tuple[int, ...]
+    threads: int
+    stream: int
+    device: int
+
+
+class Work(NamedTuple):
+    """What a call gave the device to do."""
+
+    launches: list[Launch]
+    products: int  # calls of cuBLAS
+    counts: Counter[str]  # malloc, memset, sync, to_device, to_host, on_device
+
+    @property
+    def names(self) -> list[str]:
+        return [launch.name for launch in self.launches]
+
+    @property
+    def devices(self) -> set[int]:
+        return {launch.device for launch in self.launches}
+
+
+def install(folder: Path) -> None:
+    """Load the stub's libraries in place of NVIDIA's, and its runtime in place of CuPy's."""
+    for library in sorted(folder.glob("lib*.so.*")):
+        loaded = ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
+        _state[library.name.split(".")[0]] = loaded
+    os.environ.setdefault("CUPY_CACHE_DIR", str(folder / "cupy"))
+    os.environ.setdefault("TRITON_CACHE_DIR", str(folder / "triton"))
+    os.environ["TRITON_LIBCUDA_PATH"] = str(folder)
+    os.environ["CUPY_ACCELERATORS"] = ""  # CUB comes compiled, with a runtime of its own: it would pass by the stub
+    driver = _state["libcuda"]
+    driver.stub_name.restype, driver.stub_count.restype = ctypes.c_char_p, ctypes.c_long
+    driver.stub_launch.restype = ctypes.POINTER(type("Record", (ctypes.Structure,), {"_fields_": SHAPE}))
+    _state["libcublas"].cublas_calls.restype = ctypes.c_long
+    spec = importlib.util.spec_from_file_location("stub_runtime", folder / "stub_runtime.so")
+    assert spec is not None
+    assert spec.loader is not None
+    module = _state["runtime"] = importlib.util.module_from_spec(spec)
+    sys.modules["stub_runtime"] = module
+    spec.loader.exec_module(module)
+    import cupy_backends.cuda.api.runtime as real
+
+    real.__pyx_capi__.update(module.capi())
+    for name in module.capi():
+        if hasattr(real, name):
+            setattr(real, name, getattr(module, name))
+
+
+def require_context(on: bool) -> None:
+    """Whether a launch in a thread that no runtime call has bound to a device fails, as it does on hardware."""
+    _state["libcuda"].stub_require_context(int(on))
+
+
+def work(function: Callable[[], Any]) -> Work:
+    """Run a function; what it gave the device to do."""
+    driver, blas = _state["libcuda"], _state["libcublas"]
+    driver.stub_reset()
+    _state["runtime"].counts()
+    before = blas.cublas_calls()
+    function()
+    found = [driver.stub_launch(i).contents for i in range(driver.stub_count())]
+    launches = [
+        Launch(driver.stub_name(l.function).decode(), tuple(l.grid), l.block[0] * l.block[1] * l.block[2], l.stream, l.device)
+        for l in found
+    ]  # fmt: skip
+    return Work(launches, blas.cublas_calls() - before, Counter({k: v for k, v in _state["runtime"].counts().items() if v}))
+
+
+def settled(function: Callable[[], Any]) -> Work:
+    """`work` of a call whose kernels are compiled and loaded."""
+    function()
+    return work(function)

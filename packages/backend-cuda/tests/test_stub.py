@@ -1,0 +1,55 @@
+"""What the device is given to do (launches, devices, streams, copies, waits), by real CuPy and Triton over a stub driver.
+
+The scenarios are in stub/scenarios.py; one child process runs them all. They need CuPy with its toolkit libraries, and cc.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+STUB = Path(__file__).parent / "stub"
+NAMES = [
+    node.name
+    for node in ast.parse((STUB / "scenarios.py").read_text()).body
+    if isinstance(node, ast.FunctionDef) and node.name.startswith("case_")
+]
+MISSING = [name for name in ("cupy", "triton", "tenfold.nn", "tenfold.optim") if importlib.util.find_spec(name) is None]
+MISSING += [tool for tool in ("cc", "nm") if shutil.which(tool) is None]
+
+pytestmark = [
+    pytest.mark.skipif(bool(MISSING), reason=f"the stub driver needs {', '.join(MISSING)}"),
+    pytest.mark.xdist_group("stub"),
+]
+
+
+@pytest.fixture(scope="session")
+def outcomes(tmp_path_factory):
+    sys.path.insert(0, str(STUB))
+    import build  # beside this file
+
+    folder = build.build(Path(os.environ.get("TENFOLD_STUB_DIR") or tmp_path_factory.mktemp("stub")))
+    environment = {k: v for k, v in os.environ.items() if k not in ("TRITON_INTERPRET", "CUDA_VISIBLE_DEVICES")}
+    ran = subprocess.run(
+        [sys.executable, STUB / "scenarios.py", folder], capture_output=True, text=True, timeout=550, env=environment, check=False
+    )
+    found = {
+        line["name"]: line["error"] for line in map(json.loads, filter(lambda l: l.startswith("{"), ran.stdout.splitlines()))
+    }
+    return found, ran.stderr[-3000:]
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", NAMES)
+def test_on_the_stub(outcomes, name):
+    found, words = outcomes
+    assert name in found, f"the child process ended before it: {words}"
+    assert not found[name], found[name]
