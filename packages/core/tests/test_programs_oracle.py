@@ -455,6 +455,11 @@ x = ones(2, 1, dtype=bool).index_reduce(0, t([0, 1]), ones(2, 1, dtype=bool), 'p
 x = ones(2, 1, dtype=bool).index_reduce(0, t([0, 1]), ones(2, 1, dtype=bool), 'mean')
 x = ones(2, 1, dtype=complex64).index_reduce(0, t([0, 1]), ones(2, 1, dtype=complex64), 'prod', include_self=False)
 x = ones(2, dtype=bool).index_reduce(0, t([2, 1]), ones(2, dtype=bool), 'prod')
+x = ones(1, dtype=float16) + 1j; x.tril(1)
+x = t([2-3j, 0j, 1j, 3+7j, -2-9j]).logaddexp(t([2+4j, 5+6j, 0j, -9j, 11j]))
+x = t([-0., 0, -inf, inf, nan, -2, 3]); y = x ** t(.5), x ** t(-.5), x ** t(2.), x ** t(-1.), x ** .5, x ** -.5, x ** t([.5])
+x = t([-0., 0, -inf, inf, nan, -2, 3]).half(); y = x ** t(.5), x ** t(-.5), x ** t(2.), x ** t(-1.), x ** .5, x ** -.5
+x = t(-inf); y = x ** t(.5), x ** t(-.5), x ** .5, t(-inf, dtype=bfloat16) ** t(.5)
 """.strip().splitlines()
 
 GRADIENTS = """

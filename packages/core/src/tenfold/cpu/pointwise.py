@@ -295,6 +295,8 @@ _POWERS: dict[float, Any] = {
 def pow(input: Any, exponent: Any, out: Any = None) -> Any:
     if getattr(exponent, "ndim", 1) == 0 and exponent.dtype.kind == "f" and type(input) is np.ndarray:
         exponent = exponent.item()
+        if exponent in (0.5, -0.5):  # powers of -0.0 and -inf, of which a number would take roots
+            input = np.asarray(np.where(input == -np.inf, np.asarray(np.inf, input.dtype), input) + input.dtype.type(0))
     if type(exponent) in (int, float):
         shortcut = _POWERS.get(exponent)
         if (
@@ -358,7 +360,7 @@ def heaviside(input: Any, values: Any) -> Any:
 def logaddexp(input: Any, other: Any) -> Any:
     if input.dtype.kind != "c":
         return np.logaddexp(input, other)
-    above = input.real > other.real
+    above = input.real >= other.real
     high, low = np.where(above, input, other), np.where(above, other, input)
     return np.where(np.isinf(high.real) & (input == other), input, high + np.log1p(np.exp(low - high)))
 

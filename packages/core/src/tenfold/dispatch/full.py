@@ -477,7 +477,10 @@ def recovered(operator: Operator, key: Any, function: Any, arrays: list[Any], gi
             error = own
     if type(key) is devices.device and any(getattr(a, "dtype", None) == RECORD for a in arrays):
         if operator.name in _IN_COMPLEX_HALF:
-            return computed(function, arrays)
+            try:
+                return computed(function, arrays)
+            except (ValueError, TypeError, IndexError) as own:
+                raise explained(operator, key, given, own) from None
         error = NotImplementedError(f"\"{operator.name}\" not implemented for 'ComplexHalf'; convert it with .cfloat()")
     raise explained(operator, key, given, error) from None
 

@@ -16,7 +16,7 @@ from tenfold.dispatch.shape_rules import (
 )
 from tenfold.ops.creation.factories import full
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.dtypes import bool_, c_name, complex128, dtype, float64, get_default_dtype, type_name, uint8
+from tenfold.types.dtypes import bfloat16, bool_, c_name, complex128, dtype, float64, get_default_dtype, type_name, uint8
 from tenfold.types.numbers import require_value
 from tenfold.types.numeric_limits import representable
 from tenfold.types.promotion import of_values
@@ -220,6 +220,8 @@ def _(input: Any, exponent: Any, **options: Any) -> Any:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     if isinstance(exponent, (int, float)) and isinstance(input, Tensor) and input.dtype.is_half:
         require_value(exponent, input.dtype)
+        if input.dtype is bfloat16 and exponent in (0.5, -0.5) and options.get("out") is None:
+            return pow(input.float(), exponent).to(bfloat16)  # roots, which float16 has not
     return NotImplemented
 
 
