@@ -460,6 +460,14 @@ x = t([2-3j, 0j, 1j, 3+7j, -2-9j]).logaddexp(t([2+4j, 5+6j, 0j, -9j, 11j]))
 x = t([-0., 0, -inf, inf, nan, -2, 3]); y = x ** t(.5), x ** t(-.5), x ** t(2.), x ** t(-1.), x ** .5, x ** -.5, x ** t([.5])
 x = t([-0., 0, -inf, inf, nan, -2, 3]).half(); y = x ** t(.5), x ** t(-.5), x ** t(2.), x ** t(-1.), x ** .5, x ** -.5
 x = t(-inf); y = x ** t(.5), x ** t(-.5), x ** .5, t(-inf, dtype=bfloat16) ** t(.5)
+x = t(1., dtype=float16); x.addcdiv_(t(.2, dtype=float16), ones(1, 1, dtype=float16), value=-1)
+x = ones(3, dtype=float16); x.lerp_(ones(1, 3, dtype=float16), .5)
+x = torch.trapezoid(t([0, 1, 7, 127, -128, 100], dtype=int8)), torch.trapezoid(t([inf, 1, 2])), torch.trapezoid(ones(2, 3))
+x = torch.trapezoid(ones(3, 0, dtype=uint8)).dtype.itemsize, torch.trapezoid(ones(1))
+x = torch.trapezoid(ones(3, dtype=bool))
+x = t([6e4, -6e4, .999, -7.3, inf, nan], dtype=float16).round(decimals=1)
+x = torch.nn.functional.pad(t(-2.), (0, 0))
+x = torch.nn.functional.pad(t([2.]), (0, 0, 0, 0))
 """.strip().splitlines()
 
 GRADIENTS = """

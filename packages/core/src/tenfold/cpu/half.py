@@ -52,6 +52,8 @@ def widened(function: Any) -> Callable[..., Any]:
             return result
         if out is None:
             return rounded(result, dtype)
+        if result.shape != out.shape:
+            raise ValueError("the result does not fit its output")
         np.copyto(out, rounded(result, dtype))
         return out
 

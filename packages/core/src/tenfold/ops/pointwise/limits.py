@@ -63,6 +63,8 @@ def _(input: Tensor, decimals: int) -> Tensor:
     if not input.dtype.is_floating_point:
         raise RuntimeError(f"round: decimals is only for floating point tensors, got {input.dtype}")
     scale = 10.0 ** abs(decimals)
+    if input.dtype.is_half:
+        return round(input.float(), decimals=decimals).to(input.dtype)
     return round(input * scale) / scale if decimals > 0 else round(input / scale) * scale
 
 

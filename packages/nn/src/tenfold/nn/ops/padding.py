@@ -80,6 +80,7 @@ def constant_pad_nd(input: Tensor, pad: Any, value: float = 0) -> Tensor:
     tensor([5., 1., 2.])
     """
     widths = tuple(int(n) for n in pad)
+    padded_shape(input.shape, widths)
     return constant_pad(input, widths, value) if any(widths) else input.clone()
 
 
