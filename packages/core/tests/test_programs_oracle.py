@@ -468,6 +468,7 @@ x = torch.trapezoid(ones(3, dtype=bool))
 x = t([6e4, -6e4, .999, -7.3, inf, nan], dtype=float16).round(decimals=1)
 x = torch.nn.functional.pad(t(-2.), (0, 0))
 x = torch.nn.functional.pad(t([2.]), (0, 0, 0, 0))
+x = torch.logcumsumexp(t([2-3j, 2+1.29j, 2+4j, 1j, 1-9j, 5+2j, 5-3j]), 0)
 """.strip().splitlines()
 
 GRADIENTS = """
@@ -513,6 +514,12 @@ x=t([1., 2],requires_grad=True); y=torch.lerp(x,zeros(2),t(-1.)); y.sum().backwa
 x=t([1., 2],requires_grad=True); y=torch.norm(x,p=0); y.backward(); y=x.grad
 x=ones(2,3,requires_grad=True); x.clamp_(min=ones(3),max=1)
 x=t([[1.,2],[inf,1],[nan,0],[.1,.1],[0,0]],requires_grad=True); y=x.renorm(2,0,1.5); y.sum().backward(); y=y,x.grad
+x=t([1.,0,2],requires_grad=True); y=x.xlogy(t(-1.864)); y.fill_(2); y.sum().backward(); y=x.grad
+x=t([1.,0,2],requires_grad=True); y=x.xlogy(t([2.,-1,3])); y.sum().backward(); y=x.grad
+x=t([1.,0,2],requires_grad=True); y=x.xlogy(-2); y.sum().backward(); y=x.grad
+x=t([1.,0,2],requires_grad=True); y=torch.cat([x, x]); y=torch.autograd.grad(y.square().sum(),[x],create_graph=True)[0]; y.zero_()
+x=t([1.,0,2],requires_grad=True); y=torch.cat([x]); y=torch.autograd.grad(y.square().sum(),[x],create_graph=True)[0]; y.mul_(2)
+x=t([1.,0,2],requires_grad=True); y=(x*x).split(1)[2]; y.logical_or_(t([2.])); y=y.detach()
 """.strip().splitlines()
 
 # Results lie in memory as PyTorch lays them: after the first argument that says so, or row by row.
@@ -538,6 +545,7 @@ a = zeros(2, 3, 4, 5).contiguous(memory_format=torch.channels_last); y = torch.c
 a = ones(2, 3, 4).permute(2, 0, 1); y = 2**a, a**2, torch.pow(3, a), a**a, 2**a.long(), torch.ldexp(a, a)
 a = ones(2, 4).roll(5).unfold(-2, 2, 1); y = torch.nn.functional.batch_norm(a.flip(0), None, None, training=True)
 a = ones(3, 5, 2).half().permute(2, 1, 0); y = (a.to(torch.complex32).stride(), (a + 1j).stride(), (a * t(1j)).abs().stride())
+a = arange(24.).view(2, 3, 4).permute(2, 1, 0); y = torch.nn.functional.layer_norm(a, (2,)).stride()
 """.strip().splitlines()
 
 # Which of two faults is told.

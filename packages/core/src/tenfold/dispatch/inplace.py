@@ -20,7 +20,7 @@ def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
     assert base is not None
     first = base.params[0].name
     target = values[first]
-    if base.name in _UNRECORDED and STATE.grad_enabled and (_is_leaf(target) or _is_leaf(target._base)):
+    if base.name in _UNRECORDED and STATE.grad_enabled and _is_refused(target):
         with RUNTIME["no_grad"]():
             return run_inplace(operator, values)
     recording = STATE.grad_enabled and _any_requires_grad(values) and target.dtype.category > 1
@@ -35,9 +35,10 @@ def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
     return write_back(operator.name, target, result, any(result is v for v in values.values()))
 
 
-def _is_leaf(tensor: Any) -> bool:
-    """Whether this is a tensor that gradients end at."""
-    return tensor is not None and tensor._node is not None and tensor._node.is_leaf
+def _is_refused(target: Any) -> bool:
+    """Whether a recorded write would be refused: to a leaf, to a view of one, or to one of several views."""
+    nodes = [t._node for t in (target, target._base) if t is not None and t._node is not None]
+    return any(node.is_leaf for node in nodes) or getattr(target, "_origin", None) is not None
 
 
 def _may_repeat(name: str, target: Any, values: dict[str, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any
 
 from tenfold import op
@@ -14,7 +15,7 @@ from tenfold.ops.indexing.joining import roll
 from tenfold.ops.indexing.strided import as_strided_scatter, placed
 from tenfold.ops.indexing.subscripts import index, index_put, index_put_
 from tenfold.ops.pointwise.arithmetic import where
-from tenfold.ops.view.parts import split_with_sizes, unbind
+from tenfold.ops.view.parts import unbind
 from tenfold.ops.view.shapes import as_strided
 
 
@@ -144,7 +145,8 @@ _REDUCED = {"sum": _sum, "mean": _mean, "amax": _extreme, "amin": _extreme, "pro
 @gradients(op.cat, "tensors")
 def _(g: Any, tensors_shape: Any, dim: int) -> Any:
     sizes = [0 if tuple(s) == (0,) and g.dim() > 1 else s[dim] for s in tensors_shape]
-    parts = split_with_sizes(g, sizes, dim)
+    starts = accumulate(sizes, initial=0)  # each part is a view of its own, which may be written
+    parts = [g.narrow(dim, start, size) for start, size in zip(starts, sizes)]
     return [p.reshape(0) if tuple(s) == (0,) else p for p, s in zip(parts, tensors_shape)]
 
 

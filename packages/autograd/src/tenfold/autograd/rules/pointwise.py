@@ -168,9 +168,10 @@ gradient(
 
 
 def _masked_log(g: Any, input: Any, other: Any) -> Any:
+    scaled = op.xlogy(g, other)  # in which no gradient stays none
     if not hasattr(other, "_array"):
-        return g * _ln(other) if other > 0 else where(input == 0, 0, g * (-float("inf") if other == 0 else float("nan")))
-    return where((input == 0) & (other <= 0), 0, g * other.log())
+        return scaled if other > 0 else where(input == 0, 0, scaled)
+    return where((input == 0) & (other <= 0), 0, scaled)
 
 
 # Rounding, limits, selection

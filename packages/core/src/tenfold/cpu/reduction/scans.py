@@ -47,8 +47,8 @@ def logcumsumexp(input: Any, dim: int) -> Any:
 
 
 def _log_add_exp(a: Any, b: Any) -> Any:
-    greater = np.where(a.real >= b.real, a, b)
-    less = np.where(a.real >= b.real, b, a)
+    greater = np.where(a.real > b.real, a, b)
+    less = np.where(a.real > b.real, b, a)
     none = np.isneginf(less.real)  # its phase does not matter
     return np.where(none, greater, greater + np.log1p(np.exp(np.where(none, 0, less - greater))))
 

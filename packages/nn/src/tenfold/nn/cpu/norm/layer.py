@@ -72,7 +72,7 @@ def _small_layer_norm(x: Array, weight: Array | None, bias: Array | None, eps: f
     """The same in as few array operations as possible, which is what counts on small inputs."""
     D = x.shape[-1]
     mean = (exact_row_sums(x) / D).astype(x.dtype)[..., None]
-    out = np.subtract(x, mean)
+    out = np.subtract(x, mean, order="C")
     rstd = np.vecdot(out, out)[..., None]
     rstd /= D
     rstd += eps
