@@ -95,6 +95,7 @@ def _count_edges(roots: list[Node]) -> dict[Node, int]:
     """How many gradients each reachable node waits for, less one: that of a root that nothing else leads to is -1."""
     pending = dict.fromkeys(roots, -1)
     reached = list(pending)
+    found = reached.append
     for node in reached:  # which grows meanwhile
         for n in node._next:
             if n is not None:
@@ -102,7 +103,7 @@ def _count_edges(roots: list[Node]) -> dict[Node, int]:
                     pending[n] += 1
                 else:
                     pending[n] = 0
-                    reached.append(n)
+                    found(n)
     return pending
 
 
@@ -142,7 +143,7 @@ def _walk(  # noqa: C901 - the whole of the path, case by case
         edges = node._next
         if edges and node._extra is None and g is not None and not special:
             results = node.apply(g, edges)
-            if not keep_graph:
+            if not keep_graph and node.keeps:
                 node.release()
         else:
             if node._extra:
@@ -182,7 +183,7 @@ def _walk(  # noqa: C901 - the whole of the path, case by case
             if r is not None:
                 if r._array.shape != n._shape and not n.is_multiple:
                     r = sum_to(r, n._shape)
-                if n in grads:
+                if grads and n in grads:
                     _add(grads, n, r, owned, create_graph)
                     r = None
             if pending[n]:
@@ -190,7 +191,7 @@ def _walk(  # noqa: C901 - the whole of the path, case by case
                 if r is not None:
                     grads[n] = r
             else:
-                ready.append((n, grads.pop(n, None) if r is None else r))
+                ready.append((n, r if r is not None else grads.pop(n, None)))
         r = results = None  # so that `_accumulate` can see whether it has the only reference to a gradient
 
 

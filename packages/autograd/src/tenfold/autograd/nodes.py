@@ -27,6 +27,7 @@ class Node:
     is_output = False
     is_multiple = False  # its gradient is a list, one entry for each result
     output_nr = 0
+    keeps = True  # whether there is something to release
     fields: tuple[str, ...] = ()  # what it saves, in slots s_NAME
     tensors: tuple[str, ...] = ()  # those of them that are tensors, with versions in v_NAME
     label: Any = None  # a function of the node that gives its name, where that depends on the call

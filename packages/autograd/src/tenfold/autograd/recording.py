@@ -203,6 +203,8 @@ class _Source:
                  f"    tensors = {tuple(n for n in saved if self._is_tensor(n))!r}"]  # fmt: skip
         if self.multiple:
             lines.append("    is_multiple = True")
+        if not any(self._is_tensor(n) for n in saved):
+            lines.append("    keeps = False")
         lines += ["", *self._apply(saved), "", *self._release(saved), "", *self._attach(saved)]
         return "\n".join(lines) + "\n", self.namespace
 
