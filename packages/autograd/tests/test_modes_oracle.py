@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import pytest
@@ -173,3 +174,54 @@ def test_stored_values_are_outside_the_graph_and_blocks_may_be_squares():
         x = lib.eye(4).to_sparse().requires_grad_()
         assert not x._values().requires_grad
         assert tuple(lib.eye(4).to_sparse_bsr(2).values().shape) == (2, 2, 2)
+
+
+def test_views_of_inference_tensors_stay_outside_the_graph():
+    for lib in (tenfold, torch):
+        with lib.inference_mode():
+            c = lib.ones(1, 2, requires_grad=True)
+        view = c.view(-1)
+        assert (lib.is_inference(view), view.requires_grad, view._is_view(), view.is_leaf) == (True, False, False, True)
+        assert (c + 1).requires_grad
+
+
+def test_the_graph_is_not_deleted_from_a_tensor():
+    for lib in (tenfold, torch):
+        x = lib.ones(2, requires_grad=True)
+        for name in ("_grad_fn", "_backward_hooks", "requires_grad", "data"):
+            with pytest.raises(RuntimeError):
+                delattr(x, name)
+
+
+def test_unit_vectors_for_programs_of_their_own_jacobians():
+    for lib in (tenfold, torch):
+        given = (lib.ones(2, 3), lib.ones(()), lib.ones(2, dtype=lib.float64))
+        basis = importlib.import_module(f"{lib.__name__}.autograd.functional")._construct_standard_basis_for(given, (6, 1, 2))
+        assert [b.dtype for b in basis] == [t.dtype for t in given]
+        assert lib.cat([b.float() for b in basis], 1).tolist() == lib.eye(9).tolist()
+
+
+def test_names_of_nodes_inside_transforms():
+    for lib in (tenfold, torch):
+        names: list[str] = []
+
+        class Double(lib.autograd.Function):
+            @staticmethod
+            def forward(x: Any) -> Any:
+                return x * 2
+
+            @staticmethod
+            def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+                pass
+
+            @staticmethod
+            def backward(ctx: Any, g: Any) -> Any:
+                return g * 2
+
+        def function(x: Any, double: Any = Double, names: Any = names) -> Any:
+            y = double.apply(x)
+            names.append(type(y.grad_fn).__name__)
+            return y
+
+        assert lib.func.grad(function)(lib.tensor(1.0)).item() == 2
+        assert names == ["DoubleGeneratedBackward"]

@@ -12,6 +12,7 @@ from typing import Any
 from tenfold.autograd.anomaly import note
 from tenfold.autograd.function_ctx import FunctionCtx
 from tenfold.autograd.inplace import rebase
+from tenfold.autograd.levels import SCOPES
 from tenfold.autograd.nodes import RELEASED, Node, Output
 from tenfold.autograd.recording import alias, modified, restore, second_time
 from tenfold.autograd.refusing import refusing
@@ -313,6 +314,12 @@ def _own_backward(cls: Any) -> Any:
     return cls.backward if cls.backward is not Function.backward else cls.vjp
 
 
+@functools.lru_cache(maxsize=1024)
+def _inside_transforms(cls: Any) -> type[FunctionNode]:
+    """The class of nodes that a function being differentiated sees, named as PyTorch names it."""
+    return type(f"{cls.__name__}GeneratedBackward", (cls._node_class,), {})
+
+
 def apply_recorded(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
     """Run forward outside the graph and give the results the function's node."""
     return run_recorded(cls, args, kwargs)[0]
@@ -320,7 +327,7 @@ def apply_recorded(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | Non
 
 def run_recorded(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> tuple[Any, FunctionNode]:
     """The results, in the graph where that is recorded, and the ctx."""
-    ctx = cls._node_class()
+    ctx = _inside_transforms(cls)() if SCOPES.depth else cls._node_class()
     ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
     recording = STATE.grad_enabled and any(ctx.needs_input_grad)
     outer, RUNNING.forward = RUNNING.forward, True

@@ -309,3 +309,9 @@ def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
     (tensor(9.), tensor([ 6., 12.]))
     """
     return _hessian_product("hvp", func, inputs, v, create_graph, strict)  # the Hessian is symmetric
+
+
+def _construct_standard_basis_for(tensors: Any, tensor_numels: Any = None) -> tuple[Any, ...]:
+    """Unit vectors of the space of all tensors together, a matrix for each: programs of their own Jacobians import this."""
+    basis, starts = unit_vectors(list(tensors))
+    return tuple(b.reshape(starts[-1], t.numel()) for b, t in zip(basis, tensors))

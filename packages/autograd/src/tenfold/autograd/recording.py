@@ -225,6 +225,10 @@ class _Source:
             ending = _ENDING[self.operator.ends_graph].format(*self.params)
             unshared = " = result._base" if self.operator.view else ""  # writes to it are not its source's affair
             lines = [lines[0], f"    if {ending}:", f"        result._node{unshared} = None", "        return", lines[1]]
+        if self.operator.view:  # views of inference mode's memory stay outside the graph, whatever asks for gradients there
+            source = self.operator.kernel_params[0].name
+            lines[1:1] = [f"    if {source}._storage is not None and {source}._storage.inference:",
+                          "        result._node = result._base = None", "        return"]  # fmt: skip
         edges = []
         for p in self.diff:
             if p.role == "list":

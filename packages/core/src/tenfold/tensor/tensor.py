@@ -404,6 +404,12 @@ class Tensor(TensorMethods):
         if self._node is not None:
             self._node.extras()["tensor"] = {} if hooks is None else hooks
 
+    @_backward_hooks.deleter
+    def _backward_hooks(self) -> None:
+        raise RuntimeError("the graph and its hooks cannot be deleted from a tensor: detach() gives one without them")
+
+    _grad_fn = grad_fn.deleter(_backward_hooks.fdel)  # type: ignore[arg-type]
+
     @property
     def _post_accumulate_grad_hooks(self) -> Any:
         """The hooks of `register_post_accumulate_grad_hook` by their number, None if there are none."""
