@@ -182,6 +182,9 @@ def test_views_of_inference_tensors_stay_outside_the_graph():
             c = lib.ones(1, 2, requires_grad=True)
         view = c.view(-1)
         assert (lib.is_inference(view), view.requires_grad, view._is_view(), view.is_leaf) == (True, False, False, True)
+        with lib.inference_mode():
+            assert not lib.ones(2).view(1, 2)._is_view()
+            assert not c.view(2)._is_view()
         assert (c + 1).requires_grad
 
 

@@ -257,7 +257,7 @@ class Tensor(TensorMethods):
         return shared and self.shape == tensor.shape and self.stride() == tensor.stride()
 
     def _is_view(self) -> bool:
-        return self._base is not None
+        return self._base is not None and not self.is_inference()
 
     @property
     def data(self) -> Tensor:
