@@ -16,13 +16,20 @@ if not torchvision.extension._has_ops():
 SMALL = {"weights": None, "weights_backbone": None, "num_classes": 3, "min_size": 64, "max_size": 96}
 FAST = {"rpn_pre_nms_top_n_train": 60, "rpn_post_nms_top_n_train": 40, "rpn_pre_nms_top_n_test": 60}
 FAST |= {"rpn_post_nms_top_n_test": 20}
-NAMES = ["fasterrcnn_mobilenet_v3_large_fpn", "fasterrcnn_resnet50_fpn", "maskrcnn_resnet50_fpn"]
+NAMES = [
+    "fasterrcnn_mobilenet_v3_large_fpn",
+    "fasterrcnn_resnet50_fpn",
+    "maskrcnn_resnet50_fpn",
+    "retinanet_resnet50_fpn",
+    "retinanet_resnet50_fpn_v2",
+]
 
 
 def pair(name):
     torch.manual_seed(0)
-    theirs = getattr(torchvision.models.detection, name)(**SMALL, **FAST, box_score_thresh=0.2).double()
-    ours = getattr(detection, name)(**SMALL, **FAST, box_score_thresh=0.2).double()
+    options = {"score_thresh": 0.0101, "topk_candidates": 50} if "retina" in name else {**FAST, "box_score_thresh": 0.2}
+    theirs = getattr(torchvision.models.detection, name)(**SMALL, **options).double()
+    ours = getattr(detection, name)(**SMALL, **options).double()
     ours.load_state_dict({key: tenfold.from_numpy(value.numpy()) for key, value in theirs.state_dict().items()})
     return ours, theirs
 

@@ -34,7 +34,7 @@ def draw_bounding_boxes(
         TypeError: ``image`` is not a tensor.
         ValueError: a shape, dtype or number of labels or colours does not fit, or a box has its corners swapped.
     """
-    _require_image("draw_bounding_boxes", image)
+    require_image("draw_bounding_boxes", image)
     count = boxes.shape[0]
     if count == 0:
         warnings.warn("boxes doesn't contain any box. No box was drawn", stacklevel=2)
@@ -97,7 +97,7 @@ def draw_segmentation_masks(
         TypeError: ``image`` is not a tensor, or of another dtype.
         ValueError: a shape, dtype or number of colours does not fit.
     """
-    _require_image("draw_segmentation_masks", image, channels=(3,))
+    require_image("draw_segmentation_masks", image, channels=(3,))
     layers = masks[None] if masks.ndim == 2 else masks
     if layers.ndim != 3 or layers.dtype != tenfold.bool or layers.shape[-2:] != image.shape[-2:]:
         raise ValueError(
@@ -114,7 +114,8 @@ def draw_segmentation_masks(
     return (image * (1 - alpha) + tinted * alpha).to(image.dtype)
 
 
-def _require_image(operator: str, image: Any, channels: tuple[int, ...] = (1, 3)) -> None:
+def require_image(operator: str, image: Any, channels: tuple[int, ...] = (1, 3)) -> None:
+    """Raise unless this is a picture of so many channels, of bytes or floating point numbers."""
     if not isinstance(image, Tensor):
         raise TypeError(f"{operator}: The image must be a tensor, got {type(image).__name__}; pil_to_tensor makes one")
     if image.dtype != tenfold.uint8 and not image.is_floating_point():
