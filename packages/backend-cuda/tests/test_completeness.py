@@ -1,17 +1,40 @@
-"""Every primitive of core has a kernel on this device, or stands here with the reason why not."""
+"""Every operator has a path on this device, or stands here with the reason why not; what the paths answer."""
 
 from __future__ import annotations
 
-from tenfold import plugins
-from tenfold.dispatch import kernels
-from tenfold.dispatch.operators import OPERATORS
+import pytest
 
-LACKING = {"reduced_segments": "segments of different lengths need a kernel of their own; compute on the CPU"}
+import tenfold
+from tenfold.cuda import paths
+
+LACKING: dict[str, str] = {}
 
 
-def test_every_primitive_has_a_kernel_or_a_reason() -> None:
-    plugins.load_operators()
-    table = kernels.table("cuda")
-    core = [o for o in OPERATORS.values() if o.declared.__module__.startswith("tenfold.ops.")]
-    primitives = [o for o in core if o.body is None and o.inplace_of is None]
-    assert {o.name for o in primitives if getattr(table, o.name) is None} == set(LACKING)
+def test_every_operator_has_a_path_or_a_reason():
+    assert {name for name, path in paths.paths().items() if path == "none"} == set(LACKING)
+
+
+def test_the_table_says_which(capsys):
+    table = paths.paths()
+    assert table["add"] == table["softmax"] == "kernel"
+    assert table["median_value"] == "host"
+    assert paths.main(["add"]) == 0
+    assert capsys.readouterr().out.splitlines()[0].split() == ["add", "kernel"]
+
+
+def test_linear_algebra_special_functions_and_transforms_answer_as_on_the_cpu():
+    pytest.importorskip("tenfold.scientific")
+    x = tenfold.tensor([[4.0, 1.0, 0.5], [1.0, 3.0, 0.0], [0.5, 0.0, 2.0]])
+    b = tenfold.tensor([1.0, 2.0, 3.0])
+    calls = (
+        lambda x, b: tenfold.linalg.solve(x, b), lambda x, b: tenfold.linalg.cholesky(x), lambda x, b: tenfold.linalg.qr(x).R,
+        lambda x, b: tenfold.linalg.eigvalsh(x), lambda x, b: tenfold.linalg.inv(x), lambda x, b: tenfold.linalg.det(x),
+        lambda x, b: tenfold.lgamma(b), lambda x, b: tenfold.special.i0(b), lambda x, b: tenfold.special.entr(b),
+        lambda x, b: tenfold.fft.fft(b).abs(), lambda x, b: tenfold.fft.rfft(x, dim=0).real, lambda x, b: tenfold.fft.irfft(b, 4),
+        lambda x, b: tenfold.fft.ifft2(x, norm="ortho").real,
+    )  # fmt: skip
+    for call in calls:
+        got, expected = call(x.cuda(), b.cuda()), call(x, b)
+        assert got.device.type == "cuda"
+        assert got.dtype is expected.dtype
+        assert tenfold.allclose(got.cpu(), expected, atol=1e-5)

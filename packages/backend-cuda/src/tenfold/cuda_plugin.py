@@ -9,6 +9,7 @@ TENFOLD_PLUGIN_API = 1
 FAMILIES = ("pointwise", "activation", "reduction", "matmul", "indexing", "view", "conversion")
 # Of operators that other packages declare: loaded when one of those is first used.
 OF_LAYERS = ("norm", "loss", "optim")
+OF_SCIENCE = ("linalg", "fft", "special")
 
 
 @hookimpl()  # type: ignore[untyped-decorator]
@@ -20,4 +21,7 @@ def tenfold_backends() -> list[Backend]:
 
 @hookimpl()  # type: ignore[untyped-decorator]
 def tenfold_kernels(device: str) -> dict[str, str]:
-    return {family: f"tenfold.cuda.kernels.{family}" for family in (*FAMILIES, *OF_LAYERS)} if device == "cuda" else {}
+    if device != "cuda":
+        return {}
+    modules = {family: f"tenfold.cuda.kernels.{family}" for family in (*FAMILIES, *OF_LAYERS)}
+    return {**modules, **dict.fromkeys(OF_SCIENCE, "tenfold.cuda.kernels.scientific")}

@@ -21,25 +21,49 @@ from tenfold.cuda.devices import (
 from tenfold.cuda.memory import (
     empty_cache,
     max_memory_allocated,
+    max_memory_reserved,
     mem_get_info,
     memory_allocated,
     memory_reserved,
+    memory_stats,
+    memory_summary,
     reset_peak_memory_stats,
 )
 from tenfold.cuda.seeding import initial_seed, manual_seed, manual_seed_all, seed, seed_all
-from tenfold.cuda.streams import Event, Stream, current_stream, default_stream, stream
+from tenfold.cuda.state import (
+    can_device_access_peer,
+    current_blas_handle,
+    device_of,
+    get_arch_list,
+    get_gencode_flags,
+    get_rng_state,
+    get_rng_state_all,
+    init,
+    ipc_collect,
+    is_current_stream_capturing,
+    is_initialized,
+    is_tf32_supported,
+    set_rng_state,
+    set_rng_state_all,
+)
+from tenfold.cuda.streams import Event, Stream, StreamContext, current_stream, default_stream, set_stream, stream
 from tenfold.types.errors import AcceleratorError, OutOfMemoryError
 
 __all__ = [
-    "AcceleratorError", "Event", "OutOfMemoryError", "Stream", "current_device", "current_stream", "default_stream",
-    "device", "device_count", "empty_cache", "get_device_capability", "get_device_name", "get_device_properties",
-    "initial_seed", "is_available", "is_bf16_supported", "manual_seed", "manual_seed_all", "max_memory_allocated",
-    "mem_get_info", "memory_allocated", "memory_reserved", "reset_peak_memory_stats", "seed", "seed_all", "set_device",
-    "stream", "synchronize", "unavailable_reason",
+    "AcceleratorError", "Event", "OutOfMemoryError", "Stream", "StreamContext", "can_device_access_peer",
+    "current_blas_handle", "current_device", "current_stream", "default_stream", "device", "device_count", "device_of",
+    "empty_cache", "get_arch_list", "get_device_capability", "get_device_name", "get_device_properties", "get_gencode_flags",
+    "get_rng_state", "get_rng_state_all", "init", "initial_seed", "ipc_collect", "is_available", "is_bf16_supported",
+    "is_current_stream_capturing", "is_initialized", "is_tf32_supported", "manual_seed", "manual_seed_all",
+    "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved", "memory_stats",
+    "memory_summary", "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_rng_state", "set_rng_state_all",
+    "set_stream", "stream", "synchronize", "unavailable_reason",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
+    if name == "nvtx":
+        return importlib.import_module("tenfold.cuda.nvtx")
     if name == "amp":  # of the package tenfold-autograd
         return importlib.import_module("tenfold.amp.cuda")
     if name.endswith("Tensor"):

@@ -83,6 +83,42 @@ def _start_watching(index: int) -> None:
     _watch["hook"] = hook
 
 
+def max_memory_reserved(device: Any = None) -> int:
+    """The most bytes that the pool has taken from a GPU since the last `empty_cache`, before which it gives nothing back."""
+    return memory_reserved(device)
+
+
+def memory_stats(device: Any = None) -> dict[str, Any]:
+    """What CuPy's pool counts, under PyTorch's names, and no more; empty where there is no device."""
+    if not is_available():
+        return {}
+    allocated, reserved = memory_allocated(device), memory_reserved(device)
+    return {
+        "allocated_bytes.all.current": allocated,
+        "allocated_bytes.all.peak": max_memory_allocated(device),
+        "reserved_bytes.all.current": reserved,
+        "reserved_bytes.all.peak": max_memory_reserved(device),
+        "inactive_split_bytes.all.current": reserved - allocated,
+    }
+
+
+def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
+    """`memory_stats` and the driver's numbers as a table.
+
+    Raises: RuntimeError without a GPU.
+    """
+    index = index_of(device)
+    free, total = mem_get_info(index)
+    found = memory_stats(index)
+    rows = {
+        "held by tensors": found["allocated_bytes.all.current"],
+        "the most held by tensors": found["allocated_bytes.all.peak"],
+        "kept by the pool": found["reserved_bytes.all.current"],
+        **({} if abbreviated else {"free on the GPU": free, "memory of the GPU": total}),
+    }
+    return "\n".join([f"cuda:{index}", *[f"{name:<26}{size / 2**20:>14.1f} MiB" for name, size in rows.items()]])
+
+
 def empty_cache() -> None:
     """Give back to the GPU what the pool keeps and no tensor uses; nothing happens without a GPU."""
     if is_available() and not runtime.is_replaced():

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator
 from typing import Any
 
 from tenfold.cuda import runtime
@@ -27,15 +26,20 @@ class Event:
             raise ValueError("Event: events for several processes are not supported; leave interprocess=False")
         self.enable_timing = enable_timing
         self._recorded_s: float | None = None
+        self._blocking = blocking
         self._event: Any = None
-        if not runtime.is_replaced():
-            self._event = runtime.current().module.cuda.Event(block=blocking, disable_timing=not enable_timing)
 
     def record(self, stream: Stream | None = None) -> None:
         """Put the mark at the end of a stream's work (None: the current stream's)."""
         self._recorded_s = time.perf_counter()
-        if self._event is not None:
-            self._event.record((stream or current_stream()).cupy_stream)
+        stream = stream or current_stream()
+        if stream.cupy_stream is None:
+            return
+        cuda = runtime.current().module.cuda
+        with cuda.Device(stream.device_index):
+            if self._event is None:  # made here, as CUDA's events belong to the GPU that was current when they were made
+                self._event = cuda.Event(block=self._blocking, disable_timing=not self.enable_timing)
+            self._event.record(stream.cupy_stream)
 
     def synchronize(self) -> None:
         """Wait until the work before the mark is done."""
@@ -104,7 +108,7 @@ class Stream:
 
     def wait_event(self, event: Event) -> None:
         """Do further work only after an event."""
-        if self.cupy_stream is not None:
+        if self.cupy_stream is not None and event._event is not None:
             self.cupy_stream.wait_event(event._event)
 
     def wait_stream(self, stream: Stream) -> None:
@@ -137,12 +141,32 @@ def default_stream(device: Any = None) -> Stream:
     return Stream(index) if runtime.is_replaced() else Stream(index, cupy_stream=runtime.current().module.cuda.Stream.null)
 
 
-@contextlib.contextmanager
-def stream(stream: Stream | None) -> Iterator[None]:
+class StreamContext:
+    """Sends the work of a block to a stream; None changes nothing."""
+
+    def __init__(self, stream: Stream | None) -> None:
+        self.stream = stream
+        self._inside: list[contextlib.ExitStack] = []
+
+    def __enter__(self) -> None:
+        inside = contextlib.ExitStack()
+        if self.stream is not None and self.stream.cupy_stream is not None:
+            inside.enter_context(runtime.current().module.cuda.Device(self.stream.device_index))
+            inside.enter_context(self.stream.cupy_stream)
+        self._inside.append(inside)
+
+    def __exit__(self, *exc: object) -> None:
+        self._inside.pop().close()
+
+
+def stream(stream: Stream | None) -> StreamContext:
     """Send the work of a block to a stream; None changes nothing."""
+    return StreamContext(stream)
+
+
+def set_stream(stream: Stream | None) -> None:
+    """Send the work of a stream's GPU to it from now on; None changes nothing. `with stream(...)` goes back by itself."""
     if stream is None or stream.cupy_stream is None:
-        yield
         return
-    cupy = runtime.current().module
-    with cupy.cuda.Device(stream.device_index), stream.cupy_stream:
-        yield
+    with runtime.current().module.cuda.Device(stream.device_index):
+        stream.cupy_stream.use()

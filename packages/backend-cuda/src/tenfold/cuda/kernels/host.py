@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ def through_host(name: str) -> Callable[..., Any]:
 
     def call(*arguments: Any, out: Any = None) -> Any:
         now = runtime.current()
+        _announce(name)
         arrays = [x for x in _flat(arguments) if isinstance(x, now.array_type)]
         index = now.index_of(arrays[0]) if arrays else now.current_index()
         result = getattr(table("cpu"), name)(*[_to_host(now, x) for x in arguments])
@@ -32,6 +34,20 @@ def through_host(name: str) -> Callable[..., Any]:
 
     call.__name__ = call.__qualname__ = name
     return call
+
+
+_announced: set[str] = set()
+
+
+def _announce(name: str) -> None:
+    """Say once for each operator that it waits and copies; the interpreter is the host."""
+    if name in _announced or runtime.is_replaced():
+        return
+    _announced.add(name)
+    warnings.warn(
+        f"{name} on device 'cuda' is computed on the host: it waits for the device and copies its arguments and result",
+        stacklevel=3,
+    )
 
 
 def _flat(arguments: Any) -> Any:

@@ -1,0 +1,58 @@
+"""Names of `torch.cuda` beside devices, memory and streams."""
+
+from __future__ import annotations
+
+import pytest
+
+import tenfold
+from tenfold import cuda
+
+
+def test_initialization_and_architectures():
+    cuda.init()
+    assert cuda.is_initialized()
+    assert cuda.get_arch_list() == ["sm_80", "sm_90"]
+    assert cuda.get_gencode_flags().startswith("-gencode compute=compute_80,code=sm_80")
+    cuda.ipc_collect()
+    assert not cuda.can_device_access_peer(0, 0)
+    assert not cuda.is_current_stream_capturing()
+    with pytest.raises(AssertionError, match="Invalid device id: 99"):
+        cuda.can_device_access_peer(0, 99)
+
+
+def test_random_states_are_those_of_the_default_generator():
+    state = cuda.get_rng_state()
+    assert state.equal(tenfold.get_rng_state())
+    assert len(cuda.get_rng_state_all()) == cuda.device_count()
+    first = tenfold.rand(3, device="cuda").tolist()
+    cuda.set_rng_state(state)
+    assert tenfold.rand(3, device="cuda").tolist() == first
+    cuda.set_rng_state_all([state])
+    assert tenfold.rand(3, device="cuda").tolist() == first
+
+
+def test_memory_is_told_as_numbers_and_as_a_table():
+    found = cuda.memory_stats()
+    assert found["allocated_bytes.all.peak"] >= found["allocated_bytes.all.current"] >= 0
+    assert cuda.max_memory_reserved() >= 0
+    assert "held by tensors" in cuda.memory_summary()
+
+
+def test_contexts():
+    side = cuda.Stream()
+    with cuda.StreamContext(side), cuda.device_of(tenfold.zeros(1, device="cuda")), cuda.device_of(tenfold.zeros(1)):
+        assert cuda.current_device() == 0
+    cuda.set_stream(None)
+    assert not cuda.Event().wait()
+
+
+def test_nothing_is_claimed_without_a_device(no_runtime):
+    if cuda.is_available():
+        pytest.skip("a GPU is here")
+    assert not cuda.is_initialized()
+    assert cuda.get_arch_list() == []
+    assert cuda.get_rng_state_all() == []
+    assert cuda.memory_stats() == {}
+    assert not cuda.is_tf32_supported()
+    with pytest.raises(RuntimeError, match="not available"):
+        cuda.init()
