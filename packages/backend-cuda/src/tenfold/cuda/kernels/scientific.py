@@ -1,4 +1,4 @@
-"""Operators of tenfold-scientific: Fourier transforms by cuFFT; linear algebra and special functions on the host, with a warning."""
+"""Operators of tenfold-scientific: Fourier transforms by cuFFT, linear algebra and special functions on the host."""
 
 from __future__ import annotations
 
