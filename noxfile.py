@@ -407,23 +407,26 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def parity(session: nox.Session) -> None:
-    """Run judges against PyTorch that lie elsewhere: nox -s parity -- SCRIPT..., or their paths in TENFOLD_PARITY.
+    """Run judges against PyTorch: tools/parity, and those that lie elsewhere, named after -- or in TENFOLD_PARITY.
 
-    They are known by their names: opdb.py (PyTorch's operator database), fuzz.py (random programs, two minutes from a
-    fixed seed), run.py (PyTorch's own test files). What follows `--ARGUMENT` goes to all of them.
+    tools/parity has modules.py and optimizers.py, for the tables in PyTorch's own wheel of modules, of optimizers with their
+    options, and of schedulers. The others are known by their names: opdb.py (PyTorch's operator database), fuzz.py (random
+    programs, two minutes from a fixed seed), run.py (PyTorch's own test files). Where files are named, those alone run. What
+    follows `--ARGUMENT` goes to all of them.
     """
-    known = {
+    own = [ROOT / "tools" / "parity" / name for name in ("modules.py", "optimizers.py")]
+    known: dict[str, list[str]] = {
+        **{script.name: [] for script in own},
         "opdb.py": [],
         "fuzz.py": ["--seconds", "120", "--seed", "0"],
         "run.py": ["--engine", "tenfold", "--python", sys.executable, "-j", "1"],
     }
     named_here = [argument for argument in session.posargs if argument.endswith(".py")]
-    scripts = [Path(name).resolve() for name in named_here or os.environ.get("TENFOLD_PARITY", "").split(os.pathsep) if name]
+    elsewhere = [Path(name).resolve() for name in os.environ.get("TENFOLD_PARITY", "").split(os.pathsep) if name]
+    scripts = [Path(name).resolve() for name in named_here] or [*own, *elsewhere]
     wrong = [str(script) for script in scripts if not script.is_file() or script.name not in known]
-    if wrong or not scripts:
-        session.error(
-            f"{', '.join(wrong) or 'nothing'} is no judge; give paths of {', '.join(known)} after -- or in TENFOLD_PARITY"
-        )
+    if wrong:
+        session.error(f"{', '.join(wrong)}: no judge; give paths of {', '.join(known)} after -- or in TENFOLD_PARITY")
     install(session, PACKAGES.values(), TORCH, "expecttest", "pytest", *extras(PACKAGES.values(), "gpu"))
     further = [argument for argument in session.posargs if argument not in named_here]
     python = session.run("python", "-c", "import sys; print(sys.executable)", silent=True).strip()

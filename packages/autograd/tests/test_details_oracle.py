@@ -355,3 +355,21 @@ def test_the_first_wrong_output_is_named() -> None:
         tenfold.autograd.gradcheck(lambda x: wrong(x, 100.0), (x,))
     with pytest.raises(RuntimeError, match="imaginary part of complex outputs only"):
         tenfold.autograd.gradcheck(lambda x: wrong(x, 1.1), (x.detach().to(tenfold.complex128).requires_grad_(),))
+
+
+@pytest.mark.parametrize("how", ["backward", "grad", "twice"])
+def test_a_leaf_whose_data_takes_another_shape(how: str) -> None:
+    found = []
+    for lib in (tenfold, torch):
+        x = lib.zeros(0, requires_grad=True)
+        x.data = lib.ones(2, 3)
+        if how == "grad":
+            found.append(lib.autograd.grad((x * x).sum(), x)[0].tolist())
+            continue
+        (x * x).sum().backward()
+        if how == "twice":
+            x.grad = None
+            x.data = lib.ones(1, 3)
+            (x * x * lib.ones(5, 3)).sum().backward()  # what was broadcast is summed to the present shape
+        found.append(x.grad.tolist())
+    assert found[0] == found[1]

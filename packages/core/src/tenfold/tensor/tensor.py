@@ -282,6 +282,8 @@ class Tensor(TensorMethods):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         self._array, self._storage = value._array, value._storage
         self._key = value._key if is_plain(type(self)) else OverrideKey(value._key.device)
+        if self._node is not None and self._node.is_leaf:
+            self._node._shape = value._array.shape  # that gradients will have from now on
 
     # Gradients
 

@@ -29,12 +29,12 @@ def update(grad: Tensor, state: State, history_size: int) -> Tensor:
     al = state.setdefault("al", [None] * history_size)
     direction = grad.neg()
     for i in reversed(range(len(old_dirs))):
-        al[i] = (old_stps[i].dot(direction) * ro[i]).item()
-        direction.add_(old_dirs[i], alpha=-al[i])
+        al[i] = old_stps[i].dot(direction) * ro[i]
+        direction.add_(old_dirs[i], alpha=-al[i].item())
     direction = direction.mul(state["H_diag"])
     for i, pair_y in enumerate(old_dirs):
-        be = (pair_y.dot(direction) * ro[i]).item()
-        direction.add_(old_stps[i], alpha=al[i] - be)
+        be = pair_y.dot(direction) * ro[i]
+        direction.add_(old_stps[i], alpha=(al[i] - be).item())
     return direction
 
 
@@ -136,18 +136,18 @@ class LBFGS(Optimizer):
             state["n_iter"] += 1
             if state["n_iter"] == 1:
                 direction = grad.neg()
-                state.update(d=direction, old_dirs=[], old_stps=[], ro=[], H_diag=1)
+                state.update(d=direction, t=0.0, old_dirs=[], old_stps=[], ro=[], H_diag=1)
                 t = min(1.0, (1.0 / grad.abs().sum()).item()) * lr  # infinite where the gradient is zero
             else:
                 direction = update(grad, state, group["history_size"])
                 t = lr
-            state.update(d=direction, t=t, prev_flat_grad=grad.clone(), prev_loss=loss)
+            state.update(d=direction, t=_like(group["lr"], t, grad), prev_flat_grad=grad.clone(), prev_loss=loss)
             previous_loss, slope = loss, grad.dot(direction).item()
             if slope > -tolerance_change:
                 break
             last = n == group["max_iter"]
             loss, grad, t, used = self._advance(closure, Point(0.0, loss, grad, slope), t, direction, last)
-            state["t"] = t
+            state["t"] = t if group["line_search_fn"] else _like(group["lr"], t, grad)
             evaluations += used
             state["func_evals"] += used
             if last or evaluations >= group["max_eval"] or _largest(grad) <= group["tolerance_grad"]:
@@ -179,6 +179,13 @@ def _evaluated(closure: Closure) -> Any:
 
 def _number(loss: Any) -> float:
     return loss.item() if isinstance(loss, Tensor) else float(loss)
+
+
+def _like(lr: Any, t: float, grad: Tensor) -> Any:
+    """A step size as state: a tensor where the learning rate is one."""
+    if not isinstance(lr, Tensor):
+        return t
+    return lr.clone() if t == float(lr) else tenfold.tensor(t, dtype=grad.dtype)
 
 
 def _gradient(param: Tensor) -> Tensor:

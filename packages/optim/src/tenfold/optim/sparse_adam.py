@@ -37,8 +37,8 @@ class SparseAdam(RuleOptimizer):
         maximize: bool = False,
     ) -> None:
         super().__init__(params, given(locals()))
-        everything = [param for group in self.param_groups for param in group["params"]]
-        sparse = [i for i, param in enumerate(everything) if param.is_sparse]
+        groups = enumerate(self.param_groups)
+        sparse = [[g, i] for g, group in groups for i, param in enumerate(group["params"]) if param.is_sparse]
         if sparse:
             raise ValueError(f"Sparse params at indices {sparse}: SparseAdam requires dense parameter tensors")
 

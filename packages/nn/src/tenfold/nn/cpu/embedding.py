@@ -15,7 +15,7 @@ Array = np.ndarray[Any, Any]
 
 
 @kernel(ops.embedding_rows, device="cpu")
-def embedding_rows(weight: Array, input: Array, padding_idx: int, scale_grad_by_freq: bool) -> Array:
+def embedding_rows(weight: Array, input: Array, padding_idx: int, scale_grad_by_freq: bool, sparse: bool) -> Array:
     """weight[input], where every index must be a row of the table."""
     if input.size and (input.min() < 0 or input.max() >= len(weight)):
         raise IndexError(

@@ -12,8 +12,8 @@ from tenfold.tensor.tensor import Tensor
 
 
 @composite("embedding", method=None)
-def embedding_rows(weight: Tensor, input: Tensor, padding_idx: int, scale_grad_by_freq: bool) -> Tensor:
-    """The table's rows that the indices name; padding_idx -1: none.
+def embedding_rows(weight: Tensor, input: Tensor, padding_idx: int, scale_grad_by_freq: bool, sparse: bool = False) -> Tensor:
+    """The table's rows that the indices name; padding_idx -1: none. `sparse`: the table's gradient is a sparse tensor.
 
     >>> import tenfold
     >>> tenfold.op.embedding_rows(tenfold.tensor([[1.0], [2.0]]), tenfold.tensor([1, 0]), -1, False)
@@ -24,7 +24,7 @@ def embedding_rows(weight: Tensor, input: Tensor, padding_idx: int, scale_grad_b
 
 
 @embedding_rows.rule
-def _(weight: Any, input: Any, padding_idx: int, scale_grad_by_freq: bool) -> Meta:
+def _(weight: Any, input: Any, padding_idx: int, scale_grad_by_freq: bool, sparse: bool = False) -> Meta:
     return Meta((*input.shape, *weight.shape[1:]), weight.dtype)
 
 
@@ -78,8 +78,10 @@ def embedding(
     """The rows of a table that indices name.
 
     Shape: (*), (V, D) -> (*, D). Dtype: integer indices; the table's. `padding_idx`'s row gets no gradient; `max_norm`
-    first shrinks the rows in use, in place. Differs from PyTorch: gradients are dense also with sparse=True.
-    Raises: IndexError for an index that the table lacks, RuntimeError for indices that are not integers.
+    first shrinks the rows in use, in place. With `sparse` the table's gradient is a sparse tensor of the rows in use
+    (tenfold-sparse makes it).
+    Raises: IndexError for an index that the table lacks, RuntimeError for indices that are not integers, and in backward for
+    `sparse` with `scale_grad_by_freq`.
 
     >>> import tenfold
     >>> tenfold.embedding(tenfold.tensor([1]), tenfold.tensor([[1.0, 2.0], [3.0, 4.0]]))
@@ -96,7 +98,7 @@ def embedding(
         padding_idx = checked_padding_idx("embedding", padding_idx, weight.shape[0])
     if max_norm is not None:
         renormalize(weight, input, max_norm, norm_type)
-    return embedding_rows(weight, input, -1 if padding_idx is None else padding_idx, scale_grad_by_freq)
+    return embedding_rows(weight, input, -1 if padding_idx is None else padding_idx, scale_grad_by_freq, bool(sparse))
 
 
 _WEIGHT = Only(
@@ -133,6 +135,9 @@ def embedding_bag(
     flat, bags, count = _bags(input, offsets, include_last_offset)
     if mode not in ("sum", "mean", "max"):
         raise ValueError(f"embedding_bag: mode has to be one of sum, mean or max, got {mode!r}")
+    if mode == "max" and (scale_grad_by_freq or sparse):
+        what = "scaling the gradient by the frequency" if scale_grad_by_freq else "sparse weights"
+        raise ValueError(f"max mode does not support {what}")
     if per_sample_weights is not None and mode != "sum":
         raise NotImplementedError(f"embedding_bag: per_sample_weights is not None only works with mode='sum' (got mode={mode!r})")
     if per_sample_weights is not None and per_sample_weights.shape != input.shape:
@@ -149,7 +154,7 @@ def embedding_bag(
     else:
         kept = None
     try:
-        rows = embedding_rows(weight, flat, -1, scale_grad_by_freq)
+        rows = embedding_rows(weight, flat, -1, scale_grad_by_freq, bool(sparse))
     except IndexError as error:  # PyTorch's two lookups refuse an index with errors of two types
         raise RuntimeError(f"embedding_bag: {error}") from None
     if per_sample_weights is not None:

@@ -11,6 +11,8 @@ from tenfold.nn.ops.conv.convolution import convolution, convolution_input_grad,
 
 def _bias(g: Any, weight_shape: Any) -> Any:
     channels = g.dim() - len(weight_shape) + 1
+    if 0 in weight_shape:  # of no input channels: PyTorch leaves the bias alone then
+        return g.new_zeros(g.shape[channels])
     return g.sum([d for d in range(g.dim()) if d != channels])
 
 

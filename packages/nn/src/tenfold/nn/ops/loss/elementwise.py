@@ -298,7 +298,7 @@ def gaussian_nll_loss(
     if var.shape != input.shape:
         if input.shape[:-1] == var.shape:
             var = var.unsqueeze(-1)
-        elif not (input.shape[:-1] == var.shape[:-1] and var.shape[-1] == 1):
+        elif input.dim() != var.dim() or [v for n, v in zip(input.shape, var.shape, strict=True) if n != v] != [1]:
             raise ValueError(
                 f"gaussian_nll_loss: var is of incorrect size {list(var.shape)} for an input of size {list(input.shape)}"
             )

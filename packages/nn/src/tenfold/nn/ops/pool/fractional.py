@@ -47,10 +47,11 @@ def _pool(
     if samples is None:
         samples = tf.rand(*(lead if len(lead) == 2 else (1, *lead)), n, dtype=input.dtype, device=input.device)
     P = prod(lead)
+    samples = samples.reshape(-1, n)[:P] if len(lead) == 1 else samples.reshape(P, n)  # of a batch, for what is none, the first
     index = tf.zeros(P, 1, 1, dtype=tf.int64, device=input.device)
     for axis, (size, out, k) in enumerate(zip(sizes, outs, kernel, strict=True)):
-        # The random numbers' last dimension counts from the last of the input's.
-        starts = _starts(samples.reshape(P, n)[:, n - 1 - axis], size, out, k)
+        # Of two dimensions the last one has the first random number, of three the first one has it.
+        starts = _starts(samples[:, 1 - axis if n == 2 else axis], size, out, k)
         at = tf.arange(k, device=input.device).view(1, 1, k, 1, 1) + starts.view(P, 1, 1, 1, out)
         taps, places = index.shape[1], index.shape[2]
         joined = index.view(P, taps, 1, places, 1) * size + at
