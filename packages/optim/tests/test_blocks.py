@@ -106,7 +106,7 @@ def every_second(x: Any) -> Any:
 def test_layouts(
     monkeypatch: pytest.MonkeyPatch, kind: type[Optimizer], options: dict[str, Any], how: Any, blocked: bool
 ) -> None:
-    shape = (16, 8, 16, 16)
+    shape = (16, 8, 32, 32)
     calls = _counted(monkeypatch)
     mine = train(kind, options, "float32", shape, how)
     assert (calls[0] > 0) is blocked

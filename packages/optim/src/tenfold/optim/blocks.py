@@ -17,8 +17,8 @@ from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.runtime import RUNTIME
 from tenfold.tensor.storage import Storage, refused
 
-# Elements. Six arrays of these (parameter, gradient, two averages, two of scratch) fit a second-level cache of 512 KiB.
-BLOCK = 1 << 14
+# Elements. What is more leaves the second-level cache, what is less pays for NumPy's calls (benchmarks/optimizers.py).
+BLOCK = 1 << 16
 
 # formula(numbers, s, r, *arrays): updates arrays in place but the last, which is the gradient. `s` and `r` are scratch, or None
 # where NumPy is to allocate: results of small arrays come from a pool that costs less than a look-up here.
