@@ -39,7 +39,8 @@ class Conversion:
         """Moves and casts the tensors: `to(device, dtype, non_blocking)`, `to(dtype)`, `to(tensor)`, `to(memory_format=...)`.
 
         Only floating and complex tensors are cast, and only 4-d and 5-d ones take the memory format.
-        Raises TypeError for a dtype that is neither floating nor complex.
+        Raises TypeError for a dtype that is neither floating nor complex, RuntimeError for `copy=True`, NotImplementedError for
+        tensors on the device "meta", which have nothing that could be moved.
         """
         device, dtype, non_blocking, memory_format = _parse_to(*args, **kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
@@ -49,6 +50,11 @@ class Conversion:
             )
 
         def convert(tensor: Tensor) -> Tensor:
+            if tensor.is_meta and device is not None and device.type != "meta":
+                raise NotImplementedError(
+                    "Cannot copy out of meta tensor; no data! Please use tenfold.nn.Module.to_empty() instead of "
+                    "tenfold.nn.Module.to() when moving module from meta to a different device."
+                )
             target = dtype if tensor.is_floating_point() or tensor.is_complex() else None
             if memory_format is not None and tensor.dim() in (4, 5):
                 return tensor.to(device=device, dtype=target, non_blocking=non_blocking, memory_format=memory_format)
@@ -159,7 +165,7 @@ def _parse_to(
     device: Any = None,
     dtype: Any = None,
     non_blocking: bool = False,
-    copy: bool = False,
+    copy: bool | None = None,
     memory_format: Any = None,
     **unknown: Any,
 ) -> tuple[Any, Any, bool, Any]:
@@ -173,20 +179,30 @@ def _parse_to(
     if rest and isinstance(rest[0], Tensor):
         like = rest.pop(0)
         device, dtype = like.device, like.dtype
-    else:
-        if rest and (rest[0] is None or (isinstance(rest[0], (str, int, tenfold.device)) and not isinstance(rest[0], bool))):
-            device = rest.pop(0)
-        if rest and (rest[0] is None or isinstance(rest[0], tenfold.dtype)):
-            dtype = rest.pop(0)
-    if rest:
-        non_blocking = _flag(rest.pop(0))
-    if rest:
-        _flag(rest.pop(0))  # `copy`: conversion in place never copies more than it has to
-    if rest:
-        raise TypeError(f"Module.to: got an unexpected {type(rest[0]).__name__} after the flags.")
+    elif rest and isinstance(rest[0], tenfold.dtype):
+        dtype = rest.pop(0)
+    elif rest:
+        device = _one_of(rest.pop(0), str, int, tenfold.device)
+        dtype = _one_of(rest.pop(0), tenfold.dtype) if rest else dtype
+    flags = [_flag(value) for value in rest]
+    if len(flags) > 2:
+        raise TypeError(f"Module.to: got {len(flags)} flags, accepted are (non_blocking, copy).")
+    if copy is not None or len(flags) == 2:
+        raise RuntimeError("Module.to() does not accept copy argument: it converts in place; copy.deepcopy(module) copies first")
+    non_blocking = flags[0] if flags else non_blocking
     if device is not None and not isinstance(device, tenfold.device):
         device = tenfold.device(device)
     return device, dtype, non_blocking, memory_format
+
+
+def _one_of(value: Any, *kinds: builtins.type) -> Any:
+    """A positional argument that may be None, of one of these types."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, kinds)):
+        raise TypeError(
+            f"Module.to: got {type(value).__name__} {value!r}, accepted are (device, dtype, non_blocking), (dtype, non_blocking) "
+            "and (tensor, non_blocking)."
+        )
+    return value
 
 
 def _flag(value: Any) -> builtins.bool:
