@@ -130,3 +130,15 @@ def test_training(name: str, options: dict[str, Any]) -> None:
     for mine, theirs in zip(*results, strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-9)
     assert (results[0][1][6] == TABLE[6]).all()  # the row that never came
+
+
+def test_gradients_are_cleared_in_place() -> None:
+    for lib in LIBS:
+        table = embedding(lib)
+        table(lib.tensor(ROWS)).sum().backward()
+        g = table.weight.grad
+        assert g.detach_() is g
+        assert not g.requires_grad
+        table.zero_grad(set_to_none=False)
+        assert table.weight.grad.is_sparse
+        assert not table.weight.grad.to_dense().any()

@@ -99,6 +99,11 @@ class SparseTensor(Holding):
         at = tenfold.stack(tenfold.unravel_index(order, sizes)) if sizes else self._at[:, : len(order)]
         return SparseTensor.of(at, held, self.shape, coalesced=True)
 
+    def detach_(self) -> Self:
+        """Taken out of the graph, in place."""
+        self._held.detach_()
+        return self
+
     def to_dense(self, dtype: Any = None, *, masked_grad: bool | None = None) -> Tensor:
         """The strided tensor with the same elements."""
         n = self.sparse_dim()
