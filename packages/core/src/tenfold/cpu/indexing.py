@@ -374,7 +374,7 @@ def triu(input: Any, diagonal: int, out: Any = None) -> Any:
 
 @kernel(op.flip, device="cpu")
 def flip(input: Any, dims: Any) -> Any:
-    dims = (dims,) if isinstance(dims, int) else tuple(dims)
+    dims = (dims,) if isinstance(dims, (int, np.integer)) else tuple(dims)
     op.flip.shape_rule(input, dims)
     backwards = [slice(None)] * input.ndim
     for d in dims if input.ndim else ():
@@ -390,8 +390,8 @@ def roll(input: Any, shifts: Any, dims: Any) -> Any:
     op.roll.shape_rule(input, shifts, dims)
     if not input.ndim or not input.size:
         return input.copy()
-    along_dims = None if dims is None or dims == () else dims
-    return np.roll(input, shifts[0] if along_dims is None and not isinstance(shifts, int) else shifts, along_dims)
+    along_dims = None if dims is None or (isinstance(dims, (tuple, list)) and not dims) else dims
+    return np.roll(input, shifts[0] if along_dims is None and not isinstance(shifts, (int, np.integer)) else shifts, along_dims)
 
 
 @kernel(op.repeat_places, device="cpu")

@@ -67,7 +67,7 @@ def unsqueeze(input: Any, dim: int) -> Any:
 def squeeze(input: Any, dim: Any) -> Any:
     if dim is None:
         return input.squeeze()
-    if type(dim) is int:
+    if isinstance(dim, (int, np.integer)):
         if not input.ndim:
             return _same(input, dim)
         return input.squeeze(dim) if input.shape[dim] == 1 else input[...]

@@ -35,9 +35,14 @@ def _second(types: Sequence[Any]) -> str:
     return f"Expected object of scalar type {type_name(types[0])} but got scalar type {type_name(types[1])} for second argument"
 
 
+def _step(types: Sequence[Any]) -> str:
+    other = next(t for t in types[1:] if t is not types[0])
+    return f"heaviside is not yet implemented for tensors with different dtypes. Got {types[0].name} and {other.name}"
+
+
 _WORDS: dict[str, Callable[[Sequence[Any]], str]] = {
     "mm": _products, "matmul": _products, "dot": _vectors, "vdot": _vectors, "bmm": _scalar_types, "convolution": _scalar_types,
-    "baddbmm": _batches, "addmm": _sums, "complex": _second,
+    "baddbmm": _batches, "addmm": _sums, "complex": _second, "heaviside": _step,
 }  # fmt: skip
 
 

@@ -58,7 +58,7 @@ def wrap_dims(dims: int | Sequence[int] | None, ndim: int, name: str = "") -> tu
     """Dimensions counted from the front; None and () mean all."""
     if dims is None:
         return tuple(range(ndim))
-    if isinstance(dims, int):
+    if isinstance(dims, (int, np.integer)):
         dims = (dims,)
     wrapped = tuple(wrap_dim(d, ndim, name) for d in dims)
     if len(set(wrapped)) != len(wrapped):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tenfold.autograd.batching import Batch, Result, batching, batching_by_name
 from tenfold.autograd.batching_rules.kinds import keep, shifted, shifting
 from tenfold.autograd.geometry import extent
@@ -67,7 +69,7 @@ def squeeze(batch: Batch) -> Result:
     elif not shape:
         dims = ()
     else:
-        dims = shifted((dim,) if isinstance(dim, int) else dim, len(shape))
+        dims = shifted((dim,) if isinstance(dim, (int, np.integer)) else dim, len(shape))
     return batch.call(input=batch.front("input"), dim=dims), 0
 
 

@@ -162,4 +162,4 @@ gradient(op.roll, input=lambda g, shifts, dims: roll(g, _back(shifts), dims))
 
 
 def _back(shifts: Any) -> Any:
-    return -shifts if isinstance(shifts, int) else tuple(-s for s in shifts)
+    return -shifts if not isinstance(shifts, (tuple, list)) else tuple(-s for s in shifts)

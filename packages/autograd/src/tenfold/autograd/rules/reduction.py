@@ -88,7 +88,7 @@ def _shared(g: Any, input: Any, out: Any, dim: Any, keepdim: bool) -> Any:
     if dim is None:
         chosen = chosen | (input.isnan() & extreme.isnan())
     g = restore_dims(g, input.shape, dim, keepdim)
-    return g * chosen / chosen.sum(None if dim == () else dim, True)
+    return g * chosen / chosen.sum(None if isinstance(dim, (tuple, list)) and not dim else dim, True)
 
 
 gradient(op.amax, input=_shared)

@@ -34,6 +34,8 @@ def axes(dim: Any, ndim: int) -> Any:
     """NumPy's axis argument; an empty tuple means all dimensions, as in PyTorch."""
     if dim is None or type(dim) is int:
         return None if ndim == 0 and dim in (0, -1) else dim
+    if isinstance(dim, np.integer):
+        return axes(int(dim), ndim)
     return tuple(dim) if len(dim) and ndim else None
 
 

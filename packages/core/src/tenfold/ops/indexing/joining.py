@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from tenfold.dispatch.meta import DataDependent, Meta
 from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
@@ -250,8 +252,8 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
 
 @roll.rule
 def _(input: Any, shifts: Any, dims: Any) -> Meta:
-    steps = (shifts,) if isinstance(shifts, int) else tuple(shifts)
-    along = (dims,) if isinstance(dims, int) else tuple(dims or ())
+    steps = (shifts,) if isinstance(shifts, (int, np.integer)) else tuple(shifts)
+    along = (dims,) if isinstance(dims, (int, np.integer)) else tuple(dims or ())
     if not steps:
         raise RuntimeError("roll: `shifts` required")
     if (along and len(along) != len(steps)) or (not along and len(steps) != 1):

@@ -388,7 +388,7 @@ def nextafter(input: Tensor, other: Tensor) -> Tensor:
 
 @primitive(
     "pointwise", promote="same", inplace=True, out="same", rule=pointwise, no_derivative="it is a step",
-    accepts=Only("bool integer floating", RuntimeError, "{name}: not implemented for complex tensors, which have no order"),
+    accepts=Only("bool integer floating", RuntimeError, "{name} is not yet implemented for complex tensors."),
 )  # fmt: skip
 def heaviside(input: Tensor, values: Tensor) -> Tensor:
     """The step function: 0 below 0, 1 above, `values` at 0.

@@ -13,7 +13,8 @@ from tenfold.types.promotion import of_values
 
 _UNORDERED = "{name}: not supported for complex tensors, which have no order"
 _EXTREME: dict[str, Any] = {
-    "promote": "common", "out": True, "rule": pointwise, "accepts": Only("bool integer floating", RuntimeError, _UNORDERED),
+    "promote": "common", "out": True, "rule": pointwise,
+    "accepts": Only("bool integer floating", RuntimeError, "{name}: not implemented for complex tensors, which have no order"),
 }  # fmt: skip
 _LIMIT: dict[str, Any] = {**_EXTREME, "accepts": Only("bool integer floating", words=_UNORDERED)}
 

@@ -200,7 +200,7 @@ def _(input: Any, dim: Any, keepdim: bool) -> Meta:
 
 
 def _extreme(input: Any, dim: Any, keepdim: bool, name: str) -> Meta:
-    check_nonempty(input, None if dim == () else dim, name)
+    check_nonempty(input, None if isinstance(dim, (tuple, list)) and not dim else dim, name)
     return reduced(input, dim, keepdim, name)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op, primitive
 from tenfold.dispatch.shape_rules import wrap_dim
@@ -72,7 +74,7 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
     >>> tenfold.split(tenfold.arange(3), 2)
     (tensor([0, 1]), tensor([2]))
     """
-    if not isinstance(split_size_or_sections, int):
+    if not isinstance(split_size_or_sections, (int, np.integer)):
         return split_with_sizes(tensor, split_size_or_sections, dim)
     if not tensor.dim():
         raise RuntimeError("split expects at least a 1-dimensional tensor")

@@ -132,20 +132,32 @@ def embedding_bag(
     >>> tenfold.embedding_bag(tenfold.tensor([[0, 1]]), tenfold.tensor([[1.0], [3.0]]))
     tensor([[2.]])
     """
-    flat, bags, count = _bags(input, offsets, include_last_offset)
+    flat, bags, count = _bags(input, offsets, include_last_offset, to_the_end=padding_idx is not None or mode == "max")
     if mode not in ("sum", "mean", "max"):
         raise ValueError(f"embedding_bag: mode has to be one of sum, mean or max, got {mode!r}")
     if mode == "max" and (scale_grad_by_freq or sparse):
         what = "scaling the gradient by the frequency" if scale_grad_by_freq else "sparse weights"
         raise ValueError(f"max mode does not support {what}")
     if per_sample_weights is not None and mode != "sum":
-        raise NotImplementedError(f"embedding_bag: per_sample_weights is not None only works with mode='sum' (got mode={mode!r})")
+        raise NotImplementedError(
+            f"embedding_bag: per_sample_weights was not None, which is only supported for mode='sum' (got mode={mode!r})"
+        )
     if per_sample_weights is not None and per_sample_weights.shape != input.shape:
         raise ValueError(
             f"embedding_bag: If per_sample_weights ({list(per_sample_weights.shape)}) is not None, then it must have the "
             f"same shape as the input ({list(input.shape)})"
         )
-    padding = checked_padding_idx("embedding_bag", padding_idx, weight.shape[0])
+    if per_sample_weights is not None and per_sample_weights.dtype is not weight.dtype:
+        raise RuntimeError(
+            f"embedding_bag: Expected tensor for argument 'weight' to have the same type as tensor for argument "
+            f"'per_sample_weights', got {weight.dtype.name} and {per_sample_weights.dtype.name}"
+        )
+    V = weight.shape[0]
+    if padding_idx is not None and not -V <= padding_idx < V:
+        raise RuntimeError(
+            f"embedding_bag: padding_idx must be within the number of embeddings, {-V} through {V - 1}, but got {padding_idx}"
+        )
+    padding = checked_padding_idx("embedding_bag", padding_idx, V)
     if max_norm is not None:
         renormalize(weight, input, max_norm, norm_type)
     if padding >= 0:
@@ -156,7 +168,7 @@ def embedding_bag(
     try:
         rows = embedding_rows(weight, flat, -1, scale_grad_by_freq, bool(sparse))
     except IndexError as error:  # PyTorch's two lookups refuse an index with errors of two types
-        raise RuntimeError(f"embedding_bag: {error}") from None
+        raise RuntimeError(f"embedding_bag: Expected idx >= 0 && idx < num_embeddings; {error}") from None
     if per_sample_weights is not None:
         factors = per_sample_weights.reshape(-1)
         rows = rows * (factors if kept is None else factors[kept]).unsqueeze(1)
@@ -169,8 +181,11 @@ def embedding_bag(
     return sums / sizes.clamp_min(1).unsqueeze(1)
 
 
-def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool) -> tuple[Tensor, Tensor, int]:
-    """Flat indices, the bag of each, and the number of bags."""
+def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool, to_the_end: bool) -> tuple[Tensor, Tensor, int]:
+    """Flat indices, the bag of each, and the number of bags.
+
+    The last of `include_last_offset` should be the size of the input; where it is not, `to_the_end` goes on as if it were.
+    """
     if input.dim() == 2:
         if offsets is not None:
             raise ValueError(
@@ -187,11 +202,18 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool) -> t
         raise ValueError(f"embedding_bag: offsets has to be a 1D Tensor, got {offsets.dim()} dimensions")
     starts = offsets.tolist()
     if starts and starts[0] != 0:
-        raise ValueError(
+        raise RuntimeError(
             f"embedding_bag: offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
             f"position 0. However, got {starts[0]}"
         )
+    if starts and starts[-1] > input.shape[0]:
+        raise RuntimeError(
+            f"embedding_bag: offsets[-1] can not be greater than input's length {input.shape[0]} but got offsets[-1] of "
+            f"{starts[-1]}"
+        )
     ends = starts[1:] + ([] if include_last_offset else [input.shape[0]])
+    if include_last_offset and to_the_end and ends:
+        ends[-1] = input.shape[0]
     bags = [i for i, (a, b) in enumerate(zip(starts, ends, strict=False)) for _ in range(b - a)]
     # Indices behind the last offset belong to no bag.
     return input[: len(bags)], tf.tensor(bags, dtype=tf.int64, device=input.device), len(ends)

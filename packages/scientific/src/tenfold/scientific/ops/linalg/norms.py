@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any
 
+import numpy as np
+
 from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.scientific.ops.linalg.checks import require_floating, require_matrix, require_square
@@ -80,7 +82,7 @@ def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = Fal
     tensor(5.)
     """
     if dim is not None:
-        dim = (dim,) if isinstance(dim, int) else tuple(dim)
+        dim = (dim,) if isinstance(dim, (int, np.integer)) else tuple(dim)
         if len(dim) not in (1, 2):
             raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}")
     elif ord is not None and A.dim() not in (1, 2):
