@@ -138,20 +138,8 @@ def embedding_bag(
     if mode == "max" and (scale_grad_by_freq or sparse):
         what = "scaling the gradient by the frequency" if scale_grad_by_freq else "sparse weights"
         raise ValueError(f"max mode does not support {what}")
-    if per_sample_weights is not None and mode != "sum":
-        raise NotImplementedError(
-            f"embedding_bag: per_sample_weights was not None, which is only supported for mode='sum' (got mode={mode!r})"
-        )
-    if per_sample_weights is not None and per_sample_weights.shape != input.shape:
-        raise ValueError(
-            f"embedding_bag: If per_sample_weights ({list(per_sample_weights.shape)}) is not None, then it must have the "
-            f"same shape as the input ({list(input.shape)})"
-        )
-    if per_sample_weights is not None and per_sample_weights.dtype is not weight.dtype:
-        raise RuntimeError(
-            f"embedding_bag: Expected tensor for argument 'weight' to have the same type as tensor for argument "
-            f"'per_sample_weights', got {weight.dtype.name} and {per_sample_weights.dtype.name}"
-        )
+    if per_sample_weights is not None:
+        _check_sample_weights(per_sample_weights, input, weight, mode)
     V = weight.shape[0]
     if padding_idx is not None and not -V <= padding_idx < V:
         raise RuntimeError(
@@ -179,6 +167,23 @@ def embedding_bag(
         return sums
     sizes = tf.zeros(count, dtype=weight.dtype, device=weight.device).index_add(0, bags, tf.ones_like(bags).to(weight.dtype))
     return sums / sizes.clamp_min(1).unsqueeze(1)
+
+
+def _check_sample_weights(given: Tensor, input: Tensor, weight: Tensor, mode: str) -> None:
+    if mode != "sum":
+        raise NotImplementedError(
+            f"embedding_bag: per_sample_weights was not None, which is only supported for mode='sum' (got mode={mode!r})"
+        )
+    if given.shape != input.shape:
+        raise ValueError(
+            f"embedding_bag: If per_sample_weights ({list(given.shape)}) is not None, then it must have the same shape as the "
+            f"input ({list(input.shape)})"
+        )
+    if given.dtype is not weight.dtype:
+        raise RuntimeError(
+            f"embedding_bag: Expected tensor for argument 'weight' to have the same type as tensor for argument "
+            f"'per_sample_weights', got {weight.dtype.name} and {given.dtype.name}"
+        )
 
 
 def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool, to_the_end: bool) -> tuple[Tensor, Tensor, int]:
