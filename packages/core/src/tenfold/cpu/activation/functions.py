@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import pi, sqrt
 from typing import Any
 
@@ -34,7 +35,18 @@ def relu(input: Array, out: Any = None) -> Array:
 
 @kernel(op.threshold_backward, device="cpu")
 def threshold_backward(grad_output: Array, input: Array, threshold: float) -> Array:
-    return np.where(input <= threshold, np.zeros((), grad_output.dtype), grad_output)
+    off = np.less_equal(input, threshold)
+    bits = BITS.get(grad_output.itemsize)
+    if bits is None or grad_output.shape != off.shape or off.ndim == 0:
+        return np.where(off, np.zeros((), grad_output.dtype), grad_output)
+    # All bits where the gradient stays, none elsewhere: signs of activations follow no pattern that branches could be guessed by.
+    kept = (off.view(np.int8) - ONE_BYTE).astype(bits)
+    np.bitwise_and(kept, grad_output.view(bits), kept)
+    return kept.view(grad_output.dtype)
+
+
+BITS = {2: np.int16, 4: np.int32, 8: np.int64}
+ONE_BYTE = np.ones((), np.int8)
 
 
 @kernel(op.gelu, device="cpu")
@@ -192,9 +204,23 @@ def _logsigmoid(out: Array, x: Array) -> None:
 def softmax(input: Array, dim: int) -> Array:
     if input.size <= SMALL and _is_moderate(input, dim, 80):  # no exp is too large or too small, so no maximum is taken off
         out = np.exp(input)
-        out /= out.dot(ONES[out.dtype][out.shape[-1]])[..., None]
+        out /= _row_totals(out)
         return out
     return by_rows(_softmax, dim, input)
+
+
+def _row_totals(x: Array) -> Array:
+    """The sums along the last dimension, for each element of it where it is short: broadcasting costs three times the product."""
+    D = x.shape[-1]
+    return x.dot(_ones_square(D, x.dtype)) if D <= SHORT else x.dot(ONES[x.dtype][D])[..., None]  # type: ignore[no-any-return]
+
+
+SHORT = 24
+
+
+@lru_cache(maxsize=64)
+def _ones_square(size: int, dtype: np.dtype[Any]) -> Array:
+    return np.ones((size, size), dtype)
 
 
 def _is_moderate(x: Array, dim: int, bound: float) -> bool:
@@ -216,8 +242,8 @@ def _softmax(out: Array, x: Array) -> None:
 @quiet
 def log_softmax(input: Array, dim: int) -> Array:
     if input.size <= SMALL and _is_moderate(input, dim, 8):  # so that the difference loses no digits
-        out = np.exp(input).dot(ONES[input.dtype][input.shape[-1]])[..., None]
-        return np.subtract(input, np.log(out, out))
+        totals = _row_totals(np.exp(input))
+        return np.subtract(input, np.log(totals, totals))
     return by_rows(_log_softmax, dim, input)
 
 

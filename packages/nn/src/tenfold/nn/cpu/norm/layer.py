@@ -6,6 +6,7 @@ the same identity: for y = (x - mean) / std and the gradient h of y, the gradien
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -59,13 +60,36 @@ def fused_layer_norm(
 @quiet
 def layer_norm(input: Array, normalized_shape: Any, weight: Array | None, bias: Array | None, eps: float) -> Any:
     """Rows of a small array, where no gradient is wanted; all else is the body's business."""
-    shape = (input.shape[-1],) if input.ndim and input.nbytes <= SMALL_BYTES and input.itemsize > HALF_BYTES else None
-    if normalized_shape not in (shape, list(shape or ())) or not input.size:
+    shape = input.shape[-1:]
+    if normalized_shape not in (shape, list(shape)) or not 0 < input.nbytes <= SMALL_BYTES or input.itemsize == HALF_BYTES:
         return NotImplemented
     for given in (weight, bias):
         if given is not None and (given.shape != shape or given.dtype != input.dtype):
             return NotImplemented
-    return _small_layer_norm(input, weight, bias, eps)[0]
+    if shape[0] > SHORT:
+        return _small_layer_norm(input, weight, bias, eps)[0]
+    exact, ones, count = _sums_of_short_rows(shape[0], input.dtype)
+    mean = input.astype(np.float64).dot(exact)
+    mean /= count
+    out = np.subtract(input, mean.astype(input.dtype))
+    spread = np.multiply(out, out).dot(ones)
+    spread /= count
+    spread += eps
+    out /= np.sqrt(spread, spread)
+    if weight is not None:
+        out *= weight
+    if bias is not None:
+        out += bias
+    return out
+
+
+SHORT = 24
+
+
+@lru_cache(maxsize=64)
+def _sums_of_short_rows(D: int, dtype: np.dtype[Any]) -> tuple[Array, Array, Array]:
+    """Matrices that put a row's sum in place of each element, where broadcasting would take three times as long; and D."""
+    return np.ones((D, D)), np.ones((D, D), dtype), np.array(D, dtype)
 
 
 def _small_layer_norm(x: Array, weight: Array | None, bias: Array | None, eps: float) -> tuple[Array, Array, Array]:

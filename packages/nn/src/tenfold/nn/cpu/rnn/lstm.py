@@ -6,7 +6,7 @@ import numpy as np
 
 from tenfold.dispatch.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
-from tenfold.nn.cpu.rnn.steps import Array, by_step, conjugated, first_rows, input_sums, products_of_steps
+from tenfold.nn.cpu.rnn.steps import Array, by_step, conjugated, input_sums, products_of_steps
 from tenfold.nn.ops.rnn import lstm as ops
 from tenfold.nn.ops.rnn.steps import previous, walk
 
@@ -36,22 +36,23 @@ def fused_lstm(
     out, cells, gates = np.empty((N, hx.shape[1]), dtype), np.empty((N, H), dtype), np.empty((4 * N, H), dtype)
     h, c, one = np.array(hx, order="C"), np.array(cx, order="C"), np.ones((), dtype)
     padded, width = batch_sizes[0] == batch_sizes[-1], -1
-    steps = (by_step(x, batch_sizes, reverse) for x in (sums.reshape(N, 4, H), cells, out))
+    steps = [by_step(x, batch_sizes, reverse) for x in (sums.reshape(N, 4, H), cells, out)]
+    weight = w_hh.T
     with products_of_steps(len(hx), w_hh) as product:
-        for (rows, n), x, new, y in zip(walk(batch_sizes, reverse), *steps, strict=True):
+        for x, k, new, y in zip(steps[0], gates_by_step(gates, batch_sizes, reverse), *steps[1:], strict=True):
+            n = len(y)
             if n != width:
                 width, from_state, t = n, np.empty((n, 4 * H), dtype), np.empty((n, H), dtype)
                 added = from_state.reshape(n, 4, H).transpose(1, 0, 2)
-            k = gates[4 * rows.start : 4 * rows.stop].reshape(4, n, H)
             i, f, g, o = k
-            product(first_rows(h, n), w_hh.T, from_state)
+            product(h if padded else h[:n], weight, from_state)
             np.subtract(x.transpose(1, 0, 2), added, k)
             np.tanh(g, t)
             np.exp(k, k)
             np.add(k, one, k)
             np.reciprocal(k, k)
             np.negative(t, g)
-            np.multiply(f, first_rows(c, n), new)
+            np.multiply(f, c if padded else c[:n], new)
             np.multiply(i, g, t)
             np.add(new, t, new)
             np.tanh(new, t)
@@ -96,32 +97,41 @@ def fused_lstm_grad(
     flat = inner.reshape(len(inner), 4 * cx.shape[1])
     d_out = np.empty((len(h), hx.shape[1]), inner.dtype)
     d_h, d_c, spare = np.array(grad_h, order="C"), np.array(grad_c, order="C"), np.empty(cx.shape, inner.dtype)
-    steps = (by_step(x, batch_sizes, reverse)[::-1] for x in (inner, flat, np.ascontiguousarray(grad), of_cell))
+    arrays = inner[:, :3], inner[:, 3], flat, np.ascontiguousarray(grad), of_cell
+    steps = [by_step(x, batch_sizes, not reverse) for x in arrays]
+    forgets = [k[1] for k in gates_by_step(gates, batch_sizes, not reverse)]
+    outs = by_step(d_out, batch_sizes, not reverse) if w_hr is not None else forgets
+    padded, before, after, t = batch_sizes[0] == batch_sizes[-1], d_c, d_h, spare
     with products_of_steps(len(hx), w_hh) as product:
-        for (rows, n), x, all_x, g, slope in zip(walk(batch_sizes, reverse)[::-1], *steps, strict=True):
-            before, after, t = first_rows(d_c, n), first_rows(d_h, n), first_rows(spare, n)
-            of_c, of_h = x[:, :3], x[:, 3]
+        for of_c, of_h, all_x, g, slope, forget, out in zip(*steps, forgets, outs, strict=True):
+            if not padded:
+                before, after, t = d_c[: len(g)], d_h[: len(g)], spare[: len(g)]
             np.add(after, g, after)
             d = after
             if w_hr is not None:
-                d_out[rows] = after
+                np.copyto(out, after)
                 d = np.matmul(after, w_hr)
             np.multiply(d, slope, t)
             np.add(before, t, before)
             np.multiply(of_c, before[:, None], of_c)
             np.multiply(of_h, d, of_h)
             product(all_x, w_hh, after)
-            np.multiply(before, gates[4 * rows.start + n : 4 * rows.start + 2 * n], before)
+            np.multiply(before, forget, before)
     return flat, d_h, d_c, h, d_out
+
+
+def gates_by_step(gates: Array, batch_sizes: list[int], reverse: bool) -> list[Array]:
+    """The gates of every step, (4, B, H), in the order of calculation."""
+    H = gates.shape[1]
+    return [gates[4 * rows.start : 4 * rows.stop].reshape(4, n, H) for rows, n in walk(batch_sizes, reverse)]
 
 
 def _quarters(gates: Array, batch_sizes: list[int]) -> Array:
     """i, f, g and o one after the other, (4, steps, B, H); of packed steps (4, 1, sum of batch_sizes, H)."""
-    H, size = gates.shape[1], batch_sizes[0]
+    size = batch_sizes[0]
     if size == batch_sizes[-1]:
-        return gates.reshape(len(batch_sizes), 4, size, H).transpose(1, 0, 2, 3)
-    steps = [gates[4 * rows.start : 4 * rows.stop].reshape(4, n, H) for rows, n in walk(batch_sizes, False)]
-    return np.concatenate(steps, 1)[:, None]
+        return gates.reshape(len(batch_sizes), 4, size, gates.shape[1]).transpose(1, 0, 2, 3)
+    return np.concatenate(gates_by_step(gates, batch_sizes, False), 1)[:, None]
 
 
 def _slopes(quarters: Array, cells: Array, before: Array, projected: bool) -> tuple[Array, Array, Array]:

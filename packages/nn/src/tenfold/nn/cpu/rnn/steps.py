@@ -42,14 +42,10 @@ def input_sums(input: Array, weight: Array, *biases: Array | None) -> Array:
 def by_step(x: Array, batch_sizes: Sequence[int], reverse: bool) -> list[Array]:
     """The rows of every step, in the order of calculation."""
     size = batch_sizes[0]
-    if size == batch_sizes[-1] and x.flags.c_contiguous and size:
+    if size == batch_sizes[-1] and size and len(x) == size * len(batch_sizes):
         parts = list(x.reshape(len(batch_sizes), size, *x.shape[1:]))
         return parts[::-1] if reverse else parts
     return [x[rows] for rows, _ in walk(batch_sizes, reverse)]
-
-
-def first_rows(x: Array, n: int) -> Array:
-    return x if n == len(x) else x[:n]
 
 
 def conjugated(grads: int, results: tuple[int, ...]) -> Callable[[Any], Any]:

@@ -65,7 +65,7 @@ class RNNBase(Module):
             if value <= 0 and what != "input_size":
                 raise ValueError(f"{name}: {what} must be greater than zero, got {value}")
         if self.proj_size and self.mode != "LSTM":
-            raise ValueError(f"{name}: proj_size argument is only supported for LSTM, got {self.proj_size}")
+            raise ValueError(f"{name}: proj_size argument is only supported for LSTM, not RNN or GRU; got {self.proj_size}")
         if not 0 <= self.proj_size < self.hidden_size:
             raise ValueError(f"{name}: proj_size has to be in [0, hidden_size), got {self.proj_size}")
         if dropout > 0 and self.num_layers == 1:
@@ -192,15 +192,19 @@ class RNNBase(Module):
                 kind = "batched 3-D" if batched else "unbatched 2-D"
                 raise RuntimeError(f"For {kind} input, hx should also be {3 if batched else 2}-D but got {part.dim()}-D tensor")
         state = given if batched else tuple(part.unsqueeze(1) for part in given)
-        for part, size in zip(state, sizes, strict=True):
+        for place, (part, size) in enumerate(zip(state, sizes, strict=True)):
             if tuple(part.shape) != (count, batch, size):
-                raise RuntimeError(f"{type(self).__name__}: Expected hidden size {(count, batch, size)}, got {list(part.shape)}")
+                which = f"hidden[{place}]" if self.states == 2 else "hidden"
+                raise RuntimeError(f"{type(self).__name__}: Expected {which} size {(count, batch, size)}, got {list(part.shape)}")
         return state
 
     def _check_features(self, data: Tensor) -> None:
         weight = self._weights("_l0")[0]
         if weight is not None and data.dtype != weight.dtype:
-            raise ValueError(f"{type(self).__name__}: input must have the type {weight.dtype}, got type {data.dtype}")
+            raise ValueError(
+                f"{type(self).__name__}: RNN input dtype ({data.dtype}) does not match weight dtype ({weight.dtype}). "
+                f"Convert input: input.to({weight.dtype}), or convert model: model.to({data.dtype})"
+            )
         if data.size(-1) != self.input_size:
             raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {data.size(-1)}")
 
