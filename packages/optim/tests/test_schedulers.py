@@ -201,3 +201,21 @@ def test_combining_other_peoples_schedulers() -> None:
         lr_scheduler.SequentialLR(optimizer, [mine], [3])
     with pytest.raises(TypeError, match="should have `optimizer`"):
         lr_scheduler.ChainedScheduler([3])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("strategy", ["cos", "linear"])
+def test_old_checkpoints_of_one_cycle_hold_the_function(strategy: str) -> None:
+    rates = []
+    for old in (False, True):
+        optimizer = SGD([tenfold.ones(1)], lr=1.0, momentum=0.9)
+        scheduler = lr_scheduler.OneCycleLR(optimizer, max_lr=5.0, total_steps=6, anneal_strategy="cos" if old else strategy)
+        if old:
+            del scheduler._anneal_func_type
+            state = scheduler.state_dict()
+            assert "_anneal_func_type" not in state
+            scheduler.load_state_dict({**state, "anneal_func": getattr(lr_scheduler.OneCycleLR, f"_annealing_{strategy}")})
+        for _ in range(4):
+            optimizer.step()
+            scheduler.step()
+        rates.append(optimizer.param_groups[0]["lr"])
+    assert rates[0] == rates[1]

@@ -220,7 +220,7 @@ class OneCycleLR(LRScheduler):
         if step > self.total_steps:
             raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")
         phase, done = self._phase_at(step)
-        anneal = _cosine if self._anneal_func_type == "cos" else _line
+        anneal = self._anneal_func
         rates = []
         for group in self.optimizer.param_groups:
             rates.append(anneal(group[phase["start_lr"]], group[phase["end_lr"]], done))
@@ -228,6 +228,14 @@ class OneCycleLR(LRScheduler):
                 momentum = anneal(group[phase["start_momentum"]], group[phase["end_momentum"]], done)
                 _set_momentum(group, momentum, self.use_beta1)
         return rates
+
+    _annealing_cos = staticmethod(_cosine)
+    _annealing_linear = staticmethod(_line)
+
+    def _anneal_func(self, start: Any, end: Any, done: float) -> Any:
+        """The value at a part of the way; the function itself is what checkpoints before PyTorch 2.0 keep in `anneal_func`."""
+        named: Any = {"cos": _cosine, "linear": _line}.get(self.__dict__.get("_anneal_func_type", ""))
+        return (named or self.anneal_func)(start, end, done)  # type: ignore[attr-defined]
 
     def _phase_at(self, step: int) -> tuple[dict[str, Any], float]:
         start = 0.0
