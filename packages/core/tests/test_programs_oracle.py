@@ -469,6 +469,8 @@ x = t([6e4, -6e4, .999, -7.3, inf, nan], dtype=float16).round(decimals=1)
 x = torch.nn.functional.pad(t(-2.), (0, 0))
 x = torch.nn.functional.pad(t([2.]), (0, 0, 0, 0))
 x = torch.logcumsumexp(t([2-3j, 2+1.29j, 2+4j, 1j, 1-9j, 5+2j, 5-3j]), 0)
+x = torch.pow(True, t([complex(nan, 0), 2j])); y = torch.float_power(True, t([complex(nan, 0), 1]))
+x = t([[[True, True], [False, False]]]).expand(2, -1, 2); x.index_put_((t([1]),), t(True), accumulate=True)
 """.strip().splitlines()
 
 GRADIENTS = """

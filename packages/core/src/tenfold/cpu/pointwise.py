@@ -316,7 +316,7 @@ def pow(input: Any, exponent: Any, out: Any = None) -> Any:
 
 def _complex_power(input: Any, exponent: Any, out: Any) -> Any:
     """exp(exponent log(input)), in which 0 ** 0 is nan, as in C; powers of the number 1 are 1, of nan, too."""
-    if type(input) in NUMBERS and input == 1:
+    if type(input) in NUMBERS and type(input) is not bool and input == 1:
         power = np.ones(exponent.shape, exponent.dtype)
         return power if out is None else np.positive(power, out)
     power = np.power(input, exponent)

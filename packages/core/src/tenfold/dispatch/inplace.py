@@ -65,7 +65,7 @@ def _agreed(target: Any, result: Any, adds: bool) -> Any:
     for d, (n, step) in enumerate(zip(target._array.shape, target._array.strides)):
         if n == 1 or step:
             continue
-        if adds:
+        if adds and before.dtype.category:
             after = before + (after - before).sum(d, keepdim=True)
         else:
             changed = before.ne(after).logical_and(before.eq(before).logical_or(after.eq(after)))

@@ -321,7 +321,7 @@ def float_power(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     tensor([1.4142], dtype=tenfold.float64)
     """
     wide = _widest(input, exponent)
-    return pow(*[x.to(wide) if isinstance(x, Tensor) else x for x in (input, exponent)])
+    return pow(*[x.to(wide) if isinstance(x, Tensor) else +x for x in (input, exponent)])  # True counts as the number 1
 
 
 OPERATORS["float_power_"].refuses_narrowing = True
