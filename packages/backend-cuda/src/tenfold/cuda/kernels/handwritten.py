@@ -54,7 +54,7 @@ def tiled(name: str, rows: int, width: int, double: bool, **fixed: int) -> tuple
     """(the row kernel for rows of a width, its grid)."""
     block = 1 << max(width - 1, 0).bit_length()
     each = max(1, min(TILE // block, 1 << max(rows - 1, 0).bit_length()))
-    warps = 4 if each * block <= 4096 else 8 if block <= 16384 else 16
+    warps = 4 if each * block <= 4096 else 8 if block <= 16384 else 32
     constants = (*fixed.items(), ("DOUBLE", int(double)), ("ROWS", each), ("BLOCK", block))
     return Handwritten(name, constants, warps), (-(-rows // each),)
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from tenfold.cuda import runtime
 from tenfold.cuda.kernels.handwritten import F64, FLOATS, TYPE_OF, Handwritten, contiguous, start
-from tenfold.tensor.storage import Storage
+from tenfold.tensor.storage import Storage, refused
 from tenfold.tensor.tensor import Tensor
 
 PIECE = 4096  # elements that a program updates
@@ -69,7 +69,7 @@ def _plain(value: Any) -> Any:
 
 
 def _guarded(tensors: Sequence[Any]) -> bool:
-    return any(t._storage is not None and t._storage.guarded for t in tensors)
+    return any(t._storage is not None and t._storage.guarded and refused(t) for t in tensors)
 
 
 def _launch(name: str, groups: list[list[Any]], numbers: tuple[float, ...], constants: tuple[tuple[str, Any], ...]) -> None:
