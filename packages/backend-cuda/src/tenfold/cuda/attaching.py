@@ -56,7 +56,7 @@ def _place(arguments: Any) -> int | None:
             found = _place(x)
             if found is not None:
                 return found
-        data = getattr(x, "data", None)
-        if hasattr(data, "device_id"):
-            return int(data.device_id)
+        found = getattr(getattr(x, "data", None), "device_id", None)
+        if found is not None:
+            return int(found)
     return None

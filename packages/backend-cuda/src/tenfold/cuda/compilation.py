@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tenfold.cuda.kernels.generation import BLOCK  # noqa: F401 - the launch asks for it here
-
 # Contracting a * b + c is what CUDA's own compilers do; Triton's default changes between versions, so it is given.
 OPTIONS = {"num_stages": 1, "enable_fp_fusion": True}
 _functions: dict[Any, Any] = {}

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.cuda.compilation import BLOCK, compile_for
+from tenfold.cuda.compilation import compile_for
+from tenfold.cuda.kernels.generation import BLOCK
 
 # Above this many bytes of shared memory a kernel must ask for it (CUDA programming guide, "Shared Memory").
 PLAIN_SHARED_BYTES = 48 * 1024

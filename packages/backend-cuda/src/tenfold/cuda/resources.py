@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tenfold.cuda.compilation import compile_for
-from tenfold.cuda.kernels.handwritten import BLOCK, Handwritten, tiled
+from tenfold.cuda.kernels.generation import BLOCK
+from tenfold.cuda.kernels.handwritten import Handwritten, tiled
 from tenfold.cuda.kernels.optim import PIECE
 
 CAPABILITIES = (80, 90)

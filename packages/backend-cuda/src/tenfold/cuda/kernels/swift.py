@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tenfold.cuda import runtime
-from tenfold.cuda.compilation import BLOCK
+from tenfold.cuda.kernels.generation import BLOCK
 
 MOST = 2**31 - 2**17  # elements that 32-bit positions reach
 UNALIGNED = 15
