@@ -471,6 +471,7 @@ x = torch.nn.functional.pad(t([2.]), (0, 0, 0, 0))
 x = torch.logcumsumexp(t([2-3j, 2+1.29j, 2+4j, 1j, 1-9j, 5+2j, 5-3j]), 0)
 x = torch.pow(True, t([complex(nan, 0), 2j])); y = torch.float_power(True, t([complex(nan, 0), 1]))
 x = t([[[True, True], [False, False]]]).expand(2, -1, 2); x.index_put_((t([1]),), t(True), accumulate=True)
+x = ones(3, 1, 50, 7, 1); y = x.sum((4, -4)); y.add_(1); z = x.mean((1, 4), keepdim=True); z.mul_(5); x = x.sum()
 """.strip().splitlines()
 
 GRADIENTS = """

@@ -81,6 +81,8 @@ def _by_dimensions(input: Any, axis: Any, keepdim: bool) -> Any:
     reduced = {d % ndim for d in wanted}
     if any(not -ndim <= d < ndim for d in wanted) or len(reduced) != len(wanted):
         return add_reduce(input, axis, None, None, keepdim)  # NumPy's error
+    if all(shape[d] == 1 for d in reduced):  # nothing to sort, and the result is no view of the input
+        return add_reduce(input, axis, None, None, keepdim)
     if 0 in shape:
         return np.zeros([1 if d in reduced else n for d, n in enumerate(shape) if keepdim or d not in reduced], input.dtype)
     strides = input.strides
