@@ -47,7 +47,9 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             data = tenfold.empty(0)
         plain: Any = data if type(data) is Tensor else data.detach()
         if type(plain) is Tensor:
-            return Tensor._make_subclass(cls, plain, requires_grad)
+            made = Tensor._make_subclass(cls, plain, requires_grad)
+            made._grad = None  # read in each step: without it the reading of none is an exception
+            return made
         marked = plain.requires_grad_(requires_grad)
         marked._is_param = True
         return marked
