@@ -25,6 +25,7 @@ def copied(obj: Any, **options: Any) -> Any:
 
 
 @pytest.mark.parametrize("dtype", dtypes.ALL, ids=lambda d: d.name)
+@pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental")
 def test_every_dtype(dtype: Any) -> None:
     x = tenfold.arange(6).reshape(2, 3).to(dtype)
     y = copied(x)

@@ -511,7 +511,7 @@ def test_a_kernel_and_a_gradient_in_another_familys_module(tmp_path: Path, monke
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("sum", "kinds.py:"), ("add", "kinds.py:"), ("matmul", "through its body"), ("planted", "a loop over the examples")],
+    [("sum", "kinds.py:"), ("add", "kinds.py:"), ("addmm", "through its body"), ("planted", "a loop over the examples")],
 )
 def test_an_operators_card_says_how_vmap_treats_it(name: str, expected: str) -> None:
     @primitive("reduction", name="planted")
