@@ -34,7 +34,7 @@ def widened(function: Any) -> Callable[..., Any]:
     The first array's dtype decides: promotion has made the others agree. A quiet kernel stays one that is called directly.
     """
     if hasattr(function, "direct"):
-        return quiet(widened(function.__wrapped__))  # type: ignore[no-any-return]
+        return quiet(widened(function.__wrapped__))
 
     @functools.wraps(function)
     def kernel(*args: Any, **kwargs: Any) -> Any:

@@ -69,7 +69,7 @@ def squeeze(input: Any, dim: Any) -> Any:
         return input.squeeze()
     if isinstance(dim, (int, np.integer)):
         if not input.ndim:
-            return _same(input, dim)
+            return _same(input, int(dim))
         return input.squeeze(dim) if input.shape[dim] == 1 else input[...]
     n = max(input.ndim, 1)
     if any(not -n <= d < n for d in dim) or len({d % n for d in dim}) != len(dim):

@@ -410,7 +410,13 @@ class Tensor(TensorMethods):
     def _backward_hooks(self) -> None:
         raise RuntimeError("the graph and its hooks cannot be deleted from a tensor: detach() gives one without them")
 
-    _grad_fn = grad_fn.deleter(_backward_hooks.fdel)  # type: ignore[arg-type]
+    @property
+    def _grad_fn(self) -> Any:
+        return self.grad_fn
+
+    @_grad_fn.deleter
+    def _grad_fn(self) -> None:
+        del self._backward_hooks
 
     @property
     def _post_accumulate_grad_hooks(self) -> Any:

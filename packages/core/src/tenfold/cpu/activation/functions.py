@@ -212,7 +212,7 @@ def softmax(input: Array, dim: int) -> Array:
 def _row_totals(x: Array) -> Array:
     """The sums along the last dimension, for each element of it where it is short: broadcasting costs three times the product."""
     D = x.shape[-1]
-    return x.dot(_ones_square(D, x.dtype)) if D <= SHORT else x.dot(ONES[x.dtype][D])[..., None]  # type: ignore[no-any-return]
+    return x.dot(_ones_square(D, x.dtype)) if D <= SHORT else x.dot(ONES[x.dtype][D])[..., None]
 
 
 SHORT = 24
@@ -228,7 +228,7 @@ def _is_moderate(x: Array, dim: int, bound: float) -> bool:
     if dim not in (-1, x.ndim - 1) or not x.ndim or x.dtype not in ONES:
         return False
     flat = x.ravel()
-    return flat.dot(flat) < bound * bound  # type: ignore[no-any-return]
+    return flat.dot(flat) < bound * bound
 
 
 def _softmax(out: Array, x: Array) -> None:

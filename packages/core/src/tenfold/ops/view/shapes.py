@@ -258,7 +258,7 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
 @squeeze.rule
 def _(input: Any, dim: Any) -> Meta:
     n = len(input.shape)
-    named = (dim,) if isinstance(dim, (int, np.integer)) else dim
+    named: Any = (dim,) if isinstance(dim, (int, np.integer)) else dim
     dims = wrap_dims(named, n, "squeeze") if named or named is None else ()
     keep = [i for i in range(n) if i not in dims or input.shape[i] != 1]
     return Meta([input.shape[i] for i in keep], input.dtype, [input.strides[i] for i in keep], input.offset)
