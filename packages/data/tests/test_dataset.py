@@ -95,7 +95,7 @@ def test_stack_checks_what_getitems_gives():
         def __getitems__(self, indices):
             return []
 
-    with pytest.raises(ValueError, match=r"Short\.__getitems__ gave 0 samples for 2 indices"):
+    with pytest.raises(ValueError, match=r"Short\.__getitems__: Nested dataset's output size mismatch\. Expected 2, got 0"):
         StackDataset(Short()).__getitems__([0, 1])
 
 

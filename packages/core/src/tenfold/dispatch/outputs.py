@@ -39,8 +39,8 @@ def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
         _check_out_dtype(operator, values, outs[0].dtype, dtypes.bool_, "result")
     if operator.name in ("amax", "amin") and values["input"].dtype is not outs[0].dtype:
         _check_out_dtype(operator, values, outs[0].dtype, values["input"].dtype, "result")
-    if operator.out == "computed" and values["dtype"] is None:
-        values["dtype"] = outs[0].dtype
+    if operator.out == "computed":
+        _compute_in(operator, values, outs[0].dtype)
     result = _in_kind(operator, operator.fn(**values), outs)
     if operator.family == "creation" and result.dim() == 1 and result.numel() == outs[0].numel():
         result = result.view(outs[0].shape)  # ranges fill an output of any shape
@@ -51,6 +51,14 @@ def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     if isinstance(result, tuple):
         return type(result)(*map(write_out, outs, result)) if hasattr(result, "_fields") else tuple(map(write_out, outs, result))
     return write_out(outs[0], result)
+
+
+def _compute_in(operator: Operator, values: dict[str, Any], given: dtypes.dtype) -> None:
+    """Let the dtype of the output be that of the computation; RuntimeError when another one is asked for."""
+    if values["dtype"] not in (None, given):
+        wanted = c_name(values["dtype"])
+        raise RuntimeError(f"{operator.name}: Expected out tensor to have dtype {wanted}, but got {c_name(given)} instead")
+    values["dtype"] = given
 
 
 def _in_kind(operator: Operator, result: Any, outs: Any) -> Any:

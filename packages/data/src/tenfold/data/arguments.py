@@ -48,7 +48,10 @@ def mp_context(value: Any, num_workers: int) -> Any:
     if value is None:
         return None
     if num_workers == 0:
-        raise ValueError("DataLoader: multiprocessing_context needs num_workers > 0, but got num_workers=0")
+        raise ValueError(
+            "DataLoader: multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got "
+            "num_workers=0"
+        )
     import multiprocessing  # only with workers
     from multiprocessing.context import BaseContext  # only with workers
 

@@ -106,7 +106,7 @@ class StackDataset(Dataset[Any]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if args and kwargs:
-            raise ValueError("StackDataset: got positional and keyword datasets; give all in one of the two ways")
+            raise ValueError("StackDataset: Supported either positional datasets or keyword ones, got both")
         if not args and not kwargs:
             raise ValueError("StackDataset: At least one dataset should be passed")
         self.datasets = args or kwargs
@@ -245,6 +245,7 @@ def _items(dataset: Any, indices: Sequence[int]) -> list[Any]:
     samples = fetch_many(indices)
     if len(samples) != len(indices):
         raise ValueError(
-            f"{type(dataset).__name__}.__getitems__ gave {len(samples)} samples for {len(indices)} indices; it must give one each"
+            f"{type(dataset).__name__}.__getitems__: Nested dataset's output size mismatch. Expected {len(indices)}, got "
+            f"{len(samples)}"
         )
     return samples

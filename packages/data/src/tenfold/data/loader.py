@@ -173,6 +173,10 @@ class DataLoader(Generic[T_co]):
         self._resume = dict(state_dict)
 
     @property
+    def _auto_collation(self) -> bool:
+        return self.batch_sampler is not None
+
+    @property
     def _streams(self) -> bool:
         return isinstance(self.dataset, IterableDataset)
 
@@ -309,6 +313,7 @@ class DataLoader(Generic[T_co]):
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         if cores is not None and self.num_workers > cores:
             warnings.warn(
-                f"DataLoader: {self.num_workers} worker processes on {cores} processor cores; more workers than cores are slow",
+                f"DataLoader: {self.num_workers} worker processes on {cores} processor cores; more workers than cores, "
+                f"or excessive worker creation might get DataLoader running slow or even freeze",
                 stacklevel=3,
             )

@@ -139,6 +139,15 @@ def fused_layer_norm(input: Array, normalized_ndim: int, weight: Array | None, b
     return (out, mean, rstd) if done else NotImplemented
 
 
+def layer_norm(input: Array, normalized_shape: Any, weight: Array | None, bias: Array | None, eps: float) -> Any:
+    """Where no gradient is wanted: the numbers that `fused_layer_norm` gives where one is."""
+    shape = tuple(normalized_shape) if isinstance(normalized_shape, (tuple, list)) else (normalized_shape,)
+    if input.shape[input.ndim - len(shape) :] != shape or any(p is not None and p.shape != shape for p in (weight, bias)):
+        return NotImplemented
+    found = fused_layer_norm(input, len(shape), weight, bias, eps)
+    return found if found is NotImplemented else found[0]
+
+
 def fused_rms_norm(input: Array, normalized_ndim: int, weight: Array | None, eps: float) -> Any:
     call = _Call(normalized_ndim, (input,), (weight,))
     if call.stored is None:
@@ -176,6 +185,7 @@ def fused_rms_norm_grad(grad: Array, input: Array, rstd: Array, normalized_ndim:
 
 
 for _function, _arguments in (
+    (layer_norm, 5),
     (fused_layer_norm, 5),
     (fused_layer_norm_grad, 7),
     (fused_rms_norm, 4),

@@ -155,6 +155,10 @@ def from_numpy(ndarray: Any) -> Tensor:
         raise TypeError(f"from_numpy: expected np.ndarray (got {type(ndarray).__name__})")
     if dtype_of(ndarray.dtype).numpy != ndarray.dtype:
         raise ValueError("from_numpy: given numpy array has byte order different from the native byte order")
+    if any(s % ndarray.itemsize for s in ndarray.strides):
+        raise ValueError(
+            "from_numpy: given numpy array strides not a multiple of the element byte size; make a copy by array.copy()"
+        )
     if any(s < 0 for s in ndarray.strides):
         raise ValueError(
             "from_numpy: at least one stride in the given numpy array is negative, and tensors with negative strides are not "

@@ -37,7 +37,10 @@ def fused_layer_norm(
 ) -> tuple[Array, Array, Array]:
     """(x - mean) / sqrt(var + eps) * weight + bias over the last dimensions; also mean and 1 / sqrt(var + eps)."""
     if input.nbytes <= SMALL_BYTES and normalized_ndim == 1 and input.shape[-1]:
-        return _small_layer_norm(input, weight, bias, eps)
+        if input.shape[-1] > SHORT:
+            return _small_layer_norm(input, weight, bias, eps)
+        out, mean, spread = _short_rows(input, weight, bias, eps)  # the same numbers whether a gradient is wanted or not
+        return out, mean[..., :1].astype(input.dtype), np.reciprocal(spread[..., :1])
     lead, D = _split(input.shape, normalized_ndim)
     x = input.reshape(prod(lead), D)
     out = np.empty(x.shape, x.dtype)
@@ -66,12 +69,15 @@ def layer_norm(input: Array, normalized_shape: Any, weight: Array | None, bias: 
     for given in (weight, bias):
         if given is not None and (given.shape != shape or given.dtype != input.dtype):
             return NotImplemented
-    if shape[0] > SHORT:
-        return _small_layer_norm(input, weight, bias, eps)[0]
-    exact, ones, count = _sums_of_short_rows(shape[0], input.dtype)
-    mean = input.astype(np.float64).dot(exact)
+    return _small_layer_norm(input, weight, bias, eps)[0] if shape[0] > SHORT else _short_rows(input, weight, bias, eps)[0]
+
+
+def _short_rows(x: Array, weight: Array | None, bias: Array | None, eps: float) -> tuple[Array, Array, Array]:
+    """The normalized rows, and the means and deviations in place of each of their elements."""
+    exact, ones, count = _sums_of_short_rows(x.shape[-1], x.dtype)
+    mean = x.astype(np.float64).dot(exact)
     mean /= count
-    out = np.subtract(input, mean.astype(input.dtype))
+    out = np.subtract(x, mean.astype(x.dtype))
     spread = np.multiply(out, out).dot(ones)
     spread /= count
     spread += eps
@@ -80,7 +86,7 @@ def layer_norm(input: Array, normalized_shape: Any, weight: Array | None, bias: 
         out *= weight
     if bias is not None:
         out += bias
-    return out
+    return out, mean, spread
 
 
 SHORT = 24

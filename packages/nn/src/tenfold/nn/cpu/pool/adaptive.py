@@ -82,6 +82,8 @@ def _along(values: Array, axis: int, x: Array) -> Array:
 @array_kernel(laid_out=1)
 def adaptive_avg_pool_grad(grad: Array, input_shape: Sizes, ndim: int) -> Array:
     """The gradient of `adaptive_avg_pool` over the last `ndim` dimensions."""
+    if not grad.size:  # no output has read anything
+        return np.zeros(tuple(input_shape), grad.dtype)
     out = np.empty(tuple(input_shape), grad.dtype)
     planes, results = as_planes(grad, ndim), as_planes(out, ndim)
     if planes[0:1].size == 1 and results.size:
