@@ -118,8 +118,8 @@ def test_aux_and_argnums():
             "strict",
         ),
         (lambda: func.vjp(lambda x: x, tenfold.ones(2))[1](tenfold.ones(3)), RuntimeError, "Mismatch in shape"),
-        (lambda: func.functional_call(_Scale(), {"v": tenfold.ones(1)}, tenfold.ones(1)), RuntimeError, "no parameter"),
-        (lambda: func.functional_call(_Scale(), {}, tenfold.ones(1), strict=True), RuntimeError, "missing"),
+        (lambda: func.functional_call(_Scale(), {"v.w": tenfold.ones(1)}, tenfold.ones(1)), AttributeError, "no attribute 'v'"),
+        (lambda: func.functional_call(_Scale(), {}, tenfold.ones(1), strict=True), RuntimeError, "Missing key"),
     ],
 )
 def test_errors(call, kind, match):

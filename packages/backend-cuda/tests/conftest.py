@@ -9,11 +9,12 @@ import pytest
 
 from tenfold.cuda import availability, runtime
 
+collect_ignore = ["stub/scenarios.py", "stub/build.py", "stub/stub.py"]  # programs of their own, which test_stub runs
 HAS_GPU = availability.probe()[0] > 0
 if not HAS_GPU:
     os.environ["TRITON_INTERPRET"] = "1"  # before anything imports Triton
     if importlib.util.find_spec("triton") is None:  # it has wheels for Linux only
-        collect_ignore = ["test_operators.py", "test_pointwise.py", "test_training.py", "test_aot.py", "test_interpreter.py"]
+        collect_ignore += ["test_operators.py", "test_pointwise.py", "test_training.py", "test_aot.py", "test_interpreter.py"]
     from tenfold.cuda import interpreter
 
     interpreter.use()

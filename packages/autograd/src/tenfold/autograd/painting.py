@@ -6,8 +6,6 @@ import io
 import math
 from typing import Any
 
-from PIL import Image, ImageDraw, ImageFont
-
 from tenfold.autograd.lettering import FONT, fitting
 
 SCALE = 2  # pixels of the file for one of the canvas
@@ -17,6 +15,8 @@ _ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 
 def painted(canvas: Any) -> bytes:
     """The bytes of the file."""
+    from PIL import Image, ImageDraw, ImageFont  # an extra
+
     image = Image.new("RGB", (math.ceil(canvas.width * SCALE), math.ceil(canvas.height * SCALE)), "white")
     brush: Any = ImageDraw.Draw(image)
     font = ImageFont.load_default(FONT * SCALE * 0.9)

@@ -46,7 +46,8 @@ def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if operator.overload_body is not None:
         result = operator.overload_body(**values)
         if result is not NotImplemented:
-            return result
+            target = None if operator.inplace_of is None else values[operator.params[0].name]
+            return result if target is None or result is target else target.copy_(result)
     tensors = _check_arguments(operator, values)
     if _overriding(tensors):
         return call_overrides(operator, tensors, *as_called(operator, args, kwargs))

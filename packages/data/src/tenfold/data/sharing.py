@@ -21,8 +21,8 @@ def shared_out(pipe: Any) -> Any:
     """The pipe as one worker iterates it.
 
     >>> from tenfold.data.pipes import FromIterable
-    >>> shared_out(FromIterable(range(4)).map(str)).source
-    Shard
+    >>> type(shared_out(FromIterable(range(4)).map(str)).source).__name__
+    'Shard'
     """
     if not isinstance(pipe, Pipe):
         return pipe

@@ -142,7 +142,11 @@ def fused_layer_norm(input: Array, normalized_ndim: int, weight: Array | None, b
 def layer_norm(input: Array, normalized_shape: Any, weight: Array | None, bias: Array | None, eps: float) -> Any:
     """Where no gradient is wanted: the numbers that `fused_layer_norm` gives where one is."""
     shape = tuple(normalized_shape) if isinstance(normalized_shape, (tuple, list)) else (normalized_shape,)
-    if input.shape[input.ndim - len(shape) :] != shape or any(p is not None and p.shape != shape for p in (weight, bias)):
+    if (
+        not shape
+        or input.shape[input.ndim - len(shape) :] != shape
+        or any(p is not None and p.shape != shape for p in (weight, bias))
+    ):
         return NotImplemented
     found = fused_layer_norm(input, len(shape), weight, bias, eps)
     return found if found is NotImplemented else found[0]
