@@ -83,12 +83,13 @@ class Canvas:
     def png(self) -> bytes:
         """The picture as the bytes of a PNG file; needs Pillow."""
         try:
-            from tenfold.autograd.painting import painted  # Pillow is an extra
+            from tenfold.autograd.painting import painted  # only for pictures of this kind
+
+            return painted(self)
         except ImportError as error:
             raise ImportError(
                 "a picture as .png needs Pillow: pip install 'tenfold-autograd[draw]', or save it as .svg"
             ) from error
-        return painted(self)
 
     def _repr_svg_(self) -> str:
         """What a notebook shows."""

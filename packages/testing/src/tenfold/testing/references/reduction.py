@@ -78,6 +78,14 @@ def _areas(y: Array, x: Any, dx: Any, dim: int) -> Array:
     return (y[..., 1:] + y[..., :-1]) / 2 * widths
 
 
+def trapezoid(y: Array, x: Any = None, dx: Any = 1, dim: int = -1) -> Array:
+    """At equal distances by the sum less half of both ends, as PyTorch has it: an infinite end gives nan."""
+    if x is not None or y.dtype.kind == "b" or not y.ndim or not y.shape[dim]:
+        return _areas(y, x, dx, dim).sum(-1)
+    ends = np.take(y, 0, dim) * 0.5 + np.take(y, -1, dim) * 0.5
+    return (y.sum(dim) - ends) * dx
+
+
 def cumulative_trapezoid(y: Array, x: Any = None, dx: Any = 1, dim: int = -1) -> Array:
     return np.moveaxis(_areas(y, x, dx, dim).cumsum(-1), -1, dim)
 
@@ -261,7 +269,7 @@ REFERENCES |= {
     "dist": lambda input, other, p=2: norm(input - other, p),
     "cdist": cdist,
     "renorm": renorm,
-    "trapezoid": lambda y, x=None, dx=1, dim=-1: _areas(y, x, dx, dim).sum(-1),
+    "trapezoid": trapezoid,
     "cumulative_trapezoid": cumulative_trapezoid,
     "max_dim": extreme(largest=True),
     "min_dim": extreme(largest=False),
