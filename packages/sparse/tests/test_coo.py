@@ -187,3 +187,19 @@ def test_checks_are_a_switch_for_a_block_and_a_function():
 
     with pytest.raises(RuntimeError, match="found index 5"):
         wrong()
+
+
+def test_factories_of_a_layout():
+    for make in (tenfold.zeros, tenfold.empty):
+        for layout in (tenfold.sparse_coo, tenfold.sparse_csr):
+            made = make(2, 3, layout=layout, dtype=tenfold.float64)
+            assert (made.layout, made.dtype, tuple(made.shape), made._nnz()) == (layout, tenfold.float64, (2, 3), 0)
+    assert tenfold.zeros_like(tenfold.ones(2, 3), layout=tenfold.sparse_coo).layout is tenfold.sparse_coo
+    assert tenfold.zeros(2, layout=tenfold.sparse_coo, requires_grad=True).requires_grad
+    assert tenfold.zeros(2, layout=tenfold.strided).layout is tenfold.strided
+    for refused in (
+        lambda: tenfold.ones(2, layout=tenfold.sparse_coo),
+        lambda: tenfold.full((2,), 1.0, layout=tenfold.sparse_coo),
+    ):
+        with pytest.raises(RuntimeError, match="not implemented for sparse layout"):
+            refused()

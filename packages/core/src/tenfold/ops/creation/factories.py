@@ -19,6 +19,7 @@ from tenfold.tensor.tensor import Tensor, wrap
 from tenfold.types import dtypes
 from tenfold.types.complex_half import announce, narrowed
 from tenfold.types.dtypes import from_numpy as dtype_of, get_default_dtype
+from tenfold.types.memory_format import strided
 from tenfold.types.numbers import element, require_value
 from tenfold.types.numeric_limits import iinfo
 from tenfold.types.promotion import number_dtype
@@ -281,6 +282,8 @@ def empty(
     >>> tenfold.empty(2, 0).shape
     tenfold.Size([2, 0])
     """
+    if layout is not None and layout is not strided:
+        return _in_layout(zeros(size, dtype=dtype, device=device), layout, requires_grad)
     if memory_format is not None and memory_format.order:
         order = memory_format.order
         if len(size) != len(order):
@@ -350,6 +353,8 @@ def full(
     >>> tenfold.full((2,), 7)
     tensor([7, 7])
     """
+    if layout is not None and layout is not strided:
+        raise _not_in_layout("full")
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
     if isinstance(fill_value, np.generic):
@@ -370,6 +375,8 @@ def zeros(
     >>> tenfold.zeros(2)
     tensor([0., 0.])
     """
+    if layout is not None and layout is not strided:
+        return _in_layout(zeros(size, dtype=dtype, device=device), layout, requires_grad)
     return constant(size, _ZERO, dtype or get_default_dtype(), device, requires_grad, "zeros")
 
 
@@ -384,4 +391,16 @@ def ones(
     >>> tenfold.ones(2)
     tensor([1., 1.])
     """
+    if layout is not None and layout is not strided:
+        raise _not_in_layout("ones")
     return constant(size, 1, dtype or get_default_dtype(), device, requires_grad, "ones")
+
+
+def _in_layout(zeros: Tensor, layout: Any, requires_grad: bool) -> Tensor:
+    """A tensor without stored elements; the layouts are tenfold-sparse's."""
+    made: Tensor = zeros.to_sparse(layout=layout)
+    return made.requires_grad_(requires_grad)
+
+
+def _not_in_layout(name: str) -> RuntimeError:
+    return RuntimeError(f"{name}(...) is not implemented for sparse layout: make it dense, then to_sparse()")

@@ -8,7 +8,7 @@ from typing import Any
 from tenfold.dispatch.operators import Data, composite
 from tenfold.ops.creation.factories import empty, empty_on, empty_strided, full, ones, tensor, zeros
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.memory_format import preserve_format
+from tenfold.types.memory_format import preserve_format, strided
 
 Ints = Sequence[int]
 _INDEPENDENT = "it does not depend on its input's values"
@@ -73,6 +73,8 @@ def zeros_like(
     >>> tenfold.zeros_like(tenfold.tensor([1, 2]))
     tensor([0, 0])
     """
+    if layout is not None and layout is not strided:
+        return zeros(input.shape, requires_grad=requires_grad, layout=layout, **resembling(input, dtype, device))
     if _rows(input, memory_format):
         return zeros(input.shape, requires_grad=requires_grad, **resembling(input, dtype, device))
     return _laid_out(zeros(input.shape, **resembling(input, dtype, device)), input, memory_format, requires_grad)
