@@ -74,3 +74,24 @@ def test_numpy_names_of_dimensions(name):
         assert call(x, axis=0, keepdims=True).shape == (1, 3)
     with pytest.raises(TypeError, match=rf"{name}\(\) got an unexpected keyword argument 'axes'"):
         function(x, axes=0)
+
+
+@pytest.mark.parametrize(
+    ("q", "told"),
+    [
+        (-1.0, r"q must be in the range \[0, 1\] but got -1"),
+        (float("nan"), r"q must be in the range \[0, 1\] but got nan"),
+        (tenfold.tensor([0.5, 2.0]), r"q values must be in the range \[0, 1\]"),
+        (tenfold.tensor([[0.5]]), "q must be a scalar or 1D tensor"),
+        (tenfold.tensor(0.5, dtype=tenfold.float64), "q tensor must be same dtype as the input tensor"),
+    ],
+)
+def test_quantiles_that_are_none(q, told):
+    with pytest.raises(RuntimeError, match=told):
+        tenfold.quantile(tenfold.ones(3), q)
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "cumsum", "cumprod", "mean"])
+def test_an_output_of_another_dtype_than_asked_for(name):
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype float, but got double instead"):
+        getattr(tenfold, name)(tenfold.ones(3), 0, dtype=tenfold.float32, out=tenfold.empty(3, dtype=tenfold.float64))

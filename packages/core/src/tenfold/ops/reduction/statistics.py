@@ -291,7 +291,11 @@ def _check_quantiles(input: Tensor, interpolation: str) -> None:
 def _quantiles(input: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: str, skip_nan: bool) -> Tensor:
     _check_quantiles(input, interpolation)
     if not isinstance(q, Tensor):
+        if isinstance(q, (int, float)) and not 0 <= q <= 1:
+            raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
         q = op.scalar_tensor(q, dtype=input.dtype, device=input.device)
+    if q.dim() > 1:
+        raise RuntimeError(f"quantile() q must be a scalar or 1D tensor, got {q.dim()} dimensions")
     if input.dtype is not q.dtype:
         raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
     if not bool(((q >= 0) & (q <= 1)).all()):
