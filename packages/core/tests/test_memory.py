@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 
@@ -89,9 +90,9 @@ def test_scarce_memory_releases(monkeypatch):
     monkeypatch.setitem(allocator._state, "on", True)
     monkeypatch.setitem(allocator._state, "limit", 0)
     before = tenfold.cpu.memory_stats()["num_releases"]
-    allocator._after_collection("stop", {})
+    allocator.look()
     assert tenfold.cpu.memory_stats()["num_releases"] == before + 1
-    allocator._after_collection("stop", {})  # not twice in a second
+    allocator.look()  # not twice in a second
     assert tenfold.cpu.memory_stats()["num_releases"] == before + 1
     assert keep.sum() == 1 << 18
 
@@ -147,3 +148,14 @@ def test_choices(dtype, runs):
     odd = np.full(len(condition), 2, np.uint8).view(bool)  # a byte of a bool from elsewhere
     np.testing.assert_array_equal(choose(odd, a, b), a)
     assert choose(condition.reshape(1, -1), a.reshape(1, -1), b).shape == (1, len(a))
+
+
+@needs_glibc
+def test_no_line_of_python_runs_inside_a_collection():
+    """An interrupt that comes there would be lost."""
+    assert allocator._note_collection in gc.callbacks
+    allocator.COLLECTED.clear()
+    gc.collect()
+    assert allocator.COLLECTED
+    tenfold.zeros(1)
+    assert not allocator.COLLECTED

@@ -10,6 +10,7 @@ from typing import Any
 from tenfold.autograd import anomaly, hooks
 from tenfold.autograd.fresh_stack import on_fresh_stack
 from tenfold.autograd.nodes import AccumulateGrad, Node
+from tenfold.cpu.allocator import COLLECTED, look
 from tenfold.dispatch.meta import contiguous_strides
 from tenfold.dispatch.runtime import STATE, set_grad_enabled_here
 from tenfold.ops.creation.factories import empty_strided
@@ -48,6 +49,8 @@ def run(
         TASKS.current = outer
         STATE.layers = layers
         set_grad_enabled_here(previous)
+        if COLLECTED:
+            look()
 
 
 class Task:

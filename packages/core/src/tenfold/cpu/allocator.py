@@ -15,6 +15,8 @@ import gc
 import os
 import sys
 import time
+from functools import partial
+from operator import setitem
 from typing import Any
 
 from tenfold.settings.environment import CPU_CACHE, number_of_bytes
@@ -26,6 +28,9 @@ _DEFAULT_MAPS = 65536
 _CHECK_EVERY_S = 1.0
 _PRESSURE = 16  # there is pressure where less than this fraction of the memory is available
 
+# Noted without a line of Python: an interrupt that comes while Python runs inside a collection is lost.
+COLLECTED: dict[str, Any] = {}
+_note_collection = partial(setitem, COLLECTED)
 _state: dict[str, Any] = {"limit": 0, "on": False, "releases": 0, "checked": 0.0}
 
 
@@ -79,8 +84,8 @@ def set_memory_limit(size: int) -> None:
     # Without maps of their own all blocks come from the heap, whose free end is given back when it exceeds the threshold.
     _libc.mallopt(_MAP_AT_MOST, 0 if size else _DEFAULT_MAPS)
     _libc.mallopt(_TRIM_THRESHOLD, min(size, _LARGEST) if size else 1 << 17)
-    if size and _after_collection not in gc.callbacks:
-        gc.callbacks.append(_after_collection)
+    if size and _note_collection not in gc.callbacks:
+        gc.callbacks.append(_note_collection)
     if not size:
         empty_cache()
 
@@ -119,9 +124,13 @@ def memory_stats() -> dict[str, Any]:
     }
 
 
-def _after_collection(phase: str, info: dict[str, int]) -> None:
-    """Now and then: give back what lies free between blocks in use where it is too much, or where memory is scarce."""
-    if phase != "stop" or not _state["on"]:
+def look() -> None:
+    """Now and then: give back what lies free between blocks in use where it is too much, or where memory is scarce.
+
+    Asked for after collections of garbage, where `COLLECTED` says that there were some.
+    """
+    COLLECTED.clear()
+    if not _state["on"]:
         return
     now = time.monotonic()
     if now - _state["checked"] < _CHECK_EVERY_S:

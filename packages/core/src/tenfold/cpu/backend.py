@@ -9,6 +9,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from tenfold.cpu import allocator
+from tenfold.cpu.allocator import COLLECTED, look
 from tenfold.dispatch.devices import Backend
 
 allocator.install()
@@ -62,6 +63,8 @@ class CpuBackend(Backend):
         return np.empty(shape, dtype)
 
     def from_numpy(self, array: Any, index: int | None) -> Any:
+        if COLLECTED:
+            look()
         return array
 
     def to_numpy(self, array: Any) -> Any:
