@@ -27,7 +27,6 @@ ROOMS = {
     "ops": "what operators mean",
     "cpu": "NumPy's kernels",
     "generic": "kernels for any device",
-    "checkpoint": "saving, loading",
     "layers": "tracing, debugging",
 }
 FRONT = "tenfold"

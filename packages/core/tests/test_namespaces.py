@@ -58,8 +58,3 @@ def test_printed_names_follow_one_setting() -> None:
         set_namespace("tenfold")
     assert shown[:5] == ["tensor([0], dtype=torch.int8)", "torch.int8", "torch.Size([1])", "torch.strided", "torch.channels_last"]
     assert shown[5].startswith("torch.return_types.max(\nvalues=tensor(0, dtype=torch.int8)")
-
-
-def test_annotations_of_loading_have_pytorchs_names():
-    assert {tenfold.device, str, dict[str, str], type(None)} < set(tenfold.serialization.MAP_LOCATION.__args__)
-    assert tenfold.serialization.FileLike is tenfold.serialization.FILE_LIKE

@@ -368,13 +368,29 @@ def test_dir_lists_what_users_name(site):
     code = """
         import tenfold
         listed = dir(tenfold)
-        print([name for name in ("manual_seed", "broadcast_shapes", "finfo", "save", "utils") if name not in listed])
-        print([name for name in ("Any", "TYPE_CHECKING", "importlib", "core_plugin", "dispatch", "vmap", "nn") if name in listed])
+        print([name for name in ("manual_seed", "broadcast_shapes", "finfo", "std", "utils") if name not in listed])
+        unnamed = ("Any", "TYPE_CHECKING", "importlib", "core_plugin", "dispatch", "vmap", "save", "nn")
+        print([name for name in unnamed if name in listed])
         print([name for name in listed if not name.startswith("__") and not hasattr(tenfold, name)])
         from tenfold import *
         print(manual_seed is tenfold.manual_seed, finfo is tenfold.finfo, "pkgutil" in globals())
     """
     assert site.run(code).stdout == "[]\n[]\n[]\nTrue True False\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "package"),
+    [
+        ("tenfold.save", "tenfold-checkpoint"),
+        ("tenfold.load", "tenfold-checkpoint"),
+        ("tenfold.serialization", "tenfold-checkpoint"),
+        ("import tenfold.checkpoint.safetensors", "tenfold-checkpoint"),
+    ],
+)
+def test_core_alone_says_which_package_has_a_name(site, code, package):
+    error = site.run(f"import tenfold\n{code}").stderr.splitlines()[-1]
+    assert error.startswith(("AttributeError: ", "ModuleNotFoundError: "))
+    assert f"is in the package {package}: pip install {package}" in error
 
 
 # Plugins of this process

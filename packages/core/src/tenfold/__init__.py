@@ -127,6 +127,8 @@ _LAZY = {
 
 
 def _found(name: str) -> Any:
+    if name == "__all__":  # for `from tenfold import *`
+        return sorted({*_own_names(), *(name for name in _installed_names(_module_names()) if name[0] != "_")})
     if name in _LAZY:
         value = getattr(_from_packages(_LAZY[name].removeprefix("tenfold.")), name)
     elif name in _LATE_OPERATORS and name not in ("cpu", "cuda"):  # methods; as names they are modules
@@ -159,16 +161,24 @@ def _own_names() -> list[str]:
     ]
 
 
+def _module_names() -> set[str]:
+    """Core's rooms and modules, and the siblings that are installed."""
+    found = {module.name for module in pkgutil.iter_modules(__path__)}
+    return {name for name in found if name[0] != "_" and not name.endswith("_plugin")}
+
+
+def _installed_names(modules: set[str]) -> set[str]:
+    """Those names that are imported when first asked for whose module is there."""
+    return {name for name, module in _LAZY.items() if module.split(".")[1] in modules}
+
+
 def __dir__() -> list[str]:
     """What there is, imported or not: core's names, the siblings that are installed, their operators."""
-    modules = {
-        module.name for module in pkgutil.iter_modules(__path__) if module.name[0] != "_" and not module.name.endswith("_plugin")
-    }
+    modules = _module_names()
     homes = {distribution for name, distribution in _siblings.PACKAGES.items() if name in modules}
     functions = {name for distribution, names in _FUNCTIONS.items() if distribution in homes for name in names.split()}
-    lazy = {name for name, module in _LAZY.items() if module.split(".")[1] in modules}
     dunders = {name for name in globals() if name.startswith("__")}
-    return sorted({*_own_names(), *(modules - _INSIDE), *functions, *lazy, *dunders})
+    return sorted({*_own_names(), *(modules - _INSIDE), *functions, *_installed_names(modules), *dunders})
 
 
 def _from_packages(name: str) -> Any:
@@ -192,10 +202,6 @@ def is_tensor(obj: Any) -> builtins.bool:
     """Whether an object is a Tensor."""
     return isinstance(obj, Tensor)
 
-
-# What `from tenfold import *` brings: functions, classes and constants of core.
-_PUBLIC = (name for name, module in _LAZY.items() if name[0] != "_" and module.split(".")[1] not in _siblings.PACKAGES)
-__all__ = [*_own_names(), *_PUBLIC]  # noqa: PLE0604 - they are
 
 if _environment.DEBUG.read() not in ("", "0", "1"):
     from tenfold.layers import debug as _debug

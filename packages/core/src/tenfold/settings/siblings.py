@@ -11,6 +11,7 @@ from collections.abc import Sequence
 PACKAGES = {
     "amp": "tenfold-autograd", "autograd": "tenfold-autograd", "func": "tenfold-autograd", "profiler": "tenfold-autograd",
     "nn": "tenfold-nn", "optim": "tenfold-optim", "foreach": "tenfold-optim",
+    "checkpoint": "tenfold-checkpoint", "serialization": "tenfold-checkpoint",
     "data": "tenfold-data", "utils.data": "tenfold-data",
     "scientific": "tenfold-scientific", "linalg": "tenfold-scientific", "fft": "tenfold-scientific",
     "special": "tenfold-scientific", "array_api": "tenfold-scientific", "signal": "tenfold-scientific",

@@ -1,6 +1,6 @@
 """Loads files that were changed at random: nothing but CheckpointError, bounded memory and time.
 
-    python packages/core/tests/hostile/fuzz.py --kind pt --count 10000 --seed 0
+    python packages/checkpoint/tests/hostile/fuzz.py --kind pt --count 10000 --seed 0
 
 A changed file may still load; then every tensor must lie inside its storage. Exit status 1 tells of anything else.
 """

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import pickle
+import subprocess
+import sys
 import zipfile
 from collections import OrderedDict
 from pathlib import Path
@@ -269,3 +271,19 @@ def test_python_objects_by_choice() -> None:
     serialization.clear_safe_globals()
     with pytest.raises(pickle.UnpicklingError):
         tenfold.load(io.BytesIO(data))
+
+
+def test_annotations_of_loading_have_pytorchs_names() -> None:
+    assert {tenfold.device, str, dict[str, str], type(None)} < set(serialization.MAP_LOCATION.__args__)
+    assert serialization.FileLike is serialization.FILE_LIKE
+
+
+@pytest.mark.parametrize(
+    "call", ["save(tenfold.zeros(2), io.BytesIO())", "load(io.BytesIO(SAVED))", "load(io.BytesIO(SAVED), 'meta')"]
+)
+def test_as_the_first_call_of_a_process(call: str) -> None:
+    file = io.BytesIO()
+    tenfold.save({"w": tenfold.arange(3.0)}, file)
+    code = f"import io, tenfold\nSAVED = {file.getvalue()!r}\ntenfold.{call}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr

@@ -391,3 +391,20 @@ def test_empty_storages_have_any_type(writer: Any, reader: Any, modern: bool) ->
     file.seek(0)
     back, typed = reader.load(file)
     assert (back.dtype, back.shape, typed._size()) == (reader.float32, (0,), 0)
+
+
+@pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental")
+def test_half_precision_complex_numbers_are_exchanged():
+    z = tenfold.tensor([1.5 - 2j, -0.25 + 3j], dtype=tenfold.complex32)
+    file = io.BytesIO()
+    tenfold.save(z, file)
+    file.seek(0)
+    theirs = torch.load(file)
+    assert theirs.dtype is torch.complex32
+    assert theirs.tolist() == z.tolist()
+    file = io.BytesIO()
+    torch.save(theirs, file)
+    file.seek(0)
+    made = tenfold.load(file)
+    assert made.dtype is tenfold.complex32
+    assert made.tolist() == z.tolist()
