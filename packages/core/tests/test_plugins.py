@@ -384,6 +384,10 @@ def test_dir_lists_what_users_name(site):
         ("tenfold.save", "tenfold-checkpoint"),
         ("tenfold.load", "tenfold-checkpoint"),
         ("tenfold.serialization", "tenfold-checkpoint"),
+        ("tenfold.multiprocessing", "tenfold-multiprocessing"),
+        ("tenfold.from_file", "tenfold-multiprocessing"),
+        ("tenfold.zeros(2).share_memory_()", "tenfold-multiprocessing"),
+        ("tenfold.UntypedStorage.from_file('x', False, 1)", "tenfold-multiprocessing"),
         ("import tenfold.checkpoint.safetensors", "tenfold-checkpoint"),
     ],
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 
 import numpy as np
 import pytest
@@ -114,22 +113,6 @@ def test_python_functions_of_elements() -> None:
     assert x.apply_(lambda v: v * 3).tolist() == [3, 6]
     assert x.map_(tenfold.tensor([1, 1]), lambda a, b: a + b).tolist() == [4, 7]
     assert x.map2_(x.clone(), tenfold.tensor([2]), lambda a, b, c: a + b * c).tolist() == [12, 21]
-
-
-def test_shared_memory_is_seen_by_forked_processes() -> None:
-    x = tenfold.zeros(2)
-    view = x[1:]
-    assert not x.is_shared()
-    x.share_memory_()
-    assert x.is_shared()
-    view.fill_(3)
-    assert x.tolist() == [0, 3]
-    child = os.fork()
-    if not child:
-        x[0] = 7
-        os._exit(0)
-    os.waitpid(child, 0)
-    assert x.tolist() == [7, 3]
 
 
 def test_swapping() -> None:

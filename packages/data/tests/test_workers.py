@@ -19,7 +19,7 @@ import pytest
 
 import tenfold
 from tenfold.data import DataLoader
-from tenfold.tensor.shared import Segment
+from tenfold.multiprocessing.shared import Segment
 
 pytestmark = [pytest.mark.timeout(60), pytest.mark.usefixtures("no_leaks")]
 

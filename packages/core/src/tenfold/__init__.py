@@ -67,7 +67,8 @@ _SERVICES.provide("tenfold.tensor.printing", "repr_of")
 _SERVICES.provide("tenfold.tensor.copying", "deep_copy reduce copy_storage reduce_storage")
 _SERVICES.provide("tenfold.multiprocessing.reductions", "reduce_sent_tensor reduce_sent_storage")
 _SERVICES.provide("tenfold.tensor.typed_storage", "typed_storage on_storage")
-_SERVICES.provide("tenfold.tensor.shared", "Segment mapped_file on_span require_shared_memory shared_copy span_of")
+_SERVICES.provide("tenfold.multiprocessing.shared", "Segment mapped_file on_span require_shared_memory shared_copy")
+_SERVICES.provide("tenfold.multiprocessing.sharing", "share_memory")
 _SERVICES.provide("tenfold.tensor.dlpack", "export dlpack_device from_dlpack")
 _SERVICES.provide("tenfold.array_api.info", "array_namespace")
 _SERVICES.provide("tenfold.ops.creation._data", "to_array")
@@ -96,6 +97,7 @@ _LAZY = {
         "set_autocast_cpu_dtype clear_autocast_cache autocast_increment_nesting autocast_decrement_nesting",
         "checkpoint.serialization": "save load",
         "func": "vmap",
+        "multiprocessing.mapped": "from_file",
         "ops.view.resizing": "resize_as_",
         "tensor.view_copies": "as_strided_copy detach_copy diagonal_copy expand_copy narrow_copy permute_copy select_copy "
         "split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy unsqueeze_copy view_copy "
@@ -115,7 +117,6 @@ _LAZY = {
         "storage": "TypedStorage FloatStorage DoubleStorage HalfStorage BFloat16Storage LongStorage IntStorage ShortStorage "
         "CharStorage ByteStorage BoolStorage ComplexFloatStorage ComplexDoubleStorage _storage_classes",
         "tensor.dlpack": "from_dlpack to_dlpack",
-        "tensor.mapped": "from_file",
         "tensor.printing": "set_printoptions get_printoptions",
         "tensor.queries": "numel is_floating_point is_complex is_inference is_nonzero is_same_size "
         "is_signed is_storage typename broadcast_shapes",

@@ -47,7 +47,7 @@ class Services:
         on_span: Callable[[Any, int, int], Any]
         require_shared_memory: Callable[[], None]
         shared_copy: Callable[[Any], Any]
-        span_of: Callable[[Any], Any]
+        share_memory: Callable[[Any], None]
         export: Callable[..., Any]
         dlpack_device: Callable[[Any], tuple[int, int]]
         from_dlpack: Callable[[Any], Any]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -129,6 +130,17 @@ def copy_storage(storage: Storage, memo: dict[int, Any]) -> Storage:
 
 
 # Pickles
+
+# Classes whose instances travel between processes as plain tensors do, and who has to know of new ones.
+SENT_AS_TENSORS: list[type] = [Tensor]
+LISTENERS: list[Callable[[type], None]] = []
+
+
+def send_as_tensor(cls: type) -> None:
+    """Let instances of a subclass travel between processes as handles without attributes, not as they are pickled to files."""
+    SENT_AS_TENSORS.append(cls)
+    for tell in LISTENERS:
+        tell(cls)
 
 
 def _unregistered(frame: Any) -> bool:

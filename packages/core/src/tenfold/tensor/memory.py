@@ -166,7 +166,7 @@ class Memory:
 
     def is_shared(self) -> bool:
         """Whether other processes can have this memory, too."""
-        return SERVICES.span_of(self.key.backend.memory(self.array)[0]) is not None
+        return span_of(self.key.backend.memory(self.array)[0]) is not None
 
     def share_memory_(self) -> Self:
         """Move the memory, with every tensor on it, to where processes share it."""
@@ -193,7 +193,7 @@ class Memory:
     @property
     def filename(self) -> str | None:
         """The file that this is, if it came `from_file` with shared=True."""
-        span = SERVICES.span_of(self.key.backend.memory(self.array)[0])
+        span = span_of(self.key.backend.memory(self.array)[0])
         return None if span is None else span.segment.filename
 
     def untyped(self) -> Self:
@@ -235,3 +235,24 @@ def placed(tensor: Any, made: Any) -> Any:
         return tensor._array
     typed = (whole[:used] if used != whole.numel() else whole).view(tensor.dtype)
     return typed.as_strided(tensor.shape, tensor.stride(), 0 if 0 in tensor.shape else tensor.storage_offset())._array
+
+
+class Span:
+    """A part of a segment of memory that processes share, the owner of the arrays on it (NumPy asks for `__array_interface__`).
+
+    The package tenfold-multiprocessing makes them; the class is here so that any tensor can be asked whether it is shared.
+    """
+
+    __slots__ = ("__array_interface__", "__weakref__", "offset", "segment", "size")
+
+    def __init__(self, segment: Any, offset: int, size: int) -> None:
+        self.segment, self.offset, self.size = segment, offset, size
+        assert segment.address is not None, "mapped"
+        place = (segment.address + offset, False)
+        self.__array_interface__ = {"shape": (size,), "typestr": "|u1", "data": place, "version": 3}
+
+
+def span_of(owner: Any) -> Span | None:
+    """The part of a segment that an array's owner (`Backend.memory`) lies on, if it is shared memory."""
+    base = getattr(owner, "base", None)
+    return base if type(base) is Span else None

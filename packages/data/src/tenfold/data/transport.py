@@ -17,7 +17,7 @@ import numpy as np
 import tenfold
 from tenfold import Tensor
 from tenfold.multiprocessing import transit
-from tenfold.tensor.shared import AVAILABLE, Segment, on_span, starts_of
+from tenfold.multiprocessing.shared import AVAILABLE, Segment, on_span, starts_of
 
 # Below this size a pickle through the pipe is cheaper than a block and its system calls.
 _MIN_SHARED_BYTES = 4096

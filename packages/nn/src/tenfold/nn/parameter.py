@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import tenfold
 from tenfold import Tensor
 from tenfold.dispatch.overrides import DisableTorchFunctionSubclass, disabled_torch_function
-from tenfold.tensor.sharing import send_as_tensor
+from tenfold.tensor.copying import send_as_tensor
 
 __all__ = [
     "Buffer",

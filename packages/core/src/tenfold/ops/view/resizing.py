@@ -11,8 +11,7 @@ from tenfold.dispatch.meta import contiguous_strides
 from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.services import SERVICES
 from tenfold.ops.creation.factories import checked_size, fill_uninitialised
-from tenfold.tensor.shared import span_of
-from tenfold.tensor.sharing import share_memory
+from tenfold.tensor.memory import span_of
 from tenfold.tensor.storage import UntypedStorage
 from tenfold.tensor.tensor import Tensor
 from tenfold.tensor.typed_storage import STORAGES, on_storage
@@ -113,7 +112,7 @@ def _storage_type(self: Tensor) -> Any:
 def _share_memory(self: Tensor) -> Tensor:
     """Move the tensor's memory, with all views of it, to where processes share it."""
     if self._key.backend.name == "cpu" and self._key.level is None:
-        share_memory(self)
+        SERVICES.share_memory(self)
     elif self.is_meta:
         raise RuntimeError("share_memory_: only available on CPU")
     return self

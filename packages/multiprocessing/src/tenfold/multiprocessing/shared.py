@@ -16,8 +16,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tenfold.tensor.memory import Span, span_of
+
 AVAILABLE = sys.platform.startswith("linux")
-# Files here can be given a name later (see `multiprocessing.transit`); where there is no room, the system's own will do.
+# Files here can be given a name later (see `transit`); where there is no room, the system's own will do.
 FOLDER = "/dev/shm"
 ALIGNMENT = 64
 _FAILED = ctypes.c_void_p(-1).value
@@ -86,27 +88,9 @@ class Segment:
         return cls(_made(size, lambda fd: _write(fd, parts, size)), size)
 
 
-class Span:
-    """A part of a segment, the owner of the arrays on it (NumPy asks for `__array_interface__`)."""
-
-    __slots__ = ("__array_interface__", "__weakref__", "offset", "segment", "size")
-
-    def __init__(self, segment: Segment, offset: int, size: int) -> None:
-        self.segment, self.offset, self.size = segment, offset, size
-        assert segment.address is not None, "mapped"
-        place = (segment.address + offset, False)
-        self.__array_interface__ = {"shape": (size,), "typestr": "|u1", "data": place, "version": 3}
-
-
 def on_span(segment: Segment, offset: int, size: int) -> Any:
     """A part of a segment as a flat uint8 array, which keeps the segment alive."""
     return np.asarray(Span(segment, offset, size))
-
-
-def span_of(owner: Any) -> Span | None:
-    """The part of a segment that an array's owner (`Backend.memory`) lies on, if it is shared memory."""
-    base = getattr(owner, "base", None)
-    return base if type(base) is Span else None
 
 
 def shared_copy(array: np.ndarray[Any, Any]) -> Any:

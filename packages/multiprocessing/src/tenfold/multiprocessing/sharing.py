@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
 from sys import getrefcount
 from typing import Any
 
-from tenfold.tensor.memory import placed
-from tenfold.tensor.shared import require_shared_memory, shared_array, shared_copy, span_of
+from tenfold.multiprocessing.shared import require_shared_memory, shared_array, shared_copy
+from tenfold.tensor.memory import placed, span_of
 from tenfold.tensor.tensor import Tensor
-
-# Classes whose instances travel between processes as plain tensors do, and who has to know of new ones.
-SENT_AS_TENSORS: list[type] = [Tensor]
-LISTENERS: list[Callable[[type], None]] = []
-
-
-def send_as_tensor(cls: type) -> None:
-    """Let instances of a subclass travel between processes as handles without attributes, not as they are pickled to files."""
-    SENT_AS_TENSORS.append(cls)
-    for tell in LISTENERS:
-        tell(cls)
 
 
 def share_memory(tensor: Any) -> None:

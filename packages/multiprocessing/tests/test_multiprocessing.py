@@ -18,7 +18,7 @@ import sharing_cases as cases
 import tenfold
 import tenfold.multiprocessing as mp
 from tenfold.multiprocessing import transit
-from tenfold.tensor.shared import Segment
+from tenfold.multiprocessing.shared import Segment
 
 pytestmark = [
     pytest.mark.timeout(40),
@@ -294,3 +294,19 @@ def test_spawn_says_what_failed():
     with pytest.raises(mp.ProcessExitedException, match="process 1 terminated with signal SIGKILL") as exited:
         mp.start_processes(cases.exit_second, ("signal",), nprocs=2, start_method="fork")
     assert exited.value.signal_name == "SIGKILL"
+
+
+def test_shared_memory_is_seen_by_forked_processes() -> None:
+    x = tenfold.zeros(2)
+    view = x[1:]
+    assert not x.is_shared()
+    x.share_memory_()
+    assert x.is_shared()
+    view.fill_(3)
+    assert x.tolist() == [0, 3]
+    child = os.fork()
+    if not child:
+        x[0] = 7
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert x.tolist() == [7, 3]

@@ -9,9 +9,10 @@ from weakref import WeakValueDictionary
 
 from tenfold.dispatch.devices import located
 from tenfold.multiprocessing import transit
-from tenfold.tensor.copying import rebuild
-from tenfold.tensor.shared import AVAILABLE, Segment, on_span, span_of
-from tenfold.tensor.sharing import LISTENERS, SENT_AS_TENSORS, share_memory
+from tenfold.multiprocessing.shared import AVAILABLE, Segment, on_span
+from tenfold.multiprocessing.sharing import share_memory
+from tenfold.tensor.copying import LISTENERS, SENT_AS_TENSORS, rebuild
+from tenfold.tensor.memory import span_of
 from tenfold.tensor.storage import InferenceStorage, UntypedStorage
 from tenfold.tensor.typed_storage import TypedStorage
 

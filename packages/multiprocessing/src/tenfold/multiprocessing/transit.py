@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from tenfold.tensor.shared import FOLDER, Segment, on_span, too_many_files
+from tenfold.multiprocessing.shared import FOLDER, Segment, on_span, too_many_files
 
 _SLOTS = 1 << 14
 FREE, SENT, TAKEN, NAMED = range(4)
