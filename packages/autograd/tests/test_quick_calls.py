@@ -97,3 +97,33 @@ def test_rules_that_come_later_are_found(monkeypatch):
     batching.batching(tenfold.op.exp)(lambda batch: (batch.call() * 0, batch.dims["input"]))
     assert vmap(lambda x: x.exp())(X).sum().item() == 0
     batching.PLANS.clear()
+
+
+def test_differences_of_bools_are_refused_in_vmap():
+    for wrong in (lambda x: x - True, lambda x: 1 - (x > 0), lambda x: (x > 0) - (x > 1)):
+        with pytest.raises(RuntimeError, match="bool tensor"):
+            vmap(wrong)(X)
+
+
+def test_reversed_differences_and_means_are_one_node():
+    x = tenfold.tensor([1.0, 2.0], requires_grad=True)
+    assert (1 - x).grad_fn.name() == "RsubBackward1"
+    taken = vmap(grad(lambda row: ((1 - row) ** 2).mean()))(X[:, 0])
+    assert_alike(taken, (X[:, 0] - 1) * 2 / 5)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4), (32, 32, 32), (3, 128, 64)])
+def test_gradients_of_vectors_times_matrices_are_outer_products(shape: tuple[int, int, int]):
+    B, K, N = shape
+    rng = np.random.default_rng(2)
+    w, x = (tenfold.tensor(rng.normal(size=s).astype(np.float32)) for s in ((K, N), (B, K)))
+    x[0, 0] = float("inf")
+    taken = vmap(grad(lambda w, x: (x @ w).sin().sum()), in_dims=(None, 0))(w, x)
+    slope = (x @ w).cos()
+    np.testing.assert_allclose(taken.numpy(), x.numpy()[:, :, None] * slope.numpy()[:, None, :], rtol=1e-4, atol=1e-5)
+
+
+def test_a_write_to_an_argument_stays_the_functions_own_in_the_graph():
+    x = tenfold.tensor([1.0, 2.0])
+    assert_alike(grad(lambda x: (x.clone().mul_(3) * x).sum())(x), x * 6)
+    assert x.grad_fn is None

@@ -48,3 +48,19 @@ def test_meta() -> None:
     x = tenfold.empty(7, 2, 3, device="meta")
     assert (x @ tenfold.empty(3, 4, device="meta")).shape == (7, 2, 4)
     assert tenfold.einsum("bij,kj->bik", x, tenfold.empty(5, 3, device="meta")).shape == (7, 2, 5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.complex64])
+@pytest.mark.parametrize("shape", [(2, 3, 4), (4, 64, 96), (64, 32, 32)])
+def test_products_of_a_column_and_a_row_are_their_elements_products(dtype, shape):
+    B, M, N = shape
+    rng = np.random.default_rng(0)
+    a, b = ((rng.normal(size=s) * 8).astype(dtype) for s in ((B, M, 1), (B, 1, N)))
+    if a.dtype.kind == "f":
+        a[0, 0], a[-1, 1], b[0, 0, 1] = np.inf, np.nan, 0
+    with np.errstate(invalid="ignore"):
+        expected = a * b
+    x, y = tenfold.from_numpy(a), tenfold.from_numpy(b)
+    for made in (x @ y, tenfold.bmm(x, y), (x[:, None] @ y[:, None])[:, 0], x.transpose(1, 2).contiguous().transpose(1, 2) @ y):
+        np.testing.assert_array_equal(made.numpy(), expected)
+    np.testing.assert_array_equal((x @ y[:1]).numpy()[0], expected[0])

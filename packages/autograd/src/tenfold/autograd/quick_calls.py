@@ -17,13 +17,17 @@ from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.tensor.tensor import Tensor
 
+_USUAL = ("add", "sub", "rsub", "mul", "div", "pow")
+_ABSENT = object()
 _QUIET = (int, float, bool, str, tuple, type(None))
 
 
 class Plan:
     """What is known of an operator before any call of it."""
 
-    __slots__ = ("count", "differentiable", "elementwise", "names", "neutral", "operator", "others", "promotes", "quiet", "rule")
+    __slots__ = (
+        "count", "differentiable", "elementwise", "lean", "names", "neutral", "operator", "others", "promotes", "quiet", "rule",
+    )  # fmt: skip
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
@@ -37,6 +41,16 @@ class Plan:
         self.elementwise = self.rule is pointwise
         self.promotes = operator.promote is not None
         self.differentiable = operator.body is None or find_gradient(operator) is not None
+        # The tensors and numbers of calls that `_lean` serves; 0: of none. Of these operators other forms of call begin with
+        # a number, or are about bools.
+        plain = operator.overload_body is None or operator.name in _USUAL
+        known = [p.role for p in operator.kernel_params] in (
+            ["tensor"],
+            ["tensor", "tensor"],
+            ["tensor", "number"],
+            ["number"] * 2,
+        )
+        self.lean = len(operator.kernel_params) if self.elementwise and plain and known and not operator.view else 0
 
     def complete(self, values: dict[str, Any], dims: dict[str, Any]) -> None:
         """Put in the defaults of the parameters that a call leaves out."""
@@ -65,6 +79,10 @@ def run(level: Any, operator: Operator, args: tuple[Any, ...], kwargs: dict[str,
     first: Any = args[0]
     if type(first) is not Tensor:
         return NotImplemented
+    if plan.lean == len(args) and (not kwargs or _say_nothing(kwargs, plan.quiet)):
+        made = _lean(level, plan, *args)
+        if made is not NotImplemented:
+            return made
     home, dtype, dim, n = first._key.device, first._array.dtype, first._array.dim, len(first._array.shape)
     values: dict[str, Any] = {}
     dims: dict[str, Any] = {}
@@ -112,6 +130,44 @@ def run(level: Any, operator: Operator, args: tuple[Any, ...], kwargs: dict[str,
         given = dict(zip(plan.names, args))
         attach(operator, made, {name: level.lifted(given.get(name, values[name])) for name in values})
     return made
+
+
+def _say_nothing(kwargs: dict[str, Any], defaults: dict[str, Any]) -> bool:
+    for name, value in kwargs.items():  # noqa: SIM110 - all() takes twice the time
+        if value is not defaults.get(name, _ABSENT):
+            return False
+    return True
+
+
+def _lean(level: Any, plan: Plan, first: Any, other: Any = None) -> Any:
+    """The same for elementwise operators of floats whose tensors have the batch at one place, or of one and a number."""
+    array, operator = first._array, plan.operator
+    dim = array.dim
+    if dim is None or array.dtype.kind != "f":
+        return NotImplemented
+    recording = first._node is not None
+    try:
+        if plan.lean == 1:
+            value = operator.fn(array.value)
+        elif type(other) is float or type(other) is int:
+            value = operator.fn(array.value, other)
+        elif type(other) is not Tensor or other._key is not first._key:
+            return NotImplemented
+        else:
+            second: Any = other._array
+            if second.dim != dim or second.dtype is not array.dtype or len(second.shape) != len(array.shape):
+                return NotImplemented
+            value = operator.fn(array.value, second.value)
+            recording = recording or other._node is not None
+    except (RuntimeError, IndexError, TypeError, ValueError):
+        return NotImplemented  # as in `run`
+    if recording and STATE.grad_enabled and operator.nondifferentiable is None:
+        if not plan.differentiable:
+            return NotImplemented
+        made = level.wrap(value, dim)
+        operator.calls.attach(made, first) if plan.lean == 1 else operator.calls.attach(made, first, other)
+        return made
+    return level.wrap(value, dim)
 
 
 def bound(operator: Operator, values: dict[str, Any], args: tuple[Any, ...], plan: Plan) -> dict[str, Any]:

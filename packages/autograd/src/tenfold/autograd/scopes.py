@@ -69,7 +69,8 @@ class Scope:
 
     def start(self, tensor: Tensor) -> Tensor:
         """A new place in the graph for a tensor, on the tensor's own level."""
-        started: Any = expand(tensor, tensor.shape)
+        # The copy of a tensor with a place in the graph has one of its own behind that.
+        started: Any = bare(tensor) if tensor._node is None else expand(tensor, tensor.shape)
         started._storage = started._base = None  # an in-place write to the copy is the function's own business
         if started._node is None:
             leaf = ScopeLeaf(started)

@@ -37,7 +37,7 @@ def mm(input: Any, mat2: Any) -> Any:
 def bmm(input: Any, mat2: Any) -> Any:
     if input.ndim != 3 or mat2.ndim != 3 or input.shape[0] != mat2.shape[0]:
         raise ValueError("not batches of matrices")
-    return product(blas.matmul, input, mat2)
+    return product(blas.outer if input.shape[2] == mat2.shape[1] == 1 and input.dtype.kind == "f" else blas.matmul, input, mat2)
 
 
 @kernel(op.matmul, device="cpu", over=(op.mm, op.bmm))
@@ -60,7 +60,8 @@ def matmul(input: Any, other: Any) -> Any:
         if m == 2 and n > 2:  # fold the batch into the rows: one product
             rows = input.reshape(-1, input.shape[-1]) if input.size else input.reshape(input.size, other.shape[0])
             return product(_dot, rows, other).reshape(*input.shape[:-1], other.shape[1])
-        return product(blas.matmul, input, other)
+        of_one = n > 1 and m > 1 and input.shape[-1] == other.shape[-2] == 1 and dtype.kind == "f"
+        return product(blas.outer if of_one else blas.matmul, input, other)
     except ValueError:
         return NotImplemented
 

@@ -46,6 +46,12 @@ for _operator, _ufunc in {
     kernel(_operator, device="cpu")(_ufunc)
 
 
+@kernel(op.rsub, device="cpu")
+@quiet
+def rsub(input: Any, other: Any) -> Any:
+    return np.subtract(other, input)
+
+
 @kernel(op.log10, device="cpu")
 @quiet
 def log10(input: Any) -> Any:

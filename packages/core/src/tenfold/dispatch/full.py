@@ -28,6 +28,7 @@ from tenfold.types.complex_half import RECORD, computed, narrowed
 from tenfold.types.numbers import require_fit
 
 NUMBERS = (int, float, complex)
+_OPERANDS = (*NUMBERS, np.generic)
 # Where NumPy takes a Python number as PyTorch does. It refuses numbers out of a small integer's range, which PyTorch
 # wraps around, and does not know the number's place among ml_dtypes' types.
 _NUMPY_NUMBERS = (dtypes.float32, dtypes.float64, dtypes.int64, dtypes.complex64, dtypes.complex128)
@@ -76,7 +77,7 @@ def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 
 def dispatch_dunder(operator: Operator, input: Any, other: Any) -> Any:
     """A Python operator's call in full generality; NotImplemented lets Python ask the other operand."""
-    if isinstance(other, (*NUMBERS, np.generic)) or hasattr(other, "_array") or hasattr(type(other), "__torch_function__"):
+    if hasattr(other, "_array") or isinstance(other, _OPERANDS) or hasattr(type(other), "__torch_function__"):
         return dispatch(operator, (input, other), {})
     if isinstance(other, np.ndarray) and operator.inplace_of is None:
         return _with_ndarray(operator, input, other)

@@ -130,6 +130,7 @@ class Operator:
         self.numbers_fit = False  # whether numbers that the promoted integer dtype does not hold are refused, not wrapped around
         self.refuses_narrowing = False  # whether the in-place form writes into tensors of the result's dtype alone
         self._params: tuple[Param, ...] | None = None
+        self._kernel_params: tuple[Param, ...] | None = None
         self.fn: Any = None
         self.calls = Calls(self)
 
@@ -148,7 +149,7 @@ class Operator:
 
         def register(function: Function) -> Function:
             for operator in self.forms:
-                operator.neutral, operator.lower_body = neutral, function
+                operator.neutral, operator.lower_body, operator._kernel_params = neutral, function, None
             return function
 
         return register
@@ -201,7 +202,9 @@ class Operator:
     @property
     def kernel_params(self) -> tuple[Param, ...]:
         """The parameters that kernels, shape rules and gradients receive, in order."""
-        return tuple(p for p in self.params if p.name not in self.neutral and p.name != "out")
+        if self._kernel_params is None:
+            self._kernel_params = tuple(p for p in self.params if p.name not in self.neutral and p.name != "out")
+        return self._kernel_params
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Every parameter's value by name; TypeError as Python's own for a wrong call."""

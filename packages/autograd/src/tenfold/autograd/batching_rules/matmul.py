@@ -8,7 +8,6 @@ from tenfold.autograd.batching_rules.kinds import padded
 from tenfold.autograd.tangents import MULTILINEAR, jvp_by_name
 from tenfold.dispatch.operators import op
 from tenfold.ops.matmul.products import bmm as bmm_, matmul as matmul_, mm as mm_
-from tenfold.ops.pointwise.arithmetic import mul as mul_
 from tenfold.ops.view.shapes import reshape, squeeze, transpose, unsqueeze
 
 
@@ -17,8 +16,6 @@ def mm(batch: Batch) -> Result:
     B = batch.size
     (M, K), (_, N) = batch.shape("input"), batch.shape("mat2")
     if len(batch.names) == 2:
-        if K == 1:
-            return mul_(batch.front("input"), batch.front("mat2")), 0
         return bmm_(batch.front("input"), batch.front("mat2")), 0
     if batch.names == ["input"]:
         return reshape(mm_(reshape(batch.front("input"), (B * M, K)), batch.values["mat2"]), (B, M, N)), 0
@@ -41,8 +38,7 @@ def matmul(batch: Batch) -> Result:
     y = unsqueeze(batch.front("other"), -1) if m == 1 else batch.front("other")
     width = max(n, m, 2)
     x, y = padded(x, width), padded(y, width)
-    # Outer products BLAS would make one by one.
-    result = mul_(x, y) if x._array.shape[-1] == 1 else matmul_(x, y)
+    result = matmul_(x, y)
     if n == 1:
         result = squeeze(result, -2)
     return (squeeze(result, -1) if m == 1 else result), 0

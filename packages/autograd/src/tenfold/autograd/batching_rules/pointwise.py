@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.autograd.batching import Batch, Result, batching_by_name
+from tenfold.autograd.batching_rules.kinds import pointwise
 from tenfold.autograd.tangents import LINEAR, jvp_by_name
 
 
@@ -16,5 +17,6 @@ def in_front(batch: Batch) -> Result:
     return batch.call(input=x), 0
 
 
+batching_by_name("rsub", pointwise)  # a composite, so not known by its family
 batching_by_name("view_as_real view_as_complex", in_front)
 jvp_by_name("real_part imag_part view_as_real view_as_complex conj_physical complex neg", LINEAR)

@@ -9,8 +9,8 @@ from tenfold.dispatch.operators import op
 from tenfold.ops.view.shapes import reshape
 
 batching_by_name(
-    "sum prod amax amin max_dim min_dim all any count_nonzero argmax argmin sort_pair topk_pair kthvalue_pair cumsum cumprod "
-    "logcumsumexp cummax_pair cummin_pair vector_norm median_dim mode_pair",
+    "sum mean prod amax amin max_dim min_dim all any count_nonzero argmax argmin sort_pair topk_pair kthvalue_pair cumsum "
+    "cumprod logcumsumexp cummax_pair cummin_pair vector_norm median_dim mode_pair",
     reduction,
 )
 

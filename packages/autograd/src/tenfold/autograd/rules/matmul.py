@@ -41,7 +41,9 @@ def _to_left(g: Any, other: Any, input_shape: Any) -> Any:
 
 def _to_right(g: Any, input: Any, other_shape: Any) -> Any:
     if input.dim() == 1 and len(other_shape) == 2:
-        return _conj(input).unsqueeze(-1) * g
+        column = _conj(input).unsqueeze(-1)
+        # In vmap these are as many products as there are examples, which the kernel has a way for.
+        return column * g if g._key.level is None else column.matmul(g.unsqueeze(-2))
     a = input.unsqueeze(0) if input.dim() == 1 else input
     g = _restored(g, input.shape, other_shape)
     if len(other_shape) < 3 and a.dim() > 2 and a.numel() and g.numel():  # the batch is summed by the product itself

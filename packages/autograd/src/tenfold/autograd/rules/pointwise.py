@@ -30,6 +30,7 @@ def zero(g: Any) -> Any:
 
 gradient(op.add, input=lambda g: g, other=lambda g: g)
 gradient(op.sub, input=lambda g: g, other=lambda g: -g)
+gradient(op.rsub, node="RsubBackward1", input=lambda g: -g, other=lambda g: g)
 gradient(
     op.mul,  # written out: nothing is differentiated more often
     input=lambda g, other: g * other if g._array.dtype.kind not in "cV" else g * conj(other),
@@ -49,6 +50,8 @@ gradient(op.reciprocal, input=lambda g, out: -g * conj(out * out))
 
 def _power_by_input(g: Any, input: Any, exponent: Any) -> Any:
     if not hasattr(exponent, "_array"):
+        if exponent == 2 and isinstance(exponent, (int, float)):  # which `input ** 1` would copy
+            return g * conj(exponent * input)
         return zeros_like(g) if exponent == 0 else g * conj(exponent * input.pow(exponent - 1))
     return where(exponent == 0, 0, g * conj(exponent * input ** (exponent - 1)))
 

@@ -36,6 +36,7 @@ elementwise("sign", maths.sign, exact=True)
 for _name, _binary in {
     "add": lambda x, y: x + y,
     "sub": lambda x, y: x - y,
+    "rsub": lambda x, y: y - x,
     "mul": lambda x, y: x * y,
     "div": lambda x, y: x / y,
 }.items():

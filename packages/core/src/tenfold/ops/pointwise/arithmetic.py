@@ -292,6 +292,11 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
 rsub.overload(_refuse_bools)
 
 
+@rsub.lower(alpha=1)
+def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
+    return add(mul(input, -alpha), other)
+
+
 @primitive("pointwise", **_REAL)
 def remainder(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Remainder of floor division, with the sign of other: input - other * floor(input / other).
