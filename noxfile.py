@@ -40,6 +40,7 @@ GPT_PACKAGES = ("core", "autograd", "nn", "optim", "data", "text")
 DEMO_TOOLS = ("matplotlib", "scikit-learn", "tqdm")
 PLUGIN_HOSTS = ("core", "testing", "autograd", "nn", "optim")
 WITH_OPERATORS = ("core", "nn", "scientific")
+DECLARATIONS = PACKAGES["typing"].name  # of the operators, for type checkers
 
 nox.needs_version = ">=2024.4.15"
 nox.options.default_venv_backend = "uv|virtualenv"
@@ -252,12 +253,12 @@ def types(session: nox.Session) -> None:
     commands, paths = {}, {}
     for name in session.posargs or [package.short for package in PACKAGES.values() if package.has_code]:
         package = PACKAGES[name]
-        optional = [need for needs in package.extras.values() for need in needs]
+        optional = [DECLARATIONS, *(need for needs in package.extras.values() for need in needs)]
         # Core comes first: its tenfold/__init__.py is the one that counts.
         paths[name] = os.pathsep.join(str(other.source) for other in closure(package, extra=optional))
         commands[name] = ["mypy", "--strict", *(str(package.folder / include) for include in package.includes)]
     if not session.posargs:
-        paths["tools"] = os.pathsep.join(["tools", str(PACKAGES["core"].source)])
+        paths["tools"] = os.pathsep.join(["tools", *(str(package.source) for package in named("typing"))])
         commands["tools"] = ["mypy", "--strict", *(str(path) for path in sorted(ROOT.glob("tools/*.py")))]
         # What a user's own mypy sees: no configuration of ours, and no errors about our files.
         paths["use"] = os.pathsep.join(str(package.source) for package in PACKAGES.values())

@@ -2,9 +2,9 @@
 
     python tools/make_stubs.py [--check]
 
-`tenfold/public_names.pyi` has the names that `tenfold` has beside those that its source imports: the operators' functions,
-the dtypes, and what comes from elsewhere on first use. `tenfold/operator_methods.pyi` has Tensor's methods, and
-`tenfold/linalg/__init__.pyi` and its like the operators under those modules' names. Read at run time are
+`tenfold/public_names.pyi`, in tenfold-typing, has the names that `tenfold` has beside those that its source imports: the
+operators' functions, the dtypes, and what comes from elsewhere on first use. `tenfold/operator_methods.pyi` beside it has
+Tensor's methods, and `tenfold/linalg/__init__.pyi` and its like the operators under those modules' names. Read at run time are
 `dispatch/sibling_operators.py` and `dispatch/late_operators.py`: the names of what core's siblings, and core's own modules,
 declare. With --check nothing is written and the exit status says whether all are up to date. Every package that declares
 operators has to be installed.
@@ -24,6 +24,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ROOT / "packages/core/src/tenfold"
+TYPING = ROOT / "packages/typing/src/tenfold"
 SCIENTIFIC = ROOT / "packages/scientific/src/tenfold"
 HEADER = '"""Made by tools/make_stubs.py from the operators\' declarations; do not edit."""\n\n'
 IMPORTS = """import builtins
@@ -231,8 +232,8 @@ def main(arguments: list[str]) -> int:
     importlib.import_module("tenfold.ops._dunders")
     public = {**{name: operator.fn for name, operator in OPERATORS.items()}, **ALIASES}
     texts = {
-        CORE / "public_names.pyi": public_stubs(tenfold),
-        CORE / "operator_methods.pyi": method_stubs(tenfold.Tensor),
+        TYPING / "public_names.pyi": public_stubs(tenfold),
+        TYPING / "operator_methods.pyi": method_stubs(tenfold.Tensor),
         CORE / "dispatch/sibling_operators.py": sibling_table(of_siblings(public), of_siblings(dict(vars(tenfold.Tensor)))),
         CORE / "dispatch/late_operators.py": late_table(core_modules(), public, dict(vars(tenfold.Tensor))),
     }

@@ -49,7 +49,7 @@ class Package:
     def import_names(self) -> tuple[str, ...]:
         """The dotted names that the wheel provides, its own package first: "src/tenfold/cuda" is "tenfold.cuda".
 
-        None where the wheel has no code and only brings others.
+        None where the wheel has no code: it only brings others, or declarations for type checkers.
         """
         if not self.has_code:
             return ()
@@ -70,6 +70,7 @@ def read_package(pyproject: Path) -> Package:
     data: dict[str, Any] = tomllib.loads(pyproject.read_text(encoding="utf-8"))
     project = data["project"]
     wheel = data.get("tool", {}).get("hatch", {}).get("build", {}).get("targets", {}).get("wheel", {})
+    includes = tuple(wheel.get("only-include", ()))
     return Package(
         folder=pyproject.parent,
         name=distribution_name(project["name"]),
@@ -77,9 +78,9 @@ def read_package(pyproject: Path) -> Package:
         extras={extra: tuple(needs) for extra, needs in project.get("optional-dependencies", {}).items()},
         test_requires=tuple(data.get("dependency-groups", {}).get("test", ())),
         entry_points=dict(project.get("entry-points", {}).get(ENTRY_POINT_GROUP, {})),
-        includes=tuple(wheel.get("only-include", ())),
+        includes=includes,
         version=project["version"],
-        has_code=not wheel.get("bypass-selection", False),
+        has_code=not wheel.get("bypass-selection", False) and not (includes and all(i.endswith(".pyi") for i in includes)),
     )
 
 

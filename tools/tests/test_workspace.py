@@ -52,7 +52,7 @@ def test_every_package_of_this_repository_is_complete() -> None:
         # A copy, because a source archive with a link out of its own folder cannot be unpacked.
         assert (package.folder / "LICENSE").read_bytes() == (workspace.ROOT / "LICENSE").read_bytes()
         if not package.has_code:
-            assert package.name == package.short == "tenfold"
+            assert package.name in ("tenfold", "tenfold-typing")
             continue
         assert package.name == f"tenfold-{package.short}"
         assert package.import_name == "tenfold" or package.import_name.startswith("tenfold.")
@@ -64,7 +64,8 @@ def test_every_package_of_this_repository_is_complete() -> None:
 def test_the_common_distribution_brings_what_the_readme_uses() -> None:
     found = workspace.packages()
     together = {package.short for package in workspace.closure(found["tenfold"])}
-    assert together == {"core", "autograd", "nn", "optim", "data", "scientific", "tenfold"}
+    parts = {"core", "autograd", "checkpoint", "data", "multiprocessing", "nn", "optim", "scientific", "typing"}
+    assert together == {*parts, "tenfold"}
     optional = {workspace.distribution_name(need) for needs in found["tenfold"].extras.values() for need in needs}
     others = {
         "tenfold-backend-cuda",
