@@ -156,3 +156,12 @@ def test_further_windows(name: str, options: dict[str, Any]) -> None:
     for sym in (True, False):
         ours, theirs = (getattr(lib.signal.windows, name)(6, sym=sym, **options) for lib in (tenfold, torch))
         np.testing.assert_allclose(ours.numpy(), theirs.numpy(), atol=1e-6)
+
+
+def test_istft_of_two_sided_spectra_reads_their_first_half() -> None:
+    parts = np.random.default_rng(7).standard_normal((2, 6, 3))
+    spectra, window = parts[0] + 1j * parts[1], np.linspace(0.5, 1.5, 6)
+    ours, theirs = [
+        lib.istft(lib.from_numpy(spectra), 6, onesided=False, window=lib.from_numpy(window)) for lib in (tenfold, torch)
+    ]
+    np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-12, atol=1e-12)

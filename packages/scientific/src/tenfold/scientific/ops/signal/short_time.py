@@ -139,10 +139,8 @@ def istft(
     norm = "ortho" if normalized else None
     if return_complex:
         frames = op.fft_ifft(x.mT, norm=norm)
-    elif onesided:
-        frames = op.fft_irfft(x.mT, n_fft, norm=norm)
-    else:
-        frames = op.fft_ifft(x.mT, norm=norm).real
+    else:  # a real signal's spectrum says everything twice: the first half is read
+        frames = op.fft_irfft(x[:, : n_fft // 2 + 1].mT, n_fft, norm=norm)
     if window is None:
         warn_of_no_window("which inverts a transform made with no other")
     weights = _window(window, n_fft, width, frames.real if frames.dtype.is_complex else frames)
