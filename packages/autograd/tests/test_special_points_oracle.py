@@ -152,3 +152,32 @@ def test_writes_after_the_forward_pass(name: str, what: str) -> None:
 
     if minded(tenfold):
         assert minded(torch)
+
+
+@pytest.mark.parametrize(
+    "name", ["threshold", "hardshrink", "softshrink", "hardtanh", "relu6", "leaky_relu", "hardsigmoid", "relu"]
+)
+def test_gradients_of_straight_pieces(name: str) -> None:
+    points = [-7.0, -3.0, -1.0, -0.5, 0.0, 0.1, 0.5, 1.0, 2.0, 3.0, 6.0, 7.0, nan, inf, -inf]
+    for given in (points, points * 3):
+        found = []
+        for lib in (torch, tenfold):
+            x = lib.tensor(given, requires_grad=True)
+            getattr(lib.nn.functional, name)(
+                x[:: len(given) // len(points)], *((0.1, 2.0) if name == "threshold" else ())
+            ).sum().backward()
+            found.append(x.grad.numpy())
+        np.testing.assert_array_equal(found[1], found[0])
+
+
+def test_floor_division_has_no_derivative_and_the_rounded_quotient_has_zero() -> None:
+    for lib in (torch, tenfold):
+        x, y = (lib.tensor([7.0, -7.0], requires_grad=True) for _ in range(2))
+        assert (x // 2).requires_grad
+        with pytest.raises(RuntimeError, match="floor_divide is not implemented"):
+            (x // y).sum().backward()
+        lib.div(x, y, rounding_mode="floor").sum().backward()
+        assert x.grad.tolist() == y.grad.tolist() == [0.0, 0.0]
+        z = lib.tensor([3.0, -2.0], dtype=lib.float64, requires_grad=True)
+        lib.remainder(x.detach(), z).sum().backward()
+        assert z.grad.tolist() == [-2.0, -3.0]

@@ -242,3 +242,20 @@ def test_half_types_round_once() -> None:
     total = x.index_put((tenfold.zeros(1000, dtype=tenfold.int64),), many, accumulate=True)
     assert abs(float(total[0]) - 10.0) < 0.1
     assert total.tolist()[1] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("shape", "pick"),
+    [((0, 0, 4), lambda x: x[:, None, tenfold.tensor([0, 0])]), ((0, 4), lambda x: x[tenfold.tensor([0])]),
+     ((0, 0, 4), lambda x: x[:, tenfold.tensor([0])])],
+)  # fmt: skip
+def test_positions_in_an_empty_dimension_are_refused_though_nothing_is_found(shape, pick):
+    with pytest.raises(IndexError, match="index is out of bounds for dimension with size 0"):
+        pick(tenfold.zeros(shape))
+
+
+def test_complex_views_begin_at_a_pair():
+    x = tenfold.arange(6.0)
+    assert tenfold.view_as_complex(x[2:4]).item() == 2 + 3j
+    with pytest.raises(RuntimeError, match="storage_offset divisible by 2"):
+        tenfold.view_as_complex(x[1:3])

@@ -169,3 +169,34 @@ def test_conversions_that_were_missing():
     assert tenfold.ones(2, dtype=tenfold.int32).type(tenfold.Tensor).dtype is tenfold.float32
     assert tenfold.zeros(3).new(size=(3, 4)).shape == (3, 4)
     assert tenfold.multinomial(tenfold.ones(0, 3), 2, True).shape == (0, 2)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x: x[None].mul_(x),
+        lambda x: x[:1][None, None, 0].mul_(x[:1]),
+        lambda x: x[0][None].add_(x[0]),
+        lambda x: x.view(1, 6)[0].copy_(x.view(1, 6)),
+        lambda x: x.view(6, 1).squeeze().copy_(x.view(6, 1)),
+    ],
+)
+def test_the_same_memory_in_another_number_of_dimensions_is_refused(write):
+    x = numbers()
+    with pytest.raises(RuntimeError, match=SHARED):
+        write(x)
+    assert x.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+def test_the_same_tensor_may_be_read_and_written():
+    x = numbers(3)
+    assert x.mul_(x).tolist() == [0.0, 1.0, 4.0]
+    assert x[:, None].mul_(x[:, None]).tolist() == [[0.0], [1.0], [16.0]]
+
+
+@pytest.mark.parametrize("name", ["bitwise_left_shift", "bitwise_and", "gcd", "heaviside", "floor_divide"])
+def test_an_output_with_a_gradient_takes_what_has_no_derivative(name):
+    out = tenfold.ones(2, requires_grad=True) * 1
+    ones = tenfold.ones(2) if name in ("heaviside", "floor_divide") else tenfold.ones(2, dtype=tenfold.int64)
+    getattr(tenfold, name)(ones, ones, out=out)
+    assert out.tolist() == ([2.0, 2.0] if name == "bitwise_left_shift" else [1.0, 1.0])

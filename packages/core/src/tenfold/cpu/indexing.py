@@ -49,6 +49,8 @@ def in_our_words(error: IndexError) -> IndexError:
 @kernel(op.index, device="cpu")
 def index(input: Any, indices: Any) -> Any:
     try:
+        if not input.size:  # where there is nothing to find NumPy looks at no position
+            _shape_of(input, indices, told=True)
         *before, last = indices
         if input.ndim > 1 and last is not None and last.dtype == np.int64 and input.flags.c_contiguous and not _any_of(before):
             return input.take(last, len(before))  # whole rows: several times faster than the general way

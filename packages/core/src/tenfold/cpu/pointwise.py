@@ -196,6 +196,8 @@ def view_as_complex(input: Any) -> Any:
 def _reread(array: Any, geometry: Any) -> Any:
     """The array's memory with another dtype, shape and strides."""
     offset = address(array) - address(owner_of(array))
+    if array.size and offset % geometry.dtype.itemsize:
+        raise RuntimeError("view_as_complex: Tensor must have a storage_offset divisible by 2; clone() it first")
     return np.ndarray(geometry.shape, geometry.dtype, bytes_of(array), offset, geometry.strides)
 
 
@@ -230,6 +232,7 @@ def _is_whole(x: Any) -> bool:
     return type(x) in (int, bool) if type(x) in NUMBERS else x.dtype.kind in "biu"
 
 
+@kernel(op.floored_quotient, device="cpu")
 @kernel(op.floor_divide, device="cpu")
 @quiet
 def floor_divide(input: Any, other: Any) -> Any:

@@ -88,7 +88,7 @@ FUNCTIONS: dict[str, str] = {
     "tenfold.ops.matmul.einsum": "einsum",
     "tenfold.ops.matmul.products": "chain_matmul tensordot",
     "tenfold.ops.matmul.vectors": "linalg_cross linalg_vecdot",
-    "tenfold.ops.pointwise.arithmetic": "add_scaled add_scaled_ truncated_quotient",
+    "tenfold.ops.pointwise.arithmetic": "add_scaled add_scaled_ floored_quotient truncated_quotient",
     "tenfold.ops.pointwise.complex_numbers": "complex imag_part polar real_part view_as_complex view_as_real",
     "tenfold.ops.pointwise.filling": "copy fill fill_diagonal zero",
     "tenfold.ops.random.dropout": (

@@ -24,7 +24,7 @@ def any_node(given: list[Any]) -> bool:
 def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     """Compute, then write into `out`, which is resized when its shape is another."""
     outs = tuple(out) if isinstance(out, (tuple, list)) else (out,)
-    recording = STATE.grad_enabled and operator.nondifferentiable is None
+    recording = STATE.grad_enabled and operator.nondifferentiable is None and operator.no_derivative is None
     if recording and any_node([*values.values(), *outs]):
         raise RuntimeError(
             f"{operator.name}(): functions with out=... arguments don't support automatic differentiation, "

@@ -37,9 +37,9 @@ gradient(
     other=lambda g, input: g * input if g._array.dtype.kind not in "cV" else g * conj(input),
 )
 gradient(op.div, input=lambda g, other: g / conj(other), other=lambda g, input, other: -g * conj(input / other / other))
-gradient(op.floor_divide, input=zero, other=zero)
+gradient(op.floored_quotient, input=zero, other=zero)
 gradient(op.truncated_quotient, input=zero, other=zero)
-gradient(op.remainder, input=lambda g: g, other=lambda g, input, other: -g * (input // other))
+gradient(op.remainder, input=lambda g: g, other=lambda g, input, other: -g * input.div(other, rounding_mode="floor"))
 gradient(op.fmod, input=lambda g: g, other=lambda g, input, other: -g * (input / other).trunc())
 gradient(op.neg, input=lambda g: -g)
 gradient(op.abs, input=lambda g, input: g * input.sgn())

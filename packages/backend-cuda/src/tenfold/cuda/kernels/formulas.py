@@ -78,6 +78,7 @@ ARITHMETIC = {
         f"tl.where(x == y, x + 1.0, {LARGER} + math.log1p(math.exp2(-tl.abs(x - y))) * {log2(e)!r})", "xy"
     ),
 }  # fmt: skip
+ARITHMETIC["floored_quotient"] = ARITHMETIC["floor_divide"]
 
 _MATH = ("exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh "
          "erf erfc erfinv")  # fmt: skip

@@ -29,7 +29,7 @@ ARRAY_FUNCTIONS = {
 }  # fmt: skip
 # Rare operands of these are computed on the host: a number for each kind of which a formula would be longer than it is used.
 ON_HOST = ("sgn", "square", "sigmoid", "sinc", "rsqrt", "pow", "xlogy", "logaddexp", "lerp", "addcmul", "addcdiv", "add_scaled",
-           "floor_divide", "truncated_quotient", "nextafter", "heaviside", "hypot", "round", "signbit",
+           "floor_divide", "floored_quotient", "truncated_quotient", "nextafter", "heaviside", "hypot", "round", "signbit",
            "angle", "bitwise_left_shift", "bitwise_right_shift")  # fmt: skip
 # The in-place form runs these on the target's own memory.
 INTO = {*formulas.FUNCTIONS, *formulas.ARITHMETIC, *formulas.SELECTION} - {"where"}

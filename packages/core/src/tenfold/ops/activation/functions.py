@@ -319,10 +319,14 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     >>> tenfold.hardshrink(tenfold.tensor([0.25, -1.0]))
     tensor([ 0., -1.])
     """
-    if not input.dtype.is_half:
-        return input.masked_fill((input >= -lambd) & (input <= lambd), 0)
-    edge, x = full((), lambd, dtype=input.dtype).item(), input.float()  # the limit is rounded, too
-    return input.masked_fill((x >= -edge) & (x <= edge), 0)
+    return input.masked_fill(near_zero(input, lambd), 0)
+
+
+def near_zero(x: Tensor, lambd: float) -> Tensor:
+    """Where x is from -lambd to lambd, a limit that half precision rounds, too."""
+    if x.dtype.is_half:
+        x, lambd = x.float(), full((), lambd, dtype=x.dtype).item()
+    return (x >= -lambd) & (x <= lambd)
 
 
 @composite("activation", accepts="floating", method=None, out=True)

@@ -174,19 +174,32 @@ number_first(div)
 @div.lower(rounding_mode=None)
 def _(input: Tensor, other: Any, rounding_mode: str) -> Tensor:
     if rounding_mode == "floor":
-        return floor_divide(input, other)
+        return _floored_quotient(input, other)
     if rounding_mode == "trunc":
         return _truncated_quotient(input, other)
     raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found {rounding_mode!r}")
 
 
-@primitive("pointwise", **_REAL, **_EXACT)
+@primitive("pointwise", no_derivative='it is a step; div(rounding_mode="floor") has derivative 0', **_REAL, **_EXACT)
 def floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Quotient rounded towards minus infinity.
 
     >>> import tenfold
     >>> tenfold.floor_divide(tenfold.tensor([-7.0]), 2)
     tensor([-4.])
+    """
+
+
+@primitive(
+    "pointwise", promote="common", accepts="integer floating", name="floored_quotient", method=None, rule=pointwise,
+    exact_numbers=("other",),
+)  # fmt: skip
+def _floored_quotient(input: Tensor, other: Tensor | Number) -> Tensor:
+    """Quotient rounded towards minus infinity, with derivative 0: div with rounding_mode="floor".
+
+    >>> import tenfold
+    >>> tenfold.op.floored_quotient(tenfold.tensor([-7, 7]), 2)
+    tensor([-4,  3])
     """
 
 

@@ -93,6 +93,7 @@ REFERENCES |= {
     "ldexp": lambda input, other: input * np.power(2.0, other),
     "div": div,
     "floor_divide": np.floor_divide,
+    "floored_quotient": np.floor_divide,
     "truncated_quotient": truncated,
     "remainder": np.remainder,
     "fmod": np.fmod,

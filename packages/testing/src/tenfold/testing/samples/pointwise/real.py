@@ -77,6 +77,7 @@ UNARY: dict[str, tuple[Domain, Any]] = {
 BINARY: dict[str, tuple[Domain, Domain, tuple[Any, ...], Any]] = {
     "mul": (ANY, ANY, (2, 1.5, True), np.multiply),
     "floor_divide": (ANY, NONZERO, (2, 1.5), None),
+    "floored_quotient": (ANY, NONZERO, (2, 1.5), None),
     "truncated_quotient": (NO_INTEGERS, NONZERO, (2, 1.5), None),
     "remainder": (ANY, NONZERO, (2, 1.5), None),
     "fmod": (ANY, NONZERO, (2, 1.5), None),
