@@ -165,7 +165,7 @@ def of_siblings(public: dict[str, Any]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, member in sorted(public.items()):
         package = PACKAGES.get(member.op.declared.__module__.split(".")[1]) if hasattr(member, "op") else None
-        if package is not None and not name.startswith("_"):
+        if package is not None and not name.startswith("__"):
             found.setdefault(package, []).append(name)
     return dict(sorted(found.items()))
 

@@ -30,6 +30,14 @@ def test_dir_has_what_a_package_brings() -> None:
     assert {"vmap", "autocast"} <= {*dir(tenfold)}
 
 
+def test_import_star_brings_what_packages_bring() -> None:
+    pytest.importorskip("tenfold.scientific")
+    brought: dict[str, object] = {}
+    exec("from tenfold import *", brought)
+    assert brought["poisson"] is tenfold.poisson
+    assert "normalize" not in brought
+
+
 def test_import_star() -> None:
     brought: dict[str, object] = {}
     exec("from tenfold import *", brought)

@@ -385,6 +385,8 @@ def test_dir_lists_what_users_name(site):
         ("tenfold.load", "tenfold-checkpoint"),
         ("tenfold.serialization", "tenfold-checkpoint"),
         ("tenfold.multiprocessing", "tenfold-multiprocessing"),
+        ("tenfold.poisson(tenfold.ones(2))", "tenfold-scientific"),
+        ("tenfold._standard_gamma", "tenfold-scientific"),
         ("tenfold.from_file", "tenfold-multiprocessing"),
         ("tenfold.zeros(2).share_memory_()", "tenfold-multiprocessing"),
         ("tenfold.UntypedStorage.from_file('x', False, 1)", "tenfold-multiprocessing"),

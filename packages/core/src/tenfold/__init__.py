@@ -129,7 +129,7 @@ _LAZY = {
 
 def _found(name: str) -> Any:
     if name == "__all__":  # for `from tenfold import *`
-        return sorted({*_own_names(), *(name for name in _installed_names(_module_names()) if name[0] != "_")})
+        return sorted(name for name in {*_own_names(), *_installed_names(_module_names())} if name[0] != "_")
     if name in _LAZY:
         value = getattr(_from_packages(_LAZY[name].removeprefix("tenfold.")), name)
     elif name in _LATE_OPERATORS and name not in ("cpu", "cuda"):  # methods; as names they are modules
@@ -169,8 +169,9 @@ def _module_names() -> set[str]:
 
 
 def _installed_names(modules: set[str]) -> set[str]:
-    """Those names that are imported when first asked for whose module is there."""
-    return {name for name, module in _LAZY.items() if module.split(".")[1] in modules}
+    """Those names that are imported when first asked for and are there; the layers' operators are nn.functional's names."""
+    functions = _FUNCTIONS[_siblings.PACKAGES["scientific"]].split() if "scientific" in modules else []
+    return {*functions, *(name for name, module in _LAZY.items() if module.split(".")[1] in modules)}
 
 
 def __dir__() -> list[str]:

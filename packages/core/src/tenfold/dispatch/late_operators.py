@@ -96,7 +96,6 @@ FUNCTIONS: dict[str, str] = {
         "feature_dropout_"
     ),
     "tenfold.ops.random.factories": "normal rand rand_like randint randint_like randn randn_like randperm",
-    "tenfold.ops.random.variates": "_dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad binomial poisson",
     "tenfold.ops.reduction.distances": "cdist",
     "tenfold.ops.reduction.integrals": "cumulative_trapezoid trapezoid trapz",
     "tenfold.ops.reduction.ordering": "bucketize kthvalue_pair search_positions searchsorted sort_pair topk_pair unique_parts",

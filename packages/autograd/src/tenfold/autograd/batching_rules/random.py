@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tenfold.autograd.batching import Batch, Result, Rule, batching_by_name, stacked
-from tenfold.autograd.batching_rules.kinds import aligned, pointwise
-from tenfold.autograd.tangents import jvp_rule
-from tenfold.dispatch.operators import Operator, op
+from tenfold.autograd.batching_rules.kinds import aligned
 from tenfold.ops.creation.factories import empty
 from tenfold.ops.view.shapes import expand
 
@@ -96,26 +92,10 @@ def in_place(batch: Batch) -> Result:
     return target, dim
 
 
-@jvp_rule(op._standard_gamma)  # type: ignore[untyped-decorator]
-def _gamma_tangent(operator: Operator, values: dict[str, Any], tangents: dict[str, Any]) -> tuple[Any, Any]:
-    out = operator.fn(**values)
-    return out, tangents["input"] * op._standard_gamma_grad(values["input"], out)
-
-
-@jvp_rule(op._sample_dirichlet)  # type: ignore[untyped-decorator]
-def _dirichlet_tangent(operator: Operator, values: dict[str, Any], tangents: dict[str, Any]) -> tuple[Any, Any]:
-    """Each share grows at the cost of all, as in the gradient rule."""
-    alpha, out = values["input"], operator.fn(**values)
-    grown = tangents["input"] * op._dirichlet_grad(out, alpha, alpha.sum(-1, True).expand_as(alpha))
-    return out, grown - out * grown.sum(-1, True)
-
-
 batching_by_name("rand randn randint", drawing(sized))
 batching_by_name("rand_like randn_like randint_like", drawing(shaped))
 batching_by_name("bernoulli", bernoulli)
 batching_by_name("normal", normal)
 batching_by_name("multinomial", drawing(rows, by_shape=False))
-batching_by_name("poisson binomial _standard_gamma _sample_dirichlet", drawing(shaped, by_shape=False))
-batching_by_name("_standard_gamma_grad _dirichlet_grad", pointwise)
 batching_by_name("randperm", drawing(one_by_one))
 batching_by_name("uniform_ normal_ random_ exponential_ geometric_ cauchy_ log_normal_ bernoulli_", in_place)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold.random.implicit import dirichlet_derivative, gamma_derivative
+from tenfold.scientific.implicit import dirichlet_derivative, gamma_derivative
 
 torch = pytest.importorskip("torch")
 

@@ -7,7 +7,7 @@ from typing import Any
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.ops.random.factories import source
-from tenfold.random import implicit, rejection
+from tenfold.scientific import implicit, rejection
 
 
 @kernel(op._standard_gamma, device="cpu")

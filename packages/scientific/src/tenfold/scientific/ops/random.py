@@ -23,14 +23,14 @@ _COUNT = "its result is a number of events"
 
 @cache
 def _rejection() -> Any:
-    from tenfold.random import rejection  # loads numpy.random, which `import tenfold` does without
+    from tenfold.scientific import rejection  # loads numpy.random, which `import tenfold` does without
 
     return rejection
 
 
 @cache
 def _implicit() -> Any:
-    from tenfold.random import implicit  # rarely used
+    from tenfold.scientific import implicit  # rarely used
 
     return implicit
 
