@@ -334,3 +334,55 @@ def test_unique_slices_with_nan():
     )
     assert values[:2].tolist() == [[0, 3], [1, 2]]
     assert (inverse.tolist(), counts.tolist()) == ([2, 1, 0, 1, 0], [2, 2, 1])
+
+
+UNFIT = r"value cannot be converted to type .* without overflow"
+
+
+@pytest.mark.parametrize("exponent", [300, 2**31, 2**63])
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])
+def test_powers_by_what_the_dtype_does_not_hold(dtype, exponent):
+    for lib in (torch, tenfold):
+        x = lib.tensor([1, 2], dtype=getattr(lib, dtype))
+        if dtype == "int16" and exponent == 300:
+            assert (x**exponent).tolist() == [1, 0]
+            continue
+        for power in (lambda x: x**exponent, lambda x: x.pow_(exponent)):
+            with pytest.raises(RuntimeError, match=UNFIT):
+                power(x)
+
+
+@pytest.mark.parametrize("made", [lambda x: x, lambda x: x.cfloat(), lambda x: x.long()])
+@pytest.mark.parametrize("n", [2, 5000])
+def test_selections_of_what_the_dtype_does_not_hold(made, n):
+    for lib in (torch, tenfold):
+        x = made(lib.ones(n))
+        for chosen in ((x, 1e300), (-1e300, x)):
+            with pytest.raises(RuntimeError, match=UNFIT):
+                lib.where(x == 1, *chosen)
+        assert lib.where(x == 1, float("inf"), x).abs().min().item() == float("inf")
+        assert lib.where(x == 1, 1e300, lib.ones(n).double()).max().item() == 1e300
+
+
+def test_a_complex_filling_beside_half_precision_is_complex64():
+    for lib in (torch, tenfold):
+        before = lib.get_default_dtype()
+        lib.set_default_dtype(lib.float16)
+        try:
+            assert str(lib.full((2,), 1j).dtype).endswith("complex64")
+        finally:
+            lib.set_default_dtype(before)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda lib: lib.ones(3).resize_([0, 4, 2**61]), lambda lib: lib.zeros(0).reshape(0, 4, 2**61),
+        lambda lib: lib.empty(0, 4, 2**61), lambda lib: lib.zeros(2).expand(4, 2**61, 2),
+        lambda lib: lib.einsum(". ..", lib.ones(1)),
+    ],
+)  # fmt: skip
+def test_shapes_and_texts_beyond_all_bounds(make):
+    for lib in (torch, tenfold):
+        with pytest.raises(RuntimeError):
+            make(lib)

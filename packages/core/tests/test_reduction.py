@@ -95,3 +95,30 @@ def test_quantiles_that_are_none(q, told):
 def test_an_output_of_another_dtype_than_asked_for(name):
     with pytest.raises(RuntimeError, match="Expected out tensor to have dtype float, but got double instead"):
         getattr(tenfold, name)(tenfold.ones(3), 0, dtype=tenfold.float32, out=tenfold.empty(3, dtype=tenfold.float64))
+
+
+@pytest.mark.parametrize(
+    "name", ["sum", "mean", "amax", "amin", "nansum", "logsumexp", "norm", "all", "any", "count_nonzero", "std"]
+)
+def test_dimensions_that_a_number_does_not_have(name):
+    x, options = tenfold.tensor(2.0), {"correction": 0} if name == "std" else {}
+    assert getattr(tenfold, name)(x, dim=(0,), **options).shape == getattr(tenfold, name)(x, dim=(-1,), **options).shape == ()
+    for dim in ((0, 1), (1,), (-2,), 1):
+        with pytest.raises(IndexError, match=r"Dimension out of range \(expected to be in range of \[-1, 0\]"):
+            getattr(tenfold, name)(x, dim=dim, **options)
+    with pytest.raises(RuntimeError, match="dim 0 appears multiple times"):
+        getattr(tenfold, name)(x, dim=(0, -1), **options)
+
+
+def test_renorm_of_half_precision_beyond_its_range():
+    scaled = tenfold.full((2, 16), 60000.0, dtype=tenfold.float16).renorm(2, 0, 1.0)
+    assert scaled.dtype is tenfold.float16
+    assert scaled.tolist() == [[0.25] * 16] * 2
+
+
+@pytest.mark.parametrize("lowest", [0.0, 1.0])
+def test_the_spread_of_numbers_whose_sum_overflows(lowest):
+    x = tenfold.full((16,), 1e308, dtype=tenfold.float64)
+    assert x.std().item() == x.var(0).item() == 0
+    x[0] = lowest
+    assert x.var().item() == float("inf")

@@ -18,7 +18,8 @@ from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.types import dtypes
 from tenfold.types.complex_half import RECORD, narrowed, widened as widened_pairs
-from tenfold.types.numbers import element
+from tenfold.types.dtypes import FROM_NUMPY
+from tenfold.types.numbers import element, require_fit
 from tenfold.types.promotion import number_dtype
 
 NUMBERS = (int, float, bool, complex)
@@ -213,11 +214,17 @@ def complex(real: Any, imag: Any) -> Any:
     return out
 
 
+_LARGEST = float(np.finfo(np.float32).max)
+
+
 @kernel(op.where, device="cpu")
 def where(condition: Any, input: Any, other: Any) -> Any:
     if type(input) in NUMBERS and type(other) in NUMBERS:
         dtype = number_dtype(input + other).numpy
         return choose(condition, np.asarray(input, dtype), np.asarray(other, dtype))
+    for number, array in ((input, other), (other, input)):
+        if type(number) is float and abs(number) > _LARGEST and array.dtype.char in "fF":
+            require_fit(number, FROM_NUMPY[array.dtype])
     if condition.size >= LARGE_CHOICE and type(input) is type(other) is np.ndarray:
         return choose(condition, input, other)
     return np.where(condition, input, other)

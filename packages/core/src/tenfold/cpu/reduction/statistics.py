@@ -41,13 +41,15 @@ def _variance(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: An
 
 
 def _spread(input: Any, arguments: Any, function: Any) -> Any:
-    """A function of the variance; squares that leave float32's range are computed again in float64."""
+    """A function of the variance; what leaves float32's range is computed again in float64, and sums that leave that, scaled."""
     variance = _variance(input, *arguments)
     if variance is NotImplemented:
         return variance
-    if variance.dtype == np.float32 and not isfinite(np.add.reduce(variance, None)):
-        variance = _variance(input.astype(np.complex128 if input.dtype.kind == "c" else np.float64), *arguments)
-        return np.asarray(variance if function is None else function(variance)).astype(np.float32)
+    if not isfinite(np.add.reduce(variance, None)):
+        if variance.dtype == np.float32:
+            variance = _variance(input.astype(np.complex128 if input.dtype.kind == "c" else np.float64), *arguments)
+            return np.asarray(variance if function is None else function(variance)).astype(np.float32)
+        variance = _variance(input * 2.0**-64, *arguments) * 2.0**128
     return variance if function is None else function(variance)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from tenfold.cpu.half import rounded
 from tenfold.cpu.quiet import quiet
+from tenfold.dispatch.shape_rules import wrap_dims
 
 add_reduce, add_pair = quiet(np.add.reduce), quiet(np.add)
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
@@ -36,7 +37,10 @@ def axes(dim: Any, ndim: int) -> Any:
         return None if ndim == 0 and dim in (0, -1) else dim
     if isinstance(dim, np.integer):
         return axes(int(dim), ndim)
-    return tuple(dim) if len(dim) and ndim else None
+    if not ndim:
+        wrap_dims(dim, 0, "reduction")  # refuses what a number does not have, too
+        return None
+    return tuple(dim) if len(dim) else None
 
 
 @quiet

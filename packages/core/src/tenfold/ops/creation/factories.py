@@ -18,7 +18,7 @@ from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor, wrap
 from tenfold.types import dtypes
 from tenfold.types.complex_half import announce, narrowed
-from tenfold.types.dtypes import from_numpy as dtype_of, get_default_dtype
+from tenfold.types.dtypes import complex32, complex64, from_numpy as dtype_of, get_default_dtype
 from tenfold.types.memory_format import strided
 from tenfold.types.numbers import element, require_value
 from tenfold.types.numeric_limits import iinfo
@@ -359,7 +359,8 @@ def full(
         fill_value = fill_value.item()
     if isinstance(fill_value, np.generic):
         fill_value = fill_value.item()
-    dtype = dtype or number_dtype(fill_value)
+    if dtype is None:  # pairs of half precision are made only where they are asked for
+        dtype = complex64 if number_dtype(fill_value) is complex32 else number_dtype(fill_value)
     require_value(fill_value, dtype)
     return constant(size, element(fill_value, dtype), dtype, device, requires_grad, "full")
 

@@ -52,6 +52,8 @@ def einsum(equation: Any, operands: Ints = ()) -> Tensor:
 
 def _subscripts(text: str) -> list[int]:
     found = []
+    if ". ." in " ".join(text.split()):  # blanks mean nothing elsewhere
+        raise RuntimeError(f"einsum(): found '.' that is not part of any ellipsis (...) in {text!r}")
     text = text.replace(" ", "")
     if text.count("...") > 1:
         raise RuntimeError(f"einsum(): found '.' for operand {text!r} for which an ellipsis was already found")

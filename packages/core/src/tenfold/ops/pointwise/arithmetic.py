@@ -231,6 +231,8 @@ def _(input: Any, exponent: Any, **options: Any) -> Any:
     """Whole numbers of every size have no negative powers; said before the exponent becomes an element of theirs."""
     if isinstance(exponent, int) and exponent < 0 and isinstance(input, Tensor) and input.dtype.category < 2:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
+    if type(exponent) is int and isinstance(input, Tensor) and input.dtype.category == 1:
+        require_value(exponent, input.dtype)
     if isinstance(exponent, (int, float)) and isinstance(input, Tensor) and input.dtype.is_half:
         require_value(exponent, input.dtype)
         if input.dtype is bfloat16 and exponent in (0.5, -0.5) and options.get("out") is None:

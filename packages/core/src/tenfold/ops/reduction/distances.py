@@ -66,6 +66,8 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """
     dim = _check_renorm(input.shape, p, dim, maxnorm)
     dims = [d for d in range(input.dim()) if d != dim]
+    if input.dtype.is_half:  # whose norms may be larger than any of its numbers
+        return renorm(input.float(), p, dim, maxnorm).to(input.dtype)
     norms: Any = op.vector_norm(input, p, dims, True)
     # The small number keeps rounding from leaving a norm above the limit.
     if input.requires_grad:  # only what is scaled has a norm that matters, even beside nan
