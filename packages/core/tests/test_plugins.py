@@ -387,6 +387,8 @@ def test_dir_lists_what_users_name(site):
         ("tenfold.multiprocessing", "tenfold-multiprocessing"),
         ("tenfold.poisson(tenfold.ones(2))", "tenfold-scientific"),
         ("tenfold._standard_gamma", "tenfold-scientific"),
+        ("tenfold.FloatStorage()", "tenfold-checkpoint"),
+        ("tenfold.zeros(2).storage()", "tenfold-checkpoint"),
         ("tenfold.from_file", "tenfold-multiprocessing"),
         ("tenfold.zeros(2).share_memory_()", "tenfold-multiprocessing"),
         ("tenfold.UntypedStorage.from_file('x', False, 1)", "tenfold-multiprocessing"),

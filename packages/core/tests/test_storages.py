@@ -1,32 +1,11 @@
-"""Storages, untyped and of one dtype; tensors that get other memory or another size; the old constructors."""
+"""Storages; tensors that get other memory or another size; the old constructors."""
 
 from __future__ import annotations
-
-import copy
 
 import numpy as np
 import pytest
 
 import tenfold
-from tenfold import storage as storages
-
-pytestmark = pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
-
-
-def test_elements_of_a_typed_storage() -> None:
-    x = tenfold.tensor([1.0, 2.5, 3.0])
-    s = x.storage()
-    assert (s[1], len(s), s.dtype, s.nbytes()) == (2.5, 3, tenfold.float32, 12)
-    s[1] = 7
-    assert x.tolist() == [1, 7, 3]
-    assert isinstance(s, tenfold.FloatStorage)
-    assert not isinstance(s, tenfold.LongStorage)
-    assert s.type() == "torch.FloatStorage"
-    assert s.int().tolist() == [1, 7, 3]
-    assert tenfold.IntStorage([1, -1]).byte().tolist() == [1, 255]
-    assert tenfold.ShortStorage.from_buffer(bytes([1, 2, 3, 4]), "big").tolist() == [258, 772]
-    with pytest.raises(IndexError, match="out of range"):
-        s[3]
 
 
 def test_untyped_storages() -> None:
@@ -38,13 +17,6 @@ def test_untyped_storages() -> None:
     with pytest.raises(NotImplementedError, match="Not available"):
         meta[0]
     assert meta.resize_(8).nbytes() == 8
-
-
-def test_the_warning_comes_once() -> None:
-    storages._reset_warn_typed_storage_removal()
-    with pytest.warns(UserWarning, match="^TypedStorage is deprecated"):
-        tenfold.FloatStorage()
-    tenfold.FloatStorage()
 
 
 def test_resizing_keeps_what_fits_and_moves_views() -> None:
@@ -71,16 +43,6 @@ def test_set_shares_memory() -> None:
     assert x.set_().numel() == 0
     with pytest.raises(RuntimeError, match="Could not set tensor of type"):
         x.set_(tenfold.arange(2))
-    with pytest.raises(RuntimeError, match="Expected a Storage of type Float"):
-        x.set_(tenfold.arange(2).storage())
-
-
-def test_deep_copies_share_as_before() -> None:
-    x = tenfold.arange(3.0)
-    copied, kept = copy.deepcopy([x, x.storage()])
-    copied[0] = 9
-    assert kept[0] == 9
-    assert x[0] == 0
 
 
 def test_typed_tensor_classes() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.tensor.typed_storage import TITLES
 from tenfold.types import dtypes
+from tenfold.types.dtypes import TITLES
 
 # PyTorch's names of typed storages; other dtypes are saved with an untyped storage and the dtype beside it.
 STORAGES = {dtype: f"{title}Storage" for dtype, title in TITLES.items()}

@@ -10,11 +10,11 @@ from typing import Any
 from tenfold.checkpoint.names import DTYPE_GLOBALS, STORAGE_GLOBALS, STORAGES, UNTYPED, Global
 from tenfold.checkpoint.options import location_tag
 from tenfold.checkpoint.torch_names import torch_global, writes_torch_names
+from tenfold.checkpoint.typed_storage import TypedStorage
 from tenfold.dispatch.devices import device
 from tenfold.tensor.copying import state_of
 from tenfold.tensor.storage import Storage
 from tenfold.tensor.tensor import Tensor, is_plain
-from tenfold.tensor.typed_storage import TypedStorage
 from tenfold.types import dtypes
 from tenfold.types.memory_format import layout, memory_format
 from tenfold.types.size import Size

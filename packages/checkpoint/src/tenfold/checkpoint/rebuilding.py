@@ -11,12 +11,12 @@ import weakref
 from typing import Any
 
 from tenfold.checkpoint.names import STORAGE_TYPES
+from tenfold.checkpoint.typed_storage import TypedStorage
 from tenfold.dispatch.devices import device
 from tenfold.ops.creation.factories import empty_strided
 from tenfold.tensor.copying import on_memory, restore, set_state
 from tenfold.tensor.storage import Storage
 from tenfold.tensor.tensor import Tensor
-from tenfold.tensor.typed_storage import TypedStorage
 from tenfold.types import dtypes, memory_format as formats
 from tenfold.types.size import Size
 

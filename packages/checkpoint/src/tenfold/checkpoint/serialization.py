@@ -23,12 +23,12 @@ from tenfold.checkpoint.names import StorageType
 from tenfold.checkpoint.options import PACKAGES, is_swapped, skipping
 from tenfold.checkpoint.pickler import pickler_of
 from tenfold.checkpoint.rebuilding import SWAPPED, swap_bytes
+from tenfold.checkpoint.typed_storage import TypedStorage
 from tenfold.checkpoint.unpickler import SafeUnpickler, globals_of, is_allowed, unpickler_of
 from tenfold.dispatch import devices
 from tenfold.settings.environment import FORCE_NO_WEIGHTS_ONLY, FORCE_WEIGHTS_ONLY
 from tenfold.tensor.storage import Storage
 from tenfold.tensor.tensor import host, wrap
-from tenfold.tensor.typed_storage import TypedStorage
 
 DEFAULT_PROTOCOL = 2
 MapLocation = Any  # str, device, dict of locations, or a function of (storage, location)

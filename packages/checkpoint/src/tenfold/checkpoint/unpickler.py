@@ -20,9 +20,9 @@ from tenfold.checkpoint.errors import CheckpointError
 from tenfold.checkpoint.names import StorageType
 from tenfold.checkpoint.options import SAFE
 from tenfold.checkpoint.rebuilding import CALLABLE, TABLE, checked_keys, on_storage, typed
+from tenfold.checkpoint.typed_storage import TypedStorage
 from tenfold.tensor.storage import Storage
 from tenfold.tensor.tensor import Tensor
-from tenfold.tensor.typed_storage import TypedStorage
 from tenfold.types.size import Size
 
 # Python's own class in Python, which typeshed does not describe: the one in C cannot refuse a call.

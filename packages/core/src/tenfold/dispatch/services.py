@@ -40,7 +40,7 @@ class Services:
         copy_storage: Callable[[Any, dict[int, Any]], Any]
         reduce_storage: Callable[[Any], Any]
         typed_storage: Callable[..., Any]
-        on_storage: Callable[[Any, Any], Any]
+        storage_type: Callable[[Any], Any]
         # of memory that processes share
         Segment: Any
         mapped_file: Callable[[Any, bool, int], Any]

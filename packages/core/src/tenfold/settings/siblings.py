@@ -11,7 +11,7 @@ from collections.abc import Sequence
 PACKAGES = {
     "amp": "tenfold-autograd", "autograd": "tenfold-autograd", "func": "tenfold-autograd", "profiler": "tenfold-autograd",
     "nn": "tenfold-nn", "optim": "tenfold-optim", "foreach": "tenfold-optim",
-    "checkpoint": "tenfold-checkpoint", "serialization": "tenfold-checkpoint",
+    "checkpoint": "tenfold-checkpoint", "serialization": "tenfold-checkpoint", "storage": "tenfold-checkpoint",
     "multiprocessing": "tenfold-multiprocessing",
     "data": "tenfold-data", "utils.data": "tenfold-data",
     "scientific": "tenfold-scientific", "linalg": "tenfold-scientific", "fft": "tenfold-scientific",

@@ -16,6 +16,7 @@ from tenfold.dispatch.inplace import repeats
 from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.dispatch.services import SERVICES
 from tenfold.tensor.memory import Memory, allocated
+from tenfold.types.dtypes import type_name
 
 
 class UntypedStorage(Memory):
@@ -160,3 +161,17 @@ def refused(tensor: Any) -> bool:
 
 
 RUNTIME.update(Storage=Storage, settle=settle, note_view=note_view, refused=refused)
+
+
+def on_storage(storage: Any, kind: Any) -> Any:
+    """A 1-D tensor on a storage's memory; a typed storage (they are tenfold-checkpoint's) must have the dtype."""
+    if hasattr(storage, "_untyped_storage"):
+        if storage._dtype is not kind:
+            raise RuntimeError(
+                f"Expected a Storage of type {type_name(kind)} or an UntypedStorage, but got type "
+                f"{type_name(storage._dtype)} for argument 1 'storage'"
+            )
+        storage = storage._untyped_storage
+    made = storage.view(kind)
+    made._storage, made._base = storage, None
+    return made

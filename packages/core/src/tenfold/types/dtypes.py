@@ -156,9 +156,14 @@ def c_name(d: dtype) -> str:
     return names.get(d.name, d.name)
 
 
+# The words in the names of storages and of typed tensors.
+TITLES = {
+    "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long", "int32": "Int",
+    "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool", "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
+}  # fmt: skip
+
+
 def type_name(d: Any) -> str:
     """PyTorch's C++ name of a dtype, as its messages use it."""
-    names = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long",
-             "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
-             "complex32": "ComplexHalf", "complex64": "ComplexFloat", "complex128": "ComplexDouble"}  # fmt: skip
-    return names.get(d.name, str(d.name))
+    return "ComplexHalf" if d.name == "complex32" else TITLES.get(d.name, str(d.name))

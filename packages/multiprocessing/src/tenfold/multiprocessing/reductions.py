@@ -14,7 +14,6 @@ from tenfold.multiprocessing.sharing import share_memory
 from tenfold.tensor.copying import LISTENERS, SENT_AS_TENSORS, rebuild
 from tenfold.tensor.memory import span_of
 from tenfold.tensor.storage import InferenceStorage, UntypedStorage
-from tenfold.tensor.typed_storage import TypedStorage
 
 # The storages of this process on shared memory, by segment and place: what comes twice is one storage.
 shared_cache: WeakValueDictionary[tuple[Any, ...], UntypedStorage] = WeakValueDictionary()
@@ -105,14 +104,6 @@ def reduce_sent_storage(storage: Any) -> Any:
     return reduce_storage(storage)
 
 
-def _reduce_typed(storage: TypedStorage) -> Any:
-    return _rebuild_typed, (storage._untyped_storage, storage._dtype)
-
-
-def _rebuild_typed(untyped: UntypedStorage, dtype: Any) -> TypedStorage:
-    return TypedStorage(wrap_storage=untyped, dtype=dtype, _internal=True)
-
-
 def _register(cls: type) -> None:
     ForkingPickler.register(cls, reduce_tensor)
 
@@ -125,4 +116,3 @@ def init_reductions() -> None:
         LISTENERS.append(_register)
     ForkingPickler.register(UntypedStorage, reduce_storage)
     ForkingPickler.register(InferenceStorage, reduce_storage)
-    ForkingPickler.register(TypedStorage, _reduce_typed)

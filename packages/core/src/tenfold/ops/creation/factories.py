@@ -15,6 +15,7 @@ from tenfold.dispatch.services import SERVICES
 from tenfold.ops.creation._data import to_array
 from tenfold.settings.determinism import STATE as _DETERMINISM, fills_memory
 from tenfold.settings.warnings import warn_once
+from tenfold.tensor.storage import on_storage
 from tenfold.tensor.tensor import Tensor, wrap
 from tenfold.types import dtypes
 from tenfold.types.complex_half import announce, narrowed
@@ -119,7 +120,7 @@ def tensor(data: Data, *, dtype: Any = None, device: Any = None, requires_grad: 
             [3, 4]])
     """
     if hasattr(data, "untyped"):  # a storage, with elements of a dtype or of bytes
-        data = SERVICES.on_storage(data, dtype or getattr(data, "_dtype", dtypes.uint8))
+        data = on_storage(data, dtype or getattr(data, "_dtype", dtypes.uint8))
     if isinstance(data, Tensor):
         result = data.detach().clone().to(dtype=dtype, device=device)
         return result.requires_grad_(True) if requires_grad else result

@@ -9,11 +9,10 @@ import numpy as np
 from tenfold.dispatch import devices
 from tenfold.ops.creation.factories import empty_on, tensor
 from tenfold.settings.warnings import warn_once
-from tenfold.tensor.storage import UntypedStorage
+from tenfold.tensor.storage import UntypedStorage, on_storage
 from tenfold.tensor.tensor import Tensor
-from tenfold.tensor.typed_storage import TITLES, TypedStorage, on_storage
 from tenfold.types import dtypes
-from tenfold.types.dtypes import dtype, get_default_dtype, set_default_dtype
+from tenfold.types.dtypes import TITLES, dtype, get_default_dtype, set_default_dtype
 from tenfold.types.memory_format import strided
 from tenfold.types.size import Size
 
@@ -24,7 +23,7 @@ def legacy_tensor(data: tuple[Any, ...], device: Any, kind: dtype | None = None,
     if len(data) != 1 or isinstance(data[0], (int, np.integer, Size)):
         return empty_on(_sizes(data, name), kind, device)
     value = data[0]
-    if isinstance(value, (TypedStorage, UntypedStorage)):
+    if isinstance(value, UntypedStorage) or hasattr(value, "_untyped_storage"):  # or a typed one
         return on_storage(value, kind)
     if isinstance(value, Tensor):
         if device is not None and name == "Tensor":

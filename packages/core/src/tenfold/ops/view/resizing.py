@@ -12,9 +12,8 @@ from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.services import SERVICES
 from tenfold.ops.creation.factories import checked_size, fill_uninitialised
 from tenfold.tensor.memory import span_of
-from tenfold.tensor.storage import UntypedStorage
+from tenfold.tensor.storage import UntypedStorage, on_storage
 from tenfold.tensor.tensor import Tensor
-from tenfold.tensor.typed_storage import STORAGES, on_storage
 from tenfold.types.memory_format import preserve_format, suggested_format
 
 
@@ -106,7 +105,7 @@ def _is_nonzero(self: Tensor) -> bool:
 
 def _storage_type(self: Tensor) -> Any:
     """The class of the tensor's typed storage, such as `FloatStorage`."""
-    return STORAGES[self.dtype.name]
+    return SERVICES.storage_type(self)
 
 
 def _share_memory(self: Tensor) -> Tensor:

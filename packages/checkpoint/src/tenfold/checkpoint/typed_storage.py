@@ -12,14 +12,8 @@ from tenfold.dispatch.devices import located
 from tenfold.dispatch.services import SERVICES
 from tenfold.tensor.storage import UntypedStorage
 from tenfold.types import dtypes
-from tenfold.types.dtypes import dtype, get_default_dtype, type_name
+from tenfold.types.dtypes import TITLES, dtype, get_default_dtype
 
-# The words in the names of storages and of typed tensors.
-TITLES = {
-    "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long", "int32": "Int",
-    "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool", "complex64": "ComplexFloat",
-    "complex128": "ComplexDouble",
-}  # fmt: skip
 _CASTS = {
     "double": "float64", "float": "float32", "half": "float16", "bfloat16": "bfloat16", "long": "int64", "int": "int32",
     "short": "int16", "char": "int8", "byte": "uint8", "bool": "bool", "complex_double": "complex128",
@@ -209,6 +203,9 @@ class TypedStorage:
     def __copy__(self) -> Any:
         return self.clone()
 
+    def __reduce__(self) -> Any:
+        return _rebuild, (self._untyped_storage, self._dtype)
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         warn_deprecated()
         return self._deepcopy(memo)
@@ -331,25 +328,21 @@ for _name, _target in _CASTS.items():
     setattr(TypedStorage, _name, _caster(_name, _target))
 
 
-def on_storage(storage: TypedStorage | UntypedStorage, kind: dtype) -> Any:
-    """A 1-D tensor on a storage's memory; a typed storage must have the dtype."""
-    if isinstance(storage, TypedStorage):
-        if storage._dtype is not kind:
-            raise RuntimeError(
-                f"Expected a Storage of type {type_name(kind)} or an UntypedStorage, but got type "
-                f"{type_name(storage._dtype)} for argument 1 'storage'"
-            )
-        storage = storage._untyped_storage
-    made = storage.view(kind)
-    made._storage, made._base = storage, None
-    return made
-
-
 def typed_storage(tensor: Any, told: bool = True) -> TypedStorage:
     """A tensor's memory as elements of its dtype."""
     if told:
         warn_deprecated(4)
     return TypedStorage(wrap_storage=tensor.untyped_storage(), dtype=tensor.dtype, _internal=True)
+
+
+def storage_type(tensor: Any) -> Any:
+    """The class of a tensor's typed storage, such as `FloatStorage`."""
+    return STORAGES[tensor.dtype.name]
+
+
+def _rebuild(untyped: UntypedStorage, kind: dtype) -> TypedStorage:
+    """The inverse of pickling."""
+    return TypedStorage(wrap_storage=untyped, dtype=kind, _internal=True)
 
 
 def _check_wrapped(storage: Any, args: Any, device: Any, kind: Any, name: str) -> None:

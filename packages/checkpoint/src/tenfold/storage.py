@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.tensor.storage import UntypedStorage
-from tenfold.tensor.typed_storage import (
+from tenfold.checkpoint.typed_storage import (
     CLASSES,
     STORAGES,
-    TITLES,
     TypedStorage,
     _LegacyStorage,
     always_warn as _get_always_warn_typed_storage_removal,
     reset_warning as _reset_warn_typed_storage_removal,
     set_always_warn as _set_always_warn_typed_storage_removal,
 )
+from tenfold.tensor.storage import UntypedStorage
 from tenfold.types import dtypes
+from tenfold.types.dtypes import TITLES
 
 __all__ = [
     "TypedStorage", "UntypedStorage", "_LegacyStorage", "_get_always_warn_typed_storage_removal",
