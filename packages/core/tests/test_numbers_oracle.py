@@ -353,15 +353,14 @@ def test_powers_by_what_the_dtype_does_not_hold(dtype, exponent):
 
 
 @pytest.mark.parametrize("made", [lambda x: x, lambda x: x.cfloat(), lambda x: x.long()])
-@pytest.mark.parametrize("n", [2, 5000])
-def test_selections_of_what_the_dtype_does_not_hold(made, n):
+def test_selections_of_what_the_dtype_does_not_hold(made):
     for lib in (torch, tenfold):
-        x = made(lib.ones(n))
+        x = made(lib.ones(2))
         for chosen in ((x, 1e300), (-1e300, x)):
             with pytest.raises(RuntimeError, match=UNFIT):
                 lib.where(x == 1, *chosen)
         assert lib.where(x == 1, float("inf"), x).abs().min().item() == float("inf")
-        assert lib.where(x == 1, 1e300, lib.ones(n).double()).max().item() == 1e300
+        assert lib.where(x == 1, 1e300, lib.ones(2).double()).max().item() == 1e300
 
 
 def test_a_complex_filling_beside_half_precision_is_complex64():
