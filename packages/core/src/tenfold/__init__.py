@@ -69,7 +69,7 @@ _SERVICES.provide("tenfold.multiprocessing.reductions", "reduce_sent_tensor redu
 _SERVICES.provide("tenfold.checkpoint.typed_storage", "typed_storage storage_type")
 _SERVICES.provide("tenfold.multiprocessing.shared", "Segment mapped_file on_span require_shared_memory shared_copy")
 _SERVICES.provide("tenfold.multiprocessing.sharing", "share_memory")
-_SERVICES.provide("tenfold.tensor.dlpack", "export dlpack_device from_dlpack")
+_SERVICES.provide("tenfold.scientific.dlpack", "export dlpack_device from_dlpack")
 _SERVICES.provide("tenfold.array_api.info", "array_namespace")
 _SERVICES.provide("tenfold.ops.creation._data", "to_array")
 _SERVICES.provide("tenfold.ops.creation.factories", "from_numpy empty_strided")
@@ -105,6 +105,7 @@ _LAZY = {
         "random.generator": "Generator default_generator manual_seed initial_seed seed get_rng_state set_rng_state",
         "ops.creation.legacy": "set_default_tensor_type _tensor_classes FloatTensor DoubleTensor HalfTensor BFloat16Tensor "
         "LongTensor IntTensor ShortTensor CharTensor ByteTensor BoolTensor",
+        "scientific.dlpack": "from_dlpack to_dlpack",
         "settings.determinism": "use_deterministic_algorithms are_deterministic_algorithms_enabled "
         "is_deterministic_algorithms_warn_only_enabled set_deterministic_debug_mode get_deterministic_debug_mode",
         "settings.checks": "_check _check_index _check_value _check_type _check_not_implemented _check_tensor_all _assert "
@@ -116,7 +117,6 @@ _LAZY = {
         "sparse_compressed_tensor",
         "storage": "TypedStorage FloatStorage DoubleStorage HalfStorage BFloat16Storage LongStorage IntStorage ShortStorage "
         "CharStorage ByteStorage BoolStorage ComplexFloatStorage ComplexDoubleStorage _storage_classes",
-        "tensor.dlpack": "from_dlpack to_dlpack",
         "tensor.printing": "set_printoptions get_printoptions",
         "tensor.queries": "numel is_floating_point is_complex is_inference is_nonzero is_same_size "
         "is_signed is_storage typename broadcast_shapes",

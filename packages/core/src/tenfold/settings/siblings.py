@@ -16,7 +16,7 @@ PACKAGES = {
     "data": "tenfold-data", "utils.data": "tenfold-data",
     "scientific": "tenfold-scientific", "linalg": "tenfold-scientific", "fft": "tenfold-scientific",
     "special": "tenfold-scientific", "array_api": "tenfold-scientific", "signal": "tenfold-scientific",
-    "quasirandom": "tenfold-scientific",
+    "quasirandom": "tenfold-scientific", "utils.dlpack": "tenfold-scientific",
     "cuda": "tenfold-backend-cuda",
     "llvm": "tenfold-backend-llvm", "text": "tenfold-text", "vision": "tenfold-vision", "testing": "tenfold-testing",
     "as_torch": "tenfold-compat", "futures": "tenfold-compat", "hub": "tenfold-compat", "utils.tensorboard": "tenfold-compat",

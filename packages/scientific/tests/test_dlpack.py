@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold.tensor import dlpack
+from tenfold.scientific import dlpack
 
 
 @pytest.mark.parametrize("name", ["bool", "uint8", "int64", "float16", "bfloat16", "float32", "complex64", "complex128"])
