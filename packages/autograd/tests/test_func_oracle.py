@@ -350,3 +350,27 @@ def test_forward_mode_by_hand():
             x = ad.make_dual(lib.tensor(X), lib.tensor(T))
             found.append(np.array(ad.unpack_dual((x @ x.T).softmax(0)).tangent.tolist()))
     assert np.allclose(*found)
+
+
+def test_private_paths_select_arguments_and_make_ensembles():
+    from tenfold._functorch.eager_transforms import _slice_argnums
+    from tenfold._functorch.make_functional import functional_init, functional_init_with_buffers
+
+    assert _slice_argnums((1, 2, 3), (2, 0)) == (3, 1)
+    assert _slice_argnums((1, 2, 3), -1) == (3,)
+    assert _slice_argnums((1, 2, 3), -1, as_tuple=False) == 3
+    with pytest.raises(RuntimeError, match="must be unique"):
+        _slice_argnums((1, 2), (0, -2))
+    nn = pytest.importorskip("tenfold.nn")
+    weights, run, names = functional_init(nn.Linear, (4,))(3, 2)
+    x = tenfold.randn(4, 5, 3)
+    np.testing.assert_allclose(
+        tenfold.func.vmap(run)(weights, (x,)).numpy(), (x @ weights[0].mT + weights[1][:, None]).numpy(), rtol=1e-5, atol=1e-6
+    )
+    assert names == ("weight", "bias")
+    assert not weights[0].requires_grad
+    weights, buffers, run, _, kept = functional_init_with_buffers(nn.BatchNorm1d, ())(3)
+    assert kept == ("running_mean", "running_var", "num_batches_tracked")
+    assert run(weights, buffers, (x[0],)).shape == (5, 3)
+    with pytest.raises(ValueError, match="ensemble_shape"):
+        functional_init(nn.Linear, (0,))(3, 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from tenfold.autograd.stateless import functional_call
@@ -98,4 +99,49 @@ def combine_state_for_ensemble(models: Any) -> tuple[FunctionalModuleWithBuffers
     return functions[0], tuple(stack(list(p)) for p in params), tuple(stack(list(b)) for b in buffers)
 
 
-__all__ = ["combine_state_for_ensemble", "make_functional", "make_functional_with_buffers"]
+def functional_init(model_class: Any, ensemble_shape: Any = (), device: Any = "cpu") -> Callable[..., Any]:
+    """A maker of models as functions: `functional_init(Net, (B,))(*args)` gives (weights, f, names), where each weight has those
+    of B models along its first dimension, and `f(weights, args)` runs one model. `ensemble_shape` () makes one model.
+
+    Raises ValueError for more than one dimension of models, or none of them.
+    """  # fmt: skip
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        function, models = _models(model_class, ensemble_shape, device, args, kwargs)
+        weights = _stacked([tuple(m.parameters()) for m in models], ensemble_shape)
+        return weights, lambda params, inputs: FunctionalModule.__call__(function, params, *inputs), function.param_names
+
+    return made
+
+
+def functional_init_with_buffers(model_class: Any, ensemble_shape: Any = (), device: Any = "cpu") -> Callable[..., Any]:
+    """The same for models with buffers: (weights, buffers, f, weights' names, buffers' names), with `f(weights, buffers, args)`.
+
+    Raises ValueError as `functional_init`.
+    """
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        function, models = _models(model_class, ensemble_shape, device, args, kwargs)
+        weights = _stacked([tuple(m.parameters()) for m in models], ensemble_shape)
+        buffers = _stacked([tuple(m.buffers()) for m in models], ensemble_shape)
+        names = function.param_names, function.buffer_names
+        return weights, buffers, lambda params, buffers, inputs: function(params, buffers, *inputs), *names
+
+    return made
+
+
+def _models(model_class: Any, shape: Any, device: Any, args: Any, kwargs: Any) -> tuple[FunctionalModuleWithBuffers, list[Any]]:
+    if len(shape) > 1 or (len(shape) == 1 and shape[0] <= 0):
+        raise ValueError(f"functional_init: expected ensemble_shape () or (number of models,), got {tuple(shape)}")
+    models = [model_class(*args, **kwargs).to(device) for _ in range(shape[0] if shape else 1)]
+    return FunctionalModuleWithBuffers(models[0], False), models
+
+
+def _stacked(tensors: list[Tensors], shape: Any) -> Tensors:
+    return tuple(stack([t.detach() for t in of_each]) for of_each in zip(*tensors)) if shape else tensors[0]
+
+
+__all__ = [
+    "combine_state_for_ensemble", "functional_init", "functional_init_with_buffers", "make_functional",
+    "make_functional_with_buffers",
+]  # fmt: skip
