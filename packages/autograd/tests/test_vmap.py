@@ -219,3 +219,63 @@ def test_normal_samples_differ_between_the_examples_where_they_are_asked_to() ->
         with pytest.raises(RuntimeError, match="randomness"):
             tenfold.vmap(draw)(tenfold.zeros(2, 5))
     assert tenfold.vmap(lambda x: tenfold.normal(0.0, 1.0, (5,)), randomness="same")(tenfold.zeros(2)).unique(dim=0).shape[0] == 1
+
+
+def test_parameters_of_draws_in_place_may_differ_between_the_examples():
+    p = tenfold.tensor([0.0, 1.0, 0.0])
+    for dim in (0, 1):
+        x = tenfold.full((3, 3), 7.0)
+        made = func.vmap(lambda row, p: row.bernoulli_(p), in_dims=(dim, 0), randomness="different")(x, p)
+        assert made.tolist() == [[0.0] * 3, [1.0] * 3, [0.0] * 3]
+    with pytest.raises(RuntimeError, match="has more elements than `self`"):
+        func.vmap(lambda p: tenfold.zeros(3).bernoulli_(p), randomness="different")(p)
+    with pytest.raises(RuntimeError, match="does not currently support same randomness"):
+        func.vmap(lambda p: tenfold.zeros(3).bernoulli_(p), randomness="same")(p)
+    with pytest.raises(RuntimeError, match="called random operation while in randomness error mode"):
+        func.vmap(lambda row: row.normal_())(tenfold.zeros(3, 3))
+
+
+@pytest.mark.parametrize("drop", ["dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout"])
+def test_dropout_of_what_the_examples_share_differs_between_them(drop):
+    tenfold.manual_seed(0)
+    shared = tenfold.ones(2, 3, 200)
+    made = func.vmap(lambda _: getattr(tenfold, drop)(shared, 0.5, True), randomness="different")(tenfold.zeros(4))
+    assert made.shape == (4, 2, 3, 200)
+    assert len({tuple(one.flatten().tolist()) for one in made}) == 4
+    same = func.vmap(lambda _: getattr(tenfold, drop)(shared, 0.5, True), randomness="same")(tenfold.zeros(4))
+    assert all((one == same[0]).all() for one in same)
+
+
+def test_dimensions_in_a_list_are_refused():
+    with pytest.raises(ValueError, match="expected `in_dims` to be int"):
+        func.vmap(tenfold.mul, in_dims=[0, 0])(tenfold.ones(2), tenfold.ones(2))
+
+
+def test_anomalies_are_found_inside():
+    with tenfold.autograd.set_detect_anomaly(True):
+        assert func.vmap(func.grad(lambda x: x * 2))(-tenfold.ones(3)).tolist() == [2.0] * 3
+        with (
+            pytest.warns(UserWarning, match="SqrtBackward0"),
+            pytest.raises(RuntimeError, match="returned nan values in its 0th"),
+        ):
+            func.vmap(func.grad(lambda x: x.sqrt()))(-tenfold.ones(3))
+
+
+def test_empty_tensors_with_strides_differ_between_the_examples():
+    made = func.vmap(lambda x: x.new_empty_strided([2, 3], [1, 2]).copy_(x.expand(2, 3)))(tenfold.arange(4.0))
+    assert made.stride() == (6, 1, 2)
+    assert made[:, 0, 0].tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_a_level_that_gives_its_dimensions():
+    from tenfold._functorch.vmap import restore_vmap
+    from tenfold._vmap_internals import _vmap
+
+    x, y = tenfold.ones(2, 3), tenfold.ones(3)
+    results, dims = restore_vmap(lambda a, b: {"a": a * 2, "b": b.sum()}, (0, None), 2, "error")(x, y)
+    assert dims == {"a": 0, "b": None}
+    assert results["a"].shape == (2, 3)
+    assert results["b"].item() == 3
+    one, none = _vmap(lambda a: (a.sum(), None), allow_none_pass_through=True)(x)
+    assert one.tolist() == [3.0, 3.0]
+    assert none is None

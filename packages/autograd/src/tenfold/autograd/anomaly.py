@@ -109,7 +109,11 @@ def checked(node: Node, g: Any, wanted: tuple[Any, ...]) -> Any:
 
 def _refuse_nan(node: Node, results: Any, wanted: tuple[Any, ...]) -> None:
     for i, (r, n) in enumerate(zip(results, wanted)):
-        if r is not None and n is not None and r._key.level is None and r.dtype.category >= 2 and bool(r.isnan().any()):
+        if r is None or n is None:
+            continue
+        while r._key.level is not None and hasattr(r._array, "value"):  # in a transform: the values of all examples
+            r = r._array.value
+        if r._key.level is None and r.dtype.category >= 2 and bool(r.isnan().any()):
             raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
 
 

@@ -126,9 +126,10 @@ class BatchLevel(Transform):
         place, place_dim = self.unwrap(target)
         if dim is not None and place_dim is None:
             raise RuntimeError(
-                f"vmap: {name} cannot write a tensor that differs between the examples into one of shape "
-                f"{list(target.shape)} that all examples share; use the out-of-place form, or make the target "
-                f"from a batched tensor (new_zeros, zeros_like, clone)"
+                f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(value.shape)}: "
+                f"vmap: inplace {name} is not possible because there exists a Tensor `other` in extra_args that has more "
+                f"elements than `self`: it differs between the examples, but the tensor written is one that all examples share; "
+                f"use the out-of-place form, or make the target from a batched tensor (new_zeros, zeros_like, clone)"
             )
         if place_dim is not None:
             value = move(value, dim, place_dim, self.size)
@@ -140,9 +141,9 @@ class BatchLevel(Transform):
         if dim is None:
             return value  # type: ignore[no-any-return]
         raise RuntimeError(
-            "vmap: it looks like the value of a tensor is read inside vmap (.item(), .tolist(), .numpy(), bool(), or `if` and "
-            "`while` on it), but it differs between the examples: data-dependent control flow is not supported. Use "
-            "tenfold.where, or return the tensor and read it outside"
+            "vmap: It looks like you're calling .item() on a Tensor, or .tolist(), .numpy() or bool() as `if` and `while` do, "
+            "but it differs between the examples: data-dependent control flow is not supported. Use tenfold.where, or return the "
+            "tensor and read it outside"
         )
 
     def repr_of(self, tensor: Tensor) -> str:

@@ -269,6 +269,11 @@ class Function(metaclass=_FunctionMeta):
         """Run the function and record it."""
         if cls.setup_context is not Function.setup_context and (kwargs or len(args) != cls._count()):
             args, kwargs = _with_defaults(cls, args, kwargs), {}
+        if SCOPES.depth and cls.setup_context is Function.setup_context:
+            raise RuntimeError(
+                f"{cls.__name__}: in order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), "
+                f"it must override the setup_context staticmethod, and forward must not take a ctx"
+            )
         if any(isinstance(a, Tensor) and a._key.level is not None for a in args):
             return SERVICES.apply_through_transforms(cls, args)
         return apply_recorded(cls, args, kwargs)

@@ -82,14 +82,14 @@ def _name(func: Any) -> str:
 
 def _input_dims(func: Any, in_dims: Any, leaves: list[Any], spec: Spec) -> list[int | None]:
     """The batch dimension of each leaf of the arguments, counted from the front; None: not batched."""
-    if not isinstance(in_dims, (int, tuple, list)) or isinstance(in_dims, bool):
+    if not isinstance(in_dims, (int, tuple)) or isinstance(in_dims, bool):
         raise ValueError(
             f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) "
             f"tuple matching the structure of inputs, got: {type(in_dims)}."
         )
     if not leaves:
         raise ValueError(f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs.")
-    found = broadcast_prefix(tuple(in_dims) if isinstance(in_dims, list) else in_dims, spec)
+    found = broadcast_prefix(in_dims, spec)
     if found is None:
         raise ValueError(
             f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of `inputs`. "

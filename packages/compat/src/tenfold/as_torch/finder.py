@@ -19,7 +19,7 @@ from tenfold.as_torch.roots import RootModule
 from tenfold.settings.siblings import PACKAGES
 
 _STAND_INS = "tenfold.as_torch.stand_ins"
-_ELSEWHERE = {"torch.cuda.amp": "tenfold.amp.cuda"}
+_ELSEWHERE = {"torch.cuda.amp": "tenfold.amp.cuda", "torch._functorch.vmap": f"{_STAND_INS}._functorch.vmap"}
 _OTHERWISE = {"torch.ops", "torch.version", "torch.types"}  # Tenfold's modules of these names are about something else
 
 

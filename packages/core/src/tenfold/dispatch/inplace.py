@@ -234,7 +234,7 @@ def bump_version(tensor: Any) -> None:
 def write_out(out: Any, result: Any) -> Any:
     """Write a result into `out=`, resizing it when needed, as PyTorch does."""
     if out._key.level is not None or result._key.level is not None:
-        raise RuntimeError("an out= function is not possible with tensors inside vmap or jvp; use the result instead")
+        raise RuntimeError("calling out variants is not possible with tensors inside vmap or jvp; use the result instead of out=")
     if result.dtype is not out.dtype and not promotion.can_cast(result.dtype, out.dtype):
         raise RuntimeError(
             f"result type {type_name(result.dtype)} can't be cast to the desired output type {type_name(out.dtype)}"

@@ -24,6 +24,7 @@ def any_node(given: list[Any]) -> bool:
 def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     """Compute, then write into `out`, which is resized when its shape is another."""
     outs = tuple(out) if isinstance(out, (tuple, list)) else (out,)
+    _require_plain(operator, values, outs)
     recording = STATE.grad_enabled and operator.nondifferentiable is None and operator.no_derivative is None
     if recording and any_node([*values.values(), *outs]):
         raise RuntimeError(
@@ -51,6 +52,20 @@ def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     if isinstance(result, tuple):
         return type(result)(*map(write_out, outs, result)) if hasattr(result, "_fields") else tuple(map(write_out, outs, result))
     return write_out(outs[0], result)
+
+
+def _require_plain(operator: Operator, values: dict[str, Any], outs: tuple[Any, ...]) -> None:
+    """Refuse tensors that vmap or forward mode wraps."""
+    if not STATE.transforms or all(getattr(getattr(v, "_key", None), "level", None) is None for v in (*values.values(), *outs)):
+        return
+    if operator.random:
+        raise RuntimeError(
+            f"vmap: {operator.name}: calling out variants of random operations is not possible; use the result instead"
+        )
+    raise RuntimeError(
+        f"Batching rule not implemented for aten::{operator.name}.out; the fallback path doesn't work on out= or view ops: "
+        f"inside vmap or jvp use the result instead"
+    )
 
 
 def _compute_in(operator: Operator, values: dict[str, Any], given: dtypes.dtype) -> None:

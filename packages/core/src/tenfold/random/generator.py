@@ -110,8 +110,8 @@ class Generator:
             record["normal_y"], record["normal_valid"] = self.normal_sample, 1
         return record.view(np.uint8)
 
-    def set_state(self, new_state: Any) -> None:
-        """Continue from a state that `get_state`, here or in PyTorch, returned.
+    def set_state(self, new_state: Any) -> Generator:
+        """Continue from a state that `get_state`, here or in PyTorch, returned; gives the generator itself.
 
         Raises: TypeError if `new_state` is no uint8 tensor, RuntimeError if its size or content is no such state.
         """
@@ -132,6 +132,7 @@ class Generator:
         self.normal_sample = float(record["normal_y"]) if record["normal_valid"] else None
         self._start(record["words"].astype(np.uint32), _N if left == 1 else position)
         self._fresh = left == 1 and position == 0
+        return self
 
     def clone_state(self) -> Generator:
         """A new generator at the same point of the same stream.
@@ -140,9 +141,7 @@ class Generator:
         >>> bool(g.clone_state().words32(1) == g.words32(1))
         True
         """
-        clone = Generator(self.device)
-        clone.set_state(self._state())
-        return clone
+        return Generator(self.device).set_state(self._state())
 
     def words32(self, count: int) -> NDArray[np.uint32]:
         """The next `count` words of 32 bits. Shape: (count,). Dtype: uint32."""

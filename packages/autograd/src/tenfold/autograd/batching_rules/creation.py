@@ -14,4 +14,12 @@ def sized(batch: Batch) -> Result:
     return batch.call(size=(batch.size, *((size,) if isinstance(size, int) else size))), 0
 
 
+def strided(batch: Batch) -> Result:
+    """The same with strides: each example's memory after the one before."""
+    size, stride = tuple(batch.values["size"]), tuple(batch.values["stride"])
+    reach = 0 if 0 in size else 1 + sum((n - 1) * s for n, s in zip(size, stride))
+    return batch.call(size=(batch.size, *size), stride=(reach, *stride)), 0
+
+
+batching_by_name("new_empty_strided", strided)
 batching_by_name("new_zeros new_ones new_empty new_full", sized)

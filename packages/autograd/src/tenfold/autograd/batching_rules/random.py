@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tenfold.autograd.batching import Batch, Result, Rule, batching_by_name, stacked
-from tenfold.autograd.batching_rules.kinds import aligned
+from tenfold.autograd.batching_rules.kinds import aligned, padded
 from tenfold.ops.creation.factories import empty
 from tenfold.ops.view.shapes import expand
 
@@ -13,22 +13,30 @@ def drawing(different: Rule, *, by_shape: bool = True) -> Rule:
 
     def rule(batch: Batch) -> Result:
         name = batch.operator.name
-        if batch.randomness == "error":
-            raise RuntimeError(
-                f"vmap: called random operation {name} while in randomness error mode. Please either use the 'same' or "
-                f"'different' randomness flags on vmap or perform the randomness operation out of vmap"
-            )
+        _require_allowed(batch)
         if batch.randomness == "different":
             return different(batch)
         by_values = not by_shape and (batch.values.get("p") is None or "p" in batch.names)
         if batch.names and by_values:
-            raise RuntimeError(
-                f"vmap: {name} with randomness='same' got an argument that differs between the examples; use "
-                f"randomness='different', or draw outside vmap"
-            )
+            raise _cannot_be_same(name)
         return batch.operator.fn(**batch.example(0)), None
 
     return rule
+
+
+def _require_allowed(batch: Batch) -> None:
+    if batch.randomness == "error":
+        raise RuntimeError(
+            f"vmap: called random operation while in randomness error mode, {batch.operator.name}: say with randomness='same' or "
+            f"'different' what the examples should get, or draw outside vmap"
+        )
+
+
+def _cannot_be_same(name: str) -> RuntimeError:
+    return RuntimeError(
+        f"Vmap does not currently support same randomness with a batched tensor input: {name} got an argument that differs "
+        f"between the examples; use randomness='different', or draw outside vmap"
+    )
 
 
 def sized(batch: Batch) -> Result:
@@ -70,25 +78,29 @@ def normal(batch: Batch) -> Result:
 def in_place(batch: Batch) -> Result:
     """Draws that overwrite their tensor."""
     name, target = batch.operator.name, batch.values["input"]
-    if batch.randomness == "error":
+    _require_allowed(batch)
+    dim, parameters = batch.dims["input"], [n for n in batch.names if n != "input"]
+    if batch.randomness == "same":
+        if parameters:
+            raise _cannot_be_same(name)
+        if dim is None:
+            batch.call()
+        else:
+            one = batch.call(input=empty(batch.shape("input"), dtype=target.dtype, device=target.device))
+            target.copy_(expand(one.unsqueeze(dim), target.shape))
+    elif dim is None and parameters:
         raise RuntimeError(
-            f"vmap: called random operation {name} while in randomness error mode; use randomness='same' or 'different'"
+            f"vmap: {name} is not possible because there exists a Tensor `other` in extra_args that has more elements than "
+            f"`self`: '{parameters[0]}' differs between the examples, which share what is written; use the out-of-place form"
         )
-    dim = batch.dims["input"]
-    if batch.names not in ([], ["input"]):
+    elif dim is None:
         raise RuntimeError(
-            f"vmap: {name} with parameters that differ between the examples is not possible; use the out-of-place form"
-        )
-    if batch.randomness == "same" and dim is not None:
-        one = batch.call(input=empty(batch.shape("input"), dtype=target.dtype, device=target.device))
-        target.copy_(expand(one.unsqueeze(dim), target.shape))
-    elif batch.randomness == "different" and dim is None:
-        raise RuntimeError(
-            f"vmap: {name} cannot write different random numbers for each example into a tensor that all examples share; "
-            f"use the out-of-place form"
+            f"vmap: Cannot ask for different inplace randomness on an unbatched tensor: {name} writes one that all examples "
+            f"share; use the out-of-place form"
         )
     else:
-        batch.call()
+        n = batch.ndim("input")
+        batch.call(input=batch.front("input"), **{p: padded(batch.front(p), n) for p in parameters})
     return target, dim
 
 

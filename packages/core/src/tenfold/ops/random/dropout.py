@@ -5,9 +5,10 @@ from __future__ import annotations
 from math import sqrt
 
 from tenfold.dispatch.operators import composite, op
+from tenfold.dispatch.runtime import STATE
 from tenfold.ops.creation.factories import empty_on
 from tenfold.ops.creation.like import empty_like
-from tenfold.ops.random.factories import bernoulli_
+from tenfold.ops.random.factories import bernoulli, bernoulli_
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import type_name
 
@@ -17,12 +18,14 @@ _SATURATION = 1.7580993408473766
 
 def _mask(input: Tensor, p: float, whole_features: bool) -> Tensor:
     """Ones with probability 1 - p: for every element, or one for each feature map."""
+    # Inside vmap each example may get numbers of its own, which cannot be written into a tensor that all share.
+    draw = bernoulli if STATE.transforms else bernoulli_
     if not whole_features:
-        return bernoulli_(empty_like(input), 1 - p)
+        return draw(empty_like(input), 1 - p)
     if input.dim() < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     shape = (*input.shape[:2], *[1] * (input.dim() - 2))
-    return bernoulli_(empty_on(shape, input.dtype, input.device), 1 - p)
+    return draw(empty_on(shape, input.dtype, input.device), 1 - p)
 
 
 def _idle(input: Tensor, p: float, train: bool) -> bool:

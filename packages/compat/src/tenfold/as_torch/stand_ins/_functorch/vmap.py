@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable
 from typing import Any
 
-import tenfold
 from tenfold import Tensor
 from tenfold.as_torch.stand_ins._C._functorch import _add_batch_dim, _remove_batch_dim
 from tenfold.utils._pytree import (
@@ -17,9 +17,11 @@ from tenfold.utils._pytree import (
 )
 
 __all__ = ["Tensor", "_add_batch_dim", "_broadcast_to_and_flatten", "_remove_batch_dim", "tree_flatten", "tree_map_",
-           "tree_unflatten", "vmap"]  # fmt: skip
+           "restore_vmap", "tree_unflatten", "vmap"]  # fmt: skip
 
-vmap = tenfold.func.vmap
+
+_OWN = importlib.import_module("tenfold._functorch.vmap")  # of tenfold-autograd, which this package does not need otherwise
+restore_vmap, vmap = _OWN.restore_vmap, _OWN.vmap
 
 
 def _get_name(func: Callable[..., Any]) -> str:
