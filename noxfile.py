@@ -38,7 +38,7 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1"}  # beside other processes a second BLAS th
 DEMO_PACKAGES = ("core", "autograd", "nn", "optim", "data", "vision")
 GPT_PACKAGES = ("core", "autograd", "nn", "optim", "data", "text")
 DEMO_TOOLS = ("matplotlib", "scikit-learn", "tqdm")
-PLUGIN_HOSTS = ("core", "testing", "autograd", "nn", "optim")
+PLUGIN_HOSTS = ("core", "inspection", "testing", "autograd", "nn", "optim")
 WITH_OPERATORS = ("core", "nn", "scientific")
 DECLARATIONS = PACKAGES["typing"].name  # of the operators, for type checkers
 

@@ -23,7 +23,7 @@ import numpy as np
 import torch
 
 import tenfold
-from tenfold.layers import tracing
+from tenfold.inspection import tracing
 
 BAR_EACH, BAR_MEAN = 0.9, 0.7
 

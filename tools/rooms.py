@@ -27,7 +27,6 @@ ROOMS = {
     "ops": "what operators mean",
     "cpu": "NumPy's kernels",
     "generic": "kernels for any device",
-    "layers": "tracing, debugging",
 }
 FRONT = "tenfold"
 WIDTH, BOX, FLOOR, MARGIN = 980, (140, 44), 84, 20

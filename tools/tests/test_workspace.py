@@ -64,7 +64,7 @@ def test_every_package_of_this_repository_is_complete() -> None:
 def test_the_common_distribution_brings_what_the_readme_uses() -> None:
     found = workspace.packages()
     together = {package.short for package in workspace.closure(found["tenfold"])}
-    parts = {"core", "autograd", "checkpoint", "data", "multiprocessing", "nn", "optim", "scientific", "typing"}
+    parts = {"core", "autograd", "checkpoint", "data", "inspection", "multiprocessing", "nn", "optim", "scientific", "typing"}
     assert together == {*parts, "tenfold"}
     optional = {workspace.distribution_name(need) for needs in found["tenfold"].extras.values() for need in needs}
     others = {

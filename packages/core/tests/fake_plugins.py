@@ -14,11 +14,12 @@ import numpy
 import pluggy
 
 import tenfold
+from tenfold.inspection import doctor
 
 
 @dataclass
 class Site:
-    """A folder of made-up distributions, seen by subprocesses together with tenfold-core and what it needs, nothing else."""
+    """A folder of made-up distributions, seen by subprocesses with tenfold-core, what it needs, and the doctor."""
 
     folder: Path
     environment: dict[str, str] = field(default_factory=dict)
@@ -30,6 +31,12 @@ class Site:
             for found in (home, home.with_name(f"{home.name}.libs")):  # wheels keep shared libraries beside the package
                 if found.exists():
                     (self.folder / found.name).symlink_to(found, target_is_directory=True)
+        self.doctors.joinpath("tenfold").mkdir(parents=True)
+        self.doctors.joinpath("tenfold", "inspection").symlink_to(Path(doctor.__file__).parent, target_is_directory=True)
+
+    @property
+    def doctors(self) -> Path:
+        return self.folder / "doctors"
 
     def add(self, name: str, version: str, entry_points: dict[str, str], modules: dict[str, str]) -> None:
         """A distribution with entry points in the group "tenfold" and its modules' sources."""
@@ -54,7 +61,12 @@ class Site:
 
     def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         kept = {k: v for k, v in os.environ.items() if not k.startswith("TENFOLD_")}
-        variables = {**kept, "PYTHONPATH": str(self.folder), "OMP_NUM_THREADS": "1", **self.environment}
+        variables = {
+            **kept,
+            "PYTHONPATH": os.pathsep.join([str(self.folder), str(self.doctors)]),
+            "OMP_NUM_THREADS": "1",
+            **self.environment,
+        }
         # -S keeps the environment's own distributions out.
         command = [sys.executable, "-S", *arguments]
         return subprocess.run(command, capture_output=True, text=True, env=variables, timeout=60, check=False)

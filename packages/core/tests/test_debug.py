@@ -18,7 +18,7 @@ from tenfold.dispatch.kernels import KERNELS, kernel
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import OPERATORS, primitive
 from tenfold.dispatch.shape_rules import pointwise
-from tenfold.layers import debug
+from tenfold.inspection import debug
 
 _numbers = itertools.count()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tenfold.plugins import distributions, doctor
+from tenfold.inspection import distributions, doctor
 
 
 def installed(folder: Path, name: str, version: str, needs: list[str], files: list[str]) -> Distribution:

@@ -9,7 +9,7 @@ import pytest
 
 import tenfold
 from tenfold.dispatch.runtime import RUNTIME, STATE, Layer, call_inside, suspended_layers
-from tenfold.layers import tracing
+from tenfold.inspection import tracing
 
 
 class Log(Layer):

@@ -7,7 +7,7 @@ import pytest
 import tenfold
 from tenfold import plugins
 from tenfold.dispatch.devices import Backend
-from tenfold.plugins import doctor
+from tenfold.inspection import doctor
 
 GOOD = """
     import numpy as np

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tenfold
-from tenfold.layers.tracing import Ref, trace
+from tenfold.inspection.tracing import Ref, trace
 
 
 def test_a_graph_runs_again():

@@ -10,7 +10,7 @@ import pytest
 import tenfold
 from tenfold import op
 from tenfold.dispatch.kernels import KERNELS, _detach, kernel
-from tenfold.plugins.cards import card
+from tenfold.inspection.cards import card
 
 calls: list[str] = []
 
@@ -92,7 +92,7 @@ def test_the_card_and_the_debugging_layer_show_both(attach):
     assert "test_wrapping.py" in rows[0]
     assert "wraps the next: for large arrays" in rows[0]
     assert "test_wrapping.py" not in rows[1]
-    from tenfold.layers.debug import served_by
+    from tenfold.inspection.debug import served_by
 
     served = served_by(op.exp, (tenfold.ones(2),))
     assert "test_wrapping.py" in served

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold.layers.tracing import trace
+from tenfold.inspection.tracing import trace
 from tenfold.optim import SGD, Adam, AdamW, Optimizer, blocks, rule
 from tenfold.optim.blocks import BLOCK, in_blocks
 

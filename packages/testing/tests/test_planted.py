@@ -18,7 +18,7 @@ from tenfold.dispatch.kernels import KERNELS, kernel
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import OPERATORS, composite, primitive
 from tenfold.dispatch.shape_rules import pointwise
-from tenfold.plugins.cards import card
+from tenfold.inspection.cards import card
 from tenfold.tensor.tensor import Tensor
 from tenfold.testing import ErrorSample, Make, Sample, check_operator, completeness, temporary_registrations
 from tenfold.testing.checks import CHECKS

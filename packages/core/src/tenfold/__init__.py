@@ -152,7 +152,7 @@ else:
 
 
 _HELPERS = {"Any", "TYPE_CHECKING", "annotations", "builtins", "importlib", "pkgutil"}
-_INSIDE = {"dispatch", "generic", "layers", "ops", "settings"}  # rooms that no user's program names
+_INSIDE = {"dispatch", "generic", "ops", "settings"}  # rooms that no user's program names
 
 
 def _own_names() -> list[str]:
@@ -206,7 +206,7 @@ def is_tensor(obj: Any) -> builtins.bool:
 
 
 if _environment.DEBUG.read() not in ("", "0", "1"):
-    from tenfold.layers import debug as _debug
+    _debug = importlib.import_module("tenfold.inspection.debug")
 
     if _debug.level() >= 2:
         _debug.DebugLayer(_debug.level()).__enter__()

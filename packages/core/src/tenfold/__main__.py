@@ -1,8 +1,9 @@
-"""`python -m tenfold doctor` and `python -m tenfold op NAME`."""
+"""`python -m tenfold doctor` and `python -m tenfold op NAME`, which the package tenfold-inspection answers."""
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 
@@ -18,15 +19,12 @@ def main(arguments: list[str] | None = None) -> int:
     show.add_argument("--device", default="", help="only this device's kernels; in a list, what it lacks")
     options = parser.parse_args(arguments)
     if options.command == "doctor":
-        from tenfold.plugins.doctor import report  # each command loads what it needs
-
-        text, healthy = report()
+        text, healthy = importlib.import_module("tenfold.inspection.doctor").report()
         print(text)
         return 0 if healthy else 1
-    from tenfold.plugins.cards import card, listing  # each command loads what it needs
-
+    cards = importlib.import_module("tenfold.inspection.cards")
     try:
-        print(card(options.name, options.device) if options.name else listing(options.primitives, options.device))
+        print(cards.card(options.name, options.device) if options.name else cards.listing(options.primitives, options.device))
     except KeyError as error:
         print(error.args[0], file=sys.stderr)
         return 1

@@ -79,7 +79,7 @@ import tenfold.functional as functional
 import tenfold.futures as futures
 import tenfold.generic as generic
 import tenfold.hub as hub
-import tenfold.layers as layers
+import tenfold.inspection as inspection
 import tenfold.linalg as linalg
 import tenfold.llvm as llvm
 import tenfold.masked as masked

@@ -12,7 +12,7 @@ PACKAGES = {
     "amp": "tenfold-autograd", "autograd": "tenfold-autograd", "func": "tenfold-autograd", "profiler": "tenfold-autograd",
     "nn": "tenfold-nn", "optim": "tenfold-optim", "foreach": "tenfold-optim",
     "checkpoint": "tenfold-checkpoint", "serialization": "tenfold-checkpoint", "storage": "tenfold-checkpoint",
-    "multiprocessing": "tenfold-multiprocessing",
+    "inspection": "tenfold-inspection", "multiprocessing": "tenfold-multiprocessing",
     "data": "tenfold-data", "utils.data": "tenfold-data",
     "scientific": "tenfold-scientific", "linalg": "tenfold-scientific", "fft": "tenfold-scientific",
     "special": "tenfold-scientific", "array_api": "tenfold-scientific", "signal": "tenfold-scientific",

@@ -8,7 +8,8 @@ from importlib import metadata
 
 from tenfold import plugins
 from tenfold.dispatch.devices import Backend
-from tenfold.plugins import distributions, hookspecs
+from tenfold.inspection import distributions
+from tenfold.plugins import hookspecs
 from tenfold.plugins.discovery import Plugin
 from tenfold.settings import environment
 

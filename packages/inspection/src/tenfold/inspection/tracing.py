@@ -151,7 +151,7 @@ def trace(function: Callable[..., Any], *examples: Tensor) -> Graph:
     """Run `function` on example tensors and return the graph of the operator calls it made.
 
     >>> import tenfold
-    >>> from tenfold.layers.tracing import trace
+    >>> from tenfold.inspection.tracing import trace
     >>> graph = trace(lambda x: (x * 2 + 1).exp(), tenfold.zeros(2))
     >>> graph
     %0 = input

@@ -1,1 +1,0 @@
-"""Layers that core brings: what `TENFOLD_DEBUG` prints and checks, and traces."""

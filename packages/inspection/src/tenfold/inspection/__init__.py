@@ -1,0 +1,1 @@
+"""Looking into Tenfold: operators' cards, the doctor, the debugging layer, traces."""
