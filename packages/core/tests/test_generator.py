@@ -65,6 +65,20 @@ def test_words_do_not_depend_on_how_many_are_asked_for_at_once() -> None:
     assert np.concatenate([parts.words32(n) for n in (1, 0, 622, 1, 1, 1000, 3375)]).tolist() == whole.tolist()
 
 
+def test_words_drawn_ahead_are_the_same_words_and_the_state_does_not_show_them() -> None:
+    g, whole = seeded(2), seeded(2).words32(9000).tolist()
+    place = 0
+    for turn in range(400):
+        count = 1 + turn % 7 if turn % 60 else 700  # a few at a time, so that words are drawn ahead, and many in between
+        words = g.few(count) if turn % 3 else g.words32(count).tolist()
+        assert words == whole[place : place + count], turn
+        place += count
+        if turn % 50 == 0:
+            assert g.clone_state().words32(5).tolist() == whole[place : place + 5]
+            g.restore_engine(g.engine_state())
+    assert place < 9000
+
+
 def test_seed_from_the_system() -> None:
     g = Generator()
     first, second = g.seed(), g.seed()

@@ -283,3 +283,14 @@ def test_bad_states_raise_what_pytorch_raises(state: np.ndarray[Any, Any]) -> No
         torch.Generator().set_state(torch.from_numpy(state))
     with pytest.raises(theirs.type):
         Generator().set_state(state)
+
+
+def test_few_samples_many_times_in_a_row_and_many_in_between() -> None:
+    ours, theirs = generators(5)
+    for turn in range(600):
+        shape, dtype = (1 + turn % 3 if turn % 90 else 1000,), "float64" if turn % 17 == 0 else "float32"
+        name, draw = ("uniform_", sampling.uniform) if turn % 5 == 0 else ("normal_", sampling.normal)
+        expected = filled(name)(theirs, shape, dtype)
+        np.testing.assert_allclose(draw(ours, shape, dtype), expected.numpy(), rtol=0, atol=0 if shape[0] < 16 else 1e-6)
+        if turn % 20 == 0:
+            check_state(ours, theirs)

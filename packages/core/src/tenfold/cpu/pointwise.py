@@ -13,7 +13,7 @@ from tenfold.cpu.backend import address, bytes_of, owner_of
 from tenfold.cpu.choice import LARGE as LARGE_CHOICE, choose
 from tenfold.cpu.half import widened
 from tenfold.cpu.numbers import as_array
-from tenfold.cpu.quiet import quiet
+from tenfold.cpu.quiet import TRAPPED, quiet, trapped
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.types import dtypes
@@ -137,17 +137,33 @@ def rsqrt(input: Any, out: Any = None) -> Any:
     return np.reciprocal(root, out)
 
 
+ONE = {np.dtype(d): np.ones((), d) for d in ("f4", "f8", "c8", "c16")}
+FEW = 4096
+
+
 @kernel(op.sigmoid, device="cpu")
+def sigmoid(input: Any) -> Any:
+    if input.size <= FEW and input.ndim and input.dtype in TRAPPED:
+        try:
+            return trapped(_quick_sigmoid, input)
+        except (ArithmeticError, RuntimeError):  # an exp too large; a thread is there already
+            pass
+    return _any_sigmoid(input)
+
+
+def _quick_sigmoid(input: Any) -> Any:
+    """In one pass less, where exp(x) is finite."""
+    out = np.exp(input)
+    return np.divide(out, np.add(out, ONE[out.dtype]), out)
+
+
 @widened
 @quiet
-def sigmoid(input: Any) -> Any:
+def _any_sigmoid(input: Any) -> Any:
     out = -input if input.ndim else np.negative(input, np.empty_like(input))
     np.exp(out, out)
     out += ONE[out.dtype]
     return np.reciprocal(out, out)
-
-
-ONE = {np.dtype(d): np.ones((), d) for d in ("f4", "f8", "c8", "c16")}
 
 
 @kernel(op.sinc, device="cpu")

@@ -26,13 +26,38 @@ def _with_errstate(function: Any) -> Callable[..., Any]:
     return silent
 
 
-def runner() -> Any:
+def runner(state: Any = _ignore) -> Any:
     """`run(function, *args)` in a context of its own with warnings off, if this NumPy can."""
-    if _ignore is None:
+    if state is None:
         return None
     context = contextvars.Context()
-    context.run(_variable.set, _ignore)
+    context.run(_variable.set, state)
     return context.run
+
+
+def _traps() -> tuple[Any, frozenset[Any]]:
+    """A runner under which overflow and invalid numbers are errors, and the dtypes of whose exp and division that holds."""
+    run = None if _ignore is None else runner(umath._make_extobj(all="ignore", over="raise", invalid="raise"))
+    if run is None:
+        return run, frozenset()
+
+    def does_trap(ufunc: Any, *args: Any) -> bool:
+        try:
+            run(ufunc, *args)
+        except FloatingPointError:
+            return True
+        return False
+
+    def is_trapped(dtype: Any) -> bool:
+        large = [np.full(n, 1000, dtype)[::step] for n in (1, 7, 100) for step in (1, -1, 3)]
+        infinite = [np.full(n, np.inf, dtype) for n in (1, 7, 100)]
+        return all(does_trap(np.exp, x) for x in large) and all(does_trap(np.divide, x, x) for x in infinite)
+
+    return run, frozenset(d for d in (np.dtype(np.float32), np.dtype(np.float64)) if is_trapped(d))
+
+
+# What a formula that holds for moderate numbers only is run by: FloatingPointError says that another one is wanted.
+trapped, TRAPPED = _traps()
 
 
 def quiet(function: Any, arguments: int | None = None) -> Any:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import operator
 import os
-import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tenfold.dispatch.devices import CPU, loaded_backends, located
 from tenfold.dispatch.services import SERVICES
+from tenfold.random.ahead import BLOCK as _N, LOCK, PATIENCE, Ahead
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from tenfold.dispatch.devices import device
 
 DEFAULT_SEED = 67280421310721
-_N = 624  # words in a Mersenne Twister block
-_STARTING = threading.Lock()
 
 # The bytes of PyTorch's `torch.get_rng_state()`: 5056 of them, so states travel between the two libraries.
 _STATE = np.dtype(
@@ -57,11 +55,25 @@ class Generator:
     [3499211612, 581869302, 3890346734]
     """
 
-    __slots__ = ("__weakref__", "_draw", "_engine", "_fresh", "_seed", "device", "normal_sample")
+    __slots__ = (
+        "__weakref__",
+        "_ahead",
+        "_draw",
+        "_engine",
+        "_few_draws",
+        "_fresh",
+        "_position",
+        "_seed",
+        "device",
+        "normal_sample",
+    )
 
     device: device
     normal_sample: float | None  # the second half of the last Box-Muller pair, not handed out yet
     _engine: MT19937 | None
+    _ahead: Ahead | None
+    _few_draws: int  # in a row
+    _position: int  # of the engine in its block; asking the engine takes longer than a hundred draws
     _draw: Callable[..., NDArray[np.uint32]]
 
     def __init__(self, device: Any = "cpu") -> None:
@@ -102,7 +114,7 @@ class Generator:
         return SERVICES.from_numpy(self._state())
 
     def _state(self) -> NDArray[np.uint8]:
-        twister = self._started().state["state"]
+        twister = self._engine_state()["state"]
         record = np.zeros(1, _STATE)
         record["seed"], record["seeded"], record["words"] = self._seed, 1, twister["key"]
         record["left"], record["next"] = (1, 0) if self._fresh else (_N + 1 - twister["pos"], twister["pos"])
@@ -145,18 +157,87 @@ class Generator:
 
     def words32(self, count: int) -> NDArray[np.uint32]:
         """The next `count` words of 32 bits. Shape: (count,). Dtype: uint32."""
-        engine = self._started()
-        self._fresh = self._fresh and not count
-        if count < _N:  # random_raw starts faster, integers runs faster
-            return engine.random_raw(count).astype(np.uint32)
-        return self._draw(0, 1 << 32, count, np.uint32)
+        if self._ahead is not None:
+            return self._words_from_ahead(count)
+        with LOCK:
+            engine = self._engine or self._started()
+            self._few_draws = 0
+            self._fresh = self._fresh and not count
+            self._position = (self._position + count) % _N
+            if count < _N:  # random_raw starts faster, integers runs faster
+                return engine.random_raw(count).astype(np.uint32)
+            return self._draw(0, 1 << 32, count, np.uint32)
+
+    def _words_from_ahead(self, count: int) -> NDArray[np.uint32]:
+        with LOCK:
+            ahead = self._ahead
+            if ahead is None:  # another thread took the rest
+                return self.words32(count)
+            words = ahead.take(count).astype(np.uint32)
+            if len(words) == count:
+                return words
+            self._ahead = None
+        return np.concatenate([words, self.words32(count - len(words))])
 
     def few(self, count: int) -> list[int]:
         """The same as Python's integers, which is faster for a few."""
-        engine = self._engine or self._started()
-        self._fresh = self._fresh and not count
-        words: list[int] = engine.random_raw(count).tolist()
-        return words
+        with LOCK:
+            ahead = self._looked_ahead(count)
+            if ahead is not None:
+                first: list[int] = ahead.take(count).tolist()
+                if len(first) == count:
+                    return first
+                self._ahead = None
+                return first + self.few(count - len(first))
+            engine = self._engine or self._started()
+            self._fresh = self._fresh and not count
+            self._position = (self._position + count) % _N
+            words: list[int] = engine.random_raw(count).tolist()
+            return words
+
+    def few_units32(self, count: int) -> NDArray[np.float32]:
+        """A few uniforms in [0, 1) of 24 bits. Shape: (count,). Dtype: float32."""
+        with LOCK:
+            ahead = self._ahead or self._looked_ahead(count)
+            if ahead is not None:
+                end = ahead.next + count
+                if end <= ahead.size:
+                    units = ahead.units32[ahead.next : end].copy()
+                    ahead.next = end
+                    return units
+            return np.array([(w & 0xFFFFFF) * 2.0**-24 for w in self.few(count)], np.float32)
+
+    def few_units64(self, count: int) -> list[float]:
+        """A few uniforms in [0, 1) of 53 bits, which are made faster one by one than by arrays."""
+        with LOCK:
+            ahead = self._ahead or self._looked_ahead(count)
+            if ahead is not None:
+                end = ahead.next + 2 * count
+                if end <= ahead.size:
+                    units = ahead.units64[ahead.next : end : 2]
+                    ahead.next = end
+                    return units
+            words = self.few(2 * count)
+            return [((high << 32 | low) & (2**53 - 1)) * 2.0**-53 for high, low in zip(words[0::2], words[1::2])]
+
+    def few_normals32(self, count: int) -> NDArray[np.float32] | None:
+        """A few normals, where words are drawn ahead; None: make them one by one. Shape: (count,). Dtype: float32."""
+        with LOCK:
+            ahead = self._ahead or self._looked_ahead(count)
+            found = None if ahead is None else ahead.normals32(count, self.normal_sample)
+            if found is None:
+                return None
+            normals, self.normal_sample = found
+            return normals
+
+    def _looked_ahead(self, count: int) -> Ahead | None:
+        """The words drawn ahead, which are drawn where a few were wanted several times in a row."""
+        if self._ahead is None and count:
+            self._few_draws += 1
+            if self._few_draws > PATIENCE:
+                engine = self._engine or self._started()
+                self._ahead, self._fresh, self._position = Ahead(engine, self._position), False, 0
+        return self._ahead
 
     def words64(self, count: int) -> NDArray[np.uint64]:
         """The next `count` words of 64 bits, each of two 32-bit words, the first one high. Shape: (count,). Dtype: uint64."""
@@ -165,11 +246,19 @@ class Generator:
 
     def engine_state(self) -> Any:
         """Where the stream of words is, for `restore_engine`: cheaper than `get_state`."""
-        return self._started().state, self._fresh
+        return self._engine_state(), self._fresh
+
+    def _engine_state(self) -> Any:
+        with LOCK:
+            state, ahead = self._started().state, self._ahead
+            if ahead is not None:
+                state["state"]["pos"] -= ahead.left()
+            return state
 
     def restore_engine(self, state: Any) -> None:
         """Go back to where `engine_state` was taken; the cached normal sample stays."""
         self._started().state, self._fresh = state
+        self._ahead, self._position = None, state[0]["state"]["pos"] % _N
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (str(self.device), self._state())
@@ -178,13 +267,14 @@ class Generator:
         return f"<tenfold.Generator device={str(self.device)!r} initial_seed={self._seed}>"
 
     def _restart(self, seed: int) -> None:
-        self._seed, self._engine, self.normal_sample, self._fresh = seed, None, None, True
+        self._seed, self._engine, self._ahead, self._few_draws = seed, None, None, 0
+        self.normal_sample, self._fresh = None, True
 
     def _started(self) -> MT19937:
         """The engine, made when the first word is wanted: `numpy.random` is slow to import."""
         engine = self._engine
         if engine is None:
-            with _STARTING:  # of two threads the second takes the first one's engine
+            with LOCK:  # of two threads the second takes the first one's engine
                 engine = self._engine or self._seeded()
         return engine
 
@@ -196,6 +286,7 @@ class Generator:
         engine = np.random.MT19937(0)
         engine.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": position}}
         self._draw, self._engine = np.random.Generator(engine).integers, engine
+        self._ahead, self._position = None, position % _N
         return engine
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from math import cos, log1p, sin, sqrt
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 _LOW24, _ULP24 = np.uint32(2**24 - 1), np.float32(2.0**-24)
 _WIDE_RANGE = 1 << 28  # ranges from here on take a 64-bit word, so that the remainder's bias stays small
 _WIDE_PERMUTATION = (1 << 32) // 20
+TWO_PI = 2 * math.pi
 _BLOCK = 16  # normals are made in blocks of 8 pairs
 
 
@@ -52,8 +54,8 @@ def uniform(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, l
     if low == 0 and high == 1 and dtype in (_F32, _F64):  # the common call
         count = math.prod(_sizes(shape))
         if count < _BLOCK:
-            units = _few_units64(generator, count) if dtype == _F64 else [(w & 0xFFFFFF) * 2.0**-24 for w in generator.few(count)]
-            return np.array(units, dtype).reshape(shape)
+            units = np.array(generator.few_units64(count)) if dtype == _F64 else generator.few_units32(count)
+            return units.reshape(shape)
         return (_units64 if dtype == _F64 else _units32)(generator, count).reshape(shape)
     dtype = floating("uniform", dtype)
     if dtype.kind == "c":
@@ -96,7 +98,8 @@ def normal(
     if mean == 0 and std == 1 and dtype in (_F32, _F64):  # the common call
         count = math.prod(_sizes(shape))
         if 0 < count < _BLOCK:
-            return np.array(_few_normals(generator, count), dtype).reshape(shape)
+            z = generator.few_normals32(count) if dtype == _F32 else None
+            return (np.array(few_normals(generator, count), dtype) if z is None else z).reshape(shape)
     dtype = floating("normal", dtype)
     if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
@@ -365,7 +368,7 @@ def _serial_normals(generator: Generator, count: int) -> F64:
     if not count:
         return np.empty(0)
     if count < _BLOCK:
-        return np.array(_few_normals(generator, count))
+        return np.array(few_normals(generator, count))
     kept = [] if generator.normal_sample is None else [generator.normal_sample]
     units = _units64(generator, 2 * ((count - len(kept) + 1) // 2))
     radius = np.sqrt(-2 * libm(math.log1p, -units[1::2]))
@@ -375,19 +378,18 @@ def _serial_normals(generator: Generator, count: int) -> F64:
     return samples[:count]
 
 
-def _few_units64(generator: Generator, count: int) -> list[float]:
-    """Uniforms in [0, 1) of 53 bits, few of which are made faster one by one than by arrays."""
-    words = generator.few(2 * count)
-    return [((high << 32 | low) & (2**53 - 1)) * 2.0**-53 for high, low in zip(words[0::2], words[1::2])]
+def few_normals32(generator: Generator, count: int) -> NDArray[np.float32]:
+    """The same in float32, where `generator.few_normals32` has none."""
+    return np.array(few_normals(generator, count), _F32)
 
 
-def _few_normals(generator: Generator, count: int) -> list[float]:
+def few_normals(generator: Generator, count: int) -> list[float]:
     """Normals one by one; the second of a pair that is not used up stays in the generator."""
     made = [] if generator.normal_sample is None else [generator.normal_sample]
-    units = _few_units64(generator, 2 * ((count - len(made) + 1) // 2))
+    units = generator.few_units64(2 * ((count - len(made) + 1) // 2))
     for turn, height in zip(units[0::2], units[1::2]):
-        radius, angle = math.sqrt(-2 * math.log1p(-height)), 2 * math.pi * turn
-        made += (radius * math.cos(angle), radius * math.sin(angle))
+        radius, angle = sqrt(-2 * log1p(-height)), TWO_PI * turn
+        made += (radius * cos(angle), radius * sin(angle))
     generator.normal_sample = made.pop() if len(made) > count else None
     return made
 

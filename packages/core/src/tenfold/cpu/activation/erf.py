@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.blocks import blockwise
+from tenfold.cpu.numbers import ARRAYS
 
 Array = np.ndarray[Any, Any]
 Coefficients = tuple[float, ...]
@@ -190,14 +191,29 @@ def erf_single(out: Array, x: Array) -> None:
     np.tanh(out, out=out)
 
 
+# -2 artanh(erf(x / sqrt(2))) / x, by powers of x^2: the same fit with its argument scaled.
+EXPONENT_POLYNOMIAL: Coefficients = tuple(
+    -2 * sqrt(0.5) * c * 0.5**power for power, c in zip(range(len(TANH_POLYNOMIAL) - 1, -1, -1), TANH_POLYNOMIAL, strict=True)
+)
+
+
+def inverse_phi(out: Array, x: Array) -> None:
+    """Write one over the normal distribution function of x, 1 + exp(-2 artanh(erf(x / sqrt(2)))), both float32; not in place."""
+    _horner(EXPONENT_POLYNOMIAL, x * x, out)
+    np.multiply(out, x, out)
+    np.exp(out, out)
+    np.add(out, ARRAYS[x.dtype][1.0], out)
+
+
 def _horner(coefficients: Coefficients, x: Array, out: Array) -> Array:
     """Write the polynomial's value to `out`, which must not be `x`, and return it."""
+    numbers = ARRAYS[x.dtype]
     first, second, *rest = coefficients
-    np.multiply(x, first, out=out)
-    out += second
+    np.multiply(x, numbers[first], out)
+    np.add(out, numbers[second], out)
     for coefficient in rest:
-        out *= x
-        out += coefficient
+        np.multiply(out, x, out)
+        np.add(out, numbers[coefficient], out)
     return out
 
 

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from math import pi, sqrt
+import sys
+from math import pi, prod, sqrt
 from typing import Any
 
 import numpy as np
 
-from tenfold.cpu.activation.erf import erf, erf_single
+from tenfold.cpu.activation.erf import erf, inverse_phi
 from tenfold.cpu.blocks import blockwise
 from tenfold.cpu.half import widened
+from tenfold.cpu.numbers import ARRAYS
 from tenfold.cpu.pointwise import ONE
 from tenfold.cpu.quiet import quiet
-from tenfold.cpu.reduction.sums import ONES, SMALL
+from tenfold.cpu.reduction.sums import F32, F64, SMALL
 from tenfold.cpu.rows import by_rows, row_dots, row_sums, subtract_maximum
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 
 Array = np.ndarray[Any, Any]
+# Under names of this module: on a few elements each look-up tells.
+add, divide, exp, log, negative, subtract = np.add, np.divide, np.exp, np.log, np.negative, np.subtract
+ONE32, ONE64 = ONE[F32], ONE[F64]
 TANH_SCALE = sqrt(2 / pi)
 TANH_CUBE = 0.044715
 # Typed zeros: NumPy takes 0.3 us to find the type of a Python number.
@@ -59,19 +63,22 @@ def gelu(input: Array, approximate: str) -> Array:
 
 
 def _gelu(out: Array, x: Array) -> None:
-    _phi(out, x)
-    out *= x
+    if x.dtype == np.float32:
+        inverse_phi(out, x)
+        np.divide(x, out, out)
+    else:
+        _phi(out, x)
+        out *= x
 
 
 def _phi(out: Array, x: Array) -> None:
     """The normal distribution function, (1 + erf(x / sqrt(2))) / 2."""
-    scaled = x * x.dtype.type(sqrt(0.5))
     if x.dtype == np.float32:
-        erf_single(out, scaled)
-        out *= 0.5
+        inverse_phi(out, x)
+        np.reciprocal(out, out)
     else:
-        np.multiply(erf(scaled), 0.5, out=out)
-    out += 0.5
+        np.multiply(erf(x * x.dtype.type(sqrt(0.5))), 0.5, out=out)
+        out += 0.5
 
 
 def _gelu_tanh(out: Array, x: Array) -> None:
@@ -100,14 +107,15 @@ def gelu_backward(grad_output: Array, input: Array, approximate: str) -> Array:
 
 
 def _gelu_gradient(out: Array, g: Array, x: Array) -> None:
-    density = x * x
-    density *= -0.5
-    np.exp(density, out=density)
-    density *= x
-    density *= 1 / sqrt(2 * pi)
+    numbers = ARRAYS[x.dtype]
+    density = np.multiply(x, x)
+    np.multiply(density, numbers[-0.5], density)
+    np.exp(density, density)
+    np.multiply(density, x, density)
+    np.multiply(density, numbers[1 / sqrt(2 * pi)], density)
     _phi(out, x)
-    out += density
-    out *= g
+    np.add(out, density, out)
+    np.multiply(out, g, out)
 
 
 def _gelu_tanh_gradient(out: Array, g: Array, x: Array) -> None:
@@ -127,25 +135,27 @@ def _gelu_tanh_gradient(out: Array, g: Array, x: Array) -> None:
 
 
 @kernel(op.silu, device="cpu")
-@widened
 @quiet
 def silu(input: Array) -> Array:
-    if input.size <= SMALL and input.ndim and input.dtype in ONES:
-        out = -input
-        _exp_plus_one(out)
-        return np.divide(input, out, out)
+    dtype = input.dtype
+    if (dtype is F32 or dtype is F64) and input.size <= SMALL and input.ndim:
+        out = negative(input)
+        exp(out, out)
+        add(out, ONE32 if dtype is F32 else ONE64, out)
+        return divide(input, out, out)
+    return _any_silu(input)
+
+
+@widened
+def _any_silu(input: Array) -> Array:
     return blockwise(_silu, input) if input.dtype.kind == "f" else NotImplemented
 
 
 def _silu(out: Array, x: Array) -> None:
     np.negative(x, out)
-    _exp_plus_one(out)
-    np.divide(x, out, out)
-
-
-def _exp_plus_one(out: Array) -> None:
     np.exp(out, out)
     np.add(out, ONE[out.dtype], out)
+    np.divide(x, out, out)
 
 
 @kernel(op.silu_backward, device="cpu")
@@ -198,37 +208,56 @@ def _logsigmoid(out: Array, x: Array) -> None:
     np.subtract(np.minimum(x, 0), out, out)
 
 
+# Few numbers in rows along the last dimension, all of them moderate: no exp is too large or too small, so no maximum is taken
+# off, and nothing there warns. The upper bytes of float32 numbers tell their size in half the time of a sum of squares.
 @kernel(op.softmax, device="cpu")
+def softmax(input: Array, dim: int) -> Array:
+    if dim == -1 or dim == input.ndim - 1:
+        if input.dtype is F32:
+            square = ROWS32[input.shape]
+            if square is not None and not input.tobytes()[UPPER].translate(None, BELOW_32):
+                out = exp(input)
+                out /= out.dot(square)
+                return out
+        elif input.dtype is F64:
+            square = ROWS64[input.shape]
+            if square is not None and np.vdot(input, input) < 6400:
+                out = exp(input)
+                out /= out.dot(square)
+                return out
+    return _any_softmax(input, dim)
+
+
 @widened
 @quiet
-def softmax(input: Array, dim: int) -> Array:
-    if input.size <= SMALL and _is_moderate(input, dim, 80):  # no exp is too large or too small, so no maximum is taken off
-        out = np.exp(input)
-        out /= _row_totals(out)
-        return out
+def _any_softmax(input: Array, dim: int) -> Array:
     return by_rows(_softmax, dim, input)
 
 
-def _row_totals(x: Array) -> Array:
-    """The sums along the last dimension, for each element of it where it is short: broadcasting costs three times the product."""
-    D = x.shape[-1]
-    return x.dot(_ones_square(D, x.dtype)) if D <= SHORT else x.dot(ONES[x.dtype][D])[..., None]
+class _Rows(dict[tuple[int, ...], Any]):
+    """By the shape of a small array: the matrix that puts the sum of each row in place of its elements; None for other shapes.
+
+    A product with it takes a third of what a sum takes that is then broadcast.
+    """
+
+    most, widest = 256, 32
+
+    def __init__(self, dtype: Any) -> None:
+        super().__init__()
+        self.squares = [np.ones((n, n), dtype) for n in range(self.widest + 1)]
+
+    def __missing__(self, shape: tuple[int, ...]) -> Any:
+        square = self.squares[shape[-1]] if shape and prod(shape) <= SMALL and shape[-1] <= self.widest else None
+        if len(self) >= self.most:
+            self.clear()
+        self[shape] = square
+        return square
 
 
-SHORT = 24
-
-
-@lru_cache(maxsize=64)
-def _ones_square(size: int, dtype: np.dtype[Any]) -> Array:
-    return np.ones((size, size), dtype)
-
-
-def _is_moderate(x: Array, dim: int, bound: float) -> bool:
-    """Whether numbers that lie in rows along `dim` are all between -bound and bound, told by the sum of their squares."""
-    if dim not in (-1, x.ndim - 1) or not x.ndim or x.dtype not in ONES:
-        return False
-    flat = x.ravel()
-    return flat.dot(flat) < bound * bound
+ROWS32, ROWS64 = _Rows(F32), _Rows(F64)
+UPPER = slice(3 if sys.byteorder == "little" else 0, None, 4)
+# The upper bytes (the sign and seven bits of the exponent) of float32 numbers between -32 and 32, and between -8 and 8.
+BELOW_32, BELOW_8 = (bytes([sign | top for sign in (0, 128) for top in range(end)]) for end in (66, 65))
 
 
 def _softmax(out: Array, x: Array) -> None:
@@ -238,12 +267,24 @@ def _softmax(out: Array, x: Array) -> None:
 
 
 @kernel(op.log_softmax, device="cpu")
+def log_softmax(input: Array, dim: int) -> Array:
+    if dim == -1 or dim == input.ndim - 1:  # here moderate is what loses no digits in the difference
+        if input.dtype is F32:
+            square = ROWS32[input.shape]
+            if square is not None and not input.tobytes()[UPPER].translate(None, BELOW_8):
+                totals = exp(input).dot(square)
+                return subtract(input, log(totals, totals))
+        elif input.dtype is F64:
+            square = ROWS64[input.shape]
+            if square is not None and np.vdot(input, input) < 64:
+                totals = exp(input).dot(square)
+                return subtract(input, log(totals, totals))
+    return _any_log_softmax(input, dim)
+
+
 @widened
 @quiet
-def log_softmax(input: Array, dim: int) -> Array:
-    if input.size <= SMALL and _is_moderate(input, dim, 8):  # so that the difference loses no digits
-        totals = _row_totals(np.exp(input))
-        return np.subtract(input, np.log(totals, totals))
+def _any_log_softmax(input: Array, dim: int) -> Array:
     return by_rows(_log_softmax, dim, input)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.dispatch import devices
-from tenfold.dispatch.devices import META
+from tenfold.dispatch.devices import CPU, META, get_default_device
 from tenfold.dispatch.inplace import check_writable, write_back
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.shape_rules import broadcast_shapes
@@ -104,6 +104,8 @@ def rand(
     >>> tenfold.rand(3)
     tensor([0.4963, 0.7682, 0.0885])
     """
+    if generator is device is dtype is None and not requires_grad and (count := _few(size)):
+        return wrap(default_generator.few_units32(count), CPU)
     return drawn("uniform", generator, size, dtype or get_default_dtype(), device, requires_grad)
 
 
@@ -119,7 +121,22 @@ def randn(
     >>> tenfold.randn(2)
     tensor([ 1.5410, -0.2934])
     """
+    if generator is device is dtype is None and not requires_grad and (count := _few(size)):
+        z = default_generator.few_normals32(count)
+        return wrap(_sampling().few_normals32(default_generator, count) if z is None else z, CPU)
     return drawn("normal", generator, size, dtype or get_default_dtype(), device, requires_grad)
+
+
+FEW = 16  # samples that are drawn one by one
+
+
+def _few(size: Any) -> int:
+    """How many samples these are, where they are few, in one dimension, of float32 and on the CPU; else 0."""
+    if type(size) is tuple and len(size) == 1:
+        count = size[0]
+        if type(count) is int and 0 < count < FEW and get_default_dtype() is dtypes.float32 and get_default_device() is CPU:
+            return count
+    return 0
 
 
 def _whole(value: Any) -> Any:

@@ -19,8 +19,8 @@ from tenfold.nn.ops import attention as ops
 
 Array = np.ndarray[Any, Any]
 
-SCORE_BYTES = 1 << 20
-FEWEST_QUERIES = 64
+SCORE_BYTES = 1 << 19
+FEWEST_QUERIES = 64  # and as many at a time where keys after the query are not seen: the less of a block that is wasted
 
 
 class Blocks:
@@ -31,7 +31,7 @@ class Blocks:
     def __init__(self, heads: int, queries: int, keys: int, item_bytes: int, causal: bool) -> None:
         self.heads, self.queries, self.keys, self.causal = heads, queries, keys, causal
         budget = max(1, SCORE_BYTES // max(1, keys * item_bytes))
-        self.step_queries = min(max(1, queries), max(FEWEST_QUERIES, budget) if not causal else FEWEST_QUERIES * 2)
+        self.step_queries = min(max(1, queries), FEWEST_QUERIES if causal else max(FEWEST_QUERIES, budget))
         self.step_heads = max(1, budget // self.step_queries)
 
     def __iter__(self) -> Iterator[tuple[slice, slice, int]]:

@@ -6,13 +6,13 @@ the same identity: for y = (x - mean) / std and the gradient h of y, the gradien
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tenfold.cpu.blocks import row_blocks
+from tenfold.cpu.numbers import ARRAYS
 from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.kernels import kernel
 from tenfold.nn.cpu.array_kernel import HALF_BYTES, array_kernel
@@ -37,10 +37,12 @@ def fused_layer_norm(
 ) -> tuple[Array, Array, Array]:
     """(x - mean) / sqrt(var + eps) * weight + bias over the last dimensions; also mean and 1 / sqrt(var + eps)."""
     if input.nbytes <= SMALL_BYTES and normalized_ndim == 1 and input.shape[-1]:
-        if input.shape[-1] > SHORT:
+        short = SHORT_ROWS[input.shape] if eps > 0 else None
+        if short is None:
             return _small_layer_norm(input, weight, bias, eps)
-        out, mean, spread = _short_rows(input, weight, bias, eps)  # the same numbers whether a gradient is wanted or not
-        return out, mean[..., :1].astype(input.dtype), np.reciprocal(spread[..., :1])
+        out, spread = _short_rows(input, short, weight, bias, eps)  # the same numbers whether a gradient is wanted or not
+        mean = input.dot(short.means[:, :1])
+        return out, mean.astype(input.dtype), np.reciprocal(spread[..., :1]).astype(input.dtype)
     lead, D = _split(input.shape, normalized_ndim)
     x = input.reshape(prod(lead), D)
     out = np.empty(x.shape, x.dtype)
@@ -64,38 +66,61 @@ def fused_layer_norm(
 def layer_norm(input: Array, normalized_shape: Any, weight: Array | None, bias: Array | None, eps: float) -> Any:
     """Rows of a small array, where no gradient is wanted; all else is the body's business."""
     shape = input.shape[-1:]
-    if normalized_shape not in (shape, list(shape)) or not 0 < input.nbytes <= SMALL_BYTES or input.itemsize == HALF_BYTES:
+    if (normalized_shape != shape and normalized_shape != list(shape)) or not 0 < input.nbytes <= SMALL_BYTES:
         return NotImplemented
-    for given in (weight, bias):
-        if given is not None and (given.shape != shape or given.dtype != input.dtype):
-            return NotImplemented
-    return _small_layer_norm(input, weight, bias, eps)[0] if shape[0] > SHORT else _short_rows(input, weight, bias, eps)[0]
+    dtype = input.dtype
+    if weight is not None and (weight.shape != shape or weight.dtype is not dtype):
+        return NotImplemented
+    if (bias is not None and (bias.shape != shape or bias.dtype is not dtype)) or input.itemsize == HALF_BYTES:
+        return NotImplemented
+    short = SHORT_ROWS[input.shape] if eps > 0 else None
+    if short is not None:
+        return _short_rows(input, short, weight, bias, eps)[0]
+    return _small_layer_norm(input, weight, bias, eps)[0]
 
 
-def _short_rows(x: Array, weight: Array | None, bias: Array | None, eps: float) -> tuple[Array, Array, Array]:
-    """The normalized rows, and the means and deviations in place of each of their elements."""
-    exact, ones, count = _sums_of_short_rows(x.shape[-1], x.dtype)
-    mean = x.astype(np.float64).dot(exact)
-    mean /= count
-    out = np.subtract(x, mean.astype(x.dtype))
-    spread = np.multiply(out, out).dot(ones)
-    spread /= count
-    spread += eps
-    out /= np.sqrt(spread, spread)
+class _Short(NamedTuple):
+    """What normalizes short rows without broadcasting, which takes three times as long: matrices, and places of columns."""
+
+    center: Array  # takes the mean off each row
+    means: Array  # puts the mean in place of each element
+    columns: Array  # of the rows' shape
+
+
+class _ShortRows(dict[tuple[int, ...], Any]):
+    """By the shape of a small array of short rows; None for others."""
+
+    most, widest, largest = 256, 24, 512
+
+    def __missing__(self, shape: tuple[int, ...]) -> _Short | None:
+        D, short = shape[-1], None
+        if self.widest >= D and prod(shape) <= self.largest:
+            means = np.full((D, D), 1 / D)
+            short = _Short(np.eye(D) - means, means, np.broadcast_to(np.arange(D), shape).copy())
+        if len(self) >= self.most:
+            self.clear()
+        self[shape] = short
+        return short
+
+
+SHORT_ROWS = _ShortRows()
+add, divide, multiply, sqrt = np.add, np.divide, np.multiply, np.sqrt
+NUMBERS = ARRAYS[np.dtype(np.float64)]
+
+
+def _short_rows(x: Array, short: _Short, weight: Array | None, bias: Array | None, eps: float) -> tuple[Array, Array]:
+    """The normalized rows, and the deviations in place of each of their elements; in float64, which costs nothing here."""
+    center, means, columns = short
+    out = x.dot(center)
+    spread = multiply(out, out).dot(means)
+    add(spread, NUMBERS[eps], spread)
+    divide(out, sqrt(spread, spread), out)
+    out = out.astype(x.dtype)
     if weight is not None:
-        out *= weight
+        multiply(out, weight[columns], out)
     if bias is not None:
-        out += bias
-    return out, mean, spread
-
-
-SHORT = 24
-
-
-@lru_cache(maxsize=64)
-def _sums_of_short_rows(D: int, dtype: np.dtype[Any]) -> tuple[Array, Array, Array]:
-    """Matrices that put a row's sum in place of each element, where broadcasting would take three times as long; and D."""
-    return np.ones((D, D)), np.ones((D, D), dtype), np.array(D, dtype)
+        add(out, bias[columns], out)
+    return out, spread
 
 
 def _small_layer_norm(x: Array, weight: Array | None, bias: Array | None, eps: float) -> tuple[Array, Array, Array]:

@@ -1,0 +1,97 @@
+"""Words drawn ahead of their use: a few at a time, they cost a call into NumPy each; the rest of the twister's block, one call.
+
+A block ends where the twister makes its next 624 words, so a generator that drew the rest of its block ahead still holds
+the key of the words that wait: its state is that of the engine with the position set back.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.random import MT19937
+    from numpy.typing import NDArray
+
+BLOCK = 624  # words of the Mersenne Twister
+PATIENCE = 4  # draws of a few words in a row before words are drawn ahead
+
+# Two threads never get the same word. A child process must not inherit a lock that another thread held.
+LOCK = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
+
+
+class Ahead:
+    """The rest of an engine's block: its words, the place of the next one, and the words as uniforms."""
+
+    def __init__(self, engine: MT19937, position: int) -> None:
+        self.words: NDArray[np.uint64] = engine.random_raw(BLOCK - position)
+        self.next, self.size = 0, len(self.words)
+        self._lines: dict[int, tuple[NDArray[np.float32], list[float]]] = {}
+
+    def left(self) -> int:
+        """How many words wait."""
+        return self.size - self.next
+
+    def take(self, count: int) -> NDArray[np.uint64]:
+        """The next words, at most `count`."""
+        start = self.next
+        self.next = min(start + count, self.size)
+        return self.words[start : self.next]
+
+    @cached_property
+    def units32(self) -> NDArray[np.float32]:
+        """Each word as a uniform in [0, 1) of 24 bits."""
+        units: NDArray[np.float32] = (self.words & np.uint64(2**24 - 1)).astype(np.float32)
+        units *= np.float32(2.0**-24)
+        return units
+
+    @cached_property
+    def pairs64(self) -> NDArray[np.float64]:
+        """Each word with the one behind it as a uniform in [0, 1) of 53 bits."""
+        pairs = self.words[:-1] << np.uint64(32) | self.words[1:]
+        pairs &= np.uint64(2**53 - 1)
+        return np.multiply(pairs.view(np.int64), 2.0**-53, dtype=np.float64)
+
+    @cached_property
+    def units64(self) -> list[float]:
+        """The same as Python's numbers."""
+        units: list[float] = self.pairs64.tolist()
+        return units
+
+    def normals32(self, count: int, kept: float | None) -> tuple[NDArray[np.float32], float | None] | None:
+        """The next normals, and the second one of a pair that is not used up; None where they have to be made one by one.
+
+        `kept` is the one that the draw before did not use up.
+        """
+        start = self.next % 4
+        rounded, line = self._lines.get(start) or self._line(start)
+        first = (self.next - start) // 2
+        if kept is not None:
+            first -= 1
+            if first < 0 or line[first] != kept:
+                return None
+        end = first + count
+        if end > len(line):
+            return None
+        self.next = start + 2 * (end + end % 2)
+        return rounded[first:end].copy(), line[end] if end % 2 else None
+
+    def _line(self, start: int) -> tuple[NDArray[np.float32], list[float]]:
+        """All normals from a word on, of four words each pair."""
+        from tenfold.random.boxmuller import cos_sin, libm  # not at import: few programs draw so few numbers so often
+
+        heights = self.pairs64[start + 2 :: 4]
+        radius = np.sqrt(-2 * libm(math.log1p, -heights))
+        cos, sin = cos_sin(2 * np.pi * self.pairs64[start::4][: len(heights)])
+        normals = np.empty(2 * len(heights))
+        np.multiply(radius, cos, normals[0::2])
+        np.multiply(radius, sin, normals[1::2])
+        made = self._lines[start] = normals.astype(np.float32), normals.tolist()
+        return made
