@@ -98,8 +98,8 @@ def normal(
     if mean == 0 and std == 1 and dtype in (_F32, _F64):  # the common call
         count = math.prod(_sizes(shape))
         if 0 < count < _BLOCK:
-            z = generator.few_normals32(count) if dtype == _F32 else None
-            return (np.array(few_normals(generator, count), dtype) if z is None else z).reshape(shape)
+            few = generator.few_normals32(count) if dtype == _F32 else None
+            return (np.array(few_normals(generator, count), dtype) if few is None else few).reshape(shape)
     dtype = floating("normal", dtype)
     if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
