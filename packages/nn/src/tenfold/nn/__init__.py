@@ -13,6 +13,7 @@ from typing import Any
 # fmt: off
 from tenfold.nn import functional as functional, grad as grad, init as init, parameter as parameter, utils as utils
 from tenfold.nn.container import ModuleDict as ModuleDict, ModuleList as ModuleList, Sequential as Sequential
+from tenfold.nn.functional.linear_loss import LinearCrossEntropyOptions as LinearCrossEntropyOptions
 from tenfold.nn.layers.activation.layers import (
     CELU as CELU, ELU as ELU, GELU as GELU, GLU as GLU, SELU as SELU, Hardshrink as Hardshrink, Hardsigmoid as Hardsigmoid,
     Hardswish as Hardswish, Hardtanh as Hardtanh, LogSigmoid as LogSigmoid, Mish as Mish,
@@ -49,6 +50,7 @@ from tenfold.nn.layers.loss.layers import (
     GaussianNLLLoss as GaussianNLLLoss, HuberLoss as HuberLoss, KLDivLoss as KLDivLoss, L1Loss as L1Loss, MSELoss as MSELoss,
     NLLLoss as NLLLoss, NLLLoss2d as NLLLoss2d, PoissonNLLLoss as PoissonNLLLoss, SmoothL1Loss as SmoothL1Loss,
 )
+from tenfold.nn.layers.loss.linear import LinearCrossEntropyLoss as LinearCrossEntropyLoss
 from tenfold.nn.layers.loss.margin import (
     CosineEmbeddingLoss as CosineEmbeddingLoss, HingeEmbeddingLoss as HingeEmbeddingLoss,
     MarginRankingLoss as MarginRankingLoss, MultiLabelMarginLoss as MultiLabelMarginLoss,

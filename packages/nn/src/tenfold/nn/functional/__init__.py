@@ -43,6 +43,7 @@ from tenfold.nn.functional.activation import (
 )
 from tenfold.nn.functional.attention import multi_head_attention_forward, scaled_dot_product_attention
 from tenfold.nn.functional.dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
+from tenfold.nn.functional.linear_loss import linear_cross_entropy
 from tenfold.nn.functional.with_indices import (
     adaptive_max_pool1d_with_indices,
     adaptive_max_pool2d_with_indices,
@@ -164,6 +165,7 @@ __all__ = [
     "fractional_max_pool3d_with_indices", "gaussian_nll_loss", "gelu", "glu", "grid_sample", "group_norm",
     "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "hinge_embedding_loss",
     "huber_loss", "instance_norm", "interpolate", "kl_div", "l1_loss", "layer_norm", "leaky_relu", "leaky_relu_",
+    "linear_cross_entropy",
     "linear", "local_response_norm", "log_softmax", "logsigmoid", "lp_pool1d", "lp_pool2d", "lp_pool3d",
     "margin_ranking_loss", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool2d_with_indices",
     "max_pool3d", "max_pool3d_with_indices", "max_unpool1d", "max_unpool2d", "max_unpool3d", "mish", "mse_loss",
