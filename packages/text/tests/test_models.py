@@ -67,6 +67,19 @@ def test_published_numbers_of_parameters(name, sizes, expected):
         assert kind(kind.config_class(**sizes)).num_parameters() == expected
 
 
+@pytest.mark.parametrize(("kind", "words"), [(BertForMaskedLM, 30522), (GPT2LMHeadModel, 50257)])
+def test_a_whole_network_runs_forward_and_backward_without_memory(kind, words):
+    with tenfold.device("meta"):
+        model = kind(kind.config_class())
+        scores = model(tenfold.zeros(2, 64, dtype=tenfold.int64)).logits
+        scores.sum().backward()
+    assert scores.device.type == "meta"
+    assert scores.shape == (2, 64, words)
+    for name, parameter in model.named_parameters():
+        assert parameter.grad.shape == parameter.shape, name
+        assert parameter.grad.device.type == "meta", name
+
+
 # Folders
 
 

@@ -118,6 +118,18 @@ def test_lenet_reads_real_digits():
     assert right.to(tenfold.float32).mean().item() > 0.95
 
 
+def test_resnet50_runs_forward_and_backward_without_memory():
+    with tenfold.device("meta"):
+        model = models.resnet50()
+        scores = model(tenfold.empty(2, 3, 224, 224))
+        scores.sum().backward()
+    assert scores.device.type == "meta"
+    assert scores.shape == (2, 1000)
+    for name, parameter in model.named_parameters():
+        assert parameter.grad.shape == parameter.shape, name
+        assert parameter.grad.device.type == "meta", name
+
+
 def test_vgg_and_alexnet_have_the_keys_and_shapes_of_their_checkpoints():
     vgg = models.VGG(nn.Sequential(*models.vgg._layers(((4,), (512,)), batch_norm=True)), num_classes=3, init_weights=False)
     keys = list(vgg.state_dict())
