@@ -9,8 +9,9 @@ from tenfold.optim import lr_scheduler
 from tenfold.optim.adadelta import Adadelta
 from tenfold.optim.adafactor import Adafactor
 from tenfold.optim.adagrad import Adagrad
-from tenfold.optim.adam import Adam, AdamW
+from tenfold.optim.adam import Adam
 from tenfold.optim.adamax import Adamax
+from tenfold.optim.adamw import AdamW
 from tenfold.optim.asgd import ASGD
 from tenfold.optim.lbfgs import LBFGS
 from tenfold.optim.muon import Muon

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold import Tensor
+from tenfold.optim.functional_form import FunctionalForm
 from tenfold.optim.optimizer import Group, Params, State
 from tenfold.optim.options import given
 from tenfold.optim.rule import RuleOptimizer, averages, counter, decayed
@@ -59,3 +60,11 @@ class Adadelta(RuleOptimizer):
         delta = moved.add(eps).sqrt().div(square.add(eps).sqrt()).mul(grad)
         moved.mul_(rho).addcmul_(delta, delta, value=1 - rho)
         param.add_(delta, alpha=-group.lr)
+
+
+adadelta = FunctionalForm(
+    Adadelta,
+    "params grads square_avgs acc_deltas state_steps",
+    "capturable foreach differentiable has_complex",
+    "lr rho eps weight_decay maximize",
+)

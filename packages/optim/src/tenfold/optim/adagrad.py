@@ -6,6 +6,7 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
+from tenfold.optim.functional_form import FunctionalForm
 from tenfold.optim.optimizer import Group, Params, State
 from tenfold.optim.options import given
 from tenfold.optim.rule import RuleOptimizer, counter, decayed, root
@@ -88,3 +89,11 @@ def _sparse_update(param: Tensor, grad: Any, total: Tensor, rate: float, group: 
     sums = total[at] + values * values
     total[at] = sums
     param[at] -= rate * values / (sums.sqrt() + group.eps)
+
+
+adagrad = FunctionalForm(
+    Adagrad,
+    "params grads state_sums state_steps",
+    "fused grad_scale found_inf has_sparse_grad foreach differentiable has_complex",
+    "lr weight_decay lr_decay eps maximize",
+)

@@ -12,6 +12,7 @@ import numpy as np
 import tenfold
 from tenfold import Tensor
 from tenfold.optim.blocks import Formula, in_blocks
+from tenfold.optim.functional_form import FunctionalForm
 from tenfold.optim.optimizer import Group, Params, State
 from tenfold.optim.options import given
 from tenfold.optim.rule import RuleOptimizer, averages, counter, decayed, moments, root
@@ -157,3 +158,11 @@ class AdamW(Adam):
         fused: bool | None = None,
     ) -> None:
         super().__init__(params, **given(locals()), decoupled_weight_decay=True)
+
+
+adam = FunctionalForm(
+    Adam,
+    "params grads exp_avgs exp_avg_sqs max_exp_avg_sqs state_steps",
+    "foreach capturable differentiable fused grad_scale found_inf has_complex decoupled_weight_decay",
+    "amsgrad beta1 beta2 lr weight_decay eps maximize",
+)

@@ -6,6 +6,7 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
+from tenfold.optim.functional_form import FunctionalForm
 from tenfold.optim.optimizer import Group, Params, State
 from tenfold.optim.options import given
 from tenfold.optim.rule import RuleOptimizer, averages, counter, decayed
@@ -57,3 +58,11 @@ class Adamax(RuleOptimizer):
         mean = state["exp_avg"].lerp_(grad, 1 - beta1)
         largest.copy_(tenfold.maximum(largest.mul(beta2), grad.abs().add(group.eps)))
         param.addcdiv_(mean, largest, value=-group.lr / (1 - beta1**t))
+
+
+adamax = FunctionalForm(
+    Adamax,
+    "params grads exp_avgs exp_infs state_steps",
+    "foreach maximize differentiable capturable has_complex",
+    "eps beta1 beta2 lr weight_decay",
+)

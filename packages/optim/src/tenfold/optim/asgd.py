@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from tenfold import Tensor
+from tenfold.optim.functional_form import FunctionalForm
 from tenfold.optim.optimizer import Group, Params, State, scalar_state
 from tenfold.optim.options import Check, given
 from tenfold.optim.rule import RuleOptimizer, averages, counter, decayed, plain
@@ -64,3 +65,11 @@ class ASGD(RuleOptimizer):
             average.add_(param.sub(average), alpha=mu)
         state["eta"].fill_(group.lr / (1 + group.lambd * group.lr * t) ** group.alpha)
         state["mu"].fill_(1 / max(1, t - group.t0))
+
+
+asgd = FunctionalForm(
+    ASGD,
+    "params grads axs mus etas state_steps",
+    "foreach maximize differentiable capturable has_complex",
+    "lambd lr t0 alpha weight_decay",
+)

@@ -6,6 +6,7 @@ from math import sqrt
 from typing import Any
 
 from tenfold import Tensor
+from tenfold.optim.functional_form import FunctionalForm
 from tenfold.optim.optimizer import Group, Params, State, scalar_state
 from tenfold.optim.options import given
 from tenfold.optim.rule import RuleOptimizer, averages, counter, decayed, moments, root
@@ -71,3 +72,11 @@ class NAdam(RuleOptimizer):
         else:
             param.addcdiv_(grad, denom, value=ahead[0])
             param.addcdiv_(mean, denom, value=ahead[1])
+
+
+nadam = FunctionalForm(
+    NAdam,
+    "params grads exp_avgs exp_avg_sqs mu_products state_steps",
+    "decoupled_weight_decay foreach capturable differentiable has_complex maximize",
+    "beta1 beta2 lr weight_decay momentum_decay eps",
+)

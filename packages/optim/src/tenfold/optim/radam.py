@@ -6,6 +6,7 @@ from math import sqrt
 from typing import Any
 
 from tenfold import Tensor
+from tenfold.optim.functional_form import FunctionalForm
 from tenfold.optim.optimizer import Group, Params, State
 from tenfold.optim.options import given
 from tenfold.optim.rule import RuleOptimizer, averages, counter, decayed, moments, root
@@ -70,3 +71,11 @@ class RAdam(RuleOptimizer):
             param.add_(mean, alpha=-size)
         else:
             param.addcdiv_(mean, root(square, group.eps, group), value=-size * rectified * sqrt(1 - beta2**t))
+
+
+radam = FunctionalForm(
+    RAdam,
+    "params grads exp_avgs exp_avg_sqs state_steps",
+    "decoupled_weight_decay foreach differentiable capturable has_complex maximize",
+    "beta1 beta2 lr weight_decay eps",
+)

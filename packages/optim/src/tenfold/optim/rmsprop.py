@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold import Tensor
+from tenfold.optim.functional_form import FunctionalForm
 from tenfold.optim.optimizer import Group, Params, State
 from tenfold.optim.options import given
 from tenfold.optim.rule import RuleOptimizer, averages, counter, decayed, root
@@ -68,3 +69,11 @@ class RMSprop(RuleOptimizer):
             param.add_(state["momentum_buffer"].mul_(group.momentum).addcdiv_(grad, denom), alpha=-group.lr)
         else:
             param.addcdiv_(grad, denom, value=-group.lr)
+
+
+rmsprop = FunctionalForm(
+    RMSprop,
+    "params grads square_avgs grad_avgs momentum_buffer_list state_steps",
+    "foreach maximize differentiable capturable has_complex",
+    "lr alpha eps weight_decay momentum centered",
+)

@@ -6,6 +6,7 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
+from tenfold.optim.functional_form import FunctionalForm
 from tenfold.optim.optimizer import Group, Params, State
 from tenfold.optim.options import given
 from tenfold.optim.rule import RuleOptimizer, averages, counter, plain
@@ -68,3 +69,11 @@ class Rprop(RuleOptimizer):
         grad = grad.masked_fill(turned, 0)
         param.addcmul_(grad.sign(), size, value=-1)
         prev.copy_(grad)
+
+
+rprop = FunctionalForm(
+    Rprop,
+    "params grads prevs step_sizes state_steps",
+    "foreach capturable maximize differentiable has_complex",
+    "step_size_min step_size_max etaminus etaplus",
+)

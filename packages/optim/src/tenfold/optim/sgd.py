@@ -10,6 +10,7 @@ import numpy as np
 
 from tenfold import Tensor
 from tenfold.optim.blocks import BLOCK, Formula, in_blocks
+from tenfold.optim.functional_form import FunctionalForm
 from tenfold.optim.optimizer import Group, Params, State
 from tenfold.optim.options import given
 from tenfold.optim.rule import RuleOptimizer, decayed
@@ -111,3 +112,11 @@ def _formula(decays: bool, momentum: bool, dampened: bool, nesterov: bool) -> Fo
         np.add(p, np.multiply(g, size, s), p)
 
     return sgd
+
+
+sgd = FunctionalForm(
+    SGD,
+    "params d_p_list momentum_buffer_list",
+    "has_sparse_grad foreach fused grad_scale found_inf",
+    "weight_decay momentum lr dampening nesterov maximize",
+)
