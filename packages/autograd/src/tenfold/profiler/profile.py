@@ -249,7 +249,7 @@ def shapes_of(value: Any) -> Any:
     return []
 
 
-_OWN = ("dispatch", "layers", "profiler", "autograd")  # the rooms that a call passes through on its way
+_OWN = ("dispatch", "inspection", "profiler", "autograd")  # the rooms that a call passes through on its way
 
 
 @functools.cache
