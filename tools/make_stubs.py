@@ -93,7 +93,8 @@ def attribute(name: str, member: Any) -> list[str]:
         return []
     if isinstance(member, property):
         setter = [f"@{name}.setter", f"def {name}(self, value: Any) -> None: ..."] if member.fset else []
-        return ["@property", f"def {name}(self) -> Tensor: ...", *setter]
+        result = declared_type(getattr(function, "__annotations__", {}).get("return", "Tensor"))
+        return ["@property", f"def {name}(self) -> {result}: ...", *setter]
     signature = inspect.signature(member)
     return [f"def {name}({parameters(signature, True)}) -> {declared_type(signature.return_annotation)}: ..."]
 

@@ -44,6 +44,20 @@ def layout_name(layout: Any) -> str:
     return "".join(part.capitalize() for part in str(layout.name).replace("sparse_coo", "sparse").split("_"))
 
 
+def _to_sparse(
+    self: Tensor, sparse_dim: int | None = None, *, layout: Any = None, blocksize: Any = None, dense_dim: int | None = None
+) -> Tensor:
+    return SERVICES.to_sparse(self, sparse_dim, layout=layout, blocksize=blocksize, dense_dim=dense_dim)  # type: ignore[no-any-return]
+
+
+def _to_dense(self: Tensor, dtype: Any = None, *, masked_grad: bool | None = None) -> Tensor:
+    return self if dtype is None else self.to(dtype)
+
+
+def _sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
+    return SERVICES.sparse_mask(self, mask)  # type: ignore[no-any-return]
+
+
 def _to_sparse_coo(self: Tensor) -> Any:
     return SERVICES.to_sparse(self)
 
@@ -55,6 +69,9 @@ def _install(name: str, function: Any, doc: str) -> None:
 
 for _name in ("csr", "csc", "bsr", "bsc"):
     _install(f"to_sparse_{_name}", _conversion(_name), f"The tensor in the layout `sparse_{_name}`.")
+_install("to_sparse", _to_sparse, "The tensor in a sparse layout, of coordinates unless another is given.")
+_install("to_dense", _to_dense, "The strided tensor with the same elements: itself, as long as it is in no other layout.")
+_install("sparse_mask", _sparse_mask, "The elements at the coordinates of a sparse tensor.")
 _install("to_sparse_coo", _to_sparse_coo, "The tensor in the layout `sparse_coo`.")
 for _name in (*PARTS, *INNER):
     _install(_name, _refusal(_name), f"`{_name}` of a sparse tensor; refused here.")

@@ -396,33 +396,6 @@ class Tensor(TensorMethods):
         """Call `hook(tensor)` after a backward pass has updated this leaf's `.grad`."""
         return SERVICES.autograd().register_post_accumulate_hook(self, hook)
 
-    @property
-    def _backward_hooks(self) -> Any:
-        """The hooks of `register_hook` by their number, None if there are none: libraries look here."""
-        return None if self._node is None else self._node.extras().get("tensor")
-
-    @_backward_hooks.setter
-    def _backward_hooks(self, hooks: Any) -> None:
-        if self._node is not None:
-            self._node.extras()["tensor"] = {} if hooks is None else hooks
-
-    @_backward_hooks.deleter
-    def _backward_hooks(self) -> None:
-        raise RuntimeError("the graph and its hooks cannot be deleted from a tensor: detach() gives one without them")
-
-    @property
-    def _grad_fn(self) -> Any:
-        return self.grad_fn
-
-    @_grad_fn.deleter
-    def _grad_fn(self) -> None:
-        del self._backward_hooks
-
-    @property
-    def _post_accumulate_grad_hooks(self) -> Any:
-        """The hooks of `register_post_accumulate_grad_hook` by their number, None if there are none."""
-        return None if self._node is None else self._node.extras().get("post_accumulate")
-
     def retain_grad(self) -> None:
         """Keep `.grad` of this non-leaf tensor too."""
         SERVICES.autograd().retain_grad(self)
@@ -463,20 +436,6 @@ class Tensor(TensorMethods):
         if self._array.dtype.kind == "V":
             raise TypeError(f"Got unsupported ScalarType {dtypes.type_name(self.dtype)}: NumPy has no such dtype; convert it")
         return host(self)
-
-    def to_sparse(
-        self, sparse_dim: int | None = None, *, layout: Any = None, blocksize: Any = None, dense_dim: int | None = None
-    ) -> Tensor:
-        """The tensor in a sparse layout, of coordinates unless another is given."""
-        return SERVICES.to_sparse(self, sparse_dim, layout=layout, blocksize=blocksize, dense_dim=dense_dim)  # type: ignore[no-any-return]
-
-    def to_dense(self, dtype: Any = None, *, masked_grad: bool | None = None) -> Tensor:
-        """The strided tensor with the same elements: itself, as long as it is in no other layout."""
-        return self if dtype is None else self.to(dtype)
-
-    def sparse_mask(self, mask: Tensor) -> Tensor:
-        """The elements at the coordinates of a sparse tensor."""
-        return SERVICES.sparse_mask(self, mask)  # type: ignore[no-any-return]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         array = self.numpy()
@@ -574,10 +533,6 @@ class Tensor(TensorMethods):
         if self._key.level is not None:
             return self._key.transform.repr_of(self)  # type: ignore[no-any-return]
         return SERVICES.repr_of(self)
-
-    def module_load(self, other: Tensor, assign: bool = False) -> Tensor:
-        """What `load_state_dict` puts in this tensor's place for a saved `other`, where modules swap their tensors."""
-        return other.detach() if assign else self.copy_(other).detach()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return SERVICES.deep_copy(self, memo)
