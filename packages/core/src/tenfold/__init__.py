@@ -74,7 +74,7 @@ _SERVICES.provide("tenfold.array_api.info", "array_namespace")
 _SERVICES.provide("tenfold.ops.creation._data", "to_array")
 _SERVICES.provide("tenfold.ops.creation.factories", "from_numpy empty_strided")
 _SERVICES.provide("tenfold.ops.creation.legacy", "legacy_tensor")
-_SERVICES.provide("tenfold.sparse", "to_sparse sparse_mask")
+_SERVICES.provide("tenfold.sparse", "to_sparse sparse_mask without_elements smm sspaddmm")
 
 globals()["tensor"] = op.tensor.fn  # in place of the room of this name, which is an attribute by now
 newaxis = None
@@ -114,7 +114,7 @@ _LAZY = {
         "settings.warnings": "set_warn_always is_warn_always_enabled",
         "settings.threads": "set_num_threads get_num_threads set_num_interop_threads get_num_interop_threads",
         "sparse": "sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor sparse_bsc_tensor "
-        "sparse_compressed_tensor",
+        "sparse_compressed_tensor dsmm hsmm hspmm saddmm smm sspaddmm _sparse_broadcast_to _validate_sparse_coo_tensor_args",
         "storage": "TypedStorage FloatStorage DoubleStorage HalfStorage BFloat16Storage LongStorage IntStorage ShortStorage "
         "CharStorage ByteStorage BoolStorage ComplexFloatStorage ComplexDoubleStorage _storage_classes",
         "tensor.printing": "set_printoptions get_printoptions",

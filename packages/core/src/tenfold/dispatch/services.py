@@ -59,6 +59,9 @@ class Services:
         # of layouts, in a package of their own
         to_sparse: Callable[..., Any]
         sparse_mask: Callable[..., Any]
+        without_elements: Callable[..., Any]
+        smm: Callable[..., Any]
+        sspaddmm: Callable[..., Any]
 
     def __init__(self) -> None:
         self._providers: dict[str, str] = {}

@@ -32,6 +32,9 @@ def _conversion(name: str) -> Callable[..., Any]:
 
 def _refusal(name: str) -> Callable[..., Any]:
     def refuse(self: Tensor, *args: Any) -> Any:
+        own = getattr(type(self), name)
+        if own is not refuse:  # Tensor's function, called of a tensor whose layout has the part
+            return own(self, *args)
         if name in INNER:
             raise NotImplementedError(f"Could not run 'aten::{name}' with arguments from the 'CPU' backend: the tensor is dense")
         raise RuntimeError(f"{name} expected {PARTS[name]} tensor layout but got {layout_name(self.layout)}")

@@ -293,6 +293,10 @@ class Tensor(TensorMethods):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
+        if value and not (self.is_floating_point() or self.is_complex()):
+            raise RuntimeError(
+                f"only Tensors of floating point and complex dtype can require gradients, this one is {self.dtype.name}"
+            )
         self.requires_grad_(value)
 
     @requires_grad.deleter
@@ -311,7 +315,7 @@ class Tensor(TensorMethods):
         if requires_grad:
             if not (self.is_floating_point() or self.is_complex()):
                 raise RuntimeError(
-                    f"only Tensors of floating point and complex dtype can require gradients, this one is {self.dtype.name}"
+                    f"only Tensors of floating point dtype can require gradients, and complex ones; this one is {self.dtype.name}"
                 )
             if self.is_inference() and not STATE.inference:
                 raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")

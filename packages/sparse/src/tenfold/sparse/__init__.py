@@ -30,9 +30,19 @@ from tenfold.sparse.construction import (
     sparse_csr_tensor as sparse_csr_tensor,
     sparse_mask as sparse_mask,
     to_sparse as to_sparse,
+    without_elements as without_elements,
 )
-from tenfold.sparse.coo import SparseTensor
-from tenfold.sparse.shapes import dimension
+from tenfold.sparse.coo import SparseTensor, _keys
+from tenfold.sparse.products import (  # found here as tenfold.dsmm and so on
+    dsmm as dsmm,
+    hsmm as hsmm,
+    hspmm as hspmm,
+    saddmm as saddmm,
+    smm as smm,
+    sspaddmm as sspaddmm,
+)
+from tenfold.sparse.shapes import broadcast_to as _sparse_broadcast_to, dimension
+from tenfold.types.dtypes import c_name
 
 __all__ = ["addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm", "softmax", "spdiags", "sum"]
 globals().update(LEGACY)
@@ -50,6 +60,8 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: Any, layout: Any = None) 
     """
     rows, starts = (diagonals.unsqueeze(0), offsets.unsqueeze(0)) if diagonals.ndim == 1 else (diagonals, offsets)
     starts = starts.reshape(-1)
+    if offsets.dtype is not tenfold.int64:
+        raise RuntimeError(f"Offset Tensor must have dtype Long but got {c_name(offsets.dtype)}")
     if rows.ndim != 2:
         raise RuntimeError("Diagonals must be vector or matrix")
     if len(shape) != 2:
@@ -86,26 +98,43 @@ def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
 
 def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """Softmax over the stored elements of each line along `dim`: what is not stored counts as minus infinity."""
-    x, line, lines, exps = _exponentials(input, dim, dtype)
-    totals = exps.new_zeros((lines, *exps.shape[1:])).index_add(0, line, exps)
-    return pointwise.mapped(x, exps / totals[line])
+    x, d = _summed_up(input, dim, dtype)
+    if d >= x.sparse_dim():
+        return pointwise.mapped(x, x._held.softmax(d - x.sparse_dim() + 1))
+    shifted, line, lines = _below_highest(x, d)
+    exps = shifted.exp()
+    return pointwise.mapped(x, exps / _totals(exps, line, lines)[line])
 
 
 def log_softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
-    """The logarithm of `softmax`."""
-    x = softmax(input, dim, dtype=dtype)
-    return pointwise.mapped(x, x._held.log())
-
-
-def _exponentials(input: Any, dim: int, dtype: Any) -> tuple[SparseTensor, Tensor, int, Tensor]:
-    """The coalesced tensor, the line of each stored element along `dim`, their number, and exp(value - line's maximum)."""
-    x = input.coalesce() if dtype is None else input.to(dtype).coalesce()
-    d = dimension(x, dim)
+    """The logarithm of `softmax`, without the loss of small numbers."""
+    x, d = _summed_up(input, dim, dtype)
     if d >= x.sparse_dim():
-        raise NotImplementedError(f"softmax: dimension {d} of the sparse tensor is dense")
-    others = tenfold.cat([x._indices()[:d], x._indices()[d + 1 :]])
-    unique, line = tenfold.unique(others, dim=1, return_inverse=True)
-    held, lines = x._held, unique.shape[1]
+        return pointwise.mapped(x, x._held.log_softmax(d - x.sparse_dim() + 1))
+    shifted, line, lines = _below_highest(x, d)
+    return pointwise.mapped(x, shifted - _totals(shifted.exp(), line, lines).log()[line])
+
+
+def _summed_up(input: Any, dim: int, dtype: Any) -> tuple[SparseTensor, int]:
+    """The coalesced tensor, and a dimension counted from the front."""
+    return input.coalesce() if dtype is None else input.to(dtype).coalesce(), dimension(input, dim)
+
+
+def _below_highest(x: SparseTensor, d: int) -> tuple[Tensor, Tensor, int]:
+    """Values less the highest of their line along a dimension, the line of each, and the number of lines."""
+    n = x.sparse_dim()
+    others = [k for k in range(n) if k != d]
+    unique, line = tenfold.unique(_keys(x._at[others], [x.shape[k] for k in others]), return_inverse=True)
+    held, lines = x._held, len(unique)
     place = line.reshape(-1, *[1] * (held.ndim - 1)).expand_as(held)
     highest = held.detach().new_full((lines, *held.shape[1:]), float("-inf")).scatter_reduce(0, place, held.detach(), "amax")
-    return x, line, lines, (held - highest[line]).exp()
+    return held - highest[line], line, lines
+
+
+def _totals(exps: Tensor, line: Tensor, lines: int) -> Tensor:
+    return exps.new_zeros((lines, *exps.shape[1:])).index_add(0, line, exps)
+
+
+def _validate_sparse_coo_tensor_args(indices: Tensor, values: Tensor, size: Any, is_coalesced: bool | None = None) -> None:
+    """RuntimeError where indices, values and size do not make a tensor."""
+    sparse_coo_tensor(indices, values, size, check_invariants=True, is_coalesced=is_coalesced)

@@ -118,6 +118,20 @@ def zeros_like(input: Any, *, dtype: Any = None, device: Any = None, **_: Any) -
     return CompressedTensor.of(tenfold.zeros_like(input._starts), places, held, input.shape, input.layout)
 
 
+@knows("empty_like")
+def empty_like(
+    input: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None, **_: Any
+) -> Any:
+    """A tensor with as many elements at the same places, whatever they are."""
+    kind = {"dtype": dtype or input.dtype, "device": device or input.device}
+    if layout not in (None, input.layout):
+        made = tenfold.empty(tuple(input.shape), layout=layout, **kind)
+    else:
+        parts = (input._starts.clone(), input._places.clone(), tenfold.empty_like(input._held.detach(), **kind))
+        made = CompressedTensor.of(*parts, input.shape, input.layout)
+    return made.requires_grad_(requires_grad)
+
+
 @knows("copy_")
 def copy_(input: Any, src: Any, non_blocking: bool = False) -> Any:
     """The elements of another tensor of the layout, in place."""

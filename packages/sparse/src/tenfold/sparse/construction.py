@@ -47,7 +47,14 @@ def sparse_coo_tensor(
     at, held = _counted(at, held)
     size = _least(at, held) if size is None else tuple(size)
     _check(at, held, size, check_invariants)
-    return SparseTensor.of(at, held, size, bool(is_coalesced))
+    # Tensors of their own on the same memory: what changes the given ones' sizes in place does not change these.
+    at, held = at.detach(), held if held.requires_grad else held.detach()
+    made = SparseTensor.of(at, held, size, at.shape[1] < 2 if is_coalesced is None else is_coalesced)
+    if is_coalesced and _are_checked(check_invariants):
+        keys = _keys(at, size[: at.shape[0]])
+        if not bool((keys[1:] > keys[:-1]).all()):
+            raise RuntimeError("cannot set is_coalesced to true if indices correspond to uncoalesced COO tensor")
+    return made
 
 
 def _counted(at: Tensor, held: Tensor) -> tuple[Tensor, Tensor]:
@@ -77,7 +84,7 @@ def _check(at: Tensor, held: Tensor, size: tuple[int, ...], invariants: bool | N
         )
     if tuple(held.shape[1:]) != size[at.shape[0] :]:
         raise RuntimeError(f"values has incorrect size, expected {[held.shape[0], *size[at.shape[0] :]]}, got {list(held.shape)}")
-    if not at.numel() or not (check_invariants.is_enabled() if invariants is None else invariants):
+    if not at.numel() or not _are_checked(invariants):
         return
     for d, row in enumerate(at):
         if int(row.min()) < 0:
@@ -88,10 +95,29 @@ def _check(at: Tensor, held: Tensor, size: tuple[int, ...], invariants: bool | N
             )
 
 
-def empty(size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> SparseTensor:
+def empty(
+    size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, sparse_dim: int | None = None
+) -> SparseTensor:  # fmt: skip
     """A tensor of a size, without elements."""
-    at = tenfold.zeros(len(size), 0, dtype=tenfold.int64, device=device)
-    return SparseTensor.of(at, tenfold.zeros(0, dtype=dtype, device=device, requires_grad=requires_grad), tuple(size))
+    n = len(size) if sparse_dim is None else sparse_dim
+    at = tenfold.zeros(n, 0, dtype=tenfold.int64, device=device)
+    held = tenfold.zeros(0, *size[n:], dtype=dtype, device=device, requires_grad=requires_grad)
+    return SparseTensor.of(at, held, tuple(size), coalesced=True)
+
+
+def without_elements(
+    size: Any, layout: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, sparse_dim: int | None = None
+) -> Any:
+    """A tensor of a size in a sparse layout that stores nothing; blocks have no size of their own, so those are refused."""
+    if layout is tenfold.sparse_coo:
+        return empty(size, dtype, device, requires_grad, sparse_dim)
+    if layout in BLOCKS or len(size) < 2:
+        raise RuntimeError(f"a tensor of {list(size)} in the layout {layout} cannot be made of sizes alone: use to_sparse()")
+    *batch, M, N = size
+    starts = tenfold.zeros(*batch, (M if layout in BY_ROW else N) + 1, dtype=tenfold.int64, device=device)
+    places = tenfold.zeros(*batch, 0, dtype=tenfold.int64, device=device)
+    held = tenfold.zeros(*batch, 0, dtype=dtype, device=device, requires_grad=requires_grad)
+    return CompressedTensor.of(starts, places, held, tuple(size), layout)
 
 
 def sparse_compressed_tensor(
@@ -131,13 +157,13 @@ def sparse_compressed_tensor(
         for x in (compressed_indices, plain_indices)
     )
     size = _size_of(starts, places, held, layout) if size is None else tuple(size)
-    if _switched_on() if check_invariants is None else check_invariants:
+    if _are_checked(check_invariants):
         check_compressed(starts, places, held, size, layout)
     return CompressedTensor.of(starts, places, held, size, layout)
 
 
-def _switched_on() -> bool:
-    return check_invariants.is_enabled()
+def _are_checked(asked: bool | None) -> bool:
+    return check_invariants.is_enabled() if asked is None else asked
 
 
 def _size_of(starts: Tensor, places: Tensor, held: Tensor, layout: Any) -> tuple[int, ...]:
@@ -177,6 +203,8 @@ def to_sparse(
     """The elements of a dense tensor that are not zero; of the first `sparse_dim` dimensions the slices that are not."""
     if layout is tenfold.strided:
         return input
+    if isinstance(blocksize, (list, tuple)) and len(blocksize) != 2:
+        raise RuntimeError(f"to_sparse: blocksize needs to be a tuple of size 2, but got {len(blocksize)}")
     if layout in LAYOUTS:
         return compressed(input, layout, blocksize, dense_dim)
     n = input.ndim if sparse_dim is None else sparse_dim

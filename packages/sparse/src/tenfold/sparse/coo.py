@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, Self
 
 import tenfold
 from tenfold import Tensor
 from tenfold.dispatch.services import SERVICES
+from tenfold.sparse.resizable import Resizable
 from tenfold.sparse.table import answer
-from tenfold.tensor.holding import Holding
 
 
-class SparseTensor(Holding):
+class SparseTensor(Resizable):
     """A tensor that stores elements by their coordinates: `indices` (sparse_dim, nnz), `values` (nnz, *dense sizes).
 
     Coordinates may repeat until `coalesce()` sums them up. What autograd records, it records of the values. Operators
@@ -27,20 +28,16 @@ class SparseTensor(Holding):
 
     layout = tenfold.sparse_coo
     is_sparse = True
-    _at: Tensor  # (sparse_dim, nnz), int64
-    _held: Tensor  # (nnz, *dense sizes)
-    _is_summed: bool
 
     @classmethod
     def of(cls, at: Tensor, held: Tensor, size: Any, coalesced: bool = False) -> SparseTensor:
         """The tensor of these coordinates, values and sizes, none of which are checked."""
         # One element, shown everywhere, has the sizes, dtype and device that a tensor is asked for.
-        made: SparseTensor = cls._make_subclass(cls, held.detach().new_zeros(()).expand(tuple(size)))
+        size = tuple(size)
+        if prod(size) * held.element_size() >= 2**63:
+            raise RuntimeError(f"numel: integer multiplication overflow: a tensor of {list(size)} has too many elements")
+        made: SparseTensor = cls._make_subclass(cls, held.detach().new_zeros(()).expand(size))
         return made._hold(at, held, coalesced)
-
-    def _hold(self, at: Tensor, held: Tensor, coalesced: bool) -> Self:
-        self._at, self._held, self._is_summed = at, held, coalesced
-        return self
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -133,6 +130,18 @@ class SparseTensor(Holding):
         """Itself."""
         return self
 
+    def narrow_copy(self, dim: int, start: int, length: int) -> Any:
+        """A range of a dimension."""
+        return tenfold.narrow_copy(self, dim, start, length)
+
+    def smm(self, mat: Tensor) -> Any:
+        """The product with a dense matrix, sparse."""
+        return SERVICES.smm(self, mat)
+
+    def sspaddmm(self, mat1: Any, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
+        """beta * self + alpha * mat1 @ mat2 of a sparse `mat1`, sparse."""
+        return SERVICES.sspaddmm(self, mat1, mat2, beta=beta, alpha=alpha)
+
     def _coalesced_(self, coalesced: bool) -> SparseTensor:
         """Say whether every coordinate is there once, in order."""
         self._is_summed = coalesced
@@ -158,8 +167,40 @@ class SparseTensor(Holding):
             found = found.select(0, i) if isinstance(found, SparseTensor) else found[i]
         return found
 
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise TypeError("Cannot assign to a sparse tensor: make one of other indices and values, or call .to_dense()")
+
     def __len__(self) -> int:
         return int(self.shape[0])
+
+    def item(self) -> Any:
+        """The only element, as a number."""
+        return self._only().item()
+
+    def is_nonzero(self) -> bool:
+        """Whether the only element is not zero."""
+        return bool(self._only())
+
+    def _only(self) -> Tensor:
+        n = self.numel()
+        if n != 1:
+            raise RuntimeError(f"Boolean value of Tensor with {'no values' if n == 0 else 'more than one value'} is ambiguous")
+        return self.detach().to_dense()
+
+    def __bool__(self) -> bool:
+        return self.is_nonzero()
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.numpy()
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
         """The legacy type's name, or the tensor in another dtype."""

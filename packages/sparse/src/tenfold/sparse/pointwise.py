@@ -6,8 +6,11 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
+from tenfold.dispatch.services import SERVICES
 from tenfold.sparse.coo import SparseTensor, _keys
-from tenfold.sparse.table import TABLE, knows
+from tenfold.sparse.shapes import broadcast_to
+from tenfold.sparse.table import NEEDS_SUM, TABLE, knows
+from tenfold.types.dtypes import type_name
 
 # f(0) = 0 and f(a + b) = f(a) + f(b): repeated coordinates may stay
 LINEAR = "neg negative positive clone detach contiguous real imag conj"
@@ -36,6 +39,7 @@ def _of_values(name: str, coalesced: bool) -> Any:
 for _names, _coalesced in ((LINEAR + " " + CONVERSIONS, False), (ZERO_KEEPING, True)):
     for _name in _names.split():
         TABLE[_name] = _of_values(_name, _coalesced)
+NEEDS_SUM.update(ZERO_KEEPING.split())
 
 
 @knows("pow")
@@ -54,15 +58,32 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     if not isinstance(other, SparseTensor):
         raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
     if not isinstance(input, SparseTensor):
+        _refuse_broadcast("add", input, other)
         return tenfold.add(input, other.to_dense(), alpha=alpha)
     if input.shape != other.shape:
         raise RuntimeError(f"add: expected sizes of 'self' and 'other' to match, but {list(input.shape)} != {list(other.shape)}")
+    if not input._nnz() or not other._nnz():  # which have no elements may have other dimensions without coordinates
+        dtype = tenfold.result_type(input, other)
+        return other.to(dtype) * alpha if not input._nnz() else input.to(dtype).clone()
+    if input.sparse_dim() != other.sparse_dim():
+        raise RuntimeError(
+            f"add: expected 'self' and 'other' to have same density, but 'self' has {input.sparse_dim()} sparse dimensions while "
+            f"'other' has {other.sparse_dim()} sparse dimensions"
+        )
     scaled = other._held if alpha == 1 else other._held * alpha
     if input._at is other._at or tenfold.equal(input._at, other._at):
         return mapped(input, input._held + scaled)
     at, held = tenfold.cat([input._at, other._at], 1), _cat_values(input._held, scaled)
     both = SparseTensor.of(at, held, input.shape)
     return both.coalesce() if input._is_summed and other._is_summed else both
+
+
+def _refuse_broadcast(name: str, dense: Any, other: SparseTensor) -> None:
+    if isinstance(dense, Tensor) and dense.shape != other.shape:
+        raise RuntimeError(
+            f"{name}: expected 'self' and 'other' to have same size, but self has size {list(dense.shape)} while other has size "
+            f"{list(other.shape)}: sums of dense and sparse tensors do not broadcast"
+        )
 
 
 @knows("add_scaled")
@@ -80,6 +101,7 @@ def _cat_values(a: Tensor, b: Tensor) -> Tensor:
 def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """Difference."""
     if isinstance(input, Tensor) and not isinstance(input, SparseTensor):
+        _refuse_broadcast("sub", input, other)
         return tenfold.sub(input, other.to_dense(), alpha=alpha)
     return add(input, other, alpha=-alpha)
 
@@ -89,26 +111,31 @@ def mul(input: Any, other: Any) -> Any:
     """Product: with a number, with a dense tensor at the coordinates, or of two sparse tensors where both have elements."""
     if not isinstance(input, SparseTensor):
         input, other = other, input
-    if not isinstance(other, Tensor) or (other.ndim == 0 and not isinstance(other, SparseTensor)):
-        return mapped(input, input._held * other)
-    if isinstance(other, SparseTensor) and other.ndim == 0:
-        return mapped(input, input._held * other.to_dense())
     if isinstance(other, SparseTensor):
+        if not input.ndim or not other.ndim:  # one of them is a number
+            x, number = (input, other) if other.ndim == 0 else (other, input)
+            return mapped(x, (x._held * number.to_dense()).to(tenfold.result_type(input, other)))
         return _common(input.coalesce(), other.coalesce())
-    if tenfold.broadcast_shapes(input.shape, other.shape) != input.shape:
-        raise RuntimeError(f"mul: a dense tensor of shape {list(other.shape)} would enlarge a sparse one of {list(input.shape)}")
-    return mapped(input, input._held * other.expand(tuple(input.shape))[tuple(input._at)])
+    if not isinstance(other, Tensor) or other.ndim == 0:
+        return mapped(input, (input._held * other).to(tenfold.result_type(input, other)))
+    x = broadcast_to(input, tenfold.broadcast_shapes(input.shape, other.shape))
+    return mapped(x, x._held * other.expand(tuple(x.shape))[tuple(x._at)])
 
 
 def _common(a: SparseTensor, b: SparseTensor) -> SparseTensor:
-    """The product of two coalesced tensors."""
-    if a.shape != b.shape:
-        raise RuntimeError(f"mul: expected 'self' and 'other' to have same sizes, but {list(a.shape)} != {list(b.shape)}")
-    sizes = a.shape[: a.sparse_dim()]
+    """The product of two coalesced tensors, whose dimensions without coordinates broadcast."""
+    n = a.sparse_dim()
+    sizes = a.shape[:n]
+    if a.ndim != b.ndim or n != b.sparse_dim() or sizes != b.shape[:n]:
+        raise RuntimeError(
+            "mul: expects sparse inputs with equal dimensionality, number of sparse dimensions, and shape of sparse dimensions, "
+            f"got {list(a.shape)} with {n} and {list(b.shape)} with {b.sparse_dim()}"
+        )
+    size = tenfold.broadcast_shapes(a.shape, b.shape)
     mine, theirs = _keys(a._at, sizes), _keys(b._at, sizes)
     here = tenfold.isin(mine, theirs).nonzero().flatten()
     there = tenfold.searchsorted(theirs, mine[here])
-    return SparseTensor.of(a._at[:, here], a._held[here] * b._held[there], a.shape, coalesced=True)
+    return SparseTensor.of(a._at[:, here], a._held[here] * b._held[there], size, coalesced=True)
 
 
 @knows("div", "divide", "true_divide")
@@ -122,28 +149,68 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> SparseTe
     return mapped(x, tenfold.div(x._held, other, rounding_mode=rounding_mode))
 
 
+@knows("floor_divide")
+def floor_divide(input: Any, other: Any) -> SparseTensor:
+    """Quotient by a number, rounded down."""
+    if isinstance(other, Tensor) and (other.ndim or isinstance(other, SparseTensor)):
+        raise RuntimeError(
+            f"Sparse floor division requires a scalar or zero-dim dense tensor divisor (got shape {list(other.shape)})"
+        )
+    x = input.coalesce()
+    return mapped(x, tenfold.floor_divide(x._held, other))
+
+
+@knows("any")
+def any(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """Whether an element that is stored is not zero."""
+    if dim is not None:
+        raise NotImplementedError("any: a sparse tensor has the answer for all its elements only; call .to_dense() first")
+    return input._held.any()  # type: ignore[no-any-return]
+
+
 @knows("zeros_like", "empty_like")
 def zeros_like(
-    input: Any, *, dtype: Any = None, device: Any = None, layout: Any = None, memory_format: Any = None, **_: Any
+    input: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    layout: Any = None,
+    memory_format: Any = None,
+    **_: Any,
 ) -> Any:
-    """A tensor of the same sizes without elements."""
+    """A tensor of the same sizes without elements, or in another layout."""
+    kind = {"dtype": dtype or input.dtype, "device": device or input.device, "requires_grad": requires_grad}
+    if layout is tenfold.strided:
+        return tenfold.zeros(tuple(input.shape), **kind)
     if memory_format is not None:
         raise RuntimeError("zeros_like: memory format option is only supported by strided tensors")
-    if layout is tenfold.strided:
-        return tenfold.zeros(tuple(input.shape), dtype=dtype or input.dtype, device=device or input.device)
-    held = input._held.detach()[:0].to(dtype=dtype or input.dtype, device=device or input.device)
-    return SparseTensor.of(input._at[:, :0], held, input.shape, coalesced=input.ndim > 0)
+    if layout not in (None, tenfold.sparse_coo):
+        return SERVICES.without_elements(input.shape, layout, **kind)
+    return SERVICES.without_elements(input.shape, tenfold.sparse_coo, sparse_dim=input.sparse_dim(), **kind)
+
+
+@knows("zeros", "empty")
+def zeros(
+    size: Any, *, out: Any, dtype: Any = None, device: Any = None, layout: Any = None, requires_grad: bool = False, **_: Any
+) -> Any:
+    """A sparse `out` in this size, without elements."""
+    if dtype not in (None, out.dtype):
+        raise RuntimeError(f"zeros: dtype {type_name(dtype)} does not match dtype of out parameter ({type_name(out.dtype)})")
+    made = SERVICES.without_elements(size, tenfold.sparse_coo, dtype=out.dtype, device=out.device, requires_grad=requires_grad)
+    return out.become(made)
 
 
 @knows("new_zeros", "new_empty")
 def new_zeros(
-    input: Any, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
-) -> SparseTensor:
+    input: Any, *size: Any, dtype: Any = None, device: Any = None, layout: Any = None, requires_grad: bool = False, **_: Any
+) -> Any:
     """A tensor of other sizes without elements."""
     sizes = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
-    at = input._at.new_zeros((len(sizes), 0))
-    held = tenfold.zeros(0, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad)
-    return SparseTensor.of(at, held, sizes)
+    kind = {"dtype": dtype or input.dtype, "device": device or input.device, "requires_grad": requires_grad}
+    if layout is tenfold.strided:
+        return tenfold.zeros(sizes, **kind)
+    return SERVICES.without_elements(sizes, layout or tenfold.sparse_coo, **kind)
 
 
 @knows("copy_")
@@ -151,6 +218,8 @@ def copy_(input: Any, src: Any, non_blocking: bool = False) -> Any:
     """The elements of another tensor, in place."""
     if not isinstance(input, SparseTensor) or not isinstance(src, SparseTensor):
         raise RuntimeError("copy_() between dense and sparse Tensors is not implemented! Found self type and src type differ")
+    if input.shape != src.shape:
+        raise RuntimeError(f"copy_: a sparse tensor of {list(src.shape)} does not broadcast to {list(input.shape)}")
     return input._hold(src._at.clone(), src._held.to(input.dtype).clone(), src._is_summed)
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import tenfold
 from tenfold import Tensor
 from tenfold.sparse.coo import SparseTensor
 from tenfold.sparse.table import knows
+from tenfold.types.dtypes import type_name
 
 
 def _matrix(x: Any) -> SparseTensor:
@@ -24,22 +26,57 @@ def _times(sparse: SparseTensor, dense: Tensor) -> Tensor:
     return products.new_zeros((sparse.shape[0], dense.shape[1])).index_add(0, row, products)
 
 
+def _sparse_times(a: SparseTensor, b: SparseTensor) -> SparseTensor:
+    """(M, K) sparse, (K, N) sparse -> (M, N) sparse: each element of `a` meets those of its row of `b`."""
+    a, b = a.coalesce(), b.coalesce()
+    first = tenfold.searchsorted(b._at[0].contiguous(), a._at[1].contiguous())
+    counts = tenfold.searchsorted(b._at[0].contiguous(), a._at[1].contiguous(), right=True) - first
+    left = tenfold.arange(a._nnz(), device=a.device).repeat_interleave(counts)
+    right = first[left] + tenfold.arange(len(left), device=a.device) - (counts.cumsum(0) - counts)[left]
+    at = tenfold.stack([a._at[0][left], b._at[1][right]])
+    return SparseTensor.of(at, a._held[left] * b._held[right], (a.shape[0], b.shape[1])).coalesce()
+
+
 @knows("mm")
 def mm(input: Any, mat2: Any) -> Any:
     """Matrix product; of two sparse matrices it is sparse."""
     if input.ndim != 2 or mat2.ndim != 2 or input.shape[1] != mat2.shape[0]:
         sizes = "x".join(map(str, input.shape)), "x".join(map(str, mat2.shape))
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({sizes[0]} and {sizes[1]})")
+    if input.dtype is not mat2.dtype:
+        if isinstance(input, SparseTensor) and isinstance(mat2, SparseTensor):
+            raise RuntimeError(f"mat1 dtype {type_name(input.dtype)} does not match mat2 dtype {type_name(mat2.dtype)}")
+        raise RuntimeError(f"mm: expected scalar type {type_name(input.dtype)} but found {type_name(mat2.dtype)}")
     if not isinstance(input, SparseTensor):
         return _times(_matrix(mat2.t()), input.t()).t()
-    product = _times(_matrix(input), mat2.to_dense())
-    return product.to_sparse() if isinstance(mat2, SparseTensor) else product
+    return _sparse_times(_matrix(input), _matrix(mat2)) if isinstance(mat2, SparseTensor) else _times(_matrix(input), mat2)
 
 
 @knows("mv")
 def mv(input: Any, vec: Any) -> Tensor:
     """Matrix times vector."""
+    if input.ndim != 2 or vec.ndim != 1:
+        raise RuntimeError(f"mv: two tensor dim should be 2 and 1, but got SparseTensor Dim: {input.ndim} Tensor Dim: {vec.ndim}")
+    if input.shape[1] != vec.shape[0]:
+        raise RuntimeError(f"mv: expected self.size(-1) == vec.size(-1), got {list(input.shape)} and {list(vec.shape)}")
     return mm(input, vec.unsqueeze(1)).squeeze(1)  # type: ignore[no-any-return]
+
+
+@knows("bmm")
+def bmm(input: Any, mat2: Any) -> Tensor:
+    """Products of matrices, one by one, of three dimensions with coordinates and a dense tensor."""
+    if not isinstance(input, SparseTensor) or isinstance(mat2, SparseTensor):
+        raise RuntimeError("bmm_sparse: Tensor 'mat2' must be dense and 'self' sparse; call .to_dense() on the other one")
+    if input.sparse_dim() != 3 or input.dense_dim() or mat2.ndim != 3:
+        raise RuntimeError(f"bmm_sparse: expected 3 sparse dimensions and 3, got {input.sparse_dim()} and {mat2.ndim}")
+    if input.shape[0] != mat2.shape[0]:
+        raise RuntimeError(f"bmm_sparse: 'self.size(0)' and 'mat2.size(0)' must match, got {input.shape[0]}, {mat2.shape[0]}")
+    if input.shape[2] != mat2.shape[1]:
+        raise RuntimeError(f"bmm_sparse: 'self.size(2)' and 'mat2.size(1)' must match, got {input.shape[2]}, {mat2.shape[1]}")
+    B, M, K = input.shape
+    batch, row, column = input._at
+    flat = SparseTensor.of(tenfold.stack([batch * M + row, batch * K + column]), input._held, (B * M, B * K))
+    return _times(flat, mat2.reshape(B * K, -1) if K else mat2.reshape(0, mat2.shape[2])).reshape(B, M, mat2.shape[2])
 
 
 @knows("matmul")
@@ -47,6 +84,8 @@ def matmul(input: Any, other: Any) -> Any:
     """Matrix times matrix or vector."""
     if input.ndim == 1:
         return mm(input.unsqueeze(0), other).squeeze(0)
+    if input.ndim == 3 and other.ndim == 3:
+        return bmm(input, other)
     return mv(input, other) if other.ndim == 1 else mm(input, other)
 
 
@@ -61,3 +100,44 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
 def dot(input: Any, tensor: Any) -> Any:
     """The sum of products of two vectors."""
     return (input.to_dense() * tensor.to_dense()).sum()
+
+
+def dsmm(mat1: Any, mat2: Any) -> Any:
+    """Product of a sparse matrix and a dense one, dense."""
+    return tenfold.mm(mat1, mat2)
+
+
+def smm(input: Any, mat: Tensor) -> Any:
+    """Product of a sparse matrix (M, K) and a dense one (K, N), sparse: every column of the rows that have elements."""
+    return hspmm(input, mat).to_dense().to_sparse()
+
+
+def hspmm(mat1: Any, mat2: Tensor) -> SparseTensor:
+    """Product of a sparse matrix (M, K) and a dense one (K, N) by rows: coordinates of rows alone, whose values are dense.
+
+    >>> import tenfold
+    >>> tenfold.hspmm(tenfold.sparse_coo_tensor([[1], [0]], [2.0], (3, 1)), tenfold.ones(1, 2))
+    tensor(indices=tensor([[1]]),
+           values=tensor([[2., 2.]]),
+           size=(3, 2), nnz=1, layout=tenfold.sparse_coo)
+    """
+    if mat1.shape[1] != mat2.shape[0]:
+        raise RuntimeError(f"hspmm: Argument #3: Expected dim 0 size {mat1.shape[1]}, got {mat2.shape[0]}")
+    row, column = _matrix(mat1)._at
+    rows, place = tenfold.unique(row, return_inverse=True)
+    products = mat1._held.unsqueeze(1) * mat2.index_select(0, column)
+    held = products.new_zeros((len(rows), mat2.shape[1])).index_add(0, place, products)
+    return SparseTensor.of(rows.unsqueeze(0), held, (mat1.shape[0], mat2.shape[1]), coalesced=True)
+
+
+hsmm = hspmm
+
+
+def sspaddmm(input: Any, mat1: Any, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta * input + alpha * mat1 @ mat2 of sparse `input` and `mat1`, sparse."""
+    if mat1.shape[1] != mat2.shape[0]:
+        raise RuntimeError(f"sspaddmm: Argument #3: Expected dim 0 size {mat1.shape[1]}, got {mat2.shape[0]}")
+    return input * beta + smm(mat1, mat2) * alpha
+
+
+saddmm = sspaddmm

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import tenfold
 from tenfold.dispatch.observed import is_attribute
+from tenfold.types.dtypes import type_name
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 TABLE: dict[str, Callable[..., Any]] = {}
+NEEDS_SUM: set[str] = set()  # operators that sum values of equal coordinates first, which their in-place forms do not do
 
 
 def knows(*names: str) -> Callable[[Function], Function]:
@@ -27,9 +30,12 @@ def answer(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     operator = getattr(func, "op", None)
     name = operator.name if operator is not None else getattr(func, "__name__", str(func))
     if name in TABLE:
-        return TABLE[name](*args, **kwargs)
+        return _into(kwargs, TABLE[name], args)
     if operator is not None and operator.inplace_of is not None and operator.inplace_of.name in TABLE:
-        return _written(args[0], TABLE[operator.inplace_of.name](*args, **kwargs))
+        base = operator.inplace_of.name
+        if base in NEEDS_SUM and not args[0].is_coalesced():
+            raise RuntimeError(f"{name} requires coalesced input: call .coalesce() first")
+        return written(args[0], TABLE[base](*args, **kwargs))
     if operator is None and is_attribute(func):
         return func(*args, **kwargs)
     raise NotImplementedError(
@@ -38,11 +44,28 @@ def answer(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     )
 
 
-def _written(target: Any, result: Any) -> Any:
-    """The result of an in-place operator in its first argument."""
-    if target.is_sparse:
-        return target._hold(result._at, result._held, result._is_summed)
-    return target.copy_(result)
+def _into(kwargs: dict[str, Any], function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """The result of an operator, in the tensor that `out=` names if one does."""
+    out = kwargs.get("out")
+    if out is None:
+        return function(*args, **{k: v for k, v in kwargs.items() if k != "out"})
+    others = {k: v for k, v in kwargs.items() if k != "out"}
+    if function is TABLE["zeros"]:
+        return function(*args, out=out, **others)
+    return written(out, function(*args, **others))
+
+
+def written(target: Any, result: Any) -> Any:
+    """The result of an operator in the tensor that is to have it: the one it is called of in place, or that of `out=`."""
+    if not tenfold.can_cast(result.dtype, target.dtype):
+        raise RuntimeError(
+            f"result type {type_name(result.dtype)} can't be cast to the desired output type {type_name(target.dtype)}"
+        )
+    if not target.is_sparse:
+        return target.copy_(result.to_dense() if result.is_sparse else result)
+    if not result.is_sparse:
+        raise RuntimeError(f"a sparse tensor of {list(target.shape)} cannot take a dense result; give a dense one as out=")
+    return target.become(result.to(target.dtype))
 
 
 def answer_compressed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -284,7 +284,7 @@ def empty(
     tenfold.Size([2, 0])
     """
     if layout is not None and layout is not strided:
-        return _in_layout(zeros(size, dtype=dtype, device=device), layout, requires_grad)
+        return _in_layout(size, layout, dtype, device, requires_grad)
     if memory_format is not None and memory_format.order:
         order = memory_format.order
         if len(size) != len(order):
@@ -378,7 +378,7 @@ def zeros(
     tensor([0., 0.])
     """
     if layout is not None and layout is not strided:
-        return _in_layout(zeros(size, dtype=dtype, device=device), layout, requires_grad)
+        return _in_layout(size, layout, dtype, device, requires_grad)
     return constant(size, _ZERO, dtype or get_default_dtype(), device, requires_grad, "zeros")
 
 
@@ -398,10 +398,12 @@ def ones(
     return constant(size, 1, dtype or get_default_dtype(), device, requires_grad, "ones")
 
 
-def _in_layout(zeros: Tensor, layout: Any, requires_grad: bool) -> Tensor:
+def _in_layout(size: Any, layout: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
     """A tensor without stored elements; the layouts are tenfold-sparse's."""
-    made: Tensor = zeros.to_sparse(layout=layout)
-    return made.requires_grad_(requires_grad)
+    made: Tensor = SERVICES.without_elements(
+        checked_size(size, "zeros"), layout, dtype=dtype, device=device, requires_grad=requires_grad
+    )
+    return made
 
 
 def _not_in_layout(name: str) -> RuntimeError:

@@ -30,6 +30,11 @@ def empty_like(
     >>> tenfold.empty_like(tenfold.ones(2, 3).transpose(0, 1)).stride()
     (1, 3)
     """
+    if layout is not None and layout is not strided:
+        raise NotImplementedError(
+            f"Could not run 'aten::empty_strided' with arguments from the 'SparseCPU' backend: empty_like of a dense tensor "
+            f"cannot be of the layout {layout}; use zeros_like or empty"
+        )
     kind = resembling(input, dtype, device)
     if memory_format is not None and memory_format.order:
         return empty(input.shape, requires_grad=requires_grad, memory_format=memory_format, **kind)
