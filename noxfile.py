@@ -407,6 +407,13 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session
+def derivatives(session: nox.Session) -> None:
+    """Check every mode of differentiation of every operator, and each composed once; prints the counts. Half an hour."""
+    install(session, PACKAGES.values())
+    session.run("python", "tools/derivatives.py", *session.posargs, env={"OMP_NUM_THREADS": "1"})
+
+
+@nox.session
 def parity(session: nox.Session) -> None:
     """Run judges against PyTorch: tools/parity, and those that lie elsewhere, named after -- or in TENFOLD_PARITY.
 

@@ -305,3 +305,56 @@ def test_the_hooks_of_a_tensor_can_be_looked_at_and_taken_away():
     x._backward_hooks = None
     x.sum().backward()
     assert x.grad.tolist() == [5.0, 5.0]
+
+
+def test_an_argument_that_was_detached_in_place_has_no_gradient_to_give():
+    x = tenfold.tensor(1.0, requires_grad=True)
+    y = x * 1
+    taken = y.sin()
+    y.detach_()
+    with pytest.raises(RuntimeError, match=r"saved tensor that has been detached in-place"):
+        taken.backward()
+    y = x * 1
+    kept = y.exp()  # saves its result only
+    y.detach_()
+    kept.backward()
+    assert x.grad.item() == pytest.approx(np.e)
+    result = x.exp()
+    after = result * 1
+    result.detach_()
+    after.backward()
+    assert x.grad.item() == pytest.approx(2 * np.e)
+    (y * x).backward()  # from here on it is a constant
+    y.add_(1)
+    assert y._version == 2
+
+
+def test_versions_go_on_when_the_data_are_replaced():
+    x = tenfold.zeros(3)
+    view = x[:2]
+    view.add_(1)
+    x.data = tenfold.ones(3)
+    assert (x._version, view._version) == (1, 1)
+    x.add_(1)
+    assert x._version == 2
+    assert view.tolist() == [1.0, 1.0]
+    fresh = tenfold.zeros(3)
+    fresh.data = x
+    assert (fresh._version, x._version) == (0, 2)
+    fresh.add_(1)
+    assert (fresh._version, x._version) == (1, 2)
+    assert x.tolist() == fresh.tolist() == [3.0] * 3
+
+
+def test_anomaly_detection_is_asked_for_by_name():
+    assert not tenfold.is_anomaly_enabled()
+    with tenfold.autograd.set_detect_anomaly(True, check_nan=False):
+        assert tenfold.is_anomaly_enabled()
+        assert not tenfold.is_anomaly_check_nan_enabled()
+    assert not tenfold.is_anomaly_enabled()
+
+
+def test_grad_of_no_inputs_is_refused():
+    x = tenfold.ones(1, requires_grad=True)
+    with pytest.raises(RuntimeError, match="`inputs` argument to `grad\\(\\)` cannot be empty"):
+        tenfold.autograd.grad(x * 2, [])

@@ -95,6 +95,7 @@ _LAZY = {
         "amp.settings": "is_autocast_enabled is_autocast_cpu_enabled is_autocast_cache_enabled set_autocast_cache_enabled "
         "get_autocast_dtype get_autocast_gpu_dtype get_autocast_cpu_dtype set_autocast_dtype set_autocast_gpu_dtype "
         "set_autocast_cpu_dtype clear_autocast_cache autocast_increment_nesting autocast_decrement_nesting",
+        "autograd.anomaly": "is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled",
         "checkpoint.serialization": "save load",
         "func": "vmap",
         "multiprocessing.mapped": "from_file",

@@ -30,6 +30,18 @@ def set_here(enabled: bool, check_nan: bool) -> None:
     ANOMALY.enabled, ANOMALY.check_nan = enabled, check_nan
 
 
+def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
+    """Switch anomaly detection of this thread on or off.
+
+    >>> from tenfold.autograd.anomaly import is_anomaly_enabled, set_anomaly_enabled
+    >>> set_anomaly_enabled(True)
+    >>> is_anomaly_enabled()
+    True
+    >>> set_anomaly_enabled(False)
+    """
+    set_here(enabled, check_nan)
+
+
 class set_detect_anomaly:  # noqa: N801 - PyTorch's name
     """Switch anomaly detection on or off, at once and until the end of the block when used as a context."""
 

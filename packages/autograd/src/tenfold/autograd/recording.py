@@ -92,6 +92,11 @@ def second_time(node: Node) -> RuntimeError:
 
 def modified(node: Node, name: str, tensor: Any, saved: int) -> RuntimeError:
     now = tensor._version
+    if getattr(tensor._storage, "detached", False):
+        return RuntimeError(
+            f"Trying to use a saved tensor that has been detached in-place, i.e. with .detach_(): {name!r} of "
+            f"{type(node).__name__}. This is not supported, please use out-of-place `.detach()` instead"
+        )
     return RuntimeError(
         f"one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{tensor.dtype} {list(tensor.shape)}], which is {name!r} of {type(node).__name__}, is at version {now}; "

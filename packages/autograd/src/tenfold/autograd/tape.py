@@ -241,7 +241,7 @@ def grad(
     """
     outs, ins = _as_tuple(outputs), _as_tuple(inputs)
     if not ins:
-        raise ValueError("grad requires non-empty inputs.")
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     if is_grads_batched:
         return _batched(outs, ins, _as_tuple(grad_outputs), create_graph, allow_unused, materialize_grads)
     if materialize_grads and allow_unused is False:

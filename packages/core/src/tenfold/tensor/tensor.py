@@ -280,7 +280,12 @@ class Tensor(TensorMethods):
             raise RuntimeError(f"data: incompatible tensor type: {value.layout} for a tensor of {self.layout}")
         if self._node is not None and self._node.is_leaf and not (value.is_floating_point() or value.is_complex()):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-        self._array, self._storage = value._array, value._storage
+        counted = 0 if self._storage is None or self._storage.inference else self._storage.version
+        given = value._storage
+        self._array, self._storage = value._array, given
+        if (counted or (given is not None and given.version)) and not getattr(given, "inference", False):
+            made = self._storage = Storage(self._array, value._key)  # it goes on counting from where it was, beside the other
+            made.version, made.guarded = counted, given is not None and given.guarded
         self._key = value._key if is_plain(type(self)) else OverrideKey(value._key.device)
         if self._node is not None and self._node.is_leaf:
             self._node._shape = value._array.shape  # that gradients will have from now on

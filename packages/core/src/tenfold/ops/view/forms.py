@@ -447,5 +447,18 @@ def detach_(input: Tensor) -> Tensor:
     """
     if input._base is not None:
         raise RuntimeError("Can't detach views in-place. Use detach() instead")
+    if input._node is not None and not input._node.is_leaf:
+        _leave_memory(input)
     input._node = None
     return input
+
+
+def _leave_memory(input: Tensor) -> None:
+    """Give the tensor a version that no node has saved: what saved it as an argument would find it at no place of the graph."""
+    before = input._storage
+    if getattr(before, "inference", False):
+        return
+    input._storage = None
+    made = input.untyped_storage()
+    made.version, made.detached = (1 if before is None else before.version + 1), True
+    made.guarded = before is not None and before.guarded
