@@ -344,6 +344,11 @@ def test_versions_go_on_when_the_data_are_replaced():
     fresh.add_(1)
     assert (fresh._version, x._version) == (1, 2)
     assert x.tolist() == fresh.tolist() == [3.0] * 3
+    with tenfold.inference_mode():
+        made = tenfold.ones(3)
+    for before in (tenfold.zeros(3), fresh):
+        before.data = made
+        assert before.tolist() == [1.0] * 3
 
 
 def test_anomaly_detection_is_asked_for_by_name():

@@ -40,6 +40,7 @@ uint8: _dtype
 from tenfold.amp import GradScaler as GradScaler, _amp_foreach_non_finite_check_and_unscale_ as _amp_foreach_non_finite_check_and_unscale_, _amp_update_scale_ as _amp_update_scale_, autocast as autocast
 from tenfold.amp.autocast import is_autocast_available as is_autocast_available, set_autocast_cpu_enabled as set_autocast_cpu_enabled, set_autocast_enabled as set_autocast_enabled
 from tenfold.amp.settings import autocast_decrement_nesting as autocast_decrement_nesting, autocast_increment_nesting as autocast_increment_nesting, clear_autocast_cache as clear_autocast_cache, get_autocast_cpu_dtype as get_autocast_cpu_dtype, get_autocast_dtype as get_autocast_dtype, get_autocast_gpu_dtype as get_autocast_gpu_dtype, is_autocast_cache_enabled as is_autocast_cache_enabled, is_autocast_cpu_enabled as is_autocast_cpu_enabled, is_autocast_enabled as is_autocast_enabled, set_autocast_cache_enabled as set_autocast_cache_enabled, set_autocast_cpu_dtype as set_autocast_cpu_dtype, set_autocast_dtype as set_autocast_dtype, set_autocast_gpu_dtype as set_autocast_gpu_dtype
+from tenfold.autograd.anomaly import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled, is_anomaly_enabled as is_anomaly_enabled, set_anomaly_enabled as set_anomaly_enabled
 from tenfold.checkpoint.serialization import load as load, save as save
 from tenfold.func import vmap as vmap
 from tenfold.multiprocessing.mapped import from_file as from_file

@@ -283,7 +283,7 @@ class Tensor(TensorMethods):
         counted = 0 if self._storage is None or self._storage.inference else self._storage.version
         given = value._storage
         self._array, self._storage = value._array, given
-        if (counted or (given is not None and given.version)) and not getattr(given, "inference", False):
+        if not getattr(given, "inference", False) and (counted or (given is not None and given.version)):
             made = self._storage = Storage(self._array, value._key)  # it goes on counting from where it was, beside the other
             made.version, made.guarded = counted, given is not None and given.guarded
         self._key = value._key if is_plain(type(self)) else OverrideKey(value._key.device)
