@@ -64,7 +64,9 @@ def _in_the_arguments_format(function: Kernel, count: int) -> Kernel:
 
 def _ordered(x: Any, order: tuple[int, ...]) -> Any:
     """The array with its dimensions in this order in memory."""
-    return np.ascontiguousarray(x.transpose(order)).transpose(np.argsort(order))
+    laid = np.empty([x.shape[d] for d in order], x.dtype)  # new, so that sizes of 1 have the strides of this order too
+    laid[...] = x.transpose(order)
+    return laid.transpose(np.argsort(order))
 
 
 def _widened(function: Callable[..., Any], args: tuple[Any, ...], rounded: int) -> Any:

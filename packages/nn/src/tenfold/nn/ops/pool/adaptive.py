@@ -85,7 +85,9 @@ def adaptive_max_pool(input: Tensor, output_size: Sizes) -> tuple[Tensor, Tensor
 def _sizes(name: str, n: int, input: Tensor, output_size: Any) -> Sizes:
     require_floating(name, input)
     shape = input._array.shape
-    if len(shape) not in (n + 1, n + 2) or 0 in shape[-n:]:
+    # All but the first size for maxima and for means over volumes, which leaves out the channels where there is no batch.
+    sized = shape[1:] if "max" in name or n == 3 else shape[-n:]
+    if len(shape) not in (n + 1, n + 2) or 0 in sized:
         raise RuntimeError(
             f"{name}(): Expected {n + 1}D or {n + 2}D tensor with non-zero size for non-batch dimensions, but got {list(shape)}"
         )

@@ -25,29 +25,28 @@ def _starts(samples: Tensor, size: int, out: int, kernel: int) -> Tensor:
 def _pool(
     name: str, n: int, input: Tensor, kernel_size: Any, output_size: Any, output_ratio: Any, samples: Any
 ) -> tuple[Tensor, Tensor]:
-    kernel = per_dim(kernel_size, n, f"{name}: kernel_size")
     if output_size is None and output_ratio is None:
         raise ValueError(f"{name}: fractional pooling requires specifying either an output_size or an output_ratio")
     if input.dim() not in (n + 1, n + 2) or 0 in input.shape[-n - 1 :]:
         raise RuntimeError(
-            f"{name}: Expected {n + 1}D or {n + 2}D tensor with non-zero sizes for input, but got: {list(input.shape)}"
+            f"{name}: Expected input to have non-zero size for non-batch dimensions and {n + 1} or {n + 2} dimensions, but got "
+            f"{list(input.shape)}"
         )
-    for what, given in (("output_ratio", output_ratio), ("output_size", output_size)):
-        if isinstance(given, (tuple, list)) and len(given) != n:
-            raise ValueError(
-                f"{name} requires {what} to either be a single Int or tuple of Ints. Got {len(given)} for {n} dimensions."
-            )
+    if isinstance(output_ratio, (tuple, list)) and len(output_ratio) != n:
+        raise ValueError(f"{name} requires output_ratio to either be a single Int or tuple of Ints, got {output_ratio}.")
     sizes, lead = tuple(input.shape[-n:]), tuple(input.shape[:-n])
     if output_size is None:
         ratios = output_ratio if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * n
         output_size = [int(s * r) for s, r in zip(sizes, ratios, strict=True)]
-    outs = per_dim(output_size, n, f"{name}: output_size")
-    if any(o + k - 1 > s for o, k, s in zip(outs, kernel, sizes, strict=True)):
-        raise RuntimeError(f"{name}: output {outs} with kernel {kernel} is too large relative to input {list(sizes)}")
+    kernel, outs = _each(name, n, "kernel_size", kernel_size), _each(name, n, "output_size", output_size)
+    for what, o, k, s in zip(("time", "height", "width")[-n:], outs, kernel, sizes, strict=True):
+        if o + k - 1 > s:
+            raise RuntimeError(f"{name}: pool {what} {k} for an output of {o} is too large relative to input {what} {s}")
     if samples is None:
         samples = tf.rand(*(lead if len(lead) == 2 else (1, *lead)), n, dtype=input.dtype, device=input.device)
+    samples = _checked_samples(samples, input, n)
     P = prod(lead)
-    samples = samples.reshape(-1, n)[:P] if len(lead) == 1 else samples.reshape(P, n)  # of a batch, for what is none, the first
+    samples = samples[: prod(lead[:-1])].reshape(P, n)  # of a longer batch, the first
     index = tf.zeros(P, 1, 1, dtype=tf.int64, device=input.device)
     for axis, (size, out, k) in enumerate(zip(sizes, outs, kernel, strict=True)):
         # Of two dimensions the last one has the first random number, of three the first one has it.
@@ -58,6 +57,31 @@ def _pool(
         index = joined.reshape(P, taps * k, places * out)
     values, best = _largest(input.reshape(P, prod(sizes)), index)
     return values.reshape(*lead, *outs), best.reshape(*lead, *outs)
+
+
+def _each(name: str, n: int, what: str, given: Any) -> tuple[int, ...]:
+    """One integer for each dimension; unlike other pools, these take no tuple of one."""
+    if isinstance(given, (tuple, list)) and len(given) != n:
+        raise RuntimeError(f"{name}: {what} must either be a single Int or tuple of {n} Ints, got {given}")
+    return per_dim(given, n, f"{name}: {what}")
+
+
+def _checked_samples(samples: Tensor, input: Tensor, n: int) -> Tensor:
+    """The random numbers of windows' places, (N, C, n)."""
+    batch, channels = (input.shape[0] if input.dim() == n + 2 else 1), input.shape[-n - 1]
+    if samples.dtype is not input.dtype:
+        raise RuntimeError(
+            f"Expect _random_samples to have the same dtype as input, got {samples.dtype.name} and {input.dtype.name}"
+        )
+    if samples.dim() != 3:
+        raise RuntimeError(f"Expect _random_samples to have 3 dimensions, got {samples.dim()}")
+    if samples.shape[0] < batch:
+        raise RuntimeError(f"Expect _random_samples.size(0) no less then input batch size, got {samples.shape[0]} and {batch}")
+    if samples.shape[1] != channels:
+        raise RuntimeError(f"Expect _random_samples.size(1) equals to input channel size, got {samples.shape[1]} and {channels}")
+    if samples.shape[2] != n:
+        raise RuntimeError(f"Expect _random_samples.size(2) equals to {n}; got {samples.shape[2]}.")
+    return samples
 
 
 def _largest(rows: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:

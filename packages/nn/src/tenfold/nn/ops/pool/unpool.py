@@ -37,7 +37,9 @@ def _unpool(
         raise RuntimeError(f"{name}: Found an invalid max index: {int(indices.max())} (output size is {list(sizes)})")
     rows = prod(lead), prod(input.shape[-n:])
     zeros = tf.zeros(rows[0], prod(sizes), dtype=input.dtype, device=input.device)
-    return zeros.scatter(1, indices.reshape(rows), input.reshape(rows)).reshape(*lead, *sizes)
+    result = zeros.scatter(1, indices.reshape(rows), input.reshape(rows)).reshape(*lead, *sizes)
+    lies_last = n == 2 and input.dim() == 4 and not input.is_contiguous() and input.is_contiguous(memory_format=tf.channels_last)
+    return result.contiguous(memory_format=tf.channels_last) if lies_last else result
 
 
 def _unpooled_sizes(name: str, usual: list[int], stride: Sizes, output_size: Any) -> Sizes:

@@ -157,7 +157,10 @@ def _steps(
         )
     for what, values in (("kernel size", kernel), ("stride", steps), ("dilation", gaps)):
         if min(values) <= 0:
-            raise RuntimeError(f"{name}: {what} should be greater than zero, but got {values}")
+            if what == "stride" and 0 in values and name != "max_pool1d":
+                raise RuntimeError(f"{name}: stride should not be zero, but got {values}")
+            must = "must" if name == "max_pool1d" else "should"
+            raise RuntimeError(f"{name}: {what} {must} be greater than zero, but got {values}")
     if any(p < 0 or p > ((k - 1) * d + 1) // 2 for p, k, d in zip(pads, kernel, gaps, strict=True)):
         raise RuntimeError(
             f"{name}: pad should be at most half of effective kernel size, but got pad={pads}, "
@@ -181,6 +184,10 @@ def _max(name: str, n: int, input: Tensor, kernel: Any, stride: Any, padding: An
     sizes = _steps(name, n, input, kernel, stride, padding, dilation)
     _check_outputs(name, input, *sizes, ceil)
     result = max_pool(input, *sizes, ceil)
+    if n == 3 and input.dim() == 4 and not input.is_contiguous():  # what a batch of one tells of how it lies in memory
+        last = tf.channels_last_3d
+        if input.unsqueeze(0).is_contiguous(memory_format=last):
+            result = tuple(r.unsqueeze(0).contiguous(memory_format=last).squeeze(0) for r in result)
     return tuple(result) if both else result[0]
 
 

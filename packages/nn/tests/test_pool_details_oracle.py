@@ -1,0 +1,95 @@
+"""What pools refuse, and how their results lie in memory, against PyTorch's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import tenfold
+
+torch = pytest.importorskip("torch")
+Call = Callable[[Any, Any], Any]
+NAMES = [f"{kind}_pool{n}d" for kind in ("max", "avg") for n in (1, 2, 3)]
+ADAPTIVE = [f"adaptive_{name}" for name in NAMES]
+
+
+def fractional(**given: Any) -> Call:
+    n = given.pop("n", 2)
+    shape, samples = given.pop("input", (1, 2, *[7] * n)), given.pop("samples", (1, 2, n))
+
+    def call(lib: Any, F: Any) -> Any:
+        drawn = lib.full(samples, 0.5, dtype=getattr(lib, given.get("dtype", "float32")))
+        pool = getattr(F, f"fractional_max_pool{n}d")
+        return pool(lib.ones(shape), given.get("kernel", 2), given.get("out", 3), _random_samples=drawn)
+
+    return call
+
+
+def without_stride(name: str) -> Call:
+    return lambda lib, F: getattr(F, name)(lib.ones(1, 2, *[4] * int(name[-2])), 2, 0)
+
+
+def without_channels(name: str) -> Call:
+    return lambda lib, F: getattr(F, name)(lib.ones(1, 0, *[4] * int(name[-2])), 2)
+
+
+REFUSED: list[tuple[Call, str]] = [
+    *[(fractional(kernel=k), "kernel_size must either") for k in ((), (1,), (2, 2, 2))],
+    *[(fractional(n=3, kernel=k), "kernel_size must either") for k in ((), (1,), (2, 2))],
+    *[(fractional(out=o), "output_size must either") for o in ((), (3,), (3, 3, 3))],
+    (fractional(out=(9, 3)), "too large relative to input height"),
+    (fractional(out=(3, 9)), "too large relative to input width"),
+    (fractional(n=3, out=(9, 3, 3)), "too large relative to input time"),
+    (fractional(input=(1, 0, 7, 7)), "Expected input to have non-zero size for non-batch dimensions"),
+    (fractional(samples=(0, 2, 2)), r"Expect _random_samples.size\(0\)"),
+    (fractional(samples=(1, 1, 2)), r"Expect _random_samples.size\(1\)"),
+    (fractional(samples=(1, 2, 1)), r"Expect _random_samples.size\(2\)"),
+    (fractional(samples=(2, 2)), "Expect _random_samples to have 3 dimensions"),
+    (fractional(dtype="float64"), "Expect _random_samples to have the same dtype"),
+    *[(without_stride(name), "stride (should not be|must be greater than) zero") for name in NAMES],
+    *[(without_channels(name), "Expected") for name in ADAPTIVE if "max" in name or "3d" in name],
+]
+
+
+@pytest.mark.parametrize(("call", "words"), REFUSED)
+def test_refusals_have_pytorchs_type_and_words(call: Call, words: str) -> None:
+    for lib in (torch, tenfold):
+        with pytest.raises(RuntimeError, match=words):
+            call(lib, lib.nn.functional)
+
+
+@pytest.mark.parametrize("name", ADAPTIVE)
+def test_empty_batches_pass(name: str) -> None:
+    for lead in ((0, 2), (0,)):
+        shape = (*lead, *[4] * int(name[-2]))
+        sizes = [tuple(getattr(lib.nn.functional, name)(lib.ones(shape), 2).shape) for lib in (torch, tenfold)]
+        assert sizes[0] == sizes[1]
+
+
+def planes(lib: Any, *shape: int) -> Any:
+    x = lib.arange(2.0 * 3 * 6**3)[: torch.Size(shape).numel()].reshape(shape)
+    return x.to(memory_format=lib.channels_last if len(shape) == 4 else lib.channels_last_3d)
+
+
+LAYOUTS: list[Call] = [
+    lambda lib, F: F.adaptive_avg_pool2d(planes(lib, 2, 3, 6, 6), 1),
+    lambda lib, F: F.adaptive_avg_pool2d(planes(lib, 2, 3, 6, 6), 2),
+    lambda lib, F: F.adaptive_max_pool2d(planes(lib, 2, 3, 6, 6), 1),
+    lambda lib, F: F.max_pool3d(planes(lib, 2, 3, 6, 6, 6), 2),
+    lambda lib, F: F.max_pool3d(planes(lib, 1, 3, 6, 6, 6).squeeze(0), 2),
+    lambda lib, F: F.max_pool3d(planes(lib, 1, 3, 6, 6, 6).squeeze(0), 2, return_indices=True)[1],
+    lambda lib, F: F.max_unpool2d(*F.max_pool2d(planes(lib, 2, 3, 6, 6), 2, return_indices=True), 2),
+    lambda lib, F: F.max_unpool2d(*F.max_pool2d(planes(lib, 2, 3, 6, 6).contiguous(), 2, return_indices=True), 2),
+]
+
+
+@pytest.mark.parametrize("call", LAYOUTS)
+def test_results_lie_in_memory_as_pytorchs(call: Call) -> None:
+    ours, theirs = (call(lib, lib.nn.functional) for lib in (tenfold, torch))
+    if theirs.dim() == 4 and theirs.shape[0] > 1:  # the stride of a batch of one says nothing
+        assert ours.stride() == theirs.stride()
+    else:
+        assert ours.stride()[1:] == theirs.stride()[1:]
+    assert ours.tolist() == theirs.tolist()
