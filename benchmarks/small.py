@@ -85,15 +85,15 @@ def main() -> int:
     options = parser.parse_args()
     torch.set_num_threads(1)
     rows = []
-    print(f"{'case':28s} {'tenfold us':>11s} {'torch us':>9s} {'ratio':>6s}   spread")
+    print(f"{'case':28s} {'tenfold us':>11s} {'torch us':>9s} {'ratio':>6s}   spread        bar")
     for cases in (operators, trained):
         for (name, ours), (_, theirs) in zip(cases(tenfold), cases(torch), strict=True):
             if options.only in name:
                 row = compare(name, ours, theirs, options.turns)
                 rows.append(row)
                 low, high = row["spread"]
-                text = f"{name:28s} {row['tenfold_us']:11.2f} {row['torch_us']:9.2f} {row['ratio']:6.2f}   {low:.2f}-{high:.2f}"
-                print(text, flush=True)
+                figures = f"{row['tenfold_us']:11.2f} {row['torch_us']:9.2f} {row['ratio']:6.2f}   {low:.2f}-{high:.2f}"
+                print(f"{name:28s} {figures}   {BAR:6.2f}{'  above' if row['ratio'] > BAR else ''}", flush=True)
     print(f"worst {max(r['ratio'] for r in rows):.2f} (bar {BAR})")
     if options.json:
         options.json.write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1) + "\n")

@@ -187,7 +187,8 @@ def _max(name: str, n: int, input: Tensor, kernel: Any, stride: Any, padding: An
     if n == 3 and input.dim() == 4 and not input.is_contiguous():  # what a batch of one tells of how it lies in memory
         last = tf.channels_last_3d
         if input.unsqueeze(0).is_contiguous(memory_format=last):
-            result = tuple(r.unsqueeze(0).contiguous(memory_format=last).squeeze(0) for r in result)
+            values, indices = (r.unsqueeze(0).contiguous(memory_format=last).squeeze(0) for r in result)
+            result = values, indices
     return tuple(result) if both else result[0]
 
 
