@@ -74,7 +74,8 @@ class AutoAugment(_Augmentation):
         self.policy = policy
         self.policies = POLICIES[policy.value]
 
-    def _augmentation_space(self, num_bins: int, image_size: tuple[int, int]) -> Space:
+    @staticmethod
+    def _augmentation_space(num_bins: int, image_size: tuple[int, int]) -> Space:
         moves = geometric(num_bins, 0.3, SHIFT * image_size[1], SHIFT * image_size[0], 30.0)
         return {**moves, **enhancing(num_bins, 0.9), **toning(num_bins, 8, 4), "Invert": NONE}
 
@@ -115,7 +116,8 @@ class RandAugment(_Augmentation):
         self.magnitude = magnitude
         self.num_magnitude_bins = num_magnitude_bins
 
-    def _augmentation_space(self, num_bins: int, image_size: tuple[int, int]) -> Space:
+    @staticmethod
+    def _augmentation_space(num_bins: int, image_size: tuple[int, int]) -> Space:
         moves = geometric(num_bins, 0.3, SHIFT * image_size[1], SHIFT * image_size[0], 30.0)
         return {"Identity": NONE, **moves, **enhancing(num_bins, 0.9), **toning(num_bins, 8, 4)}
 
@@ -146,7 +148,8 @@ class TrivialAugmentWide(_Augmentation):
         super().__init__(interpolation, fill, "num_magnitude_bins", "interpolation")
         self.num_magnitude_bins = num_magnitude_bins
 
-    def _augmentation_space(self, num_bins: int) -> Space:
+    @staticmethod
+    def _augmentation_space(num_bins: int) -> Space:
         moves = geometric(num_bins, 0.99, 32.0, 32.0, 135.0)
         return {"Identity": NONE, **moves, **enhancing(num_bins, 0.99), **toning(num_bins, 8, 6)}
 
@@ -186,10 +189,11 @@ class AugMix(_Augmentation):
         self.severity, self.mixture_width, self.chain_depth = severity, mixture_width, chain_depth
         self.alpha, self.all_ops = alpha, all_ops
 
-    def _augmentation_space(self, num_bins: int, image_size: tuple[int, int]) -> Space:
+    @staticmethod
+    def _augmentation_space(num_bins: int, image_size: tuple[int, int], all_ops: bool = True) -> Space:
         moves = geometric(num_bins, 0.3, image_size[1] / 3.0, image_size[0] / 3.0, 30.0)
         space = {**moves, **toning(num_bins, 4, 4)}
-        return {**space, **enhancing(num_bins, 0.9)} if self.all_ops else space
+        return {**space, **enhancing(num_bins, 0.9)} if all_ops else space
 
     def _chain(self, img: Tensor, space: Space, fill: Any) -> Tensor:
         depth = self.chain_depth if self.chain_depth > 0 else int(tenfold.randint(1, 4, (1,)).item())
@@ -206,7 +210,7 @@ class AugMix(_Augmentation):
         _, height, width = get_dimensions(img)
         pixels = img if isinstance(img, Tensor) else pil_to_tensor(img)
         fill = fill_of(self.fill, pixels)
-        space = self._augmentation_space(self.STRONGEST, (height, width))
+        space = self._augmentation_space(self.STRONGEST, (height, width), self.all_ops)
         batch = pixels.view([1] * max(4 - pixels.ndim, 0) + list(pixels.shape))
         count = batch.shape[0]
         ones = [count] + [1] * (batch.ndim - 1)

@@ -135,13 +135,7 @@ class RandomResizedCrop(nn.Module):
     def get_params(img: Picture, scale: Sequence[float], ratio: Sequence[float]) -> tuple[int, int, int, int]:
         """Draw the upper left corner, height and width."""
         _, height, width = get_dimensions(img)
-        for _ in range(10):
-            area = height * width * draws.uniform(scale[0], scale[1])
-            shape = draws.log_uniform((ratio[0], ratio[1]))
-            w, h = round(math.sqrt(area * shape)), round(math.sqrt(area / shape))
-            if 0 < w <= width and 0 < h <= height:
-                return draws.below(height - h + 1), draws.below(width - w + 1), h, w
-        return _largest_middle(height, width, ratio)
+        return random_part(height, width, scale, ratio)
 
     def forward(self, img: Picture) -> Picture:
         return geometry.resized_crop(
@@ -152,6 +146,17 @@ class RandomResizedCrop(nn.Module):
         scale, ratio = (tuple(round(value, 4) for value in bounds) for bounds in (self.scale, self.ratio))
         method = f"interpolation={self.interpolation.value}, antialias={self.antialias}"
         return f"{type(self).__name__}(size={self.size}, scale={scale}, ratio={ratio}, {method})"
+
+
+def random_part(height: int, width: int, scale: Sequence[float], ratio: Sequence[float]) -> tuple[int, int, int, int]:
+    """Draw the top, left, height and width of a part with a share of the area in ``scale`` and a shape in ``ratio``."""
+    for _ in range(10):
+        area = height * width * draws.uniform(scale[0], scale[1])
+        shape = draws.log_uniform((ratio[0], ratio[1]))
+        w, h = round(math.sqrt(area * shape)), round(math.sqrt(area / shape))
+        if 0 < w <= width and 0 < h <= height:
+            return draws.below(height - h + 1), draws.below(width - w + 1), h, w
+    return _largest_middle(height, width, ratio)
 
 
 def _largest_middle(height: int, width: int, ratio: Sequence[float]) -> tuple[int, int, int, int]:

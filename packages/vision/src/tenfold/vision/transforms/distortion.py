@@ -45,9 +45,31 @@ def perspective(
     Raises:
         ValueError: there are not four points each.
     """
+    return projected(img, perspective_coefficients(startpoints, endpoints), interpolation, fill)
+
+
+def coefficients_of(startpoints: Points | None, endpoints: Points | None, coefficients: Sequence[float] | None) -> list[float]:
+    """The eight numbers of the map, given as themselves or by the points.
+
+    Raises:
+        ValueError: both or neither, or not eight.
+    """
+    points_given = startpoints is not None and endpoints is not None
+    if points_given == (coefficients is not None):
+        raise ValueError("perspective: either the startpoints/endpoints or the coefficients must have values, and not both")
+    if coefficients is None:
+        return perspective_coefficients(startpoints, endpoints)  # type: ignore[arg-type]
+    if len(coefficients) != 8:
+        raise ValueError(f"perspective: coefficients should have 8 float values, got {len(coefficients)}")
+    return [float(value) for value in coefficients]
+
+
+def projected(
+    img: Picture, coefficients: list[float], interpolation: Mode = InterpolationMode.BILINEAR, fill: Any = None
+) -> Picture:
+    """The picture whose pixels are read where the map of these coefficients leads."""
     require_picture("perspective", img)
     mode = interpolation_mode("perspective", interpolation)
-    coefficients = perspective_coefficients(startpoints, endpoints)
     if not isinstance(img, Tensor):
         from PIL import Image
 
@@ -97,12 +119,14 @@ def elastic_transform(
         )
     pixels = img if isinstance(img, Tensor) else pil_to_tensor(img)
     size = (height, width)
-    moved = displacement.to(device=pixels.device, dtype=as_float_batch(pixels).dtype)[0] + _identity(size, as_float_batch(pixels))
+    moved = displacement.to(device=pixels.device, dtype=as_float_batch(pixels).dtype)[0] + identity_grid(
+        size, as_float_batch(pixels)
+    )
     result = sample_at(pixels, _pixels(moved.reshape(-1, 2).unbind(-1), size), size, mode, fill)
     return result if isinstance(img, Tensor) else to_pil_image(result, img.mode)
 
 
-def _identity(size: tuple[int, int], like: Tensor) -> Tensor:
+def identity_grid(size: tuple[int, int], like: Tensor) -> Tensor:
     """The centres of pixels, from -1 to 1: (H, W, 2)."""
     sides = [tenfold.linspace((1 - n) / n, (n - 1) / n, n, dtype=like.dtype, device=like.device) for n in size]
     y, x = tenfold.meshgrid(*sides, indexing="ij")

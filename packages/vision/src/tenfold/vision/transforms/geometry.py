@@ -31,11 +31,13 @@ def resize(
     interpolation: Mode = InterpolationMode.BILINEAR,
     max_size: int | None = None,
     antialias: bool | None = True,
+    *,
+    in_bytes: bool = False,
 ) -> Picture:
     """Resize to (height, width), or, given one number, the shorter edge to it, keeping the aspect ratio.
 
     ``max_size`` bounds the longer edge. Bytes are rounded. ``antialias`` applies to bilinear and bicubic tensors; Pillow
-    always antialiases these.
+    always antialiases these. ``in_bytes`` computes with bytes throughout, as Pillow does, and not through floats.
 
     Raises:
         TypeError: ``img`` or ``interpolation`` is of another type.
@@ -44,15 +46,20 @@ def resize(
     require_picture("resize", img)
     mode = interpolation_mode("resize", interpolation)
     _, height, width = get_dimensions(img)
-    new_height, new_width = _output_size(height, width, size, max_size)
+    new_height, new_width = output_size(height, width, size, max_size)
     if (new_height, new_width) == (height, width):
         return img
     if not isinstance(img, Tensor):
         return img.resize((new_width, new_height), PILLOW_CODES[mode])
-    return _resize_tensor(img, (new_height, new_width), mode, bool(antialias))
+    return _resize_tensor(img, (new_height, new_width), mode, bool(antialias), in_bytes)
 
 
-def _output_size(height: int, width: int, size: int | Sequence[int] | None, max_size: int | None) -> tuple[int, int]:
+def output_size(height: int, width: int, size: int | Sequence[int] | None, max_size: int | None) -> tuple[int, int]:
+    """The height and width that `resize` gives a picture of these.
+
+    Raises:
+        ValueError: ``max_size`` together with two sizes, not larger than the size, or missing without a size.
+    """
     if size is not None and not isinstance(size, int):
         if len(size) == 2:
             if max_size is not None:
@@ -74,13 +81,14 @@ def _output_size(height: int, width: int, size: int | Sequence[int] | None, max_
     return (new_long, new_short) if width <= height else (new_short, new_long)
 
 
-def _resize_tensor(img: Tensor, size: tuple[int, int], mode: InterpolationMode, antialias: bool) -> Tensor:
+def _resize_tensor(img: Tensor, size: tuple[int, int], mode: InterpolationMode, antialias: bool, in_bytes: bool) -> Tensor:
     from tenfold.nn.functional import interpolate  # images alone do without nn
 
     if mode.value not in TENSOR_MODES:
         raise ValueError(f"resize: interpolation {mode.value} is for PIL images only; tensors take {', '.join(TENSOR_MODES)}")
     smooth = mode.value in ("bilinear", "bicubic")
-    batch = as_float_batch(img)
+    whole = in_bytes and smooth and img.dtype == tenfold.uint8
+    batch = img.reshape(-1, get_dimensions(img)[0], *img.shape[-2:]) if whole else as_float_batch(img)
     result = interpolate(
         batch, size=list(size), mode=mode.value, align_corners=False if smooth else None, antialias=antialias and smooth
     )
@@ -195,7 +203,7 @@ def pad(img: Picture, padding: int | Sequence[int], fill: Any = 0, padding_mode:
     require_picture("pad", img)
     if padding_mode not in PADDING_MODES:
         raise ValueError(f"pad: padding_mode should be one of {', '.join(PADDING_MODES)}, got {padding_mode!r}")
-    left, top, right, bottom = _borders(padding)
+    left, top, right, bottom = borders_of(padding)
     if not isinstance(img, Tensor):
         return _pad_pil(img, (left, top, right, bottom), fill, padding_mode)
     if padding_mode == "constant":
@@ -205,7 +213,8 @@ def pad(img: Picture, padding: int | Sequence[int], fill: Any = 0, padding_mode:
     return img[..., rows[:, None], columns[None, :]]
 
 
-def _borders(padding: int | Sequence[int]) -> tuple[int, int, int, int]:
+def borders_of(padding: int | Sequence[int]) -> tuple[int, int, int, int]:
+    """Left, top, right and bottom border, from one number for all, one for each axis, or all four."""
     if isinstance(padding, int):
         return padding, padding, padding, padding
     if not isinstance(padding, Sequence):

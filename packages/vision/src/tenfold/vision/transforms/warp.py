@@ -57,10 +57,7 @@ def affine(
         raise ValueError(f"affine: translate should be a sequence of length 2, got {translate!r}")
     if scale <= 0.0:
         raise ValueError(f"affine: Argument scale should be positive, got {scale}")
-    shears = [float(shear), 0.0] if isinstance(shear, int | float) else [float(value) for value in shear]
-    shears = shears * 2 if len(shears) == 1 else shears
-    if len(shears) != 2:
-        raise ValueError(f"affine: Shear should be a number or a sequence containing two values, got {shear!r}")
+    shears = shear_pair(shear)
     _, height, width = get_dimensions(img)
     if not isinstance(img, Tensor):
         middle = list(center) if center is not None else [width * 0.5, height * 0.5]
@@ -69,6 +66,19 @@ def affine(
     shift = [float(value) for value in translate]
     matrix = inverse_affine_matrix(_from_middle(center, width, height), angle, shift, scale, shears)
     return _sample(img, matrix, (height, width), mode, fill)
+
+
+def shear_pair(shear: float | Sequence[float]) -> list[float]:
+    """Degrees along x and y, from one number for x or a sequence of one for both or two.
+
+    Raises:
+        ValueError: there are neither one nor two.
+    """
+    shears = [float(shear), 0.0] if isinstance(shear, int | float) else [float(value) for value in shear]
+    shears = shears * 2 if len(shears) == 1 else shears
+    if len(shears) != 2:
+        raise ValueError(f"affine: Shear should be a number or a sequence containing two values, got {shear!r}")
+    return shears
 
 
 def rotate(
@@ -93,7 +103,7 @@ def rotate(
         return img.rotate(angle, PILLOW_CODES[mode], expand, center, fillcolor=_pil_fill(img, 0 if fill is None else fill))
     _, height, width = get_dimensions(img)
     matrix = inverse_affine_matrix(_from_middle(center, width, height), -angle, [0.0, 0.0], 1.0, [0.0, 0.0])
-    size = _expanded_size(matrix, height, width) if expand else (height, width)
+    size = expanded_size(matrix, height, width) if expand else (height, width)
     return _sample(img, matrix, size, mode, fill)
 
 
@@ -109,7 +119,7 @@ def _transform_pil(img: Any, matrix: Matrix, mode: InterpolationMode, fill: Any)
     )
 
 
-def _expanded_size(matrix: Matrix, height: int, width: int) -> tuple[int, int]:
+def expanded_size(matrix: Matrix, height: int, width: int) -> tuple[int, int]:
     """The height and width of the box around the rotated picture, by its corners."""
     half = tenfold.tensor([0.5 * width, 0.5 * height])
     signs = tenfold.tensor([[-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [1.0, -1.0]])
