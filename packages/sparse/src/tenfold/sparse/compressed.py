@@ -8,8 +8,8 @@ from typing import Any
 import tenfold
 from tenfold import Tensor
 from tenfold.sparse.coo import SparseTensor
+from tenfold.sparse.scalars import Scalars
 from tenfold.sparse.table import answer_compressed
-from tenfold.tensor.holding import Holding
 from tenfold.tensor.layouts import layout_name
 
 BY_ROW = (tenfold.sparse_csr, tenfold.sparse_bsr)
@@ -17,7 +17,7 @@ BLOCKS = (tenfold.sparse_bsr, tenfold.sparse_bsc)
 LAYOUTS = (tenfold.sparse_csr, tenfold.sparse_csc, tenfold.sparse_bsr, tenfold.sparse_bsc)
 
 
-class CompressedTensor(Holding):
+class CompressedTensor(Scalars):
     """Matrices by compressed rows (or columns): where each row's elements start, their columns, their values.
 
     `starts` (*, rows + 1), `places` (*, nnz), `values` (*, nnz, *block, *dense sizes). What autograd records, it records of
@@ -40,6 +40,12 @@ class CompressedTensor(Holding):
         made._starts, made._places, made._held, made.layout = starts, places, held, layout
         made.is_sparse_csr = layout is tenfold.sparse_csr
         return made
+
+    def become(self, other: CompressedTensor) -> CompressedTensor:
+        """Take the sizes and the elements of another tensor, which is of the same layout and dtype."""
+        self._array, self._storage = other._array, other._storage
+        self._starts, self._places, self._held = other._starts, other._places, other._held
+        return self
 
     def with_values(self, held: Tensor) -> CompressedTensor:
         """The tensor with other values at the same places."""

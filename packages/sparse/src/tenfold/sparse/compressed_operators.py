@@ -39,6 +39,31 @@ for _name in f"{LINEAR} {CONVERSIONS} {ZERO_KEEPING}".split():
     COMPRESSED[_name] = _of_values(_name)
 
 
+@knows("zero")
+def zero(input: Any) -> Any:
+    """Zeros at the same places."""
+    return input.with_values(tenfold.zeros_like(input._held))
+
+
+@knows("ones_like")
+def ones_like(input: Any, **kwargs: Any) -> Any:
+    """Ones at the same places."""
+    return input.with_values(tenfold.ones_like(input._held, **kwargs))
+
+
+@knows("fill")
+def fill(input: Any, value: Any) -> Any:
+    """A number at the same places."""
+    return input.with_values(tenfold.full_like(input._held, value))
+
+
+@knows("normal_")
+def normal_(input: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
+    """Random numbers at the same places, in place."""
+    input._held.normal_(mean, std, generator=generator)
+    return input
+
+
 @knows("mul", "multiply")
 def mul(input: Any, other: Any) -> Any:
     """Product: with a number by the values, else in coordinates."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any, Self
+from typing import Any
 
 import tenfold
 from tenfold import Tensor
@@ -96,11 +96,6 @@ class SparseTensor(Resizable):
         at = tenfold.stack(tenfold.unravel_index(order, sizes)) if sizes else self._at[:, : len(order)]
         return SparseTensor.of(at, held, self.shape, coalesced=True)
 
-    def detach_(self) -> Self:
-        """Taken out of the graph, in place."""
-        self._held.detach_()
-        return self
-
     def to_dense(self, dtype: Any = None, *, masked_grad: bool | None = None) -> Tensor:
         """The strided tensor with the same elements."""
         n = self.sparse_dim()
@@ -167,40 +162,8 @@ class SparseTensor(Resizable):
             found = found.select(0, i) if isinstance(found, SparseTensor) else found[i]
         return found
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        raise TypeError("Cannot assign to a sparse tensor: make one of other indices and values, or call .to_dense()")
-
     def __len__(self) -> int:
         return int(self.shape[0])
-
-    def item(self) -> Any:
-        """The only element, as a number."""
-        return self._only().item()
-
-    def is_nonzero(self) -> bool:
-        """Whether the only element is not zero."""
-        return bool(self._only())
-
-    def _only(self) -> Tensor:
-        n = self.numel()
-        if n != 1:
-            raise RuntimeError(f"Boolean value of Tensor with {'no values' if n == 0 else 'more than one value'} is ambiguous")
-        return self.detach().to_dense()
-
-    def __bool__(self) -> bool:
-        return self.is_nonzero()
-
-    def __float__(self) -> float:
-        return float(self.item())
-
-    def __int__(self) -> int:
-        return int(self.item())
-
-    def __complex__(self) -> complex:
-        return complex(self.item())
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        return self.numpy()
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
         """The legacy type's name, or the tensor in another dtype."""

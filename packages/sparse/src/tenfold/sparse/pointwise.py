@@ -17,7 +17,7 @@ LINEAR = "neg negative positive clone detach contiguous real imag conj"
 # f(0) = 0 alone: the values of equal coordinates have to be summed first
 ZERO_KEEPING = (
     "abs absolute sin sinh tan tanh asin arcsin asinh arcsinh atan arctan atanh arctanh sqrt square ceil floor round trunc fix "
-    "sgn sign relu expm1 log1p erf erfinv deg2rad rad2deg isnan isinf isposinf isneginf frac"
+    "sgn sign relu expm1 log1p erf erfinv deg2rad rad2deg isnan isinf isposinf isneginf frac signbit angle"
 )
 CONVERSIONS = "to float double half bfloat16 int long short char byte bool cpu cuda type_as"
 

@@ -96,6 +96,13 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
     return (input if beta == 1 else input * beta) + (product if alpha == 1 else product * alpha)
 
 
+@knows("addmv")
+def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta * input + alpha * mat @ vec."""
+    product = mv(mat, vec)
+    return (input if beta == 1 else input * beta) + (product if alpha == 1 else product * alpha)
+
+
 @knows("dot")
 def dot(input: Any, tensor: Any) -> Any:
     """The sum of products of two vectors."""

@@ -9,10 +9,10 @@ from typing import Any, Self
 import tenfold
 from tenfold import Tensor
 from tenfold.dispatch.services import SERVICES
-from tenfold.tensor.holding import Holding
+from tenfold.sparse.scalars import Scalars
 
 
-class Resizable(Holding):
+class Resizable(Scalars):
     """A tensor of coordinates whose sizes and number of dimensions may be changed."""
 
     _at: Tensor  # (sparse_dim, nnz), int64

@@ -72,20 +72,34 @@ def answer_compressed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     """The result of an operator some of whose arguments are compressed: by a function of their own, or in coordinates."""
     operator = getattr(func, "op", None)
     name = operator.name if operator is not None else getattr(func, "__name__", str(func))
-    if name in COMPRESSED:
-        return COMPRESSED[name](*args, **kwargs)
-    if operator is None and is_attribute(func):
-        return func(*args, **kwargs)
     base = operator.inplace_of.name if operator is not None and operator.inplace_of is not None else None
+    if name not in COMPRESSED and operator is None and is_attribute(func):
+        return func(*args, **kwargs)
     first = args[0] if args else None
-    result = answer(func if base is None else operator.inplace_of.fn, *_in_coordinates(args, kwargs))  # type: ignore[union-attr]
-    result = _like(first, result)
-    if base is None:
+    out, others = kwargs.get("out"), {k: v for k, v in kwargs.items() if k != "out"}
+    known = COMPRESSED.get(name, COMPRESSED.get(base or name))
+    if known is not None:
+        result = known(*args, **others)
+    else:
+        plain = func if base is None else operator.inplace_of.fn  # type: ignore[union-attr]
+        result = _like(first, answer(plain, *_in_coordinates(args, others)))
+    if out is None and (base is None or name in COMPRESSED):
         return result
-    if not hasattr(first, "_starts"):
-        return first.copy_(result)  # type: ignore[union-attr]
-    first._starts, first._places, first._held = result._starts, result._places, result._held  # type: ignore[union-attr]
-    return first
+    return _written_compressed(first if out is None else out, result)
+
+
+def _written_compressed(target: Any, result: Any) -> Any:
+    """The result of an operator in the compressed or dense tensor that is to have it."""
+    if not tenfold.can_cast(result.dtype, target.dtype):
+        raise RuntimeError(
+            f"result type {type_name(result.dtype)} can't be cast to the desired output type {type_name(target.dtype)}"
+        )
+    if target.layout is tenfold.strided:
+        return target.copy_(result.to_dense())
+    if result.layout is tenfold.strided:
+        raise RuntimeError(f"a tensor of the layout {target.layout} cannot take a dense result; give a dense one as out=")
+    same = result.layout is target.layout
+    return target.become((result if same else result.to_sparse(layout=target.layout)).to(target.dtype))
 
 
 COMPRESSED: dict[str, Callable[..., Any]] = {}

@@ -1,0 +1,77 @@
+"""Operators of compressed layouts beside PyTorch's: values, `out=`, in-place forms, what is refused."""
+
+import pytest
+
+import tenfold
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.filterwarnings("ignore:.*(Sparse|sparse).*:UserWarning")  # PyTorch's, on what it has not finished
+
+
+def matrix(t, dtype=None):
+    return t.sparse_csr_tensor([0, 1, 3], [2, 0, 2], [1.0, 2.0, 3.0], (2, 3), dtype=dtype)
+
+
+def empty(t):
+    return t.empty(2, 3, layout=t.sparse_csr)
+
+
+PROGRAMS = [
+    lambda t: t.neg(matrix(t), out=matrix(t)),
+    lambda t: matrix(t).sin_(),
+    lambda t: matrix(t).expm1_(),
+    lambda t: matrix(t).mul_(2),
+    lambda t: matrix(t).add_(matrix(t), alpha=2),
+    lambda t: matrix(t).zero_(),
+    lambda t: matrix(t).fill_(2.0),
+    lambda t: t.ones_like(matrix(t)),
+    lambda t: matrix(t).signbit(),
+    lambda t: matrix(t).angle(),
+    lambda t: t.addmv(t.ones(2), matrix(t), t.ones(3), beta=2, alpha=3),
+    lambda t: t.add(matrix(t), matrix(t), out=matrix(t)),
+    lambda t: t.mul(matrix(t), matrix(t), out=matrix(t)),
+    lambda t: t.mm(matrix(t), t.ones(3, 2), out=t.empty(2, 2)),
+    lambda t: t.mm(matrix(t), matrix(t).t(), out=t.empty(2, 2, layout=t.sparse_csr)),
+    lambda t: matrix(t).copy_(matrix(t) * 2),
+    lambda t: matrix(t).requires_grad_().mul(2).detach_(),
+]
+
+
+@pytest.mark.parametrize("number", range(len(PROGRAMS)))
+def test_result_is_pytorchs(number):
+    expected, got = PROGRAMS[number](torch), PROGRAMS[number](tenfold)
+    assert str(got.layout).partition(".")[2] == str(expected.layout).partition(".")[2]
+    assert str(got.dtype).partition(".")[2] == str(expected.dtype).partition(".")[2]
+    assert got.to_dense().numpy() == pytest.approx(expected.to_dense().numpy(), rel=1e-5)
+
+
+def test_in_place_results_are_in_the_tensor_itself():
+    x = matrix(tenfold)
+    y = x
+    assert x.sqrt_() is x
+    assert y.values()[2].item() == pytest.approx(3**0.5)
+    out = empty(tenfold)
+    assert tenfold.sqrt(matrix(tenfold), out=out) is out
+    assert out._nnz() == 3
+
+
+@pytest.mark.parametrize("program", [lambda t: matrix(t, t.int64).sin_(), lambda t: t.sin(matrix(t), out=matrix(t, t.int64))])
+def test_results_that_the_dtype_cannot_hold_are_refused(program):
+    for t in (torch, tenfold):
+        with pytest.raises(RuntimeError, match="can't be cast to"):
+            program(t)
+
+
+def test_random_numbers_go_to_the_places():
+    x = matrix(tenfold).normal_()
+    assert x.crow_indices().tolist() == [0, 1, 3]
+    assert x.values().tolist() != [1.0, 2.0, 3.0]
+
+
+def test_the_only_element_is_a_number():
+    x = tenfold.sparse_csr_tensor([0, 1], [0], [2.0], (1, 1))
+    assert x.item() == float(x) == 2
+    assert x.is_nonzero()
+    assert not x.zero_().is_nonzero()
+    with pytest.raises(TypeError, match="assign"):
+        x[0, 0] = 1
