@@ -97,7 +97,7 @@ def test_it_is_the_complex_dtype_of_float16():
         assert tenfold.tensor([3.0, 3 + 5j]).tolist() == [3, 3 + 5j]
         assert tenfold.tensor([3.0, 3 + 5j]).dtype is tenfold.complex32
         assert tenfold.tensor(1j).dtype is tenfold.complex32
-        assert tenfold.full((2,), 1j).dtype is tenfold.complex32
+        assert tenfold.full((2,), 1j).dtype is tenfold.complex64  # as in PyTorch
     finally:
         tenfold.set_default_dtype(tenfold.float32)
 

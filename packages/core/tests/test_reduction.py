@@ -122,3 +122,17 @@ def test_the_spread_of_numbers_whose_sum_overflows(lowest):
     assert x.std().item() == x.var(0).item() == 0
     x[0] = lowest
     assert x.var().item() == float("inf")
+
+
+@pytest.mark.parametrize("name", ["var", "std", "var_mean", "std_mean", "cov"])
+def test_fewer_numbers_than_the_correction_takes_off(name):
+    spread = getattr(tenfold, name)
+    for given in (tenfold.ones(1), tenfold.ones(1, dtype=tenfold.float16), tenfold.ones(1, requires_grad=True)):
+        with pytest.warns(UserWarning, match=rf"^{name}\(\): degrees of freedom is <= 0\. Correction should be strictly") as told:
+            result = spread(given)
+        assert len(told) == 1
+        assert (result if name in ("var", "std", "cov") else result[0]).isnan().item()
+    spread(tenfold.ones(1), correction=0)
+    spread(tenfold.ones(2))
+    if name != "cov":
+        spread(tenfold.ones(1, device="meta"))

@@ -117,3 +117,12 @@ def test_long_rows_keep_their_digits(mean: float) -> None:
     F.layer_norm(g, x.shape[1:], w).sum().backward()
     F.batch_norm(g[None], None, None, None, b, True).mul(g[None]).sum().backward()
     np.testing.assert_allclose(b.grad.numpy(), x.sum(1, dtype=np.float64), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["layer_norm", "rms_norm"])
+@pytest.mark.parametrize("shape", [(1, 0), (0,), (40, 0), (2, 3, 0)])
+def test_rows_without_elements_have_gradients(name, shape):
+    for lib in (torch, tf):
+        x = lib.ones(shape, requires_grad=True)
+        getattr(lib.nn.functional, name)(x, (0,)).sum().backward()
+        assert tuple(x.grad.shape) == shape

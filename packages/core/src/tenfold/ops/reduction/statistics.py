@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from math import inf, prod as product
 from typing import Any
 
@@ -47,6 +48,11 @@ def var(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = Fa
     """
     _check_spread(input, "var")
     dim, correction = spread_arguments(dim, unbiased, correction)
+    _warn_of_freedom("var", input, dim, correction)
+    return _variance(input, dim, keepdim, correction)
+
+
+def _variance(input: Tensor, dim: Any, keepdim: bool, correction: Any) -> Tensor:
     dims = wrap_dims(dim, input.dim(), "var")
     deviation = input - mean(input, dims, True)
     if input.dtype.is_complex:
@@ -58,6 +64,23 @@ def var(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = Fa
     return total / count if count > 0 else total / op.zeros_like(total)
 
 
+def _warn_of_freedom(name: str, input: Tensor, dim: Any, correction: Any) -> bool:
+    """Whether there are more numbers to average than `correction` takes off; a warning if not."""
+    wrap_dims(dim, input.dim(), name)
+    if count_over(input.shape, dim) > correction and input.numel():
+        return True
+    if input._key.device.type != "meta":
+        _warn(
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "
+            f"divided by output numel)."
+        )
+    return False
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, UserWarning, stacklevel=5)
+
+
 @composite("reduction", out=True, rounded_once=True)
 def std(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Tensor:
     """Standard deviation: the square root of the variance, with gradient 0 where it is 0.
@@ -67,7 +90,9 @@ def std(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = Fa
     tensor(1.)
     """
     _check_spread(input, "std")
-    variance = var(input, dim, unbiased, keepdim, correction=correction)
+    dim, correction = spread_arguments(dim, unbiased, correction)
+    free = _warn_of_freedom("std", input, dim, correction)
+    variance = var(input, dim, None, keepdim, correction=correction) if free else _variance(input, dim, keepdim, correction)
     zero = variance == 0
     return where(zero, 0, where(zero, 1, variance).sqrt())
 
@@ -82,7 +107,9 @@ def var_mean(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool
     """
     _check_spread(input, "var_mean")
     dim, correction = spread_arguments(dim, unbiased, correction)
-    return var(input, dim, None, keepdim, correction=correction), mean(input, dim, keepdim)
+    free = _warn_of_freedom("var_mean", input, dim, correction)
+    variance = var(input, dim, None, keepdim, correction=correction) if free else _variance(input, dim, keepdim, correction)
+    return variance, mean(input, dim, keepdim)
 
 
 @composite("reduction", method=None)
@@ -95,7 +122,9 @@ def std_mean(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool
     """
     _check_spread(input, "std_mean")
     dim, correction = spread_arguments(dim, unbiased, correction)
-    return std(input, dim, None, keepdim, correction=correction), mean(input, dim, keepdim)
+    free = _warn_of_freedom("std_mean", input, dim, correction)
+    spread = std(input, dim, None, keepdim, correction=correction) if free else _variance(input, dim, keepdim, correction).sqrt()
+    return spread, mean(input, dim, keepdim)
 
 
 # Norms
@@ -407,6 +436,8 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, a
     if isinstance(scale, Tensor):
         scale = where(scale < 0, 0, scale)
     else:
+        if scale <= 0 and input._key.device.type != "meta":
+            _warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.")
         scale = max(0, scale)
     result = rows.mm(other.transpose(0, 1).conj()) / scale
     return result.reshape(()) if rows.shape[0] == 1 else result

@@ -184,7 +184,7 @@ def _row_gradient(grad: Array, y: Array, products: Array, weight: Array | None, 
     `products` is grad y, and may be `out`.
     """
     D = grad.shape[1]
-    mix = np.full(D, 1 / D, grad.dtype) if weight is None else weight / D
+    mix = np.full(D, 1 / max(D, 1), grad.dtype) if weight is None else weight / D
     along, mean = ((row_sums(x * mix) if D > PIECE else x @ mix)[:, None] for x in (products, grad))
     y *= along
     y += mean
@@ -218,7 +218,7 @@ def fused_rms_norm_grad(
     g2, x2, scales = grad.reshape(rows, D), input.reshape(rows, D), rstd.reshape(rows, 1)
     out = np.empty((rows, D), grad.dtype)
     g_weight = np.zeros(D)
-    mix = np.full(D, 1 / D, grad.dtype) if weight is None else weight.reshape(D) / D
+    mix = np.full(D, 1 / max(D, 1), grad.dtype) if weight is None else weight.reshape(D) / max(D, 1)
     for part in row_blocks(rows, D * grad.itemsize):
         y = x2[part] * scales[part]
         products = np.multiply(g2[part], y, out=out[part])
