@@ -28,10 +28,29 @@ kernel(cube, device="cpu")(lambda input, error: input**3)
 gradient(cube, input=lambda g, input, error: g * 3 * (1 + error) * input * input)
 
 
+@primitive("pointwise", name="square_for_gradcheck", method=None, rule=pointwise)
+def square(input: Tensor, error: Any) -> Tensor:
+    """The square, with a gradient that is wrong by a factor 1 + error."""
+
+
+kernel(square, device="cpu")(lambda input, error: input**2)
+gradient(square, input=lambda g, input, error: g * 2 * (1 + error) * input)
+
+
+@primitive("pointwise", name="curve_for_gradcheck", method=None, rule=pointwise)
+def curve(input: Tensor, error: Any) -> Tensor:
+    """The cube again, whose gradient is right and has itself a gradient that is wrong by a factor 1 + error."""
+
+
+kernel(curve, device="cpu")(lambda input, error: input**3)
+gradient(curve, input=lambda g, input, error: g * 3 * square(input, error))
+
+
 def teardown_module() -> None:
-    for table in (OPERATORS, GRADIENTS):
-        table.pop("cube_for_gradcheck", None)
-    KERNELS.pop(("cube_for_gradcheck", "cpu"), None)
+    for name in ("cube_for_gradcheck", "square_for_gradcheck", "curve_for_gradcheck"):
+        for table in (OPERATORS, GRADIENTS):
+            table.pop(name, None)
+        KERNELS.pop((name, "cpu"), None)
 
 
 @pytest.mark.parametrize("fast_mode", [False, True])
@@ -170,3 +189,14 @@ def test_jacobians_as_older_programs_ask_for_them():
         assert tenfold.allclose(a, b)
     with pytest.warns(FutureWarning), pytest.raises(ValueError, match=r"Expected grad_out to be 1\.0"):
         get_numerical_jacobian(lambda xs: xs[0], (x,), grad_out=2.0)
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_forward_over_reverse(fast: bool) -> None:
+    x, w = leaf(0.5, 2.0), leaf(1.5, -1.0)
+    options = {"check_fwd_over_rev": True, "fast_mode": fast}
+    assert gradgradcheck(lambda x, n, w: (x**n * w, w.sin()), (x, 3, w), **options)
+    assert gradgradcheck(lambda x: 2 * x, (x,), **options)
+    assert gradgradcheck(lambda x: curve(x, 0.0), (x,), **options)
+    with pytest.raises(RuntimeError, match="computed with forward mode"):
+        gradgradcheck(lambda x: curve(x, 0.01), (x,), check_rev_over_rev=False, **options)

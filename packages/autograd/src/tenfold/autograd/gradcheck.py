@@ -107,16 +107,32 @@ def gradgradcheck(
     places = [i for i, x in enumerate(given) if _requires_grad(x)]
     if not places:
         raise ValueError(_NO_INPUTS.format(name="gradgradcheck", count=len(given)))
-    outputs = _differentiable(_as_tuple(func(*given)))
+    results = _as_tuple(func(*given))
+    outputs = _differentiable(results)
     incoming = _random_gradients(outputs, gen_non_contig_grad_outputs) if grad_outputs is None else _as_tuple(grad_outputs)
 
     def gradient_of(*arguments: Any) -> Any:
         xs, gs = arguments[: len(given)], arguments[len(given) :]
-        results = _differentiable(_as_tuple(func(*xs)))
-        found = grad(results, [xs[i] for i in places], gs, create_graph=True, allow_unused=True)
+        if not any(_requires_grad(xs[i]) for i in places):
+            return pulled_back(xs, gs)
+        found = grad(_differentiable(_as_tuple(func(*xs))), [xs[i] for i in places], gs, create_graph=True, allow_unused=True)
         return tuple(g for g in found if g is not None and g.requires_grad)
 
-    if not gradient_of(*given, *incoming):
+    def pulled_back(xs: Any, gs: Any) -> Any:
+        """The same gradients for tensors of forward mode, which have no graph."""
+        from tenfold.autograd.derivatives import vjp  # transforms are loaded when asked for
+
+        def chosen(*values: Any) -> Any:
+            by_place = dict(zip(places, values))
+            made = _as_tuple(func(*[by_place.get(i, x) for i, x in enumerate(xs)]))
+            return tuple(r for r, plain in zip(made, results) if _requires_grad(plain))
+
+        found = vjp(chosen, *[xs[i] for i in places])[1](tuple(gs))
+        return tuple(g for g, there in zip(found, dependent) if there)
+
+    found = grad(outputs, [given[i] for i in places], incoming, create_graph=True, allow_unused=True)
+    dependent = [g is not None and g.requires_grad for g in found]
+    if not any(dependent):
         return True  # the gradients are constants
     return gradcheck(
         gradient_of, (*given, *incoming), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception, nondet_tol=nondet_tol,
