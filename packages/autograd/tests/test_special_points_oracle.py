@@ -181,3 +181,6 @@ def test_floor_division_has_no_derivative_and_the_rounded_quotient_has_zero() ->
         z = lib.tensor([3.0, -2.0], dtype=lib.float64, requires_grad=True)
         lib.remainder(x.detach(), z).sum().backward()
         assert z.grad.tolist() == [-2.0, -3.0]
+    n = tenfold.tensor([3.0, -2.0], requires_grad=True)
+    (-7 % n).sum().backward()
+    assert n.grad.tolist() == [3.0, -3.0]

@@ -259,3 +259,11 @@ def test_complex_views_begin_at_a_pair():
     assert tenfold.view_as_complex(x[2:4]).item() == 2 + 3j
     with pytest.raises(RuntimeError, match="storage_offset divisible by 2"):
         tenfold.view_as_complex(x[1:3])
+
+
+def test_a_byte_without_dimensions_beside_other_indices_of_a_transposed_tensor():
+    x, yes = tenfold.arange(24.0).reshape(2, 3, 4).transpose(0, 2), tenfold.tensor(1, dtype=tenfold.uint8)
+    with pytest.warns(UserWarning, match="indexing with dtype"):
+        found = x[-3, tenfold.tensor([True, True, False]), None, yes, -1:]
+    assert found.shape == (2, 1, 1)
+    assert found.flatten().tolist() == x[-3, :2, -1].tolist()

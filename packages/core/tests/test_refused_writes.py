@@ -200,3 +200,7 @@ def test_an_output_with_a_gradient_takes_what_has_no_derivative(name):
     ones = tenfold.ones(2) if name in ("heaviside", "floor_divide") else tenfold.ones(2, dtype=tenfold.int64)
     getattr(tenfold, name)(ones, ones, out=out)
     assert out.tolist() == ([2.0, 2.0] if name == "bitwise_left_shift" else [1.0, 1.0])
+    leaf = tenfold.ones(2, requires_grad=True)
+    for refused in (leaf, leaf[:]):
+        with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
+            getattr(tenfold, name)(ones, ones, out=refused)

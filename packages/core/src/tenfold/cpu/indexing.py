@@ -72,7 +72,7 @@ def _as_iterated(found: Any, input: Any, indices: Any) -> Any:
 
     Dimensions that were not indexed keep the order of the input's strides, and the others their places.
     """
-    if input.flags.c_contiguous:
+    if input.flags.c_contiguous or any(i is not None and i.dtype == np.bool_ and not i.ndim for i in indices):
         return found.copy("C")
     places: list[Any] = []
     for i in indices:

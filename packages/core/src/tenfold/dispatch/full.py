@@ -489,7 +489,9 @@ def recovered(operator: Operator, key: Any, function: Any, arrays: list[Any], gi
 
 # The operators that PyTorch computes with complex32 on a CPU, beside those that only move elements.
 _IN_COMPLEX_HALF = frozenset(
-    "add sub rsub mul neg conj_physical abs eq ne any all isnan isinf isfinite sgn sign addcmul tril triu norm vector_norm".split()
+    (
+        "add sub rsub mul neg conj_physical abs eq ne any all isnan isinf isfinite sgn sign addcmul tril triu norm vector_norm"
+    ).split()
 )
 
 

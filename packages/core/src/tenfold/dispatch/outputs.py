@@ -21,12 +21,18 @@ def any_node(given: list[Any]) -> bool:
     return False
 
 
+def _is_leaf(out: Any) -> bool:
+    """Whether a tensor is a leaf that requires gradients, or a view of one."""
+    nodes = [t._node for t in (out, out._base) if t is not None]
+    return any(node is not None and node.is_leaf for node in nodes)
+
+
 def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     """Compute, then write into `out`, which is resized when its shape is another."""
     outs = tuple(out) if isinstance(out, (tuple, list)) else (out,)
     _require_plain(operator, values, outs)
-    recording = STATE.grad_enabled and operator.nondifferentiable is None and operator.no_derivative is None
-    if recording and any_node([*values.values(), *outs]):
+    recording = STATE.grad_enabled and operator.nondifferentiable is None
+    if recording and (any(map(_is_leaf, outs)) if operator.no_derivative else any_node([*values.values(), *outs])):
         raise RuntimeError(
             f"{operator.name}(): functions with out=... arguments don't support automatic differentiation, "
             f"but one of the arguments requires grad."

@@ -11,7 +11,7 @@ from typing import Any
 from tenfold import op
 from tenfold.autograd.gradients import gradient
 from tenfold.ops.creation.like import zeros_like
-from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.pointwise.arithmetic import div, where
 from tenfold.ops.pointwise.complex_numbers import complex, real, view_as_complex, view_as_real
 
 
@@ -39,7 +39,7 @@ gradient(
 gradient(op.div, input=lambda g, other: g / conj(other), other=lambda g, input, other: -g * conj(input / other / other))
 gradient(op.floored_quotient, input=zero, other=zero)
 gradient(op.truncated_quotient, input=zero, other=zero)
-gradient(op.remainder, input=lambda g: g, other=lambda g, input, other: -g * input.div(other, rounding_mode="floor"))
+gradient(op.remainder, input=lambda g: g, other=lambda g, input, other: -g * div(input, other, rounding_mode="floor"))
 gradient(op.fmod, input=lambda g: g, other=lambda g, input, other: -g * (input / other).trunc())
 gradient(op.neg, input=lambda g: -g)
 gradient(op.abs, input=lambda g, input: g * input.sgn())
