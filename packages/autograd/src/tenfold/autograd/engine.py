@@ -11,6 +11,7 @@ from tenfold.autograd import anomaly, hooks
 from tenfold.autograd.fresh_stack import on_fresh_stack
 from tenfold.autograd.nodes import AccumulateGrad, Node
 from tenfold.cpu.allocator import COLLECTED, look
+from tenfold.dispatch.beneath import BeneathKey
 from tenfold.dispatch.meta import contiguous_strides
 from tenfold.dispatch.runtime import STATE, set_grad_enabled_here
 from tenfold.ops.creation.factories import empty_strided
@@ -232,7 +233,7 @@ def _accumulate(node: AccumulateGrad | Any, g: Any, create_graph: bool) -> None:
     leaf = node.ref()
     if leaf is None:
         return
-    if type(g) is not Tensor and not isinstance(g, Holding):
+    if type(g) is not Tensor and not isinstance(g, Holding) and type(g._key) is not BeneathKey:
         g = g.as_subclass(Tensor)  # a subclass's operators may have made it; `.grad` is a plain tensor
     present = leaf.grad
     if present is None:

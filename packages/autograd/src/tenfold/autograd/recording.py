@@ -15,6 +15,7 @@ from tenfold.autograd.gradients import GradientRule, find
 from tenfold.autograd.nodes import RELEASED, Node, Output
 from tenfold.autograd.watch import WATCH
 from tenfold.dispatch import runtime
+from tenfold.dispatch.beneath import BeneathKey
 from tenfold.dispatch.operators import TENSOR_ROLES, Operator, Param
 from tenfold.ops.creation.factories import zeros
 from tenfold.tensor.tensor import Tensor
@@ -106,7 +107,12 @@ def modified(node: Node, name: str, tensor: Any, saved: int) -> RuntimeError:
 
 def alias(tensor: Any) -> Any:
     """The same value without its node, so that a node that saves its own result makes no cycle."""
-    copy: Any = new(type(tensor))
+    copy: Any
+    if type(tensor._key) is BeneathKey:  # what it wraps only its class knows
+        copy = tensor.detach()
+        copy._storage = tensor.untyped_storage()  # whose version is asked
+        return copy
+    copy = new(type(tensor))
     copy._array, copy._key, copy._node, copy._base = tensor._array, tensor._key, None, None
     if tensor._storage is None:
         tensor.untyped_storage()

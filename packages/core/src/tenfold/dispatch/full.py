@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.dispatch import devices, kernels
+from tenfold.dispatch import beneath, devices, kernels
 from tenfold.dispatch.differing import differing
 from tenfold.dispatch.inplace import run_inplace
 from tenfold.dispatch.layout import lay_out
@@ -56,6 +56,10 @@ def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     out = values.pop("out", None)
     if out is not None:
         return with_out(operator, values, out)
+    if beneath.is_asked(tensors):
+        result = beneath.call(operator, values, tensors)
+        if result is not NotImplemented:
+            return result
     if operator.inplace_of is not None:
         key = values[operator.params[0].name]._key
         if key.level is None and not key.override:
@@ -417,7 +421,7 @@ def kernel_for(operator: Operator, key: Any) -> Any:
         function = getattr(key.kernels, operator.name if base is None else base.name + "__into")
         direct = getattr(function, "direct", None)
         function = direct if direct is not None and direct.of is function else function
-        if function is not None or operator.body is not None:
+        if function is not None or (operator.body is not None and key.kernels is not devices.NO_KERNELS):
             table[key] = function
         return function
     return table[key]
@@ -434,6 +438,14 @@ def run_body(operator: Operator, values: dict[str, Any], key: Any = None) -> Any
         elif not p.keyword_only:
             positional.append(values[p.name])
     return _inside_layers(operator.body, positional, {p.name: values.get(p.name) for p in operator.params if p.keyword_only})
+
+
+def in_pieces(operator: Operator, values: dict[str, Any]) -> Any:
+    """Run what an operator is made of: the lower body where some argument is not at its neutral value, else the body."""
+    for name, neutral in operator.neutral.items():
+        if values[name] is not neutral and values[name] != neutral:
+            return _inside_layers(operator.lower_body, (), values)
+    return run_body(operator, values) if operator.body is not None else NotImplemented
 
 
 def _inside_layers(body: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -557,6 +569,8 @@ RUNTIME.update(
     dispatch_dunder=dispatch_dunder,
     dispatch_reflected=dispatch_reflected,
     has_gradient=has_gradient,
+    attach=attach,
+    in_pieces=in_pieces,
     kernel_for=kernel_for,
     recovered=recovered,
     wrong_result=wrong_result,

@@ -26,6 +26,7 @@ class ThreadState(threading.local):
 
     layers: tuple[Any, ...] = ()
     transforms: tuple[Any, ...] = ()  # vmap and jvp, outermost first
+    beneath: tuple[Any, ...] = ()  # dispatch modes, which are asked beneath the gradient tape, innermost last
     reentering: tuple[Any, ...] = ()  # layers that want to be on again inside the body of the call under way
     devices: tuple[Any, ...] = ()  # the factories' default device is the last one; none is the CPU
     grad_enabled: bool = True
@@ -40,6 +41,11 @@ _lock = threading.Lock()
 def _count(name: str, step: int) -> None:
     with _lock:
         RUNTIME[name] += step
+
+
+def count_active(step: int) -> None:
+    """Note that a thread wants to see every call of an operator, or no longer."""
+    _count("ACTIVE", step)
 
 
 def grad_enabled() -> bool:

@@ -62,6 +62,9 @@ class Services:
         without_elements: Callable[..., Any]
         smm: Callable[..., Any]
         sspaddmm: Callable[..., Any]
+        # of tenfold-compat
+        in_parts: Callable[..., Any]  # what PyTorch makes an operator of
+        internal_form: Callable[..., Any]  # PyTorch's name for an operator's call
 
     def __init__(self) -> None:
         self._providers: dict[str, str] = {}

@@ -14,8 +14,9 @@ from weakref import ref
 
 import numpy as np
 
-from tenfold.dispatch.devices import CPU, OverrideKey, device
-from tenfold.dispatch.meta import contiguous_strides
+from tenfold.dispatch.beneath import BeneathKey, asks
+from tenfold.dispatch.devices import CPU, OverrideKey, device, located
+from tenfold.dispatch.meta import Meta, contiguous_strides
 from tenfold.dispatch.observed import observe
 from tenfold.dispatch.overrides import default_torch_function, disabled_torch_function
 from tenfold.dispatch.runtime import RUNTIME, STATE
@@ -70,6 +71,8 @@ class Tensor(TensorMethods):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        if asks(cls) and getattr(cls.__torch_function__, "__func__", None) is default_torch_function:
+            cls.__torch_function__ = disabled_torch_function  # type: ignore[assignment]  # beneath the tape is where it wants to be asked
         observe(cls, Tensor)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -82,10 +85,37 @@ class Tensor(TensorMethods):
         made: Any = new(cls)
         made._array, made._storage, made._node, made._base = data._array, data._storage, None, None
         key = data._key
-        made._key = key.device if is_plain(cls) or key.level is not None else OverrideKey(key.device)
-        if key.level is not None:
-            made._key = key
+        made._key = key if key.level is not None else key_of(cls, key.device)
         if require_grad:
+            made.requires_grad_(True)
+        return made
+
+    @staticmethod
+    def _make_wrapper_subclass(
+        cls: type,  # noqa: PLW0211 - PyTorch's name
+        size: Any, strides: Any = None, storage_offset: int | None = None, memory_format: Any = None,
+        dtype: Any = None, layout: Any = strided, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+        dispatch_sizes_strides_policy: str | None = None, dispatch_device: bool = False, dispatch_layout: bool = False,
+        **_: Any,
+    ) -> Any:  # fmt: skip
+        """A tensor of class `cls` that has a shape, a dtype and a device and no memory; its class answers operators.
+
+        Raises RuntimeError for a class without `__torch_dispatch__`.
+        """
+        if not asks(cls):
+            raise RuntimeError(
+                f"_make_wrapper_subclass: {cls.__name__} defines no __torch_dispatch__, so nobody would answer for its tensors"
+            )
+        made: Any = new(cls)
+        kind = dtypes.get_default_dtype() if dtype is None else dtype
+        sizes = tuple(int(n) for n in size)
+        steps = None if strides is None else tuple(int(n) * kind.itemsize for n in strides)
+        made._array = Meta(sizes, kind.numpy, steps, (storage_offset or 0) * kind.itemsize)
+        made._key = BeneathKey(
+            located(device), getattr(cls, "__torch_function__", None) is not disabled_torch_function, wrapper=True
+        )
+        made._storage = made._node = made._base = None
+        if requires_grad:
             made.requires_grad_(True)
         return made
 
@@ -262,6 +292,8 @@ class Tensor(TensorMethods):
     @property
     def data(self) -> Tensor:
         """The same memory outside the gradient graph; writes through it are not seen by version checks."""
+        if type(self._key) is BeneathKey:  # what it wraps only its class knows
+            return self.detach()
         made = self._make_subclass(Tensor if is_plain(type(self)) else type(self), self)
         made._storage = None
         if self._storage is not None and self._storage.guarded:  # elements at one place are no less so
@@ -286,7 +318,7 @@ class Tensor(TensorMethods):
         if not getattr(given, "inference", False) and (counted or (given is not None and given.version)):
             made = self._storage = Storage(self._array, value._key)  # it goes on counting from where it was, beside the other
             made.version, made.guarded = counted, given is not None and given.guarded
-        self._key = value._key if is_plain(type(self)) else OverrideKey(value._key.device)
+        self._key = value._key if is_plain(type(self)) else key_of(type(self), value._key.device)
         if self._node is not None and self._node.is_leaf:
             self._node._shape = value._array.shape  # that gradients will have from now on
 
@@ -552,7 +584,14 @@ class Tensor(TensorMethods):
 
 def is_plain(cls: type) -> bool:
     """Whether instances of this class take the short path of operators."""
-    return cls is Tensor or getattr(cls, "__torch_function__", None) is disabled_torch_function
+    return cls is Tensor or (getattr(cls, "__torch_function__", None) is disabled_torch_function and not asks(cls))
+
+
+def key_of(cls: type, device: device) -> Any:
+    """The key of tensors of a class: the device, or what says that the class wants to be asked."""
+    if asks(cls):
+        return BeneathKey(device, getattr(cls, "__torch_function__", None) is not disabled_torch_function)
+    return device if is_plain(cls) else OverrideKey(device)
 
 
 def host(tensor: Tensor) -> Any:

@@ -6,6 +6,7 @@ its overloads with the same, since one function takes all forms of arguments.
 
 from __future__ import annotations
 
+import importlib
 import types
 from typing import Any
 
@@ -139,6 +140,31 @@ def _pad(mode: str) -> Any:
     return lambda self, padding: tenfold.nn.functional.pad(self, list(padding), mode=mode)
 
 
+def _layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
+    return importlib.import_module("tenfold.nn.ops.norm.layer").fused_layer_norm(input, len(normalized_shape), weight, bias, eps)
+
+
+def _convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, *rest: Any) -> Any:
+    transposed, output_padding, groups = rest
+    made = importlib.import_module("tenfold.nn.ops.conv.convolution").convolution
+    sizes = tuple(stride), tuple(padding), tuple(dilation)
+    return made(input, weight, bias, *sizes, transposed, tuple(output_padding), groups)
+
+
+def _convolution_backward(
+    grad_output: Any, input: Any, weight: Any, bias_sizes: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
+    output_padding: Any, groups: int, output_mask: Any,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    made = importlib.import_module("tenfold.nn.ops.conv.convolution")
+    rest = tuple(stride), tuple(padding), tuple(dilation), transposed, tuple(output_padding), groups
+    wanted, weights, bias = output_mask
+    return (
+        made.convolution_input_grad(grad_output, weight, tuple(input.shape), *rest) if wanted else None,
+        made.convolution_weight_grad(grad_output, input, tuple(weight.shape), *rest) if weights else None,
+        grad_output.sum([0, *range(2, grad_output.dim())]) if bias else None,
+    )
+
+
 # PyTorch's internal names for what has another one, or another order of arguments, in public.
 _OTHERWISE: dict[str, Any] = {
     "_softmax": lambda self, dim, half_to_float: self.softmax(dim, dtype=tenfold.float32 if half_to_float else None),
@@ -149,6 +175,13 @@ _OTHERWISE: dict[str, Any] = {
     "_pin_memory": lambda self, device=None: self.pin_memory(),
     "_sparse_addmm": lambda self, mat1, mat2, *, beta=1, alpha=1: tenfold.sparse.addmm(self, mat1, mat2, beta=beta, alpha=alpha),
     **functions("_sparse_mm_reduce_impl", "Tenfold's sparse products sum; use torch.sparse.mm and torch.scatter_reduce"),
+    "_softmax_backward_data": lambda grad_output, output, dim, input_dtype: tenfold.softmax_backward(grad_output, output, dim),
+    "_log_softmax_backward_data": lambda grad_output, output, dim, input_dtype: tenfold.log_softmax_backward(
+        grad_output, output, dim
+    ),
+    "native_layer_norm": _layer_norm,
+    "convolution": _convolution,
+    "convolution_backward": _convolution_backward,
     "alias": lambda self: self.view(self.shape),
     "slice": _slice,
     "sym_size": Tensor.size,
