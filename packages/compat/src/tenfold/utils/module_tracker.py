@@ -22,7 +22,7 @@ class ModuleTracker:
     >>> import tenfold
     >>> net, seen = tenfold.nn.Sequential(tenfold.nn.ReLU()), []
     >>> with ModuleTracker() as tracker:
-    ...     handle = net[0].register_forward_hook(lambda *_: seen.append(sorted(tracker.parents)))
+    ...     handle = net[0].register_forward_pre_hook(lambda *_: seen.append(sorted(tracker.parents)))
     ...     y = net(tenfold.ones(1))
     >>> seen
     [['Global', 'Sequential', 'Sequential.0']]
