@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Iterable
+from enum import Enum
 from typing import Any
 
 import tenfold
@@ -40,6 +41,14 @@ def update_scale_(
     return scale
 
 
+class OptState(Enum):
+    """What happened to an optimizer's gradients since the last `update()`."""
+
+    READY = 0
+    UNSCALED = 1
+    STEPPED = 2
+
+
 class GradScaler:
     """Scales losses, and steps optimizers whose gradients are finite.
 
@@ -68,7 +77,7 @@ class GradScaler:
         self._scale: Tensor | None = None
         self._growth_tracker: Tensor | None = None
         self._found: dict[int, dict[Any, Tensor]] = {}  # by optimizer: what unscaling found on each device
-        self._stage: dict[int, str] = {}  # by optimizer: "unscaled", "stepped"; nothing before
+        self._stage: dict[int, OptState] = {}  # by optimizer; READY is not noted
 
     def _lazy_init_scale_growth_tracker(self, device: Any) -> None:
         self._scale = tenfold.full((), self._init_scale, dtype=tenfold.float32, device=device)
@@ -102,14 +111,14 @@ class GradScaler:
         if not self._enabled:
             return
         stage = self._stage.get(id(optimizer))
-        if stage == "unscaled":
+        if stage == OptState.UNSCALED:
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
-        if stage == "stepped":
+        if stage == OptState.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
         scale = self._known_scale("unscale_")
         none = tenfold.zeros((), dtype=tenfold.float32, device=scale.device)
         self._found[id(optimizer)] = self._unscale_grads_(optimizer, scale.double().reciprocal().float(), none, False)
-        self._stage[id(optimizer)] = "unscaled"
+        self._stage[id(optimizer)] = OptState.UNSCALED
 
     def _known_scale(self, name: str) -> Tensor:
         if self._scale is None:
@@ -125,20 +134,20 @@ class GradScaler:
         if "closure" in kwargs:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
         self._known_scale("step")
-        if self._stage.get(id(optimizer)) == "stepped":
+        if self._stage.get(id(optimizer)) == OptState.STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
         if getattr(optimizer, "_step_supports_amp_scaling", False):
             return self._step_that_scales(optimizer, args, kwargs)
         if self._stage.get(id(optimizer)) is None:
             self.unscale_(optimizer)
         found = self._found[id(optimizer)]
-        self._stage[id(optimizer)] = "stepped"
+        self._stage[id(optimizer)] = OptState.STEPPED
         return None if sum(float(flag) for flag in found.values()) else optimizer.step(*args, **kwargs)
 
     def _step_that_scales(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The step of an optimizer that unscales by itself: it gets the scale (None: divided by already) and what was found."""
         scale = self._known_scale("step")
-        unscaled = self._stage.get(id(optimizer)) == "unscaled"
+        unscaled = self._stage.get(id(optimizer)) == OptState.UNSCALED
         if "grad_scaler" in inspect.signature(optimizer.step).parameters:
             warnings.warn(
                 "GradScaler is going to stop passing itself as a keyword argument to the passed optimizer. In the near future "
@@ -148,7 +157,7 @@ class GradScaler:
                 stacklevel=3,
             )
             result = optimizer.step(*args, **kwargs, grad_scaler=self)
-            self._stage[id(optimizer)] = "stepped"
+            self._stage[id(optimizer)] = OptState.STEPPED
             return result
         if not unscaled:
             none = tenfold.zeros((), dtype=tenfold.float32, device=scale.device)
@@ -156,7 +165,7 @@ class GradScaler:
         optimizer.grad_scale = None if unscaled else scale * getattr(optimizer, "grad_scale", 1)
         optimizer.found_inf = tenfold.stack([f.to(scale.device) for f in self._found[id(optimizer)].values()]).sum()
         result = optimizer.step(*args, **kwargs)
-        self._stage[id(optimizer)] = "stepped"
+        self._stage[id(optimizer)] = OptState.STEPPED
         del optimizer.grad_scale, optimizer.found_inf
         return result
 

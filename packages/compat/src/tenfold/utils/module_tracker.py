@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from tenfold import Tensor, is_grad_enabled
-from tenfold.autograd.graph import register_multi_grad_hook
-from tenfold.nn import Module
-from tenfold.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from tenfold.utils._pytree import tree_leaves
 
 __all__ = ["ModuleTracker"]
@@ -30,7 +28,7 @@ class ModuleTracker:
 
     def __init__(self) -> None:
         self.parents: set[str] = {"Global"}
-        self._names: WeakKeyDictionary[Module, str] = WeakKeyDictionary()
+        self._names: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
         self._in_backward = False
 
     @property
@@ -38,7 +36,7 @@ class ModuleTracker:
         """Whether a backward pass is running."""
         return self._in_backward
 
-    def _name(self, module: Module) -> str:
+    def _name(self, module: Any) -> str:
         if module not in self._names:
             for path, inner in module.named_modules():
                 if inner not in self._names:
@@ -61,25 +59,23 @@ class ModuleTracker:
             self._in_backward = mode == "any"
             act(name)
 
-        if mode == "any":
-            register_multi_grad_hook(tensors, reached, mode="any")
-        else:
-            register_multi_grad_hook(tensors, reached)
+        importlib.import_module("tenfold.autograd.graph").register_multi_grad_hook(tensors, reached, mode=mode)
 
-    def _before(self, module: Module, args: Any) -> None:
+    def _before(self, module: Any, args: Any) -> None:
         name = self._name(module)
         self._began(name)
         self._at_gradients(args, self._ended, name, "all")
 
-    def _after(self, module: Module, args: Any, output: Any) -> None:
+    def _after(self, module: Any, args: Any, output: Any) -> None:
         name = self._name(module)
         self._ended(name)
         self._at_gradients(output, self._began, name, "any")
 
     def __enter__(self) -> Any:
+        hooks = importlib.import_module("tenfold.nn.modules.module")
         self._handles = (
-            register_module_forward_pre_hook(self._before),
-            register_module_forward_hook(self._after, always_call=True),
+            hooks.register_module_forward_pre_hook(self._before),
+            hooks.register_module_forward_hook(self._after, always_call=True),
         )
         return self
 

@@ -12,9 +12,20 @@ from tenfold.data.dataset import IterableDataset, batch_of
 Fetch = Callable[[Any], Any]
 
 
+class DatasetKind:
+    """PyTorch's `_DatasetKind`: what a loader that is no `DataLoader` says of its dataset in `_dataset_kind`."""
+
+    Map, Iterable = 0, 1
+
+
+def is_stream(dataset: Any) -> bool:
+    """Whether samples come one after the other, without indices."""
+    return isinstance(dataset, IterableDataset) or getattr(dataset, "_dataset_kind", None) is DatasetKind.Iterable
+
+
 def make_fetch(dataset: Any, batched: bool, collate_fn: Callable[[Any], Any], drop_last: bool) -> Fetch:
     """The function from what a sampler yields to a batch; for a stream it raises StopIteration at the end."""
-    if isinstance(dataset, IterableDataset):
+    if is_stream(dataset):
         return _stream_fetch(iter(dataset), batched, collate_fn, drop_last)
     load = _batch_loader(dataset, batched, collate_fn)
 

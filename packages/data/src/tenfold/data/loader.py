@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from tenfold import Generator
 from tenfold.data.arguments import check_iterable_options, check_sampling_options, check_worker_options, mp_context
 from tenfold.data.collation import default_collate, default_convert
-from tenfold.data.dataset import IterableDataset
-from tenfold.data.fetch import make_fetch
+from tenfold.data.fetch import is_stream, make_fetch
 from tenfold.data.iterators import LoaderIterator, LocalIterator, WorkerIterator
 from tenfold.data.pinning import can_pin
 from tenfold.data.progress import shown
@@ -71,7 +70,7 @@ class DataLoader(Generic[T_co]):
         progress: bool | str = False,
     ) -> None:
         check_worker_options(num_workers, timeout, prefetch_factor, persistent_workers)
-        if isinstance(dataset, IterableDataset):
+        if is_stream(dataset):
             check_iterable_options(shuffle, sampler, batch_sampler)
         check_sampling_options(batch_size, shuffle, sampler, batch_sampler, drop_last)
         self.dataset = dataset
@@ -178,7 +177,7 @@ class DataLoader(Generic[T_co]):
 
     @property
     def _streams(self) -> bool:
-        return isinstance(self.dataset, IterableDataset)
+        return is_stream(self.dataset)
 
     @property
     def _index_sampler(self) -> Iterable[Any]:

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import tenfold.data
-from tenfold.data import collation, fetch, iterators, loader, pinning, sampler, split, worker_info
+from tenfold.data import collation, fetch, foreign, iterators, loader, pinning, sampler, split, worker_info
 
 if TYPE_CHECKING:
     from tenfold.data import *  # noqa: F403 - it is the same module under another name
@@ -26,8 +26,9 @@ _SHOWN: dict[str, dict[str, Any]] = {
     "dataloader": {
         "DataLoader": loader.DataLoader,
         "_BaseDataLoaderIter": iterators.LoaderIterator,
-        "_SingleProcessDataLoaderIter": iterators.LocalIterator,
-        "_MultiProcessingDataLoaderIter": iterators.WorkerIterator,
+        "_SingleProcessDataLoaderIter": foreign.LocalPass,
+        "_MultiProcessingDataLoaderIter": foreign.WorkerPass,
+        "_DatasetKind": fetch.DatasetKind,
         "IterableDataset": tenfold.data.IterableDataset,
         "Dataset": tenfold.data.Dataset,
         "BatchSampler": sampler.BatchSampler,
