@@ -117,11 +117,31 @@ def _with_torch_state(obj: Any, protocol: int) -> Any:
 
 
 def pickler_of(module: Any) -> Any:
-    """The tensors' pickler over the one that a module in the manner of `pickle` has in Python."""
+    """The tensors' pickler over the one that a module in the manner of `pickle` has."""
     base: Any = getattr(module, "_Pickler", None) or getattr(module, "Pickler", None)
-    if not (isinstance(base, type) and issubclass(base, pickle._Pickler)):
-        raise TypeError(f"save: pickle_module {module!r} has no pickler in Python, which tensors need; pass pickle or dill")
-    return type("TensorPickler", (_TensorPickler, base), {})
+    if not (isinstance(base, type) and issubclass(base, (pickle._Pickler, pickle.Pickler))):
+        raise TypeError(f"save: pickle_module {module!r} has no class Pickler made of pickle's; pass pickle, dill or cloudpickle")
+    if issubclass(base, pickle._Pickler):
+        return type("TensorPickler", (_TensorPickler, base), {})
+    return type("TensorPickler", (_Asking, pickle._Pickler), {"asked": base})
+
+
+class _Asking(_TensorPickler):
+    """Asks a pickler made of the compiled one, which cannot write names as tensors need them, how it reduces an object."""
+
+    asked: Any
+
+    def __init__(self, file: Any, protocol: int, **options: Any) -> None:
+        super().__init__(file, protocol, **options)
+        self._other = self.asked(io.BytesIO(), protocol)
+        if hasattr(self._other, "dispatch_table"):
+            self.dispatch_table = self._other.dispatch_table
+
+    def reducer_override(self, obj: Any) -> Any:
+        """How tensors are written, else what the other pickler says."""
+        found = super().reducer_override(obj)
+        override = getattr(self._other, "reducer_override", None)
+        return override(obj) if found is NotImplemented and override is not None else found
 
 
 def _reference(obj: Any) -> _Reference | None:
