@@ -6,6 +6,7 @@ import io
 import pickle
 import subprocess
 import sys
+import types
 import zipfile
 from collections import OrderedDict
 from pathlib import Path
@@ -287,3 +288,21 @@ def test_as_the_first_call_of_a_process(call: str) -> None:
     code = f"import io, tenfold\nSAVED = {file.getvalue()!r}\ntenfold.{call}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
+
+
+class _ByCall(pickle.Pickler):
+    """As cloudpickle's: made of the compiled pickler, with a way of its own for functions."""
+
+    def reducer_override(self, obj):
+        return (eval, (f"lambda x: {obj(1)}",)) if getattr(obj, "__name__", "") == "<lambda>" else NotImplemented
+
+
+def test_a_pickler_made_of_the_compiled_one_says_how_its_objects_are_written():
+    module = types.ModuleType("by_call")
+    module.Pickler = _ByCall
+    file = io.BytesIO()
+    tenfold.save({"x": tenfold.ones(2), "f": lambda x: x + 4}, file, pickle_module=module)
+    file.seek(0)
+    found = tenfold.load(file, weights_only=False)
+    assert found["x"].tolist() == [1, 1]
+    assert found["f"](0) == 5

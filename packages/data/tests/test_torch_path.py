@@ -1,6 +1,7 @@
 """`tenfold.utils.data`: the modules of `tenfold.data` under PyTorch's path."""
 
 import importlib.util
+import multiprocessing
 
 import pytest
 
@@ -33,3 +34,34 @@ def test_a_module_that_is_missing_is_not_found():
     assert importlib.util.find_spec("tenfold.utils.data.surely_missing") is None
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("tenfold.utils.data.surely_missing")
+
+
+class _Batches:
+    """A loader as libraries make them: no DataLoader, with the attributes that PyTorch's private iterators read."""
+
+    dataset_kind = 1
+    _auto_collation, _index_sampler, drop_last = False, None, False
+    generator, prefetch_factor, persistent_workers, timeout, pin_memory = None, None, False, 0, False
+    worker_init_fn, multiprocessing_context = None, multiprocessing
+
+    def __init__(self, workers):
+        from tenfold.utils.data.dataloader import _DatasetKind
+
+        self._dataset_kind, self.num_workers, self.dataset = _DatasetKind.Iterable, workers, self
+
+    def collate_fn(self, batch):
+        return batch
+
+    def __iter__(self):
+        return iter([tenfold.ones(2), tenfold.zeros(3)])
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_pytorchs_private_iterators_pass_over_loaders_of_other_libraries(workers):
+    from tenfold.utils.data import dataloader
+
+    kinds = (dataloader._MultiProcessingDataLoaderIter, dataloader._SingleProcessDataLoaderIter)
+    found = kinds[workers == 0](_Batches(workers))
+    assert isinstance(found, kinds[workers == 0])
+    assert not isinstance(found, kinds[workers != 0])
+    assert [batch.tolist() for batch in found] == [[1, 1], [0, 0, 0]]

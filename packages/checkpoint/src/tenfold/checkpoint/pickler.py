@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import io
 import pickle
 from types import FunctionType
 from typing import Any
@@ -131,8 +132,8 @@ class _Asking(_TensorPickler):
 
     asked: Any
 
-    def __init__(self, file: Any, protocol: int, **options: Any) -> None:
-        super().__init__(file, protocol, **options)
+    def __init__(self, file: Any, protocol: int, legacy: bool = False) -> None:
+        super().__init__(file, protocol, legacy)
         self._other = self.asked(io.BytesIO(), protocol)
         if hasattr(self._other, "dispatch_table"):
             self.dispatch_table = self._other.dispatch_table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta
+from types import ModuleType
 from typing import Any
 
 from tenfold.data.iterators import LocalIterator, WorkerIterator
@@ -30,6 +31,7 @@ class WorkerPass(WorkerIterator, metaclass=_OfLoader):
 def _as_loader(loader: Any) -> DataLoader[Any]:
     """A DataLoader that does what an object with its attributes says."""
     workers = loader.num_workers
+    context = loader.multiprocessing_context if workers else None
     options: dict[str, Any] = {"batch_size": None}
     if loader._auto_collation:
         options = {"batch_sampler": loader._index_sampler}
@@ -41,7 +43,7 @@ def _as_loader(loader: Any) -> DataLoader[Any]:
         pin_memory=loader.pin_memory,
         timeout=loader.timeout,
         worker_init_fn=loader.worker_init_fn,
-        multiprocessing_context=loader.multiprocessing_context if workers else None,
+        multiprocessing_context=None if isinstance(context, ModuleType) else context,
         generator=loader.generator,
         prefetch_factor=loader.prefetch_factor if workers else None,
         persistent_workers=bool(workers and loader.persistent_workers),
