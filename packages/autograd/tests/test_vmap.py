@@ -251,6 +251,12 @@ def test_dimensions_in_a_list_are_refused():
         func.vmap(tenfold.mul, in_dims=[0, 0])(tenfold.ones(2), tenfold.ones(2))
 
 
+def test_squeezing_a_number_refuses_dimensions_that_it_has_not_got():
+    assert func.vmap(lambda x: x.squeeze(-1))(tenfold.ones(3)).shape == (3,)
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        func.vmap(lambda x: x.squeeze(1))(tenfold.ones(3))
+
+
 def test_anomalies_are_found_inside():
     with tenfold.autograd.set_detect_anomaly(True):
         assert func.vmap(func.grad(lambda x: x * 2))(-tenfold.ones(3)).tolist() == [2.0] * 3

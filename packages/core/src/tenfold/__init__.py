@@ -100,6 +100,7 @@ _LAZY = {
         "checkpoint.serialization": "save load",
         "func": "vmap",
         "multiprocessing.mapped": "from_file",
+        "nn.functional.activation": "rrelu rrelu_",
         "ops.view.resizing": "resize_as_",
         "tensor.view_copies": "as_strided_copy detach_copy diagonal_copy expand_copy narrow_copy permute_copy select_copy "
         "split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy unsqueeze_copy view_copy "

@@ -44,6 +44,7 @@ from tenfold.autograd.anomaly import is_anomaly_check_nan_enabled as is_anomaly_
 from tenfold.checkpoint.serialization import load as load, save as save
 from tenfold.func import vmap as vmap
 from tenfold.multiprocessing.mapped import from_file as from_file
+from tenfold.nn.functional.activation import rrelu as rrelu, rrelu_ as rrelu_
 from tenfold.ops.creation.legacy import BFloat16Tensor as BFloat16Tensor, BoolTensor as BoolTensor, ByteTensor as ByteTensor, CharTensor as CharTensor, DoubleTensor as DoubleTensor, FloatTensor as FloatTensor, HalfTensor as HalfTensor, IntTensor as IntTensor, LongTensor as LongTensor, ShortTensor as ShortTensor, _tensor_classes as _tensor_classes, set_default_tensor_type as set_default_tensor_type
 from tenfold.ops.view.resizing import resize_as_ as resize_as_
 from tenfold.random.generator import Generator as Generator, default_generator as default_generator, get_rng_state as get_rng_state, initial_seed as initial_seed, manual_seed as manual_seed, seed as seed, set_rng_state as set_rng_state

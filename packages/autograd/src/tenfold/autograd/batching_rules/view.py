@@ -11,6 +11,7 @@ from tenfold.autograd.batching_rules.kinds import keep, shifted, shifting
 from tenfold.autograd.geometry import extent
 from tenfold.autograd.tangents import LINEAR, jvp_by_name
 from tenfold.dispatch.operators import op
+from tenfold.dispatch.shape_rules import wrap_dims
 from tenfold.ops.view.shapes import infer_size, unsqueeze as unsqueeze_
 from tenfold.types.dtypes import dtype
 
@@ -67,6 +68,7 @@ def squeeze(batch: Batch) -> Result:
     if dim is None:
         dims: Any = tuple(i + 1 for i, n in enumerate(shape) if n == 1)
     elif not shape:
+        wrap_dims(dim, 0, "squeeze")  # refuses what a single number has not got
         dims = ()
     else:
         dims = shifted((dim,) if isinstance(dim, (int, np.integer)) else dim, len(shape))
