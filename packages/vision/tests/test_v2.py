@@ -133,3 +133,15 @@ def test_refused(case):
     call, error, words = REFUSED[case]
     with pytest.raises(error, match=words):
         call()
+
+
+def test_what_libraries_ask_of_the_package():
+    from tenfold import vision
+
+    vision.disable_beta_transforms_warning()
+    vision.set_image_backend("PIL")
+    assert vision.get_image_backend() == "PIL"
+    assert not vision._is_tracing()
+    assert vision.extension._has_ops()
+    with pytest.raises(ValueError, match="PIL"):
+        vision.set_image_backend("accimage")

@@ -8,8 +8,23 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-_SUBMODULES = ("datasets", "io", "models", "ops", "transforms", "tv_tensors", "utils")
-__all__ = list(_SUBMODULES)
+from tenfold.vision.backends import _is_tracing, disable_beta_transforms_warning, get_image_backend, set_image_backend
+
+_SUBMODULES = ("datasets", "extension", "io", "models", "ops", "transforms", "tv_tensors", "utils")
+__all__ = [
+    "_is_tracing",
+    "datasets",
+    "disable_beta_transforms_warning",
+    "extension",
+    "get_image_backend",
+    "io",
+    "models",
+    "ops",
+    "set_image_backend",
+    "transforms",
+    "tv_tensors",
+    "utils",
+]
 
 
 def __getattr__(name: str) -> ModuleType:
