@@ -75,3 +75,39 @@ def test_the_only_element_is_a_number():
     assert not x.zero_().is_nonzero()
     with pytest.raises(TypeError, match="assign"):
         x[0, 0] = 1
+
+
+def test_back_to_coordinates():
+    for name in ("csr", "csc"):
+        x = getattr(matrix(tenfold), f"to_sparse_{name}")().to_sparse_coo()
+        assert x.layout is tenfold.sparse_coo
+        assert tenfold.equal(x.to_dense(), matrix(tenfold).to_dense())
+    assert tenfold.zeros(0, 5).to_sparse_csr().to_sparse_coo()._nnz() == 0
+
+
+@pytest.mark.parametrize("options", [{}, {"transpose": True}, {"out_int32": True}])
+def test_coordinates_of_compressed_indices(options):
+    for starts, places in (([0, 1, 3], [2, 0, 2]), ([[0, 1, 2], [0, 2, 2]], [[0, 1], [2, 3]])):
+        expected = torch._convert_indices_from_csr_to_coo(torch.tensor(starts), torch.tensor(places), **options)
+        got = tenfold._convert_indices_from_csr_to_coo(tenfold.tensor(starts), tenfold.tensor(places), **options)
+        assert got.tolist() == expected.tolist()
+        assert str(got.dtype).partition(".")[2] == str(expected.dtype).partition(".")[2]
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        (lambda t: t.empty(3, layout=t.sparse_csr), r"Only batched sparse compressed .* are supported, but got size \[3\]"),
+        (lambda t: t.empty(4, 4, layout=t.sparse_bsr), "expected sparse compressed .* tensor layout but got SparseBsr"),
+        (
+            lambda t: t._validate_sparse_compressed_tensor_args(
+                t.tensor([0, 1, 3]), t.tensor([2, 0, 7]), t.ones(3), (2, 3), t.sparse_csr
+            ),
+            "0 <= col_indices < ncols",
+        ),
+    ],
+)
+def test_refusals_are_pytorchs(program, words):
+    for t in (torch, tenfold):
+        with pytest.raises(RuntimeError, match=words):
+            program(t)

@@ -117,7 +117,8 @@ _LAZY = {
         "settings.warnings": "set_warn_always is_warn_always_enabled",
         "settings.threads": "set_num_threads get_num_threads set_num_interop_threads get_num_interop_threads",
         "sparse": "sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor sparse_bsc_tensor "
-        "sparse_compressed_tensor dsmm hsmm hspmm saddmm smm sspaddmm _sparse_broadcast_to _validate_sparse_coo_tensor_args",
+        "sparse_compressed_tensor dsmm hsmm hspmm saddmm smm sspaddmm _sparse_broadcast_to _validate_sparse_coo_tensor_args "
+        "_validate_sparse_compressed_tensor_args _convert_indices_from_csr_to_coo",
         "storage": "TypedStorage FloatStorage DoubleStorage HalfStorage BFloat16Storage LongStorage IntStorage ShortStorage "
         "CharStorage ByteStorage BoolStorage ComplexFloatStorage ComplexDoubleStorage _storage_classes",
         "tensor.printing": "set_printoptions get_printoptions",

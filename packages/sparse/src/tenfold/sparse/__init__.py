@@ -21,6 +21,7 @@ from tenfold.sparse import (
 from tenfold.sparse.compressed_operators import sampled_addmm as sampled_addmm
 from tenfold.sparse.construction import (
     LEGACY,
+    _validate_sparse_compressed_tensor_args as _validate_sparse_compressed_tensor_args,
     check_invariants as check_sparse_tensor_invariants,
     sparse_bsc_tensor as sparse_bsc_tensor,
     sparse_bsr_tensor as sparse_bsr_tensor,
@@ -138,3 +139,19 @@ def _totals(exps: Tensor, line: Tensor, lines: int) -> Tensor:
 def _validate_sparse_coo_tensor_args(indices: Tensor, values: Tensor, size: Any, is_coalesced: bool | None = None) -> None:
     """RuntimeError where indices, values and size do not make a tensor."""
     sparse_coo_tensor(indices, values, size, check_invariants=True, is_coalesced=is_coalesced)
+
+
+def _convert_indices_from_csr_to_coo(
+    crow_indices: Tensor, col_indices: Tensor, *, out_int32: bool = False, transpose: bool = False
+) -> Tensor:
+    """Coordinates (batch dims + 2, elements) of compressed indices: of each element its matrix, line and place."""
+    starts, places = crow_indices.reshape(-1, crow_indices.shape[-1]), col_indices.reshape(-1, col_indices.shape[-1])
+    lines = [
+        tenfold.arange(len(s) - 1, device=s.device).repeat_interleave((s[1:] - s[:-1]).to(tenfold.int64)) for s in starts
+    ]  # fmt: skip
+    line, place = tenfold.cat(lines), places.flatten()
+    which = tenfold.arange(len(starts), device=line.device).repeat_interleave(places.shape[1])
+    batch = tenfold.unravel_index(which, tuple(crow_indices.shape[:-1])) if crow_indices.ndim > 1 else ()
+    pair = (place, line) if transpose else (line, place)
+    at = tenfold.stack([*batch, *(p.to(tenfold.int64) for p in pair)])
+    return at.to(tenfold.int32) if out_int32 else at

@@ -10,6 +10,7 @@ from tenfold import Tensor
 from tenfold.sparse.compressed import BLOCKS, BY_ROW, LAYOUTS, CompressedTensor, compressed
 from tenfold.sparse.coo import SparseTensor, _keys
 from tenfold.sparse.invariants import check_compressed
+from tenfold.tensor.layouts import layout_name
 
 
 def sparse_coo_tensor(
@@ -111,8 +112,16 @@ def without_elements(
     """A tensor of a size in a sparse layout that stores nothing; blocks have no size of their own, so those are refused."""
     if layout is tenfold.sparse_coo:
         return empty(size, dtype, device, requires_grad, sparse_dim)
-    if layout in BLOCKS or len(size) < 2:
-        raise RuntimeError(f"a tensor of {list(size)} in the layout {layout} cannot be made of sizes alone: use to_sparse()")
+    if layout in BLOCKS:
+        name = layout_name(layout)
+        raise RuntimeError(
+            f"empty_sparse_compressed expected sparse compressed (non-block) tensor layout but got {name}: use to_sparse(), "
+            "which takes the size of blocks"
+        )
+    if len(size) < 2:
+        raise RuntimeError(
+            f"torch.empty: Only batched sparse compressed (non-block) tensors are supported, but got size {list(size)}"
+        )
     *batch, M, N = size
     starts = tenfold.zeros(*batch, (M if layout in BY_ROW else N) + 1, dtype=tenfold.int64, device=device)
     places = tenfold.zeros(*batch, 0, dtype=tenfold.int64, device=device)
@@ -191,6 +200,13 @@ def _compressed_constructor(name: str, layout: Any) -> Any:
     return construct
 
 
+def _validate_sparse_compressed_tensor_args(
+    compressed_indices: Tensor, plain_indices: Tensor, values: Tensor, size: Any, layout: Any
+) -> None:
+    """RuntimeError where these parts do not make a tensor of the layout."""
+    check_compressed(compressed_indices, plain_indices, values, tuple(size), layout)
+
+
 sparse_csr_tensor = _compressed_constructor("sparse_csr_tensor", tenfold.sparse_csr)
 sparse_csc_tensor = _compressed_constructor("sparse_csc_tensor", tenfold.sparse_csc)
 sparse_bsr_tensor = _compressed_constructor("sparse_bsr_tensor", tenfold.sparse_bsr)
@@ -207,6 +223,8 @@ def to_sparse(
         raise RuntimeError(f"to_sparse: blocksize needs to be a tuple of size 2, but got {len(blocksize)}")
     if layout in LAYOUTS:
         return compressed(input, layout, blocksize, dense_dim)
+    if isinstance(input, CompressedTensor):
+        return input.coordinates()
     n = input.ndim if sparse_dim is None else sparse_dim
     if not 0 <= n <= input.ndim or (n == 0 and input.ndim):
         raise RuntimeError(f"sparse_dim argument must be in >0 when tensor is not scalar and at most {input.ndim}, got {n}")
