@@ -258,7 +258,7 @@ def types(session: nox.Session) -> None:
         paths[name] = os.pathsep.join(str(other.source) for other in closure(package, extra=optional))
         commands[name] = ["mypy", "--strict", *(str(package.folder / include) for include in package.includes)]
     if not session.posargs:
-        paths["tools"] = os.pathsep.join(["tools", *(str(package.source) for package in named("typing"))])
+        paths["tools"] = os.pathsep.join(["tools", *(str(package.source) for package in named("typing", "testing"))])
         commands["tools"] = ["mypy", "--strict", *(str(path) for path in sorted(ROOT.glob("tools/*.py")))]
         # What a user's own mypy sees: no configuration of ours, and no errors about our files.
         paths["use"] = os.pathsep.join(str(package.source) for package in PACKAGES.values())

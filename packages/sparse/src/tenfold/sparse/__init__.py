@@ -42,10 +42,11 @@ from tenfold.sparse.products import (  # found here as tenfold.dsmm and so on
     smm as smm,
     sspaddmm as sspaddmm,
 )
-from tenfold.sparse.shapes import broadcast_to as _sparse_broadcast_to, dimension
+from tenfold.sparse.shapes import broadcast_to, dimension
 from tenfold.types.dtypes import c_name
 
 __all__ = ["addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm", "softmax", "spdiags", "sum"]
+_sparse_broadcast_to = broadcast_to
 globals().update(LEGACY)
 
 
