@@ -135,3 +135,10 @@ def test_instance_norm_of_other_channels() -> None:
         nn.InstanceNorm1d(4)(tf.ones(2, 2, 2))
     with pytest.raises(ValueError, match="expected input's size at dim=1 to match num_features"):
         nn.InstanceNorm1d(4, affine=True)(tf.ones(2, 2, 2))
+
+
+@pytest.mark.parametrize("size", [(1, 2, 2), (1, 1, 2, 2, 2, 2)])
+def test_affine_grids_of_pictures_and_volumes_only(size: tuple[int, ...]) -> None:
+    for lib in (torch, tf):
+        with pytest.raises(NotImplementedError, match="affine_grid only supports 4D and 5D sizes"):
+            lib.nn.functional.affine_grid(lib.ones(1, 2, 3), size, align_corners=False)

@@ -249,3 +249,9 @@ def test_sparse_gradients(name: str, options: dict[str, Any]) -> None:
             optimizer.step()
         results.append(param.tolist())
     np.testing.assert_allclose(results[0], results[1], rtol=1e-5, atol=1e-6)
+
+
+def test_sparse_adam_takes_no_complex_parameters() -> None:
+    for lib in (torch, tenfold):
+        with pytest.raises(ValueError, match=r"\[\[0, 1\]\]: SparseAdam does not support complex parameters"):
+            lib.optim.SparseAdam([lib.ones(1, requires_grad=True), lib.ones(1, dtype=lib.complex64, requires_grad=True)])

@@ -41,6 +41,10 @@ class SparseAdam(RuleOptimizer):
         sparse = [[g, i] for g, group in groups for i, param in enumerate(group["params"]) if param.is_sparse]
         if sparse:
             raise ValueError(f"Sparse params at indices {sparse}: SparseAdam requires dense parameter tensors")
+        groups = enumerate(self.param_groups)
+        pairs = [[g, i] for g, group in groups for i, param in enumerate(group["params"]) if param.is_complex()]
+        if pairs:
+            raise ValueError(f"Complex params at indices {pairs}: SparseAdam does not support complex parameters")
 
     def init_state(self, param: Tensor, group: Group) -> State:
         return {"step": 0, **averages(param, "exp_avg", "exp_avg_sq")}

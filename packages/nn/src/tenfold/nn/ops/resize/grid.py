@@ -34,7 +34,11 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
         )
     if not theta.is_floating_point():
         raise ValueError(f"affine_grid: Expected theta to have floating point type, but got {theta.dtype}")
-    if n not in (2, 3) or tuple(theta.shape) != (size[0], n, n + 1):
+    if n not in (2, 3):
+        raise NotImplementedError(
+            f"affine_grid only supports 4D and 5D sizes, (N, C, H, W) and (N, C, D, H, W), for 2D and 3D maps; got {list(size)}"
+        )
+    if tuple(theta.shape) != (size[0], n, n + 1):
         raise ValueError(
             f"affine_grid: Expected a batch of {n}D affine matrices of shape Nx{n}x{n + 1} for size {list(size)}, which is "
             f"(N, C, H, W) or (N, C, D, H, W); got theta {list(theta.shape)}"
