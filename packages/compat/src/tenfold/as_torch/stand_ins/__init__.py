@@ -18,7 +18,7 @@ _NAMES = {
         "Event StorageBase Stream SymBool SymFloat SymInt",
         "quantized": "qint8 quint8 qint32 quint4x2 quint2x4",
         "_internal_names": "_check_with _check_tensor_all_with _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo "
-        "_softmax_backward_data dsmm get_device_module",
+        "DeviceObjType _softmax_backward_data dsmm get_device_module",
     }.items()
     for name in names.split()
 }

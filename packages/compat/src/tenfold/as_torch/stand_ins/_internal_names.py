@@ -73,3 +73,7 @@ def get_device_module(device: Any = None) -> ModuleType:
     if device is None:
         device = tenfold.accelerator.current_accelerator() or tenfold.device("cpu")
     return _get_device_module(device.type)  # type: ignore[no-any-return]
+
+
+class DeviceObjType:
+    """What some programs name in annotations for a device; nothing is an instance of it, as in PyTorch."""

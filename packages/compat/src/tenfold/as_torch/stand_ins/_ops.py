@@ -181,6 +181,7 @@ _OTHERWISE: dict[str, Any] = {
     ),
     "native_layer_norm": _layer_norm,
     "convolution": _convolution,
+    "_convolution": lambda *given: _convolution(*given[:9]),  # what follows chooses among cuDNN's ways
     "convolution_backward": _convolution_backward,
     "alias": lambda self: self.view(self.shape),
     "slice": _slice,

@@ -20,7 +20,11 @@ from tenfold.distributions.transforms.elementwise import (
 )
 from tenfold.distributions.transforms.joined import CatTransform, StackTransform
 from tenfold.distributions.transforms.matrices import CorrCholeskyTransform, LowerCholeskyTransform, PositiveDefiniteTransform
-from tenfold.distributions.transforms.simplexes import SoftmaxTransform, StickBreakingTransform
+from tenfold.distributions.transforms.simplexes import (
+    SoftmaxTransform,
+    StickBreakingTransform,
+    _clipped_sigmoid as _clipped_sigmoid,  # libraries import it
+)
 
 __all__ = [
     "AbsTransform", "AffineTransform", "CatTransform", "ComposeTransform", "CorrCholeskyTransform",

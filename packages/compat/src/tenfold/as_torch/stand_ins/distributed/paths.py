@@ -60,6 +60,7 @@ PATHS = {
     "elastic.multiprocessing.errors": "ChildFailedError ErrorHandler record",
     "elastic.metrics": "prof put_metric",
     "rpc": "RRef WorkerInfo init_rpc remote rpc_async rpc_sync shutdown",
+    "autograd": "backward context get_gradients",
     "run": "get_args_parser main run",
     "launch": "launch main",
     "utils": "_sync_module_states _verify_param_shape_across_processes",
