@@ -55,6 +55,9 @@ def crossed(value: Any) -> Any:
             return copies[id(item)]
         if isinstance(item, torch.nn.TransformerEncoderLayer):
             return _encoder_layer(item)
+        if type(item).__name__ == "LinearCrossEntropyOptions":  # which PyTorch has from 2.13 on
+            ours = tenfold.nn.LinearCrossEntropyOptions
+            return ours(*[change(getattr(item, name)) for name in ours._fields])
         if isinstance(item, torch.nn.Module):
             return getattr(tenfold.nn, type(item).__name__)()
         if callable(item) and getattr(torch.nn.functional, getattr(item, "__name__", ""), None) is item:
