@@ -203,3 +203,8 @@ def test_factories_of_a_layout():
     ):
         with pytest.raises(RuntimeError, match="not implemented for sparse layout"):
             refused()
+
+
+def test_small_integers_are_summed_in_their_dtype_before_a_product_of_another():
+    x = tenfold.sparse_coo_tensor([[0, 0]], tenfold.tensor([200, 100], dtype=tenfold.uint8), (1,))
+    assert (x * tenfold.tensor(1.0).to_sparse()).to_dense().tolist() == [44.0]

@@ -108,13 +108,20 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
 
 @knows("mul", "multiply")
 def mul(input: Any, other: Any) -> Any:
-    """Product: with a number, with a dense tensor at the coordinates, or of two sparse tensors where both have elements."""
+    """Product: with a number, with a dense tensor at the coordinates, or of two sparse tensors where both have elements.
+
+    >>> import tenfold
+    >>> (tenfold.sparse_coo_tensor([[0, 2]], [3.0, 4.0], (3,)) * tenfold.tensor([1.0, 2.0, 10.0])).to_dense()
+    tensor([ 3.,  0., 40.])
+    """
     if not isinstance(input, SparseTensor):
         input, other = other, input
     if isinstance(other, SparseTensor):
         if not input.ndim or not other.ndim:  # one of them is a number
             x, number = (input, other) if other.ndim == 0 else (other, input)
-            return mapped(x, (x._held * number.to_dense()).to(tenfold.result_type(input, other)))
+            dtype = tenfold.result_type(input, other)
+            x = x if dtype is x.dtype else x.coalesce()  # small integers are summed up in their own dtype
+            return mapped(x, (x._held * number.to_dense()).to(dtype))
         return _common(input.coalesce(), other.coalesce())
     if not isinstance(other, Tensor) or other.ndim == 0:
         return mapped(input, (input._held * other).to(tenfold.result_type(input, other)))
