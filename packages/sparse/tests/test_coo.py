@@ -205,6 +205,8 @@ def test_factories_of_a_layout():
             refused()
 
 
-def test_small_integers_are_summed_in_their_dtype_before_a_product_of_another():
+def test_products_with_a_sparse_number_keep_what_is_stored():  # 300 as in PyTorch: summed in the product's dtype
     x = tenfold.sparse_coo_tensor([[0, 0]], tenfold.tensor([200, 100], dtype=tenfold.uint8), (1,))
-    assert (x * tenfold.tensor(1.0).to_sparse()).to_dense().tolist() == [44.0]
+    y = x * tenfold.tensor(1.0).to_sparse()
+    assert y._nnz() == 2
+    assert y.to_dense().tolist() == [300.0]

@@ -119,9 +119,7 @@ def mul(input: Any, other: Any) -> Any:
     if isinstance(other, SparseTensor):
         if not input.ndim or not other.ndim:  # one of them is a number
             x, number = (input, other) if other.ndim == 0 else (other, input)
-            dtype = tenfold.result_type(input, other)
-            x = x if dtype is x.dtype else x.coalesce()  # small integers are summed up in their own dtype
-            return mapped(x, (x._held * number.to_dense()).to(dtype))
+            return mapped(x, (x._held * number.to_dense()).to(tenfold.result_type(input, other)))
         return _common(input.coalesce(), other.coalesce())
     if not isinstance(other, Tensor) or other.ndim == 0:
         return mapped(input, (input._held * other).to(tenfold.result_type(input, other)))
