@@ -196,10 +196,7 @@ class RandomIoUCrop(Transform):
     def check_inputs(self, flat_inputs: list[Any]) -> None:
         """Raises TypeError for a sample without picture or boxes."""
         if not has_all(flat_inputs, BoundingBoxes) or not has_any(flat_inputs, is_pil_image, Image, Video, F.is_pure_tensor):
-            raise TypeError(
-                f"{type(self).__name__}() requires input sample to contain tensor or PIL images and bounding boxes. "
-                "Sample can also contain masks."
-            )
+            raise TypeError(f"{type(self).__name__}: a sample needs a picture and bounding boxes; one of them is missing")
 
     def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
         """Draw overlaps and parts until one fits."""
@@ -239,10 +236,11 @@ class RandomIoUCrop(Transform):
 def _within(boxes: Tensor, part: tuple[int, int, int, int], least: float) -> Tensor | None:
     """Which boxes have their centre in the part; None where no overlap is large enough."""
     top, left, height, width = part
-    right, bottom = left + width, top + height
-    x, y = 0.5 * (boxes[..., 0] + boxes[..., 2]), 0.5 * (boxes[..., 1] + boxes[..., 3])
-    within = (left < x) & (x < right) & (top < y) & (y < bottom)
+    window = tenfold.tensor([left, top, left + width, top + height], dtype=boxes.dtype, device=boxes.device)
+    corners = boxes.unflatten(-1, (2, 2))
+    centres, (lower, upper) = corners.sum(-2) * 0.5, window.view(2, 2)
+    within = ((lower < centres) & (centres < upper)).all(-1)
     if not within.any():
         return None
-    overlaps = box_iou(boxes[within], tenfold.tensor([[left, top, right, bottom]], dtype=boxes.dtype, device=boxes.device))
+    overlaps = box_iou(boxes[within], window.unsqueeze(0))
     return within if overlaps.max() >= least else None

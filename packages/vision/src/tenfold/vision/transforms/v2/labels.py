@@ -25,16 +25,16 @@ def labels_of(sample: Any) -> Any:
         return sample
     if not isinstance(sample, Mapping):
         raise ValueError(
-            "If labels_getter is 'default', the sample should be a dictionary or a tuple whose second part is one (or the "
-            f"labels themselves), got {type(sample).__name__}; pass a labels_getter"
+            f"labels_getter='default' looks into a dictionary, or for a dictionary or labels as the second of a tuple; the sample has "
+            f"{type(sample).__name__}: pass a labels_getter"
         )
     named = [key for key in sample if isinstance(key, str)]
     exact = next((key for key in named if key.lower() == "labels"), None)
     found = exact if exact is not None else next((key for key in named if "label" in key.lower()), None)
     if found is None:
         raise ValueError(
-            f"Could not infer where the labels are in the sample: no key of {list(sample)} has 'label' in it; pass a "
-            "labels_getter, or None where there are no labels"
+            f"labels_getter='default' finds no key with 'label' among {list(sample)}: pass a labels_getter, or None where there are "
+            "no labels"
         )
     return sample[found]
 

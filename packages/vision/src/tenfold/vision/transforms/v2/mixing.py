@@ -39,36 +39,30 @@ class _Mixing(Transform):
         """
         whole = inputs if len(inputs) > 1 else inputs[0]
         parts, spec = pytree.flatten(whole)
-        chosen = self._needs_transform_list(parts)
         if has_any(parts, is_pil_image, BoundingBoxes, Mask, KeyPoints):
-            raise ValueError(f"{type(self).__name__}() does not support PIL images, bounding boxes, keypoints and masks.")
-        labels = self._checked_labels(self._labels_getter(whole))
-        params = {
-            "labels": labels,
-            "batch_size": labels.shape[0],
-            **self.make_params([part for part, wanted in zip(parts, chosen, strict=True) if wanted]),
-        }
-        changed = [
-            self.transform(part, params) if wanted or part is labels else part for part, wanted in zip(parts, chosen, strict=True)
-        ]
-        return pytree.unflatten(changed, spec)
+            raise ValueError(
+                f"{type(self).__name__}: a batch of tensors and its labels can be mixed; this sample also has PIL images, "
+                "bounding boxes, key points or masks"
+            )
+        labels = self._labels_getter(whole)
+        self._check_labels(labels)
+        pictures = [part for part, wanted in zip(parts, self._needs_transform_list(parts), strict=True) if wanted]
+        params = self.make_params(pictures)
+        params.update(labels=labels, batch_size=len(labels))
+        mixed = {id(part) for part in (*pictures, labels)}
+        return pytree.unflatten([self.transform(part, params) if id(part) in mixed else part for part in parts], spec)
 
-    def _checked_labels(self, labels: Any) -> Tensor:
+    def _check_labels(self, labels: Any) -> None:
+        given, forms = type(self).__name__, "labels of shape (B,), which say the class, or (B, classes), which give shares"
         if not isinstance(labels, Tensor):
-            raise ValueError(f"The labels must be a tensor, but got {type(labels)} instead.")
-        if labels.ndim not in (1, 2):
-            raise ValueError(
-                f"labels should be index based with shape (batch_size,) or probability based with shape (batch_size, "
-                f"num_classes), but got a tensor of shape {tuple(labels.shape)} instead."
-            )
-        if labels.ndim == 1 and self.num_classes is None:
-            raise ValueError("num_classes must be passed if the labels are index-based (batch_size,)")
-        if labels.ndim == 2 and self.num_classes is not None and labels.shape[-1] != self.num_classes:
-            raise ValueError(
-                f"When passing 2D labels, the number of elements in last dimension must match num_classes: "
-                f"{labels.shape[-1]} != {self.num_classes}."
-            )
-        return labels
+            raise ValueError(f"{given}: expected {forms}, got {type(labels).__name__}")
+        match labels.ndim, self.num_classes:
+            case 1, None:
+                raise ValueError(f"{given}: classes become shares before they are mixed; pass num_classes")
+            case 2, int(classes) if labels.shape[-1] != classes:
+                raise ValueError(f"{given}: the labels have {labels.shape[-1]} classes where num_classes is {classes}")
+            case n, _ if n not in (1, 2):
+                raise ValueError(f"{given}: expected {forms}, got the shape {tuple(labels.shape)}")
 
     def _mixed_picture(self, picture: Tensor, params: dict[str, Any]) -> Tensor:
         raise NotImplementedError
@@ -88,8 +82,8 @@ class _Mixing(Transform):
         wanted = 5 if isinstance(inpt, Video) else 4
         if inpt.ndim != wanted or inpt.shape[0] != params["batch_size"]:
             raise ValueError(
-                f"Expected a batched input with {wanted} dims and batch_size {params['batch_size']}, but got shape "
-                f"{tuple(inpt.shape)} instead."
+                f"{type(self).__name__}: expected a batch of {params['batch_size']}, as many as labels, with {wanted} "
+                f"dimensions, got the shape {tuple(inpt.shape)}"
             )
         plain = inpt.as_subclass(Tensor) if isinstance(inpt, TVTensor) else inpt
         result = self._mixed_picture(plain, params)
