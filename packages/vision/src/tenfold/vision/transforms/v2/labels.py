@@ -25,7 +25,7 @@ def labels_of(sample: Any) -> Any:
         return sample
     if not isinstance(sample, Mapping):
         raise ValueError(
-            f"labels_getter='default' looks into a dictionary, or for a dictionary or labels as the second of a tuple; the sample has "
+            f"labels_getter='default' looks into a dictionary, or for labels as the second of a tuple; the sample has "
             f"{type(sample).__name__}: pass a labels_getter"
         )
     named = [key for key in sample if isinstance(key, str)]
@@ -33,8 +33,7 @@ def labels_of(sample: Any) -> Any:
     found = exact if exact is not None else next((key for key in named if "label" in key.lower()), None)
     if found is None:
         raise ValueError(
-            f"labels_getter='default' finds no key with 'label' among {list(sample)}: pass a labels_getter, or None where there are "
-            "no labels"
+            f"labels_getter='default' finds no key with 'label' among {list(sample)}: pass a labels_getter, or None without them"
         )
     return sample[found]
 
