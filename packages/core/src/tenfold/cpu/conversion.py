@@ -10,7 +10,8 @@ from tenfold.cpu.copies import row_major
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.types.complex_half import narrowed, widened
-from tenfold.types.dtypes import complex32
+from tenfold.types.dtypes import complex32, float8_e4m3fn
+from tenfold.types.float8 import limited
 from tenfold.types.memory_format import is_dense, preserve_format
 
 
@@ -35,6 +36,8 @@ def to_dtype(input: Any, dtype: Any) -> Any:
     with np.errstate(all="ignore"):
         if input.dtype.kind == "c" and dtype.category in (1, 2):
             input = input.real
+        if dtype is float8_e4m3fn:
+            input = limited(input)
         if order is None:
             return input.astype(dtype.numpy)
         return input.transpose(order).astype(dtype.numpy, "C").transpose(np.argsort(order))

@@ -19,6 +19,7 @@ from tenfold.dispatch.operators import op
 from tenfold.types import dtypes
 from tenfold.types.complex_half import RECORD, narrowed, widened as widened_pairs
 from tenfold.types.dtypes import FROM_NUMPY
+from tenfold.types.float8 import lacks_infinity, limited
 from tenfold.types.numbers import element, require_fit
 from tenfold.types.promotion import number_dtype
 
@@ -480,7 +481,8 @@ def _convert(out: Any, src: Any) -> None:
     if out.dtype.names or src.dtype.names:
         src = narrowed(src) if out.dtype.names else widened_pairs(src)
     real = src.dtype.kind == "c" and out.dtype.kind not in "bc"
-    np.copyto(out, src.real if real else src, casting="unsafe")
+    src = src.real if real else src
+    np.copyto(out, limited(src) if lacks_infinity(out.dtype) else src, casting="unsafe")
 
 
 @kernel(op.fill, device="cpu", into=True)

@@ -52,7 +52,7 @@ def _meets(value: Any, target: Any, apart: bool) -> bool:
     start, other = value.data_ptr(), target.data_ptr()
     end, other_end = start + value.nbytes, other + target.nbytes
     if (start, end) == (other, other_end):
-        return apart or read.ndim != written.ndim or _steps(read) != _steps(written)
+        return apart or len(read.shape) != len(written.shape) or _steps(read) != _steps(written)
     return bool(start < other_end and other < end)
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from tenfold.types.complex_half import narrowed
-from tenfold.types.dtypes import complex32, dtype
+from tenfold.types.dtypes import complex32, dtype, float8_e4m3fn
+from tenfold.types.float8 import limited
 from tenfold.types.numeric_limits import finfo, iinfo
 
 _C_NAMES = {"int32": "int", "float32": "float", "float64": "double", "float16": "double", "bfloat16": "double",
@@ -71,6 +72,8 @@ def element(value: Any, d: dtype) -> Any:
     with np.errstate(all="ignore"):
         if d is complex32:
             return narrowed(value)[()]
+        if d is float8_e4m3fn:
+            value = limited(value)
         if d.category == 1:
             return np.array(int(value) % 2 ** (8 * d.itemsize), f"u{d.itemsize}").astype(d.numpy)[()]
         return np.asarray(value).astype(d.numpy)[()]

@@ -10,6 +10,7 @@ from tenfold.tensor.tensor import Tensor, host
 from tenfold.types import dtypes
 from tenfold.types.complex_half import narrowed
 from tenfold.types.dtypes import from_numpy as dtype_of, get_default_dtype
+from tenfold.types.float8 import limited
 from tenfold.types.numbers import fits
 from tenfold.types.promotion import number_dtype
 
@@ -85,10 +86,22 @@ def _nested(data: Any, depth: int) -> Any:
     return data
 
 
-def to_array(data: Any, dtype: Any, copy: bool) -> Any:
-    """A NumPy array of the data, in the dtype that PyTorch would infer."""
+_BY_ANOTHER = (dtypes.complex32, dtypes.float8_e4m3fn)
+
+
+def _by_another(data: Any, dtype: Any, copy: bool) -> Any:
+    """An array of a dtype to which NumPy does not convert as PyTorch does."""
     if dtype is dtypes.complex32:
         return narrowed(data if isinstance(data, np.void) else to_array(data, dtypes.complex64, copy=False))
+    if isinstance(data, np.ndarray) and data.dtype == dtype.numpy:
+        return np.array(data, copy=True if copy else None)
+    return limited(to_array(data, dtypes.float32, copy=False)).astype(dtype.numpy)
+
+
+def to_array(data: Any, dtype: Any, copy: bool) -> Any:
+    """A NumPy array of the data, in the dtype that PyTorch would infer."""
+    if dtype in _BY_ANOTHER:
+        return _by_another(data, dtype, copy)
     if isinstance(data, np.ndarray):
         wanted = dtype_of(data.dtype) if dtype is None else dtype
         return np.array(data, wanted.numpy, copy=True if copy else None)

@@ -20,6 +20,7 @@ from tenfold.tensor.tensor import Tensor, wrap
 from tenfold.types import dtypes
 from tenfold.types.complex_half import announce, narrowed
 from tenfold.types.dtypes import complex32, complex64, from_numpy as dtype_of, get_default_dtype
+from tenfold.types.float8 import limited
 from tenfold.types.memory_format import strided
 from tenfold.types.numbers import element, require_value
 from tenfold.types.numeric_limits import iinfo
@@ -84,6 +85,8 @@ def filled(size: Any, value: Any, dtype: dtypes.dtype, name: str) -> Any:
     if dtype is dtypes.complex32:
         announce()
         value = narrowed(value)[()]
+    elif dtype is dtypes.float8_e4m3fn:
+        value = limited(value)
     try:
         return np.zeros(shape, dtype.numpy) if value is _ZERO else np.full(shape, value, dtype.numpy)
     except (MemoryError, ValueError) as error:
