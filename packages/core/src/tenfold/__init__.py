@@ -104,7 +104,7 @@ _LAZY = {
         "ops.view.resizing": "resize_as_",
         "tensor.view_copies": "as_strided_copy detach_copy diagonal_copy expand_copy narrow_copy permute_copy select_copy "
         "split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy unsqueeze_copy view_copy "
-        "view_as_complex_copy view_as_real_copy",
+        "view_as_complex_copy view_as_real_copy alias_copy slice_copy",
         "random.generator": "Generator default_generator manual_seed initial_seed seed get_rng_state set_rng_state",
         "ops.creation.legacy": "set_default_tensor_type _tensor_classes FloatTensor DoubleTensor HalfTensor BFloat16Tensor "
         "LongTensor IntTensor ShortTensor CharTensor ByteTensor BoolTensor",

@@ -16,12 +16,21 @@ _VIEWS = (
 ).split()
 
 
+def _slice(input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
+    axis = dim + input.dim() if dim < 0 else dim
+    return input[(*(slice(None),) * axis, slice(start, end, step))]
+
+
+# Views that have no operator of this name.
+_OTHERS: dict[str, Callable[..., Any]] = {"alias": lambda input: input, "slice": _slice}
+
+
 def _copying(name: str) -> Callable[..., Any]:
     """The function that copies what the view of this name shows."""
-    operator = OPERATORS[name]
+    view = _OTHERS.get(name) or OPERATORS[name].fn
 
     def copies(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-        viewed = operator.fn(*args, **kwargs)
+        viewed = view(*args, **kwargs)
         made = _copied(viewed) if isinstance(viewed, Tensor) else tuple(map(_copied, viewed))
         if out is None:
             return made
@@ -43,7 +52,7 @@ def _all_written(outs: Any, made: tuple[Tensor, ...]) -> None:
         write_out(out, part)
 
 
-FUNCTIONS = {f"{name}_copy": _copying(name) for name in _VIEWS}
+FUNCTIONS = {f"{name}_copy": _copying(name) for name in (*_VIEWS, *_OTHERS)}
 
 
 def __getattr__(name: str) -> Any:
