@@ -418,11 +418,11 @@ def parity(session: nox.Session) -> None:
     """Run judges against PyTorch: tools/parity, and those that lie elsewhere, named after -- or in TENFOLD_PARITY.
 
     tools/parity has modules.py and optimizers.py, for the tables in PyTorch's own wheel of modules, of optimizers with their
-    options, and of schedulers. The others are known by their names: opdb.py (PyTorch's operator database), fuzz.py (random
-    programs, two minutes from a fixed seed), run.py (PyTorch's own test files). Where files are named, those alone run. What
-    follows `--ARGUMENT` goes to all of them.
+    options, and of schedulers, and shapes.py, 100,000 calls on random shapes, strides and dtypes. The others are known by
+    their names: opdb.py (PyTorch's operator database), fuzz.py (random programs, two minutes from a fixed seed), run.py
+    (PyTorch's own test files). Where files are named, those alone run. What follows `--ARGUMENT` goes to all of them.
     """
-    own = [ROOT / "tools" / "parity" / name for name in ("modules.py", "optimizers.py")]
+    own = [ROOT / "tools" / "parity" / name for name in ("modules.py", "optimizers.py", "shapes.py")]
     known: dict[str, list[str]] = {
         **{script.name: [] for script in own},
         "opdb.py": [],

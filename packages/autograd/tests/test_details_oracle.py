@@ -334,7 +334,7 @@ def test_forward_mode_is_checked_as_often(undefined: bool, batched: bool, second
 def test_batched_forward_mode_refuses_random_numbers() -> None:
     x = tenfold.ones(2, dtype=tenfold.float64, requires_grad=True)
     function = doubled(tenfold, [], tenfold.randn_like)
-    with pytest.raises(RuntimeError, match="random operation randn_like"):
+    with pytest.raises(RuntimeError, match="randn_like"):
         tenfold.autograd.gradcheck(
             function,
             (x, tenfold.ones(2, dtype=tenfold.float64)),

@@ -124,7 +124,13 @@ def test_complex_numbers(kind):
 def test_autocast_runs_them_in_half_precision(kind):
     for lib in (tenfold, torch):
         with lib.autocast("cpu"):
-            assert getattr(lib.nn, kind)(3, 4)(lib.ones(5, 2, 3))[0].dtype is lib.bfloat16
+            try:
+                result = getattr(lib.nn, kind)(3, 4)(lib.ones(5, 2, 3))[0]
+            except RuntimeError as error:  # PyTorch's LSTM asks oneDNN, which has no bfloat16 kernel on some processors
+                assert lib is torch
+                assert "could not create a primitive descriptor" in str(error)
+            else:
+                assert result.dtype is lib.bfloat16
 
 
 @pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
