@@ -127,8 +127,8 @@ def test_autocast_runs_them_in_half_precision(kind):
             try:
                 result = getattr(lib.nn, kind)(3, 4)(lib.ones(5, 2, 3))[0]
             except RuntimeError as error:  # PyTorch's LSTM asks oneDNN, which has no bfloat16 kernel on some processors
-                assert lib is torch
-                assert "could not create a primitive descriptor" in str(error)
+                if lib is tenfold or "could not create a primitive descriptor" not in str(error):
+                    raise
             else:
                 assert result.dtype is lib.bfloat16
 
