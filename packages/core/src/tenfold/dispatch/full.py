@@ -531,7 +531,7 @@ def explained(operator: Operator, key: Any, given: list[Any], error: Exception) 
 
 def _is_named(operator: Operator, text: str) -> bool:
     """Whether an error's words name an operator: this one, or at their beginning the one that users call."""
-    if text.startswith("output with shape "):  # PyTorch's words for a write that does not fit, which begin so for every operator
+    if text.startswith(("output with shape ", "Subtraction, the `-` operator")):  # PyTorch's words, whichever operator says them
         return True
     start = re.match(r"([\w.]+)(\(\))?: ", text)
     return operator.name in text.lower() or (start is not None and (find(start[1]) is not None or "." in start[1]))
