@@ -102,7 +102,8 @@ def _counts(rows: Any, edges: list[Any], weight: Any, density: bool) -> Any:
         values = rows.select(1, d).contiguous()
         bin = op.searchsorted(edge.contiguous(), values, right=True) - 1
         bin = op.where(values == edge[-1], sizes[d] - 1, bin)
-        inside = inside & (bin >= 0) & (bin < sizes[d]) & (values == values)
+        # Edges that do not rise are searched like others; what counts lies between the first and the last.
+        inside = inside & (values >= edge[0]) & (values <= edge[-1]) & (bin >= 0) & (bin < sizes[d])
         place = place * sizes[d] + bin
     total = 1
     for size in sizes:

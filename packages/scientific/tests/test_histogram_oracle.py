@@ -1,0 +1,35 @@
+"""Histograms between edges that rise, fall or do neither, with weights and as densities, against PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tenfold
+
+torch: Any = pytest.importorskip("torch")
+
+EDGES = {
+    "rising": ([-2.0, -0.5, 0.0, 2.5], [-1.0, 0.5, 1.0]),
+    "falling": ([2.0, 0.0, -2.0], [1.0, 0.0]),
+    "neither": ([-2.0, 1.0, -0.5, 2.0], [-1.5, 2.0, 0.25, 1.0]),
+}
+
+
+@pytest.mark.parametrize("density", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("edges", EDGES)
+def test_points_between_edges(edges: str, weighted: bool, density: bool) -> None:
+    rng = np.random.default_rng(3)
+    points, weights = rng.normal(size=(40, 2)), rng.random(40)
+    results = []
+    for lib in (tenfold, torch):
+        bins = [lib.tensor(side, dtype=lib.float64) for side in EDGES[edges]]
+        weight = lib.from_numpy(weights) if weighted else None
+        found = lib.histogramdd(lib.from_numpy(points), bins, weight=weight, density=density)
+        one = lib.histogram(lib.from_numpy(points[:, 0].copy()), bins[0], weight=weight, density=density)
+        results.append([found.hist.numpy(), one.hist.numpy()])
+    for ours, theirs in zip(*results, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
