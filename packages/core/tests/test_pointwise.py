@@ -207,3 +207,11 @@ def test_an_empty_out_gets_the_layout_of_the_result():
     assert tenfold.eq(x, x, out=tenfold.empty(0, dtype=tenfold.bool)).stride() == x.stride()
     sliced = tenfold.ones(2, 3, 8)[:, :, ::2].transpose(0, 1)
     assert tenfold.add(sliced, 1, out=tenfold.empty(0)).stride() == tenfold.add(sliced, 1).stride()
+
+
+@pytest.mark.parametrize("name", ["fmod", "remainder", "floor_divide"])
+def test_nothing_may_be_divided_by_zero(name):
+    zeros = tenfold.zeros(1, 3, dtype=tenfold.int64)
+    assert getattr(tenfold, name)(tenfold.zeros(0, 3, dtype=tenfold.int64), zeros).shape == (0, 3)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        getattr(tenfold, name)(tenfold.ones(2, 3, dtype=tenfold.int64), zeros)

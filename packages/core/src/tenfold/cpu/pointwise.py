@@ -247,8 +247,8 @@ def where(condition: Any, input: Any, other: Any) -> Any:
     return np.where(condition, input, other)
 
 
-def _refuse_zero(other: Any) -> None:
-    if not np.all(other):
+def _refuse_zero(input: Any, other: Any) -> None:
+    if not np.all(other) and np.size(input):
         raise RuntimeError("ZeroDivisionError")
 
 
@@ -261,7 +261,7 @@ def _is_whole(x: Any) -> bool:
 @quiet
 def floor_divide(input: Any, other: Any) -> Any:
     if _is_whole(input) and _is_whole(other):
-        _refuse_zero(other)
+        _refuse_zero(input, other)
         return np.floor_divide(input, other)
     quotient = np.floor_divide(input, other)
     return np.where(np.equal(other, 0), np.true_divide(input, other), quotient).astype(quotient.dtype)
@@ -271,7 +271,7 @@ def floor_divide(input: Any, other: Any) -> Any:
 @quiet
 def fmod(input: Any, other: Any) -> Any:
     if _is_whole(input) and _is_whole(other):
-        _refuse_zero(other)
+        _refuse_zero(input, other)
     return np.fmod(input, other)
 
 
@@ -279,7 +279,7 @@ def fmod(input: Any, other: Any) -> Any:
 @quiet
 def remainder(input: Any, other: Any) -> Any:
     if _is_whole(input) and _is_whole(other):
-        _refuse_zero(other)
+        _refuse_zero(input, other)
         return np.remainder(input, other)
     rest = np.asarray(np.fmod(input, other))  # has the sign of input, where it is 0 too
     return np.where((rest != 0) & (np.less(other, 0) != (rest < 0)), rest + other, rest)
@@ -290,7 +290,7 @@ def remainder(input: Any, other: Any) -> Any:
 def truncated_quotient(input: Any, other: Any) -> Any:
     if not (_is_whole(input) and _is_whole(other)):
         return np.trunc(np.true_divide(input, other))
-    _refuse_zero(other)
+    _refuse_zero(input, other)
     quotient = np.floor_divide(input, other)
     inexact = np.multiply(quotient, other) != input
     return quotient + (inexact & ((np.asarray(input) < 0) != (np.asarray(other) < 0))).astype(quotient.dtype)
