@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 
 import tenfold
@@ -88,3 +89,7 @@ def train(model, data, steps):
         x, y = data
         ((model(x) - y) ** 2).mean().backward()
         optimizer.step()
+
+
+def answer_threads(connection):
+    connection.send(threading.active_count())

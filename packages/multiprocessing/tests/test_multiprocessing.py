@@ -116,6 +116,56 @@ def test_a_pipe_to_itself():
     assert transit.in_transit() == 0
 
 
+def test_what_was_taken_is_let_go_though_nothing_more_is_sent():
+    a, b = mp.Pipe()
+    a.send(tenfold.ones(3))
+    waiting = transit._state["ledger"].waiting
+    assert waiting
+    b.recv()
+    deadline = time.monotonic() + 20
+    while waiting and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not waiting
+
+
+def test_an_interrupt_during_a_collection_arrives():
+    program = """
+import gc, signal, time
+import tenfold, tenfold.multiprocessing as mp
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+a, b = mp.Pipe()
+a.send(tenfold.ones(3))  # on its way all the time
+signal.signal(signal.SIGALRM, interrupt)
+caught = 0
+for i in range(100):
+    until = time.monotonic() + 1
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.0005 + 0.00001 * i)
+        while time.monotonic() < until:
+            gc.collect(0), gc.collect(0), gc.collect(0), gc.collect(0), gc.collect(0), gc.collect(0), gc.collect(0)
+    except KeyboardInterrupt:
+        caught += 1
+print(caught)
+b.recv()
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=35, check=True)
+    assert (run.stdout.strip(), run.stderr) == ("100", "")
+
+
+def test_a_fork_meets_no_thread_of_ours():
+    a, b = mp.Pipe()
+    a.send(tenfold.ones(3))
+    looking = transit._state["ledger"].looking
+    process = started("fork", cases.answer_threads, a)
+    assert not looking.is_alive()
+    b.recv()
+    assert b.recv() == 1
+    process.join()
+
+
 def test_tensors_on_one_memory_move_together():
     x = tenfold.arange(6.0)
     view, alias, detached = x[2:], x.data, x.detach()

@@ -2,14 +2,14 @@
 
 The receiver opens the sender's descriptor through /proc, so that the sender is not interrupted. It must keep the memory
 until then: it notes every sending in its *ledger*, a shared page of one byte per sending, where the receiver marks what it
-took. The sender looks there when it sends again and whenever Python collects garbage. A process that ends in order gives
-what nobody took a name in /dev/shm, which the receiver removes (or, if it is killed too, Python's resource tracker).
+took. The sender looks there when it sends again and, while something is on its way, ten times a second in a thread: code
+that Python runs by itself, in a collection of garbage, would lose an interrupt that comes meanwhile. A process that ends in
+order gives what nobody took a name in /dev/shm, which the receiver removes (or, if it is killed too, Python's resource tracker).
 """
 
 from __future__ import annotations
 
 import errno
-import gc
 import os
 import threading
 from contextlib import suppress
@@ -23,6 +23,8 @@ import numpy as np
 from tenfold.multiprocessing.shared import FOLDER, Segment, on_span, too_many_files
 
 _SLOTS = 1 << 14
+_LOOK_EVERY_S = 0.1
+_LOOKS_FOR_NOTHING = 20  # after which the thread that looks ends
 FREE, SENT, TAKEN, NAMED = range(4)
 
 
@@ -52,6 +54,8 @@ class _Ledger:
         self.waiting: dict[int, Segment] = {}
         self.free = list(range(_SLOTS))
         self.lock = threading.Lock()
+        self.looking: threading.Thread | None = None
+        self.enough = threading.Event()
         # Not by multiprocessing's own list, which is read before the threads of queues have sent all.
         threading._register_atexit(_name_what_waits)  # type: ignore[attr-defined] # as concurrent.futures does
 
@@ -63,6 +67,7 @@ class _Ledger:
             slot = self.free.pop()
             self.waiting[slot] = segment
             self.marks[slot] = SENT
+        self.look()
         return Handle(
             self.pid, segment.fd, segment.identity, segment.size, (self.page.fd, self.page.identity), slot, self.name_of(slot)
         )
@@ -71,7 +76,7 @@ class _Ledger:
         return f"{_prefix(self.parent)}{self.pid:x}_{slot:x}"
 
     def sweep(self) -> None:
-        """Let go of what was taken; not while another thread (or this one, if garbage is collected meanwhile) does so."""
+        """Let go of what was taken; not while another thread does so."""
         if not self.waiting or not self.lock.acquire(blocking=False):
             return
         try:
@@ -81,6 +86,26 @@ class _Ledger:
                 self.free.append(slot)
         finally:
             self.lock.release()
+
+    def look(self) -> None:
+        """Have a thread look after what waits, if none does: interrupts come to the main thread only."""
+        with self.lock:
+            if self.waiting and (self.looking is None or not self.looking.is_alive()):
+                self.enough = threading.Event()
+                self.looking = threading.Thread(target=self._look, args=(self.enough,), daemon=True, name="tenfold-transit")
+                self.looking.start()
+
+    def _look(self, enough: threading.Event) -> None:
+        idle = 0
+        while idle < _LOOKS_FOR_NOTHING and not enough.wait(_LOOK_EVERY_S):
+            idle = 0 if self.waiting else idle + 1
+            self.sweep()
+
+    def look_away(self) -> None:
+        """End the thread that looks, and wait until it has."""
+        self.enough.set()
+        if self.looking is not None and self.looking is not threading.current_thread():
+            self.looking.join()
 
 
 _state: dict[str, _Ledger] = {}
@@ -182,6 +207,7 @@ def _name_what_waits() -> None:
     ledger = _state.get("ledger")
     if ledger is None or parent_process() is None:  # the main process has nobody to leave it to
         return
+    ledger.look_away()
     ledger.sweep()
     for slot, segment in ledger.waiting.items():
         ledger.marks[slot] = NAMED
@@ -224,10 +250,18 @@ def _keep_one_tracker() -> None:
     resource_tracker.ensure_running()
 
 
-def _on_collection(phase: str, info: dict[str, int]) -> None:
+def _before_fork() -> None:
+    """A process with threads should not fork: Python warns of it, and a lock that a thread holds stays locked in the child."""
+    _keep_one_tracker()
     ledger = _state.get("ledger")
-    if ledger is not None and phase == "stop":
-        ledger.sweep()
+    if ledger is not None:
+        ledger.look_away()
+
+
+def _after_fork() -> None:
+    ledger = _state.get("ledger")
+    if ledger is not None:
+        ledger.look()
 
 
 def _in_forked_child() -> None:
@@ -237,5 +271,4 @@ def _in_forked_child() -> None:
 
 
 util.Finalize(None, _remove_what_children_left, exitpriority=-200)  # after the children have ended
-gc.callbacks.append(_on_collection)
-os.register_at_fork(before=_keep_one_tracker, after_in_child=_in_forked_child)
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_in_forked_child)
