@@ -307,6 +307,16 @@ def test_the_hooks_of_a_tensor_can_be_looked_at_and_taken_away():
     assert x.grad.tolist() == [5.0, 5.0]
 
 
+def test_detaching_in_place_is_no_write():
+    y = tenfold.tensor(1.0, requires_grad=True) * 1
+    for before in (0, 1):
+        assert y._version == before
+        y.detach_()
+        assert y._version == before
+        y += tenfold.tensor(1.0, requires_grad=True)
+        assert y._version == before + 1
+
+
 def test_an_argument_that_was_detached_in_place_has_no_gradient_to_give():
     x = tenfold.tensor(1.0, requires_grad=True)
     y = x * 1
@@ -326,7 +336,7 @@ def test_an_argument_that_was_detached_in_place_has_no_gradient_to_give():
     assert x.grad.item() == pytest.approx(2 * np.e)
     (y * x).backward()  # from here on it is a constant
     y.add_(1)
-    assert y._version == 2
+    assert y._version == 1
 
 
 def test_versions_go_on_when_the_data_are_replaced():

@@ -32,10 +32,10 @@ class UntypedStorage(Memory):
     # marked: some view has an `_origin`, which views of it inherit.
     # noting: new views must be looked at: they are listed, or some are marked.
     # guarded: a write must be looked at first: some view is marked or repeats elements, or this is inference mode's.
-    # detached: there because its tensor left the graph in place; unset in all others.
+    # detached: how often its tensor left the graph in place, which `version` counts and `_version` does not; unset in all others.
     __slots__ = ("array", "detached", "guarded", "key", "listing", "marked", "noting", "unlisted", "version", "views")
     inference = False
-    detached: bool
+    detached: int
     version: int
 
     def __init__(self, array: Any = 0, key: Any = None, *, device: Any = None) -> None:

@@ -279,7 +279,7 @@ class Tensor(TensorMethods):
             return 0
         if storage.inference:
             raise RuntimeError("Inference tensors do not track version counter.")
-        return storage.version
+        return storage.version - getattr(storage, "detached", 0)
 
     def is_set_to(self, tensor: Tensor) -> bool:
         """Whether both are the same view of the same memory."""

@@ -460,5 +460,6 @@ def _leave_memory(input: Tensor) -> None:
         return
     input._storage = None
     made = input.untyped_storage()
-    made.version, made.detached = (1 if before is None else before.version + 1), True
+    made.version = 1 if before is None else before.version + 1
+    made.detached = getattr(before, "detached", 0) + 1
     made.guarded = before is not None and before.guarded
