@@ -76,21 +76,6 @@ def test_numpy_names_of_dimensions(name):
         function(x, axes=0)
 
 
-@pytest.mark.parametrize(
-    ("q", "told"),
-    [
-        (-1.0, r"q must be in the range \[0, 1\] but got -1"),
-        (float("nan"), r"q must be in the range \[0, 1\] but got nan"),
-        (tenfold.tensor([0.5, 2.0]), r"q values must be in the range \[0, 1\]"),
-        (tenfold.tensor([[0.5]]), "q must be a scalar or 1D tensor"),
-        (tenfold.tensor(0.5, dtype=tenfold.float64), "q tensor must be same dtype as the input tensor"),
-    ],
-)
-def test_quantiles_that_are_none(q, told):
-    with pytest.raises(RuntimeError, match=told):
-        tenfold.quantile(tenfold.ones(3), q)
-
-
 @pytest.mark.parametrize("name", ["sum", "prod", "cumsum", "cumprod", "mean"])
 def test_an_output_of_another_dtype_than_asked_for(name):
     with pytest.raises(RuntimeError, match="Expected out tensor to have dtype float, but got double instead"):
@@ -124,15 +109,14 @@ def test_the_spread_of_numbers_whose_sum_overflows(lowest):
     assert x.var().item() == float("inf")
 
 
-@pytest.mark.parametrize("name", ["var", "std", "var_mean", "std_mean", "cov"])
+@pytest.mark.parametrize("name", ["var", "std", "var_mean", "std_mean"])
 def test_fewer_numbers_than_the_correction_takes_off(name):
     spread = getattr(tenfold, name)
     for given in (tenfold.ones(1), tenfold.ones(1, dtype=tenfold.float16)):
         with pytest.warns(UserWarning, match=rf"^{name}\(\): degrees of freedom is <= 0\. Correction should be strictly") as told:
             result = spread(given)
         assert len(told) == 1
-        assert (result if name in ("var", "std", "cov") else result[0]).isnan().item()
+        assert (result if name in ("var", "std") else result[0]).isnan().item()
     spread(tenfold.ones(1), correction=0)
     spread(tenfold.ones(2))
-    if name != "cov":
-        spread(tenfold.ones(1, device="meta"))
+    spread(tenfold.ones(1, device="meta"))

@@ -9,7 +9,7 @@ TENFOLD_PLUGIN_API = 1
 FAMILIES = ("pointwise", "activation", "reduction", "matmul", "indexing", "view", "conversion")
 # Of operators that other packages declare: loaded when one of those is first used.
 OF_LAYERS = ("norm", "loss", "optim")
-OF_SCIENCE = ("linalg", "fft", "special")
+OF_SCIENCE = ("linalg", "fft", "special", "histograms", "segments")
 
 
 @hookimpl()  # type: ignore[untyped-decorator]

@@ -52,24 +52,24 @@ def uniform(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, l
     [0.49625658988952637, 0.7682217955589294, 0.08847743272781372]
     """
     if low == 0 and high == 1 and dtype in (_F32, _F64):  # the common call
-        count = math.prod(_sizes(shape))
+        count = math.prod(sizes_of(shape))
         if count < _BLOCK:
             units = np.array(generator.few_units64(count)) if dtype == _F64 else generator.few_units32(count)
             return units.reshape(shape)
-        return (_units64 if dtype == _F64 else _units32)(generator, count).reshape(shape)
+        return (units64 if dtype == _F64 else _units32)(generator, count).reshape(shape)
     dtype = floating("uniform", dtype)
     if dtype.kind == "c":
-        return _complex(uniform(generator, (*_sizes(shape), 2), real_part(dtype), low, high), dtype)
+        return _complex(uniform(generator, (*sizes_of(shape), 2), real_part(dtype), low, high), dtype)
     check_interval(low, high, dtype)
-    count = math.prod(_sizes(shape))
+    count = math.prod(sizes_of(shape))
     wide = dtype == np.float64
-    u: Array = _units64(generator, count) if wide else _units32(generator, count)
+    u: Array = units64(generator, count) if wide else _units32(generator, count)
     if (low, high) != (0, 1):
         u = fma64(u, high - low, low) if wide else _scaled32(u, np.float32(high) - np.float32(low), low)
     samples = u.astype(dtype, copy=False)
     if dtype.itemsize == 2 or (low, high) != (0, 1):
         samples[samples == dtype.type(high)] = low  # rounding reached the open end
-    return samples.reshape(_sizes(shape))
+    return samples.reshape(sizes_of(shape))
 
 
 def normal(
@@ -96,7 +96,7 @@ def normal(
     [1.5409960746765137, -0.293428897857666, -2.1787893772125244]
     """
     if mean == 0 and std == 1 and dtype in (_F32, _F64):  # the common call
-        count = math.prod(_sizes(shape))
+        count = math.prod(sizes_of(shape))
         if 0 < count < _BLOCK:
             few = generator.few_normals32(count) if dtype == _F32 else None
             return (np.array(few_normals(generator, count), dtype) if few is None else few).reshape(shape)
@@ -104,33 +104,16 @@ def normal(
     if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     if dtype.kind == "c":
-        parts = normal(generator, (*_sizes(shape), 2), real_part(dtype), mean, std / math.sqrt(2), contiguous=contiguous)
+        parts = normal(generator, (*sizes_of(shape), 2), real_part(dtype), mean, std / math.sqrt(2), contiguous=contiguous)
         return _complex(parts, dtype)
-    count = math.prod(_sizes(shape))
+    count = math.prod(sizes_of(shape))
     if count >= _BLOCK and contiguous:
         z = _filled(generator, count, dtype)
     else:
-        z = _serial_normals(generator, count)
+        z = serial_normals(generator, count)
     if (mean, std) != (0, 1):
         z = fma64(z, std, mean) if z.dtype == np.float64 else _scaled32(z, np.float32(std), mean)
-    return _narrowed(z, dtype).reshape(_sizes(shape))
-
-
-def log_normal(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, mean: float = 1.0, std: float = 2.0) -> Array:
-    """Samples whose logarithm is normal: exp(mean + std z).
-
-    Shape: `shape`. Dtype: any floating point. Raises: RuntimeError if std <= 0.
-
-    >>> log_normal(Generator().manual_seed(0), 2, np.float64, 0.0, 1.0).round(4).tolist()
-    [4.6692, 0.7457]
-    """
-    dtype = real_floating("log_normal", dtype)
-    if not std > 0:
-        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
-    exponent = fma64(_serial_normals(generator, math.prod(_sizes(shape))), std, mean)
-    with np.errstate(over="ignore", invalid="ignore"):
-        samples: Array = np.exp(exponent.astype(np.complex128)).real  # the C library's exp
-    return _narrowed(samples, dtype).reshape(_sizes(shape))
+    return narrowed(z, dtype).reshape(sizes_of(shape))
 
 
 def memory_order(strides: Sequence[int]) -> tuple[list[int], list[int]]:
@@ -154,40 +137,9 @@ def exponential(generator: Generator, shape: Shape, dtype: DTypeLike = np.float3
     dtype = real_floating("exponential", dtype)
     if not rate > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate}")
-    u = _units64(generator, math.prod(_sizes(shape)))
+    u = units64(generator, math.prod(sizes_of(shape)))
     logarithm = libm(math.log1p, -u) if dtype == np.float64 else np.log1p(-u)
-    return _narrowed(-1 / rate * logarithm, dtype).reshape(_sizes(shape))
-
-
-def cauchy(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, median: float = 0.0, sigma: float = 1.0) -> Array:
-    """Cauchy samples: median + sigma tan(pi (u - 1/2)).
-
-    Shape: `shape`. Dtype: any floating point. Raises: RuntimeError if sigma <= 0.
-
-    >>> cauchy(Generator().manual_seed(0), 2, np.float64).round(4).tolist()
-    [10.5977, 0.7648]
-    """
-    dtype = real_floating("cauchy", dtype)
-    if not sigma > 0:
-        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
-    angle = np.pi * (_units64(generator, math.prod(_sizes(shape))) - 0.5)
-    tangent = libm(math.tan, angle) if dtype == np.float64 else np.tan(angle)
-    return _narrowed(fma64(tangent, sigma, median), dtype).reshape(_sizes(shape))
-
-
-def geometric(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, p: float = 0.5) -> Array:
-    """The number of trials up to the first success: ceil(log(u) / log(1 - p)).
-
-    Shape: `shape`. Dtype: any real. Raises: RuntimeError if p is not in (0, 1).
-
-    >>> geometric(Generator().manual_seed(0), 4, np.int64, 0.25).tolist()
-    [1, 2, 3, 1]
-    """
-    if not 0 < p < 1:
-        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
-    with np.errstate(divide="ignore"):
-        trials = np.ceil(np.log(_units64(generator, math.prod(_sizes(shape)))) / math.log1p(-p))
-    return _narrowed(trials, np.dtype(dtype)).reshape(_sizes(shape))
+    return narrowed(-1 / rate * logarithm, dtype).reshape(sizes_of(shape))
 
 
 def bernoulli(generator: Generator, p: float | Array, shape: Shape | None = None, dtype: DTypeLike | None = None) -> Array:
@@ -207,12 +159,12 @@ def bernoulli(generator: Generator, p: float | Array, shape: Shape | None = None
         if not ((p >= 0) & (p <= 1)).all():
             raise RuntimeError("bernoulli: got a probability outside [0, 1] in the array p; clamp p or apply a sigmoid")
         wide = p.dtype == np.float64
-        units: Array = _units64(generator, p.size) if wide else _units32(generator, p.size)
+        units: Array = units64(generator, p.size) if wide else _units32(generator, p.size)
         return (units.reshape(p.shape) < (p if wide else p.astype(np.float32))).astype(dtype or p.dtype)
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
-    sizes = _sizes(() if shape is None else shape)
-    return (_units64(generator, math.prod(sizes)) < p).astype(dtype or np.float32).reshape(sizes)
+    sizes = sizes_of(() if shape is None else shape)
+    return (units64(generator, math.prod(sizes)) < p).astype(dtype or np.float32).reshape(sizes)
 
 
 def randint(generator: Generator, low: int, high: int | None, shape: Shape, dtype: DTypeLike = np.int64) -> Array:
@@ -225,7 +177,7 @@ def randint(generator: Generator, low: int, high: int | None, shape: Shape, dtyp
     >>> randint(Generator().manual_seed(0), 0, 10, 5).tolist()
     [4, 9, 3, 0, 3]
     """
-    dtype, sizes = np.dtype(dtype), _sizes(shape)
+    dtype, sizes = np.dtype(dtype), sizes_of(shape)
     end = 2**63 if high is None else high
     if not low < end:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={end}")
@@ -262,11 +214,11 @@ def random(generator: Generator, shape: Shape, dtype: DTypeLike = np.int64) -> A
     >>> random(Generator().manual_seed(0), 3, np.uint8).tolist()
     [172, 47, 117]
     """
-    dtype, count = np.dtype(dtype), math.prod(_sizes(shape))
+    dtype, count = np.dtype(dtype), math.prod(sizes_of(shape))
     limit = greatest_whole(dtype) + 1
     wide = dtype.itemsize == 8
     words: Array = generator.words64(count) if wide else generator.words32(count)
-    return (words if limit >= 2**32 and not wide else words % words.dtype.type(limit)).astype(dtype).reshape(_sizes(shape))
+    return (words if limit >= 2**32 and not wide else words % words.dtype.type(limit)).astype(dtype).reshape(sizes_of(shape))
 
 
 def randperm(generator: Generator, n: int, dtype: DTypeLike = np.int64) -> Array:
@@ -327,11 +279,11 @@ def multinomial(generator: Generator, weights: Array, num_samples: int, replacem
     return drawn.reshape(*weights.shape[:-1], num_samples)
 
 
-def _sizes(shape: Shape) -> tuple[int, ...]:
+def sizes_of(shape: Shape) -> tuple[int, ...]:
     return (shape,) if isinstance(shape, int) else tuple(shape)
 
 
-def _units64(generator: Generator, count: int) -> F64:
+def units64(generator: Generator, count: int) -> F64:
     """Uniforms in [0, 1) of 53 bits."""
     bits = generator.words64(count)
     bits &= np.uint64(2**53 - 1)
@@ -353,7 +305,7 @@ def _scaled32(x: NDArray[np.float32], factor: np.float32, offset: float) -> NDAr
     return (x.astype(np.float64) * factor + np.float32(offset)).astype(np.float32)
 
 
-def _narrowed(samples: Array, dtype: np.dtype[Any]) -> Array:
+def narrowed(samples: Array, dtype: np.dtype[Any]) -> Array:
     """Samples as PyTorch casts them: to 16-bit floats by way of float32, to integers by way of int64."""
     with np.errstate(over="ignore", invalid="ignore"):
         if dtype.kind in "iu":
@@ -363,14 +315,14 @@ def _narrowed(samples: Array, dtype: np.dtype[Any]) -> Array:
         return samples.astype(dtype, copy=False)
 
 
-def _serial_normals(generator: Generator, count: int) -> F64:
+def serial_normals(generator: Generator, count: int) -> F64:
     """The normals that PyTorch draws one at a time; the generator keeps the second of a pair that is not used up."""
     if not count:
         return np.empty(0)
     if count < _BLOCK:
         return np.array(few_normals(generator, count))
     kept = [] if generator.normal_sample is None else [generator.normal_sample]
-    units = _units64(generator, 2 * ((count - len(kept) + 1) // 2))
+    units = units64(generator, 2 * ((count - len(kept) + 1) // 2))
     radius = np.sqrt(-2 * libm(math.log1p, -units[1::2]))
     cos, sin = cos_sin(2 * np.pi * units[0::2])
     samples = np.concatenate([kept, np.stack([radius * cos, radius * sin], axis=1).ravel()])
@@ -399,7 +351,7 @@ def _filled(generator: Generator, count: int, dtype: np.dtype[Any]) -> Array:
     whole = count - count % _BLOCK
     draw: Callable[..., Array]
     pairs: Callable[..., tuple[Array, Array]]
-    draw, pairs = (_units64, pairs64) if dtype == np.float64 else (_units32, pairs32)
+    draw, pairs = (units64, pairs64) if dtype == np.float64 else (_units32, pairs32)
     units: Array = draw(generator, whole if dtype.itemsize == 2 else count)  # 16-bit floats skip what is drawn anew
     first, second = pairs(*_halves(units[:whole]))
     z = np.empty(count, units.dtype)
@@ -419,7 +371,7 @@ def _halves(units: Array) -> tuple[Array, Array]:
 def _looked_up(generator: Generator, weights: Array, num_samples: int) -> NDArray[np.int64]:
     cumulated = np.cumsum(weights, dtype=np.float64 if weights.dtype == np.float64 else np.float32)
     cumulated = cumulated / cumulated[-1]
-    return np.searchsorted(cumulated.astype(np.float64), _units64(generator, num_samples)).astype(np.int64)
+    return np.searchsorted(cumulated.astype(np.float64), units64(generator, num_samples)).astype(np.int64)
 
 
 def _complex(parts: Array, dtype: np.dtype[Any]) -> Array:

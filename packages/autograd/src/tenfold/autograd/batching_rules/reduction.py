@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenfold.autograd.batching import Batch, Result, batching, batching_by_name, examples
+from tenfold.autograd.batching import Batch, Result, batching, batching_by_name
 from tenfold.autograd.batching_rules.kinds import reduction
 from tenfold.autograd.tangents import LINEAR, jvp_by_name
 from tenfold.dispatch.operators import op
@@ -15,18 +15,10 @@ batching_by_name(
 )
 
 
-batching(op.histc)(examples)
-
-
 @batching(op.median_value)
 def median_value(batch: Batch) -> Result:
     flat = reshape(batch.front("input"), (batch.size, -1))
     return op.median_dim(flat, 1, False, batch.values["skip_nan"])[0], 0
-
-
-@batching(op.reduced_segments)
-def reduced_segments(batch: Batch) -> Result:
-    return batch.call(data=batch.front("data").contiguous(), offsets=batch.front("offsets").contiguous()), 0
 
 
 @batching(op.search_positions)

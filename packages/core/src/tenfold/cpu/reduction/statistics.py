@@ -1,4 +1,4 @@
-"""NumPy kernels of variance, norms, medians, modes and histograms."""
+"""NumPy kernels of variance, norms, medians, modes and counts."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _most_frequent(row: Any) -> int:
     return int(by_value[ends[int(np.argmax(counts))]])
 
 
-# Histograms
+# Counts
 
 
 @kernel(op.bincount, device="cpu")
@@ -166,20 +166,3 @@ def bincount(input: Any, weights: Any, minlength: int) -> Any:
         return np.bincount(input, minlength=minlength).astype(np.int64)
     counts = np.bincount(input, weights, minlength)
     return counts.astype(np.float32) if weights.dtype == np.float32 else counts
-
-
-@kernel(op.histc, device="cpu")
-def histc(input: Any, bins: int, min: Any, max: Any) -> Any:
-    x = orderable(input).reshape(-1)
-    if bins <= 0 or min > max:
-        raise ValueError("no bins")
-    if min == max and x.size:
-        min, max = x.min().item(), x.max().item()
-    if min == max:
-        min, max = min - 1, max + 1
-    if not (np.isfinite(min) and np.isfinite(max)):
-        raise RuntimeError(f"histc: range of [{min}, {max}] is not finite")
-    x = x[(x >= min) & (x <= max)]
-    width = (max - min) / bins
-    place = ((x.astype(np.float64) - min) / width).astype(np.int64)
-    return np.bincount(np.minimum(place, bins - 1), minlength=bins).astype(input.dtype)

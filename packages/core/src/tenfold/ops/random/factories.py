@@ -26,7 +26,7 @@ from tenfold.types import dtypes
 from tenfold.types.dtypes import get_default_dtype
 
 Ints = Sequence[int]
-_INDEPENDENT = "its result does not depend on its input's values"
+INDEPENDENT = "its result does not depend on its input's values"
 
 
 @cache
@@ -195,7 +195,7 @@ def _kind(input: Tensor, dtype: Any, device: Any) -> tuple[Any, Any]:
     return dtype or input.dtype, input.device if device is None else device
 
 
-@composite("random", method=None, random=True, nondifferentiable=_INDEPENDENT)
+@composite("random", method=None, random=True, nondifferentiable=INDEPENDENT)
 def rand_like(
     input: Tensor, *, generator: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
     requires_grad: bool = False, memory_format: Any = None, pin_memory: bool = False,
@@ -212,7 +212,7 @@ def rand_like(
     return drawn("uniform", generator, input.shape, *_kind(input, dtype, device), requires_grad)
 
 
-@composite("random", method=None, random=True, nondifferentiable=_INDEPENDENT)
+@composite("random", method=None, random=True, nondifferentiable=INDEPENDENT)
 def randn_like(
     input: Tensor, *, generator: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
     requires_grad: bool = False, memory_format: Any = None, pin_memory: bool = False,
@@ -229,7 +229,7 @@ def randn_like(
     return drawn("normal", generator, input.shape, *_kind(input, dtype, device), requires_grad)
 
 
-@composite("random", method=None, random=True, nondifferentiable=_INDEPENDENT)
+@composite("random", method=None, random=True, nondifferentiable=INDEPENDENT)
 def randint_like(
     input: Tensor, low: Any = None, high: Any = None, *, generator: Any = None, dtype: Any = None, layout: Any = None,
     device: Any = None, requires_grad: bool = False, memory_format: Any = None, pin_memory: bool = False,
@@ -288,7 +288,7 @@ def _check_deviations(std: Tensor) -> None:
         raise RuntimeError("normal expects all elements of std >= 0.0")
 
 
-@composite("random", out=True, random=True, nondifferentiable=_INDEPENDENT)
+@composite("random", out=True, random=True, nondifferentiable=INDEPENDENT)
 def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None) -> Tensor:
     """Ones with the probabilities that the tensor holds (or all with probability p), else zeros.
 
@@ -331,7 +331,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
 # In-place fills
 
 
-@composite("random", random=True, nondifferentiable=_INDEPENDENT)
+@composite("random", random=True, nondifferentiable=INDEPENDENT)
 def uniform_(input: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Any = None) -> Tensor:
     """Fill with uniform samples in [from, to).
 
@@ -342,7 +342,7 @@ def uniform_(input: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: A
     return fill("uniform_", input, lambda shape, dtype: _sampling().uniform(source(generator), shape, dtype, from_, to))
 
 
-@composite("random", random=True, nondifferentiable=_INDEPENDENT)
+@composite("random", random=True, nondifferentiable=INDEPENDENT)
 def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Tensor:
     """Fill with normal samples.
 
@@ -359,7 +359,7 @@ def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: An
     )
 
 
-@composite("random", random=True, nondifferentiable=_INDEPENDENT)
+@composite("random", random=True, nondifferentiable=INDEPENDENT)
 def random_(input: Tensor, from_: Any = None, to: Any = None, *, generator: Any = None) -> Tensor:
     """Fill with uniform integers: of the whole range of the dtype, from 0 to below `from_`, or from `from_` to below `to`.
 
@@ -385,7 +385,7 @@ def _random_from(self: Tensor, *bounds: Any, **options: Any) -> Tensor:
 Tensor.random_ = _random_from  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
 
 
-@composite("random", random=True, nondifferentiable=_INDEPENDENT)
+@composite("random", random=True, nondifferentiable=INDEPENDENT)
 def exponential_(input: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
     """Fill with exponential samples: density lambd * exp(-lambd * x).
 
@@ -396,40 +396,7 @@ def exponential_(input: Tensor, lambd: float = 1.0, *, generator: Any = None) ->
     return fill("exponential_", input, lambda shape, dtype: _sampling().exponential(source(generator), shape, dtype, lambd))
 
 
-@composite("random", random=True, nondifferentiable=_INDEPENDENT)
-def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Tensor:
-    """Fill with the number of trials up to the first success of probability p.
-
-    >>> import tenfold
-    >>> bool((tenfold.zeros(2).geometric_(0.5) >= 1).all())
-    True
-    """
-    return fill("geometric_", input, lambda shape, dtype: _sampling().geometric(source(generator), shape, dtype, p))
-
-
-@composite("random", random=True, nondifferentiable=_INDEPENDENT)
-def cauchy_(input: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Tensor:
-    """Fill with Cauchy samples.
-
-    >>> import tenfold
-    >>> tenfold.zeros(2).cauchy_().shape
-    tenfold.Size([2])
-    """
-    return fill("cauchy_", input, lambda shape, dtype: _sampling().cauchy(source(generator), shape, dtype, median, sigma))
-
-
-@composite("random", random=True, nondifferentiable=_INDEPENDENT)
-def log_normal_(input: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Tensor:
-    """Fill with samples whose logarithm is normal with this mean and standard deviation.
-
-    >>> import tenfold
-    >>> bool((tenfold.zeros(2).log_normal_() > 0).all())
-    True
-    """
-    return fill("log_normal_", input, lambda shape, dtype: _sampling().log_normal(source(generator), shape, dtype, mean, std))
-
-
-@composite("random", random=True, nondifferentiable=_INDEPENDENT)
+@composite("random", random=True, nondifferentiable=INDEPENDENT)
 def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     """Fill with ones with probability p (a number, or a tensor that broadcasts), else zeros.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from tenfold.autograd.batching import batching_by_name
 from tenfold.autograd.batching_rules.kinds import pointwise
-from tenfold.autograd.batching_rules.random import drawing, shaped
+from tenfold.autograd.batching_rules.random import drawing, in_place, shaped
 from tenfold.autograd.tangents import jvp_rule
 from tenfold.dispatch.operators import Operator, op
 
@@ -25,5 +25,6 @@ def _dirichlet_tangent(operator: Operator, values: dict[str, Any], tangents: dic
     return out, grown - out * grown.sum(-1, True)
 
 
+batching_by_name("geometric_ cauchy_ log_normal_", in_place)
 batching_by_name("poisson binomial _standard_gamma _sample_dirichlet", drawing(shaped, by_shape=False))
 batching_by_name("_standard_gamma_grad _dirichlet_grad", pointwise)

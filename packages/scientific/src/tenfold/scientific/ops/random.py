@@ -1,4 +1,4 @@
-"""Samples of distributions with a parameter for each element: Poisson, binomial, gamma, Dirichlet; derivatives of the last two.
+"""Samples of distributions: Poisson, binomial, gamma, Dirichlet, and fills of Cauchy, geometric, log-normal.
 
 Like all random numbers they are drawn on the CPU. The names with an underscore are PyTorch's, which its distributions build on.
 """
@@ -15,7 +15,7 @@ from tenfold.dispatch.devices import META
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.ops.creation.factories import empty_on, place
-from tenfold.ops.random.factories import source
+from tenfold.ops.random.factories import INDEPENDENT, fill, source
 from tenfold.tensor.tensor import Tensor, host
 
 _COUNT = "its result is a number of events"
@@ -26,6 +26,13 @@ def _rejection() -> Any:
     from tenfold.scientific import rejection  # loads numpy.random, which `import tenfold` does without
 
     return rejection
+
+
+@cache
+def _variates() -> Any:
+    from tenfold.scientific import variates  # loads numpy.random, which `import tenfold` does without
+
+    return variates
 
 
 @cache
@@ -149,3 +156,39 @@ def _dirichlet_grad(x: Tensor, alpha: Tensor, total: Tensor) -> Tensor:
     tensor([0.6931])
     """
     return _computed("_dirichlet_grad", [x, alpha, total], _implicit().dirichlet_derivative)
+
+
+# In-place fills
+
+
+@composite("random", random=True, nondifferentiable=INDEPENDENT)
+def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Tensor:
+    """Fill with the number of trials up to the first success of probability p.
+
+    >>> import tenfold
+    >>> bool((tenfold.zeros(2).geometric_(0.5) >= 1).all())
+    True
+    """
+    return fill("geometric_", input, lambda shape, dtype: _variates().geometric(source(generator), shape, dtype, p))
+
+
+@composite("random", random=True, nondifferentiable=INDEPENDENT)
+def cauchy_(input: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Tensor:
+    """Fill with Cauchy samples.
+
+    >>> import tenfold
+    >>> tenfold.zeros(2).cauchy_().shape
+    tenfold.Size([2])
+    """
+    return fill("cauchy_", input, lambda shape, dtype: _variates().cauchy(source(generator), shape, dtype, median, sigma))
+
+
+@composite("random", random=True, nondifferentiable=INDEPENDENT)
+def log_normal_(input: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Tensor:
+    """Fill with samples whose logarithm is normal with this mean and standard deviation.
+
+    >>> import tenfold
+    >>> bool((tenfold.zeros(2).log_normal_() > 0).all())
+    True
+    """
+    return fill("log_normal_", input, lambda shape, dtype: _variates().log_normal(source(generator), shape, dtype, mean, std))

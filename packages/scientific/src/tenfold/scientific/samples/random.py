@@ -71,3 +71,17 @@ for _name in ("_standard_gamma", "_sample_dirichlet"):
     error_samples(_name)(lambda make: [ErrorSample(make.ints(2, low=1, high=3), error=NotImplementedError, match="floating")])
 error_samples("_standard_gamma_grad")(lambda make: [ErrorSample([1.0], make(2), error=TypeError, match="argument")])
 error_samples("_dirichlet_grad")(lambda make: [ErrorSample([1.0], make(2), make(2), error=TypeError, match="argument")])
+
+
+# Fills of a tensor: further arguments, wrong ones.
+for _name, _rest, _wrong, _match in (
+    ("geometric_", (0.4,), (1.5,), "p"),
+    ("cauchy_", (), (0.0, -1.0), "sigma"),
+    ("log_normal_", (), (0.0, -1.0), "std"),
+):
+    samples(_name, random=True, mutates=True, dtypes=FLOATING)(
+        (lambda rest: lambda make: [Sample(make(*s), *rest) for s in ((3,), (2, 3), (0,))])(_rest)
+    )
+    error_samples(_name)(
+        (lambda rest, match: lambda make: [ErrorSample(make(2), *rest, error=RuntimeError, match=match)])(_wrong, _match)
+    )

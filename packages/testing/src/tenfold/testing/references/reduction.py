@@ -69,27 +69,6 @@ def renorm(input: Array, p: float, dim: int, maxnorm: float) -> Array:
     return input * np.where(size > maxnorm, maxnorm / (size + 1e-7), 1)
 
 
-def _areas(y: Array, x: Any, dx: Any, dim: int) -> Array:
-    y = np.moveaxis(y, dim, -1)
-    if x is None:
-        widths = dx
-    else:
-        widths = np.diff(x if x.ndim == 1 else np.moveaxis(x, dim, -1))
-    return (y[..., 1:] + y[..., :-1]) / 2 * widths
-
-
-def trapezoid(y: Array, x: Any = None, dx: Any = 1, dim: int = -1) -> Array:
-    """At equal distances by the sum less half of both ends, as PyTorch has it: an infinite end gives nan."""
-    if x is not None or y.dtype.kind == "b" or not y.ndim or not y.shape[dim]:
-        return _areas(y, x, dx, dim).sum(-1)
-    ends = np.take(y, 0, dim) * 0.5 + np.take(y, -1, dim) * 0.5
-    return (y.sum(dim) - ends) * dx
-
-
-def cumulative_trapezoid(y: Array, x: Any = None, dx: Any = 1, dim: int = -1) -> Array:
-    return np.moveaxis(_areas(y, x, dx, dim).cumsum(-1), -1, dim)
-
-
 def extreme(largest: bool) -> Any:
     """Values and the places where they are first met; the value alone without a dimension."""
 
@@ -234,19 +213,6 @@ def search(sorted_sequence: Array, input: Array, right: bool = False, out_int32:
     return np.searchsorted(sorted_sequence, input, "right" if right or options.get("side") == "right" else "left")
 
 
-def quantile(skip_nan: bool) -> Any:
-    def reference(input: Array, q: Any, dim: Any = None, keepdim: bool = False, interpolation: str = "linear") -> Array:
-        function: Any = np.nanquantile if skip_nan else np.quantile
-        return function(input, q, axis=dim, keepdims=keepdim, method=interpolation)
-
-    return reference
-
-
-def histc(input: Array, bins: int = 100, min: Any = 0, max: Any = 0) -> Array:
-    between = (float(input.min()), float(input.max())) if min == max == 0 else (min, max)
-    return np.histogram(input, bins, between)[0].astype(np.float64)
-
-
 def diff(input: Array, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Array:
     parts = [part for part in (prepend, input, append) if part is not None]
     joined = np.concatenate(parts, dim)
@@ -269,8 +235,6 @@ REFERENCES |= {
     "dist": lambda input, other, p=2: norm(input - other, p),
     "cdist": cdist,
     "renorm": renorm,
-    "trapezoid": trapezoid,
-    "cumulative_trapezoid": cumulative_trapezoid,
     "max_dim": extreme(largest=True),
     "min_dim": extreme(largest=False),
     "max": extreme(largest=True),
@@ -305,12 +269,7 @@ REFERENCES |= {
     "search_positions": search,
     "searchsorted": search,
     "bucketize": lambda input, boundaries, out_int32=False, right=False: search(boundaries, input, right),
-    "quantile": quantile(skip_nan=False),
-    "nanquantile": quantile(skip_nan=True),
     "bincount": lambda input, weights=None, minlength=0: np.bincount(input.astype(np.int64), weights, minlength),
-    "histc": histc,
-    "cov": lambda input, correction=1, fweights=None, aweights=None: np.cov(input, ddof=correction),
-    "corrcoef": np.corrcoef,
 }
 _PLACES = "which of equal numbers is named is open"
 NO_SPECIAL |= {
@@ -318,5 +277,4 @@ NO_SPECIAL |= {
     "kthvalue": _PLACES,
     "topk_pair": _PLACES,
     "topk": _PLACES,
-    "histc": "a range that is read from the data has to be finite",
 }

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-import tenfold
 from tenfold.testing.samples import ErrorSample, Make, Sample, error_samples, samples
 from tenfold.types import dtypes
 
@@ -141,26 +140,6 @@ def _vector_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(2), make(2, 3), make(4), error=RuntimeError, match="")
 
 
-@samples("einsum")
-def _einsum(make: Make) -> Iterator[Sample]:
-    for equation, *shapes in (
-        ("ij,jk->ik", (2, 3), (3, 4)),
-        ("bij,bjk->bik", (2, 2, 3), (2, 3, 2)),
-        ("ij->ji", (2, 3)),
-        ("ij->", (2, 3)),
-        ("i,j->ij", (2,), (3,)),
-        ("ii->i", (3, 3)),
-        ("...ij,jk->...ik", (2, 2, 3), (3, 2)),
-        ("ij,jk", (0, 3), (3, 2)),
-    ):
-        yield Sample(equation, *(make(*s) for s in shapes), note=equation)
-
-
-@error_samples("einsum")
-def _einsum_errors(make: Make) -> Iterator[ErrorSample]:
-    yield ErrorSample("ij,jk->ik", make(2, 3), error=RuntimeError, match="operands")
-
-
 @samples("tensordot")
 def _tensordot(make: Make) -> Iterator[Sample]:
     yield Sample(make(2, 3), make(3, 4), 1)
@@ -186,40 +165,3 @@ def _spmm(make: Make) -> Iterator[Sample]:
 
 error_samples("spmm")(mismatched((2, 3), (2, 3), ""))
 error_samples("chain_matmul")(mismatched((2, 3), (2, 3), ""))
-
-
-@samples("linalg_cross")
-def _linalg_cross(make: Make) -> Iterator[Sample]:
-    yield Sample(make(3), make(3))
-    yield Sample(make(2, 3), make(1, 3), note="broadcast")
-    yield Sample(make(3, 2), make(3, 2), dim=0, note="dim")
-    yield Sample(make(2, 3, layout="transposed"), make(2, 3, layout="strided"), note="strided memory")
-
-
-@samples("cross")
-def _cross(make: Make) -> Iterator[Sample]:
-    yield Sample(make(3), make(3))
-    yield Sample(make(3, 3, 2), make(3, 3, 2), note="the first dimension of size 3")
-    yield Sample(make(2, 3), make(1, 3), -1, note="dim")
-
-
-@error_samples("linalg_cross")
-@error_samples("cross")
-def _cross_errors(make: Make) -> Iterator[ErrorSample]:
-    yield ErrorSample(make(2), make(2), error=RuntimeError, match="3")
-    yield ErrorSample(make(3), make(2, 3), error=RuntimeError, match="number of dimensions")
-
-
-@samples("linalg_vecdot", dtypes=FLOATING)
-def _vecdot(make: Make) -> Iterator[Sample]:
-    yield Sample(make(3), make(3))
-    yield Sample(make(2, 3), make(3), note="broadcast")
-    yield Sample(make(2, 3), make(2, 3), dim=0, note="dim")
-    yield Sample(make(0), make(0), note="empty")
-    yield Sample(make(2, 3, layout="transposed"), make(2, 3, layout="strided"), note="strided memory")
-
-
-@error_samples("linalg_vecdot")
-def _vecdot_errors(make: Make) -> Iterator[ErrorSample]:
-    yield ErrorSample(make(3), make(3, dtype=tenfold.float64), error=RuntimeError, match="same dtype")
-    yield ErrorSample(make(3), make(2), error=RuntimeError, match="match")

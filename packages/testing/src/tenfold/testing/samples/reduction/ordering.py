@@ -118,16 +118,3 @@ def _search_positions(make: Make) -> Iterator[Sample]:
 error_samples("search_positions")(
     lambda make: [ErrorSample([1.0], make(2), False, False, error=TypeError, match="argument 'sorted_sequence'")]
 )
-
-
-def _quantile(make: Make) -> Iterator[Sample]:
-    for q in (0.3, 0.5):
-        yield Sample(make(5, distinct=True), q, note="all")
-        yield Sample(make(3, 4, distinct=True), q, dim=1, note="dim")
-    yield Sample(make(3, 4, distinct=True), 0.4, dim=0, keepdim=True, note="keepdim")
-    yield Sample(make(5, distinct=True), 0.4, interpolation="nearest", note="nearest")
-
-
-for _name in ("quantile", "nanquantile"):
-    samples(_name, dtypes=FLOATS, data_dependent="its body reads q")(_quantile)
-    error_samples(_name)(lambda make: [ErrorSample(make(3), 1.5, error=RuntimeError, match=r"\[0, 1\]")])

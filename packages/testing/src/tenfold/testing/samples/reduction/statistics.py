@@ -57,32 +57,6 @@ def _bincount(make: Make) -> Iterator[Sample]:
 error_samples("bincount")(lambda make: [ErrorSample(make.of([-1], tenfold.int64), error=RuntimeError, match="non-negative")])
 
 
-@samples("histc", dtypes=FLOATS)
-def _histc(make: Make) -> Iterator[Sample]:
-    yield Sample(make(20), 5, -1, 1)
-    yield Sample(make(20), 4, note="range from the data")
-    yield Sample(make(3, 4, layout="transposed"), 5, -1, 1, note="transposed")
-
-
-error_samples("histc")(lambda make: [ErrorSample(make(3), 0, error=RuntimeError, match="bins")])
-
-
-@samples("cov")
-def _cov(make: Make) -> Iterator[Sample]:
-    yield Sample(make(3, 5))
-    yield Sample(make(3, 5), correction=0, note="correction")
-    yield Sample(make(5), note="1-d")
-
-
-@samples("corrcoef")
-def _corrcoef(make: Make) -> Iterator[Sample]:
-    yield Sample(make(3, 5, dtype=make.dtype if make.dtype.category >= 2 else tenfold.float32))
-
-
-for _name in ("cov", "corrcoef"):
-    error_samples(_name)(lambda make: [ErrorSample(make(2, 2, 2), error=RuntimeError, match="dimensions")])
-
-
 @samples("trace")
 def _trace(make: Make) -> Iterator[Sample]:
     for shape in ((3, 3), (2, 4), (0, 0)):

@@ -30,7 +30,7 @@ def _widths(name: str, y: Tensor, x: Tensor, dim: int) -> Any:
     return x.diff(dim=dim - y.dim())
 
 
-@composite("reduction", method=None, aliases=("trapz",))
+@composite("integrals", method=None, aliases=("trapz",))
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
     """Integral of samples by the trapezoidal rule, at distances `dx` or at the points `x`.
 
@@ -50,7 +50,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1)
     return strips.sum(dim)
 
 
-@composite("reduction", method=None)
+@composite("integrals", method=None)
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
     """The integral by the trapezoidal rule up to each sample after the first.
 

@@ -93,3 +93,18 @@ def _gradient_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(1), error=RuntimeError, match="at least edge_order")
     yield ErrorSample(make(3), edge_order=3, error=RuntimeError, match="edge_order=2")
     yield ErrorSample(make(3, 3), dim=[0, 0], error=RuntimeError, match="multiple times")
+
+
+def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
+    between = (float(input.min()), float(input.max())) if min == max == 0 else (min, max)
+    return np.histogram(input, bins, between)[0].astype(np.float64)
+
+
+@samples("histc", reference=histc, dtypes=FLOATS, no_special="a range that is read from the data has to be finite")
+def _histc(make: Make) -> Iterator[Sample]:
+    yield Sample(make(20), 5, -1, 1)
+    yield Sample(make(20), 4, note="range from the data")
+    yield Sample(make(3, 4, layout="transposed"), 5, -1, 1, note="transposed")
+
+
+error_samples("histc")(lambda make: [ErrorSample(make(3), 0, error=RuntimeError, match="bins")])

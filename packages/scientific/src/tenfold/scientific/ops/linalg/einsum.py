@@ -15,7 +15,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _ELLIPSIS = -1  # stands for the dimensions of "..." until their number is known
 
 
-@composite("matmul", method=None)
+@composite("linalg", method=None)
 def einsum(equation: Any, operands: Ints = ()) -> Tensor:
     """Sum of products of elements over the subscripts that the result does not have.
 

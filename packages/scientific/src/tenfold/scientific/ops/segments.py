@@ -12,7 +12,7 @@ from tenfold.tensor.tensor import Tensor
 NAMES = {"sum": "sum", "mean": "mean", "prod": "prod", "max": "amax", "min": "amin", "amax": "amax", "amin": "amin"}
 
 
-@primitive("reduction", method=None, accepts={"data": "floating", "offsets": "integer"})
+@primitive("segments", method=None, accepts={"data": "floating", "offsets": "integer"})
 def reduced_segments(data: Tensor, offsets: Tensor, reduce: str, initial: Any) -> Tensor:
     """What `segment_reduce` runs: segments from one offset to the next, of the dimension that is the offsets' last.
 
@@ -28,7 +28,7 @@ def _(data: Any, offsets: Any, reduce: str, initial: Any) -> Meta:
     return Meta((*data.shape[:axis], offsets.shape[-1] - 1, *data.shape[axis + 1 :]), data.dtype)
 
 
-@composite("reduction", method=None, aliases=("_segment_reduce",))
+@composite("segments", method=None, aliases=("_segment_reduce",))
 def segment_reduce(
     data: Tensor, reduce: str, *, lengths: Tensor | None = None, indices: Tensor | None = None, offsets: Tensor | None = None,
     axis: int = 0, unsafe: bool = False, initial: Any = None,

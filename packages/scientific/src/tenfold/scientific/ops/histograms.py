@@ -7,12 +7,32 @@ from math import isfinite
 from typing import Any
 
 from tenfold import return_types
-from tenfold.dispatch.operators import composite, op
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import composite, op, primitive
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import type_name
 
 
-@composite("reduction")
+@primitive("histograms", accepts="floating", out=True, nondifferentiable="its result is a count")
+def histc(input: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
+    """Counts in bins of equal width between min and max (those of the data when both are equal).
+
+    >>> import tenfold
+    >>> tenfold.histc(tenfold.tensor([1.0, 2.0, 1.0]), 4, 0, 3)
+    tensor([0., 2., 1., 0.])
+    """
+
+
+@histc.rule
+def _(input: Any, bins: int, min: Any, max: Any) -> Meta:
+    if bins <= 0:
+        raise RuntimeError("bins must be > 0")
+    if min > max:
+        raise RuntimeError(f"histc: max must be larger than min, got min={min}, max={max}")
+    return Meta((bins,), input.dtype)
+
+
+@composite("histograms")
 def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | None = None, density: bool = False) -> Any:
     """Counts (or sums of weights) in bins of equal width, or between given edges, and the edges.
 
@@ -31,7 +51,7 @@ def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | N
     return return_types.histogram(counts, edges[0])
 
 
-@composite("reduction", method=None)
+@composite("histograms", method=None)
 def histogramdd(input: Tensor, bins: Any, range: Any = None, weight: Tensor | None = None, density: bool = False) -> Any:
     """Counts (or sums of weights) of points in boxes, and the edges along each dimension.
 
@@ -123,7 +143,7 @@ def _as_density(counts: Any, edges: list[Any]) -> Any:
     return counts
 
 
-@composite("reduction", method=None)
+@composite("histograms", method=None)
 def gradient(input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> Any:
     """The derivative along each dimension of a function given at points: second order of accuracy inside.
 

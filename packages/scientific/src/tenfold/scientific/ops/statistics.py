@@ -1,0 +1,154 @@
+"""Quantiles, covariance and correlation."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from tenfold.dispatch.accepted import Only
+from tenfold.dispatch.operators import composite, op
+from tenfold.dispatch.shape_rules import wrap_dim
+from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.reduction.ordering import sort
+from tenfold.ops.reduction.reductions import sum
+from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import float32, float64, int64
+
+_QUANTILE = {"input": Only("floating", RuntimeError, "{name}() input tensor must be either float or double dtype")}
+
+
+@composite("statistics", accepts=_QUANTILE, out=True)
+def quantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear") -> Tensor:
+    """The q-quantiles of all elements or over a dimension; a dimension for q comes first when q has one.
+
+    >>> import tenfold
+    >>> tenfold.quantile(tenfold.tensor([0.0, 1.0, 4.0]), 0.75)
+    tensor(2.5000)
+    """
+    return _quantiles(input, q, dim, keepdim, interpolation, False)
+
+
+@composite("statistics", accepts=_QUANTILE, out=True)
+def nanquantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear") -> Tensor:
+    """The q-quantiles of the elements that are not NaN, as `quantile`.
+
+    >>> import tenfold
+    >>> tenfold.nanquantile(tenfold.tensor([0.0, float("nan"), 4.0]), 0.5)
+    tensor(2.)
+    """
+    return _quantiles(input, q, dim, keepdim, interpolation, True)
+
+
+def _check_quantiles(input: Tensor, interpolation: str) -> None:
+    if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
+        raise RuntimeError(
+            f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
+        )
+    if input.dtype not in (float32, float64):
+        raise RuntimeError(f"quantile() input tensor must be either float or double dtype, got {input.dtype.name}")
+
+
+def _quantiles(input: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: str, skip_nan: bool) -> Tensor:
+    _check_quantiles(input, interpolation)
+    if not isinstance(q, Tensor):
+        if isinstance(q, (int, float)) and not 0 <= q <= 1:
+            raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
+        q = op.scalar_tensor(q, dtype=input.dtype, device=input.device)
+    if q.dim() > 1:
+        raise RuntimeError(f"quantile() q must be a scalar or 1D tensor, got {q.dim()} dimensions")
+    if input.dtype is not q.dtype:
+        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
+    if not bool(((q >= 0) & (q <= 1)).all()):
+        raise RuntimeError("quantile() q values must be in the range [0, 1]")
+    dim = None if dim is None else wrap_dim(dim, input.dim(), "quantile")
+    if input.numel() == 0:
+        raise RuntimeError("quantile() input tensor must be non-empty")
+    rows = input.reshape(-1) if dim is None or not input.dim() else input.unsqueeze(-1).transpose(dim, -1).contiguous()
+    ordered = sort(rows, -1).values
+    last = (ordered == ordered).sum(-1, True) - 1 if skip_nan else ordered.shape[-1] - 1
+    ranks = q.reshape(-1) * last  # (..., number of q)
+    if skip_nan:
+        ranks = where(ranks < 0, 0, ranks)
+    else:
+        ranks = where((ordered != ordered).any(-1, True), ordered.shape[-1] - 1.0, ranks)
+    ranks = ranks.expand(*ordered.shape[:-1], ranks.shape[-1])
+    if interpolation in ("lower", "higher", "nearest"):
+        ranks = getattr(ranks, {"lower": "floor", "higher": "ceil", "nearest": "round"}[interpolation])()
+    low = ranks.floor()
+    result = ordered.gather(-1, low.to(int64))
+    if interpolation in ("linear", "midpoint"):
+        weight = 0.5 * op.ones_like(ranks) if interpolation == "midpoint" else ranks - low
+        result = result.lerp(ordered.gather(-1, ranks.ceil().to(int64)), weight)
+    result = result.movedim(-1, 0) if q.dim() else result.squeeze(-1)
+    if dim is None or not input.dim():
+        return result.reshape([*q.shape, *([1] * input.dim() if keepdim else [])])
+    return result if keepdim else result.squeeze(dim + q.dim())
+
+
+@composite("statistics")
+def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
+    """Covariance matrix of variables in rows, observations in columns.
+
+    >>> import tenfold
+    >>> tenfold.cov(tenfold.tensor([[0.0, 2.0], [2.0, 0.0]]))
+    tensor([[ 2., -2.],
+            [-2.,  2.]])
+    """
+    if input.dim() > 2:
+        raise RuntimeError(
+            f"cov(): expected input to have two or fewer dimensions but got an input with {input.dim()} dimensions"
+        )
+    if input.dtype.category == 0:
+        raise RuntimeError("cov(): bool dtype is not supported for input")
+    rows = input.reshape(1, -1) if input.dim() < 2 else input
+    weights = fweights
+    if aweights is not None:
+        weights = aweights if weights is None else weights * aweights
+    count: Any
+    if weights is None:
+        count = rows.shape[1]
+        average = sum(rows, 1, True) / count
+        scale = count - correction
+    else:
+        count = sum(weights)
+        average = sum(rows * weights, 1, True) / count
+        lost = correction if aweights is None else correction * sum(weights * aweights) / count
+        scale = count - lost
+    rows = rows - average
+    other = rows if weights is None else rows * weights
+    if isinstance(scale, Tensor):
+        scale = where(scale < 0, 0, scale)
+    else:
+        if scale <= 0 and input._key.device.type != "meta":
+            warnings.warn(
+                "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
+                UserWarning,
+                stacklevel=4,
+            )
+        scale = max(0, scale)
+    result = rows.mm(other.transpose(0, 1).conj()) / scale
+    return result.reshape(()) if rows.shape[0] == 1 else result
+
+
+@composite("statistics")
+def corrcoef(input: Tensor) -> Tensor:
+    """Correlation coefficients of variables in rows, clipped to [-1, 1].
+
+    >>> import tenfold
+    >>> tenfold.corrcoef(tenfold.tensor([[0.0, 2.0], [2.0, 0.0]]))
+    tensor([[ 1., -1.],
+            [-1.,  1.]])
+    """
+    if input.dim() > 2:
+        raise RuntimeError(
+            f"corrcoef(): expected input to have two or fewer dimensions but got an input with {input.dim()} dimensions"
+        )
+    c = cov(input)
+    if c.dim() == 0:
+        return c / c
+    d = c.diagonal()
+    spread = (d.real if c.dtype.is_complex else d).sqrt()
+    c = c / spread.unsqueeze(-1) / spread.unsqueeze(0)
+    if c.dtype.is_complex:
+        return op.complex(c.real.clamp(-1, 1), c.imag.clamp(-1, 1))
+    return c.clamp(-1, 1)

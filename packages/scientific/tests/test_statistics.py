@@ -1,0 +1,36 @@
+"""Quantiles and covariances that are not, sums of products on the device "meta"."""
+
+from __future__ import annotations
+
+import pytest
+
+import tenfold
+
+
+@pytest.mark.parametrize(
+    ("q", "told"),
+    [
+        (-1.0, r"q must be in the range \[0, 1\] but got -1"),
+        (float("nan"), r"q must be in the range \[0, 1\] but got nan"),
+        (tenfold.tensor([0.5, 2.0]), r"q values must be in the range \[0, 1\]"),
+        (tenfold.tensor([[0.5]]), "q must be a scalar or 1D tensor"),
+        (tenfold.tensor(0.5, dtype=tenfold.float64), "q tensor must be same dtype as the input tensor"),
+    ],
+)
+def test_quantiles_that_are_none(q, told):
+    with pytest.raises(RuntimeError, match=told):
+        tenfold.quantile(tenfold.ones(3), q)
+
+
+def test_covariance_of_fewer_observations_than_the_correction_takes_off():
+    for given in (tenfold.ones(1), tenfold.ones(1, dtype=tenfold.float16)):
+        with pytest.warns(UserWarning, match=r"^cov\(\): degrees of freedom is <= 0\. Correction should be strictly") as told:
+            assert tenfold.cov(given).isnan().item()
+        assert len(told) == 1
+    tenfold.cov(tenfold.ones(1), correction=0)
+    tenfold.cov(tenfold.ones(2))
+
+
+def test_einsum_on_meta():
+    x = tenfold.empty(7, 2, 3, device="meta")
+    assert tenfold.einsum("bij,kj->bik", x, tenfold.empty(5, 3, device="meta")).shape == (7, 2, 5)
