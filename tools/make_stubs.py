@@ -108,7 +108,9 @@ def public_stubs(tenfold: Any) -> str:
     functions = {
         name: operator
         for name, operator in sorted(public.items())
-        if operator.declared.__module__.startswith(PUBLIC) and name[0] != "_" and getattr(tenfold, name, None) is operator.fn
+        if (operator.declared.__module__.startswith(PUBLIC) or name in tenfold._LAZY)  # of nn those that are tenfold's, too
+        and name[0] != "_"
+        and getattr(tenfold, name, None) is operator.fn
     }
     modules = {module.name for module in pkgutil.iter_modules([str(CORE)]) if not module.name.startswith("_")}
     modules |= {name for name in PACKAGES if "." not in name}
@@ -117,8 +119,8 @@ def public_stubs(tenfold: Any) -> str:
         "from tenfold.types.dtypes import dtype as _dtype",
         *(f"{name}: _dtype" for name in sorted({*BY_NAME, *DTYPE_ALIASES})),
     ]
-    for module in sorted(set(lazy.values())):
-        names = (f"{name} as {name}" for name in sorted(lazy) if lazy[name] == module)
+    for module in sorted({module for name, module in lazy.items() if name not in functions}):
+        names = (f"{name} as {name}" for name in sorted(lazy.keys() - functions.keys()) if lazy[name] == module)
         lines.append(f"from {module} import {', '.join(names)}")
     others = {*functions, *lazy, *(name for name, value in vars(tenfold).items() if not inspect.ismodule(value))}
     lines += [f"import tenfold.{name} as {name}" for name in sorted(modules - others)]

@@ -101,6 +101,10 @@ _LAZY = {
         "func": "vmap",
         "multiprocessing.mapped": "from_file",
         "nn.functional.activation": "rrelu rrelu_",
+        "nn.ops.distance": "cdist",
+        "nn.ops.dropout": "alpha_dropout alpha_dropout_ dropout dropout_ feature_alpha_dropout feature_alpha_dropout_ "
+        "feature_dropout feature_dropout_",
+        "nn.ops.norm.renorm": "renorm",
         "ops.view.resizing": "resize_as_",
         "tensor.view_copies": "as_strided_copy detach_copy diagonal_copy expand_copy narrow_copy permute_copy select_copy "
         "split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy unsqueeze_copy view_copy "
@@ -135,7 +139,8 @@ def _found(name: str) -> Any:
     if name == "__all__":  # for `from tenfold import *`
         return sorted(name for name in {*_own_names(), *_installed_names(_module_names())} if name[0] != "_")
     if name in _LAZY:
-        value = getattr(_from_packages(_LAZY[name].removeprefix("tenfold.")), name)
+        module = _from_packages(_LAZY[name].removeprefix("tenfold."))
+        value = getattr(module, name, None) or _OPERATORS[name].fn  # an in-place form has no name in its module
     elif name in _LATE_OPERATORS and name not in ("cpu", "cuda"):  # methods; as names they are modules
         importlib.import_module(_LATE_OPERATORS[name])
         value = _ALIASES[name] if name in _ALIASES else _OPERATORS[name].fn

@@ -46,7 +46,6 @@ BOTH: dict[str, str] = {
         "logical_xor_ lt lt_ ne ne_ not_equal not_equal_"
     ),
     "tenfold.ops.random.factories": "bernoulli bernoulli_ exponential_ multinomial normal_ random_ uniform_",
-    "tenfold.ops.reduction.distances": "renorm renorm_",
     "tenfold.ops.reduction.ordering": "argmax argmin argsort kthvalue msort sort topk unique unique_consecutive",
     "tenfold.ops.reduction.reductions": (
         "all amax amin aminmax any count_nonzero logsumexp max mean min nanmean nansum prod sum sum_to_size"
@@ -84,12 +83,7 @@ FUNCTIONS: dict[str, str] = {
     "tenfold.ops.pointwise.arithmetic": "add_scaled add_scaled_ floored_quotient truncated_quotient",
     "tenfold.ops.pointwise.complex_numbers": "complex imag_part polar real_part view_as_complex view_as_real",
     "tenfold.ops.pointwise.filling": "copy fill fill_diagonal zero",
-    "tenfold.ops.random.dropout": (
-        "alpha_dropout alpha_dropout_ dropout dropout_ feature_alpha_dropout feature_alpha_dropout_ feature_dropout "
-        "feature_dropout_"
-    ),
     "tenfold.ops.random.factories": "normal rand rand_like randint randint_like randn randn_like randperm",
-    "tenfold.ops.reduction.distances": "cdist",
     "tenfold.ops.reduction.ordering": "bucketize kthvalue_pair search_positions searchsorted sort_pair topk_pair unique_parts",
     "tenfold.ops.reduction.reductions": "max_dim min_dim",
     "tenfold.ops.reduction.scans": "cummax_pair cummin_pair",

@@ -3,12 +3,13 @@
 FUNCTIONS: dict[str, str] = {
     "tenfold-nn": (
         "adaptive_avg_pool adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_avg_pool_grad adaptive_max_pool "
-        "adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d affine_grid avg_pool avg_pool1d avg_pool2d avg_pool3d "
-        "avg_pool_grad batch_norm bilinear binary_cross_entropy binary_cross_entropy_with_logits binary_entropies "
-        "binary_entropies_grad channel_shuffle col2im constant_pad constant_pad_nd conv1d conv2d conv3d conv_tbc "
-        "conv_transpose1d conv_transpose2d conv_transpose3d convolution convolution_input_grad convolution_weight_grad "
-        "cosine_embedding_loss cosine_similarity cross_entropy ctc_loss embedding embedding_bag embedding_rows "
-        "embedding_weight_grad fold fractional_max_pool2d fractional_max_pool3d fused_attention fused_attention_grad "
+        "adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d affine_grid alpha_dropout alpha_dropout_ avg_pool "
+        "avg_pool1d avg_pool2d avg_pool3d avg_pool_grad batch_norm bilinear binary_cross_entropy "
+        "binary_cross_entropy_with_logits binary_entropies binary_entropies_grad cdist channel_shuffle col2im constant_pad "
+        "constant_pad_nd conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d convolution "
+        "convolution_input_grad convolution_weight_grad cosine_embedding_loss cosine_similarity cross_entropy ctc_loss dropout "
+        "dropout_ embedding embedding_bag embedding_rows embedding_weight_grad feature_alpha_dropout feature_alpha_dropout_ "
+        "feature_dropout feature_dropout_ fold fractional_max_pool2d fractional_max_pool3d fused_attention fused_attention_grad "
         "fused_batch_norm fused_batch_norm_grad fused_cross_entropy fused_cross_entropy_grad fused_group_norm "
         "fused_group_norm_grad fused_gru fused_gru_grad fused_layer_norm fused_layer_norm_grad fused_lstm fused_lstm_grad "
         "fused_nll_loss fused_nll_loss_grad fused_rms_norm fused_rms_norm_grad fused_rnn fused_rnn_grad gaussian_nll_loss "
@@ -16,8 +17,8 @@ FUNCTIONS: dict[str, str] = {
         "linear local_response_norm lp_pool1d lp_pool2d lp_pool3d margin_ranking_loss max_pool max_pool1d max_pool2d max_pool3d "
         "max_pool_grad max_unpool1d max_unpool2d max_unpool3d mse_loss multi_margin_loss multilabel_margin_loss "
         "multilabel_soft_margin_loss native_channel_shuffle nll_loss normalize one_hot pad pairwise_distance pdist pixel_shuffle "
-        "pixel_unshuffle poisson_nll_loss resample resample_grad rms_norm scaled_dot_product_attention smooth_l1_loss "
-        "soft_margin_loss triplet_margin_loss triplet_margin_with_distance_loss unfold_blocks"
+        "pixel_unshuffle poisson_nll_loss renorm renorm_ resample resample_grad rms_norm scaled_dot_product_attention "
+        "smooth_l1_loss soft_margin_loss triplet_margin_loss triplet_margin_with_distance_loss unfold_blocks"
     ),
     "tenfold-scientific": (
         "_dirichlet_grad _sample_dirichlet _segment_reduce _standard_gamma _standard_gamma_grad bartlett_window binomial "
@@ -47,6 +48,7 @@ FUNCTIONS: dict[str, str] = {
     ),
 }
 METHODS: dict[str, str] = {
+    "tenfold-nn": "renorm renorm_",
     "tenfold-scientific": (
         "cauchy_ cholesky cholesky_inverse cholesky_solve corrcoef cov cross det digamma digamma_ frexp geometric_ geqrf histc "
         "histogram i0 i0_ igamma igamma_ igammac igammac_ inverse istft lgamma lgamma_ log_normal_ logdet lu lu_solve "

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import tenfold as tf
 from tenfold.dispatch.accepted import Only
-from tenfold.dispatch.operators import composite
+from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.shape_rules import broadcast_shapes
+from tenfold.ops.pointwise.arithmetic import where
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import type_name
+
+_MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
 
 
 @composite("distance", method=None)
@@ -47,9 +53,7 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-06
 _FLOATING = Only("floating", RuntimeError, "{name} only supports floating-point dtypes, got: {dtype}")
 
 
-@composite(
-    "distance", accepts=Only("floating", RuntimeError, "{name} only supports floating-point dtypes, got: {dtype}"), method=None
-)
+@composite("distance", accepts=_FLOATING, method=None)
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     """The p-norm distance of every pair of rows: (N, M) -> (N (N - 1) / 2), in the order (0, 1), (0, 2), ...
 
@@ -65,3 +69,40 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     first, second = tf.triu_indices(N, N, 1, device=input.device)
     difference = tf.index_select(input, 0, first) - tf.index_select(input, 0, second)
     return tf.norm(difference, p, 1) if input.shape[1] else difference.sum(1)
+
+
+@composite("distance", accepts=_FLOATING, method=None, rounded_once=True)
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
+    """The p-norm of the difference of each row of x1 and each row of x2. Shape: (..., P, M), (..., R, M) -> (..., P, R).
+
+    Formula of p = 2 with more than 25 rows, or on demand: sqrt(|a|^2 + |b|^2 - 2 a b), a product of matrices; otherwise, or
+    with `compute_mode="donot_use_mm_for_euclid_dist"`, the norms of differences, which are more exact for close rows.
+
+    >>> import tenfold
+    >>> tenfold.cdist(tenfold.tensor([[0.0, 0.0]]), tenfold.tensor([[3.0, 4.0], [0.0, 1.0]]))
+    tensor([[5., 1.]])
+    """
+    if x1.dim() < 2 or x2.dim() < 2:
+        raise RuntimeError(f"cdist only supports at least 2D tensors, got {x1.dim()}D and {x2.dim()}D")
+    if x1.size(-1) != x2.size(-1):
+        raise RuntimeError(f"cdist: X1 and X2 must have the same number of columns. X1: {x1.size(-1)} X2: {x2.size(-1)}")
+    if x1.dtype is not x2.dtype:
+        raise RuntimeError(f"cdist: expected scalar type {type_name(x1.dtype)} but found {type_name(x2.dtype)}")
+    if p < 0:
+        raise RuntimeError(f"cdist only supports non-negative p values, got {p}")
+    if compute_mode not in (None, *_MODES):
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    many = x1.size(-2) > 25 or x2.size(-2) > 25
+    if p == 2 and x1.size(-1) and (compute_mode == _MODES[1] or (many and compute_mode in (None, _MODES[0]))):
+        return _euclidean(x1, x2)
+    difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
+    if not x1.size(-1):
+        return difference.sum(-1)
+    return op.vector_norm(difference, p, -1)
+
+
+def _euclidean(x1: Any, x2: Any) -> Tensor:
+    """Distances by a product; 0, with gradient 0, where rounding would leave a negative square."""
+    squares = x1.square().sum(-1, True) + x2.square().sum(-1, True).mT - 2 * x1.matmul(x2.mT)
+    none = squares <= 0
+    return where(none, 0, where(none, 1, squares).sqrt())

@@ -68,3 +68,9 @@ def test_writes_after_iterating_go_the_short_way():
     assert rows[1].item() == 5
     with pytest.raises(RuntimeError, match="more than one element"):
         tenfold.zeros(1).expand(3)[:] = 1.0
+
+
+def test_renorm_of_half_precision_beyond_its_range():
+    scaled = tenfold.full((2, 16), 60000.0, dtype=tenfold.float16).renorm(2, 0, 1.0)
+    assert scaled.dtype is tenfold.float16
+    assert scaled.tolist() == [[0.25] * 16] * 2

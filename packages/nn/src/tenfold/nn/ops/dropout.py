@@ -56,7 +56,7 @@ def _dropped_to_saturation(input: Tensor, p: float, train: bool, whole_features:
     return input * (noise * a) + shift
 
 
-@composite("random", method=None, inplace=True, random=True)
+@composite("dropout", method=None, inplace=True, random=True)
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """Zero elements with probability p and scale the others by 1 / (1 - p), when training.
 
@@ -69,7 +69,7 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return _dropped(input, p, train, False)
 
 
-@composite("random", method=None, inplace=True, random=True)
+@composite("dropout", method=None, inplace=True, random=True)
 def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """Dropout of whole feature maps. Shape: (N, C, ...).
 
@@ -82,7 +82,7 @@ def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return _dropped(input, p, train, True)
 
 
-@composite("random", method=None, inplace=True, random=True)
+@composite("dropout", method=None, inplace=True, random=True)
 def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """Dropout that keeps mean and variance of SELU activations: dropped elements take SELU's saturation value.
 
@@ -95,7 +95,7 @@ def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return _dropped_to_saturation(input, p, train, False)
 
 
-@composite("random", method=None, inplace=True, random=True)
+@composite("dropout", method=None, inplace=True, random=True)
 def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """Alpha dropout of whole feature maps. Shape: (N, C, ...).
 

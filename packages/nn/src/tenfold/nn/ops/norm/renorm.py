@@ -1,0 +1,53 @@
+"""Limits on the norms of slices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold.dispatch.accepted import Only
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import composite, op
+from tenfold.dispatch.shape_rules import wrap_dim
+from tenfold.ops.pointwise.arithmetic import where
+from tenfold.tensor.tensor import Tensor
+
+_NORMED = Only("floating complex", RuntimeError, "{name}: Expected a floating point or complex tensor as input. Got {dtype}")
+
+
+@composite("norm", accepts=_NORMED, inplace=True, out=True)
+def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
+    """Each slice along a dimension whose p-norm is above `maxnorm`, scaled down to it.
+
+    >>> import tenfold
+    >>> tenfold.renorm(tenfold.tensor([[3.0, 4.0], [0.5, 0.0]]), 2, 0, 1)
+    tensor([[0.6000, 0.8000],
+            [0.5000, 0.0000]])
+    """
+    dim = _check_renorm(input.shape, p, dim, maxnorm)
+    dims = [d for d in range(input.dim()) if d != dim]
+    if input.dtype.is_half:  # whose norms may be larger than any of its numbers
+        return renorm(input.float(), p, dim, maxnorm).to(input.dtype)
+    norms: Any = op.vector_norm(input, p, dims, True)
+    # The small number keeps rounding from leaving a norm above the limit.
+    if input.requires_grad:  # only what is scaled has a norm that matters, even beside nan
+        scaled = where(norms > maxnorm, input, 1)
+        factor = (maxnorm / (op.vector_norm(scaled, p, dims, True) + 1e-7)).to(norms.dtype)
+        return where(norms > maxnorm, scaled * factor, input).contiguous()
+    return (input * where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0).to(norms.dtype)).contiguous()
+
+
+def _check_renorm(shape: Any, p: float, dim: int, maxnorm: float) -> int:
+    """The dimension, counted from the front; RuntimeError for arguments that mean no limit."""
+    if len(shape) < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {len(shape)} dimensions")
+    if p <= 0:
+        raise RuntimeError(f"renorm: non-positive-norm not supported, got p={p}")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
+    return wrap_dim(dim, len(shape), "renorm")
+
+
+@renorm.rule
+def _(input: Any, p: float, dim: int, maxnorm: float) -> Meta:
+    _check_renorm(input.shape, p, dim, maxnorm)
+    return Meta(input.shape, input.dtype)
