@@ -1,9 +1,8 @@
-"""Names: what `dir` and `import *` show, what pickles, where PyTorch's switches are, under which name things are printed."""
+"""Names: what `dir` and `import *` show, what pickles, under which name things are printed."""
 
 from __future__ import annotations
 
 import copy
-import importlib
 import pickle
 
 import pytest
@@ -21,7 +20,7 @@ def test_dtypes_are_pickled_and_copied_as_themselves(name: str) -> None:
 
 def test_dir_has_what_comes_when_first_asked_for() -> None:
     names = dir(tenfold)
-    assert {"manual_seed", "broadcast_shapes", "finfo", "backends", "FloatTensor", "std"} <= {*names}
+    assert {"manual_seed", "broadcast_shapes", "finfo", "FloatTensor", "std"} <= {*names}
     assert not {"Any", "importlib", "optim_plugin"} & {*names}
 
 
@@ -44,17 +43,6 @@ def test_import_star() -> None:
     assert brought["finfo"] is tenfold.finfo
     assert brought["cat"] is tenfold.cat
     assert "Any" not in brought
-
-
-@pytest.mark.parametrize("name", ["cudnn", "mkl", "mkldnn", "mps", "cuda", "openmp", "opt_einsum", "cpu"])
-def test_backends_are_modules(name: str) -> None:
-    assert importlib.import_module(f"tenfold.backends.{name}") is getattr(tenfold.backends, name)
-
-
-def test_switches_have_other_values_in_a_context() -> None:
-    with tenfold.backends.cudnn.flags(enabled=True):
-        assert tenfold.backends.cudnn.enabled
-    assert not tenfold.backends.cudnn.enabled
 
 
 def test_printed_names_follow_one_setting() -> None:

@@ -12,11 +12,8 @@ from tenfold.plugins import no_cuda
 
 
 def test_the_first_line_of_many_programs():
-    mps = tenfold.backends.mps.is_available()
-    device = tenfold.device("cuda" if no_cuda.is_available() else "mps" if mps else "cpu")
+    device = tenfold.device("cuda" if no_cuda.is_available() else "cpu")
     assert device.type == "cpu"
-    tenfold.backends.cudnn.benchmark = True
-    tenfold.backends.cuda.matmul.allow_tf32 = True
 
 
 def test_everything_else_names_the_package():

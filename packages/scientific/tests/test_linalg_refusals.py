@@ -170,16 +170,6 @@ def test_norms_where_the_result_is_empty():
                 linalg.vector_norm(tenfold.zeros(0, 0), order, dim=dim)
 
 
-def test_preferred_libraries():
-    from tenfold.backends import cuda
-
-    assert cuda.preferred_linalg_library() == "default"
-    assert cuda.preferred_linalg_library("magma") == "magma" == cuda.preferred_linalg_library()
-    with pytest.raises(RuntimeError, match="Choose from: default, cusolver, magma"):
-        cuda.preferred_linalg_library("lapack")
-    cuda.preferred_linalg_library("default")
-
-
 @pytest.mark.parametrize(
     ("words", "call"),
     [

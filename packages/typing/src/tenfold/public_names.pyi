@@ -61,6 +61,7 @@ from tenfold.tensor.queries import broadcast_shapes as broadcast_shapes, is_comp
 from tenfold.tensor.view_copies import alias_copy as alias_copy, as_strided_copy as as_strided_copy, detach_copy as detach_copy, diagonal_copy as diagonal_copy, expand_copy as expand_copy, narrow_copy as narrow_copy, permute_copy as permute_copy, select_copy as select_copy, slice_copy as slice_copy, split_copy as split_copy, split_with_sizes_copy as split_with_sizes_copy, squeeze_copy as squeeze_copy, t_copy as t_copy, transpose_copy as transpose_copy, unbind_copy as unbind_copy, unfold_copy as unfold_copy, unsqueeze_copy as unsqueeze_copy, view_as_complex_copy as view_as_complex_copy, view_as_real_copy as view_as_real_copy, view_copy as view_copy
 from tenfold.types.errors import AcceleratorError as AcceleratorError, OutOfMemoryError as OutOfMemoryError
 from tenfold.types.numeric_limits import finfo as finfo, iinfo as iinfo
+import tenfold.__config__ as __config__
 import tenfold.accelerator as accelerator
 import tenfold.amp as amp
 import tenfold.array_api as array_api
