@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import tenfold
 from tenfold.testing.samples import PROBABILITY, ErrorSample, Make, Sample, error_samples, samples
@@ -67,6 +68,7 @@ def _normal(make: Make) -> Iterator[Sample]:
     yield Sample(make(3, dtype=tenfold.float32), 2.0, note="means")
 
 
+_rest: tuple[Any, ...]
 # Operators that fill a tensor with random numbers: further arguments, wrong ones.
 for _name, _rest in (
     ("uniform_", (0.0, 2.0)), ("normal_", (1.0, 2.0)), ("random_", (0, 5)), ("exponential_", (2.0,)),
