@@ -64,6 +64,35 @@ def steps(lib: Any, size: int) -> Iterator[Case]:
         yield name, optimizer.step
 
 
+CONVOLUTIONS = {  # images, channels, height and width, output channels, kernel, stride, padding, groups
+    "5x5 of 1 channel": (64, 1, 28, 20, 5, 1, 0, 1),
+    "5x5 of 6 channels": (64, 6, 14, 16, 5, 1, 0, 1),
+    "3x3 of 64 at 32": (16, 64, 32, 64, 3, 1, 1, 1),
+    "3x3 of 128 at 16": (16, 128, 16, 128, 3, 1, 1, 1),
+    "3x3 of 256 at 14": (4, 256, 14, 256, 3, 1, 1, 1),
+    "3x3 of 512 at 4": (32, 512, 4, 512, 3, 1, 1, 1),
+    "3x3 stride 2": (8, 64, 56, 128, 3, 2, 1, 1),
+    "1x1": (8, 256, 14, 1024, 1, 1, 0, 1),
+    "7x7 stride 2": (2, 3, 224, 64, 7, 2, 3, 1),
+    "depthwise": (16, 128, 28, 128, 3, 1, 1, 128),
+}
+
+
+def convolutions(lib: Any, functional: Any) -> Iterator[Case]:
+    """Each forward, and the gradients of its input and weight together."""
+    rng = np.random.default_rng(0)
+    for name, (n, channels, size, outputs, kernel, stride, padding, groups) in CONVOLUTIONS.items():
+        x, w = (
+            lib.from_numpy(rng.standard_normal(shape, dtype=np.float32))
+            for shape in ((n, channels, size, size), (outputs, channels // groups, kernel, kernel))
+        )
+        options = {"stride": stride, "padding": padding, "groups": groups}
+        recorded = functional.conv2d(x.clone().requires_grad_(), w.clone().requires_grad_(), **options)
+        given = lib.ones_like(recorded)
+        yield name, lambda x=x, w=w, o=options: functional.conv2d(x, w, **o)
+        yield f"{name} backward", lambda y=recorded, g=given: y.backward(g, retain_graph=True)
+
+
 def cases(lib: Any, functional: Any) -> dict[str, Callable[[], Any]]:
     found: dict[str, Callable[[], Any]] = {}
     for size in (1 << 16, 1 << 20):
@@ -71,6 +100,7 @@ def cases(lib: Any, functional: Any) -> dict[str, Callable[[], Any]]:
     for shape in ((256, 512), (1024, 768)):
         found.update({f"{name} {shape[0]}x{shape[1]}": call for name, call in rows(lib, functional, *shape)})
     found.update({f"{name} {1 << 20}": call for name, call in steps(lib, 1 << 20)})
+    found.update({f"conv {name}": call for name, call in convolutions(lib, functional)})
     return found
 
 

@@ -10,6 +10,7 @@ MODULES = {
     "activation": ("pointwise", "activation", "softmax", "composites"),
     "reduction": ("reduction",),
     "norm": ("norm",),
+    "conv": ("conv",),
     "loss": ("loss",),
     "optim": ("optim",),
 }

@@ -17,20 +17,20 @@ Array = np.ndarray[Any, Any]
 GRAIN_ELEMENTS = 1 << 14  # the work for which a second thread is woken
 
 
-class Program:
-    """A function that makes a program from the dtypes of its arguments, and what was compiled of it."""
+class Compiled:
+    """A function that writes a module, and what was compiled of it."""
 
-    def __init__(self, name: str, make: Callable[..., Rows | Columns]) -> None:
-        self.name, self.make = name, make
+    def __init__(self, name: str, write: Callable[..., str]) -> None:
+        self.name, self.write = name, write
         self._addresses: dict[Any, int] = {}
 
     def text(self, *key: Any) -> str:
-        """The module for some arguments of `make`."""
-        return self.make(*key).text()
+        """The module for some arguments of `write`."""
+        return self.write(*key)
 
     def listing(self, *key: Any) -> str:
-        """The program's results in steps."""
-        return listing(*(e for e, _ in self.make(*key).results))
+        """What the module computes, in words."""
+        return self.write.__doc__ or ""
 
     def address(self, *key: Any) -> int:
         """Where the compiled program begins; 0 where it cannot be had."""
@@ -44,6 +44,25 @@ class Program:
                 found = 0
             self._addresses[key] = found
         return found
+
+    def run(self, key: tuple[Any, ...], items: int, grain: int, *arguments: Any) -> bool:
+        """Run over some items; False where there is no code."""
+        address = self.address(*key)
+        if address:
+            _launch()(address, items, grain, *arguments)
+        return bool(address)
+
+
+class Program(Compiled):
+    """A function that makes a program from the dtypes of its arguments, and what was compiled of it."""
+
+    def __init__(self, name: str, make: Callable[..., Rows | Columns]) -> None:
+        super().__init__(name, lambda *key: make(*key).text())
+        self.make = make
+
+    def listing(self, *key: Any) -> str:
+        """The program's results in steps."""
+        return listing(*(e for e, _ in self.make(*key).results))
 
     def rows(self, key: tuple[Any, ...], count: int, length: int, *arguments: Any) -> bool:
         """Run over `count` rows; False where there is no code."""

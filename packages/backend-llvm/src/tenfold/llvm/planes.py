@@ -1,0 +1,129 @@
+"""Where a convolution's numbers lie: padded planes, and the tables of distances to their pixels, rows and taps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from tenfold.llvm.products import GROUP
+
+Array = np.ndarray[Any, Any]
+Sizes = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Window:
+    """A convolution's window: its size and steps, over planes of the sizes `inputs`, giving `outputs`."""
+
+    kernel: Sizes
+    stride: Sizes
+    padding: Sizes
+    dilation: Sizes
+    inputs: Sizes
+    outputs: Sizes
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a product reads: the taps at `offsets` of each dimension from `position * stride`, in planes padded to `lengths`."""
+
+    inputs: Sizes
+    outputs: Sizes
+    stride: Sizes
+    before: Sizes
+    lengths: Sizes
+    offsets: tuple[Sizes, ...]
+
+
+def forward(window: Window) -> Reading:
+    """What a convolution reads of its input."""
+    offsets = tuple(tuple(range(0, k * d, d)) for k, d in zip(window.kernel, window.dilation, strict=True))
+    lengths = tuple(i + 2 * p for i, p in zip(window.inputs, window.padding, strict=True))
+    return Reading(window.inputs, window.outputs, window.stride, window.padding, lengths, offsets)
+
+
+def backward(window: Window, phase: Sizes) -> tuple[tuple[slice, ...], Reading | None]:
+    """What the gradient of the inputs at phase + stride * q reads of the result's gradient, and by which taps; None: nothing.
+
+    Input i meets output o at tap k where i = o stride + k dilation - padding.
+    """
+    taps, offsets, before, lengths, outputs = [], [], [], [], []
+    axes = zip(phase, window.kernel, window.stride, window.padding, window.dilation, window.inputs, window.outputs, strict=True)
+    for f, k, s, p, d, i, o in axes:
+        met = [t for t in range(k) if (f + p - t * d) % s == 0]
+        if not met:
+            return (), None
+        taps.append(slice(met[0], met[-1] + 1, met[1] - met[0] if len(met) > 1 else 1))
+        places = [(f + p - t * d) // s for t in met]
+        front = max(0, -min(places))
+        count = -(-(i - f) // s)
+        before.append(front)
+        outputs.append(count)
+        offsets.append(tuple(front + place for place in places))
+        lengths.append(max(front + o, count + max(offsets[-1])))
+    ones = (1,) * len(phase)
+    return tuple(taps), Reading(window.outputs, tuple(outputs), ones, tuple(before), tuple(lengths), tuple(offsets))
+
+
+def _table(values: Any, size: int, filled: int = 0) -> Array:
+    """Distances in elements as bytes, the last one repeated up to `filled`."""
+    found = np.fromiter(values, np.int64)
+    if filled > len(found):
+        found = np.concatenate([found, np.full(filled - len(found), found[-1])])
+    return found * size
+
+
+class Plane:
+    """How planes are laid out for a reading: whole, or one plane for each phase of the stride, where a row's pixels are
+    neighbours. All tables are in bytes but `phases`."""
+
+    def __init__(self, reading: Reading, channels: int, size: int, parted: bool) -> None:
+        self.stride = reading.stride if parted else (1,) * len(reading.stride)
+        self.lengths = tuple(-(-n // s) for n, s in zip(reading.lengths, self.stride, strict=True))
+        self.steps = [prod(self.lengths[axis + 1 :]) for axis in range(len(self.lengths))]
+        self.size = prod(self.lengths) * prod(self.stride)
+        self.as_it_is = not parted and self.lengths == reading.inputs  # whole vectors of parted rows reach beyond the last
+        self.beyond = 2 * 64
+        self.positions, self.length = prod(reading.outputs), reading.outputs[-1]
+        jumps = self.lengths and [1 if parted else s for s in reading.stride]
+        ranges = [range(0, o * j, j) for o, j in zip(reading.outputs, jumps, strict=True)]
+        self.pixels = _table(map(self._place, product(*ranges)), size, -(-self.positions // GROUP) * GROUP)
+        self.rows = _table(map(self._place, product(*ranges[:-1])), size)
+        taps = np.fromiter(map(self._phased, product(*reading.offsets)), np.int64)
+        every = (np.arange(channels, dtype=np.int64)[:, None] * self.size + taps).reshape(-1)
+        self.taps = every * size
+        self.filled_taps = _table(every, size, -(-len(every) // GROUP) * GROUP)
+        inside = [range(b, b + i) for b, i in zip(reading.before, reading.inputs, strict=True)]
+        self.sources = _table((self._phased((*at, 0)) for at in product(*inside[:-1])), size)
+        self.phases = self._phases(reading)
+
+    def _place(self, index: Sizes) -> int:
+        return sum(i * step for i, step in zip(index, self.steps, strict=False))
+
+    def _phased(self, index: Sizes) -> int:
+        """Where an element of the padded plane lies."""
+        phase = 0
+        for i, s in zip(index, self.stride, strict=True):
+            phase = phase * s + i % s
+        return phase * prod(self.lengths) + self._place(tuple(i // s for i, s in zip(index, self.stride, strict=True)))
+
+    def _phases(self, reading: Reading) -> Array:
+        """Of each phase of a row: its first element in the input, where that goes, and how many there are."""
+        s, before, length = self.stride[-1], reading.before[-1], reading.inputs[-1]
+        found = []
+        for phase in range(s):
+            start = (phase - before) % s
+            goal = phase * prod(self.lengths) + (start + before) // s
+            found.append((start, goal, max(0, -(-(length - start) // s))))
+        return np.array(found, np.int64).reshape(-1)
+
+
+@lru_cache(maxsize=256)
+def plane_of(reading: Reading, channels: int, size: int, parted: bool) -> Plane:
+    """The layout and its tables, made once."""
+    return Plane(reading, channels, size, parted)
