@@ -1,10 +1,12 @@
 """Files served on this machine, a folder that stands in for the network, and what torchvision needs to be imported.
 
-Its compiled operators do not load beside a PyTorch for the CPU, and its Python asks for their names: they get them, without
-anything behind them.
+Its compiled operators do not load beside a PyTorch for the CPU, and its Python asks for their names: they get them, and the two
+that its detectors cannot do without are restated here in PyTorch's operators.
 """
 
 import importlib.util
+import math
+from typing import Any
 
 from tenfold.testing.file_server import file_server, offline
 
@@ -40,7 +42,54 @@ def _name_operators() -> list[object]:
     library = torch.library.Library("torchvision", "DEF")
     for schema in OPERATORS:
         library.define(schema)
+    for key in ("CPU", "AutogradCPU"):
+        library.impl("nms", _nms, key)
+        library.impl("roi_align", _roi_align, key)
     return [library]
+
+
+def _nms(boxes: Any, scores: Any, iou_threshold: float) -> Any:
+    """The best boxes, each of which overlaps no better one by more than the threshold."""
+    import torch
+
+    left = scores.sort(descending=True, stable=True).indices
+    areas = (boxes[:, 2:] - boxes[:, :2]).prod(1)
+    kept = []
+    while len(left):
+        best, left = left[0], left[1:]
+        kept.append(int(best))
+        low, high = torch.maximum(boxes[best, :2], boxes[left, :2]), torch.minimum(boxes[best, 2:], boxes[left, 2:])
+        common = (high - low).clamp(min=0).prod(1)
+        left = left[~(common / (areas[best] + areas[left] - common) > iou_threshold)]  # two empty boxes have no overlap
+    return torch.tensor(kept, dtype=torch.int64)
+
+
+def _roi_align(
+    input: Any, rois: Any, spatial_scale: float, pooled_height: int, pooled_width: int, sampling_ratio: int, aligned: bool
+) -> Any:
+    """Means of a grid of bilinear samples in every cell of every region (Mask R-CNN, section 3)."""
+    import torch
+
+    pooled = []
+    for image, *corners in rois.detach().tolist():
+        x1, y1, x2, y2 = (corner * spatial_scale - (0.5 if aligned else 0.0) for corner in corners)
+        samples = []
+        for start, end, cells, size in ((y1, y2, pooled_height, input.shape[2]), (x1, x2, pooled_width, input.shape[3])):
+            length = end - start if aligned else max(end - start, 1.0)
+            count = sampling_ratio if sampling_ratio > 0 else math.ceil(length / cells)
+            places = start + (torch.arange(cells * count, dtype=input.dtype) + 0.5) * length / (cells * count)
+            weights = torch.zeros(cells * count, size, dtype=input.dtype)
+            inside = (places >= -1) & (places <= size)
+            at = places.clamp(0, size - 1)
+            low = at.floor().long()
+            high, part = (low + 1).clamp(max=size - 1), at - low
+            rows = torch.arange(len(at))
+            weights.index_put_((rows, low), (1 - part) * inside, accumulate=True)
+            weights.index_put_((rows, high), part * inside, accumulate=True)
+            samples.append(weights.reshape(cells, count, size).mean(1))
+        pooled.append(samples[0] @ input[int(image)] @ samples[1].T)
+    shape = (0, input.shape[1], pooled_height, pooled_width)
+    return torch.stack(pooled) if pooled else input.new_zeros(shape) + input.sum() * 0
 
 
 KEPT = _name_operators()  # a library that nobody holds takes its names back

@@ -10,6 +10,7 @@ from tenfold import nn, optim
 from tenfold.vision.models import detection
 from tenfold.vision.models.detection.boxes import BoxCoder, Matcher
 from tenfold.vision.models.detection.images import paste_masks
+from tenfold.vision.models.detection.keypoint_rcnn import map_places, points_of_maps
 from tenfold.vision.ops import MultiScaleRoIAlign, box_iou
 
 
@@ -124,3 +125,78 @@ def test_masks_are_pasted_where_their_boxes_are():
     assert pasted.shape == (1, 1, 10, 12)
     rows, columns = np.nonzero(pasted[0, 0].numpy() > 0.5)
     assert (rows.min(), rows.max(), columns.min(), columns.max()) == (3, 5, 2, 6)
+
+
+def test_points_of_a_body_are_found_where_its_maps_are_highest():
+    maps = tenfold.full((1, 2, 4, 4), -9.0)
+    maps[0, 0, 1, 2], maps[0, 1, 3, 0] = 5.0, 7.0
+    points, scores = points_of_maps(maps, tenfold.tensor([[10.0, 20.0, 14.0, 24.0]]))
+    assert points.tolist() == [[[12.5, 21.5, 1.0], [10.5, 23.5, 1.0]]]
+    assert scores.tolist() == [[5.0, 7.0]]
+
+
+def test_points_become_cells_of_their_boxes_map():
+    points = tenfold.tensor([[[10.0, 20.0, 1.0], [14.0, 24.0, 1.0], [12.0, 22.0, 0.0], [15.0, 22.0, 1.0]]])
+    cells, seen = map_places(points, tenfold.tensor([[10.0, 20.0, 14.0, 24.0]]), 4)
+    assert (cells.tolist(), seen.tolist()) == ([[0, 15, 0, 0]], [[True, True, False, False]])
+
+
+def test_a_keypoint_detector_trains_and_finds():
+    network = small(detection.KeypointRCNN, num_keypoints=2, keypoint_head=nn.Conv2d(16, 512, 1),
+                    keypoint_roi_pool=MultiScaleRoIAlign(["0"], 4, 2), box_score_thresh=0.0)  # fmt: skip
+    images, targets = squares(2, np.random.default_rng(0))
+    for target in targets:
+        corners = target["boxes"].reshape(1, 2, 2)
+        target["keypoints"] = tenfold.cat([corners, tenfold.ones(1, 2, 1)], 2)
+    losses = network(images, targets)
+    sum(losses.values()).backward()
+    assert float(losses["loss_keypoint"].detach()) > 0
+    assert float(network.roi_heads.keypoint_predictor.kps_score_lowres.weight.grad.abs().sum()) > 0
+    found = network.eval()(images)
+    assert all(f["keypoints"].shape == (len(f["boxes"]), 2, 3) for f in found)
+    assert all(f["keypoints_scores"].shape == (len(f["boxes"]), 2) for f in found)
+
+
+class Levels(Body):
+    """A backbone of two levels, which does not tell their widths."""
+
+    out_channels = None
+
+    def forward(self, x):
+        near = super().forward(x)
+        return {"0": near, "1": nn.functional.max_pool2d(near, 2)}
+
+
+def test_a_small_ssd_learns_to_find_squares():
+    tenfold.manual_seed(0)
+    boxes = detection.DefaultBoxGenerator([[2], [2]], scales=[0.2, 0.35, 0.6])
+    network = detection.SSD(Levels(), boxes, (48, 48), 2, score_thresh=0.3)
+    optimizer = optim.Adam(network.parameters(), lr=3e-3)
+    rng = np.random.default_rng(0)
+    for _ in range(80):
+        losses = network(*squares(4, rng))
+        optimizer.zero_grad()
+        sum(losses.values()).backward()
+        optimizer.step()
+    images, targets = squares(4, rng)
+    for found, target in zip(network.eval()(images), targets, strict=True):
+        assert float(box_iou(found["boxes"][:1], target["boxes"])) > 0.5
+
+
+def test_a_pixel_learns_the_smallest_box_in_whose_middle_it_lies():
+    network = detection.FCOS(Body(), 2, head=nn.Identity(), anchor_generator=detection.AnchorGenerator(((8,),), ((1.0,),)))
+    places = tenfold.tensor([[12.0, 12.0, 20.0, 20.0], [36.0, 36.0, 44.0, 44.0]])  # around (16, 16) and (40, 40)
+    boxes = tenfold.tensor([[0.0, 0.0, 34.0, 34.0], [8.0, 8.0, 24.0, 24.0]])
+    assert network.matches(boxes, places, [2]).tolist() == [1, -1]
+    assert network.matches(boxes[:0], places, [2]).tolist() == [-1, -1]
+
+
+def test_single_shot_detectors_refuse_what_does_not_fit():
+    with pytest.raises(ValueError, match="one for each"):
+        detection.DefaultBoxGenerator([[2], [2]], steps=[8])
+    with pytest.raises(ValueError, match="2 levels, the anchors 1"):
+        detection.SSD(Levels(), detection.DefaultBoxGenerator([[2]]), (48, 48), 2)
+    with pytest.raises(ValueError, match="a pixel has one anchor"):
+        detection.FCOS(Body(), 2, anchor_generator=detection.AnchorGenerator(((8, 16),), ((1.0,),)))
+    with pytest.raises(ValueError, match="300 by 300"):
+        detection.ssd300_vgg16(weights_backbone=None, size=(512, 512))

@@ -110,6 +110,9 @@ class GeneralizedRCNNTransform(nn.Module):
             changed = {**detection, "boxes": boxes}
             if "masks" in detection:
                 changed["masks"] = paste_masks(detection["masks"], boxes, original)
+            if "keypoints" in detection:
+                ratios = (original[1] / size[1], original[0] / size[0], 1.0)
+                changed["keypoints"] = detection["keypoints"] * detection["keypoints"].new_tensor(ratios)
             found.append(changed)
         return found
 

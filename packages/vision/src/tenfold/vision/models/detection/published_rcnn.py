@@ -1,4 +1,4 @@
-"""Faster R-CNN and Mask R-CNN on the backbones of the published checkpoints."""
+"""Faster R-CNN, Mask R-CNN and Keypoint R-CNN on the backbones of the published checkpoints."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from tenfold.vision.models.catalog.detection import (
     FasterRCNN_MobileNet_V3_Large_FPN_Weights,
     FasterRCNN_ResNet50_FPN_V2_Weights,
     FasterRCNN_ResNet50_FPN_Weights,
+    KeypointRCNN_ResNet50_FPN_Weights,
     MaskRCNN_ResNet50_FPN_V2_Weights,
     MaskRCNN_ResNet50_FPN_Weights,
 )
 from tenfold.vision.models.catalog.mobile import MobileNet_V3_Large_Weights
 from tenfold.vision.models.detection.backbones import mobilenet_pyramid, resnet_pyramid, trainable_layers
 from tenfold.vision.models.detection.boxes import AnchorGenerator
+from tenfold.vision.models.detection.keypoint_rcnn import KeypointRCNN
 from tenfold.vision.models.detection.rcnn import (
     ANCHOR_SIZES,
     RATIOS,
@@ -138,6 +140,31 @@ def maskrcnn_resnet50_fpn_v2(
     """Mask R-CNN with deeper heads (arXiv:2111.11429), 46,359,409 parameters."""
     catalog, layers = MaskRCNN_ResNet50_FPN_V2_Weights, trainable_backbone_layers
     made: MaskRCNN = _on_resnet(MaskRCNN, True, catalog, weights, weights_backbone, progress, num_classes, layers, kwargs)
+    return made
+
+
+@model(KeypointRCNN_ResNet50_FPN_Weights, ResNet50_Weights.IMAGENET1K_V1)
+def keypointrcnn_resnet50_fpn(
+    *,
+    weights: KeypointRCNN_ResNet50_FPN_Weights | str | None = None,
+    progress: bool = True,
+    num_classes: int | None = None,
+    num_keypoints: int | None = None,
+    weights_backbone: Backbone = ResNet50_Weights.IMAGENET1K_V1,
+    trainable_backbone_layers: int | None = None,
+    **kwargs: Any,
+) -> KeypointRCNN:
+    """Keypoint R-CNN on a ResNet-50's pyramid, 59,137,258 parameters; ``weights_backbone=None`` starts from nothing."""
+    catalog, layers = KeypointRCNN_ResNet50_FPN_Weights, trainable_backbone_layers
+    options: dict[str, Any] = {"num_keypoints": 17 if num_keypoints is None else num_keypoints, **kwargs}
+    chosen = catalog.verify(weights)
+    if chosen is None:
+        num_classes = 2 if num_classes is None else num_classes
+    elif num_keypoints is not None:
+        require(options, "num_keypoints", len(chosen.meta["keypoint_names"]))
+    made: KeypointRCNN = _on_resnet(
+        KeypointRCNN, False, catalog, chosen, weights_backbone, progress, num_classes, layers, options
+    )
     return made
 
 

@@ -68,6 +68,7 @@ class RoIHeads(nn.Module):
         found = self._detections(logits, shifts, proposals, image_shapes)
         if self.has_mask():
             self._add_masks(found, features, image_shapes)
+        self._add_further(found, features, image_shapes)
         return found, {}
 
     def _boxes(self, features: Features, proposals: Any, shapes: Any) -> tuple[Tensor, Tensor]:
@@ -84,7 +85,10 @@ class RoIHeads(nn.Module):
         losses = box_losses(logits, shifts, tenfold.cat(labels), tenfold.cat(codes))
         if self.has_mask():
             losses["loss_mask"] = self._mask_loss(features, sampled, shapes, labels, matched, targets)
-        return losses
+        return losses | self._further_losses(features, sampled, shapes, labels, matched, targets)
+
+    def _further_losses(self, *trained_on: Any) -> dict[str, Tensor]:
+        return {}  # those of what a kind of network finds besides boxes and masks
 
     def select_training_samples(
         self, proposals: Sequence[Tensor], targets: Sequence[Target]
@@ -164,6 +168,9 @@ class RoIHeads(nn.Module):
         own = logits[tenfold.arange(len(labels), device=labels.device), labels][:, None].sigmoid()
         for detection, masks in zip(found, own.split([len(b) for b in boxes], 0), strict=True):
             detection["masks"] = masks
+
+    def _add_further(self, found: list[Target], features: Features, shapes: Any) -> None:
+        pass  # what a kind of network finds besides boxes and masks
 
 
 def box_losses(logits: Tensor, shifts: Tensor, labels: Tensor, codes: Tensor) -> dict[str, Tensor]:
