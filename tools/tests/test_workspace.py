@@ -73,6 +73,7 @@ def test_the_common_distribution_brings_what_the_readme_uses() -> None:
         "tenfold-vision",
         "tenfold-text",
         "tenfold-sparse",
+        "tenfold-nested",
         "tenfold-masked",
         "tenfold-compat",
         "tenfold-distributions",

@@ -43,6 +43,7 @@ from tenfold.types.memory_format import (
     channels_last as channels_last,
     channels_last_3d as channels_last_3d,
     contiguous_format as contiguous_format,
+    jagged as jagged,
     layout as layout,
     memory_format as memory_format,
     preserve_format as preserve_format,
@@ -100,6 +101,8 @@ _LAZY = {
         "checkpoint.serialization": "save load",
         "func": "vmap",
         "multiprocessing.mapped": "from_file",
+        "nested": "_nested_tensor_from_mask _nested_tensor_from_mask_left_aligned _nested_from_padded "
+        "_nested_from_padded_and_nested_example",
         "nn.functional.activation": "rrelu rrelu_",
         "nn.ops.distance": "cdist",
         "nn.ops.dropout": "alpha_dropout alpha_dropout_ dropout dropout_ feature_alpha_dropout feature_alpha_dropout_ "

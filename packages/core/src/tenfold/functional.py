@@ -16,6 +16,8 @@ _NAMES = [
 def __getattr__(name: str) -> Any:
     if name in _NAMES:
         return getattr(tenfold, name)
+    if name == "F":  # PyTorch's module has its layers' functions under this name, and programs use it
+        return tenfold.nn.functional
     raise AttributeError(f"module 'tenfold.functional' has no attribute {name!r}")
 
 

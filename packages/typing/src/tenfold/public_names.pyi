@@ -44,6 +44,7 @@ from tenfold.autograd.anomaly import is_anomaly_check_nan_enabled as is_anomaly_
 from tenfold.checkpoint.serialization import load as load, save as save
 from tenfold.func import vmap as vmap
 from tenfold.multiprocessing.mapped import from_file as from_file
+from tenfold.nested import _nested_from_padded as _nested_from_padded, _nested_from_padded_and_nested_example as _nested_from_padded_and_nested_example, _nested_tensor_from_mask as _nested_tensor_from_mask, _nested_tensor_from_mask_left_aligned as _nested_tensor_from_mask_left_aligned
 from tenfold.nn.functional.activation import rrelu as rrelu, rrelu_ as rrelu_
 from tenfold.ops.creation.legacy import BFloat16Tensor as BFloat16Tensor, BoolTensor as BoolTensor, ByteTensor as ByteTensor, CharTensor as CharTensor, DoubleTensor as DoubleTensor, FloatTensor as FloatTensor, HalfTensor as HalfTensor, IntTensor as IntTensor, LongTensor as LongTensor, ShortTensor as ShortTensor, _tensor_classes as _tensor_classes, set_default_tensor_type as set_default_tensor_type
 from tenfold.ops.view.resizing import resize_as_ as resize_as_
@@ -87,6 +88,7 @@ import tenfold.linalg as linalg
 import tenfold.llvm as llvm
 import tenfold.masked as masked
 import tenfold.multiprocessing as multiprocessing
+import tenfold.nested as nested
 import tenfold.nn as nn
 import tenfold.ops as ops
 import tenfold.optim as optim

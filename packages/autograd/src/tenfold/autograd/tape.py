@@ -105,7 +105,7 @@ def _roots(outputs: tuple[Any, ...], grads: tuple[Any, ...], what: str) -> list[
         t = _primal(t)
         if isinstance(t, Holding):  # one of another layout: by its elements, those that are not stored included
             with enable_grad():
-                t, g = t.to_dense(), g.to_dense() if isinstance(g, Holding) else g
+                t, g = t._root(g)
         if t._node is None:
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
         roots.append((t._node, _root_gradient(t, g, i)))

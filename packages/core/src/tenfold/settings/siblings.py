@@ -22,7 +22,7 @@ PACKAGES = {
     "llvm": "tenfold-backend-llvm", "text": "tenfold-text", "vision": "tenfold-vision", "testing": "tenfold-testing",
     "as_torch": "tenfold-compat", "futures": "tenfold-compat", "hub": "tenfold-compat", "utils.tensorboard": "tenfold-compat",
     "utils._pytree": "tenfold-compat",
-    "sparse": "tenfold-sparse", "masked": "tenfold-masked", "distributions": "tenfold-distributions",
+    "sparse": "tenfold-sparse", "nested": "tenfold-nested", "masked": "tenfold-masked", "distributions": "tenfold-distributions",
 }  # fmt: skip
 
 

@@ -20,6 +20,10 @@ class Holding(Tensor):
         """The tensor's gradient, made of that of `_held`."""
         raise NotImplementedError(f"{type(self).__name__} does not say how its gradient is made: define _gradient(g)")
 
+    def _root(self, g: Any) -> tuple[Tensor, Any]:
+        """The tensor at which a backward pass begins in this one's stead, and the gradient there."""
+        return self.to_dense(), g.to_dense() if isinstance(g, Holding) else g
+
     @property
     def requires_grad(self) -> bool:
         return self._held.requires_grad

@@ -153,3 +153,4 @@ class layout:  # noqa: N801 - PyTorch's name
 
 strided, sparse_coo, sparse_csr = layout("strided"), layout("sparse_coo"), layout("sparse_csr")
 sparse_csc, sparse_bsr, sparse_bsc = layout("sparse_csc"), layout("sparse_bsr"), layout("sparse_bsc")
+jagged = layout("jagged")

@@ -1,0 +1,1 @@
+"""The module path under which PyTorch keeps the class of jagged nested tensors."""
