@@ -21,8 +21,9 @@ class NestedTensor(Holding):
     first behind the batch unless it was transposed, prints as `j1`. What autograd records, it records of the values.
 
     >>> import tenfold
-    >>> tenfold.nested.nested_tensor([[1.0, 2.0], [3.0]], layout=tenfold.jagged).shape
-    tenfold.Size([2, j1])
+    >>> x = tenfold.nested.nested_tensor([[1.0, 2.0], [3.0]], layout=tenfold.jagged)
+    >>> x.values(), x.offsets()
+    (tensor([1., 2., 3.]), tensor([0, 2, 3]))
     """
 
     layout = tenfold.jagged
