@@ -26,13 +26,20 @@ class Batched(Meta):
     __slots__ = ("dim", "value")
     value: Tensor
     dim: int | None
+    offset = 0
+
+    @property  # few ask, so that no call computes them in advance
+    def strides(self) -> tuple[int, ...]:  # type: ignore[override]
+        strides: tuple[int, ...] = self.value._array.strides
+        dim = self.dim
+        return strides if dim is None else strides[:dim] + strides[dim + 1 :]
 
 
 class BatchLevel(Transform):
     """vmap over `size` examples."""
 
     def __init__(self, size: int, randomness: str = "error") -> None:
-        super().__init__()
+        self.keys = {}
         self.size, self.randomness = size, randomness
 
     def wrap(self, value: Tensor, dim: int | None) -> Tensor:
@@ -40,19 +47,17 @@ class BatchLevel(Transform):
         inner: Any = value._array
         key: Any = value._key
         array: Any = new(Batched)
-        shape, strides = inner.shape, inner.strides
         if dim == 0:
-            shape, strides = shape[1:], strides[1:]
-        elif dim is not None:
-            shape, strides = shape[:dim] + shape[dim + 1 :], strides[:dim] + strides[dim + 1 :]
-        array.shape, array.strides, array.dtype, array.offset = shape, strides, inner.dtype, 0
-        array.value, array.dim = value, dim
+            array.shape = inner.shape[1:]
+        else:
+            shape = inner.shape
+            array.shape = shape if dim is None else shape[:dim] + shape[dim + 1 :]
+        array.dtype, array.value, array.dim = inner.dtype, value, dim
         if value._node is not None:
             self.recorded_below = True
         home = key.device
-        own = self.keys.get(home) or self.key(home)
         t: Any = new(Tensor)
-        t._array, t._key = array, own
+        t._array, t._key = array, self.keys.get(home) or self.key(home)
         t._node = t._storage = t._base = None
         return t  # type: ignore[no-any-return]
 
@@ -77,8 +82,7 @@ class BatchLevel(Transform):
             return [v for v, _ in pairs], [d for _, d in pairs]
         return value, None
 
-    def quick(self, operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return quick_calls.run(self, operator, args, kwargs)
+    quick = quick_calls.run
 
     def handles(self, operator: Operator) -> bool:
         return find(operator) is not None

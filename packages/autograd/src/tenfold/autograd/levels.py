@@ -49,13 +49,20 @@ _BACKEND = _LevelBackend()
 class LevelKey:
     """The key of a wrapper: on which device its value lies, and which transform handles it."""
 
-    __slots__ = ("device", "index", "level", "transform", "type")
+    __slots__ = ("device", "level", "transform")
     override, kernels = False, NO_KERNELS
     backend, array_type, coerce = _BACKEND, Meta, _BACKEND.coerce
 
     def __init__(self, transform: Transform, device: Any) -> None:
-        self.device, self.type, self.index = device, device.type, device.index
-        self.transform, self.level = transform, transform.level
+        self.device, self.transform, self.level = device, transform, transform.level
+
+    @property
+    def type(self) -> Any:
+        return self.device.type
+
+    @property
+    def index(self) -> Any:
+        return self.device.index
 
 
 class Transform:
@@ -72,9 +79,10 @@ class Transform:
         self.keys: dict[Any, LevelKey] = {}
 
     def __enter__(self) -> Any:
-        self.level = STATE.transforms[-1].level + 1 if STATE.transforms else 1
-        self.shown = self.level + SCOPES.depth
-        set_transforms((*STATE.transforms, self))
+        entered = STATE.transforms
+        self.level = level = entered[-1].level + 1 if entered else 1
+        self.shown = level + SCOPES.depth
+        set_transforms((*entered, self))
         return self
 
     def __exit__(self, *exc: object) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from tenfold.autograd.batches import Batch
 from tenfold.autograd.batching import PLANS, find
-from tenfold.autograd.batching_rules.kinds import pointwise
+from tenfold.autograd.batching_rules.kinds import pointwise, reduction
 from tenfold.autograd.gradients import find as find_gradient
 from tenfold.autograd.tangents import find as find_pushforward
 from tenfold.dispatch.full import attach
@@ -26,13 +26,15 @@ class Plan:
     """What is known of an operator before any call of it."""
 
     __slots__ = (
-        "count", "differentiable", "elementwise", "lean", "names", "neutral", "operator", "others", "promotes", "quiet", "rule",
+        "count", "differentiable", "elementwise", "lean", "names", "neutral", "operator", "others", "promotes", "quiet", "reduces",
+        "rule",
     )  # fmt: skip
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
         self.names = [p.name for p in operator.params if not p.keyword_only]
-        self.quiet = {p.name: p.default for p in operator.params}  # keywords that may be there, if they say nothing
+        # Keywords that may be there, if they say nothing; call paths hand on `out`, too.
+        self.quiet = {p.name: p.default for p in operator.params} | {"out": None}
         # What the rule gets beside the arguments of a call, and what must be at its neutral value.
         self.others = {p.name: p.default for p in operator.params if p.name != "out"}
         self.count = len(self.others)
@@ -51,6 +53,11 @@ class Plan:
             ["number"] * 2,
         )
         self.lean = len(operator.kernel_params) if self.elementwise and plain and known and not operator.view else 0
+        self.reduces = (
+            self.rule is reduction
+            and self.names == ["input", "dim", "keepdim"]
+            and not (operator.overload_body or operator.view or self.promotes)
+        )
 
     def complete(self, values: dict[str, Any], dims: dict[str, Any]) -> None:
         """Put in the defaults of the parameters that a call leaves out."""
@@ -73,14 +80,12 @@ def plan_of(operator: Operator) -> Plan | None:
 
 def run(level: Any, operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: C901 - the whole of the path, case by case
     """The call's result, or NotImplemented: the first argument is a tensor of this level."""
-    plan = plan_of(operator)
-    if plan is None or level.closed or len(args) > len(plan.names):
-        return NotImplemented
+    plan = PLANS.get(operator) or plan_of(operator)
     first: Any = args[0]
-    if type(first) is not Tensor:
+    if plan is None or level.closed or len(args) > len(plan.names) or type(first) is not Tensor:
         return NotImplemented
-    if plan.lean == len(args) and (not kwargs or _say_nothing(kwargs, plan.quiet)):
-        made = _lean(level, plan, *args)
+    if (plan.lean == len(args) or plan.reduces) and (not kwargs or _say_nothing(kwargs, plan.quiet)):
+        made = _lean_reduction(level, plan, *args) if plan.reduces else _lean(level, plan, *args)
         if made is not NotImplemented:
             return made
     home, dtype, dim, n = first._key.device, first._array.dtype, first._array.dim, len(first._array.shape)
@@ -168,6 +173,30 @@ def _lean(level: Any, plan: Plan, first: Any, other: Any = None) -> Any:
         operator.calls.attach(made, first) if plan.lean == 1 else operator.calls.attach(made, first, other)
         return made
     return level.wrap(value, dim)
+
+
+def _lean_reduction(level: Any, plan: Plan, first: Any, dim: Any = None, keepdim: Any = False) -> Any:
+    """The same for reductions along one dimension of tensors that have the batch in front."""
+    array, operator = first._array, plan.operator
+    n = len(array.shape)
+    if array.dim != 0:
+        return NotImplemented
+    if type(dim) is int and -n <= dim < n:
+        along = dim % n + 1
+    elif dim is None and n == 1:
+        along = 1
+    else:
+        return NotImplemented
+    recording = first._node is not None and STATE.grad_enabled and operator.nondifferentiable is None
+    if recording and not plan.differentiable:
+        return NotImplemented
+    try:
+        made = level.wrap(operator.fn(array.value, along, keepdim), 0)
+    except (RuntimeError, IndexError, TypeError, ValueError):
+        return NotImplemented  # as in `run`
+    if recording:
+        operator.calls.attach(made, first, dim, keepdim)
+    return made
 
 
 def bound(operator: Operator, values: dict[str, Any], args: tuple[Any, ...], plan: Plan) -> dict[str, Any]:

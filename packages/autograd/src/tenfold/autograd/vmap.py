@@ -38,8 +38,10 @@ def vmap(
 
     @functools.wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        if plain and not kwargs and (size := _common_size(args, in_dims)) is not None:
-            return _run_plain(func, size, args, in_dims, out_dims, randomness)
+        if plain and not kwargs:
+            size = _common_size(args, in_dims)
+            if size is not None:
+                return _run_plain(func, size, args, in_dims, out_dims, randomness)
         leaves, spec = flatten(args)
         dims = _input_dims(func, in_dims, leaves, spec)
         size = _batch_size(func, leaves, dims)
@@ -57,9 +59,14 @@ def _common_size(args: tuple[Any, ...], dim: int) -> int | None:
         if not isinstance(x, Tensor):
             return None
         shape = x._array.shape
-        if not -len(shape) <= dim < len(shape) or (size is not None and shape[dim] != size):
+        try:
+            n = shape[dim]
+        except IndexError:
             return None
-        size = shape[dim]
+        if n != size:
+            if size is not None:
+                return None
+            size = n
     return size
 
 

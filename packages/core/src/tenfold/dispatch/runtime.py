@@ -58,8 +58,10 @@ RUNTIME["grad_enabled"] = grad_enabled
 
 def set_transforms(transforms: tuple[Any, ...]) -> None:
     """Replace this thread's stack of vmap and jvp levels."""
-    _count("TRANSFORMS", len(transforms) - len(STATE.transforms))
-    STATE.transforms = transforms
+    state = STATE
+    with _lock:
+        RUNTIME["TRANSFORMS"] += len(transforms) - len(state.transforms)
+    state.transforms = transforms
 
 
 def set_grad_enabled_here(enabled: bool) -> None:

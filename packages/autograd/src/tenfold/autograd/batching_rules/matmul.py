@@ -34,6 +34,9 @@ def matmul(batch: Batch) -> Result:
     if batch.names == ["other"] and m == 1:
         y, x = batch.front("other"), batch.values["input"]
         return (matmul_(y, x), 0) if n == 1 else (matmul_(x, transpose(y, 0, 1)), n - 1) if n == 2 else examples(batch)
+    if batch.names == ["other"] and n == 2:  # one product of the transposed: their rows are those of all examples
+        y, x = transpose(batch.front("other"), -2, -1), transpose(batch.values["input"], 0, 1)
+        return transpose(matmul_(y, x), -2, -1), 0
     x = unsqueeze(batch.front("input"), 1) if n == 1 else batch.front("input")
     y = unsqueeze(batch.front("other"), -1) if m == 1 else batch.front("other")
     width = max(n, m, 2)
