@@ -4,7 +4,9 @@ Each timing runs on both libraries in turns, so that a noisy neighbour slows bot
 runs, the figure is the median of the turns' ratios. Memory is that of a process of its own for each library and model: the
 highest resident size seen during two steps, less the size before them. Below 1 Tenfold is better.
 
-    python benchmarks/differentiation.py [--turns 9] [--json results.json] [--no-memory]
+    python benchmarks/differentiation.py [--turns 9] [--json results.json] [--no-memory] [--only vmap]
+
+`--only` runs the cases whose names contain a word, and `--json` keeps what the file says of the others.
 """
 
 from __future__ import annotations
@@ -248,6 +250,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=9)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--no-memory", action="store_true")
+    parser.add_argument("--only", default="")
     parser.add_argument("--peak", nargs=2, metavar=("LIBRARY", "MODEL"))
     options = parser.parse_args()
     if options.peak:
@@ -263,10 +266,12 @@ def main() -> None:
     print(f"{'':42} {'ratio':>6}   {'tenfold':>12} {'torch':>12}")
     cases = [("chain of 1,000 operators, backward", chain(tenfold), chain(torch))]
     cases += [(name, a, b) for (name, a), (_, b) in zip(derivatives(tenfold), derivatives(torch))]
-    for name, a, b in cases:
+    for name, a, b in [case for case in cases if options.only in case[0]]:
         figure, ours, theirs = ratio(a, b, options.turns)
         reported(name, figure, f"{ours * 1e6:,.0f} us", f"{theirs * 1e6:,.0f} us", results)
     for (name, mapped, bare), (_, their_mapped, their_bare) in zip(overheads(tenfold), overheads(torch)):
+        if options.only not in f"vmap({name}) beyond {name}":
+            continue
         turns = [(timed(mapped) - timed(bare), timed(their_mapped) - timed(their_bare)) for _ in range(options.turns)]
         ours, theirs = (1e6 * statistics.median(column) for column in zip(*turns))
         print(f"vmap({name}) beyond {name:26} {ours / theirs:6.2f}   {ours:9.1f} us {theirs:9.1f} us   "
@@ -276,12 +281,14 @@ def main() -> None:
             "torch_us": round(theirs, 1),
             "bar_us": OVERHEAD_US,
         }
-    for model in () if options.no_memory else MODELS:
+    for model in () if options.no_memory else [m for m in MODELS if options.only in f"peak of a step, {m}"]:
         ours_mb, theirs_mb = (in_a_process(library, model) / 1e6 for library in ("tenfold", "torch"))
         reported(f"peak of a step, {model}", ours_mb / theirs_mb, f"{ours_mb:.0f} MB", f"{theirs_mb:.0f} MB", results)
     if options.json:
         machine = f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores"
         versions = {"python": platform.python_version(), "numpy": np.__version__, "torch": torch.__version__}
+        known = json.loads(options.json.read_text())["cases"] if options.json.exists() and options.only else {}
+        results = known | results
         options.json.write_text(json.dumps({"machine": machine, "versions": versions, "cases": results}, indent=1) + "\n")
 
 

@@ -9,6 +9,9 @@ import pytest
 
 import tenfold
 from tenfold.autograd import quick_calls
+from tenfold.autograd.batch_level import BatchLevel
+from tenfold.autograd.dual_level import DualLevel
+from tenfold.autograd.levels import Transform
 from tenfold.func import grad, jacfwd, jvp, vmap
 
 X = tenfold.tensor(np.random.default_rng(0).normal(size=(3, 4, 5)))
@@ -24,13 +27,18 @@ CALLS: list[Any] = [
     lambda x, y: x.unsqueeze(0).squeeze(0), lambda x, y: x.exp().softmax(-1), lambda x, y: x.float() + y,
     lambda x, y: tenfold.where(x > 0, x, y), lambda x, y: x.clamp(min=0.1), lambda x, y: x > y, lambda x, y: x.round() + 1,
     lambda x, y: tenfold.maximum(x, y), lambda x, y: x + tenfold.ones(5, dtype=tenfold.float64), lambda x, y: x.half() * 1e5,
+    lambda x, y: x.sum(1), lambda x, y: x[0].sum(keepdim=True), lambda x, y: x.amax(-1, keepdim=True),
+    lambda x, y: (x > 0).any(0), lambda x, y: x.prod(0) - y.amin(0), lambda x, y: x.mean(0), lambda x, y: x.softmax(0),
+    lambda x, y: x.sum(-1).sum(),
+    lambda x, y: Y[0].T @ x.expand(2, 4, 5), lambda x, y: tenfold.matmul(Y[0].T, tenfold.stack([x, y, x])),
     lambda x, y: x.reshape(20).cumsum(0), lambda x, y: x.t().contiguous(), lambda x, y: x.view(2, 10),
 ]  # fmt: skip
 
 
 def results(monkeypatch: pytest.MonkeyPatch, run: Any) -> tuple[Any, Any]:
     quick = run()
-    monkeypatch.setattr(quick_calls, "plan_of", lambda operator: None)
+    for level in (BatchLevel, DualLevel):
+        monkeypatch.setattr(level, "quick", Transform.quick)
     return quick, run()
 
 
@@ -127,3 +135,16 @@ def test_a_write_to_an_argument_stays_the_functions_own_in_the_graph():
     x = tenfold.tensor([1.0, 2.0])
     assert_alike(grad(lambda x: (x.clone().mul_(3) * x).sum())(x), x * 6)
     assert x.grad_fn is None
+
+
+def test_the_lean_way_serves_plain_calls(monkeypatch):
+    """Elementwise operators and reductions along one dimension need no arguments by name and no rule."""
+
+    def refuse(*args: Any) -> Any:
+        raise AssertionError("took the longer way")
+
+    for name in ("bound", "_by_rule", "attach"):
+        monkeypatch.setattr(quick_calls, name, refuse)
+    for call in (tenfold.sin, lambda x: x + x, lambda x: x.mul(2.5), lambda x: x.sum(1), lambda x: x.amax(-1, keepdim=True)):
+        vmap(call)(X)
+    assert vmap(lambda x: x.sum())(X[0]).shape == (4,)

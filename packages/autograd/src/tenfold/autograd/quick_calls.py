@@ -26,8 +26,8 @@ class Plan:
     """What is known of an operator before any call of it."""
 
     __slots__ = (
-        "count", "differentiable", "elementwise", "lean", "names", "neutral", "operator", "others", "promotes", "quiet", "reduces",
-        "rule",
+        "count", "differentiable", "elementwise", "lean", "names", "neutral", "operator", "others", "promotes", "quiet",
+        "reduces", "rule",
     )  # fmt: skip
 
     def __init__(self, operator: Operator) -> None:
