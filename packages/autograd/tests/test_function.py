@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import tenfold
@@ -173,3 +174,28 @@ def test_save_for_backward_takes_tensors_only():
 
     with pytest.raises(TypeError, match=r"save_for_backward can only save variables.*int"):
         Bad.apply(tenfold.tensor([1.0], requires_grad=True))
+
+
+@pytest.mark.parametrize("hooks", [False, True])
+def test_one_of_several_results_may_be_saved(hooks):
+    """The gradient that reads it leads back through the function, at that result's place."""
+
+    class Exponential(Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            other, made = y * 2, x.exp()
+            ctx.save_for_backward(made)
+            return other, made
+
+        @staticmethod
+        def backward(ctx, h, g):
+            (made,) = ctx.saved_tensors
+            return g * made, h * 2
+
+    x, y = tenfold.tensor([0.0, 1.0], requires_grad=True), tenfold.tensor([3.0, 4.0], requires_grad=True)
+    with tenfold.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t) if hooks else tenfold.enable_grad():
+        other, made = Exponential.apply(x, y)
+    (g,) = tenfold.autograd.grad((made * made + other).sum(), x, create_graph=True)
+    second, none = tenfold.autograd.grad(g.sum(), (x, y))
+    np.testing.assert_allclose(second.numpy(), 4 * np.exp([0.0, 2.0]), rtol=1e-6)
+    assert none.tolist() == [0.0, 0.0]

@@ -9,6 +9,7 @@ from typing import Any
 
 from tenfold.autograd import anomaly, hooks
 from tenfold.autograd.fresh_stack import on_fresh_stack
+from tenfold.autograd.levels import primal_of
 from tenfold.autograd.nodes import AccumulateGrad, Node
 from tenfold.cpu.allocator import COLLECTED, look
 from tenfold.dispatch.beneath import BeneathKey
@@ -235,6 +236,8 @@ def _accumulate(node: AccumulateGrad | Any, g: Any, create_graph: bool) -> None:
         return
     if type(g) is not Tensor and not isinstance(g, Holding) and type(g._key) is not BeneathKey:
         g = g.as_subclass(Tensor)  # a subclass's operators may have made it; `.grad` is a plain tensor
+    if g._key.level is not None:
+        g = primal_of(g)
     present = leaf.grad
     if present is None:
         # g may be kept as it is if nothing refers to it but this call, and to its array but g.

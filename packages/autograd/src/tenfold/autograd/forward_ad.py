@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from tenfold.autograd.dual_level import DualLevel
 from tenfold.autograd.function import RUNNING
+from tenfold.autograd.nodes import Node
 from tenfold.autograd.recording import alias
 from tenfold.autograd.tangents import draws
 from tenfold.dispatch.runtime import STATE
@@ -23,10 +24,46 @@ class UnpackedDualTensor(NamedTuple):
 _current_level = -1  # 0 inside the one level that there can be; PyTorch's programs read it
 
 
+class _Alias(Node):
+    """A dual tensor, as far as the tape is concerned: the same as what it was made of."""
+
+    __slots__ = ()
+    keeps = False
+
+    def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
+        return (g,)
+
+
+_Alias.__name__ = "AliasBackward0"
+
+
+def _behind(node: Any, tensor: Any) -> Any:
+    """A place in the graph behind another one, for a tensor."""
+    made = object.__new__(_Alias)
+    made._next, made._shape, made._extra = (node,), tensor._array.shape, None
+    return made
+
+
 class _UserLevel(DualLevel):
-    """A level entered with `enter_dual_level`, of which there is one at a time."""
+    """A level entered with `enter_dual_level`, of which there is one at a time.
+
+    Users see one tape: it records calls with dual tensors and saves these, so that gradients get tangents. Tensors of lower
+    levels are on it where they are; of what was recorded with values alone each wrapper gets a place behind its value's.
+    """
 
     by_hand = True
+
+    def wrap(self, primal: Tensor, tangent: Tensor | None) -> Tensor:
+        made = super().wrap(primal, tangent)
+        if primal._node is not None:
+            made._node = _behind(primal._node, primal)
+        return made
+
+    def follows(self, tensor: Tensor) -> bool:
+        return tensor._node is not None
+
+    def lifted(self, value: Any) -> Any:
+        return value
 
     def handles(self, operator: Any) -> bool:
         return not draws(operator) and super().handles(operator)  # what is drawn inside the level is an ordinary tensor
@@ -128,7 +165,9 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     if tensor.dtype is not tangent.dtype:
         raise RuntimeError(f"make_dual: expected a tangent of dtype {tensor.dtype}, got {tangent.dtype}")
     primal = found.unwrap(tensor)[0]
-    return found.wrap(primal, tangent if _lies_alike(primal, tangent) else _laid_out(primal, tangent))
+    made = found.wrap(primal, tangent if _lies_alike(primal, tangent) else _laid_out(primal, tangent))
+    made._node = None if tensor._node is None else _behind(tensor._node, tensor)
+    return made
 
 
 def _lies_alike(primal: Tensor, tangent: Tensor) -> bool:
@@ -159,7 +198,7 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
         )
     primal, tangent = found.unwrap(tensor)
     if primal is not tensor:  # a tensor of its own each time
-        node = primal._node
+        node = primal._node if tensor._node is None else tensor._node
         primal = alias(primal)
         primal._node = node
     return UnpackedDualTensor(primal, tangent)

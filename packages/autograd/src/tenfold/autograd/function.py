@@ -14,7 +14,7 @@ from tenfold.autograd.function_ctx import FunctionCtx
 from tenfold.autograd.inplace import rebase
 from tenfold.autograd.levels import SCOPES
 from tenfold.autograd.nodes import RELEASED, Node, Output
-from tenfold.autograd.recording import alias, modified, restore, second_time
+from tenfold.autograd.recording import alias, modified, restore, restore_output, second_time
 from tenfold.autograd.refusing import refusing
 from tenfold.autograd.saved import Packed, current_hooks, raw_saved
 from tenfold.dispatch.gradmode import no_grad
@@ -54,16 +54,17 @@ class FunctionNode(Node, FunctionCtx):
         if self._saved is RELEASED:
             raise second_time(self)
         found = []
-        for tensor, version, is_output in self._saved:
+        for tensor, version, place in self._saved:
             if type(tensor) is Packed:
-                tensor, version = tensor.tensor(), None
-                tensor = restore(tensor, self) if is_output else tensor
-                found.append(tensor)
-                continue
-            if tensor is not None and tensor._version != version:
+                tensor = tensor.tensor()
+            elif tensor is not None and tensor._version != version:
                 raise modified(self, "saved tensor", tensor, version)
-            found.append(restore(tensor, self) if is_output else tensor)
+            found.append(tensor if place is None else self._restored(tensor, place))
         return tuple(found)
+
+    def _restored(self, tensor: Any, place: int) -> Any:
+        """A saved result, in its place of the graph when the backward pass itself is recorded."""
+        return restore_output(tensor, self, place) if self.is_multiple else restore(tensor, self)
 
     saved_variables = property(deprecated_saved_variables)
 
@@ -82,23 +83,24 @@ class FunctionNode(Node, FunctionCtx):
         if self._saved is RELEASED:
             raise RuntimeError("Calling register_hooks on a saved tensor after it has been freed.")
         assert position is not None
-        value, version, own = self._saved[position]
+        value, version, place = self._saved[position]
         if type(value) is Packed:
             raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set.")
         if value is None:
             raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
-        self._saved[position] = (Packed(value, hooks, own), version, own)
+        self._saved[position] = (Packed(value, hooks, place is not None), version, place)
 
     def _keep(self, outputs: tuple[Any, ...]) -> None:
         kept: list[Any] = []
         hooks = current_hooks()
         for t in self.to_save:
-            is_output = any(t is o for o in outputs) and t is not None
-            value = alias(t) if is_output else t
+            # Which of the results it is, if any
+            place = None if t is None else next((i for i, o in enumerate(outputs) if o is t), None)
+            value = t if place is None else alias(t)
             if hooks is not None and value is not None:
-                kept.append((Packed(value, hooks, is_output), None, is_output))
+                kept.append((Packed(value, hooks, place is not None), None, place))
                 continue
-            kept.append((value, 0 if t is None or t._storage is None else t._storage.version, is_output))
+            kept.append((value, 0 if t is None or t._storage is None else t._storage.version, place))
         self._saved, self.to_save = kept, ()
 
     def release(self) -> None:
@@ -156,7 +158,7 @@ class _SavedForForward:
 
     def __enter__(self) -> None:
         self.kept = self.ctx._saved
-        self.ctx._saved = [(t, None if t is None else t._version, False) for t in getattr(self.ctx, "saved_for_forward", ())]
+        self.ctx._saved = [(t, None if t is None else t._version, None) for t in getattr(self.ctx, "saved_for_forward", ())]
 
     def __exit__(self, *exc: object) -> None:
         self.ctx._saved = self.kept

@@ -14,6 +14,7 @@ from tenfold.autograd.dual_level import DualLevel
 from tenfold.autograd.function import Function, FunctionNode, _attach, run_recorded
 from tenfold.autograd.levels import Below, Transform, highest
 from tenfold.autograd.pytree import broadcast_prefix, flatten, form, unflatten
+from tenfold.autograd.saved import Packed
 from tenfold.dispatch.gradmode import no_grad
 from tenfold.dispatch.runtime import STATE
 from tenfold.ops.creation.like import zeros_like
@@ -39,6 +40,9 @@ def apply_through_transforms(cls: Any, args: tuple[Any, ...]) -> Any:
     run: Any = _batched if isinstance(transform, BatchLevel) else _pushed
     with Below(transform):
         results = run(cls, transform, args)
+    if transform.by_hand:
+        call, results = results
+        return call.recorded(results) if STATE.grad_enabled and any(map(_has_place, args)) else results
     if STATE.grad_enabled and any(isinstance(a, Tensor) and a._node is not None and transform.owns(a) for a in args):
         return _record(cls, transform, args, results)
     return results
@@ -123,7 +127,7 @@ def _generated(cls: Any, outer: BatchLevel, dims: tuple[Any, ...]) -> tuple[Any,
 
     def restored(ctx: Any, level: BatchLevel) -> Any:
         """The given function's own ctx, with its saved tensors on this level."""
-        ctx.own._saved = tuple((t, 0, False) for t in wrap(level, ctx.saved_tensors, ctx.saved_dims))
+        ctx.own._saved = tuple((t, 0, None) for t in wrap(level, ctx.saved_tensors, ctx.saved_dims))
         return ctx.own
 
     class Generated(Function):
@@ -215,7 +219,16 @@ def _pushed(cls: Any, level: DualLevel, args: tuple[Any, ...]) -> Any:
         raise RuntimeError(f"{cls.__name__}.jvp returned {len(pushed)} tangents, expected {len(outputs)}")
     call = _Pushed(cls, level, ctx, args, primals, tangents, versions)
     made = tuple(call.output(i, r, t) for i, (r, t) in enumerate(zip(outputs, pushed)))
-    return made[0] if single else made
+    found: Any = made[0] if single else made
+    return (call._replace(results=outputs), found) if level.by_hand else found
+
+
+def _has_place(value: Any) -> bool:
+    return isinstance(value, Tensor) and value._node is not None
+
+
+def _unpacked(value: Any) -> Any:
+    return value.tensor() if type(value) is Packed else value
 
 
 def _versions(tangents: list[Any]) -> list[int]:
@@ -232,6 +245,30 @@ class _Pushed(NamedTuple):
     primals: tuple[Any, ...]
     tangents: tuple[Any, ...]
     versions: list[int]  # of the tangents, before jvp ran
+    results: tuple[Any, ...] = ()
+
+    def recorded(self, duals: Any) -> Any:
+        """The dual results at their places on the tape that users see; `ctx` with the dual tensors where it has values."""
+        single = not isinstance(duals, tuple)
+        made = (duals,) if single else duals
+        own = self.cls._node_class()
+        own.__dict__.update({name: self._dual(value, made) for name, value in vars(self.ctx).items()})
+        saved = self.ctx.to_save or [_unpacked(value) for value, *_ in self.ctx._saved]
+        own.to_save = self._dual(tuple(saved), made)
+        own.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in self.args)
+        own._next = tuple(a._node if isinstance(a, Tensor) else None for a in self.args)
+        outputs = _attach(own, self.args, made)
+        own._keep(outputs)
+        return outputs[0] if single else outputs
+
+    def _dual(self, value: Any, made: tuple[Any, ...]) -> Any:
+        if type(value) is tuple:
+            return tuple(self._dual(v, made) for v in value)
+        if not isinstance(value, Tensor):
+            return value
+        pairs = (*zip(self.primals, self.args), *zip(self.results, made))
+        same = (dual for t, dual in pairs if isinstance(t, Tensor) and (t is value or t._array is value._array))
+        return next(same, value)
 
     def output(self, i: int, result: Any, tangent: Any) -> Any:
         """A result with its tangent; RuntimeError for a tangent that cannot belong to it."""

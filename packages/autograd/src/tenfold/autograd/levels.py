@@ -102,6 +102,10 @@ class Transform:
         key = getattr(value, "_key", None)
         return key is not None and key.level is not None and key.transform is self
 
+    def follows(self, tensor: Tensor) -> bool:
+        """Whether the tape of this level has a place for a tensor: on those of func, only its own wrappers have."""
+        return tensor._node is not None and self.owns(tensor)
+
     def make(self, array: Meta, device: Any) -> Tensor:
         """A wrapper with this array."""
         t: Any = new(Tensor)
@@ -192,6 +196,15 @@ def bare(tensor: Tensor) -> Tensor:
     t: Any = new(Tensor)
     t._array, t._key, t._storage, t._node, t._base = tensor._array, tensor._key, tensor._storage, None, None
     return t  # type: ignore[no-any-return]
+
+
+def primal_of(tensor: Any) -> Any:
+    """The value of a tensor that was made dual by hand, at the dual tensor's place in the graph; others as they are."""
+    while tensor._key.level is not None and tensor._key.transform.by_hand:
+        value = bare(tensor._array.value)
+        value._node = tensor._array.value._node if tensor._node is None else tensor._node
+        tensor = value
+    return tensor
 
 
 def tensors_in(values: Any) -> list[Tensor]:

@@ -172,7 +172,7 @@ def _through_transforms(operator: Operator, values: dict[str, Any], tensors: lis
     transform = max((t._key for t in tensors if t._key.level is not None), key=lambda key: key.level).transform
     # A tape on the wrappers of this level is younger than the level: it sees the call from outside.
     recording = STATE.grad_enabled and operator.nondifferentiable is None
-    recording = recording and any(t._node is not None and transform.owns(t) for t in tensors)
+    recording = recording and any(transform.follows(t) for t in tensors)
     if operator.promote is None:
         check_dtypes(operator, values)
     if operator.body is not None and (not transform.handles(operator) or (recording and not has_gradient(operator))):
