@@ -143,6 +143,21 @@ def test_complex_parts_share_memory():
     assert tenfold.polar(t([2.0]), t([0.0])).tolist() == [2]
 
 
+@pytest.mark.parametrize("edge", [0.0, 7.9, 8.0, 31.9, 32.0, 88.0, 100.0, 3e38, float("inf"), float("nan")])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_few_short_rows_are_right_at_the_edges_of_moderate_numbers(edge, sign):
+    x = np.random.default_rng(0).standard_normal((4, 8)).astype(np.float32)
+    x[1, 3] = x[2] = sign * edge
+    wide = x.astype(np.float64)
+    with np.errstate(all="ignore"):
+        shifted = wide - wide.max(1, keepdims=True)
+        logs = shifted - np.log(np.exp(shifted).sum(1, keepdims=True))
+        np.testing.assert_allclose(tenfold.softmax(tenfold.from_numpy(x), -1).numpy(), np.exp(logs), rtol=2e-6, atol=1e-37)
+        np.testing.assert_allclose(tenfold.log_softmax(tenfold.from_numpy(x), -1).numpy(), logs, rtol=1e-6, atol=1e-6)
+        turned = tenfold.from_numpy(np.asfortranarray(x))
+        np.testing.assert_allclose(tenfold.log_softmax(turned, -1).numpy(), logs, rtol=1e-6, atol=1e-6)
+
+
 def test_softmax_sums_to_one_along_every_dimension():
     x = t(np.arange(24.0).reshape(2, 3, 4) * 50)
     for dim in (0, 1, 2, -1):

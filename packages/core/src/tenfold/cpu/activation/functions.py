@@ -215,16 +215,14 @@ def softmax(input: Array, dim: int) -> Array:
     if dim == -1 or dim == input.ndim - 1:
         if input.dtype is F32:
             square = ROWS32[input.shape]
-            if square is not None and not input.tobytes()[UPPER].translate(None, BELOW_32):
+            if square is not None and 1 not in input.tobytes()[UPPER].translate(FROM_32):
                 out = exp(input)
-                out /= out.dot(square)
-                return out
+                return divide(out, out.dot(square), out)
         elif input.dtype is F64:
             square = ROWS64[input.shape]
             if square is not None and np.vdot(input, input) < 6400:
                 out = exp(input)
-                out /= out.dot(square)
-                return out
+                return divide(out, out.dot(square), out)
     return _any_softmax(input, dim)
 
 
@@ -256,8 +254,9 @@ class _Rows(dict[tuple[int, ...], Any]):
 
 ROWS32, ROWS64 = _Rows(F32), _Rows(F64)
 UPPER = slice(3 if sys.byteorder == "little" else 0, None, 4)
-# The upper bytes (the sign and seven bits of the exponent) of float32 numbers between -32 and 32, and between -8 and 8.
-BELOW_32, BELOW_8 = (bytes([sign | top for sign in (0, 128) for top in range(end)]) for end in (66, 65))
+# By the upper byte (the sign and seven bits of the exponent): 1 for float32 numbers of 32 and 8 upwards in size, inf and nan.
+# To translate by a table and look for a 1 takes a third less than to leave out the bytes that are none.
+FROM_32, FROM_8 = (bytes((top & 127) >= end for top in range(256)) for end in (66, 65))
 
 
 def _softmax(out: Array, x: Array) -> None:
@@ -271,14 +270,14 @@ def log_softmax(input: Array, dim: int) -> Array:
     if dim == -1 or dim == input.ndim - 1:  # here moderate is what loses no digits in the difference
         if input.dtype is F32:
             square = ROWS32[input.shape]
-            if square is not None and not input.tobytes()[UPPER].translate(None, BELOW_8):
+            if square is not None and 1 not in input.tobytes()[UPPER].translate(FROM_8):
                 totals = exp(input).dot(square)
-                return subtract(input, log(totals, totals))
+                return subtract(input, log(totals, totals), totals)
         elif input.dtype is F64:
             square = ROWS64[input.shape]
             if square is not None and np.vdot(input, input) < 64:
                 totals = exp(input).dot(square)
-                return subtract(input, log(totals, totals))
+                return subtract(input, log(totals, totals), totals)
     return _any_log_softmax(input, dim)
 
 

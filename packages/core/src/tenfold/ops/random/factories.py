@@ -16,6 +16,7 @@ from tenfold.dispatch import devices
 from tenfold.dispatch.devices import CPU, META, get_default_device
 from tenfold.dispatch.inplace import check_writable, write_back
 from tenfold.dispatch.operators import composite
+from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.ops.creation.factories import checked_size, empty_on, place, too_large
 from tenfold.ops.creation.like import empty_like
@@ -134,8 +135,8 @@ def _few(size: Any) -> int:
     """How many samples these are, where they are few, in one dimension, of float32 and on the CPU; else 0."""
     if type(size) is tuple and len(size) == 1:
         count = size[0]
-        if type(count) is int and 0 < count < FEW and get_default_dtype() is dtypes.float32 and get_default_device() is CPU:
-            return count
+        if type(count) is int and 0 < count < FEW and get_default_dtype() is dtypes.float32:
+            return count if not STATE.devices or get_default_device() is CPU else 0
     return 0
 
 

@@ -19,7 +19,7 @@ from tenfold.nn.ops import attention as ops
 
 Array = np.ndarray[Any, Any]
 
-SCORE_BYTES = 1 << 19
+SCORE_BYTES = 1 << 18  # the gradient holds two such blocks, which must leave room in a cache of 1 MB
 FEWEST_QUERIES = 64  # and as many at a time where keys after the query are not seen: the less of a block that is wasted
 
 
