@@ -31,6 +31,9 @@ CASES = [
     (5, 40, (7, 7), 30, (3, 3), 2, 1, 1, 1),
     (2, 4, (5, 5), 16, (3, 3), 4, 3, 1, 1),  # taps that meet nothing, and phases without a tap
     (1, 16, (9, 9), 16, (1, 1), 3, 0, 1, 1),
+    (30, 24, (2, 2), 40, (3, 3), 1, 1, 1, 2),  # planes of few pixels
+    (7, 33, (1, 3), 17, (1, 3), 1, 0, 1, 1),
+    (7, 16, (4, 4), 70, (3, 3), 2, 1, 1, 1),
 ]
 TOLERANCE = {np.float32: 3e-6, np.float64: 1e-14}
 
@@ -87,9 +90,8 @@ def test_against_the_definition(case, dtype, threads):
     before = tenfold.get_num_threads()
     tenfold.set_num_threads(threads)
     try:
-        if np.prod(outputs) >= conv.FEW_POSITIONS:
-            close(conv._forward(x, w, None, *steps, False, (0,) * n, groups), result, dtype)
-            close(conv._forward(x, w, bias, *steps, False, (0,) * n, groups), result + bias.reshape(-1, *[1] * n), dtype)
+        close(conv._forward(x, w, None, *steps, False, (0,) * n, groups), result, dtype)
+        close(conv._forward(x, w, bias, *steps, False, (0,) * n, groups), result + bias.reshape(-1, *[1] * n), dtype)
         close(conv._for_input(grad, w, x.shape, *steps, False, (0,) * n, groups), back, dtype)
         close(conv._for_weight(grad, x, w.shape, *steps, False, (0,) * n, groups), weights, dtype)
     finally:

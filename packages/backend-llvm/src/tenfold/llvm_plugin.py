@@ -11,6 +11,7 @@ MODULES = {
     "reduction": ("reduction",),
     "norm": ("norm",),
     "conv": ("conv",),
+    "pool": ("pool",),
     "loss": ("loss",),
     "optim": ("optim",),
 }

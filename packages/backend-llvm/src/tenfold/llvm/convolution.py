@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.llvm import products
-from tenfold.llvm.planes import Plane, Reading, Window, backward, forward, plane_of
+from tenfold.llvm.planes import Plane, Reading, Sizes, Window, backward, forward, plane_of
 from tenfold.llvm.products import GROUP, Tile
 from tenfold.llvm.programs import Compiled, empty
 from tenfold.llvm.storage import BY_DTYPE, Stored
@@ -19,6 +20,7 @@ from tenfold.llvm.writer import registers
 Array = np.ndarray[Any, Any]
 
 BLOCK_BYTES = 1 << 20  # of padded images that are worked on together, for each thread
+FEW = 12  # pixels of an output plane, below which those of several images are worked on together
 NARROW = 12  # output channels below which lanes for channels stand empty, so that pixels fill them
 MULTIPLES = 2  # output channels of one input channel up to which every channel is worked on by itself
 WORK = 1 << 16  # multiplications for which a second thread is woken
@@ -26,7 +28,7 @@ WORK = 1 << 16  # multiplications for which a second thread is woken
 BY_PIXEL = Compiled("convolution by pixels", products.by_pixel)
 BY_ROW = Compiled("convolution by rows", products.by_row)
 DEPTHWISE = Compiled("depthwise convolution", products.depthwise)
-WEIGHT_GRADIENT = Compiled("the weight gradient of convolution", products.weight_gradient)
+BY_PLACE = Compiled("convolution by places", products.by_place)
 DEPTHWISE_GRADIENT = Compiled("the weight gradient of depthwise convolution", products.depthwise_gradient)
 TRANSPOSITION = Compiled("panels of weights", products.transposition)
 PADDING = Compiled("padded planes", products.padding)
@@ -34,11 +36,15 @@ PADDING = Compiled("padded planes", products.padding)
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights (O, C / groups, taps) as a convolution takes them; `backward`, as its input gradient does, from O to C."""
+    """Weights (O, C / groups, taps) as a convolution takes them; `backward`, as its input gradient does, from O to C.
+
+    `part` of the taps, of all that lie in `array`.
+    """
 
     array: Array
     groups: int
     backward: bool = False
+    part: slice | None = None
 
     @property
     def inner(self) -> int:
@@ -59,23 +65,26 @@ class Weights:
         """(groups * outer, inner, taps) in one piece."""
         if not self.backward:
             return self.array
-        O, C, taps = self.array.shape
-        turned = self.array.reshape(self.groups, O // self.groups, C, taps).swapaxes(1, 2)
+        array = self.array[..., self.part or slice(None)]
+        O, C, taps = array.shape
+        turned = array.reshape(self.groups, O // self.groups, C, taps).swapaxes(1, 2)
         return np.ascontiguousarray(turned).reshape(self.groups * C, O // self.groups, taps)
 
     def panels(self, tile: Tile) -> Array | None:
         """(groups, panels, inner * taps, columns of a tile)."""
-        outer, inner, taps, wide = self.outer, self.inner, self.array.shape[2], tile.width
-        count = -(-outer // wide)
+        every, wide = self.array.shape[2], tile.width
+        outer, inner, part = self.outer, self.inner, self.part or slice(0, every)
+        taps, count = part.stop - part.start, -(-outer // wide)
         made = np.empty((self.groups, count, inner * taps, wide), self.array.dtype)
-        size, group = inner * taps * wide, outer * inner * taps
+        size, group = inner * taps * wide, outer * inner * every
+        source = self.array.reshape(-1)[part.start :]
         sizes: tuple[int, ...]
         if self.backward:
-            sizes = (outer, taps, taps, count, inner, group, wide * taps, outer * taps, size * count, size, taps * wide)
+            sizes = (outer, taps, every, wide, count, inner, group, wide * every, outer * every, size * count, size, taps * wide)
         else:
-            sizes = (outer, inner * taps, inner * taps, count, 1, group, wide * inner * taps, 0, size * count, size, 0)
-        items = self.groups * count * sizes[4]
-        done = TRANSPOSITION.run((tile,), items, max(1, WORK * items // made.size), self.array, made, *sizes)
+            sizes = (outer, inner * taps, inner * taps, wide, count, 1, group, wide * inner * taps, 0, size * count, size, 0)
+        items = self.groups * count * sizes[5]
+        done = TRANSPOSITION.run((tile,), items, max(1, WORK * items // made.size), source, made, *sizes)
         return made if done else None
 
 
@@ -110,7 +119,10 @@ def correlate(x: Array, weights: Weights, bias: Array | None, reading: Reading, 
     narrow = weights.alone or weights.outer < NARROW
     plane = plane_of(reading, weights.inner, x.itemsize, narrow)
     room = _Room(plane, x, threads)
-    run = (_by_row if narrow else _by_pixel)(plane, weights, bias, stored)
+    if narrow:
+        run = _by_row(plane, weights, bias, stored)
+    else:
+        run = (_by_pixel if plane.positions >= FEW else _by_place)(plane, weights, bias, stored)
     for first in range(0, len(x), room.images):
         part = x[first : first + room.images]
         filled = room.filled(part)
@@ -136,6 +148,35 @@ def _by_pixel(plane: Plane, weights: Weights, bias: Array | None, stored: Stored
         if panels is None:
             return False
         return BY_PIXEL.run((tile,), n * groups * count * parts, grain, x, panels, start, out, plane.pixels, plane.taps, *numbers)
+
+    return run
+
+
+def _by_place(plane: Plane, weights: Weights, bias: Array | None, stored: Stored) -> Any:
+    """Planes of few pixels: those of all images in one table, and results that are put in order afterwards."""
+    outer, groups, P, taps = weights.outer, weights.groups, plane.positions, len(plane.taps)
+    tile = products.panel_tile(stored, outer)
+    panels = weights.panels(tile)
+    count = -(-outer // tile.width)
+    apart = weights.inner * plane.size * stored.size
+    grain = max(1, WORK // (GROUP * taps * tile.width))
+
+    def run(n: int, x: Array, out: Array) -> bool:
+        if panels is None:
+            return False
+        places, filled = n * P, -(-n * P // GROUP) * GROUP
+        where = (np.arange(n, dtype=np.int64)[:, None] * (groups * apart) + plane.pixels[:P]).reshape(-1)
+        where = np.concatenate([where, np.repeat(where[-1:], filled - places)])
+        found = np.zeros((groups, count, filled, tile.width), stored.dtype)
+        numbers = (places, taps, filled // GROUP, count, apart)
+        if not BY_PLACE.run((tile,), groups * count * (filled // GROUP), grain, x, panels, found, where, plane.taps, *numbers):
+            return False
+        result = found[:, :, :places].reshape(groups, count, n, P, tile.width).transpose(2, 0, 1, 4, 3)
+        result = result.reshape(n, groups, count * tile.width, P)[:, :, :outer]
+        np.copyto(out.reshape(n, groups, outer, P), result)
+        if bias is not None:
+            out += bias.reshape(-1, *[1] * (out.ndim - 2))
+        return True
 
     return run
 
@@ -167,21 +208,39 @@ def _by_row(plane: Plane, weights: Weights, bias: Array | None, stored: Stored) 
 def input_gradient(grad: Array, weight: Array, window: Window, groups: int, threads: int) -> Array | None:
     """The gradient of images (N, C, *inputs): for each phase of the stride, a convolution with the taps that meet it."""
     O, C = weight.shape[:2]
-    stored = BY_DTYPE[grad.dtype]
-    out: Array = empty((len(grad), groups * C, *window.inputs), stored)
-    for phase in product(*[range(min(s, i)) for s, i in zip(window.stride, window.inputs, strict=True)]):
-        taps, reading = backward(window, phase)
+    kernels = weight.reshape(O, C, -1)
+    if prod(window.stride) == 1:
+        _, reading = backward(window, (0,) * len(window.stride))
+        assert reading is not None
+        return correlate(grad, Weights(kernels, groups, backward=True), None, reading, threads)
+    out: Array = empty((len(grad), groups * C, *window.inputs), BY_DTYPE[grad.dtype])
+    order, parts = _by_phase(window)
+    kernels = kernels.take(order, 2)
+    for phase, part, reading in parts:
         target: tuple[Any, ...] = (..., *[slice(p, None, s) for p, s in zip(phase, window.stride, strict=True)])
         if reading is None:
             out[target] = 0
             continue
-        met: tuple[Any, ...] = (..., *taps)
-        chosen = np.ascontiguousarray(weight[met]).reshape(O, C, -1)
-        part = correlate(grad, Weights(chosen, groups, backward=True), None, reading, threads)
-        if part is None or prod(window.stride) == 1:
-            return part
-        out[target] = part
+        found = correlate(grad, Weights(kernels, groups, backward=True, part=part), None, reading, threads)
+        if found is None:
+            return None
+        out[target] = found
     return out
+
+
+@lru_cache(maxsize=256)
+def _by_phase(window: Window) -> tuple[Array, list[tuple[Sizes, slice, Reading | None]]]:
+    """The taps in the order of the phases that they serve; of each phase its taps in that order, and what it reads."""
+    taps = np.arange(prod(window.kernel)).reshape(window.kernel)
+    order: list[int] = []
+    parts = []
+    for phase in product(*[range(min(s, i)) for s, i in zip(window.stride, window.inputs, strict=True)]):
+        met, reading = backward(window, phase)
+        first = len(order)
+        if reading is not None:
+            order += taps[met].reshape(-1).tolist()
+        parts.append((phase, slice(first, len(order)), reading))
+    return np.array(order, np.intp), parts
 
 
 def weight_gradient(x: Array, grad: Array, window: Window, groups: int, threads: int) -> Array | None:
@@ -210,12 +269,12 @@ def _full_gradient(x: Array, grad: Array, plane: Plane, groups: int, threads: in
         filled = room.filled(x[first : first + images])
         n = len(given)
         size = n * P * tile.width
-        sizes = (outer, P, P, count, groups, O * P, tile.width * P, outer * P, P * tile.width, size, size * count)
+        sizes = (outer, P, P, tile.width, count, groups, O * P, tile.width * P, outer * P, P * tile.width, size, size * count)
         numbers = (taps, n * P, parts, count, apart)
         if (
             filled is None
             or not TRANSPOSITION.run((tile,), n * count * groups, max(1, WORK // (P * tile.width)), given, panels, *sizes)
-            or not WEIGHT_GRADIENT.run(
+            or not BY_PLACE.run(
                 (tile,),
                 groups * count * parts,
                 max(1, WORK // (GROUP * size)),
@@ -228,7 +287,22 @@ def _full_gradient(x: Array, grad: Array, plane: Plane, groups: int, threads: in
             )
         ):
             return None
-    return out[:, :, :taps].transpose(0, 1, 3, 2).reshape(groups, count * tile.width, taps)[:, :outer].reshape(O, taps)
+    return _turned(out, outer, taps)
+
+
+def _turned(panels: Array, outer: int, taps: int) -> Array | None:
+    """(groups, panels, taps and more, columns) as (groups * outer, taps)."""
+    groups, count, filled, wide = panels.shape
+    made = np.empty((groups * outer, taps), panels.dtype)
+    tile = Tile(BY_DTYPE[panels.dtype], 1, 1)
+    parts = -(-taps // tile.width)
+    for panel in range(count):
+        columns = min(wide, outer - panel * wide)
+        source, target = panels.reshape(-1)[panel * filled * wide :], made.reshape(-1)[panel * wide * taps :]
+        sizes = (taps, columns, wide, taps, parts, 1, count * filled * wide, tile.width * wide, 0, outer * taps, tile.width, 0)
+        if not TRANSPOSITION.run((tile,), groups * parts, max(1, WORK // (tile.width * wide)), source, target, *sizes):
+            return None
+    return made
 
 
 def _depthwise_gradient(x: Array, grad: Array, plane: Plane, groups: int, threads: int) -> Array | None:

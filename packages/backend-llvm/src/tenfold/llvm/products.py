@@ -5,8 +5,8 @@ a convolution's columns are read where they lie in the padded planes and are nev
 registers. Which side is the vector depends on the sizes:
 
 - `by_pixel`: m are output pixels, r the taps of all input channels, j output channels, whose weights `transposition` laid side
-  by side in panels; results are transposed on their way out. Its registers serve `weight_gradient` too, where m are taps, r
-  pixels and j the channels of the incoming gradient.
+  by side in panels; results are transposed on their way out. `by_place` leaves them as they come: for the weights' gradient,
+  where m are taps, r pixels and j the channels of the incoming gradient, and for planes of few pixels.
 - `by_row`: for few output channels. j are pixels of one output row, m output channels.
 - `depthwise`: every channel by itself; j are pixels of one row, m neighbouring rows. `depthwise_gradient` likewise.
 """
@@ -136,11 +136,12 @@ def _spread_out(f: Function, v: Vectors, tile: Tile, cells: str, count: str, cha
                 v.store_first(column, v.place(target, f.mul(pixels, k)), here)
 
 
-def weight_gradient(tile: Tile) -> str:
-    """Items are (group of channels, panel, group of taps), the last fastest; adds to what `out` holds, (…, tap, channel).
+def by_place(tile: Tile) -> str:
+    """Items are (group of channels, panel, group of places), the last fastest; adds to what `out` holds, (…, place, channel).
 
-    Context: x, the gradient's panels, out, places of the taps, steps of the pixels; taps, pixels, groups of taps, panels, bytes
-    from a group of channels of x to the next.
+    Context: x, panels of weights, out, places, steps; numbers of places, of steps, of groups of places and of panels; bytes from
+    a group of channels of x to the next. For the weights' gradient the places are taps, the steps pixels, and the gradient of
+    the result stands in the panels.
     """
     f = Function(HEAD)
     v = Vectors(f, tile.stored, tile.lanes)
@@ -169,12 +170,13 @@ def weight_gradient(tile: Tile) -> str:
 def transposition(tile: Tile) -> str:
     """Matrices (channel, element) laid out as panels (element, channel), a tile's columns wide; items are (outer, panel, inner).
 
-    Context: source, target; channels in all, elements of a row, elements from a channel to the next, panels, inner items; then
-    the distances of outer, panel and inner items in the source, and the same in the target, in elements.
+    Context: source, target; channels in all, elements of a row, elements from a channel to the next, from an element to the next
+    in the target, panels, inner items; then the distances of outer, panel and inner items in the source, and the same in the
+    target, in elements.
     """
     f = Function(HEAD)
     v = Vectors(f, tile.stored, tile.lanes)
-    source, target, channels, length, row, panels, inner, *far = f.words(["*source", "*target", *["number"] * 11])
+    source, target, channels, length, row, goal_row, panels, inner, *far = f.words(["*source", "*target", *["number"] * 12])
     with f.loop("%lo", "%hi") as item:
         rest, i = f.split(item, inner)
         o, panel = f.split(rest, panels)
@@ -183,16 +185,17 @@ def transposition(tile: Tile) -> str:
             return f.add(f.add(f.mul(o, steps[0]), f.mul(panel, steps[1])), f.mul(i, steps[2]))
 
         start, goal = v.place(source, beginning(far[:3])), v.place(target, beginning(far[3:]))
-        last = f.sub(f.least(tile.width, f.sub(channels, f.mul(panel, tile.width))), 1)
+        count = f.least(tile.width, f.sub(channels, f.mul(panel, tile.width)))
+        last = f.sub(count, 1)
         with f.loop(0, tile.width, tile.lanes) as c, f.loop(0, length, tile.lanes) as j:
             left = f.sub(length, j)
             mask = v.below(left)
-            # Columns beyond the last channel repeat it: nobody reads what becomes of them.
             lines = [f.mul(f.least(f.add(c, k), last), row) for k in range(tile.lanes)]
             square = [v.load_some(v.place(start, f.add(line, j)), mask) for line in lines]
+            some = f.sub(count, c)
             for k, column in enumerate(v.transposed(square)):
                 with f.when(f.let(f"icmp sgt i64 {left}, {k}")):
-                    v.store(column, v.place(goal, f.add(f.mul(f.add(j, k), tile.width), c)))
+                    v.store_first(column, v.place(goal, f.add(f.mul(f.add(j, k), goal_row), c)), some)
     return _module(f, v)
 
 

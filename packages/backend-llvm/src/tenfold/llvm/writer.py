@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 
 from tenfold.llvm.compiler import features
 from tenfold.llvm.loops import ATTRIBUTES
@@ -26,6 +27,7 @@ class Registers:
         return self.bytes // stored.size
 
 
+@cache
 def registers() -> Registers:
     """Those of this processor."""
     known = features().split(",")

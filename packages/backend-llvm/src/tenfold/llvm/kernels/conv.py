@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from tenfold.settings.threads import get_num_threads
 Array = np.ndarray[Any, Any]
 Sizes = tuple[int, ...]
 
-FEW_POSITIONS = 6  # of one image, below which products of whole blocks of images do better
 NOTE = "float32 and float64 in one piece, channels first"
 
 
@@ -60,7 +58,7 @@ def _forward(
         return _result(out)
     steps = zip(inputs, kernel, stride, padding, dilation, strict=True)
     outputs = tuple((i + 2 * p - d * (k - 1) - 1) // s + 1 for i, k, s, p, d in steps)
-    if min(outputs) < 1 or prod(outputs) < FEW_POSITIONS:
+    if min(outputs) < 1:
         return NotImplemented
     window = Window(kernel, tuple(stride), tuple(padding), tuple(dilation), inputs, outputs)
     return _result(_correlate(input, weight, bias, window, groups))
@@ -72,7 +70,7 @@ def _correlate(x: Array, weight: Array, bias: Array | None, window: Window, grou
 
 
 def _input_gradient(grad: Array, weight: Array, window: Window, groups: int) -> Array | None:
-    if min(window.inputs) < 1 or prod(window.inputs) < FEW_POSITIONS:
+    if min(window.inputs) < 1:
         return None
     return input_gradient(grad, weight, window, groups, get_num_threads())
 
@@ -95,8 +93,6 @@ def _for_input(
     if not transposed:
         return _result(_input_gradient(grad, weight, window, groups))
     window = Window(weight.shape[2:], *map(tuple, (stride, padding, dilation, grad.shape[2:], input_shape[2:])))
-    if prod(window.outputs) < FEW_POSITIONS:
-        return NotImplemented
     return _result(_correlate(grad, weight, None, window, groups))
 
 

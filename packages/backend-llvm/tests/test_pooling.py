@@ -1,0 +1,80 @@
+"""Compiled maximum pooling, against the definition window by window."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from tenfold.llvm.kernels import pool
+
+RNG = np.random.default_rng(0)
+# shape, kernel, stride, padding, dilation, ceil_mode
+CASES = [
+    ((4, 6, 24, 24), (2, 2), (2, 2), (0, 0), (1, 1), False),
+    ((2, 8, 33, 35), (3, 3), (2, 2), (1, 1), (1, 1), False),
+    ((2, 8, 33, 35), (3, 3), (2, 2), (1, 1), (1, 1), True),
+    ((3, 5, 20, 31), (3, 2), (1, 2), (1, 0), (2, 1), False),
+    ((3, 9, 100), (3,), (2,), (1,), (1,), False),
+    ((1, 4, 17, 64), (2, 2), (3, 3), (1, 1), (3, 3), False),
+    ((8, 3, 30, 40), (7, 7), (7, 7), (3, 3), (1, 1), True),
+    ((80, 32, 1, 1), (2, 2), (1, 1), (1, 1), (2, 2), False),  # a window that straddles the plane
+]
+
+
+def numbers(shape, dtype):
+    """With equals, numbers that are none, and infinities."""
+    x = RNG.standard_normal(shape).astype(dtype)
+    flat = x.reshape(-1)
+    flat[: flat.size // 2] = flat[: flat.size // 2].round()
+    flat[::17], flat[5::29], flat[3::31] = np.nan, -np.inf, np.inf
+    return x
+
+
+def definition(x, kernel, stride, padding, dilation, outputs):
+    """The largest of each window, the first of equals or the last NaN, and its index in the plane."""
+    lead, sizes = x.shape[: x.ndim - len(kernel)], x.shape[x.ndim - len(kernel) :]
+    values, indices = np.empty((*lead, *outputs), x.dtype), np.empty((*lead, *outputs), np.int64)
+    for at in product(*map(range, (*lead, *outputs))):
+        plane, position = x[at[: len(lead)]], at[len(lead) :]
+        best, where = -np.inf, -1
+        for tap in product(*map(range, kernel)):
+            place = tuple(p * s - q + t * d for p, s, q, t, d in zip(position, stride, padding, tap, dilation, strict=True))
+            if all(0 <= i < n for i, n in zip(place, sizes, strict=True)):
+                value = plane[place]
+                if where < 0 or value > best or np.isnan(value):
+                    best, where = value, int(np.ravel_multi_index(place, sizes))
+        values[at], indices[at] = best, max(where, 0)
+    return values, indices
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_against_the_definition(case, dtype):
+    shape, kernel, *steps = case
+    x = numbers(shape, dtype)
+    if x.size < pool.LEAST:
+        x = np.broadcast_to(x, (pool.LEAST // x.size + 1, *shape)).reshape(-1, *shape[1:]).copy()
+    found = pool._max_pool(x, kernel, *steps)
+    assert found is not NotImplemented
+    values, indices = definition(x, kernel, *steps[:3], found[0].shape[x.ndim - len(kernel) :])
+    np.testing.assert_array_equal(found[0], values)
+    np.testing.assert_array_equal(found[1], indices)
+    grad = RNG.standard_normal(values.shape).astype(dtype)
+    back = pool._max_pool_grad(grad, indices, x.shape, len(kernel))
+    assert back is not NotImplemented
+    lead = int(np.prod(x.shape[: x.ndim - len(kernel)]))
+    expected = np.zeros((lead, x.size // lead))
+    for row, places, given in zip(expected, indices.reshape(lead, -1), grad.reshape(lead, -1), strict=True):
+        np.add.at(row, places, given.astype(np.float64))
+    np.testing.assert_allclose(back, expected.reshape(x.shape), rtol=1e-5, atol=1e-5)
+
+
+def test_what_is_left_to_numpy():
+    x = RNG.standard_normal((4, 8, 16, 16))
+    plain = ((2, 2), (2, 2), (0, 0), (1, 1), False)
+    assert pool._max_pool(x.astype(np.float16), *plain) is NotImplemented
+    assert pool._max_pool(x.swapaxes(2, 3), *plain) is NotImplemented
+    assert pool._max_pool(x[:1, :1], *plain) is NotImplemented
+    assert pool._max_pool(x, (2, 2, 2), (2, 2, 2), (0, 0, 0), (1, 1, 1), False) is NotImplemented
