@@ -523,6 +523,50 @@ x=t([1.,0,2],requires_grad=True); y=x.xlogy(-2); y.sum().backward(); y=x.grad
 x=t([1.,0,2],requires_grad=True); y=torch.cat([x, x]); y=torch.autograd.grad(y.square().sum(),[x],create_graph=True)[0]; y.zero_()
 x=t([1.,0,2],requires_grad=True); y=torch.cat([x]); y=torch.autograd.grad(y.square().sum(),[x],create_graph=True)[0]; y.mul_(2)
 x=t([1.,0,2],requires_grad=True); y=(x*x).split(1)[2]; y.logical_or_(t([2.])); y=y.detach()
+x=t([1.,0,2],requires_grad=True); y=x.exp(); y.detach_()
+x=t([1.,0,2],requires_grad=True); y=x.exp(); y.detach_(); y.add_(x); y=y.detach()
+""".strip().splitlines()
+
+# Which numbers and options a call takes, and which it refuses.
+OPTIONS = """
+x=t([1]); y=torch.add(x,x,alpha=True)
+x=t([1]); y=torch.add(x,x,alpha=1.)
+x=t([1.]); y=torch.add(x,x,alpha=1.)
+x=t([1.]); y=torch.add(x,x,alpha=False)
+x=t([True]); y=torch.add(x,x,alpha=True)
+x=t([True]); y=torch.add(x,x,alpha=1.)
+x=t([1]); y=torch.sub(x,1,alpha=True)
+x=t([1]); y=torch.rsub(x,1,alpha=True)
+x=t([1]); y=x.add_(x,alpha=True)
+y=torch.add(1,1,alpha=True)
+x=ones(1,1,dtype=int64); y=torch.addmm(x,x,x,alpha=True), torch.addmm(x,x,x,alpha=1.)
+x=t([1.,2]); y=torch.lerp(x,x+1,t(.5,dtype=float64)), torch.lerp(x,x+1,t(1)), torch.lerp(x,x+1,t(True)), torch.lerp(x,x+1,t(1j))
+x=t([1.,2]); y=torch.lerp(x,x+1,t([1]))
+x=t([1.,2]); y=torch.lerp(x,t(3,dtype=float64),t(.5))
+x=t(.5,dtype=float64,requires_grad=True); y=torch.lerp(ones(2),zeros(2),x); y.sum().backward(); y=x.grad
+x=t([2],dtype=uint8); y=torch.bitwise_or(300,x), torch.bitwise_and(-300,x), torch.bitwise_xor(2**40,x)
+x=t([2],dtype=uint8); y=torch.bitwise_left_shift(300,x), torch.bitwise_right_shift(-300,x)
+x=t([2],dtype=uint8); y=torch.bitwise_or(2**70,x)
+x=t([2],dtype=uint8); y=torch.bitwise_or(x,300)
+x=t([1.,0]); y=torch.nonzero(x,out=zeros(0))
+x=t([1.,0]); y=torch.nonzero(x,out=zeros(0,dtype=int32))
+x=t([1.,0]); y=torch.nonzero(x,out=zeros(0,1,dtype=int64))
+y=torch.where(t([True]),2**70,1.)
+y=torch.trapezoid(ones(2,2),dx=1+1j)
+y=torch.cumulative_trapezoid(ones(2,2),dx=1+1j)
+y=torch.floor_divide(2.5,2), torch.floor_divide(-5,2)
+y=torch.floor_divide(5,0)
+x=zeros(2,3); y=x[...,...], x[...,0,...], x[0,...,1,...], x[...,...,...]
+x=zeros(2,3); y=x[...,...,None]
+x=zeros(2,3); y=x[...,1,...,0]
+x=zeros(2,3); y=x[0,...,1,...,None]
+x=zeros(2,3); y=x[0,...,...,t([1,2])]
+x=zeros(2,3); y=x[t([0]),...,...]
+x=zeros(2,3); x[...,...]=1
+x=zeros(2,3); x[0,...,1,...]=1
+x=t([[nan,0],[1,2],[nan,0]]); y=torch.unique(x,dim=0,return_inverse=True,return_counts=True)
+x=t([inf+1j,inf+2j,1,-inf+1j,2j]); y=torch.logcumsumexp(x,0)
+x=t([inf,inf+2j]); y=torch.logcumsumexp(x,0)
 """.strip().splitlines()
 
 # Results lie in memory as PyTorch lays them: after the first argument that says so, or row by row.
@@ -604,7 +648,7 @@ class Near:
         return repr(self.values)
 
 
-@pytest.mark.parametrize("program", [*ASSIGNMENTS, *OVERLAPS, *MIXED, *ORDER, *RANGES, *MORE, *STRIDES])
+@pytest.mark.parametrize("program", [*ASSIGNMENTS, *OVERLAPS, *MIXED, *ORDER, *RANGES, *MORE, *OPTIONS, *STRIDES])
 def test_outcome(program: str) -> None:
     assert outcome(tenfold, program) == outcome(torch, program)
 

@@ -307,3 +307,16 @@ def test_meta():
         like = tenfold.empty_like(x)
         assert like.is_meta
         assert like.layout is layout
+
+
+@pytest.mark.parametrize("dtypes", [("uint8", "int8"), ("int8", "uint8"), ("uint8", "int32"), ("uint8", "float32")])
+def test_differences_of_two_dtypes_are_taken_in_their_common_one(dtypes):
+    def run(lib):
+        a, b = (
+            lib.sparse_coo_tensor([[0, 0, k]], lib.tensor([100, 2, 3]).to(getattr(lib, dtype)), (3,))
+            for k, dtype in enumerate(dtypes, 1)
+        )
+        found = [lib.sub(*pair, alpha=alpha).to_dense() for pair in ((a, b), (b, a)) for alpha in (1, 2)]
+        return [(str(x.dtype).split(".")[1], x.tolist()) for x in found]
+
+    assert run(tenfold) == run(torch)

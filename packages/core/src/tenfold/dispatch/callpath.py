@@ -29,7 +29,7 @@ _GLOBALS = frozenset(
     "ACTIVE TRANSFORMS GRAD_OFF grad_enabled dispatch dispatch_dunder recovered has_gradient wrong_result new Tensor "
     "Storage INFERENCE settle note_view refused arrange arrange_power by_rows note_layout CPU ref id "
     "wrap_all wrap_views F32 F64 I64 DEFAULT "
-    "type len int float "
+    "type len int float ONE "
     "DTYPE REQUIRED as_dtype old_form missing absent NotImplemented Exception TypeError".split()
 )
 
@@ -222,7 +222,8 @@ def _uncommon(operator: Operator) -> str:
     for name, neutral in operator.neutral.items():
         if rest and _in_rest(operator, by_name[name]):
             continue
-        tests.append(f"{name} is not {neutral!r}" if neutral is None or isinstance(neutral, bool) else f"{name} != {neutral!r}")
+        same = "ONE" if type(neutral) is int else repr(neutral)
+        tests.append(f"{name} is not {same}" if operator.takes_only(name, neutral) else f"{name} != {neutral!r}")
     late = [name for name in _late(operator) if by_name[name].role == "value"]
     tests += [f"{name} is REQUIRED" for name in dict.fromkeys((*late[:1], *late[-1:]))]
     if rest:

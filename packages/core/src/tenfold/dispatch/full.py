@@ -67,7 +67,7 @@ def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         return run_inplace(operator, values)
     for name, neutral in operator.neutral.items():
         value = values[name]
-        if value is not neutral if neutral is None or isinstance(neutral, bool) else value != neutral:
+        if value is not neutral if operator.takes_only(name, neutral) else value != neutral:
             return _inside_layers(operator.lower_body, (), values)
     if operator.random and STATE.transforms:
         # The innermost transform decides, also where no argument is of its level.

@@ -206,6 +206,10 @@ class Operator:
             self._kernel_params = tuple(p for p in self.params if p.name not in self.neutral and p.name != "out")
         return self._kernel_params
 
+    def takes_only(self, name: str, neutral: Any) -> bool:
+        """Whether a parameter's neutral value is that object alone; an equal alpha, True or 1.0, can be one to refuse."""
+        return neutral is None or isinstance(neutral, bool) or (name == "alpha" and self.family == "pointwise")
+
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Every parameter's value by name; TypeError as Python's own for a wrong call."""
         if self.calls.binder is None:

@@ -105,6 +105,8 @@ def _check_out_dtype(operator: Operator, values: dict[str, Any], given: dtypes.d
     """Refuse another dtype for the results of operators that convert none, in PyTorch's words."""
     if operator.out == "same":
         raise RuntimeError(f"Expected out tensor to have dtype {c_name(made)}, but got {c_name(given)} instead")
+    if operator.out == "long":
+        raise RuntimeError(f"{operator.name}: Expected out tensor to have scalar type Long but got scalar type{type_name(given)}")
     if operator.family == "linalg" and not promotion.can_cast(made, given):
         what = "eigenvalues" if operator.name == "linalg_eigvals" else name
         raise RuntimeError(

@@ -83,4 +83,4 @@ def _warn_once(operator: Operator, declared: Operator, order: Sequence[str]) -> 
     )
 
 
-RUNTIME.update(as_dtype=as_dtype, old_form=old_form, missing=missing, absent=absent, REQUIRED=REQUIRED, DTYPE=dtype)
+RUNTIME.update(as_dtype=as_dtype, old_form=old_form, missing=missing, absent=absent, REQUIRED=REQUIRED, DTYPE=dtype, ONE=1)

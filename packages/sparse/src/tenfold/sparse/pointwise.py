@@ -70,7 +70,7 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
             f"add: expected 'self' and 'other' to have same density, but 'self' has {input.sparse_dim()} sparse dimensions while "
             f"'other' has {other.sparse_dim()} sparse dimensions"
         )
-    scaled = other._held if alpha == 1 else other._held * alpha
+    scaled = other._held if alpha == 1 else other._held.to(tenfold.result_type(input, other)) * alpha
     if input._at is other._at or tenfold.equal(input._at, other._at):
         return mapped(input, input._held + scaled)
     at, held = tenfold.cat([input._at, other._at], 1), _cat_values(input._held, scaled)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cmp_to_key
 from typing import Any, Literal
 
 import numpy as np
@@ -68,11 +69,21 @@ def unique(input: Any, dim: int | None, consecutive: bool) -> tuple[Any, Any, An
         return values, inverse.reshape(input.shape).astype(np.int64), counts.astype(np.int64)
     # Slices in the order of their elements; NumPy's own way compares bytes, in which nan and -0 have no place.
     rows = np.moveaxis(input, dim, 0)
-    order = np.lexsort(rows.reshape(rows.shape[0], -1).T[::-1]) if rows[:1].size else np.arange(rows.shape[0])
+    flat = rows.reshape(rows.shape[0], -1)
+    if input.dtype.kind == "f" and np.isnan(flat).any():
+        order = np.array(sorted(range(len(flat)), key=cmp_to_key(lambda a, b: _compared(flat[a], flat[b]))), np.intp)
+    else:
+        order = np.lexsort(flat.T[::-1]) if flat[:1].size else np.arange(len(flat))
     values, places, counts = _consecutive(np.moveaxis(rows[order], 0, dim), dim)
     inverse = np.empty_like(places)
     inverse[order] = places
     return values, inverse, counts
+
+
+def _compared(a: Any, b: Any) -> int:
+    """Which of two rows comes first, by the first elements of which one is less; beside nan none is."""
+    first = np.flatnonzero((a < b) | (a > b))[:1]
+    return 0 if not first.size else -1 if (a < b)[first[0]] else 1
 
 
 def _consecutive(input: Any, dim: int | None) -> tuple[Any, Any, Any]:

@@ -50,7 +50,9 @@ def _log_add_exp(a: Any, b: Any) -> Any:
     greater = np.where(a.real > b.real, a, b)
     less = np.where(a.real > b.real, b, a)
     none = np.isneginf(less.real)  # its phase does not matter
-    return np.where(none, greater, greater + np.log1p(np.exp(np.where(none, 0, less - greater))))
+    total = np.where(none, greater, greater + np.log1p(np.exp(np.where(none, 0, less - greater))))
+    infinite = np.isposinf(less.real)  # both, whose difference is none
+    return np.where(infinite, np.log(np.exp(a) + np.exp(b)), total) if infinite.any() else total
 
 
 def _running(accumulate: Any, name: str) -> Any:

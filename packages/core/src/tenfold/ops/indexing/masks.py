@@ -53,7 +53,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     return written if input.dim() or shape != (1,) else reshape(written, ())
 
 
-@primitive("indexing", out=True, nondifferentiable="its result is integer")
+@primitive("indexing", out="long", nondifferentiable="its result is integer")
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor:
     """The positions of the elements that are not zero: (count, dimensions), or with as_tuple a tensor a dimension.
 

@@ -295,7 +295,17 @@ def _items(given: Any, input: Tensor) -> list[Any]:
     """The entries of an index; a list that has more in it than numbers counts as a tuple, as in PyTorch."""
     if isinstance(given, list) and any(isinstance(i, _NESTED) for i in given):
         given = tuple(given)
-    return [_item(i, input) for i in (given if isinstance(given, tuple) else (given,))]
+    items = [_item(i, input) for i in (given if isinstance(given, tuple) else (given,))]
+    return _one_ellipsis(items, input.dim()) if sum(i is ... for i in items) > 1 else items
+
+
+def _one_ellipsis(items: list[Any], dims: int) -> list[Any]:
+    """The entries with the first `...` only: each further one steps over as many dimensions again, where nothing may follow."""
+    first, second = [k for k, i in enumerate(items) if i is ...][:2]
+    steps = dims - sum(_consumes(i) for i in items)
+    if steps and any(i is not ... for i in items[second + 1 :]):
+        raise IndexError(f"Dimension out of range: an index of {dims} dimensions goes on behind its second ellipsis")
+    return [i for k, i in enumerate(items) if i is not ... or k == first]
 
 
 def _item(item: Any, input: Tensor) -> Any:
@@ -356,7 +366,12 @@ def _read(self: Tensor, given: Any) -> Tensor:
             if type(item) not in BASIC:
                 break
         else:
-            return getitem(self, given)
+            try:
+                return getitem(self, given)
+            except IndexError:
+                if given.count(...) < 2:
+                    raise
+            return getitem(self, tuple(_one_ellipsis(list(given), self.dim())))
     elif kind is Tensor:
         a = given._array
         if a.shape and (a.dtype is _INT64 or a.dtype is _BOOL):

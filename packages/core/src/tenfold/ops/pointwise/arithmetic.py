@@ -16,10 +16,21 @@ from tenfold.dispatch.shape_rules import (
 )
 from tenfold.ops.creation.factories import full
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.dtypes import bfloat16, bool_, c_name, complex128, dtype, float64, get_default_dtype, type_name, uint8
+from tenfold.types.dtypes import (
+    bfloat16,
+    bool_,
+    c_name,
+    complex128,
+    dtype,
+    float64,
+    get_default_dtype,
+    int64,
+    type_name,
+    uint8,
+)  # fmt: skip
 from tenfold.types.numbers import require_value
 from tenfold.types.numeric_limits import representable
-from tenfold.types.promotion import of_values
+from tenfold.types.promotion import of_values, promote_types
 
 _BINARY: dict[str, Any] = {"promote": "common", "inplace": True, "out": True, "rule": pointwise}
 _EXACT: dict[str, Any] = {"exact_numbers": ("other",)}
@@ -54,7 +65,10 @@ def number_first(function: Any) -> None:
         given = {name: value for name, value in options.items() if value is not None}
         if not isinstance(other, Tensor):
             return function(full((), input), other, **given)
-        return function(full((), input, dtype=of_values((input, other)), device=other.device), other, **given)
+        dtype = of_values((input, other))
+        if dtype.category == 1 and isinstance(input, int) and -(2**63) <= input < 2**63:
+            return function(full((), input, dtype=int64, device=other.device).to(dtype), other, **given)
+        return function(full((), input, dtype=dtype, device=other.device), other, **given)
 
     function.overload(wrapped)
 
@@ -81,6 +95,9 @@ def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
 def _with_multiple(combine: Any, input: Tensor, other: Any, alpha: Any) -> Tensor:
     """input + alpha * other or input - alpha * other; of half precision rounded once."""
     dtype = of_values((input, other))
+    if alpha == 1:
+        _check_alpha(input, other, alpha, combine.__name__)
+        return combine(input, other)
     if not dtype.is_half:
         return combine(input, _scaled(input, other, alpha, combine.__name__))
     wide = other.float() if isinstance(other, Tensor) else other
@@ -90,13 +107,19 @@ def _with_multiple(combine: Any, input: Tensor, other: Any, alpha: Any) -> Tenso
 add.op.lower_inplace = OPERATORS["add_scaled_"].fn
 
 
-def _scaled(input: Tensor, other: Any, alpha: Any, name: str) -> Any:
-    if isinstance(alpha, bool) and of_values((input, other)).category:
+def _check_alpha(input: Any, other: Any, alpha: Any, name: str) -> Any:
+    """The dtype of a sum with a multiple; RuntimeError for a multiplier that it has no place for."""
+    dtype = of_values((input, other))
+    if isinstance(alpha, bool) and dtype.category:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     whole = isinstance(alpha, int) or not isinstance(alpha, (float, complex))
-    if not whole and of_values((input, other)).category < 2:
+    if not whole and dtype.category < 2:
         raise RuntimeError(f"{name}: For integral input tensors, argument alpha must not be a floating point number.")
-    dtype = of_values((input, other))
+    return dtype
+
+
+def _scaled(input: Tensor, other: Any, alpha: Any, name: str) -> Any:
+    dtype = _check_alpha(input, other, alpha, name)
     if isinstance(other, Tensor) and other.dtype is not dtype:
         other = other.to(dtype)  # before the product, which a narrower type would round
     return other & bool(alpha) if dtype.category == 0 else other * representable(alpha, dtype)
@@ -190,6 +213,15 @@ def floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """
 
 
+@floor_divide.overload
+def _(input: Any, other: Any, **options: Any) -> Any:
+    if not isinstance(input, (int, float)) or not isinstance(other, (int, float)):
+        return NotImplemented
+    if not other and isinstance(input, int) and isinstance(other, int):
+        raise RuntimeError("floor_divide: ZeroDivisionError: an integer has no quotient by 0")
+    return floor_divide(full((), input), other, **{name: value for name, value in options.items() if value is not None})
+
+
 @primitive(
     "pointwise", promote="common", accepts="integer floating", name="floored_quotient", method=None, rule=pointwise,
     exact_numbers=("other",),
@@ -279,6 +311,9 @@ where.op.numbers_fit = True
 def _(condition: Any, input: Any, other: Any, out: Any) -> Any:
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)
+    for value in (input, other):
+        if isinstance(value, int) and not -(2**63) <= value < 2**64:
+            raise OverflowError("int too big to convert")
     if hasattr(condition, "_array") and condition.dtype is uint8:
         return where(condition.to(bool_), input, other, out=out)
     return NotImplemented
@@ -309,6 +344,7 @@ rsub.overload(_refuse_bools)
 
 @rsub.lower(alpha=1)
 def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
+    _check_alpha(input, other, alpha, "rsub")
     return add(mul(input, -alpha), other)
 
 
@@ -488,6 +524,9 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | Number) -> Tensor:
 def _(input: Any, end: Any, weight: Any, **_: Any) -> Any:
     if hasattr(input, "_array"):  # refused as it came: a fractional weight would promote it
         OPERATORS["lerp"].accepts["input"].check("lerp", input.dtype)
+    if isinstance(weight, Tensor) and not weight.dim() and isinstance(input, Tensor) and weight.dtype is not input.dtype:
+        kind = promote_types(input.dtype, weight.dtype) if weight.dtype.category == 3 else input.dtype
+        return lerp(input.to(kind), end.to(kind), weight.to(kind), **_)  # a number, whatever its dtype
     for name, value in (("end", end), ("weight", weight)):
         if hasattr(value, "_array") and value.dtype is not getattr(input, "dtype", value.dtype):
             raise RuntimeError(f"expected dtype {c_name(input.dtype)} for `{name}` but got dtype {c_name(value.dtype)}")

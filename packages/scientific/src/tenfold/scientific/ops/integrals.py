@@ -21,6 +21,11 @@ def _strips(name: str, y: Tensor, x: Tensor | None, dx: Any, dim: int) -> tuple[
     return pairs * _widths(name, y, x, dim) / 2, dim
 
 
+def _refuse_complex_step(name: str, dx: Any) -> None:
+    if isinstance(dx, complex):
+        raise RuntimeError(f"{name}: Currently, we only support dx as a real number, got {dx}")
+
+
 def _widths(name: str, y: Tensor, x: Tensor, dim: int) -> Any:
     """The distances between sample points; those of a vector belong to the dimension."""
     if x.dim() == 1:
@@ -41,6 +46,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1)
     tensor(10.5000)
     """
     d = wrap_dim(dim, y.dim(), "trapezoid")
+    _refuse_complex_step("trapezoid", dx)
     if y.dim() and not y.size(d):
         return y.sum(d).to(y.dtype)
     if x is None and y.dtype.category:  # in whole numbers the sum of neighbours could leave the dtype's range
@@ -58,5 +64,6 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim
     >>> tenfold.cumulative_trapezoid(tenfold.tensor([1.0, 5.0, 10.0]))
     tensor([ 3.0000, 10.5000])
     """
+    _refuse_complex_step("cumulative_trapezoid", dx)
     strips, dim = _strips("cumulative_trapezoid", y, x, dx, dim)
     return strips.cumsum(dim)

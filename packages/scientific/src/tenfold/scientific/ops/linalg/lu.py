@@ -260,7 +260,8 @@ def geqrf(input: Tensor) -> Any:
     >>> tenfold.geqrf(tenfold.tensor([[3.0], [4.0]])).a.shape
     tenfold.Size([2, 1])
     """
-    return return_types.geqrf(*_geqrf_pair(input))
+    packed, tau = _geqrf_pair(input)
+    return return_types.geqrf(packed.mT.contiguous().mT, tau)  # column by column, as LAPACK has it
 
 
 # Symmetric indefinite matrices
