@@ -155,3 +155,13 @@ def test_numpy_numbers_are_weak():
 def test_products_of_infinities_do_not_warn(product):
     infinite = tenfold.full((4, 4), math.inf)
     assert product(infinite, tenfold.zeros(4, 4)).isnan().all()
+
+
+@pytest.mark.parametrize("name", ["log1p", "expm1"])
+def test_float32_is_rounded_once(name):
+    """Nearly every result is the float32 that is next to the right one, at all sizes and in place."""
+    x = np.concatenate([np.linspace(-0.9, 20, 4001), np.geomspace(1e-30, 1, 1001), [0.0, -0.0]]).astype(np.float32)
+    exact = getattr(np, name)(x.astype(np.float64)).astype(np.float32)
+    for result in (getattr(tenfold, name)(tenfold.from_numpy(x)), getattr(tenfold.from_numpy(x.copy()), f"{name}_")()):
+        assert (result.numpy() != exact).mean() < 0.001
+        assert np.array_equal(np.signbit(result.numpy()), np.signbit(x))

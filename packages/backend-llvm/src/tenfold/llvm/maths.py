@@ -132,7 +132,14 @@ def exp_of_negative(x: Expr) -> Expr:
 
 
 def expm1(x: Expr) -> Expr:
-    """e**x - 1 without cancellation at small x; 1.6 ulp."""
+    """e**x - 1 without cancellation at small x; of float32 computed in float64, 0.51 ulp, else 1.6 ulp."""
+    if x.type == "float":
+        return select(abs(x) < 2.0**-24, x, convert(expm1(convert(x, "double")), "float"))
+    return expm1_in_type(x)
+
+
+def expm1_in_type(x: Expr) -> Expr:
+    """The same in the type of x alone; 1.6 ulp."""
     end = EXPM1_END[x.type]
     r, n = _reduced(at_most(at_least(x, -40.0), end))
     scale = _power_of_two(n - 1, x.type)  # half of it, so that it does not overflow before the result does
@@ -170,7 +177,14 @@ def log(x: Expr) -> Expr:
 
 
 def log1p(x: Expr) -> Expr:
-    """log(1 + x) without cancellation at small x; 1.6 ulp."""
+    """log(1 + x) without cancellation at small x; of float32 computed in float64, 0.51 ulp, else 1.6 ulp."""
+    if x.type == "float":  # whose sum with 1 keeps enough of x there
+        return select(abs(x) < 2.0**-24, x, convert(log(convert(x, "double") + 1.0), "float"))
+    return log1p_in_type(x)
+
+
+def log1p_in_type(x: Expr) -> Expr:
+    """The same in the type of x alone; 1.6 ulp."""
     u = x + 1.0
     rest = select((abs(u) < INF) & (u > 0.0), x - (u - 1.0), 0.0)  # what the sum rounded away
     result = log(u) + rest / select(u > 0.0, u, 1.0)
@@ -179,7 +193,7 @@ def log1p(x: Expr) -> Expr:
 
 def tanh(x: Expr) -> Expr:
     """The hyperbolic tangent, -expm1(-2 |x|) / (expm1(-2 |x|) + 2); 2.6 ulp."""
-    e = expm1(abs(x) * -2.0)
+    e = expm1_in_type(abs(x) * -2.0)
     return copysign(-e / (e + 2.0), x)
 
 

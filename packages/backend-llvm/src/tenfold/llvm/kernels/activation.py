@@ -27,7 +27,7 @@ def hardswish(x: Expr) -> Expr:
 
 
 def logsigmoid(x: Expr) -> Expr:
-    return maths.at_most(x, 0.0) - maths.log1p(maths.exp(-abs(x)))
+    return maths.at_most(x, 0.0) - maths.log1p_in_type(maths.exp(-abs(x)))
 
 
 elementwise("relu", relu, exact=True)
