@@ -419,8 +419,9 @@ def parity(session: nox.Session) -> None:
 
     tools/parity has modules.py and optimizers.py, for the tables in PyTorch's own wheel of modules, of optimizers with their
     options, and of schedulers, and shapes.py, 100,000 calls on random shapes, strides and dtypes. The others are known by
-    their names: opdb.py (PyTorch's operator database), fuzz.py (random programs, two minutes from a fixed seed), run.py
-    (PyTorch's own test files). Where files are named, those alone run. What follows `--ARGUMENT` goes to all of them.
+    their names: opdb.py (PyTorch's operator database), fuzz.py (random programs, two minutes from a fixed seed, run by
+    programs.py with what accepted_programs.py accepts), run.py (PyTorch's own test files). Where files are named, those
+    alone run. What follows `--ARGUMENT` goes to all of them.
     """
     own = [ROOT / "tools" / "parity" / name for name in ("modules.py", "optimizers.py", "shapes.py")]
     known: dict[str, list[str]] = {
@@ -439,8 +440,9 @@ def parity(session: nox.Session) -> None:
     further = [argument for argument in session.posargs if argument not in named_here]
     python = session.run("python", "-c", "import sys; print(sys.executable)", silent=True).strip()
     known["run.py"][3] = python
+    accepting = {"fuzz.py": [str(ROOT / "tools" / "parity" / "programs.py")]}
     each(
         session,
-        {script.name: ["python", str(script), *known[script.name], *further] for script in scripts},
+        {s.name: ["python", *accepting.get(s.name, []), str(s), *known[s.name], *further] for s in scripts},
         OMP_NUM_THREADS={script.name: "1" for script in scripts},
     )
