@@ -565,6 +565,10 @@ x=zeros(2,3); y=x[t([0]),...,...]
 x=zeros(2,3); x[...,...]=1
 x=zeros(2,3); x[0,...,1,...]=1
 x=t([[nan,0],[1,2],[nan,0]]); y=torch.unique(x,dim=0,return_inverse=True,return_counts=True)
+x=zeros(0); y=torch.index_select(x,0,t([0]))
+x=zeros(0); y=torch.index_select(x,0,t([0]),out=zeros(1))
+x=zeros(0,2); y=torch.index_select(x,0,t([0]))
+x=zeros(2,0); y=torch.index_select(x,0,t([5]))
 x=t([inf+1j,inf+2j,1,-inf+1j,2j]); y=torch.logcumsumexp(x,0)
 x=t([inf,inf+2j]); y=torch.logcumsumexp(x,0)
 """.strip().splitlines()

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor, host
 from tenfold.types import dtypes
 from tenfold.types.complex_half import narrowed
@@ -33,11 +32,6 @@ def _infer_dtype(data: Any, leading: bool = True) -> dtypes.dtype:
             return data.dtype
         if isinstance(data, (np.generic, np.ndarray)):
             return dtype_of(data.dtype)
-    elif leading and data and type(data[0]) is np.ndarray:
-        warn_once(
-            "list of arrays", "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the "
-            "list to a single numpy.ndarray with numpy.array() before converting to a tensor."
-        )  # fmt: skip
     if type(data) is list or _is_sequence(data):
         kinds = set(map(type, data))
         if len(kinds) == 1 and kinds <= _NUMBERS:

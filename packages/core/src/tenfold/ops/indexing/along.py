@@ -181,7 +181,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """
     size = _length(input, dim, "index_select")
     place = _vector(index, "index_select")
-    if input.dim() and not input.numel():
+    if input.dim() > 1 and not input.numel():
         _check_places_of_none(place, size)
     try:
         _within(place, size, "index out of range in self")
