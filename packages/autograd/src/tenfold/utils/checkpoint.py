@@ -182,6 +182,40 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(made)
 
 
+def _tensors(tree: Any) -> Iterator[Tensor]:
+    """The tensors among arguments, and in lists, tuples and dictionaries of them."""
+    if isinstance(tree, Tensor):
+        yield tree
+    elif isinstance(tree, (list, tuple, dict)):
+        for branch in tree.values() if isinstance(tree, dict) else tree:
+            yield from _tensors(branch)
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
+    """The GPUs that tensors among the arguments, or in trees of them, lie on, and the state of random numbers of each.
+
+    >>> get_device_states(empty(2), {"x": empty(3)})
+    ([], [])
+    """
+    # Every device draws from the one default generator, whose state is each device's.
+    found = {t.device.index or 0 for t in _tensors(args) if t.device.type not in ("cpu", "meta")}
+    return sorted(found), [get_rng_state() for _ in found]
+
+
+def set_device_states(devices: Sequence[int], states: Sequence[Tensor], *, device_type: str | None = None) -> None:
+    """Put the random numbers of devices back to the states that `get_device_states` gave.
+
+    >>> set_device_states([], [])
+    """
+    if len(devices) != len(states):
+        raise ValueError(
+            f"set_device_states: each device needs a state, but got {len(devices)} devices and {len(states)} states; "
+            "pass both lists as get_device_states gave them"
+        )
+    for state in states:
+        set_rng_state(state)
+
+
 class CheckpointFunction(Function):
     """The reentrant way: runs the part unrecorded, and in its backward pass once more, recorded."""
 
