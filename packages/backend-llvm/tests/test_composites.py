@@ -8,7 +8,7 @@ import pytest
 import tenfold
 from tenfold import llvm, op
 from tenfold.llvm.expressions import load
-from tenfold.llvm.kernels import activation, pointwise  # noqa: F401 - whose formulas the bodies are made of
+from tenfold.llvm.kernels import activation, pointwise, units  # noqa: F401 - whose formulas the bodies are made of
 from tenfold.llvm.kernels.composites import ROUNDED
 from tenfold.llvm.tracing import NotLowered, formula_of
 

@@ -9,7 +9,7 @@ import pytest
 
 import tenfold
 from tenfold.llvm.elementwise import Operator
-from tenfold.llvm.kernels import activation, pointwise  # noqa: F401 - attach the operators
+from tenfold.llvm.kernels import activation, pointwise, units  # noqa: F401 - attach the operators
 from tenfold.llvm.kernels.attaching import ACCELERATED
 
 WIDE = np.longdouble

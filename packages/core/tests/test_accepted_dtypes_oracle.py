@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold.ops.activation import functions as activation
 
 torch = pytest.importorskip("torch")
 
@@ -71,7 +70,7 @@ def test_unary(name):
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
 def test_activations(name):
-    agree(getattr(activation, name), getattr(torch.nn.functional, name))
+    agree(getattr(tenfold.nn.functional, name), getattr(torch.nn.functional, name))
 
 
 def test_others():

@@ -30,15 +30,6 @@ def test_half_is_rounded_once() -> None:
     np.testing.assert_array_equal(tenfold.from_numpy(a).mm(tenfold.from_numpy(a).transpose(0, 1)).numpy(), expected)
 
 
-def test_chain_and_tensordot() -> None:
-    a, b, c = (RNG.standard_normal(s) for s in [(2, 30), (30, 4), (4, 5)])
-    chain = tenfold.chain_matmul(*map(tenfold.from_numpy, (a, b, c)))
-    np.testing.assert_allclose(chain.numpy(), a @ b @ c)
-    x, y = RNG.standard_normal((2, 3, 4)), RNG.standard_normal((4, 3, 5))
-    got = tenfold.tensordot(tenfold.from_numpy(x), tenfold.from_numpy(y), ([1, 2], [1, 0]))
-    np.testing.assert_allclose(got.numpy(), np.tensordot(x, y, ([1, 2], [1, 0])))
-
-
 def test_errors_name_the_shapes() -> None:
     with pytest.raises(RuntimeError, match=r"cannot be multiplied \(2x3 and 2x3\)"):
         tenfold.ones(2, 3).mm(tenfold.ones(2, 3))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import tenfold
@@ -34,3 +35,16 @@ def test_covariance_of_fewer_observations_than_the_correction_takes_off():
 def test_einsum_on_meta():
     x = tenfold.empty(7, 2, 3, device="meta")
     assert tenfold.einsum("bij,kj->bik", x, tenfold.empty(5, 3, device="meta")).shape == (7, 2, 5)
+
+
+def test_logspace():
+    assert tenfold.logspace(0, 2, 3).tolist() == [1, 10, 100]
+
+
+def test_chain_and_tensordot() -> None:
+    a, b, c = (np.random.default_rng(0).standard_normal(s) for s in [(2, 30), (30, 4), (4, 5)])
+    chain = tenfold.chain_matmul(*map(tenfold.from_numpy, (a, b, c)))
+    np.testing.assert_allclose(chain.numpy(), a @ b @ c)
+    x, y = np.random.default_rng(0).standard_normal((2, 3, 4)), np.random.default_rng(0).standard_normal((4, 3, 5))
+    got = tenfold.tensordot(tenfold.from_numpy(x), tenfold.from_numpy(y), ([1, 2], [1, 0]))
+    np.testing.assert_allclose(got.numpy(), np.tensordot(x, y, ([1, 2], [1, 0])))

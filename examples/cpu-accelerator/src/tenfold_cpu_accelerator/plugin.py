@@ -5,7 +5,7 @@ from __future__ import annotations
 from tenfold.plugins import hookimpl
 
 TENFOLD_PLUGIN_API = 1
-FAMILIES = ("pointwise", "activation")
+FAMILIES = ("pointwise", "activation", "units")
 
 
 @hookimpl()  # type: ignore[untyped-decorator]
@@ -15,4 +15,4 @@ def tenfold_kernels(device: str) -> dict[str, str]:
 
 @hookimpl()  # type: ignore[untyped-decorator]
 def tenfold_samples() -> dict[str, str]:
-    return {"activation": "tenfold_cpu_accelerator.samples"}
+    return {"units": "tenfold_cpu_accelerator.samples"}

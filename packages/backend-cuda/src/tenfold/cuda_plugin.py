@@ -8,8 +8,8 @@ from tenfold.plugins import hookimpl
 TENFOLD_PLUGIN_API = 1
 FAMILIES = ("pointwise", "activation", "reduction", "matmul", "indexing", "view", "conversion")
 # Of operators that other packages declare: loaded when one of those is first used.
-OF_LAYERS = ("norm", "loss", "optim")
-OF_SCIENCE = ("linalg", "fft", "special", "histograms", "segments")
+OF_LAYERS = ("units", "norm", "loss", "optim")
+OF_SCIENCE = ("linalg", "fft", "special", "histograms", "segments", "statistics")
 
 
 @hookimpl()  # type: ignore[untyped-decorator]

@@ -7,7 +7,8 @@ from tenfold.plugins import hookimpl
 TENFOLD_PLUGIN_API = 1
 MODULES = {
     "pointwise": ("pointwise",),
-    "activation": ("pointwise", "activation", "softmax", "composites"),
+    "activation": ("pointwise", "activation", "softmax"),
+    "units": ("pointwise", "activation", "units", "composites"),
     "reduction": ("reduction",),
     "norm": ("norm",),
     "conv": ("conv",),

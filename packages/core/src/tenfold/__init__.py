@@ -108,19 +108,22 @@ _LAZY = {
         "nn.ops.dropout": "alpha_dropout alpha_dropout_ dropout dropout_ feature_alpha_dropout feature_alpha_dropout_ "
         "feature_dropout feature_dropout_",
         "nn.ops.norm.renorm": "renorm",
+        "nn.ops.units": "celu celu_ elu elu_ gelu gelu_ gelu_backward glu hardshrink hardsigmoid hardsigmoid_ hardswish "
+        "hardswish_ hardtanh hardtanh_ leaky_relu leaky_relu_ logsigmoid mish mish_ prelu relu6 relu6_ selu selu_ silu "
+        "silu_ silu_backward softplus softshrink softsign tanhshrink threshold threshold_",
         "ops.view.resizing": "resize_as_",
-        "tensor.view_copies": "as_strided_copy detach_copy diagonal_copy expand_copy narrow_copy permute_copy select_copy "
+        "autograd.view_copies": "as_strided_copy detach_copy diagonal_copy expand_copy narrow_copy permute_copy select_copy "
         "split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy unsqueeze_copy view_copy "
         "view_as_complex_copy view_as_real_copy alias_copy slice_copy",
         "random.generator": "Generator default_generator manual_seed initial_seed seed get_rng_state set_rng_state",
-        "ops.creation.legacy": "set_default_tensor_type _tensor_classes FloatTensor DoubleTensor HalfTensor BFloat16Tensor "
+        "checkpoint.typed_tensors": "set_default_tensor_type _tensor_classes FloatTensor DoubleTensor HalfTensor BFloat16Tensor "
         "LongTensor IntTensor ShortTensor CharTensor ByteTensor BoolTensor",
         "scientific.dlpack": "from_dlpack to_dlpack",
         "settings.determinism": "use_deterministic_algorithms are_deterministic_algorithms_enabled "
         "is_deterministic_algorithms_warn_only_enabled set_deterministic_debug_mode get_deterministic_debug_mode",
-        "settings.checks": "_check _check_index _check_value _check_type _check_not_implemented _check_tensor_all _assert "
+        "inspection.checks": "_check _check_index _check_value _check_type _check_not_implemented _check_tensor_all _assert "
         "_assert_async",
-        "settings.precision": "set_float32_matmul_precision get_float32_matmul_precision",
+        "inspection.precision": "set_float32_matmul_precision get_float32_matmul_precision",
         "settings.warnings": "set_warn_always is_warn_always_enabled",
         "settings.threads": "set_num_threads get_num_threads set_num_interop_threads get_num_interop_threads",
         "sparse": "sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor sparse_bsc_tensor "

@@ -1,27 +1,17 @@
-"""Activations. Their gradients are those that Tenfold has: an accelerated operator is still the same operator."""
+"""Softmax and its logarithm. Their gradients are those that Tenfold has: an accelerated operator is still the same operator."""
 
 from __future__ import annotations
 
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold_cpu_accelerator import functions, loops
-from tenfold_cpu_accelerator.arrays import Array, Least, by_row, elementwise
+from tenfold_cpu_accelerator.arrays import Array, Least, by_row
 
 LEAST = Least(4096)
-FORMS = {"none": functions.gelu, "tanh": functions.gelu_tanh}
-
-
-def _gelu_suits(input: Array, approximate: str) -> bool:
-    return LEAST.suits(input) and approximate in FORMS
 
 
 def _rows_suit(input: Array, dim: int) -> bool:
     return LEAST.suits(input) and dim in (-1, input.ndim - 1)
-
-
-@kernel(op.gelu, device="cpu", when=_gelu_suits, note=LEAST.note)
-def gelu(input: Array, approximate: str) -> Array:
-    return elementwise(FORMS[approximate], input)
 
 
 @kernel(op.softmax, device="cpu", when=_rows_suit, note=f"{LEAST.note}, over the last dimension")

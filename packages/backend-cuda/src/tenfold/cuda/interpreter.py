@@ -16,7 +16,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from tenfold.cpu.activation import erf as error_functions
+from tenfold.cpu import erf as error_functions
 from tenfold.cpu.backend import address, bytes_of, extent, owner_of
 from tenfold.cuda import runtime
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.ops.creation.legacy import TYPED as CPU_TYPED
+from tenfold.checkpoint.typed_tensors import TYPED as CPU_TYPED
 
 TYPED: dict[str, Any] = {
     name: type(kind)(name, (), {"dtype": kind.dtype, "device_type": "cuda", "is_cuda": True, "__module__": "tenfold.cuda"})

@@ -9,10 +9,9 @@ import numpy as np
 from tenfold.cpu.copies import row_major
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
-from tenfold.types.complex_half import narrowed, widened
 from tenfold.types.dtypes import complex32, float8_e4m3fn
-from tenfold.types.float8 import limited
 from tenfold.types.memory_format import is_dense, preserve_format
+from tenfold.types.narrow import limited, narrowed, widened
 
 
 @kernel(op.clone, device="cpu")

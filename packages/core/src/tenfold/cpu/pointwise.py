@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 from numpy._core.umath import clip  # type: ignore[attr-defined] # a ufunc, unlike np.clip; NumPy's declarations lack it
 
-from tenfold.cpu.activation.erf import erf, erfc, erfinv
 from tenfold.cpu.backend import address, bytes_of, owner_of
 from tenfold.cpu.choice import LARGE as LARGE_CHOICE, choose
+from tenfold.cpu.erf import erf, erfc, erfinv
 from tenfold.cpu.half import widened
 from tenfold.cpu.numbers import as_array
 from tenfold.cpu.quiet import TRAPPED, quiet, trapped
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.types import dtypes
-from tenfold.types.complex_half import RECORD, narrowed, widened as widened_pairs
 from tenfold.types.dtypes import FROM_NUMPY
-from tenfold.types.float8 import lacks_infinity, limited
+from tenfold.types.narrow import RECORD, lacks_infinity, limited, narrowed, widened as widened_pairs
 from tenfold.types.numbers import element, require_fit
 from tenfold.types.promotion import number_dtype
 

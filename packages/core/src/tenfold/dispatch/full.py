@@ -24,7 +24,7 @@ from tenfold.dispatch.overrides import call_overrides
 from tenfold.dispatch.runtime import RUNTIME, STATE, through_layers
 from tenfold.dispatch.services import SERVICES
 from tenfold.types import dtypes, promotion
-from tenfold.types.complex_half import RECORD, computed, narrowed
+from tenfold.types.narrow import RECORD, computed, narrowed
 from tenfold.types.numbers import require_fit
 
 NUMBERS = (int, float, complex)

@@ -1,8 +1,7 @@
 """Made by tools/make_stubs.py from the operators' declarations; do not edit."""
 
 BOTH: dict[str, str] = {
-    "tenfold.ops.activation.functions": "hardshrink prelu relu relu_ threshold threshold_",
-    "tenfold.ops.activation.softmax": "log_softmax softmax",
+    "tenfold.ops.activation": "log_softmax relu relu_ softmax",
     "tenfold.ops.conversion": "clone contiguous cpu cuda to type_as",
     "tenfold.ops.creation.like": "new_empty new_empty_strided new_full new_ones new_tensor new_zeros",
     "tenfold.ops.indexing.along": (
@@ -11,13 +10,12 @@ BOTH: dict[str, str] = {
     ),
     "tenfold.ops.indexing.joining": "flip fliplr flipud repeat repeat_interleave roll rot90 tile tril tril_ triu triu_",
     "tenfold.ops.indexing.masks": "argwhere masked_scatter masked_scatter_ masked_select nonzero",
-    "tenfold.ops.indexing.membership": "combinations",
     "tenfold.ops.indexing.strided": (
         "as_strided_scatter diag diag_embed diagflat diagonal_scatter select_scatter slice_scatter trace"
     ),
     "tenfold.ops.indexing.subscripts": "index_put index_put_",
-    "tenfold.ops.matmul.products": (
-        "addbmm addbmm_ addmm addmm_ addmv addmv_ addr addr_ baddbmm baddbmm_ bmm dot ger inner kron matmul mm mv outer spmm vdot"
+    "tenfold.ops.matmul": (
+        "addbmm addbmm_ addmm addmm_ addmv addmv_ addr addr_ baddbmm baddbmm_ bmm dot ger inner matmul mm mv outer spmm vdot"
     ),
     "tenfold.ops.pointwise.arithmetic": (
         "add add_ addcdiv addcdiv_ addcmul addcmul_ arctan2 arctan2_ atan2 atan2_ copysign copysign_ div div_ divide divide_ "
@@ -45,13 +43,13 @@ BOTH: dict[str, str] = {
         "less_ less_equal less_equal_ logical_and logical_and_ logical_not logical_not_ logical_or logical_or_ logical_xor "
         "logical_xor_ lt lt_ ne ne_ not_equal not_equal_"
     ),
-    "tenfold.ops.random.factories": "bernoulli bernoulli_ exponential_ multinomial normal_ random_ uniform_",
+    "tenfold.ops.random": "bernoulli bernoulli_ exponential_ multinomial normal_ random_ uniform_",
     "tenfold.ops.reduction.ordering": "argmax argmin argsort kthvalue msort sort topk unique unique_consecutive",
     "tenfold.ops.reduction.reductions": (
         "all amax amin aminmax any count_nonzero logsumexp max mean min nanmean nansum prod sum sum_to_size"
     ),
     "tenfold.ops.reduction.scans": "cummax cummin cumprod cumprod_ cumsum cumsum_ diff logcumsumexp",
-    "tenfold.ops.reduction.statistics": "bincount dist median mode nanmedian norm std var",
+    "tenfold.ops.reduction.statistics": "bincount dist norm std var",
     "tenfold.ops.view.forms": (
         "adjoint as_strided_ broadcast_to detach_ expand_as flatten moveaxis movedim narrow ravel reshape_as squeeze_ swapaxes "
         "swapaxes_ swapdims swapdims_ t t_ transpose_ unflatten unsqueeze_ view_as"
@@ -60,34 +58,26 @@ BOTH: dict[str, str] = {
     "tenfold.ops.view.shapes": "as_strided detach diagonal expand permute reshape select squeeze transpose unfold unsqueeze view",
 }
 FUNCTIONS: dict[str, str] = {
-    "tenfold.ops.activation.functions": (
-        "celu celu_ elu elu_ gelu gelu_ gelu_backward glu hardsigmoid hardsigmoid_ hardswish hardswish_ hardtanh hardtanh_ "
-        "leaky_relu leaky_relu_ logsigmoid mish mish_ relu6 relu6_ selu selu_ silu silu_ silu_backward softplus softshrink "
-        "softsign tanhshrink threshold_backward"
-    ),
-    "tenfold.ops.activation.softmax": "log_softmax_backward softmax_backward softmin",
+    "tenfold.ops.activation": "log_softmax_backward softmax_backward softmin threshold_backward",
     "tenfold.ops.conversion": "to_device to_dtype",
     "tenfold.ops.creation.factories": (
         "as_tensor asarray empty empty_permuted empty_strided from_numpy frombuffer full ones scalar_tensor tensor zeros"
     ),
     "tenfold.ops.creation.like": "empty_like full_like ones_like zeros_like",
-    "tenfold.ops.creation.sequences": (
-        "arange block_diag cartesian_prod eye linspace logspace meshgrid range tril_indices triu_indices vander"
-    ),
+    "tenfold.ops.creation.sequences": "arange eye linspace meshgrid range tril_indices triu_indices",
     "tenfold.ops.indexing.along": "scatter_set",
     "tenfold.ops.indexing.joining": "cat column_stack concat concatenate dstack hstack repeat_places row_stack stack vstack",
     "tenfold.ops.indexing.membership": "isin unravel_index",
     "tenfold.ops.indexing.strided": "strided_sum",
     "tenfold.ops.indexing.subscripts": "getitem index index_any",
-    "tenfold.ops.matmul.products": "chain_matmul tensordot",
     "tenfold.ops.pointwise.arithmetic": "add_scaled add_scaled_ floored_quotient truncated_quotient",
     "tenfold.ops.pointwise.complex_numbers": "complex imag_part polar real_part view_as_complex view_as_real",
     "tenfold.ops.pointwise.filling": "copy fill fill_diagonal zero",
-    "tenfold.ops.random.factories": "normal rand rand_like randint randint_like randn randn_like randperm",
+    "tenfold.ops.random": "normal rand rand_like randint randint_like randn randn_like randperm",
     "tenfold.ops.reduction.ordering": "bucketize kthvalue_pair search_positions searchsorted sort_pair topk_pair unique_parts",
     "tenfold.ops.reduction.reductions": "max_dim min_dim",
     "tenfold.ops.reduction.scans": "cummax_pair cummin_pair",
-    "tenfold.ops.reduction.statistics": "median_dim median_value mode_pair std_mean var_mean vector_norm",
+    "tenfold.ops.reduction.statistics": "std_mean var_mean vector_norm",
     "tenfold.ops.view.forms": "atleast_1d atleast_2d atleast_3d broadcast_tensors",
     "tenfold.ops.view.parts": "unsafe_split",
 }

@@ -111,7 +111,7 @@ class Operator:
         self.returns_argument: bool = options.pop("returns_argument", False)
         self.mixed: bool = options.pop("mixed", False)  # arguments may be on several devices: the body sees to it
         self.random: bool = options.pop("random", False)
-        self.pointwise: bool = options.pop("pointwise", family in ("pointwise", "activation"))
+        self.pointwise: bool = options.pop("pointwise", family in ("pointwise", "activation", "units"))
         self.inplace_of: Operator | None = options.pop("inplace_of", None)
         self.inplace_form: Operator | None = None
         self.shape_rule: Any = options.pop("rule", None)
@@ -339,7 +339,7 @@ def in_float32(body: Any) -> Any:
 def _declare(declared: Any, family: str, options: dict[str, Any], body: Any = None) -> Any:
     method, inplace = options.pop("method", None), options.pop("inplace", False)
     aliases = options.pop("aliases", ())
-    rounded_once = options.pop("rounded_once", family == "activation")
+    rounded_once = options.pop("rounded_once", family in ("activation", "units"))
     operator = Operator(declared, family, options)
     operator.body = in_float32(body) if body is not None and rounded_once else body
     if LATE.get(operator.name) != declared.__module__ and find(operator.name) is not None:
@@ -413,7 +413,7 @@ def primitive(family: str, **options: Any) -> Callable[[Callable[..., Result]], 
 def composite(family: str, **options: Any) -> Callable[[Callable[..., Result]], PublicFunction[Result]]:
     """Declare an operator by its Python body in other operators; kernels attached to it are accelerations.
 
-    `rounded_once` (activations by default): the body computes half precision in float32.
+    `rounded_once` (activations and units by default): the body computes half precision in float32.
     """
     options.setdefault("method", True)
     return lambda declared: _declare(declared, family, options, body=declared)

@@ -8,22 +8,27 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-PACKAGES = {
-    "amp": "tenfold-autograd", "autograd": "tenfold-autograd", "func": "tenfold-autograd", "profiler": "tenfold-autograd",
-    "nn": "tenfold-nn", "optim": "tenfold-optim", "foreach": "tenfold-optim",
-    "checkpoint": "tenfold-checkpoint", "serialization": "tenfold-checkpoint", "storage": "tenfold-checkpoint",
-    "inspection": "tenfold-inspection", "backends": "tenfold-inspection", "accelerator": "tenfold-inspection",
-    "__config__": "tenfold-inspection", "multiprocessing": "tenfold-multiprocessing",
-    "data": "tenfold-data", "utils.data": "tenfold-data",
-    "scientific": "tenfold-scientific", "linalg": "tenfold-scientific", "fft": "tenfold-scientific",
-    "special": "tenfold-scientific", "array_api": "tenfold-scientific", "signal": "tenfold-scientific",
-    "quasirandom": "tenfold-scientific", "utils.dlpack": "tenfold-scientific",
-    "cuda": "tenfold-backend-cuda",
-    "llvm": "tenfold-backend-llvm", "text": "tenfold-text", "vision": "tenfold-vision", "testing": "tenfold-testing",
-    "as_torch": "tenfold-compat", "futures": "tenfold-compat", "hub": "tenfold-compat", "utils.tensorboard": "tenfold-compat",
-    "utils._pytree": "tenfold-compat",
-    "sparse": "tenfold-sparse", "nested": "tenfold-nested", "masked": "tenfold-masked", "distributions": "tenfold-distributions",
-}  # fmt: skip
+_BROUGHT = {
+    "tenfold-autograd": "amp autograd func profiler",
+    "tenfold-nn": "nn __future__",
+    "tenfold-optim": "optim foreach",
+    "tenfold-checkpoint": "checkpoint serialization storage",
+    "tenfold-inspection": "inspection backends accelerator __config__",
+    "tenfold-multiprocessing": "multiprocessing",
+    "tenfold-data": "data utils.data",
+    "tenfold-scientific": "scientific functional linalg fft special array_api signal quasirandom utils.dlpack",
+    "tenfold-backend-cuda": "cuda",
+    "tenfold-backend-llvm": "llvm",
+    "tenfold-text": "text",
+    "tenfold-vision": "vision",
+    "tenfold-testing": "testing",
+    "tenfold-compat": "as_torch futures hub utils.tensorboard utils._pytree",
+    "tenfold-sparse": "sparse",
+    "tenfold-masked": "masked",
+    "tenfold-nested": "nested",
+    "tenfold-distributions": "distributions",
+}
+PACKAGES = {module: distribution for distribution, modules in _BROUGHT.items() for module in modules.split()}
 
 
 class SiblingFinder:

@@ -23,9 +23,9 @@ from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.dispatch.services import SERVICES
 from tenfold.tensor.storage import Storage, note_view, settle
 from tenfold.types import dtypes
-from tenfold.types.complex_half import widened
 from tenfold.types.dtypes import FROM_NUMPY, dtype
 from tenfold.types.memory_format import strided, with_steps
+from tenfold.types.narrow import widened
 from tenfold.types.size import Size
 
 if TYPE_CHECKING:  # operators install themselves as methods, which no type checker sees; these are their declarations

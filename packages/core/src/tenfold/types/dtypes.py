@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tenfold.types.complex_half import RECORD
 from tenfold.types.naming import qualified
+from tenfold.types.narrow import RECORD
 
 
 class dtype:  # noqa: N801 - PyTorch's name

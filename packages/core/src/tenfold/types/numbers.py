@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.types.complex_half import narrowed
 from tenfold.types.dtypes import complex32, dtype, float8_e4m3fn
-from tenfold.types.float8 import limited
+from tenfold.types.narrow import limited, narrowed
 from tenfold.types.numeric_limits import finfo, iinfo
 
 _C_NAMES = {"int32": "int", "float32": "float", "float64": "double", "float16": "double", "bfloat16": "double",

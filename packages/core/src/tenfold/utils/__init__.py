@@ -14,7 +14,7 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         if name == "swap_tensors":
-            return importlib.import_module("tenfold.tensor.swapping").swap_tensors
+            return importlib.import_module("tenfold.nn.swapping").swap_tensors
         try:
             return importlib.import_module(f"tenfold.utils.{name}")
         except ModuleNotFoundError as error:

@@ -10,7 +10,7 @@ import tenfold
 from tenfold import Tensor
 from tenfold.__future__ import get_overwrite_module_params_on_conversion, get_swap_module_params_on_conversion
 from tenfold.nn.parameter import Parameter, is_lazy
-from tenfold.tensor.swapping import swap_tensors
+from tenfold.nn.swapping import swap_tensors
 
 __all__: list[str] = []
 

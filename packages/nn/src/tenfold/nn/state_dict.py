@@ -13,7 +13,7 @@ from tenfold import Tensor
 from tenfold.__future__ import get_swap_module_params_on_conversion
 from tenfold.nn.hooks import Hook, RemovableHandle, _put
 from tenfold.nn.parameter import Parameter, is_lazy
-from tenfold.tensor.swapping import swap_tensors
+from tenfold.nn.swapping import swap_tensors
 
 __all__: list[str] = []
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold.ops.creation.factories import place
-from tenfold.ops.random.factories import randint
+from tenfold.ops.random import randint
 from tenfold.random.generator import Generator, default_generator
 from tenfold.tensor.tensor import Tensor, host
 from tenfold.types.dtypes import dtype as Dtype, get_default_dtype, int64

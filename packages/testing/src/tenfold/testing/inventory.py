@@ -15,7 +15,7 @@ from tenfold.testing.checks.gradient import has_autograd
 from tenfold.testing.references import NO_REFERENCE, REFERENCES
 
 # Families whose values are compared with a formula that is not the operator's own code.
-COMPARED = ("pointwise", "activation", "reduction", "loss")
+COMPARED = ("pointwise", "activation", "units", "reduction", "loss")
 
 
 def completeness(op: Any) -> list[str]:

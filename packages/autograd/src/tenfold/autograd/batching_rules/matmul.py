@@ -7,7 +7,7 @@ from tenfold.autograd.batching import Batch, Result, batching, examples
 from tenfold.autograd.batching_rules.kinds import padded
 from tenfold.autograd.tangents import MULTILINEAR, jvp_by_name
 from tenfold.dispatch.operators import op
-from tenfold.ops.matmul.products import bmm as bmm_, matmul as matmul_, mm as mm_
+from tenfold.ops.matmul import bmm as bmm_, matmul as matmul_, mm as mm_
 from tenfold.ops.view.shapes import reshape, squeeze, transpose, unsqueeze
 
 

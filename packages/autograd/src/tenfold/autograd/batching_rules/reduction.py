@@ -10,15 +10,9 @@ from tenfold.ops.view.shapes import reshape
 
 batching_by_name(
     "sum mean prod amax amin max_dim min_dim all any count_nonzero argmax argmin sort_pair topk_pair kthvalue_pair cumsum "
-    "cumprod logcumsumexp cummax_pair cummin_pair vector_norm median_dim mode_pair",
+    "cumprod logcumsumexp cummax_pair cummin_pair vector_norm",
     reduction,
 )
-
-
-@batching(op.median_value)
-def median_value(batch: Batch) -> Result:
-    flat = reshape(batch.front("input"), (batch.size, -1))
-    return op.median_dim(flat, 1, False, batch.values["skip_nan"])[0], 0
 
 
 @batching(op.search_positions)

@@ -1,29 +1,12 @@
-"""Gradients of activation functions in closed form; the other activations are composites of elementwise operators."""
+"""Gradients of the rectifier and of softmax."""
 
 # ruff: noqa: PLW0108  a rule is read by the names of its parameters, so it needs a lambda of its own
 from __future__ import annotations
 
 from tenfold import op
 from tenfold.autograd.gradients import gradient
-from tenfold.dispatch.runtime import STATE
-from tenfold.ops.activation.functions import HALF_BYTES, gelu_backward, near_zero, silu_backward, threshold_backward
-from tenfold.ops.activation.softmax import log_softmax_backward, softmax_backward
-from tenfold.ops.creation.like import ones_like, zeros_like
-from tenfold.ops.pointwise.arithmetic import where
-from tenfold.tensor.tensor import Tensor
-from tenfold.types.dtypes import bool_
-
-
-def _hardswish_slope(x: Tensor) -> Tensor:
-    """x / 3 + 1 / 2 between -3 and 3; of half precision in float32, since it cancels near its zero."""
-    x = x.float() if x._array.dtype.itemsize == HALF_BYTES else x
-    return where(x <= -3, 0.0, where(x < 3, x / 3 + 0.5, 1.0))
-
-
-def _piece(g: Tensor, input: Tensor) -> Tensor:
-    """The gradient of straight pieces: where a graph is made it depends on the input, with derivative 0."""
-    return where(ones_like(input, dtype=bool_), g, input) if STATE.grad_enabled else g
-
+from tenfold.ops.activation import log_softmax_backward, softmax_backward, threshold_backward
+from tenfold.ops.creation.like import zeros_like
 
 gradient(op.relu, input=lambda g, out: threshold_backward(g, out, 0))
 gradient(
@@ -31,19 +14,5 @@ gradient(
     grad_output=lambda g, input, threshold: threshold_backward(g, input, threshold),
     input=lambda g, input: zeros_like(input),
 )
-gradient(op.threshold, input=lambda g, input, threshold: _piece(g.masked_fill(input <= threshold, 0), input))
-gradient(
-    op.hardtanh,  # at the limits 0, unlike clamp
-    node="HardtanhBackward0",
-    input=lambda g, input, min_val, max_val: _piece(g.masked_fill((input <= min_val) | (input >= max_val), 0), input),
-)
-gradient(op.leaky_relu, input=lambda g, input, negative_slope: _piece(where(input > 0, g, g * negative_slope), input))
-gradient(op.hardshrink, input=lambda g, input, lambd: _piece(g.masked_fill(near_zero(input, lambd), 0), input))
-gradient(op.softshrink, input=lambda g, input, lambd: _piece(g.masked_fill((input >= -lambd) & (input <= lambd), 0), input))
-gradient(op.hardsigmoid, input=lambda g, input: _piece(where((input > -3) & (input < 3), g / 6, 0.0), input))
-gradient(op.gelu, input=lambda g, input, approximate: gelu_backward(g, input, approximate))
-gradient(op.silu, input=lambda g, input: silu_backward(g, input))
-gradient(op.logsigmoid, node="LogSigmoidBackward0", input=lambda g, input: g * (-input).sigmoid())
-gradient(op.hardswish, input=lambda g, input: (g * _hardswish_slope(input)).to(g.dtype))
 gradient(op.softmax, input=lambda g, out, dim: softmax_backward(g, out, dim))
 gradient(op.log_softmax, input=lambda g, out, dim: log_softmax_backward(g, out, dim))

@@ -105,7 +105,7 @@ def _to_positions(g: Any, shape: Any, dim: int, positions: Any, keepdim: bool) -
     return g.new_zeros(shape).scatter_add(d, positions, g)
 
 
-def _chosen(g: Any, input_shape: Any, dim: int, keepdim: bool, out1: Any) -> Any:
+def chosen_elements(g: Any, input_shape: Any, dim: int, keepdim: bool, out1: Any) -> Any:
     return _to_positions(g[0], input_shape, dim, out1, keepdim)
 
 
@@ -113,18 +113,10 @@ def _chosen_in_place(g: Any, input_shape: Any, dim: int, out1: Any) -> Any:
     return _to_positions(g[0], input_shape, dim, out1, True)
 
 
-for _operator in (op.max_dim, op.min_dim, op.kthvalue_pair, op.median_dim, op.mode_pair):
-    gradient(_operator, input=_chosen)
+for _operator in (op.max_dim, op.min_dim, op.kthvalue_pair):
+    gradient(_operator, input=chosen_elements)
 for _operator in (op.sort_pair, op.topk_pair, op.cummax_pair, op.cummin_pair):
     gradient(_operator, input=_chosen_in_place)
-
-
-def _median(g: Any, input: Any, out: Any) -> Any:
-    chosen = (input == out) | (input.isnan() & out.isnan())
-    return where(chosen, g / chosen.sum(), 0)
-
-
-gradient(op.median_value, input=_median)
 
 
 # Exponentials

@@ -1,8 +1,7 @@
-"""Activations: formulas in one pass each, softmax by the array module."""
+"""The rectifier in one pass, softmax by the array module."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,17 +15,6 @@ from tenfold.cuda.kernels.pointwise import refuses
 from tenfold.cuda.runtime import xp
 from tenfold.dispatch.operators import op
 
-for _name in ("leaky_relu", "celu", "mish", "silu", "silu_backward", "softsign", "tanhshrink", "logsigmoid", "elu"):
-
-    def _formula(name: str) -> Callable[..., Any]:
-        def activation(*operands: Any) -> Any:
-            return run(name, *operands)
-
-        activation.__name__ = name
-        return activation
-
-    kernel(getattr(op, _name), device="cuda")(_formula(_name))
-
 
 @kernel(op.relu, device="cuda", into=True)
 def relu(input: Any, out: Any = None) -> Any:
@@ -38,23 +26,6 @@ def relu(input: Any, out: Any = None) -> Any:
 def threshold_backward(grad_output: Any, input: Any, threshold: float) -> Any:
     result = run("threshold_backward", grad_output, input, threshold)
     return xp.where(input <= threshold, xp.zeros((), grad_output.dtype), grad_output) if result is NotImplemented else result
-
-
-@kernel(op.softplus, device="cuda")
-def softplus(input: Any, beta: float, threshold: float) -> Any:
-    return run("softplus", input, beta, threshold)
-
-
-@kernel(op.gelu, device="cuda")
-def gelu(input: Any, approximate: str) -> Any:
-    name = {"none": "gelu", "tanh": "gelu_tanh"}.get(approximate)
-    return NotImplemented if name is None else run(name, input)
-
-
-@kernel(op.gelu_backward, device="cuda")
-def gelu_backward(grad_output: Any, input: Any, approximate: str) -> Any:
-    name = {"none": "gelu_backward", "tanh": "gelu_tanh_backward"}.get(approximate)
-    return NotImplemented if name is None else run(name, grad_output, input)
 
 
 def _by_rows(name: str, arrays: tuple[Any, ...], dim: int, log: bool) -> Any:

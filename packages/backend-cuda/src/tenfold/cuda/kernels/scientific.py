@@ -47,5 +47,5 @@ def real_inverse_transform(input: Any, dim: int, size: int, divisor: str) -> Any
     return xp.fft.irfft(input, size, axis=dim, norm=BACKWARD[divisor])
 
 
-for _name in (*LINALG, *SPECIAL, "histc", "reduced_segments"):
+for _name in (*LINALG, *SPECIAL, "median_value", "median_dim", "mode_pair", "histc", "reduced_segments"):
     kernel(getattr(op, _name), device="cuda", note="computed on the host")(through_host(_name))

@@ -8,9 +8,8 @@ import numpy as np
 
 from tenfold.tensor.tensor import Tensor, host
 from tenfold.types import dtypes
-from tenfold.types.complex_half import narrowed
 from tenfold.types.dtypes import from_numpy as dtype_of, get_default_dtype
-from tenfold.types.float8 import limited
+from tenfold.types.narrow import limited, narrowed
 from tenfold.types.numbers import fits
 from tenfold.types.promotion import number_dtype
 

@@ -18,10 +18,9 @@ from tenfold.settings.warnings import warn_once
 from tenfold.tensor.storage import on_storage
 from tenfold.tensor.tensor import Tensor, wrap
 from tenfold.types import dtypes
-from tenfold.types.complex_half import announce, narrowed
 from tenfold.types.dtypes import complex32, complex64, from_numpy as dtype_of, get_default_dtype
-from tenfold.types.float8 import limited
 from tenfold.types.memory_format import strided
+from tenfold.types.narrow import announce, limited, narrowed
 from tenfold.types.numbers import element, require_value
 from tenfold.types.numeric_limits import iinfo
 from tenfold.types.promotion import number_dtype

@@ -9,18 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.dispatch.operators import composite, op
+from tenfold.dispatch.operators import composite
 from tenfold.ops.creation.factories import place
 from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 from tenfold.types.dtypes import get_default_dtype
-from tenfold.types.promotion import of_values
 
 Ints = Sequence[int]
 
 
-def _number(value: Any) -> Any:
+def number_of(value: Any) -> Any:
     if isinstance(value, Tensor):
         if value.dim():
             raise RuntimeError(f"expected a number or a 0-d tensor, got a tensor of {value.dim()} dimensions")
@@ -48,7 +47,7 @@ def arange(
     """
     if end is None:
         start, end = 0, start
-    start, end, step = _number(start), _number(end), _number(step)
+    start, end, step = number_of(start), number_of(end), number_of(step)
     if step == 0:
         raise RuntimeError("arange: step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):
@@ -87,7 +86,7 @@ def _range(
     """
     if end is None:
         start, end = 0, start
-    start, end, step = _number(start), _number(end), _number(step)
+    start, end, step = number_of(start), number_of(end), number_of(step)
     if step == 0:
         raise RuntimeError("range: step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):
@@ -116,12 +115,12 @@ def linspace(
     >>> tenfold.linspace(0, 1, 3)
     tensor([0.0000, 0.5000, 1.0000])
     """
-    start, end = _number(start), _number(end)
-    dtype = _spaced_dtype("linspace", start, end, dtype)
-    return place(_spaced(start, end, steps, dtype).astype(dtype.numpy), device, requires_grad)
+    start, end = number_of(start), number_of(end)
+    dtype = spaced_dtype("linspace", start, end, dtype)
+    return place(spaced(start, end, steps, dtype).astype(dtype.numpy), device, requires_grad)
 
 
-def _spaced_dtype(name: str, start: Any, end: Any, dtype: Any) -> Any:
+def spaced_dtype(name: str, start: Any, end: Any, dtype: Any) -> Any:
     _require_numbers(name, dtype)
     if not isinstance(start, complex) and not isinstance(end, complex):
         return dtype or get_default_dtype()
@@ -132,7 +131,7 @@ def _spaced_dtype(name: str, start: Any, end: Any, dtype: Any) -> Any:
     return dtype or found
 
 
-def _spaced(start: Any, end: Any, steps: int, dtype: Any) -> Any:
+def spaced(start: Any, end: Any, steps: int, dtype: Any) -> Any:
     """Equally spaced numbers, counted from the nearer end, so that both ends are exact."""
     if steps < 0:
         raise RuntimeError(f"number of steps must be non-negative, got {steps}")
@@ -149,24 +148,6 @@ def _spaced(start: Any, end: Any, steps: int, dtype: Any) -> Any:
     index = np.arange(steps)
     with np.errstate(invalid="ignore"):
         return np.where(index < steps // 2, start + index * step, end - (steps - 1 - index) * step).astype(wide)
-
-
-@composite("creation", method=None, out=True)
-def logspace(
-    start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
-    layout: Any = None, pin_memory: bool = False,
-) -> Tensor:  # fmt: skip
-    """`steps` numbers from base ** start to base ** end whose logarithms have equal distances.
-
-    >>> import tenfold
-    >>> tenfold.logspace(0, 2, 3)
-    tensor([  1.,  10., 100.])
-    """
-    start, end = _number(start), _number(end)
-    dtype = _spaced_dtype("logspace", start, end, dtype)
-    with np.errstate(all="ignore"):
-        array = np.power(base, _spaced(start, end, steps, dtype))
-        return place(array.astype(dtype.numpy), device, requires_grad)
 
 
 @composite("creation", method=None, out=True)
@@ -252,67 +233,3 @@ def meshgrid(tensors: Ints = (), indexing: str | None = None) -> tuple[Any, ...]
     if swap:
         grids[0], grids[1] = grids[1], grids[0]
     return tuple(grids)
-
-
-@composite("creation", method=None)
-def cartesian_prod(tensors: Ints) -> Tensor:
-    """Every combination of elements of the vectors, one in a row.
-
-    >>> import tenfold
-    >>> tenfold.cartesian_prod(tenfold.arange(2), tenfold.arange(2)).shape
-    tenfold.Size([4, 2])
-    """
-    vectors = tensors_of(tensors)
-    for t in vectors:
-        if t.dim() != 1:
-            raise RuntimeError(f"cartesian_prod: Expect a 1D vector, but got shape {list(t.shape)}")
-    if len(vectors) == 1:
-        return vectors[0]
-    return op.stack([g.reshape(-1) for g in meshgrid(vectors, indexing="ij")], 1)
-
-
-@composite("creation", method=None)
-def block_diag(tensors: Ints = ()) -> Tensor:
-    """Matrices (or vectors as rows, numbers) along the diagonal of one matrix, zeros elsewhere.
-
-    >>> import tenfold
-    >>> tenfold.block_diag(tenfold.ones(1, 2), tenfold.ones(1, 1)).shape
-    tenfold.Size([2, 3])
-    """
-    blocks = tensors_of(tensors)
-    for i, t in enumerate(blocks):
-        if t.dim() > 2:
-            raise RuntimeError(
-                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {t.dim()} dimensions"
-            )
-    if not blocks:
-        return op.zeros((1, 0))
-    dtype = of_values(blocks)
-    matrices = [t.to(dtype).reshape([1] * (2 - t.dim()) + list(t.shape)) for t in blocks]
-    width = sum(m.shape[1] for m in matrices)
-    rows, done = [], 0
-    for m in matrices:
-        before, after = m.new_zeros(m.shape[0], done), m.new_zeros(m.shape[0], width - done - m.shape[1])
-        rows.append(op.cat([before, m, after], 1))
-        done += m.shape[1]
-    return op.cat(rows, 0)
-
-
-@composite("creation", method=None)
-def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
-    """Powers of a vector as columns, from N - 1 down to 0, or up when increasing. Shape: (M) -> (M, N).
-
-    >>> import tenfold
-    >>> tenfold.vander(tenfold.tensor([1, 2]), 3, increasing=True)
-    tensor([[1, 1, 1],
-            [1, 2, 4]])
-    """
-    if x.dim() != 1:
-        raise RuntimeError(f"vander: x must be a one-dimensional tensor, got {x.dim()} dimensions")
-    count = x.shape[0] if N is None else N
-    if count < 0:
-        raise RuntimeError(f"vander: N must be non-negative, got {count}")
-    first = op.ones_like(x).unsqueeze(-1).to(dtypes.int64 if x.dtype.category < 1 else x.dtype)
-    powers = op.cat([first, x.unsqueeze(-1).expand(x.shape[0], max(count - 1, 0)).to(first.dtype)], -1).cumprod(-1)
-    powers = powers.narrow(-1, 0, count)
-    return powers if increasing else powers.flip(-1)

@@ -1,15 +1,12 @@
-"""Membership and places: which elements are among others, all choices of elements, indices of flat positions."""
+"""Membership and places: which elements are among others, indices of flat positions."""
 
 from __future__ import annotations
 
-import itertools
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from tenfold.dispatch.operators import composite, op
-from tenfold.ops.creation.factories import place, tensor
+from tenfold.ops.creation.factories import tensor
 from tenfold.ops.pointwise.logic import eq
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import int64, type_name
@@ -38,27 +35,6 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
     places = op.searchsorted(known, x).clamp_max(known.numel() - 1)
     found: Any = eq(op.index(known, [places]), x)
     return found.logical_not() if invert else found
-
-
-@composite("indexing")
-def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
-    """All choices of r elements of a vector, in the order of their positions. Shape: (N) -> (count, r).
-
-    >>> import tenfold
-    >>> tenfold.combinations(tenfold.tensor([1, 2, 3]))
-    tensor([[1, 2],
-            [1, 3],
-            [2, 3]])
-    """
-    if input.dim() != 1:
-        raise RuntimeError(f"combinations: Expect a 1D vector, but got shape {list(input.shape)}")
-    if r < 0:
-        raise RuntimeError(f"combinations: Expect a non-negative number, but got {r}")
-    if r == 0:
-        return input.new_empty(0)
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    chosen = np.array(list(choose(range(input.size(0)), r)), np.int64).reshape(-1, r)
-    return op.index(input, [place(chosen, input.device)])
 
 
 @composite("indexing", method=None, nondifferentiable="its result is a position")

@@ -12,8 +12,8 @@ from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import OPERATORS, composite, primitive
 from tenfold.dispatch.shape_rules import broadcast, pointwise
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.complex_half import RECORD, announce
 from tenfold.types.dtypes import type_name
+from tenfold.types.narrow import RECORD, announce
 
 _PAIR = {np.dtype(a): np.dtype(b) for a, b in ((RECORD, "f2"), ("c8", "f4"), ("c16", "f8"))}
 _PAIR |= {b: a for a, b in _PAIR.items()}

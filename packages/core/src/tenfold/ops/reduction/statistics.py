@@ -1,4 +1,4 @@
-"""Statistics: variance, norms, medians, modes, counts."""
+"""Statistics: variance, norms, counts."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from tenfold import return_types
 from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import DataDependent, Meta
 from tenfold.dispatch.operators import composite, op, primitive
-from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
+from tenfold.dispatch.shape_rules import wrap_dims
 from tenfold.ops.pointwise.arithmetic import where
-from tenfold.ops.reduction.reductions import count_over, located_rule, mean, ordered, reduced, sum
+from tenfold.ops.reduction.reductions import count_over, mean, reduced, sum
 from tenfold.tensor.tensor import Tensor
 
 
@@ -195,90 +194,6 @@ def dist(input: Tensor, other: Tensor, p: Any = 2) -> Tensor:
     tensor(5.)
     """
     return _vector_norm(input - other, p)
-
-
-# Medians and modes
-
-
-@primitive("reduction", accepts=ordered("median", bools=False), method=None, name="median_value")
-def _median_value(input: Tensor, skip_nan: bool) -> Tensor:
-    """The lower median of all elements: what `median(input)` and `nanmedian(input)` run.
-
-    >>> import tenfold
-    >>> tenfold.op.median_value(tenfold.tensor([3.0, 1.0, 2.0, 4.0]), False)
-    tensor(2.)
-    """
-
-
-@_median_value.rule
-def _(input: Any, skip_nan: bool) -> Meta:
-    return Meta((), input.dtype)
-
-
-@primitive("reduction", accepts=ordered("median", bools=False), method=None, name="median_dim")
-def _median_dim(input: Tensor, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Tensor, Tensor]:
-    """The lower median over a dimension and where it is: what `median` and `nanmedian` run,
-    given a dimension.
-
-    >>> import tenfold
-    >>> tenfold.op.median_dim(tenfold.tensor([[3.0, 1.0, 2.0]]), 1, False, False)
-    (tensor([2.]), tensor([2]))
-    """
-
-
-@_median_dim.rule
-def _(input: Any, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Meta, Meta]:
-    return located_rule("median")(input, dim, keepdim)
-
-
-@composite("reduction", out="same")
-def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """Median, the lower of two: of all elements, or with a dimension (values, indices) over it; NaN wins.
-
-    >>> import tenfold
-    >>> tenfold.median(tenfold.tensor([3.0, 1.0, 2.0, 4.0]))
-    tensor(2.)
-    """
-    if dim is None:
-        return _median_value(input, False)
-    return return_types.median(*_median_dim(input, wrap_dim(dim, input.dim(), "median"), keepdim, False))
-
-
-@composite("reduction", out="same")
-def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """Median of the elements that are not NaN, as `median`.
-
-    >>> import tenfold
-    >>> tenfold.nanmedian(tenfold.tensor([3.0, float("nan"), 2.0]))
-    tensor(2.)
-    """
-    if dim is None:
-        return _median_value(input, True)
-    return return_types.nanmedian(*_median_dim(input, wrap_dim(dim, input.dim(), "nanmedian"), keepdim, True))
-
-
-@primitive("reduction", accepts=ordered("mode"), method=None, name="mode_pair")
-def _mode(input: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
-    """The most frequent element over a dimension and its last position: what `mode` runs.
-
-    >>> import tenfold
-    >>> tenfold.op.mode_pair(tenfold.tensor([3, 1, 3]), 0, False)
-    (tensor(3), tensor(2))
-    """
-
-
-_mode.rule(located_rule("mode"))
-
-
-@composite("reduction", out="same")
-def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
-    """The most frequent element over a dimension (the least of several), as (values, indices of a last occurrence).
-
-    >>> import tenfold
-    >>> tenfold.mode(tenfold.tensor([1, 2, 2])).values
-    tensor(2)
-    """
-    return return_types.mode(*_mode(input, wrap_dim(dim, input.dim(), "mode"), keepdim))
 
 
 # Counts

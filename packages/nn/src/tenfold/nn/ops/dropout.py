@@ -8,7 +8,7 @@ from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.runtime import STATE
 from tenfold.ops.creation.factories import empty_on
 from tenfold.ops.creation.like import empty_like
-from tenfold.ops.random.factories import bernoulli, bernoulli_
+from tenfold.ops.random import bernoulli, bernoulli_
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import type_name
 

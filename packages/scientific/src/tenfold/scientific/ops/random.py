@@ -15,7 +15,7 @@ from tenfold.dispatch.devices import META
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.ops.creation.factories import empty_on, place
-from tenfold.ops.random.factories import INDEPENDENT, fill, source
+from tenfold.ops.random import INDEPENDENT, fill, source
 from tenfold.tensor.tensor import Tensor, host
 
 _COUNT = "its result is a number of events"

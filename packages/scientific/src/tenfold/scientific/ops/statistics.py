@@ -1,18 +1,102 @@
-"""Quantiles, covariance and correlation."""
+"""Medians, modes, quantiles, covariance and correlation."""
 
 from __future__ import annotations
 
 import warnings
 from typing import Any
 
+from tenfold import return_types
 from tenfold.dispatch.accepted import Only
-from tenfold.dispatch.operators import composite, op
+from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.operators import composite, op, primitive
 from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.ops.pointwise.arithmetic import where
 from tenfold.ops.reduction.ordering import sort
-from tenfold.ops.reduction.reductions import sum
+from tenfold.ops.reduction.reductions import located_rule, ordered, sum
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import float32, float64, int64
+
+
+@primitive("statistics", accepts=ordered("median", bools=False), method=None, name="median_value")
+def _median_value(input: Tensor, skip_nan: bool) -> Tensor:
+    """The lower median of all elements: what `median(input)` and `nanmedian(input)` run.
+
+    >>> import tenfold
+    >>> tenfold.op.median_value(tenfold.tensor([3.0, 1.0, 2.0, 4.0]), False)
+    tensor(2.)
+    """
+
+
+@_median_value.rule
+def _(input: Any, skip_nan: bool) -> Meta:
+    return Meta((), input.dtype)
+
+
+@primitive("statistics", accepts=ordered("median", bools=False), method=None, name="median_dim")
+def _median_dim(input: Tensor, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Tensor, Tensor]:
+    """The lower median over a dimension and where it is: what `median` and `nanmedian` run,
+    given a dimension.
+
+    >>> import tenfold
+    >>> tenfold.op.median_dim(tenfold.tensor([[3.0, 1.0, 2.0]]), 1, False, False)
+    (tensor([2.]), tensor([2]))
+    """
+
+
+@_median_dim.rule
+def _(input: Any, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Meta, Meta]:
+    return located_rule("median")(input, dim, keepdim)
+
+
+@composite("statistics", out="same")
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """Median, the lower of two: of all elements, or with a dimension (values, indices) over it; NaN wins.
+
+    >>> import tenfold
+    >>> tenfold.median(tenfold.tensor([3.0, 1.0, 2.0, 4.0]))
+    tensor(2.)
+    """
+    if dim is None:
+        return _median_value(input, False)
+    return return_types.median(*_median_dim(input, wrap_dim(dim, input.dim(), "median"), keepdim, False))
+
+
+@composite("statistics", out="same")
+def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """Median of the elements that are not NaN, as `median`.
+
+    >>> import tenfold
+    >>> tenfold.nanmedian(tenfold.tensor([3.0, float("nan"), 2.0]))
+    tensor(2.)
+    """
+    if dim is None:
+        return _median_value(input, True)
+    return return_types.nanmedian(*_median_dim(input, wrap_dim(dim, input.dim(), "nanmedian"), keepdim, True))
+
+
+@primitive("statistics", accepts=ordered("mode"), method=None, name="mode_pair")
+def _mode(input: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
+    """The most frequent element over a dimension and its last position: what `mode` runs.
+
+    >>> import tenfold
+    >>> tenfold.op.mode_pair(tenfold.tensor([3, 1, 3]), 0, False)
+    (tensor(3), tensor(2))
+    """
+
+
+_mode.rule(located_rule("mode"))
+
+
+@composite("statistics", out="same")
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
+    """The most frequent element over a dimension (the least of several), as (values, indices of a last occurrence).
+
+    >>> import tenfold
+    >>> tenfold.mode(tenfold.tensor([1, 2, 2])).values
+    tensor(2)
+    """
+    return return_types.mode(*_mode(input, wrap_dim(dim, input.dim(), "mode"), keepdim))
+
 
 _QUANTILE = {"input": Only("floating", RuntimeError, "{name}() input tensor must be either float or double dtype")}
 
@@ -64,21 +148,21 @@ def _quantiles(input: Tensor, q: Any, dim: int | None, keepdim: bool, interpolat
     if input.numel() == 0:
         raise RuntimeError("quantile() input tensor must be non-empty")
     rows = input.reshape(-1) if dim is None or not input.dim() else input.unsqueeze(-1).transpose(dim, -1).contiguous()
-    ordered = sort(rows, -1).values
-    last = (ordered == ordered).sum(-1, True) - 1 if skip_nan else ordered.shape[-1] - 1
+    rising = sort(rows, -1).values
+    last = (rising == rising).sum(-1, True) - 1 if skip_nan else rising.shape[-1] - 1
     ranks = q.reshape(-1) * last  # (..., number of q)
     if skip_nan:
         ranks = where(ranks < 0, 0, ranks)
     else:
-        ranks = where((ordered != ordered).any(-1, True), ordered.shape[-1] - 1.0, ranks)
-    ranks = ranks.expand(*ordered.shape[:-1], ranks.shape[-1])
+        ranks = where((rising != rising).any(-1, True), rising.shape[-1] - 1.0, ranks)
+    ranks = ranks.expand(*rising.shape[:-1], ranks.shape[-1])
     if interpolation in ("lower", "higher", "nearest"):
         ranks = getattr(ranks, {"lower": "floor", "higher": "ceil", "nearest": "round"}[interpolation])()
     low = ranks.floor()
-    result = ordered.gather(-1, low.to(int64))
+    result = rising.gather(-1, low.to(int64))
     if interpolation in ("linear", "midpoint"):
         weight = 0.5 * op.ones_like(ranks) if interpolation == "midpoint" else ranks - low
-        result = result.lerp(ordered.gather(-1, ranks.ceil().to(int64)), weight)
+        result = result.lerp(rising.gather(-1, ranks.ceil().to(int64)), weight)
     result = result.movedim(-1, 0) if q.dim() else result.squeeze(-1)
     if dim is None or not input.dim():
         return result.reshape([*q.shape, *([1] * input.dim() if keepdim else [])])

@@ -18,7 +18,7 @@ from tenfold.testing.checks.case import Case, Result, assert_same, on_cpu, to_ho
 from tenfold.testing.checks.value import nothing_to_compare, oracles
 from tenfold.testing.samples import Sample
 
-FAMILIES = ("pointwise", "activation", "reduction", "loss")
+FAMILIES = ("pointwise", "activation", "units", "reduction", "loss")
 DTYPES = (tenfold.float32, tenfold.float64)
 SAMPLES = 8  # of each dtype, whose tensors get special values here and there
 SHARE = 0.3
@@ -69,7 +69,7 @@ def special_samples(case: Case, dtype: Any) -> Iterator[Sample]:
     """The operator's samples with special values in their tensors; for elementwise operators also all combinations."""
     chosen = [s for s in case.samples(dtype) if any(t.dtype is dtype and t.numel() for t in s.tensors)]
     rng = np.random.default_rng(zlib.crc32(case.operator.name.encode()))
-    elementwise = case.operator.family in ("pointwise", "activation") and case.operator.pointwise
+    elementwise = case.operator.family in ("pointwise", "activation", "units") and case.operator.pointwise
     if elementwise and chosen:
         fitting = next((s for s in chosen if len({tuple(t.shape) for t in s.tensors}) == 1), chosen[0])
         grid = _combined(case, fitting, dtype)

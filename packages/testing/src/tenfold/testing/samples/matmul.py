@@ -35,7 +35,6 @@ SHAPES: dict[str, list[Pair]] = {
     "outer": [((2,), (3,)), ((0,), (3,))],
     "ger": [((2,), (3,))],
     "inner": [((3,), (3,)), ((2, 3), (4, 3)), ((), (2,))],
-    "kron": [((2, 2), (3, 1)), ((3,), (2,))],
 }
 REFERENCES: dict[str, Any] = {
     "mm": np.matmul,
@@ -46,7 +45,6 @@ REFERENCES: dict[str, Any] = {
     "vdot": np.vdot,
     "outer": np.outer,
     "inner": np.inner,
-    "kron": np.kron,
 }
 
 
@@ -94,11 +92,6 @@ def _dtypes(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(2, 3), make.ints(3, 2, low=0, high=3), error=RuntimeError, match="same dtype")
 
 
-@error_samples("kron")
-def _kron_errors(make: Make) -> Iterator[ErrorSample]:
-    yield ErrorSample(make(2), "text", error=TypeError, match="argument")
-
-
 def _added(first: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...]) -> Any:
     def generate(make: Make) -> Iterator[Sample]:
         for shape in (first, (1,) * len(first), ()):
@@ -140,28 +133,9 @@ def _vector_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(2), make(2, 3), make(4), error=RuntimeError, match="")
 
 
-@samples("tensordot")
-def _tensordot(make: Make) -> Iterator[Sample]:
-    yield Sample(make(2, 3), make(3, 4), 1)
-    yield Sample(make(2, 3, 4), make(3, 4, 2))
-    yield Sample(make(2, 3), make(4, 3), ([1], [1]), note="named dimensions")
-
-
-@error_samples("tensordot")
-def _tensordot_errors(make: Make) -> Iterator[ErrorSample]:
-    yield ErrorSample(make(2, 3), make(4, 3), 1, error=RuntimeError, match="")
-
-
-@samples("chain_matmul")
-def _chain(make: Make) -> Iterator[Sample]:
-    yield Sample(make(2, 3), make(3, 4), make(4, 2))
-    yield Sample(make(2, 3), note="one")
-
-
 @samples("spmm")
 def _spmm(make: Make) -> Iterator[Sample]:
     yield Sample(make(2, 3), make(3, 4))
 
 
 error_samples("spmm")(mismatched((2, 3), (2, 3), ""))
-error_samples("chain_matmul")(mismatched((2, 3), (2, 3), ""))

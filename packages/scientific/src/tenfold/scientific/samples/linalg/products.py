@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 import tenfold
 from tenfold.testing.samples import ErrorSample, Make, Sample, error_samples, samples
 
@@ -65,3 +67,35 @@ def _vecdot(make: Make) -> Iterator[Sample]:
 def _vecdot_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(3), make(3, dtype=tenfold.float64), error=RuntimeError, match="same dtype")
     yield ErrorSample(make(3), make(2), error=RuntimeError, match="match")
+
+
+@samples("kron", reference=np.kron)
+def _kron(make: Make) -> Iterator[Sample]:
+    yield Sample(make(2, 2), make(3, 1))
+    yield Sample(make(3), make(2), note="vectors")
+
+
+@error_samples("kron")
+def _kron_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample(make(2), "text", error=TypeError, match="argument")
+
+
+@samples("tensordot")
+def _tensordot(make: Make) -> Iterator[Sample]:
+    yield Sample(make(2, 3), make(3, 4), 1)
+    yield Sample(make(2, 3, 4), make(3, 4, 2))
+    yield Sample(make(2, 3), make(4, 3), ([1], [1]), note="named dimensions")
+
+
+@error_samples("tensordot")
+def _tensordot_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample(make(2, 3), make(4, 3), 1, error=RuntimeError, match="")
+
+
+@samples("chain_matmul")
+def _chain(make: Make) -> Iterator[Sample]:
+    yield Sample(make(2, 3), make(3, 4), make(4, 2))
+    yield Sample(make(2, 3), note="one")
+
+
+error_samples("chain_matmul")(lambda make: [ErrorSample(make(2, 3), make(2, 3), error=RuntimeError, match="")])

@@ -150,12 +150,6 @@ def _linspace(make: Make) -> Iterator[Sample]:
         yield Sample(*arguments, device=make.device, note=f"{arguments}")
 
 
-@samples("logspace", reference=lambda start, end, steps, **keyword: np.logspace(start, end, steps))
-def _logspace(make: Make) -> Iterator[Sample]:
-    for arguments in ((0, 1, 5), (1.0, -1.0, 4), (0, 1, 0)):
-        yield Sample(*arguments, device=make.device, note=f"{arguments}")
-
-
 @samples("eye", reference=lambda n, m=None, **keyword: np.eye(n, m))
 def _eye(make: Make) -> Iterator[Sample]:
     for arguments in ((3,), (2, 3), (3, 2), (0,)):

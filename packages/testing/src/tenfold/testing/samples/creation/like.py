@@ -83,24 +83,3 @@ def _meshgrid(make: Make) -> Iterator[Sample]:
     yield Sample(make(2), make(3), indexing="ij")
     yield Sample(make(2), make(3), indexing="xy", note="xy")
     yield Sample(make(2), make(), indexing="ij", note="0-d")
-
-
-@samples("cartesian_prod")
-def _cartesian_prod(make: Make) -> Iterator[Sample]:
-    yield Sample(make(2), make(3))
-    yield Sample(make(2), note="one")
-
-
-@samples("block_diag")
-def _block_diag(make: Make) -> Iterator[Sample]:
-    yield Sample(make(2, 2), make(1, 3), make(2))
-
-
-@samples("vander")
-def _vander(make: Make) -> Iterator[Sample]:
-    yield Sample(make(3))
-    yield Sample(make(3), 2, note="N")
-    yield Sample(make(3), increasing=True, note="increasing")
-
-
-error_samples("vander")(lambda make: [ErrorSample(make(2, 2), error=RuntimeError, match="one-dimensional")])

@@ -57,17 +57,6 @@ def _isin(make: Make) -> Iterator[Sample]:
 error_samples("isin")(lambda make: [ErrorSample(1, 2, error=TypeError, match="must be a tensor")])
 
 
-@samples("combinations")
-def _combinations(make: Make) -> Iterator[Sample]:
-    for n, r in ((4, 2), (3, 3), (2, 3), (3, 0), (0, 2)):
-        yield Sample(make(n), r, note=f"{r} of {n}")
-    yield Sample(make(3), 2, True, note="with replacement")
-    yield Sample(make(3, layout="strided"), note="strided")
-
-
-error_samples("combinations")(lambda make: [ErrorSample(make(2, 2), error=RuntimeError, match="1D vector")])
-
-
 @samples("unravel_index", dtypes=(tenfold.int64, tenfold.int32), reference=np.unravel_index)
 def _unravel_index(make: Make) -> Iterator[Sample]:
     yield Sample(make.ints(5, low=0, high=6, dtype=make.dtype), (2, 3))

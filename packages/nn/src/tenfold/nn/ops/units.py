@@ -1,14 +1,14 @@
-"""Activation functions. Those that PyTorch has in `nn.functional` alone are no methods here."""
+"""Units of layers: functions of one number with a kink or a bend, and gates. PyTorch has most as functions only."""
 
 from __future__ import annotations
 
 from math import pi, sqrt
 from typing import Any
 
-from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
-from tenfold.dispatch.operators import OPERATORS, composite, primitive
-from tenfold.dispatch.shape_rules import pointwise, wrap_dim
+from tenfold.dispatch.operators import composite
+from tenfold.dispatch.shape_rules import wrap_dim
+from tenfold.ops.activation import inplace_on_demand
 from tenfold.ops.creation.factories import full
 from tenfold.ops.pointwise.arithmetic import where
 from tenfold.tensor.tensor import Tensor
@@ -20,45 +20,8 @@ _METHOD: dict[str, Any] = {"inplace": True}
 _FUNCTION: dict[str, Any] = {"method": None, "inplace": True}
 
 
-def _inplace_on_demand(fn: Any) -> Any:
-    """`inplace=True` calls the operator's in-place form."""
-    fn.lower(inplace=False)(lambda inplace, **values: OPERATORS[fn.op.name + "_"].fn(**values))
-    return fn
-
-
-_NOT_BOOL = Only(
-    "integer floating complex", RuntimeError, "relu: Boolean inputs not supported for relu; it takes integer and float tensors"
-)
-
-
-@_inplace_on_demand
-@primitive("activation", accepts=(_NOT_BOOL, "integer floating"), rule=pointwise, **_METHOD)
-def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Rectifier: max(input, 0).
-
-    >>> import tenfold
-    >>> tenfold.relu(tenfold.tensor([-1.0, 2.0]))
-    tensor([0., 2.])
-    """
-
-
-@primitive("activation", method=None, promote="common", promoted=("grad_output", "input"))
-def threshold_backward(grad_output: Tensor, input: Tensor, threshold: float) -> Tensor:
-    """The gradient of `threshold`: grad_output where input > threshold (or is nan), 0 elsewhere.
-
-    >>> import tenfold
-    >>> tenfold.threshold_backward(tenfold.tensor([5.0, 5.0]), tenfold.tensor([-1.0, 2.0]), 0)
-    tensor([0., 5.])
-    """
-
-
-@threshold_backward.rule
-def _(grad_output: Any, input: Any, threshold: float) -> Meta:
-    return pointwise(grad_output, input)
-
-
-@_inplace_on_demand
-@composite("activation", accepts="integer floating", **_METHOD, rounded_once=False)
+@inplace_on_demand
+@composite("units", accepts="integer floating", **_METHOD, rounded_once=False)
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """The input where it is above a threshold, `value` elsewhere.
 
@@ -69,13 +32,13 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     return input.masked_fill(input <= threshold, value)
 
 
-@_inplace_on_demand
-@composite("activation", **_FUNCTION)
+@inplace_on_demand
+@composite("units", **_FUNCTION)
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """Limited to a range: min(max(input, min_val), max_val).
 
     >>> import tenfold
-    >>> from tenfold.ops.activation.functions import hardtanh
+    >>> from tenfold.nn.ops.units import hardtanh
     >>> hardtanh(tenfold.tensor([-2.0, 0.5]))
     tensor([-1.0000,  0.5000])
     """
@@ -90,35 +53,35 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     return where((input <= min_val) | (input >= max_val), kept.detach(), input) if input.requires_grad else kept
 
 
-@_inplace_on_demand
-@composite("activation", **_FUNCTION)
+@inplace_on_demand
+@composite("units", **_FUNCTION)
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """Rectifier cut at 6: min(max(input, 0), 6).
 
     >>> import tenfold
-    >>> from tenfold.ops.activation.functions import relu6
+    >>> from tenfold.nn.ops.units import relu6
     >>> relu6(tenfold.tensor([-1.0, 7.0]))
     tensor([0., 6.])
     """
     return hardtanh(input, 0, 6)
 
 
-@_inplace_on_demand
-@composite("activation", accepts="floating", **_FUNCTION)
+@inplace_on_demand
+@composite("units", accepts="floating", **_FUNCTION)
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """The input above 0, negative_slope * input below.
 
     Source: Maas, Hannun and Ng, "Rectifier nonlinearities improve neural network acoustic models", ICML 2013.
 
     >>> import tenfold
-    >>> from tenfold.ops.activation.functions import leaky_relu
+    >>> from tenfold.nn.ops.units import leaky_relu
     >>> leaky_relu(tenfold.tensor([-1.0, 2.0]), 0.5)
     tensor([-0.5000,  2.0000])
     """
     return where(input > 0, input, input * negative_slope)
 
 
-@composite("activation", accepts={"input": "floating"})
+@composite("units", accepts={"input": "floating"})
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """The input above 0, weight * input below; one weight, or one for each channel (dimension 1).
 
@@ -143,23 +106,23 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     return where(positive, input, slopes * where(positive, 0, input))
 
 
-@_inplace_on_demand
-@composite("activation", accepts="floating", **_FUNCTION)
+@inplace_on_demand
+@composite("units", accepts="floating", **_FUNCTION)
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Exponential linear unit: the input above 0, alpha * (exp(input) - 1) below.
 
     Source: Clevert, Unterthiner and Hochreiter, 2015, https://arxiv.org/abs/1511.07289.
 
     >>> import tenfold
-    >>> from tenfold.ops.activation.functions import elu
+    >>> from tenfold.nn.ops.units import elu
     >>> elu(tenfold.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
     """
     return where(input <= 0, input.clamp_max(0).expm1() * alpha, input)
 
 
-@_inplace_on_demand
-@composite("activation", accepts="floating", **_FUNCTION)
+@inplace_on_demand
+@composite("units", accepts="floating", **_FUNCTION)
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """Self-normalising unit: scale * elu(input, alpha) with the constants that keep mean 0 and variance 1.
 
@@ -172,8 +135,8 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     return elu(input, SELU_ALPHA) * SELU_SCALE
 
 
-@_inplace_on_demand
-@composite("activation", accepts="floating", **_FUNCTION)
+@inplace_on_demand
+@composite("units", accepts="floating", **_FUNCTION)
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Smooth exponential linear unit: max(0, input) + min(0, alpha * (exp(input / alpha) - 1)).
 
@@ -188,14 +151,14 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return where(input <= 0, (input.clamp_max(0) / alpha).expm1() * alpha, input)
 
 
-@composite("activation", accepts="floating", **_FUNCTION)
+@composite("units", accepts="floating", **_FUNCTION)
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """Gaussian error linear unit: input * Phi(input); with "tanh" an approximation of it.
 
     Source: Hendrycks and Gimpel, 2016, https://arxiv.org/abs/1606.08415.
 
     >>> import tenfold
-    >>> from tenfold.ops.activation.functions import gelu
+    >>> from tenfold.nn.ops.units import gelu
     >>> gelu(tenfold.tensor([-1.0, 1.0]))
     tensor([-0.1587,  0.8413])
     """
@@ -210,7 +173,7 @@ def _gelu_argument(x: Tensor) -> Tensor:
     return (x + 0.044715 * x * x * x) * sqrt(2 / pi)
 
 
-@composite("activation", accepts="floating", method=None)
+@composite("units", accepts="floating", method=None)
 def gelu_backward(grad_output: Tensor, input: Tensor, approximate: str = "none") -> Tensor:
     """The gradient of `gelu`: grad_output * (Phi(input) + input * phi(input)), or that of the approximation.
 
@@ -227,22 +190,22 @@ def gelu_backward(grad_output: Tensor, input: Tensor, approximate: str = "none")
     return grad_output * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope)
 
 
-@_inplace_on_demand
-@composite("activation", accepts="floating complex", **_FUNCTION)
+@inplace_on_demand
+@composite("units", accepts="floating complex", **_FUNCTION)
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """Sigmoid linear unit, or swish: input * sigmoid(input).
 
     Source: Elfwing, Uchibe and Doya, 2017, https://arxiv.org/abs/1702.03118.
 
     >>> import tenfold
-    >>> from tenfold.ops.activation.functions import silu
+    >>> from tenfold.nn.ops.units import silu
     >>> silu(tenfold.tensor([-1.0, 1.0]))
     tensor([-0.2689,  0.7311])
     """
     return input * input.sigmoid()
 
 
-@composite("activation", method=None)
+@composite("units", method=None)
 def silu_backward(grad_output: Tensor, input: Tensor) -> Tensor:
     """The gradient of `silu`: with s = sigmoid(input), grad_output * s * (1 + input * (1 - s)).
 
@@ -254,15 +217,15 @@ def silu_backward(grad_output: Tensor, input: Tensor) -> Tensor:
     return grad_output * (s * (1 + input * (1 - s)))
 
 
-@_inplace_on_demand
-@composite("activation", accepts="floating", **_FUNCTION)
+@inplace_on_demand
+@composite("units", accepts="floating", **_FUNCTION)
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """input * tanh(softplus(input)).
 
     Source: Misra, 2019, https://arxiv.org/abs/1908.08681.
 
     >>> import tenfold
-    >>> from tenfold.ops.activation.functions import mish
+    >>> from tenfold.nn.ops.units import mish
     >>> mish(tenfold.tensor([1.0]))
     tensor([0.8651])
     """
@@ -271,12 +234,12 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     return input * softplus(input).tanh()
 
 
-@composite("activation", accepts="floating", method=None, out=True)
+@composite("units", accepts="floating", method=None, out=True)
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """Smooth rectifier: log(1 + exp(beta * input)) / beta, and the input itself where beta * input > threshold.
 
     >>> import tenfold
-    >>> from tenfold.ops.activation.functions import softplus
+    >>> from tenfold.nn.ops.units import softplus
     >>> softplus(tenfold.tensor([0.0, 30.0]))
     tensor([ 0.6931, 30.0000])
     """
@@ -287,31 +250,31 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
     return where(linear, input, scaled.masked_fill(linear, 0).exp().log1p() / beta)
 
 
-@composite("activation", method=None)
+@composite("units", method=None)
 def softsign(input: Tensor) -> Tensor:
     """input / (1 + |input|).
 
     >>> import tenfold
-    >>> from tenfold.ops.activation.functions import softsign
+    >>> from tenfold.nn.ops.units import softsign
     >>> softsign(tenfold.tensor([-1.0, 3.0]))
     tensor([-0.5000,  0.7500])
     """
     return input / (input.abs() + 1)
 
 
-@composite("activation", method=None)
+@composite("units", method=None)
 def tanhshrink(input: Tensor) -> Tensor:
     """input - tanh(input).
 
     >>> import tenfold
-    >>> from tenfold.ops.activation.functions import tanhshrink
+    >>> from tenfold.nn.ops.units import tanhshrink
     >>> tanhshrink(tenfold.tensor([1.0]))
     tensor([0.2384])
     """
     return input - input.tanh()
 
 
-@composite("activation", accepts="floating", rounded_once=False)
+@composite("units", accepts="floating", rounded_once=False)
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """0 from -lambd to lambd, the input outside.
 
@@ -329,12 +292,12 @@ def near_zero(x: Tensor, lambd: float) -> Tensor:
     return (x >= -lambd) & (x <= lambd)
 
 
-@composite("activation", accepts="floating", method=None, out=True)
+@composite("units", accepts="floating", method=None, out=True)
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """0 from -lambd to lambd, outside moved towards 0 by lambd.
 
     >>> import tenfold
-    >>> from tenfold.ops.activation.functions import softshrink
+    >>> from tenfold.nn.ops.units import softshrink
     >>> softshrink(tenfold.tensor([0.25, -1.0]))
     tensor([ 0.0000, -0.5000])
     """
@@ -344,13 +307,13 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     return moved.masked_fill((input >= -lambd) & (input <= lambd), 0)
 
 
-@_inplace_on_demand
-@composite("activation", accepts="floating", **_FUNCTION)
+@inplace_on_demand
+@composite("units", accepts="floating", **_FUNCTION)
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """A sigmoid of three straight pieces: min(max(input + 3, 0), 6) / 6.
 
     >>> import tenfold
-    >>> from tenfold.ops.activation.functions import hardsigmoid
+    >>> from tenfold.nn.ops.units import hardsigmoid
     >>> hardsigmoid(tenfold.tensor([-4.0, 0.0]))
     tensor([0.0000, 0.5000])
     """
@@ -360,27 +323,27 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     return where((input > -3) & (input < 3), (input + 3) / 6, kept.detach())
 
 
-@_inplace_on_demand
-@composite("activation", accepts="floating", **_FUNCTION)
+@inplace_on_demand
+@composite("units", accepts="floating", **_FUNCTION)
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """input * hardsigmoid(input).
 
     Source: Howard et al., "Searching for MobileNetV3", 2019, https://arxiv.org/abs/1905.02244.
 
     >>> import tenfold
-    >>> from tenfold.ops.activation.functions import hardswish
+    >>> from tenfold.nn.ops.units import hardswish
     >>> hardswish(tenfold.tensor([-4.0, 1.0]))
     tensor([-0.0000,  0.6667])
     """
     return input * hardtanh(input + 3, 0, 6) / 6
 
 
-@composite("activation", accepts="floating", method=None, out=True)
+@composite("units", accepts="floating", method=None, out=True)
 def logsigmoid(input: Tensor) -> Tensor:
     """Logarithm of the logistic function: min(input, 0) - log(1 + exp(-|input|)).
 
     >>> import tenfold
-    >>> from tenfold.ops.activation.functions import logsigmoid
+    >>> from tenfold.nn.ops.units import logsigmoid
     >>> logsigmoid(tenfold.tensor([0.0]))
     tensor([-0.6931])
     """
@@ -389,14 +352,14 @@ def logsigmoid(input: Tensor) -> Tensor:
     return where(low, input, 0) - where(low, input, -input).exp().log1p()
 
 
-@composite("activation", accepts="floating", method=None)
+@composite("units", accepts="floating", method=None)
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """Gated linear unit: the first half along `dim` times the sigmoid of the second.
 
     Source: Dauphin et al., 2016, https://arxiv.org/abs/1612.08083.
 
     >>> import tenfold
-    >>> from tenfold.ops.activation.functions import glu
+    >>> from tenfold.nn.ops.units import glu
     >>> glu(tenfold.tensor([2.0, 0.0]))
     tensor([1.])
     """

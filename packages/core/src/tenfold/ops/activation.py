@@ -1,4 +1,4 @@
-"""Softmax and its relatives (family activation)."""
+"""The rectifier, softmax and their gradients; the units of layers, such as GELU, are tenfold-nn's."""
 
 from __future__ import annotations
 
@@ -6,9 +6,47 @@ from typing import Any
 
 from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
-from tenfold.dispatch.operators import composite, primitive
-from tenfold.dispatch.shape_rules import wrap_dim
+from tenfold.dispatch.operators import OPERATORS, composite, primitive
+from tenfold.dispatch.shape_rules import pointwise, wrap_dim
 from tenfold.tensor.tensor import Tensor
+
+
+def inplace_on_demand(fn: Any) -> Any:
+    """`inplace=True` calls the operator's in-place form."""
+    fn.lower(inplace=False)(lambda inplace, **values: OPERATORS[fn.op.name + "_"].fn(**values))
+    return fn
+
+
+_NOT_BOOL = Only(
+    "integer floating complex", RuntimeError, "relu: Boolean inputs not supported for relu; it takes integer and float tensors"
+)
+
+
+@inplace_on_demand
+@primitive("activation", accepts=(_NOT_BOOL, "integer floating"), rule=pointwise, inplace=True)
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Rectifier: max(input, 0).
+
+    >>> import tenfold
+    >>> tenfold.relu(tenfold.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
+
+
+@primitive("activation", method=None, promote="common", promoted=("grad_output", "input"))
+def threshold_backward(grad_output: Tensor, input: Tensor, threshold: float) -> Tensor:
+    """The gradient of `threshold`: grad_output where input > threshold (or is nan), 0 elsewhere.
+
+    >>> import tenfold
+    >>> tenfold.threshold_backward(tenfold.tensor([5.0, 5.0]), tenfold.tensor([-1.0, 2.0]), 0)
+    tensor([0., 5.])
+    """
+
+
+@threshold_backward.rule
+def _(grad_output: Any, input: Any, threshold: float) -> Meta:
+    return pointwise(grad_output, input)
+
 
 _FLOATING = Only("floating", words="{name}: not implemented for {dtype}; pass dtype= a floating point type")
 
@@ -53,7 +91,7 @@ def softmin(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Softmax of the negative: exp(-input) / sum(exp(-input)).
 
     >>> import tenfold
-    >>> from tenfold.ops.activation.softmax import softmin
+    >>> from tenfold.ops.activation import softmin
     >>> softmin(tenfold.tensor([0.0, 0.0]), 0)
     tensor([0.5000, 0.5000])
     """

@@ -1,4 +1,4 @@
-"""complex32: pairs of float16, which NumPy stores as a record; it is computed in complex64 and rounded once."""
+"""Formats that NumPy lacks: complex32, pairs of float16 that are computed in complex64, and float8_e4m3fn, without infinity."""
 
 from __future__ import annotations
 
@@ -43,3 +43,20 @@ def computed(kernel: Any, arguments: list[Any]) -> Any:
     result = kernel(*map(widened, arguments))
     kind = getattr(result, "dtype", None)
     return narrowed(result) if kind == np.complex64 else result.astype(np.float16) if kind == np.float32 else result
+
+
+_LARGEST = np.float32(448)
+
+
+def limited(values: Any) -> Any:
+    """Values as float32, those beyond ±448 as ±448, infinities too; nan stays nan. The other 8-bit formats give inf or nan.
+
+    >>> limited([1.0, 1e5, float("-inf")]).tolist()
+    [1.0, 448.0, -448.0]
+    """
+    return np.clip(np.asarray(values).astype(np.float32), -_LARGEST, _LARGEST)
+
+
+def lacks_infinity(numpy_type: Any) -> bool:
+    """Whether NumPy's dtype is float8_e4m3fn, without a look at ml_dtypes, which may not be loaded."""
+    return bool(numpy_type.itemsize == 1 and numpy_type.name == "float8_e4m3fn")

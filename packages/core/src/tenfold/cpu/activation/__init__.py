@@ -1,1 +1,0 @@
-"""NumPy kernels of activation functions."""

@@ -1,1 +1,0 @@
-"""Matrix and vector products."""

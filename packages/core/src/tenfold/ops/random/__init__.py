@@ -1,1 +1,0 @@
-"""Random factories, fills and dropout."""

@@ -1,0 +1,67 @@
+"""NumPy kernels of medians and modes. PyTorch's median is the lower of two; a NaN is the result unless NaNs are skipped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.cpu.reduction.ordering import order
+from tenfold.cpu.reduction.reductions import orderable, taken
+from tenfold.cpu.reduction.sums import add_reduce
+from tenfold.cpu.selection import LONGEST, sorted_positions
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
+
+
+@kernel(op.median_value, device="cpu")
+def median_value(input: Any, skip_nan: bool) -> Any:
+    x = orderable(input).reshape(-1)
+    if not x.size:
+        # As C++ converts nan: to the least int or long, of which a narrower type has the lower bits.
+        least = np.asarray(np.nan if input.dtype.kind in "fV" else np.iinfo(f"i{max(input.dtype.itemsize, 4)}").min)
+        return least.astype(input.dtype)
+    missing = int(np.isnan(x).sum()) if x.dtype.kind == "f" else 0
+    if (missing and not skip_nan) or missing == x.size:
+        return np.asarray(np.nan).astype(input.dtype)
+    middle = (x.size - missing - 1) // 2
+    return np.partition(x, middle)[middle].astype(input.dtype)
+
+
+@kernel(op.median_dim, device="cpu")
+def median_dim(input: Any, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Any, Any]:
+    x = orderable(input)
+    if not x.ndim:
+        return input.copy(), np.zeros((), np.int64)
+    positions = order(x, dim, False)
+    size = x.shape[dim]
+    middle = np.full([1 if i == dim % x.ndim else n for i, n in enumerate(x.shape)], (size - 1) // 2)
+    if x.dtype.kind == "f":
+        missing = add_reduce(np.isnan(x), dim, np.int64, None, True)
+        if skip_nan:
+            middle = np.maximum(size - missing - 1, 0) // 2
+        else:
+            middle = np.where(missing > 0, size - missing, middle)  # the first NaN
+    return taken(input, np.take_along_axis(positions, middle, dim), dim, keepdim)
+
+
+@kernel(op.mode_pair, device="cpu")
+def mode(input: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    x = orderable(input)
+    if not x.ndim:
+        return input.copy(), np.zeros((), np.int64)
+    if x.shape[dim] == 0:
+        raise ValueError("mode of no elements")
+    rows = np.moveaxis(x, dim, -1)
+    positions = np.empty((*rows.shape[:-1], 1), np.int64)
+    for i in np.ndindex(rows.shape[:-1]):
+        positions[i] = _most_frequent(rows[i])
+    return taken(input, np.moveaxis(positions, -1, dim), dim, keepdim)
+
+
+def _most_frequent(row: Any) -> int:
+    """The last position of the most frequent element, the least of several."""
+    by_value = np.asarray(sorted_positions(row.tolist())) if row.size <= LONGEST else np.argsort(row, kind="stable")
+    ends = np.flatnonzero(np.append(row[by_value][1:] != row[by_value][:-1], True))
+    counts = np.diff(np.concatenate([[-1], ends]))
+    return int(by_value[ends[int(np.argmax(counts))]])

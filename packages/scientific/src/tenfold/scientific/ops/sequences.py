@@ -1,0 +1,121 @@
+"""Sequences that grow by factors, powers of a vector, choices of elements, matrices put together along a diagonal."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tenfold.dispatch.operators import composite, op
+from tenfold.ops.creation.factories import place
+from tenfold.ops.creation.sequences import meshgrid, number_of, spaced, spaced_dtype, tensors_of
+from tenfold.tensor.tensor import Tensor
+from tenfold.types import dtypes
+from tenfold.types.promotion import of_values
+
+Ints = Sequence[int]
+
+
+@composite("sequences", method=None, out=True)
+def logspace(
+    start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    layout: Any = None, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """`steps` numbers from base ** start to base ** end whose logarithms have equal distances.
+
+    >>> import tenfold
+    >>> tenfold.logspace(0, 2, 3)
+    tensor([  1.,  10., 100.])
+    """
+    start, end = number_of(start), number_of(end)
+    dtype = spaced_dtype("logspace", start, end, dtype)
+    with np.errstate(all="ignore"):
+        array = np.power(base, spaced(start, end, steps, dtype))
+        return place(array.astype(dtype.numpy), device, requires_grad)
+
+
+@composite("sequences", method=None)
+def cartesian_prod(tensors: Ints) -> Tensor:
+    """Every combination of elements of the vectors, one in a row.
+
+    >>> import tenfold
+    >>> tenfold.cartesian_prod(tenfold.arange(2), tenfold.arange(2)).shape
+    tenfold.Size([4, 2])
+    """
+    vectors = tensors_of(tensors)
+    for t in vectors:
+        if t.dim() != 1:
+            raise RuntimeError(f"cartesian_prod: Expect a 1D vector, but got shape {list(t.shape)}")
+    if len(vectors) == 1:
+        return vectors[0]
+    return op.stack([g.reshape(-1) for g in meshgrid(vectors, indexing="ij")], 1)
+
+
+@composite("sequences", method=None)
+def block_diag(tensors: Ints = ()) -> Tensor:
+    """Matrices (or vectors as rows, numbers) along the diagonal of one matrix, zeros elsewhere.
+
+    >>> import tenfold
+    >>> tenfold.block_diag(tenfold.ones(1, 2), tenfold.ones(1, 1)).shape
+    tenfold.Size([2, 3])
+    """
+    blocks = tensors_of(tensors)
+    for i, t in enumerate(blocks):
+        if t.dim() > 2:
+            raise RuntimeError(
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {t.dim()} dimensions"
+            )
+    if not blocks:
+        return op.zeros((1, 0))
+    dtype = of_values(blocks)
+    matrices = [t.to(dtype).reshape([1] * (2 - t.dim()) + list(t.shape)) for t in blocks]
+    width = sum(m.shape[1] for m in matrices)
+    rows, done = [], 0
+    for m in matrices:
+        before, after = m.new_zeros(m.shape[0], done), m.new_zeros(m.shape[0], width - done - m.shape[1])
+        rows.append(op.cat([before, m, after], 1))
+        done += m.shape[1]
+    return op.cat(rows, 0)
+
+
+@composite("sequences", method=None)
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
+    """Powers of a vector as columns, from N - 1 down to 0, or up when increasing. Shape: (M) -> (M, N).
+
+    >>> import tenfold
+    >>> tenfold.vander(tenfold.tensor([1, 2]), 3, increasing=True)
+    tensor([[1, 1, 1],
+            [1, 2, 4]])
+    """
+    if x.dim() != 1:
+        raise RuntimeError(f"vander: x must be a one-dimensional tensor, got {x.dim()} dimensions")
+    count = x.shape[0] if N is None else N
+    if count < 0:
+        raise RuntimeError(f"vander: N must be non-negative, got {count}")
+    first = op.ones_like(x).unsqueeze(-1).to(dtypes.int64 if x.dtype.category < 1 else x.dtype)
+    powers = op.cat([first, x.unsqueeze(-1).expand(x.shape[0], max(count - 1, 0)).to(first.dtype)], -1).cumprod(-1)
+    powers = powers.narrow(-1, 0, count)
+    return powers if increasing else powers.flip(-1)
+
+
+@composite("sequences")
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """All choices of r elements of a vector, in the order of their positions. Shape: (N) -> (count, r).
+
+    >>> import tenfold
+    >>> tenfold.combinations(tenfold.tensor([1, 2, 3]))
+    tensor([[1, 2],
+            [1, 3],
+            [2, 3]])
+    """
+    if input.dim() != 1:
+        raise RuntimeError(f"combinations: Expect a 1D vector, but got shape {list(input.shape)}")
+    if r < 0:
+        raise RuntimeError(f"combinations: Expect a non-negative number, but got {r}")
+    if r == 0:
+        return input.new_empty(0)
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    chosen = np.array(list(choose(range(input.size(0)), r)), np.int64).reshape(-1, r)
+    return op.index(input, [place(chosen, input.device)])
