@@ -119,3 +119,60 @@ def test_make_tensor_has_pytorchs_range(name: str) -> None:
 
 def bounds(array: Any) -> Any:
     return np.array([array.real.min(), array.real.max(), array.imag.min(), array.imag.max()])
+
+
+LIMITS = [(1, 1), (2, 1), (math.nan, 1), (1, math.nan), (None, math.nan), (-math.inf, math.inf), (math.inf, math.inf)]
+LIMITS += [(-1e60, -1e50), (1e50, 1e60), (-300, 300)]
+
+
+@pytest.mark.filterwarnings("ignore:Passing `low==high`")
+@pytest.mark.parametrize("name", ["float32", "float16", "int64", "uint8", "complex64", "bool"])
+@pytest.mark.parametrize(("low", "high"), LIMITS)
+def test_make_tensor_has_pytorchs_limits(name: str, low: float | None, high: float | None) -> None:
+    def made(library: Any, make: Any) -> str:
+        try:
+            return str(tuple(make((3,), dtype=getattr(library, name), device="cpu", low=low, high=high).shape))
+        except ValueError as error:
+            return str(error)
+
+    wanted = made(torch, torch.testing.make_tensor).replace("torch.", "tenfold.")
+    told = made(tenfold, make_tensor).removeprefix("make_tensor: ")
+    assert re.sub(r"low=-?\d+", "low=", told) == re.sub(r"low=-?\d+", "low=", wanted)  # a default that is no limit
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+def test_numbers_rounded_up_stay_below_the_limit(dtype: str) -> None:
+    made = make_tensor((4000,), dtype=getattr(tenfold, dtype), device="cpu", low=0.0, high=1.0)
+    assert float(made.max()) < 1
+
+
+def test_one_value_between_equal_limits_warns() -> None:
+    with pytest.warns(FutureWarning, match="low==high"):
+        assert make_tensor((2,), dtype=tenfold.float32, device="cpu", low=1, high=1).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(("actual", "expected"), [(True, None), (None, 1.0), (None, None)])
+def test_none_is_equal_to_itself_alone(actual: Any, expected: Any) -> None:
+    assert outcome(assert_close, actual, expected) == outcome(torch.testing.assert_close, actual, expected)
+
+
+def sparse(library: Any, places: list[int], values: list[float], layout: str) -> Any:
+    made = library.sparse_coo_tensor(library.tensor([[0] * len(places), places]), library.tensor(values), (2, 3))
+    return made if layout == "coo" else made.to_sparse(layout=getattr(library, f"sparse_{layout}"))
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize("layout", ["coo", "csr", "csc"])
+@pytest.mark.parametrize("other", [([0, 1], [1.0, 2.0]), ([0, 1], [1.0, 3.0]), ([0, 2], [1.0, 2.0]), ([0], [1.0])])
+def test_sparse_tensors_by_what_they_store(layout: str, other: tuple[list[int], list[float]]) -> None:
+    pytest.importorskip("tenfold.sparse")
+
+    def told(library: Any, compare: Any) -> str:
+        return outcome(compare, sparse(library, [0, 1], [1.0, 2.0], layout), sparse(library, *other, layout))
+
+    assert floats(told(tenfold, assert_close)) == floats(told(torch, torch.testing.assert_close))
+
+
+def floats(text: str) -> str:
+    """As `rounded`, and differences of indices as numbers: they are floats here."""
+    return rounded(re.sub(r"difference: (\d+)\b(?!\.)", r"difference: \1.0", text))
