@@ -93,6 +93,19 @@ def convolutions(lib: Any, functional: Any) -> Iterator[Case]:
         yield f"{name} backward", lambda y=recorded, g=given: y.backward(g, retain_graph=True)
 
 
+def attentions(lib: Any, functional: Any) -> Iterator[Case]:
+    """Causal attention of 8 heads at once, forward and backward."""
+    rng = np.random.default_rng(0)
+    for queries, width in ((128, 32), (512, 64), (2048, 64)):
+        q, k, v = (lib.from_numpy(rng.standard_normal((1, 8, queries, width), dtype=np.float32)) for _ in range(3))
+        leaves = [x.clone().requires_grad_() for x in (q, k, v)]
+        recorded = functional.scaled_dot_product_attention(*leaves, is_causal=True)
+        given = lib.ones_like(recorded)
+        name = f"{queries}x{width}"
+        yield name, lambda x=(q, k, v): functional.scaled_dot_product_attention(*x, is_causal=True)
+        yield f"{name} backward", lambda y=recorded, g=given: y.backward(g, retain_graph=True)
+
+
 def cases(lib: Any, functional: Any) -> dict[str, Callable[[], Any]]:
     found: dict[str, Callable[[], Any]] = {}
     for size in (1 << 16, 1 << 20):
@@ -101,6 +114,7 @@ def cases(lib: Any, functional: Any) -> dict[str, Callable[[], Any]]:
         found.update({f"{name} {shape[0]}x{shape[1]}": call for name, call in rows(lib, functional, *shape)})
     found.update({f"{name} {1 << 20}": call for name, call in steps(lib, 1 << 20)})
     found.update({f"conv {name}": call for name, call in convolutions(lib, functional)})
+    found.update({f"attention {name}": call for name, call in attentions(lib, functional)})
     return found
 
 

@@ -53,6 +53,6 @@ def test_made_tensors() -> None:
 
 def test_make_tensor_refuses() -> None:
     with pytest.raises(ValueError, match="`low` must be less than `high`"):
-        make_tensor(2, dtype=tenfold.float32, device="cpu", low=2, high=1)
+        make_tensor(2, dtype=tenfold.float32, device="cpu", low=1, high=1)
     with pytest.raises(ValueError, match="mutually exclusive"):
         make_tensor(2, dtype=tenfold.float32, device="cpu", noncontiguous=True, memory_format=tenfold.contiguous_format)

@@ -11,6 +11,7 @@ MODULES = {
     "units": ("pointwise", "activation", "units", "composites"),
     "reduction": ("reduction",),
     "norm": ("norm",),
+    "attention": ("attention",),
     "conv": ("conv",),
     "pool": ("pool",),
     "loss": ("loss",),

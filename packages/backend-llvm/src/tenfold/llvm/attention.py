@@ -1,0 +1,339 @@
+"""Attention in blocks of queries and keys and its gradient, as LLVM IR; no block of scores leaves the processor's caches.
+
+Both go over the keys with a running maximum and sum of each query's exponentials (Milakov and Gimelshein, "Online normalizer
+calculation for softmax", 2018), and the gradient computes the probabilities again from the saved log-sum-exp (Dao et al.,
+"FlashAttention", 2022). Every array is read where it lies, its heads and rows any distance apart; a row is in one piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+
+from tenfold.llvm import maths
+from tenfold.llvm.blocks import PRODUCT, product
+from tenfold.llvm.expressions import Expr, parameter
+from tenfold.llvm.loops import ATTRIBUTES, METADATA, TAGS
+from tenfold.llvm.lowering import Lowering, declarations, indented, literal
+from tenfold.llvm.products import HEAD, Tile
+from tenfold.llvm.storage import Stored
+from tenfold.llvm.writer import Function, Vectors, registers
+
+QUERIES, KEYS = 48, 96  # of a block: multiples of all tiles' rows and widths
+MASKS = ("", "keep", "add")
+
+
+def side_tile(stored: Stored, width: int) -> Tile:
+    """The tile whose columns divide this width, itself a multiple of a register's lanes."""
+    here = registers()
+    rows = {4: 6, 3: 8, 2: 8, 1: 8} if here.count == 32 else {2: 6, 1: 6}
+    count = width // here.lanes(stored)
+    vectors = max(v for v in rows if count % v == 0)
+    return Tile(stored, rows[vectors], vectors)
+
+
+@dataclass(frozen=True)
+class Attention:
+    """Sizes that are constants of the code: a dtype, elements of a query and of a value, and what kind of mask there is."""
+
+    stored: Stored
+    query: int
+    value: int
+    mask: str
+    causal: bool
+
+
+def _exponential(stored: Stored) -> Expr:
+    """exp(score - shift)."""
+    return maths.exp_of_negative(parameter(0, stored.computed) - parameter(1, stored.computed))
+
+
+def _lines(expr: Expr, names: tuple[str, ...]) -> tuple[list[str], str]:
+    """The lines that compute an expression of some numbers, and the name of its value."""
+    lowering = Lowering(lambda e: names[e.value] if e.op == "parameter" else None, "x")
+    value = lowering.name(expr)
+    return lowering.lines, value
+
+
+def _simple_loop(head: str, before: list[str], inside: list[str]) -> str:
+    """A function that does the lines inside for %j from 0 below %n, in any order."""
+    return f"""
+define internal {head} {ATTRIBUTES} {{
+entry:
+{indented(before)}
+  %some = icmp sgt i64 %n, 0
+  br i1 %some, label %loop, label %done
+loop:
+  %j = phi i64 [0, %entry], [%next, %loop]
+{indented(inside)}
+  %next = add nuw nsw i64 %j, 1
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %loop, label %done, !llvm.loop !1
+done:
+  ret void
+}}
+"""
+
+
+def exponentials(stored: Stored) -> str:
+    """row[j] = exp(row[j] - shift)."""
+    t = stored.memory
+    lines, value = _lines(_exponential(stored), ("%s", "%shift"))
+    inside = [
+        f"%p = getelementptr {t}, ptr %row, i64 %j",
+        f"%s = load {t}, ptr %p, align {stored.size}{TAGS}",
+        *lines,
+        f"store {t} {value}, ptr %p, align {stored.size}{TAGS}",
+    ]
+    return _simple_loop(f"void @exponentials(ptr %row, i64 %n, {t} %shift)", [], inside)
+
+
+def _masking(stored: Stored, mask: str) -> str:
+    """row[j] + mask[j], or minus infinity where the mask does not keep."""
+    t = stored.memory
+    inside = [f"%p = getelementptr {t}, ptr %row, i64 %j", f"%s = load {t}, ptr %p, align {stored.size}{TAGS}"]
+    if mask == "keep":
+        inside += [
+            "%q = getelementptr i8, ptr %mask, i64 %j",
+            f"%b = load i8, ptr %q, align 1{TAGS}",
+            "%c = icmp ne i8 %b, 0",
+            f"%v = select i1 %c, {t} %s, {t} {literal(-inf, t)}",
+        ]
+    else:
+        inside += [
+            f"%q = getelementptr {t}, ptr %mask, i64 %j",
+            f"%b = load {t}, ptr %q, align {stored.size}{TAGS}",
+            f"%v = fadd {t} %s, %b",
+        ]
+    inside.append(f"store {t} %v, ptr %p, align {stored.size}{TAGS}")
+    return _simple_loop("void @masking(ptr %row, ptr %mask, i64 %n)", [], inside)
+
+
+def changes(stored: Stored) -> str:
+    """row[j] = p[j] (row[j] - delta): the gradient of the scores."""
+    t = stored.memory
+    inside = [
+        f"%a = getelementptr {t}, ptr %row, i64 %j",
+        f"%x = load {t}, ptr %a, align {stored.size}{TAGS}",
+        f"%b = getelementptr {t}, ptr %p, i64 %j",
+        f"%y = load {t}, ptr %b, align {stored.size}{TAGS}",
+        f"%d = fsub {t} %x, %delta",
+        f"%v = fmul {t} %d, %y",
+        f"store {t} %v, ptr %a, align {stored.size}{TAGS}",
+    ]
+    return _simple_loop(f"void @changes(ptr %row, ptr %p, i64 %n, {t} %delta)", [], inside)
+
+
+class Blocks:
+    """What the forward function and the gradient share: the sizes, the arrays' distances, and blocks of scores."""
+
+    def __init__(self, a: Attention, arrays: list[str]) -> None:
+        self.a, self.f = a, Function(HEAD)
+        self.tiles = [side_tile(a.stored, KEYS), side_tile(a.stored, a.query), side_tile(a.stored, a.value)]
+        self.v = Vectors(self.f, a.stored, self.tiles[0].lanes)
+        self.t, self.size = a.stored.memory, a.stored.size
+        strided = ["q", "k", "v", *(["g"] if "g" in arrays else []), *(["mask"] if a.mask else [])]
+        f = self.f
+        words = f.words([f"*{name}" for name in arrays])
+        self.base = dict(zip(arrays, words, strict=True))
+        at = len(arrays)
+
+        def word(type: str = "i64") -> str:
+            nonlocal at
+            place = f.let(f"getelementptr i64, ptr %ctx, i64 {at}")
+            at += 1
+            return f.let(f"load {type}, ptr {place}")
+
+        self.steps = {name: [word() for _ in range(3)] for name in strided}  # outer heads, inner heads, rows
+        self.inner, self.queries, self.keys = word(), word(), word()
+        factor = word("double")
+        self.factor = factor if self.t == "double" else f.let(f"fptrunc double {factor} to float")
+
+    def head(self, name: str, outer: str, inner: str) -> str:
+        """Where a head of an array begins."""
+        f, steps = self.f, self.steps[name]
+        return f.at(self.base[name], f.add(f.mul(outer, steps[0]), f.mul(inner, steps[1])))
+
+    def row(self, name: str, start: str, i: str) -> str:
+        return self.f.at(start, self.f.mul(i, self.steps[name][2]))
+
+    def copied(self, name: str, start: str, first: str, count: str, to: str, width: int, factor: str = "") -> None:
+        """`count` rows into a block, times a factor; zeros in the block's other rows."""
+        f, v = self.f, self.v
+        many = v.splat(factor) if factor else ""
+        with f.loop(0, QUERIES) as i:
+            goal = v.place(to, f.mul(i, width))
+            with f.either(f.let(f"icmp slt i64 {i}, {count}")) as otherwise:
+                line = self.row(name, start, f.add(first, i))
+                for d in range(0, width, v.lanes):
+                    value = v.load(v.place(line, d))
+                    v.store(f.let(f"fmul {v.type} {value}, {many}") if many else value, v.place(goal, d))
+                otherwise()
+                for d in range(0, width, v.lanes):
+                    v.store("zeroinitializer", v.place(goal, d))
+
+    def turned(self, name: str, start: str, first: str, count: str, to: str, width: int) -> None:
+        """`count` rows of keys or values as columns of a block; the last one stands in those that are none."""
+        f, v = self.f, self.v
+        last = f.sub(count, 1)
+        with f.loop(0, count, v.lanes) as j:
+            lines = [self.row(name, start, f.add(first, f.least(f.add(j, k), last))) for k in range(v.lanes)]
+            with f.loop(0, width, v.lanes) as d:
+                for k, column in enumerate(v.transposed([v.load(v.place(line, d)) for line in lines])):
+                    v.store(column, v.place(to, f.add(f.mul(f.add(d, k), KEYS), j)))
+
+    def product(self, side: int, out: str, a: str, a_row: str | int, a_step: str | int, b: str, b_row: str | int,
+                m: str | int, n: str | int, k: str | int, *, fresh: bool = False) -> None:  # fmt: skip
+        """out (+)= a b: `a` any bytes apart, rows of `b` in one piece, those of `out` one after another."""
+        name = PRODUCT.format(self.tiles[side].rows, self.tiles[side].vectors, "fresh" if fresh else "more")
+        row = KEYS if side == 0 else n
+        self.f.do(
+            f"call void @{name}(ptr {out}, i64 {row}, ptr {a}, i64 {a_row}, i64 {a_step}, ptr {b}, i64 {b_row}, "
+            f"i64 {m}, i64 {n}, i64 {k})"
+        )
+
+    def scores(self, to: str, rows: str, width: int, turned: str, count: str) -> None:
+        """The products of a block's rows with `count` turned ones, in whole tiles."""
+        f, tile = self.f, self.tiles[0]
+        wide = f.mul(f.let(f"udiv i64 {f.add(count, tile.width - 1)}, {tile.width}"), tile.width)
+        self.product(0, to, rows, width * self.size, self.size, turned, KEYS * self.size, QUERIES, wide, width, fresh=True)
+
+    def seen(self, first_query: str, count: str) -> str:
+        """How many keys a block of queries sees."""
+        return self.f.least(self.keys, self.f.add(first_query, count)) if self.a.causal else self.keys
+
+    def visible(self, query: str, first_key: str, count: str) -> str:
+        """How many keys of a block a query sees; none at the least."""
+        if not self.a.causal:
+            return count
+        few = self.f.least(count, self.f.sub(self.f.add(query, 1), first_key))
+        return self.f.let(f"call i64 @llvm.smax.i64(i64 {few}, i64 0)")
+
+    def masked(self, score: str, mask: str, query: str, first_key: str, count: str) -> None:
+        if self.a.mask:
+            size = 1 if self.a.mask == "keep" else self.size
+            place = self.f.at(self.row("mask", mask, query), self.f.mul(first_key, size))
+            self.f.do(f"call void @masking(ptr {score}, ptr {place}, i64 {count})")
+
+    def module(self, *functions: str) -> str:
+        """The function with those that it calls."""
+        kinds = dict.fromkeys((tile, fresh) for tile in self.tiles for fresh in (True, False))
+        tiles = "".join(product(tile, fresh) for tile, fresh in kinds)
+        mask = _masking(self.a.stored, self.a.mask) if self.a.mask else ""
+        body = "".join(functions) + mask + tiles + self.f.text()
+        known = self.v.declarations()
+        others = "".join(f"{line}\n" for line in declarations(body).splitlines() if line not in known)
+        return others + "declare i64 @llvm.smax.i64(i64, i64)\n" + known + body + METADATA
+
+
+def forward(a: Attention) -> str:
+    """softmax(q k^T factor + mask) v and the log-sum-exp of each query's scores; items are (head, block of queries).
+
+    Context: q, k, v, out, log-sum-exp, the mask if there is one; of q, k, v and the mask the bytes between outer heads, inner
+    heads and rows; inner heads, queries, keys, factor; blocks of queries.
+    """
+    w = Blocks(a, ["q", "k", "v", "out", "sums", *(["mask"] if a.mask else [])])
+    f, v, t = w.f, w.v, w.t
+    blocks = f.let(f"udiv i64 {f.add(w.queries, QUERIES - 1)}, {QUERIES}")
+    q, turned, score, value = (f.variable(f"[{n} x {t}]") for n in
+                               (QUERIES * a.query, KEYS * a.query, QUERIES * KEYS, QUERIES * a.value))  # fmt: skip
+    top, total = f.variable(f"[{QUERIES} x {t}]"), f.variable(f"[{QUERIES} x {t}]")
+    with f.loop("%lo", "%hi") as item:
+        head, block = f.split(item, blocks)
+        outer, inner = f.split(head, w.inner)
+        first = f.mul(block, QUERIES)
+        count = f.least(QUERIES, f.sub(w.queries, first))
+        keys, values = w.head("k", outer, inner), w.head("v", outer, inner)
+        mask = w.head("mask", outer, inner) if a.mask else ""
+        w.copied("q", w.head("q", outer, inner), first, count, q, a.query, w.factor)
+        with f.loop(0, QUERIES) as i:
+            f.do(f"store {t} {literal(-inf, t)}, ptr {v.place(top, i)}")
+            f.do(f"store {t} 0.0, ptr {v.place(total, i)}")
+        with f.loop(0, QUERIES * a.value, v.lanes) as i:
+            v.store("zeroinitializer", v.place(value, i))
+        with f.loop(0, w.seen(first, count), KEYS) as start:
+            n = f.least(KEYS, f.sub(w.seen(first, count), start))
+            w.turned("k", keys, start, n, turned, a.query)
+            w.scores(score, q, a.query, turned, n)
+            with f.loop(0, count) as i:
+                query, line = f.add(first, i), v.place(score, f.mul(i, KEYS))
+                w.masked(line, mask, query, start, n)
+                few = w.visible(query, start, n)
+                args = f"ptr {line}, i64 {few}, i64 {n}, ptr {v.place(top, i)}, ptr {v.place(total, i)}"
+                f.do(f"call void @normalized({args}, ptr {v.place(value, f.mul(i, a.value))})")
+            w.product(2, value, score, KEYS * w.size, w.size, w.row("v", values, start), w.steps["v"][2], count, a.value, n)
+        place = f.add(f.mul(head, w.queries), first)
+        with f.loop(0, count) as i:
+            number, large = (f.let(f"load {t}, ptr {v.place(p, i)}") for p in (total, top))
+            sum_ = f.let(f"call {t} @logarithm({t} {number}, {t} {large})")
+            f.do(f"store {t} {sum_}, ptr {v.place(w.base['sums'], f.add(place, i))}")
+            none = f.let(f"fcmp oeq {t} {number}, 0.0")
+            many = v.splat(f.let(f"select i1 {none}, {t} 1.0, {t} {number}"))
+            line = v.place(value, f.mul(i, a.value))
+            goal = v.place(w.base["out"], f.mul(f.add(place, i), a.value))
+            for d in range(0, a.value, v.lanes):
+                v.store(f.let(f"fdiv {v.type} {v.load(v.place(line, d))}, {many}"), v.place(goal, d))
+    return w.module(exponentials(a.stored), _normalized(w), _logarithm(a.stored))
+
+
+def _normalized(w: Blocks) -> str:
+    """A row of scores to exponentials below the largest so far; what was summed before is scaled down to it.
+
+    Scores that the query does not see, from `few` to `n`, become zeros.
+    """
+    t = w.t
+    f = Function("internal void @normalized(ptr %row, i64 %few, i64 %n, ptr %top, ptr %total, ptr %value)")
+    v = Vectors(f, w.a.stored, w.v.lanes)
+    before = f.let(f"load {t}, ptr %top")
+    # Whole steps of the loops below lie within the block; behind the last score is minus infinity, whose exponential is 0.
+    step = 2 * v.lanes
+    whole = f.mul(f.let(f"udiv i64 {f.add('%few', step - 1)}, {step}"), step)
+    with f.loop("%few", whole) as j:
+        f.do(f"store {t} {literal(-inf, t)}, ptr {v.place('%row', j)}")
+
+    def larger(a: str, b: str) -> str:
+        return f.let(f"select <{v.lanes} x i1> {f.let(f'fcmp ugt {v.type} {a}, {b}')}, {v.type} {a}, {v.type} {b}")
+
+    best = _folded(f, v, whole, v.splat(literal(-inf, t)), larger)
+    here = f.let(f"call {t} @llvm.vector.reduce.fmax.{v.suffix}({v.type} {best})")
+    more = f.let(f"fcmp ogt {t} {here}, {before}")
+    new = f.let(f"select i1 {more}, {t} {here}, {t} {before}")
+    f.do(f"store {t} {new}, ptr %top")
+    none = f.let(f"fcmp oeq {t} {new}, {literal(-inf, t)}")
+    shift = f.let(f"select i1 {none}, {t} 0.0, {t} {new}")
+    f.do(f"call void @exponentials(ptr %row, i64 {whole}, {t} {shift})")
+    with f.loop(whole, "%n") as j:
+        f.do(f"store {t} 0.0, ptr {v.place('%row', j)}")
+    added = v.total(_folded(f, v, whole, "zeroinitializer", lambda a, b: f.let(f"fadd {v.type} {a}, {b}")))
+    scaled = f.variable(t, "1.0")
+    with f.when(f.let(f"fcmp une {t} {new}, {before}")):
+        f.do(f"store {t} {before}, ptr {scaled}")
+        f.do(f"call void @exponentials(ptr {scaled}, i64 1, {t} {shift})")
+        part = f.let(f"load {t}, ptr {scaled}")
+        many = v.splat(part)
+        for d in range(0, w.a.value, v.lanes):
+            place = v.place("%value", d)
+            v.store(f.let(f"fmul {v.type} {v.load(place)}, {many}"), place)
+    total = f.let(f"fmul {t} {f.let(f'load {t}, ptr %total')}, {f.let(f'load {t}, ptr {scaled}')}")
+    f.do(f"store {t} {f.let(f'fadd {t} {total}, {added}')}, ptr %total")
+    return f"declare {t} @llvm.vector.reduce.fmax.{v.suffix}({v.type})\n" + f.text()
+
+
+def _folded(f: Function, v: Vectors, count: str, first: str, fold: Callable[[str, str], str]) -> str:
+    """A row's vectors, two and two, folded into one."""
+    places = [f.variable(v.type) for _ in range(2)]
+    for place in places:
+        f.do(f"store {v.type} {first}, ptr {place}")
+    with f.loop(0, count, 2 * v.lanes) as j:
+        for k, place in enumerate(places):
+            x = v.load(v.place("%row", f.add(j, k * v.lanes)))
+            f.do(f"store {v.type} {fold(x, f.let(f'load {v.type}, ptr {place}'))}, ptr {place}")
+    return fold(*(f.let(f"load {v.type}, ptr {place}") for place in places))
+
+
+def _logarithm(stored: Stored) -> str:
+    """log(total) + the largest score."""
+    t = stored.memory
+    lines, value = _lines(maths.log(parameter(0, t)) + parameter(1, t), ("%total", "%top"))
+    return f"define internal {t} @logarithm({t} %total, {t} %top) {ATTRIBUTES} {{\n{indented(lines)}\n  ret {t} {value}\n}}\n"
