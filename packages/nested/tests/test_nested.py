@@ -178,3 +178,10 @@ def test_masks_that_are_not_aligned_are_refused():
     with pytest.raises(RuntimeError, match="left-aligned"):
         tenfold._nested_tensor_from_mask(tenfold.ones(2, 3, 4), mask)
     assert not tenfold._nested_tensor_from_mask_left_aligned(tenfold.ones(2, 3, 4), mask)
+
+
+@pytest.mark.parametrize("name", ["gelu", "silu", "relu", "softplus", "hardtanh", "logsigmoid"])
+def test_activations_work_row_by_row(layout, name):
+    x = nested.nested_tensor(rows(), layout=layout)
+    for got, row in zip(getattr(F, name)(x).unbind(), rows()):
+        assert got.tolist() == getattr(F, name)(row).tolist()

@@ -392,7 +392,8 @@ def primitive(family: str, **options: Any) -> Callable[[Callable[..., Result]], 
 
     Options: `method` (also a Tensor method; a string names it), `aliases` (further names), `inplace` (also `name_`;
     "method": as a method though `name` is none), `out` (accepts `out=`;
-    "same": of the result's dtype alone, "bool": of bool alone),
+    "same": of the result's dtype alone, "bool": of bool alone, "converted": of any that the result converts to,
+    "filled": of any shape with as many elements),
     `promote` ("common": PyTorch's promotion among the tensor and number parameters; "float": also integers to the
     default float type; None: the kernel gets the dtypes as they come), `promoted` (only these parameters), `exact_numbers`
     (parameters whose number half precision need not hold: then it is computed in float32), `accepts` (the

@@ -40,7 +40,7 @@ def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     if operator.pointwise or operator.family == "indexing" or operator.name in ("cumsum", "cumprod"):
         for target in outs:
             refuse_overlap(operator.name, target, values.values())
-    if operator.family in ("creation", "random"):
+    if "requires_grad" in values:  # a factory
         _follow(operator, values, outs[0])
     if operator.out == "bool or uint8":  # asked before whether there is such a dimension
         _check_out_dtype(operator, values, outs[0].dtype, dtypes.bool_, "result")
@@ -49,11 +49,11 @@ def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     if operator.out == "computed":
         _compute_in(operator, values, outs[0].dtype)
     result = _in_kind(operator, operator.fn(**values), outs)
-    if operator.family == "creation" and result.dim() == 1 and result.numel() == outs[0].numel():
-        result = result.view(outs[0].shape)  # ranges fill an output of any shape
+    if operator.out == "filled" and result.numel() == outs[0].numel():
+        result = result.view(outs[0].shape)
     names = getattr(result, "_fields", ("result",))
     for name, given, made in zip(names, outs, result if isinstance(result, tuple) else (result,)):
-        if made.dtype is not given.dtype:
+        if made.dtype is not given.dtype and not _converts(operator, given.dtype, made.dtype):
             _check_out_dtype(operator, values, given.dtype, made.dtype, name)
     if isinstance(result, tuple):
         return type(result)(*map(write_out, outs, result)) if hasattr(result, "_fields") else tuple(map(write_out, outs, result))
@@ -101,6 +101,13 @@ def _follow(operator: Operator, values: dict[str, Any], out: Any) -> None:
         raise RuntimeError(f"{operator.name}: layout {values['layout']} does not match layout of out parameter ({out.layout})")
 
 
+def _converts(operator: Operator, given: dtypes.dtype, made: dtypes.dtype) -> bool:
+    """Whether an operator converts its result into an output of any dtype that has room for it."""
+    if operator.out == "joined" and not promotion.can_cast(made, given):
+        raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {dtypes.type_name(given)}")
+    return operator.out in ("converted", "joined")
+
+
 def _check_out_dtype(operator: Operator, values: dict[str, Any], given: dtypes.dtype, made: dtypes.dtype, name: str) -> None:
     """Refuse another dtype for the results of operators that convert none, in PyTorch's words."""
     if operator.out == "same":
@@ -113,10 +120,10 @@ def _check_out_dtype(operator: Operator, values: dict[str, Any], given: dtypes.d
             f"torch.{operator.name.replace('linalg_', 'linalg.')}: Expected {what} to be safely castable from {type_name(made)} "
             f"dtype, but got {what} with dtype {type_name(given)}"
         )
+    if operator.family == "fft" and given.is_complex:
+        raise RuntimeError(f"{operator.name[4:]} expects a floating point output tensor, but got {type_name(given)}")
     if operator.out == "scalar type":
         raise RuntimeError(f"{operator.name}: expected scalar_type {type_name(made)} but found {type_name(given)}")
-    if operator.out == "joined" and not promotion.can_cast(made, given):
-        raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {dtypes.type_name(given)}")
     if operator.out == "bool or uint8" and given.name not in ("bool", "uint8"):
         raise RuntimeError(f"{operator.name} only supports bool tensor for result, got: {dtypes.type_name(given)}")
     if operator.out == "named":

@@ -148,7 +148,7 @@ def vdot(input: Tensor, other: Tensor) -> Tensor:
     return dot(input.conj() if input.dtype.is_complex else input, other)
 
 
-@composite("matmul", promote="same", out=True)
+@composite("matmul", promote="same", out="same")
 def mv(input: Tensor, vec: Tensor) -> Tensor:
     """Product of a matrix and a vector. Shape: (M, K), (K) -> (M).
 
@@ -237,7 +237,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: An
     return blend("addmm", input, mm(mat1, mat2), beta, alpha)
 
 
-@composite("matmul", promote="same", out=True, inplace=True, rounded_once=True, old=blended("mat vec"))
+@composite("matmul", promote="same", out="same", inplace=True, rounded_once=True, old=blended("mat vec"))
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """Matrix-vector product added to a tensor: beta * input + alpha * mat @ vec.
 
@@ -285,7 +285,7 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alp
     return blend("baddbmm", input, bmm(batch1, batch2), beta, alpha)
 
 
-@composite("matmul", promote="same", out=True, inplace=True, rounded_once=True, old=blended("batch1 batch2"))
+@composite("matmul", promote="same", out="same", inplace=True, rounded_once=True, old=blended("batch1 batch2"))
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """Sum of a batch of matrix products added to a matrix: beta * input + alpha * sum(batch1 @ batch2).
 

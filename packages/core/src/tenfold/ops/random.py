@@ -24,7 +24,7 @@ from tenfold.ops.pointwise.complex_numbers import view_as_complex, view_as_real
 from tenfold.random.generator import Generator, default_generator
 from tenfold.tensor.tensor import Tensor, host, wrap
 from tenfold.types import dtypes
-from tenfold.types.dtypes import get_default_dtype
+from tenfold.types.dtypes import get_default_dtype, type_name
 
 Ints = Sequence[int]
 INDEPENDENT = "its result does not depend on its input's values"
@@ -189,6 +189,10 @@ def randperm(
     """
     if devices.located(device) is META:
         return empty_on((n,), dtype, device, requires_grad)
+    if dtype.category in (0, 3):
+        raise NotImplementedError(f"\"randperm\" not implemented for '{type_name(dtype)}'; make int64 and convert with .to()")
+    if not n:
+        return place(np.empty(0, dtype.numpy), device, requires_grad)
     return place(_sampling().randperm(source(generator), n, dtype.numpy), device, requires_grad)
 
 
@@ -315,7 +319,7 @@ def _(input: Any, p: Any, generator: Any, out: Any = None) -> Any:
     return bernoulli_(out, input, generator=generator)  # an output of any dtype takes zeros and ones
 
 
-@composite("random", out=True, random=True, nondifferentiable="its result is a position")
+@composite("random", out="long", random=True, nondifferentiable="its result is a position")
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
     """Positions drawn with probabilities in proportion to each row. Shape: (K) or (N, K) -> (..., num_samples).
 

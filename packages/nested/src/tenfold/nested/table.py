@@ -12,7 +12,7 @@ Table = dict[str, Callable[..., Any]]
 
 STRIDED: Table = {}
 JAGGED: Table = {}
-ELEMENTWISE = ("pointwise", "activation")  # families of operators that work element by element, but for those in a table
+ELEMENTWISE = ("pointwise", "activation", "units")  # families of operators that work element by element, but for those in a table
 
 
 def knows(table: Table, *names: str) -> Callable[[Function], Function]:

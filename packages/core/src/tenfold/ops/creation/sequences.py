@@ -14,7 +14,8 @@ from tenfold.ops.creation.factories import place
 from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
-from tenfold.types.dtypes import get_default_dtype
+from tenfold.types.dtypes import get_default_dtype, type_name
+from tenfold.types.numbers import require_fit
 
 Ints = Sequence[int]
 
@@ -34,7 +35,14 @@ def _require_numbers(name: str, dtype: Any) -> None:
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'ComplexHalf'; make complex64 and convert with .chalf()")
 
 
-@composite("creation", method=None, out=True)
+def _require_order(name: str, dtype: Any) -> None:
+    """NotImplementedError for truth values and complex numbers, of which none comes next."""
+    _require_numbers(name, dtype)
+    if dtype.category in (0, 3):
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{type_name(dtype)}'; make int64 and convert with .to()")
+
+
+@composite("creation", method=None, out="filled")
 def arange(
     start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
     layout: Any = None, pin_memory: bool = False,
@@ -60,7 +68,7 @@ def arange(
         start, end, step = int(start), int(end), int(step)
     whole = type(start) is int and type(end) is int and type(step) is int
     dtype = dtype or (dtypes.int64 if whole else get_default_dtype())
-    _require_numbers("arange", dtype)
+    _require_order("arange", dtype)
     array: Any
     if whole:
         array = np.arange(start, end, step)
@@ -72,7 +80,7 @@ def arange(
     return place(array.astype(dtype.numpy, copy=False), device, requires_grad)
 
 
-@composite("creation", method=None, out=True, name="range")
+@composite("creation", method=None, out="filled", name="range")
 def _range(
     start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
     layout: Any = None, pin_memory: bool = False,
@@ -93,7 +101,8 @@ def _range(
         raise RuntimeError(f"range: unsupported range: {start} -> {end}")
     if (end - start) * (1 if step > 0 else -1) < 0:
         raise RuntimeError(f"range: upper bound and lower bound inconsistent with step sign: {start}, {end}, {step}")
-    _require_numbers("range", dtype)
+    dtype = dtype or get_default_dtype()
+    _require_order("range", dtype)
     warnings.warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's "
         "range builtin. Instead, use torch.arange, which produces values in [start, end).",
@@ -101,10 +110,10 @@ def _range(
         stacklevel=2,
     )
     array = start + np.arange(math.floor((end - start) / step) + 1) * step
-    return place(array.astype((dtype or get_default_dtype()).numpy), device, requires_grad)
+    return place(array.astype(dtype.numpy), device, requires_grad)
 
 
-@composite("creation", method=None, out=True)
+@composite("creation", method=None, out="filled")
 def linspace(
     start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
     pin_memory: bool = False,
@@ -122,6 +131,8 @@ def linspace(
 
 def spaced_dtype(name: str, start: Any, end: Any, dtype: Any) -> Any:
     _require_numbers(name, dtype)
+    if dtype is dtypes.bool_:
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'; make int64 and convert with .bool()")
     if not isinstance(start, complex) and not isinstance(end, complex):
         return dtype or get_default_dtype()
     found = dtypes.default_complex()
@@ -136,7 +147,9 @@ def spaced(start: Any, end: Any, steps: int, dtype: Any) -> Any:
     if steps < 0:
         raise RuntimeError(f"number of steps must be non-negative, got {steps}")
     wide = np.complex128 if dtype.is_complex else np.float64
-    if dtype.category < 2:
+    if dtype.category < 2 and steps:
+        require_fit(start, dtype)
+        require_fit(end, dtype)
         start, end = int(start), int(end)
     if steps < 2:
         return np.asarray([start] * steps, wide)

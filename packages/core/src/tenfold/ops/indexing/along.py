@@ -84,7 +84,7 @@ def _(input: Any, dim: int, index: Any, src: Any) -> Meta:
     return Meta(input.shape, input.dtype)
 
 
-@primitive("indexing", inplace=True, out=True)
+@primitive("indexing", inplace=True, out="same")
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """A copy with src[i, j] added to out[index[i, j], j] (for dim 0).
 
@@ -103,7 +103,7 @@ def _(input: Any, dim: int, index: Any, src: Any) -> Meta:
 REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 
 
-@primitive("indexing", inplace=True, out=True)
+@primitive("indexing", inplace=True, out="same")
 def scatter_reduce(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:  # fmt: skip
@@ -126,7 +126,7 @@ def _(input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: boo
     return Meta(input.shape, input.dtype)
 
 
-@composite("indexing", inplace=True, out=True)
+@composite("indexing", inplace=True, out="same")
 def scatter(
     input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None
 ) -> Tensor:  # fmt: skip
@@ -279,7 +279,7 @@ def _put_slices(input: Tensor, dim: int, index: Tensor, source: Tensor, accumula
     return index_put(input, at_dim(input, dim, place, name), source, accumulate)
 
 
-@composite("indexing", inplace=True, out=True)
+@composite("indexing", inplace=True, out="same")
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """A copy with alpha times the slices of `source` added at given positions of a dimension.
 
@@ -298,7 +298,7 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     return _put_slices(input, dim, index, source, True, "index_add")
 
 
-@composite("indexing", inplace=True, out=True)
+@composite("indexing", inplace=True, out="same")
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """A copy with the slices of `source` at given positions of a dimension.
 
@@ -379,7 +379,7 @@ def take(input: Tensor, index: Tensor) -> Tensor:
     return indexed(reshape(input, (-1,)), [index])
 
 
-@composite("indexing", out=True)
+@composite("indexing", out="same")
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """Elements at given positions of one dimension, the other sizes broadcast; without dim of the flattened tensor.
 

@@ -55,7 +55,7 @@ def _(tensors: Any, dim: int) -> Meta:
     return Meta(shape, tensors[0].dtype)
 
 
-@composite("indexing", out=True, method=None)
+@composite("indexing", out="joined", method=None)
 def concat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """The tensors one after the other along a dimension: `cat` under another name.
 
@@ -66,7 +66,7 @@ def concat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     return cat(tensors, dim)
 
 
-@composite("indexing", out=True, method=None)
+@composite("indexing", out="joined", method=None)
 def concatenate(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """The tensors one after the other along a dimension: `cat` under NumPy's name.
 
@@ -131,7 +131,7 @@ def vstack(tensors: Sequence[Tensor]) -> Tensor:
     return cat(atleast_2d(tensors), 0)
 
 
-@composite("indexing", out=True, method=None)
+@composite("indexing", out="joined", method=None)
 def row_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Tensors below each other: `vstack` under another name.
 

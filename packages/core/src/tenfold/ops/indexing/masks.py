@@ -12,7 +12,7 @@ from tenfold.ops.view.shapes import expand, reshape
 from tenfold.tensor.tensor import Tensor
 
 
-@composite("indexing", out=True)
+@composite("indexing", out="same")
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements where the mask holds, in one dimension; input and mask are broadcast.
 

@@ -125,7 +125,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     return placed(input, shape, diagonal.op.shape_rule, offset, first, second)
 
 
-@composite("indexing", out=True)
+@composite("indexing", out="same")
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """The matrix with a vector on a diagonal, or a copy of a matrix's diagonal.
 

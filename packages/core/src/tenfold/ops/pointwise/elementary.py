@@ -81,7 +81,7 @@ def sgn(input: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", inplace=True, out=True, rule=_squared)
+@primitive("pointwise", inplace=True, out="converted", rule=_squared)
 def square(input: Tensor) -> Tensor:
     """Square: input ** 2.
 
@@ -404,7 +404,7 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
 _REAL = Only("bool integer floating", RuntimeError, "{name} is not supported for complex tensors")
 
 
-@composite("pointwise", accepts=_REAL, inplace=True, out=True)
+@composite("pointwise", accepts=_REAL, inplace=True, out="converted")
 def deg2rad(input: Tensor) -> Tensor:
     """Degrees to radians: input pi / 180.
 
@@ -415,7 +415,7 @@ def deg2rad(input: Tensor) -> Tensor:
     return input * (np.pi / 180)
 
 
-@composite("pointwise", accepts=_REAL, inplace=True, out=True)
+@composite("pointwise", accepts=_REAL, inplace=True, out="converted")
 def rad2deg(input: Tensor) -> Tensor:
     """Radians to degrees: input 180 / pi.
 

@@ -158,7 +158,7 @@ def bitwise_xor(input: Tensor, other: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", **_BITS)
+@primitive("pointwise", **{**_BITS, "out": "same"})
 def bitwise_not(input: Tensor) -> Tensor:
     """All bits inverted; of bool tensors the logical operator.
 

@@ -90,7 +90,7 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: b
     return _sort(input.detach(), dim, descending)[1]
 
 
-@composite("reduction", out=True)
+@composite("reduction", out="same")
 def msort(input: Tensor) -> Tensor:
     """Elements in order along the first dimension.
 
@@ -258,7 +258,7 @@ def _(sorted_sequence: Any, input: Any, right: bool, out_int32: bool) -> Meta:
     return Meta(input.shape, np.int32 if out_int32 else np.int64)
 
 
-@composite("reduction", method=None, out=True)
+@composite("reduction", method=None, out="same")
 def searchsorted(
     sorted_sequence: Tensor, input: Tensor | Number, *, out_int32: bool = False, right: bool = False, side: str | None = None,
     sorter: Tensor | None = None,
@@ -285,7 +285,7 @@ def searchsorted(
     return _search(sorted_sequence, x, right, out_int32)
 
 
-@composite("reduction", method=None, out=True)
+@composite("reduction", method=None, out="same")
 def bucketize(input: Tensor | Number, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
     """The index of the bucket between sorted boundaries that each value falls into.
 

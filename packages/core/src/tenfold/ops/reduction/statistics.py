@@ -132,7 +132,7 @@ _NORMED = Only(
 )
 
 
-@primitive("reduction", accepts=_NORMED, method=None, name="vector_norm", out=True)
+@primitive("reduction", accepts=_NORMED, method=None, name="vector_norm", out="same")
 def _vector_norm(input: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The p-norm over all elements or dimensions: sum(|x|^p)^(1/p); inf and -inf are extremes, 0 counts.
     What `norm` and `linalg.vector_norm` run.
@@ -166,7 +166,7 @@ def _(input: Any, ord: Any, dim: Any, keepdim: bool) -> Meta:
     return reduced(input, dim, keepdim, "norm", real)
 
 
-@composite("reduction", out=True)
+@composite("reduction", out="same")
 def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
     """Vector norm of all elements or over dimensions; p: a number, inf, -inf, "fro" (2) or "nuc" (of matrices).
 

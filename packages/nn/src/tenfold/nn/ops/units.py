@@ -234,7 +234,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     return input * softplus(input).tanh()
 
 
-@composite("units", accepts="floating", method=None, out=True)
+@composite("units", accepts="floating", method=None, out="same")
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """Smooth rectifier: log(1 + exp(beta * input)) / beta, and the input itself where beta * input > threshold.
 
@@ -292,7 +292,7 @@ def near_zero(x: Tensor, lambd: float) -> Tensor:
     return (x >= -lambd) & (x <= lambd)
 
 
-@composite("units", accepts="floating", method=None, out=True)
+@composite("units", accepts="floating", method=None, out="same")
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """0 from -lambd to lambd, outside moved towards 0 by lambd.
 
@@ -338,7 +338,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     return input * hardtanh(input + 3, 0, 6) / 6
 
 
-@composite("units", accepts="floating", method=None, out=True)
+@composite("units", accepts="floating", method=None, out="same")
 def logsigmoid(input: Tensor) -> Tensor:
     """Logarithm of the logistic function: min(input, 0) - log(1 + exp(-|input|)).
 

@@ -13,7 +13,7 @@ from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import type_name
 
 
-@primitive("histograms", accepts="floating", out=True, nondifferentiable="its result is a count")
+@primitive("histograms", accepts="floating", out="same", nondifferentiable="its result is a count")
 def histc(input: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
     """Counts in bins of equal width between min and max (those of the data when both are equal).
 

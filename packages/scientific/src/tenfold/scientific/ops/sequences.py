@@ -18,7 +18,7 @@ from tenfold.types.promotion import of_values
 Ints = Sequence[int]
 
 
-@composite("sequences", method=None, out=True)
+@composite("sequences", method=None, out="filled")
 def logspace(
     start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
     layout: Any = None, pin_memory: bool = False,

@@ -101,7 +101,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
 _QUANTILE = {"input": Only("floating", RuntimeError, "{name}() input tensor must be either float or double dtype")}
 
 
-@composite("statistics", accepts=_QUANTILE, out=True)
+@composite("statistics", accepts=_QUANTILE, out="same")
 def quantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear") -> Tensor:
     """The q-quantiles of all elements or over a dimension; a dimension for q comes first when q has one.
 
@@ -112,7 +112,7 @@ def quantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = Fals
     return _quantiles(input, q, dim, keepdim, interpolation, False)
 
 
-@composite("statistics", accepts=_QUANTILE, out=True)
+@composite("statistics", accepts=_QUANTILE, out="same")
 def nanquantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear") -> Tensor:
     """The q-quantiles of the elements that are not NaN, as `quantile`.
 

@@ -14,7 +14,7 @@ from tenfold.tensor.tensor import Tensor
 _NORMED = Only("floating complex", RuntimeError, "{name}: Expected a floating point or complex tensor as input. Got {dtype}")
 
 
-@composite("norm", accepts=_NORMED, inplace=True, out=True)
+@composite("norm", accepts=_NORMED, inplace=True, out="same")
 def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """Each slice along a dimension whose p-norm is above `maxnorm`, scaled down to it.
 

@@ -16,7 +16,7 @@ from tenfold.tensor.tensor import Tensor
 Ints = Sequence[int]
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     """Sum of products over pairs of dimensions: the last `dims` of a with the first of b, or two lists of them.
 
@@ -59,7 +59,7 @@ def _paired_dims(a: Tensor, b: Tensor, dims: Any) -> tuple[list[int], list[int]]
     return [wrap_dim(d, a.dim(), "tensordot") for d in first], [wrap_dim(d, b.dim(), "tensordot") for d in second]
 
 
-@composite("linalg", out=True)
+@composite("linalg", out="converted")
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """Kronecker product: every element of input times the whole of other, as blocks.
 
@@ -75,7 +75,7 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     return (a * b).reshape([l * r for l, r in zip(left, right)])
 
 
-@composite("linalg", method=None)
+@composite("linalg", method=None, out="same")
 def chain_matmul(matrices: Ints = ()) -> Tensor:
     """Product of several matrices, in the order that needs the fewest multiplications.
 

@@ -155,7 +155,7 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
     return solve(LU, half, upper=True)
 
 
-@composite("linalg", out=True)
+@composite("linalg", out="same")
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """`linalg.lu_solve` under its older name, the right-hand side first.
 
@@ -222,7 +222,7 @@ def _reflected(A: Any, tau: Any, C: Any, adjoint: bool = False) -> Any:
     return C
 
 
-@composite("linalg", out=True)
+@composite("linalg", out="same")
 def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
     """A matrix times the whole orthogonal matrix of `geqrf`'s reflections (its adjoint with `transpose`).
 

@@ -16,7 +16,7 @@ from tenfold.tensor.tensor import Tensor
 Ints = Sequence[int]
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_matrix_norm(A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Norm of matrices: "fro" the root of the sum of squares, "nuc" the sum of singular values, 2 and -2 their largest and
     smallest, 1, -1, inf, -inf the largest and smallest sums of absolute values of columns (1) or rows (inf).
@@ -73,7 +73,7 @@ def _sum_norm(A: Any, ord: float, rows: int, columns: int, keepdim: bool) -> Any
     return result if keepdim else result.squeeze((rows, columns))
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Norm of a vector (one dim, or `ord` given for a vector), of a matrix (two), or of all elements (ord None, dim None).
 

@@ -190,7 +190,7 @@ def _(A: Any, B: Any, upper: bool, unitriangular: bool) -> Meta:
     return Meta(B.shape, B.dtype)
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Tensor:
     """X with A X = B (or X A = B) for a triangular A, of which only the given triangle is read.
 

@@ -8,7 +8,7 @@ from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
 from tenfold.tensor.tensor import Tensor
 
 
-@composite("linalg", method=None, out=True)
+@composite("linalg", method=None, out="same")
 def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """Vector product in three dimensions along `dim`, batches broadcast.
 
@@ -28,7 +28,7 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     return op.stack([a[i] * b[j] - a[j] * b[i] for i, j in ((1, 2), (2, 0), (0, 1))], d)
 
 
-@composite("linalg", out=True)
+@composite("linalg", out="same")
 def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """Vector product along `dim`, by default the first dimension of size 3.
 
@@ -48,7 +48,7 @@ _FLOATING = Only(
 )
 
 
-@composite("linalg", accepts=_FLOATING, method=None, out=True)
+@composite("linalg", accepts=_FLOATING, method=None, out="same")
 def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """Inner products along `dim`, x conjugated, batches broadcast.
 

@@ -1,0 +1,97 @@
+"""Which outputs `out=` takes, and what is written there, compared with PyTorch's."""
+
+import warnings
+
+import pytest
+
+import tenfold
+
+torch = pytest.importorskip("torch")
+
+DTYPES = ["float32", "float64", "int64", "complex64"]
+
+
+def matrix(lib):
+    return lib.tensor([[4.0, 1.0, 9.0], [2.0, 0.5, 3.0]])
+
+
+CALLS = {
+    "addmv": lambda t, o: t.addmv(t.ones(2), matrix(t), t.ones(3), out=o((2,))),
+    "bitwise_not": lambda t, o: t.bitwise_not(t.tensor([1, 2]), out=o((2,))),
+    "bucketize": lambda t, o: t.bucketize(t.ones(2), t.ones(2), out=o((2,))),
+    "column_stack": lambda t, o: t.column_stack([t.ones(2), t.ones(2)], out=o((2, 2))),
+    "concat": lambda t, o: t.concat([t.ones(2), t.ones(1)], out=o((3,))),
+    "deg2rad": lambda t, o: t.deg2rad(t.ones(2), out=o((2,))),
+    "diag": lambda t, o: t.diag(matrix(t), out=o((2,))),
+    "dstack": lambda t, o: t.dstack([t.ones(2), t.ones(2)], out=o((1, 2, 2))),
+    "hstack": lambda t, o: t.hstack([t.ones(2), t.ones(2)], out=o((4,))),
+    "index_add": lambda t, o: t.index_add(t.ones(2), 0, t.tensor([0]), t.ones(1), out=o((2,))),
+    "index_copy": lambda t, o: t.index_copy(t.ones(2), 0, t.tensor([0]), t.ones(1), out=o((2,))),
+    "linspace": lambda t, o: t.linspace(0, 3, 4, out=o((4,))),
+    "masked_select": lambda t, o: t.masked_select(t.ones(2), t.tensor([True, False]), out=o((1,))),
+    "msort": lambda t, o: t.msort(matrix(t), out=o((2, 3))),
+    "multinomial": lambda t, o: t.multinomial(t.tensor([0.0, 1.0]), 1, out=o((1,))),
+    "norm": lambda t, o: t.norm(matrix(t), 2, 0, out=o((3,))),
+    "row_stack": lambda t, o: t.row_stack([t.ones(2), t.ones(2)], out=o((2, 2))),
+    "scatter": lambda t, o: t.scatter(t.ones(2), 0, t.tensor([0]), t.zeros(1), out=o((2,))),
+    "scatter_add": lambda t, o: t.scatter_add(t.ones(2), 0, t.tensor([0]), t.ones(1), out=o((2,))),
+    "square": lambda t, o: t.square(t.ones(2), out=o((2,))),
+    "take_along_dim": lambda t, o: t.take_along_dim(t.ones(2), t.tensor([0]), 0, out=o((1,))),
+    "vector_norm": lambda t, o: t.linalg.vector_norm(matrix(t), dim=0, out=o((3,))),
+    "vstack": lambda t, o: t.vstack([t.ones(2), t.ones(2)], out=o((2, 2))),
+}
+
+
+def outcome(call, lib, dtype):
+    try:
+        made = call(lib, lambda shape: lib.full(shape, 7, dtype=getattr(lib, dtype)))
+    except (RuntimeError, TypeError) as error:
+        return type(error).__name__
+    return made.flatten().tolist()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", CALLS)
+def test_outputs_of_other_dtypes(name, dtype):
+    wanted = outcome(CALLS[name], torch, dtype)
+    assert outcome(CALLS[name], tenfold, dtype) == (wanted if isinstance(wanted, str) else pytest.approx(wanted))
+
+
+@pytest.mark.parametrize("name", ["arange", "linspace", "range"])
+def test_ranges_fill_outputs_of_any_shape(name):
+    def made(lib):
+        x = lib.zeros(2, 3)
+        with warnings.catch_warnings(action="ignore"):
+            getattr(lib, name)(0, {"arange": 4, "linspace": 4, "range": 3}[name], *([4] if name == "linspace" else []),
+                               out=x.narrow(1, 1, 2))  # fmt: skip
+        return x.tolist()
+
+    assert made(tenfold) == made(torch)
+
+
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+@pytest.mark.parametrize(
+    "make", [lambda t, o: t.zeros(4, out=o), lambda t, o: t.full((4,), 1.0, out=o), lambda t, o: t.rand(4, out=o)]
+)
+def test_other_factories_resize_their_output(make):
+    assert tuple(make(tenfold, tenfold.ones(2, 2)).shape) == tuple(make(torch, torch.ones(2, 2)).shape)
+
+
+RANGES = [
+    lambda t, dtype: t.arange(3, dtype=dtype),
+    lambda t, dtype: t.linspace(0, 2, 3, dtype=dtype),
+    lambda t, dtype: t.linspace(0, 300, 3, dtype=dtype),
+    lambda t, dtype: t.randperm(0, dtype=dtype),
+]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "bool", "complex64", "float16"])
+@pytest.mark.parametrize("make", RANGES)
+def test_dtypes_of_ranges(make, dtype):
+    def made(lib):
+        try:
+            return make(lib, getattr(lib, dtype)).tolist()
+        except RuntimeError as error:
+            return type(error).__name__
+
+    assert made(tenfold) == made(torch)
