@@ -352,3 +352,15 @@ def test_pdist_of_near_equal_and_infinite_rows(rows, offset):
         x[4, 1], x[5, 2] = np.inf, np.nan
     ours, theirs = F.pdist(tf.from_numpy(x)), torch.nn.functional.pdist(torch.from_numpy(x))
     np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(5, 7), (2, 3, 64), (4, 1)])
+def test_cosine_similarity_of_huge_small_and_unknown_rows(shape):
+    data = np.random.default_rng(0).standard_normal((2, *shape)).astype(np.float32)
+    for row, value in zip(data[0].reshape(-1, shape[-1]), (1.0, 0.0, 1e-12, 1e30, np.nan, np.inf)):
+        row *= value
+    for dim in range(-1, len(shape)):
+        with np.errstate(invalid="ignore"):
+            ours = F.cosine_similarity(tf.from_numpy(data[0]), tf.from_numpy(data[1]), dim)
+            theirs = torch.nn.functional.cosine_similarity(torch.from_numpy(data[0]), torch.from_numpy(data[1]), dim)
+        np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=2e-6, atol=2e-7)

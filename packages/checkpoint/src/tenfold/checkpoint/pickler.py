@@ -31,6 +31,9 @@ _DEVICE, _SIZE = Global("torch", "device"), Global("torch", "Size")
 _LAYOUT = Global("torch.serialization", "_get_layout")
 
 
+_BUILT_IN = frozenset((type(None), bool, int, float, str, bytes, tuple, list, dict))
+
+
 class _Reference:
     """A storage in a pickle, with the dtype under which it is written."""
 
@@ -43,6 +46,8 @@ class _TensorPickler:
 
     Over a pickler in Python: the one in C insists on importing every name that it writes.
     """
+
+    built_in: frozenset[type] = frozenset()  # what needs no question
 
     def __init__(self, file: Any, protocol: int, legacy: bool = False) -> None:
         super().__init__(file, protocol)  # type: ignore[call-arg]
@@ -63,6 +68,10 @@ class _TensorPickler:
 
     def save(self, obj: Any, save_persistent_id: bool = True) -> None:
         """One object; names are written as they are."""
+        if type(obj) in self.built_in and id(obj) not in self.memo:  # type: ignore[attr-defined] # neither renamed nor reduced
+            self.framer.commit_frame()  # type: ignore[attr-defined]
+            self.dispatch[type(obj)](self, obj)  # type: ignore[attr-defined]
+            return
         obj = DTYPE_GLOBALS[obj] if isinstance(obj, dtypes.dtype) else obj  # a dtype is a name, not a call
         obj = self.renamed(obj) if self.torch_names and isinstance(obj, (type, FunctionType)) else obj
         if type(obj) is not Global:
@@ -123,7 +132,8 @@ def pickler_of(module: Any) -> Any:
     if not (isinstance(base, type) and issubclass(base, (pickle._Pickler, pickle.Pickler))):
         raise TypeError(f"save: pickle_module {module!r} has no class Pickler made of pickle's; pass pickle, dill or cloudpickle")
     if issubclass(base, pickle._Pickler):
-        return type("TensorPickler", (_TensorPickler, base), {})
+        known = _BUILT_IN if base is pickle._Pickler else frozenset()  # another pickler may have its own way with them
+        return type("TensorPickler", (_TensorPickler, base), {"built_in": known})
     return type("TensorPickler", (_Asking, pickle._Pickler), {"asked": base})
 
 

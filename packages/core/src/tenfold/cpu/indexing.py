@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cpu.places import along, checked, taken_along
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.ops.indexing.subscripts import check_values, indexed_shape
@@ -209,18 +210,6 @@ def nonzero(input: Any) -> Any:
 # Along one dimension
 
 
-def along(input: Any, dim: int, index: Any) -> tuple[Any, ...]:
-    """NumPy's index of the places (i, index[i, j], j) that gather and scatter mean."""
-    n = input.ndim
-    size = input.shape[dim]
-    if index.size and (int(index.min()) < 0 or int(index.max()) >= size):
-        bad = index[(index < 0) | (index >= size)].flat[0]
-        raise RuntimeError(f"index {bad} is out of bounds for dimension {dim % n} with size {size}")
-    places = [np.arange(m).reshape([-1 if d == i else 1 for d in range(n)]) for i, m in enumerate(index.shape)]
-    places[dim] = index
-    return tuple(places)
-
-
 def _ranked(*arrays: Any) -> list[Any]:
     return [np.atleast_1d(a) for a in arrays]
 
@@ -244,7 +233,8 @@ def gather(input: Any, dim: int, index: Any, sparse_grad: bool) -> Any:
         return np.empty(index.shape, input.dtype)
     if rows.ndim != places.ndim or any(m > n for d, (m, n) in enumerate(zip(places.shape, rows.shape)) if d != dim % rows.ndim):
         raise ValueError("gather: index larger than input")
-    return rows[along(rows, dim, places)].reshape(index.shape)
+    checked(rows.shape[dim], dim % rows.ndim, places)
+    return taken_along(rows, places, dim).reshape(index.shape)
 
 
 def _scatter(input: Any, dim: int, index: Any, src: Any, out: Any, write: Any) -> Any:
@@ -259,7 +249,12 @@ def _scatter(input: Any, dim: int, index: Any, src: Any, out: Any, write: Any) -
         part = _fitting(src, places)
         if hasattr(part, "shape") and part.shape and part.shape != places.shape:
             raise ValueError("scatter: index larger than src")
-        write(rows, along(rows, dim, places), part)
+        checked(rows.shape[dim], dim % rows.ndim, places)
+        row, where = along(rows, dim, places)
+        if row.ndim == 1:
+            write(row, (where,), part.reshape(-1) if hasattr(part, "shape") and part.ndim else part)
+        else:
+            write(row, where, part)
     return out
 
 
@@ -392,6 +387,10 @@ def roll(input: Any, shifts: Any, dims: Any) -> Any:
     op.roll.shape_rule(input, shifts, dims)
     if not input.ndim or not input.size:
         return input.copy()
+    if isinstance(shifts, (int, np.integer)) and isinstance(dims, (int, np.integer)):
+        cut = -shifts % input.shape[dims]
+        front = (slice(None),) * (dims % input.ndim)
+        return _by_format(np.concatenate((input[(*front, slice(cut, None))], input[(*front, slice(cut))]), dims), [input])
     along_dims = None if dims is None or (isinstance(dims, (tuple, list)) and not dims) else dims
     return np.roll(input, shifts[0] if along_dims is None and not isinstance(shifts, (int, np.integer)) else shifts, along_dims)
 

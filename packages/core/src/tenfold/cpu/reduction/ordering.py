@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tenfold.cpu.places import taken_along
 from tenfold.cpu.reduction.reductions import orderable, taken
 from tenfold.cpu.selection import refine, refine_leading
 from tenfold.dispatch.kernels import kernel
@@ -27,7 +28,7 @@ def sort(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
         op.sort_pair.shape_rule(input, dim, descending)
         return input.copy(), np.zeros((), np.int64)
     positions = order(orderable(input), dim, descending)
-    return np.take_along_axis(input, positions, dim), positions
+    return taken_along(input, positions, dim), positions
 
 
 @kernel(op.topk_pair, device="cpu")
@@ -38,8 +39,32 @@ def topk(input: Any, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Any
     x = orderable(input)
     if not 0 <= k <= x.shape[dim]:
         raise ValueError("k is out of range")
+    clear = _leading(x, k, dim % x.ndim, largest) if sorted and 0 < k < x.shape[dim] else None
+    if clear is not None:
+        return taken_along(input, clear, dim), clear
     positions = refine_leading(x, np.take(order(x, dim, largest), np.arange(k), dim), k, dim, largest, sorted)
-    return np.take_along_axis(input, positions, dim), positions
+    return taken_along(input, positions, dim), positions
+
+
+def _leading(x: Any, k: int, dim: int, largest: bool) -> Any:
+    """Positions of the k greatest or least in order, found by selection; None where equals or nan leave a choice."""
+    n = x.shape[dim]
+    rows = np.ascontiguousarray(np.moveaxis(x, dim, -1))
+    place = n - k if largest else k - 1
+    parted = np.partition(rows, place, -1)
+    if largest and (parted[..., place:] != parted[..., place:]).any():
+        return None  # nan, the greatest
+    last = parted[..., place : place + 1]
+    within = np.flatnonzero((rows >= last if largest else rows <= last).reshape(-1))
+    if within.size * n != rows.size * k:  # one that equals the last stands outside, or the last is nan, which equals nothing
+        return None
+    values = rows.reshape(-1).take(within, mode="wrap").reshape(-1, k)
+    ranks = values.argsort(-1)
+    ordered = taken_along(values, ranks, 1)
+    if (ordered[:, 1:] == ordered[:, :-1]).any():
+        return None
+    found = taken_along(within.reshape(-1, k) % n, ranks[:, ::-1] if largest else ranks, 1)
+    return np.ascontiguousarray(np.moveaxis(found.reshape(*rows.shape[:-1], k), -1, dim))
 
 
 @kernel(op.kthvalue_pair, device="cpu")
@@ -51,6 +76,10 @@ def kthvalue(input: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
     if not 1 <= k <= input.shape[dim]:
         raise ValueError("k is out of range")
     x = orderable(input)
+    chosen = np.argpartition(x, k - 1, dim)[(*(slice(None),) * (dim % x.ndim), slice(k - 1, k))]
+    values = taken_along(x, chosen, dim)
+    if (values == values).all() and np.count_nonzero(x == values) == chosen.size:  # neither nan nor one of several equals
+        return taken(input, chosen, dim, keepdim)
     positions = refine(x, np.take(np.argsort(x, dim, "stable"), [k - 1], dim), k - 1, dim)
     return taken(input, positions, dim, keepdim)
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.half import rounded, widened
+from tenfold.cpu.places import taken_along
 from tenfold.cpu.quiet import quiet
 from tenfold.cpu.reduction.sums import add_reduce, axes, total
 from tenfold.dispatch.kernels import kernel
@@ -64,7 +65,7 @@ kernel(op.amin, device="cpu")(_extreme(np.minimum.reduce))
 
 def taken(input: Any, positions: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """(values, positions) for positions along a dimension, which they keep with size 1."""
-    values = np.take_along_axis(input, positions, dim)
+    values = taken_along(input, positions, dim)
     return (values, positions) if keepdim else (values.squeeze(dim), positions.squeeze(dim))
 
 
