@@ -274,7 +274,7 @@ def chance(lib: Any) -> Iterator[Case]:
     yield "Normal.sample()", lambda: normal.sample()  # noqa: PLW0108
     yield "Gamma.sample(), 1000", lambda: gamma.sample()  # noqa: PLW0108
     yield "poisson, 1000", lambda: lib.poisson(rate)
-    yield "exponential_, 1000", lambda: row.exponential_()
+    yield "exponential_, 1000", lambda: row.exponential_()  # noqa: PLW0108
     yield "manual_seed", lambda: lib.manual_seed(0)
 
 
