@@ -170,3 +170,11 @@ def test_the_same_one_of_equal_elements_is_named() -> None:
                     == t.topk(k, largest=False, sorted=False).indices.tolist()
                 )
         assert x.mode().indices.item() == t.mode().indices.item()
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, -2, 0.5, float("inf"), 0])
+@pytest.mark.parametrize(("shape", "dim"), [((6, 1), 1), ((1, 6), 0), ((6, 1, 1), (1, 2)), ((6, 1), (0, 1)), ((1, 6), -1)])
+def test_a_norm_of_one_number_is_its_size_also_where_its_power_is_out_of_range(order: Any, shape: Any, dim: Any) -> None:
+    data = [1e30, -1e-30, 0.0, -2.5, float("inf"), float("nan")]
+    ours, theirs = (m.norm(m.tensor(data).reshape(shape), order, dim).tolist() for m in (tenfold, torch))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-6)

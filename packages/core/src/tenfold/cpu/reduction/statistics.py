@@ -77,8 +77,18 @@ def std(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> 
 @widened
 @quiet
 def vector_norm(input: Any, ord: Any, dim: Any, keepdim: bool) -> Any:
+    axis = axes(dim, input.ndim)
+    if ord and _alone(input.shape, axis):
+        ord = inf  # of one number every norm is its size, which no power takes out of range
     sizes = input if ord == 2 and input.dtype.kind == "f" else np.abs(input)  # a square has no sign
-    return power_sum(sizes, ord, axes(dim, input.ndim), keepdim)
+    return power_sum(sizes, ord, axis, keepdim)
+
+
+def _alone(shape: tuple[int, ...], axis: Any) -> bool:
+    """Whether nothing is added along the axes."""
+    if type(axis) is int:
+        return shape[axis] == 1
+    return all(n == 1 for n in (shape if axis is None else [shape[a] for a in axis]))
 
 
 def power_sum(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
