@@ -10,7 +10,7 @@ MODULES = {
     "activation": ("pointwise", "activation", "softmax"),
     "units": ("pointwise", "activation", "units", "composites"),
     "reduction": ("reduction",),
-    "norm": ("norm",),
+    "norm": ("norm", "batch_norm"),
     "attention": ("attention",),
     "conv": ("conv",),
     "pool": ("pool",),
