@@ -2,7 +2,7 @@
 
 Both libraries run in turns; the figure of a case is the median of the turns' ratios, at one thread each and at two.
 
-    python benchmarks/compiled.py [--turns 15] [--threads 1 2] [--json results.json]
+    python benchmarks/compiled.py [--turns 15] [--threads 1 2] [--only memory] [--json results.json]
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 Case = tuple[str, Callable[[], Any]]
+BARS = {"memory": (0.6, 1.1), "convolution": (0.9, 1.3), "attention": (1.0, 1.3)}  # geometric mean, and any one
 
 
 def elementwise(lib: Any, functional: Any, size: int) -> Iterator[Case]:
@@ -35,6 +37,7 @@ def elementwise(lib: Any, functional: Any, size: int) -> Iterator[Case]:
     yield "gelu tanh", lambda: functional.gelu(x, approximate="tanh")
     yield "silu", lambda: functional.silu(x)
     yield "masked_fill", lambda: x.masked_fill(mask, 1.0)
+    yield "cat", lambda: lib.cat([x, x])
     yield "sum", lambda: x.sum()  # noqa: PLW0108 - the look-up is part of it
 
 
@@ -48,6 +51,7 @@ def rows(lib: Any, functional: Any, count: int, width: int) -> Iterator[Case]:
     yield "sum(1)", lambda: x.sum(1)
     yield "amax(1)", lambda: x.amax(1)
     yield "add row", lambda: x + w
+    yield "transpose copy", lambda: x.T.contiguous()  # noqa: PLW0108 - the look-up is part of it
     yield "softmax", lambda: x.softmax(-1)
     yield "log_softmax", lambda: x.log_softmax(-1)
     yield "layer_norm", lambda: functional.layer_norm(x, (width,), w, w)
@@ -106,16 +110,28 @@ def attentions(lib: Any, functional: Any) -> Iterator[Case]:
         yield f"{name} backward", lambda y=recorded, g=given: y.backward(g, retain_graph=True)
 
 
-def cases(lib: Any, functional: Any) -> dict[str, Callable[[], Any]]:
-    found: dict[str, Callable[[], Any]] = {}
+def layers(lib: Any, functional: Any) -> Iterator[Case]:
+    """What stands between convolutions: pooling and batch norm, forward and backward."""
+    rng = np.random.default_rng(0)
+    x = lib.from_numpy(rng.standard_normal((32, 64, 32, 32), dtype=np.float32))
+    norm = lib.nn.BatchNorm2d(64)
+    for name, layer in (("max_pool2d", lambda v: functional.max_pool2d(v, 2)), ("batch_norm", norm)):
+        recorded = layer(x.clone().requires_grad_())
+        given = lib.ones_like(recorded)
+        yield name, lambda layer=layer: layer(x)
+        yield f"{name} backward", lambda y=recorded, g=given: y.backward(g, retain_graph=True)
+
+
+def cases(lib: Any, functional: Any) -> dict[str, dict[str, Callable[[], Any]]]:
+    """Calls by their names, in groups."""
+    memory: dict[str, Callable[[], Any]] = {}
     for size in (1 << 16, 1 << 20):
-        found.update({f"{name} {size}": call for name, call in elementwise(lib, functional, size)})
+        memory.update({f"{name} {size}": call for name, call in elementwise(lib, functional, size)})
     for shape in ((256, 512), (1024, 768)):
-        found.update({f"{name} {shape[0]}x{shape[1]}": call for name, call in rows(lib, functional, *shape)})
-    found.update({f"{name} {1 << 20}": call for name, call in steps(lib, 1 << 20)})
-    found.update({f"conv {name}": call for name, call in convolutions(lib, functional)})
-    found.update({f"attention {name}": call for name, call in attentions(lib, functional)})
-    return found
+        memory.update({f"{name} {shape[0]}x{shape[1]}": call for name, call in rows(lib, functional, *shape)})
+    memory.update({f"{name} {1 << 22}": call for name, call in steps(lib, 1 << 22)})
+    windows = {**dict(convolutions(lib, functional)), **dict(layers(lib, functional))}
+    return {"memory": memory, "convolution": windows, "attention": dict(attentions(lib, functional))}
 
 
 def ratio(ours: Callable[[], Any], theirs: Callable[[], Any], turns: int) -> float:
@@ -134,7 +150,7 @@ def best(call: Callable[[], Any], times: int = 3) -> float:
     return found
 
 
-def measure(threads: int, turns: int) -> dict[str, float]:
+def measure(threads: int, turns: int, only: str) -> dict[str, dict[str, float]]:
     import torch
 
     import tenfold
@@ -143,32 +159,46 @@ def measure(threads: int, turns: int) -> dict[str, float]:
     tenfold.set_num_threads(threads)
     ours = cases(tenfold, tenfold.nn.functional)
     theirs = cases(torch, torch.nn.functional)
-    return {name: round(ratio(call, theirs[name], turns), 3) for name, call in ours.items()}
+    return {
+        group: {name: round(ratio(call, theirs[group][name], turns), 3) for name, call in calls.items()}
+        for group, calls in ours.items()
+        if only in group
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=15)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--json")
+    parser.add_argument("--only", default="", help=f"groups whose name contains this; {', '.join(BARS)}")
+    parser.add_argument("--json", help="a file of results, in which those of the groups that were run are replaced")
     parser.add_argument("--in-process", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.in_process:
-        print(json.dumps(measure(given.in_process, given.turns)))
+        print(json.dumps(measure(given.in_process, given.turns, given.only)))
         return
-    results: dict[str, Any] = {"machine": platform.processor() or platform.machine(), "python": platform.python_version()}
+    results = _read(given.json)
+    results.update(machine=platform.processor() or platform.machine(), python=platform.python_version())
     for threads in given.threads:  # a process each, since libraries read their number of threads at the start
-        command = [sys.executable, __file__, "--in-process", str(threads), "--turns", str(given.turns)]
+        command = [sys.executable, __file__, "--in-process", str(threads), "--turns", str(given.turns), "--only", given.only]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-        found = json.loads(done.stdout.splitlines()[-1])
-        mean = math.exp(statistics.fmean(map(math.log, found.values())))
-        results[f"{threads} threads"] = {"geometric mean": round(mean, 3), **found}
-        for name, value in found.items():
-            print(f"{threads} threads  {name:32s} {value:6.2f}")
-        print(f"{threads} threads  {'geometric mean':32s} {mean:6.2f}")
+        label = f"{threads} thread" + "s" * (threads > 1)
+        for group, found in json.loads(done.stdout.splitlines()[-1]).items():
+            mean, worst = math.exp(statistics.fmean(map(math.log, found.values()))), max(found.values())
+            results.setdefault(label, {})[group] = {"geometric mean": round(mean, 3), **found}
+            for name, value in found.items():
+                print(f"{label:10s} {group:12s} {name:32s} {value:6.2f}")
+            bar, most = BARS[group]
+            print(f"{label:10s} {group:12s} geometric mean {mean:.2f} (bar {bar}), largest {worst:.2f} (bar {most})")
     if given.json:
-        with open(given.json, "w", encoding="utf-8") as file:
-            json.dump(results, file, indent=2)
+        Path(given.json).write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+
+
+def _read(file: str | None) -> dict[str, Any]:
+    if file and Path(file).exists():
+        found: dict[str, Any] = json.loads(Path(file).read_text(encoding="utf-8"))
+        return found
+    return {}
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ MODULES = {
     "activation": ("pointwise", "activation", "softmax"),
     "units": ("pointwise", "activation", "units", "composites"),
     "reduction": ("reduction",),
+    "conversion": ("copies",),
     "norm": ("norm", "batch_norm"),
     "attention": ("attention",),
     "conv": ("conv",),

@@ -13,13 +13,13 @@ from tenfold.llvm.loops import ATTRIBUTES, TAGS
 from tenfold.llvm.lowering import Lowering, declarations, indented, literal
 from tenfold.llvm.rows import REDUCTIONS, Array
 
-TILE = 256
+TILE = 1024  # columns of a tile at the most
 GROUP = 8
 
 
 @dataclass(frozen=True)
 class Columns:
-    """A program down columns. Context: R, B, the results' addresses, the inputs', then numbers as doubles.
+    """A program down columns. Context: R, B, columns of a tile, the results' addresses, the inputs', then numbers as doubles.
 
     Inputs have an element for each place ("row"), each row ("scalar") or each column ("column"); results, each column.
     """
@@ -29,7 +29,7 @@ class Columns:
     parameters: int = 0
 
     def text(self) -> str:
-        """The module, whose function takes (context, from tile, to tile); each of the A parts has ceil(B / TILE)."""
+        """The module, whose function takes (context, from tile, to tile); each of the A parts has ceil(B / columns of a tile)."""
         return _Writer(self).module()
 
 
@@ -43,18 +43,19 @@ class _Writer:
         text = f"""define void @kernel(ptr %ctx, i64 %lo, i64 %hi) {ATTRIBUTES} {{
 entry:
 {indented([*self._header(), *self._tiles()])}
-  %wider = add i64 %width, {TILE - 1}
-  %tiles = udiv i64 %wider, {TILE}
+  %more = add i64 %width, %tile.wide
+  %wider = sub i64 %more, 1
+  %tiles = udiv i64 %wider, %tile.wide
   %any = icmp slt i64 %lo, %hi
   br i1 %any, label %tile, label %end
 tile:
   %u = phi i64 [%lo, %entry], [%u.next, %tile.end]
   %part = udiv i64 %u, %tiles
   %column = urem i64 %u, %tiles
-  %first = mul i64 %column, {TILE}
+  %first = mul i64 %column, %tile.wide
   %rest = sub i64 %width, %first
-  %narrow = icmp slt i64 %rest, {TILE}
-  %wide = select i1 %narrow, i64 %rest, i64 {TILE}
+  %narrow = icmp slt i64 %rest, %tile.wide
+  %wide = select i1 %narrow, i64 %rest, i64 %tile.wide
   %row0 = mul i64 %part, %length
   %begin = mul i64 %part, %width
 {self._start()}
@@ -78,13 +79,15 @@ end:
             "%length = load i64, ptr %ctx",
             "%width.at = getelementptr i64, ptr %ctx, i64 1",
             "%width = load i64, ptr %width.at",
+            "%tile.at = getelementptr i64, ptr %ctx, i64 2",
+            "%tile.wide = load i64, ptr %tile.at",
         ]
         lines += ["%lengthd = sitofp i64 %length to double", "%lengthf = sitofp i64 %length to float"]
         names = [*(f"%out{n}" for n in range(len(program.results))), *(f"%in{n}" for n in range(len(program.inputs)))]
         for n, name in enumerate(names):
-            lines += [f"{name}.at = getelementptr i64, ptr %ctx, i64 {n + 2}", f"{name} = load ptr, ptr {name}.at"]
+            lines += [f"{name}.at = getelementptr i64, ptr %ctx, i64 {n + 3}", f"{name} = load ptr, ptr {name}.at"]
         for n in range(program.parameters):
-            lines += [f"%b{n} = getelementptr i64, ptr %ctx, i64 {len(names) + 2 + n}", f"%d{n} = load double, ptr %b{n}"]
+            lines += [f"%b{n} = getelementptr i64, ptr %ctx, i64 {len(names) + 3 + n}", f"%d{n} = load double, ptr %b{n}"]
             lines.append(f"%f{n} = fptrunc double %d{n} to float")
         return lines
 

@@ -7,6 +7,8 @@ NumPy's iterator finds the order in which to go through strided and broadcast ar
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -182,6 +184,16 @@ class Operator:
             made = session.memory.empty(arrays[0].shape, result.dtype)
             session.launch(address, made.size, GRAIN_ELEMENTS, made, *arrays, *given)
             return made
+        if out is None and all(a.flags.c_contiguous for a in arrays):
+            spread = _spread(tuple(a.shape for a in arrays), tuple(a.itemsize for a in (result.dtype, *arrays)))
+            if spread is not None:
+                shape, steps, geometry = spread
+                address = self.loop(stored, numbers, steps)
+                if not address:
+                    return NotImplemented
+                made = session.memory.empty(shape, result.dtype)
+                session.launch(address, made.size, GRAIN_ELEMENTS, made, *arrays, *given, *geometry)
+                return made
         if out is not None and (type(out) is not np.ndarray or out.dtype != result.dtype or not out.flags.aligned):
             return NotImplemented
         large = any(a.size * result.size >= CACHED_FROM for a in arrays)
@@ -234,6 +246,34 @@ def gate_words(
     words[ROLES : ROLES + len(roles)] = roles
     words[DTYPES : DTYPES + len(dtypes)] = [id(stored.dtype) for stored in dtypes]
     return words
+
+
+@lru_cache(maxsize=4096)
+def _spread(
+    shapes: tuple[tuple[int, ...], ...], sizes: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[str, ...], tuple[int, ...]] | None:
+    """Shape, steps and geometry of the result of arrays in one piece, one of which has its shape; None: an iterator has to see.
+
+    `sizes`: bytes of an element of the result and of each array.
+    """
+    full = max(shapes, key=lambda shape: (len(shape), prod(shape)))
+    if not prod(full) or any(n not in (1, full[i - len(shape)]) for shape in shapes for i, n in enumerate(shape)):
+        return None
+    dims: list[list[int]] = []  # the innermost first: its length, and the step of the result and of each array
+    steps_in = list(sizes)
+    for d in range(1, len(full) + 1):
+        if full[-d] == 1:
+            continue
+        own = [True, *(len(shape) >= d and shape[-d] > 1 for shape in shapes)]
+        strides = [step if moves else 0 for step, moves in zip(steps_in, own, strict=True)]
+        steps_in = [step * full[-d] if moves else step for step, moves in zip(steps_in, own, strict=True)]
+        if dims and all(stride == dims[-1][0] * inner for stride, inner in zip(strides, dims[-1][1:], strict=True)):
+            dims[-1][0] *= full[-d]
+        else:
+            dims.append([full[-d], *strides])
+    length, *inner = dims[0] if dims else [1, *sizes]
+    steps = tuple("next" if step == size else "same" for step, size in zip(inner, sizes, strict=True))
+    return full, steps, (length, *inner, max(0, len(dims) - 1), *(n for dim in dims[1:] for n in dim))
 
 
 def _step(view: Array) -> str:

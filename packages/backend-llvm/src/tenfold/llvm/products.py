@@ -304,18 +304,44 @@ def padding(tile: Tile, stride: int) -> str:
             line, goal = v.place(here, f.mul(y, length)), f.at(there, f.whole(places, y))
             for start, offset, count in parts:
                 first, to = v.place(line, start), v.place(goal, offset)
-                with f.loop(0, count, tile.lanes if stride == 1 else 1) as j:
-                    if stride == 1:
+                if stride == 1:
+                    with f.loop(0, count, tile.lanes) as j:
                         left = f.sub(count, j)
                         with f.either(f.let(f"icmp sge i64 {left}, {tile.lanes}")) as otherwise:
                             v.store(v.load(v.place(first, j)), v.place(to, j))
                             otherwise()
                             mask = v.below(left)
                             v.store_some(v.load_some(v.place(first, j), mask), v.place(to, j), mask)
-                    else:
-                        number = v.load(v.place(first, f.mul(j, stride)), v.element)
-                        f.do(f"store {v.element} {number}, ptr {v.place(to, j)}, align {tile.stored.size}")
+                elif stride == 2:
+                    _every_second(f, v, first, to, count)
+                else:
+                    _every(f, v, stride, first, to, "0", count)
     return _module(f, v)
+
+
+def _every(f: Function, v: Vectors, stride: int, source: str, target: str, start: str, count: str) -> None:
+    """Copy elements that lie a stride apart, one by one."""
+    with f.loop(start, count) as j:
+        number = v.load(v.place(source, f.mul(j, stride)), v.element)
+        f.do(f"store {v.element} {number}, ptr {v.place(target, j)}, align {v.stored.size}")
+
+
+def _every_second(f: Function, v: Vectors, source: str, target: str, count: str) -> None:
+    """Copy every second element: two vectors are read for one, up to the last element, behind which nothing may be read.
+
+    The last whole vector is written over what is there already.
+    """
+    order = ", ".join(f"i32 {2 * k}" for k in range(v.lanes))
+    last = f.sub(count, 1)
+    with f.either(f.let(f"icmp sgt i64 {count}, {v.lanes}")) as otherwise:
+        with f.loop(0, last, v.lanes) as j:
+            here = f.least(j, f.sub(last, v.lanes))
+            pair = [v.load(v.place(source, f.add(f.mul(here, 2), k * v.lanes))) for k in range(2)]
+            chosen = f"shufflevector {v.type} {pair[0]}, {v.type} {pair[1]}, <{v.lanes} x i32> <{order}>"
+            v.store(f.let(chosen), v.place(target, here))
+        _every(f, v, 2, source, target, last, count)
+        otherwise()
+        _every(f, v, 2, source, target, "0", count)
 
 
 def depthwise_gradient(tile: Tile) -> str:

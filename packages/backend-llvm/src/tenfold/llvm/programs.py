@@ -12,6 +12,7 @@ from tenfold.llvm.columns import TILE, Columns
 from tenfold.llvm.expressions import listing
 from tenfold.llvm.rows import Rows
 from tenfold.llvm.storage import BY_DTYPE, Stored
+from tenfold.settings.threads import get_num_threads
 
 Array = np.ndarray[Any, Any]
 GRAIN_ELEMENTS = 1 << 14  # the work for which a second thread is woken
@@ -75,8 +76,11 @@ class Program(Compiled):
         """Run over arrays (parts, length, width)."""
         address = self.address(*key)
         if address:
-            grain = max(1, GRAIN_ELEMENTS // max(1, length * min(width, TILE)))
-            _launch()(address, parts * -(-width // TILE), grain, length, width, *arguments)
+            tile = min(TILE, width)
+            if parts < get_num_threads():  # each thread its share, in whole lines of the cache
+                tile = min(TILE, -(-width // get_num_threads()) + 63 & -64)
+            grain = max(1, GRAIN_ELEMENTS // max(1, length * tile))
+            _launch()(address, parts * -(-width // tile), grain, length, width, tile, *arguments)
         return bool(address)
 
 

@@ -17,6 +17,7 @@ from tenfold.llvm.storage import FLOAT64, Stored
 Array = np.ndarray[Any, Any]
 LEAST = 1 << 14  # elements from which the compiled loops win more than the choice in Python costs
 PIECE = 1 << 16  # of a long row, whose pieces several threads add
+LONG = 8 * PIECE  # elements of a row from which pieces gain more than they cost
 
 
 def _program(kind: str, stored: Stored, result: Stored, layout: str) -> Rows | Columns:
@@ -48,11 +49,18 @@ def reduce(kind: str, x: Array, dim: Any, keepdim: bool) -> Any:
     """The reduction of an array that lies in one piece, or NotImplemented. `kind`: total, mean, largest or smallest."""
     if not x.ndim or not x.size:
         return NotImplemented
-    if dim is None and not keepdim and x.size < 2 * PIECE:  # the common call, in few steps
+    if dim is None and not keepdim and x.size < LONG:  # the common call, in few steps
         stored = suitable(x)
         out = np.empty((), x.dtype)
         if stored is not None and PROGRAM.rows((kind, stored, stored, "rows"), 1, x.size, out, x):
             return out
+    if type(dim) is int and (dim == -1 or dim == x.ndim - 1) and x.shape[-1] < LONG:
+        stored = suitable(x)
+        if stored is not None:
+            lead, width = x.shape[:-1], x.shape[-1]
+            out = empty((*lead, 1) if keepdim else lead, stored)
+            if PROGRAM.rows((kind, stored, stored, "rows"), x.size // width, width, out, x):
+                return out
     dims = _dimensions(x, dim)
     if dims is None:
         return NotImplemented
@@ -95,9 +103,9 @@ def _adjacent(
     parts, width = prod(before), prod(after)
     if width > 1:
         done = PROGRAM.columns((kind, stored, result, "columns"), parts, count, width, out, x)
-    elif parts == 1 and count >= 2 * PIECE and kind in ("total", "largest"):
+    elif parts == 1 and count >= LONG and kind in ("total", "largest"):
         return _long_row(kind, x.reshape(-1), stored, result)
-    elif parts == 1 and count >= 2 * PIECE and kind == "mean":
+    elif parts == 1 and count >= LONG and kind == "mean":
         whole = _long_row("total", x.reshape(-1), stored, FLOAT64)
         return None if whole is None else np.asarray(whole / count, result.dtype)
     else:

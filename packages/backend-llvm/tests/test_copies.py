@@ -1,0 +1,67 @@
+"""Compiled copies of transposed arrays, against NumPy's."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import tenfold
+from tenfold.llvm.kernels import copies
+
+RNG = np.random.default_rng(0)
+SHAPES = [(64, 64), (100, 77), (8, 600), (129, 65), (5, 70, 33), (3, 20, 4, 30), (2, 3, 17, 50), (2, 16, 9, 9, 3)]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_every_order_of_dimensions(shape, dtype):
+    x = RNG.standard_normal(shape).astype(dtype)
+    served = 0
+    for order in itertools.permutations(range(len(shape))):
+        turned = x.transpose(order)
+        expected = turned.copy("C")
+        found = copies.clone(turned, tenfold.contiguous_format)
+        if found is not NotImplemented:
+            served += 1
+            assert found.flags.c_contiguous
+            np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(tenfold.from_numpy(x).permute(order).contiguous().numpy(), expected)
+    assert served
+
+
+def test_rows_apart_backwards_and_repeated():
+    x = RNG.standard_normal((3, 100, 120)).astype(np.float32)
+    for source in (x[:, 10:90, 5:100], x[:, ::2, :], x[:, ::-1, :], x[::-1], np.broadcast_to(x[0], (4, 100, 120))):
+        turned = source.swapaxes(-1, -2)
+        found = copies.clone(turned, tenfold.contiguous_format)
+        assert found is not NotImplemented
+        np.testing.assert_array_equal(found, turned)
+
+
+def test_bits_stay():
+    """NaN keeps its payload and zero its sign."""
+    x = np.zeros((80, 80), np.float32)
+    x.view(np.uint32)[0, :3] = 0x7FC12345, 0xFFA00001, 0x80000000
+    found = copies.clone(x.T, tenfold.contiguous_format)
+    np.testing.assert_array_equal(found.view(np.uint32), x.T.copy("C").view(np.uint32))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_large(threads):
+    before = tenfold.get_num_threads()
+    tenfold.set_num_threads(threads)
+    try:
+        x = RNG.standard_normal((1000, 1030)).astype(np.float32)
+        np.testing.assert_array_equal(tenfold.from_numpy(x).T.contiguous().numpy(), x.T)
+    finally:
+        tenfold.set_num_threads(before)
+
+
+def test_what_the_kernel_beneath_does():
+    x = RNG.standard_normal((100, 100)).astype(np.float32)
+    for array in (x, x[:, ::2], x.T.astype(np.int32), x[:4].T, x.T[:20, :20]):
+        assert copies.clone(array, tenfold.contiguous_format) is NotImplemented
+    assert copies.clone(x.T, None) is NotImplemented
+    assert copies.clone(x.T, tenfold.preserve_format) is NotImplemented
