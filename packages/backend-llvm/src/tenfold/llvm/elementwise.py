@@ -185,7 +185,7 @@ class Operator:
             session.launch(address, made.size, GRAIN_ELEMENTS, made, *arrays, *given)
             return made
         if out is None and all(a.flags.c_contiguous for a in arrays):
-            spread = _spread(tuple(a.shape for a in arrays), tuple(a.itemsize for a in (result.dtype, *arrays)))
+            spread = _spread(tuple(a.shape for a in arrays), (result.size, *(a.itemsize for a in arrays)))
             if spread is not None:
                 shape, steps, geometry = spread
                 address = self.loop(stored, numbers, steps)

@@ -1,4 +1,4 @@
-"""Copies of transposed arrays, as LLVM IR: squares of elements are turned in registers and written in whole lines of the cache."""
+"""Copies of transposed arrays, as LLVM IR: squares of elements, turned in registers, written in whole cache lines."""
 
 from __future__ import annotations
 

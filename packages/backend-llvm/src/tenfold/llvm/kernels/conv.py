@@ -75,6 +75,14 @@ def _input_gradient(grad: Array, weight: Array, window: Window, groups: int) -> 
     return input_gradient(grad, weight, window, groups, get_num_threads())
 
 
+def _agree(wide: Sizes, narrow: Sizes, weight: Sizes, window: Window, groups: int) -> bool:
+    """Whether images, the result of their convolution, and weights have sizes that belong together."""
+    steps = zip(window.inputs, window.kernel, window.stride, window.padding, window.dilation, strict=True)
+    outputs = tuple((i + 2 * p - d * (k - 1) - 1) // s + 1 for i, k, s, p, d in steps)
+    channels = wide[1] == weight[1] * groups and narrow[1] == weight[0] and weight[0] % groups == 0
+    return channels and wide[0] == narrow[0] and outputs == window.outputs
+
+
 def _for_input(
     grad: Array,
     weight: Array,
@@ -89,10 +97,12 @@ def _for_input(
     n = weight.ndim
     if not _ready(n, grad, weight):
         return NotImplemented
-    window = Window(weight.shape[2:], *map(tuple, (stride, padding, dilation, input_shape[2:], grad.shape[2:])))
+    wide, narrow = (grad.shape, tuple(input_shape)) if transposed else (tuple(input_shape), grad.shape)
+    window = Window(weight.shape[2:], *map(tuple, (stride, padding, dilation, wide[2:], narrow[2:])))
+    if len(input_shape) != n or not _agree(wide, narrow, weight.shape, window, groups):
+        return NotImplemented
     if not transposed:
         return _result(_input_gradient(grad, weight, window, groups))
-    window = Window(weight.shape[2:], *map(tuple, (stride, padding, dilation, grad.shape[2:], input_shape[2:])))
     return _result(_correlate(grad, weight, None, window, groups))
 
 
@@ -111,6 +121,8 @@ def _for_weight(
         return NotImplemented
     wide, narrow = (grad, input) if transposed else (input, grad)
     window = Window(*map(tuple, (weight_shape[2:], stride, padding, dilation, wide.shape[2:], narrow.shape[2:])))
+    if not _agree(wide.shape, narrow.shape, tuple(weight_shape), window, groups):
+        return NotImplemented
     return _result(weight_gradient(wide, narrow, window, groups, get_num_threads()))
 
 
