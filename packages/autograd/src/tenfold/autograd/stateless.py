@@ -80,7 +80,7 @@ def _place_for(module: Any, name: str) -> tuple[Any, str]:
     path, _, own = name.rpartition(".")
     for part in path.split(".") if path else ():
         if part not in module._modules:
-            raise AttributeError(f"functional_call: {name!r}: {type(module).__name__} has no attribute {part!r}")
+            raise AttributeError(f"functional_call: {name!r}: {type(module).__name__} has no attribute `{part}`")
         module = module._modules[part]
     now = getattr(module, own, None)
     if now is not None and not isinstance(now, Tensor):

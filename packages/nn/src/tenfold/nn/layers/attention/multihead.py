@@ -7,6 +7,7 @@ from typing import Any
 import tenfold
 from tenfold import Tensor
 from tenfold.nn import functional as F, init
+from tenfold.nn.layers.attention import fast_path
 from tenfold.nn.layers.linear import NonDynamicallyQuantizableLinear
 from tenfold.nn.module import Module
 from tenfold.nn.parameter import Parameter
@@ -95,6 +96,19 @@ class MultiheadAttention(Module):
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
+        if not self.training or query.is_nested:
+            slow = self._why_not_fast(query, key, value, key_padding_mask, attn_mask)
+            if slow is None:
+                mask, kind = fast_path.merged_masks(attn_mask, key_padding_mask, query, self.num_heads)
+                return fast_path.PUBLIC._native_multi_head_attention(  # type: ignore[no-any-return]
+                    query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias,
+                    self.out_proj.weight, self.out_proj.bias, mask, need_weights, average_attn_weights, kind,
+                )  # fmt: skip
+            if query.is_nested:
+                raise AssertionError(
+                    "MultiheadAttention does not support NestedTensor outside of its fast path. The fast path was not hit because "
+                    + slow
+                )
         turned = self.batch_first and query.dim() == 3
         if turned:
             query, key, value = _transposed(query, key, value)
@@ -124,6 +138,43 @@ class MultiheadAttention(Module):
             is_causal=is_causal,
         )
         return (output.transpose(0, 1) if turned else output), weights
+
+    def _why_not_fast(
+        self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None, attn_mask: Tensor | None
+    ) -> str | None:
+        """Why attention of these is not for inference alone, batch first and of one tensor with itself; None if it is."""
+        masks = (key_padding_mask, attn_mask)
+        if self.training:
+            return "training is enabled"
+        if not self.batch_first or query.dim() != 3:
+            return "batch_first was not True, or the input not batched"
+        if not (query is key is value):
+            return "non-self attention was used (query, key, and value are not the same Tensor)"
+        if self.in_proj_bias is None or not self._qkv_same_embed_dim:
+            return "in_proj_bias was None, or _qkv_same_embed_dim was not True"
+        if self.num_heads % 2:
+            return "self.num_heads is not even"
+        if self.bias_k is not None or self.bias_v is not None or self.add_zero_attn:
+            return "self.bias_k, self.bias_v or add_zero_attn was set"
+        if not (query.dtype is self.in_proj_weight.dtype is self.in_proj_bias.dtype):
+            return "dtypes of query, self.in_proj_weight and self.in_proj_bias don't match"
+        if any(mask is not None and (mask.dtype is not tenfold.bool or query.is_nested) for mask in masks):
+            return "a mask was given with NestedTensor input, or one that is not boolean"
+        if any(mask is not None and not shape for mask, shape in zip(masks, _fitting(query, self.num_heads, *masks))):
+            return "a mask has another shape than the input asks for"
+        if tenfold.is_autocast_enabled(query.device.type):
+            return "autocast is enabled"
+        weights = (self.in_proj_weight, self.in_proj_bias, self.out_proj.weight, self.out_proj.bias)
+        return fast_path.GRADIENTS if fast_path.learns((query, *weights)) else None
+
+
+def _fitting(query: Tensor, heads: int, padding: Tensor | None, pattern: Tensor | None) -> tuple[bool, bool]:
+    """Whether each mask has a shape that self-attention of the query takes: others are refused where all are."""
+    if query.is_nested:
+        return True, True
+    N, L = query.shape[:2]
+    wanted = ((L, L), (N * heads, L, L))
+    return padding is None or tuple(padding.shape) == (N, L), pattern is None or tuple(pattern.shape) in wanted
 
 
 def _transposed(*tensors: Tensor) -> list[Tensor]:

@@ -10,6 +10,7 @@ import tenfold
 from tenfold import Tensor
 from tenfold.nn import functional as F, init
 from tenfold.nn.container import ModuleList
+from tenfold.nn.layers.attention import fast_path
 from tenfold.nn.layers.attention.multihead import MultiheadAttention
 from tenfold.nn.layers.dropout import Dropout
 from tenfold.nn.layers.linear import Linear
@@ -65,10 +66,14 @@ class TransformerEncoderLayer(Module):
         self.dropout2 = Dropout(dropout)
         self.activation = _activation(activation)
 
-    def _torch_state(self) -> dict[str, Any]:
+    def _activation_code(self) -> int:
+        """1 for ReLU, 2 for GELU by the error function, 0 for others."""
         fast = {"relu": 1, "ReLU": 1, "gelu": 2, "GELU": 2}
         name = getattr(self.activation, "__name__", type(self.activation).__name__)
-        return {"activation_relu_or_gelu": fast.get(name, 0)}
+        return 0 if getattr(self.activation, "approximate", "none") != "none" else fast.get(name, 0)
+
+    def _torch_state(self) -> dict[str, Any]:
+        return {"activation_relu_or_gelu": self._activation_code()}
 
     def forward(
         self,
@@ -77,6 +82,8 @@ class TransformerEncoderLayer(Module):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
+        if not self.training and self._is_fast(src, src_mask, src_key_padding_mask):
+            return self._fast(src, src_mask, src_key_padding_mask)
         masks = (src_mask, src_key_padding_mask, is_causal)
         if self.norm_first:
             x = src + self._sa_block(self.norm1(src), *masks)
@@ -84,12 +91,39 @@ class TransformerEncoderLayer(Module):
         x = self.norm1(src + self._sa_block(src, *masks))
         return self.norm2(x + self._ff_block(x))  # type: ignore[no-any-return]
 
+    def _is_fast(self, src: Tensor, mask: Tensor | None, padding: Tensor | None) -> bool:
+        """Whether the layer's own operator computes it: for inference, batch first, with the sublayers that it was made with."""
+        attention = self.self_attn
+        if self._activation_code() == 0 or self.norm1.eps != self.norm2.eps or self.linear1.bias is None:
+            return False
+        if attention._why_not_fast(src, src, src, padding, mask) is not None:
+            return False
+        if any(m._forward_hooks or m._forward_pre_hooks for m in self.modules()):
+            return False
+        return not fast_path.learns(self.parameters())
+
+    def _fast(self, src: Tensor, mask: Tensor | None, padding: Tensor | None) -> Tensor:
+        attention, gelu = self.self_attn, self._activation_code() == 2
+        merged, kind = fast_path.merged_masks(mask, padding, src, attention.num_heads)
+        return fast_path.PUBLIC._transformer_encoder_layer_fwd(  # type: ignore[no-any-return]
+            src, attention.embed_dim, attention.num_heads, attention.in_proj_weight, attention.in_proj_bias,
+            attention.out_proj.weight, attention.out_proj.bias, gelu, self.norm_first, self.norm1.eps, self.norm1.weight,
+            self.norm1.bias, self.norm2.weight, self.norm2.bias, self.linear1.weight, self.linear1.bias, self.linear2.weight,
+            self.linear2.bias, merged, kind,
+        )  # fmt: skip
+
     def _sa_block(self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool) -> Tensor:
         return self.dropout1(_attend(self.self_attn, x, x, attn_mask, key_padding_mask, is_causal))  # type: ignore[no-any-return]
 
     def _ff_block(self, x: Tensor) -> Tensor:
         x = self.linear2(self.dropout(self.activation(self.linear1(x))))
         return self.dropout2(x)  # type: ignore[no-any-return]
+
+
+def _packs_rows(attention: MultiheadAttention) -> bool:
+    """Whether an attention is of the kind that computes nested batches."""
+    whole = attention._qkv_same_embed_dim and attention.in_proj_bias is not None
+    return whole and attention.batch_first and attention.num_heads % 2 == 0
 
 
 def _attend(attention: Module, x: Tensor, memory: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool) -> Tensor:
@@ -211,9 +245,15 @@ class TransformerEncoder(Module):
         self.layers = ModuleList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
         self.num_layers, self.norm = num_layers, norm
         self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
-
-    def _torch_state(self) -> dict[str, Any]:
-        return {"use_nested_tensor": False}
+        layer: Any = encoder_layer
+        self.use_nested_tensor = (
+            enable_nested_tensor
+            and isinstance(layer, TransformerEncoderLayer)
+            and not layer.norm_first
+            and layer._activation_code() != 0
+            and layer.norm1.eps == layer.norm2.eps
+            and _packs_rows(layer.self_attn)
+        )
 
     def forward(
         self,
@@ -223,9 +263,24 @@ class TransformerEncoder(Module):
         is_causal: bool | None = None,
     ) -> Tensor:
         causal = _is_causal(mask, is_causal)
+        x: Any = src
+        padding = src_key_padding_mask
+        if not self.training and padding is not None and self._packs(src, mask, padding):
+            x, padding = fast_path.PUBLIC._nested_tensor_from_mask(src, padding.logical_not(), mask_check=False), None
         for layer in self.layers:
-            src = layer(src, src_mask=mask, is_causal=causal, src_key_padding_mask=src_key_padding_mask)
-        return src if self.norm is None else self.norm(src)
+            x = layer(x, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
+        if x.is_nested:  # what was padding is 0 now
+            x = x.to_padded_tensor(0.0, src.size())
+        return x if self.norm is None else self.norm(x)
+
+    def _packs(self, src: Tensor, mask: Tensor | None, padding: Tensor) -> bool:
+        """Whether the layers compute a padded batch without its padding, as a nested tensor."""
+        first = self.layers[0]
+        if not self.use_nested_tensor or mask is not None or src.dim() != 3:
+            return False
+        if not fast_path.has_nested() or first.training or not first._is_fast(src, None, padding):
+            return False
+        return not self.mask_check or bool(fast_path.PUBLIC._nested_tensor_from_mask_left_aligned(src, padding.logical_not()))
 
 
 class TransformerDecoder(Module):

@@ -1,0 +1,85 @@
+"""Attention and encoders for inference beside PyTorch's: padded batches, masks, nested batches."""
+
+import pytest
+
+import tenfold
+from tenfold import nn
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("tenfold.nested")
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # PyTorch's: its nested tensors are a prototype
+
+PADDINGS = {
+    "none": None,
+    "aligned": [[0, 0, 0, 0, 0], [0, 0, 0, 1, 1], [0, 1, 1, 1, 1]],
+    "all shorter": [[0, 0, 0, 0, 1], [0, 0, 0, 1, 1], [0, 1, 1, 1, 1]],
+    "with holes": [[0, 1, 0, 0, 0], [0, 0, 0, 1, 1], [0, 1, 1, 1, 1]],
+}
+
+
+def crossed(x):
+    return None if x is None else tenfold.from_numpy(x.detach().numpy().copy())
+
+
+def encoders(**options):
+    torch.manual_seed(3)
+    theirs = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True, dtype=torch.float64, **options)
+    ours = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True, dtype=tenfold.float64, **options)
+    both = [torch.nn.TransformerEncoder(theirs, 2).eval(), nn.TransformerEncoder(ours, 2).eval()]
+    both[1].load_state_dict({name: crossed(v) for name, v in both[0].state_dict().items()})
+    return both
+
+
+@pytest.mark.parametrize("padding", PADDINGS)
+@pytest.mark.parametrize("options", [{}, {"activation": "gelu"}, {"norm_first": True}], ids=str)
+def test_encoders_give_padding_what_pytorch_gives_it(options, padding):
+    theirs, ours = encoders(**options)
+    x = torch.randn(3, 5, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    mask = None if PADDINGS[padding] is None else torch.tensor(PADDINGS[padding]).bool()
+    with torch.no_grad(), tenfold.no_grad():
+        wanted, found = theirs(x, src_key_padding_mask=mask), ours(crossed(x), src_key_padding_mask=crossed(mask))
+    assert tenfold.allclose(found, crossed(wanted), rtol=1e-9, atol=1e-12)
+    assert ours.use_nested_tensor == theirs.use_nested_tensor
+
+
+def test_where_gradients_are_recorded_padding_is_computed():
+    theirs, ours = encoders()
+    x = torch.randn(3, 5, 8, dtype=torch.float64)
+    mask = torch.tensor(PADDINGS["aligned"]).bool()
+    wanted, found = theirs(x, src_key_padding_mask=mask), ours(crossed(x), src_key_padding_mask=crossed(mask))
+    assert tenfold.allclose(found.detach(), crossed(wanted), rtol=1e-9, atol=1e-12)
+    assert found.requires_grad
+
+
+@pytest.mark.parametrize("average", [True, False])
+@pytest.mark.parametrize("with_mask", [True, False])
+def test_attention_to_itself_with_its_weights(with_mask, average):
+    torch.manual_seed(5)
+    theirs = torch.nn.MultiheadAttention(8, 2, batch_first=True, dtype=torch.float64).eval()
+    ours = nn.MultiheadAttention(8, 2, batch_first=True, dtype=tenfold.float64).eval()
+    ours.load_state_dict({name: crossed(v) for name, v in theirs.state_dict().items()})
+    x = torch.randn(3, 5, 8, dtype=torch.float64)
+    pattern = torch.triu(torch.ones(5, 5), 1).bool() if with_mask else None
+    padding = torch.tensor(PADDINGS["aligned"]).bool()
+    with torch.no_grad(), tenfold.no_grad():
+        options = {"average_attn_weights": average}
+        wanted = theirs(x, x, x, attn_mask=pattern, key_padding_mask=padding, **options)
+        y = crossed(x)
+        found = ours(y, y, y, attn_mask=crossed(pattern), key_padding_mask=crossed(padding), **options)
+    for a, b in zip(found, wanted):
+        assert tenfold.allclose(a, crossed(b), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("layout", ["strided", "jagged"])
+def test_attention_of_nested_batches_is_that_of_their_rows(layout):
+    attention = nn.MultiheadAttention(8, 2, batch_first=True).eval()
+    rows = [tenfold.randn(n, 8) for n in (4, 1, 3)]
+    x = tenfold.nested.nested_tensor(rows, layout=getattr(tenfold, layout))
+    with tenfold.no_grad():
+        output, weights = attention(x, x, x)
+        for i, (row, got) in enumerate(zip(rows, output.unbind())):
+            alone, of_row = attention(row, row, row)
+            assert tenfold.allclose(got, alone, atol=1e-6)
+            assert tenfold.allclose(weights[i, : len(row), : len(row)], of_row, atol=1e-6)
+    with pytest.raises(AssertionError, match="does not support NestedTensor outside of its fast path.*grad is enabled"):
+        attention(x, x, x)
