@@ -4,6 +4,7 @@ import pytest
 
 import tenfold
 from tenfold import nn
+from tenfold.nn.layers.attention import fast_path
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("tenfold.nested")
@@ -30,9 +31,11 @@ def encoders(**options):
     return both
 
 
+@pytest.mark.parametrize("nested", [True, False], ids=["nested", "without tenfold-nested"])
 @pytest.mark.parametrize("padding", PADDINGS)
 @pytest.mark.parametrize("options", [{}, {"activation": "gelu"}, {"norm_first": True}], ids=str)
-def test_encoders_give_padding_what_pytorch_gives_it(options, padding):
+def test_encoders_give_padding_what_pytorch_gives_it(options, padding, nested, monkeypatch):
+    monkeypatch.setattr(fast_path, "has_nested", lambda: nested)
     theirs, ours = encoders(**options)
     x = torch.randn(3, 5, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     mask = None if PADDINGS[padding] is None else torch.tensor(PADDINGS[padding]).bool()
@@ -81,5 +84,5 @@ def test_attention_of_nested_batches_is_that_of_their_rows(layout):
             alone, of_row = attention(row, row, row)
             assert tenfold.allclose(got, alone, atol=1e-6)
             assert tenfold.allclose(weights[i, : len(row), : len(row)], of_row, atol=1e-6)
-    with pytest.raises(AssertionError, match="does not support NestedTensor outside of its fast path.*grad is enabled"):
+    with pytest.raises(AssertionError, match=r"does not support NestedTensor outside of its fast path.*grad is enabled"):
         attention(x, x, x)

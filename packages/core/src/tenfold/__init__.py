@@ -104,7 +104,8 @@ _LAZY = {
         "nested": "_nested_tensor_from_mask _nested_tensor_from_mask_left_aligned _nested_from_padded "
         "_nested_from_padded_and_nested_example",
         "nn.functional.activation": "rrelu rrelu_",
-        "nn.layers.attention.fast_path": "_native_multi_head_attention _transform_bias_rescale_qkv _transformer_encoder_layer_fwd",
+        "nn.layers.attention.fast_path": "_native_multi_head_attention _transform_bias_rescale_qkv "
+        "_transformer_encoder_layer_fwd",
         "nn.ops.distance": "cdist",
         "nn.ops.dropout": "alpha_dropout alpha_dropout_ dropout dropout_ feature_alpha_dropout feature_alpha_dropout_ "
         "feature_dropout feature_dropout_",

@@ -25,11 +25,14 @@ from tenfold.nn.layers.activation.softmax import (
     LogSoftmax as LogSoftmax, Softmax as Softmax, Softmax2d as Softmax2d, Softmin as Softmin,
 )
 from tenfold.nn.layers.adaptive_softmax import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
-from tenfold.nn.layers.attention.multihead import MultiheadAttention as MultiheadAttention
-from tenfold.nn.layers.attention.transformer import (
-    Transformer as Transformer, TransformerDecoder as TransformerDecoder, TransformerDecoderLayer as TransformerDecoderLayer,
+from tenfold.nn.layers.attention.decoder import (
+    TransformerDecoder as TransformerDecoder, TransformerDecoderLayer as TransformerDecoderLayer,
+)
+from tenfold.nn.layers.attention.encoder import (
     TransformerEncoder as TransformerEncoder, TransformerEncoderLayer as TransformerEncoderLayer,
 )
+from tenfold.nn.layers.attention.multihead import MultiheadAttention as MultiheadAttention
+from tenfold.nn.layers.attention.transformer import Transformer as Transformer
 from tenfold.nn.layers.conv.layers import (
     Conv1d as Conv1d, Conv2d as Conv2d, Conv3d as Conv3d, ConvTranspose1d as ConvTranspose1d,
     ConvTranspose2d as ConvTranspose2d, ConvTranspose3d as ConvTranspose3d,

@@ -40,7 +40,7 @@ _FILES = {
     "pooling": ("layers.pool.windows", "layers.pool.adaptive"),
     "rnn": ("layers.rnn.layers", "layers.rnn.cells"),
     "sparse": ("layers.embedding",),
-    "transformer": ("layers.attention.transformer",),
+    "transformer": ("layers.attention.transformer", "layers.attention.encoder", "layers.attention.decoder"),
     "upsampling": ("layers.shape",),
 }
 # Where one file of ours has what PyTorch has in several: the public names of each.

@@ -16,8 +16,8 @@ from tenfold import Tensor
 from tenfold.nn import functional as F
 
 GRADIENTS = (
-    "grad is enabled and at least one of query or the input/output projection weights or biases requires_grad; to a nested query, "
-    "some Tensor argument has_torch_function then"
+    "grad is enabled and at least one of query or the input/output projection weights or biases requires_grad; to a nested "
+    "query, some Tensor argument has_torch_function then"
 )
 PUBLIC: Any = tenfold  # where the functions below are asked for, so that a program may put others in their place
 _PATTERN, _PADDING, _MERGED = 0, 1, 2  # PyTorch's kinds of masks
@@ -32,6 +32,13 @@ def learns(tensors: Iterable[Tensor | None]) -> bool:
 def has_nested() -> bool:
     """Whether tenfold-nested is installed."""
     return importlib.util.find_spec("tenfold.nested") is not None
+
+
+def is_left_aligned(src: Tensor, padding: Tensor) -> bool:
+    """Whether padding (N, L), True where there is nothing, only ends rows."""
+    if has_nested():
+        return bool(PUBLIC._nested_tensor_from_mask_left_aligned(src, padding.logical_not()))
+    return not bool((padding[:, :-1] & ~padding[:, 1:]).any())
 
 
 def merged_masks(
@@ -118,7 +125,7 @@ def _split(x: Any, heads: int) -> Any:
 
 
 def _transform_bias_rescale_qkv(qkv: Tensor, qkv_bias: Tensor, num_heads: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Queries, keys and values (N, heads, L, E / heads) of projections (N, L, 3 E): plus their bias, queries over sqrt(E / heads)."""
+    """Queries, keys and values (N, heads, L, E / heads) of projections (N, L, 3 E): with bias, queries over sqrt(E / heads)."""
     q, k, v = ((qkv + qkv_bias).unflatten(-1, [3, num_heads, -1])).permute(2, 0, 3, 1, 4)
     return q / q.shape[-1] ** 0.5, k, v
 

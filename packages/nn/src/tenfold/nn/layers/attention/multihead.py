@@ -106,8 +106,8 @@ class MultiheadAttention(Module):
                 )  # fmt: skip
             if query.is_nested:
                 raise AssertionError(
-                    "MultiheadAttention does not support NestedTensor outside of its fast path. The fast path was not hit because "
-                    + slow
+                    "MultiheadAttention does not support NestedTensor outside of its fast path. The fast path was not hit "
+                    f"because {slow}"
                 )
         turned = self.batch_first and query.dim() == 3
         if turned:

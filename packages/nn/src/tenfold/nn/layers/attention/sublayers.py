@@ -1,0 +1,52 @@
+"""What a Transformer's layers share: their activation, attention without weights, the causal mask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import tenfold
+from tenfold import Tensor
+from tenfold.nn import functional as F
+from tenfold.nn.module import Module
+
+Activation = str | Callable[[Tensor], Tensor]
+
+
+def chosen_activation(given: Activation) -> Callable[[Tensor], Tensor]:
+    if not isinstance(given, str):
+        return given
+    if given not in ("relu", "gelu"):
+        raise RuntimeError(f"activation should be relu/gelu, not {given}")
+    chosen: Callable[[Tensor], Tensor] = getattr(F, given)
+    return chosen
+
+
+def attend(attention: Module, x: Tensor, memory: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool) -> Tensor:
+    """Attention from `x` to `memory` without its weights; both masks are floats where one of them is."""
+    if mask is not None and padding is not None and mask.dtype != padding.dtype:
+        mask, padding = _additive(mask, x), _additive(padding, x)
+    output, _ = attention(x, memory, memory, attn_mask=mask, key_padding_mask=padding, is_causal=is_causal, need_weights=False)
+    return output  # type: ignore[no-any-return]
+
+
+def _additive(mask: Tensor, like: Tensor) -> Tensor:
+    """A boolean mask as zeros and -inf to be added."""
+    if mask.dtype != tenfold.bool:
+        return mask
+    return tenfold.zeros_like(mask, dtype=like.dtype).masked_fill_(mask, float("-inf"))
+
+
+def causal_mask(size: int, device: Any = None, dtype: Any = None) -> Tensor:
+    """The causal mask (size, size): 0 up to the diagonal and -inf after it."""
+    return tenfold.full((size, size), float("-inf"), device=device, dtype=dtype).triu(1)
+
+
+def is_causal_mask(mask: Tensor | None, given: bool | None) -> bool:
+    """Whether `mask` is the causal one; looked up only where the caller did not say (None)."""
+    if given is not None or mask is None:
+        return bool(given)
+    size = mask.size(-1)
+    if tuple(mask.shape) != (size, size) or mask.dtype == tenfold.bool:
+        return False
+    return bool((mask == causal_mask(size, mask.device, mask.dtype)).all())
