@@ -21,6 +21,7 @@ class TransformerDecoderLayer(Module):
 
     Shape: (T, N, d_model) and memory (S, N, d_model), batch first with batch_first, or without N -> like the first.
 
+    >>> import tenfold
     >>> list(TransformerDecoderLayer(8, 2, batch_first=True)(tenfold.ones(1, 3, 8), tenfold.ones(1, 5, 8)).shape)
     [1, 3, 8]
     """
@@ -92,6 +93,7 @@ class TransformerDecoderLayer(Module):
 class TransformerDecoder(Module):
     """`num_layers` copies of a decoder layer, one after the other, and an optional last norm. Shape: as the layer's.
 
+    >>> import tenfold
     >>> from tenfold import nn
     >>> layer = nn.TransformerDecoderLayer(8, 2, batch_first=True)
     >>> list(TransformerDecoder(layer, 2)(tenfold.ones(1, 3, 8), tenfold.ones(1, 5, 8)).shape)

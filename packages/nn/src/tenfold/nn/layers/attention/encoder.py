@@ -23,6 +23,7 @@ class TransformerEncoderLayer(Module):
     Shape: (S, N, d_model), (N, S, d_model) with batch_first, or (S, d_model), kept. Raises RuntimeError for an activation
     other than "relu", "gelu" or a function.
 
+    >>> import tenfold
     >>> list(TransformerEncoderLayer(4, 2, 8)(tenfold.ones(3, 1, 4)).shape)
     [3, 1, 4]
     """
@@ -111,6 +112,7 @@ class TransformerEncoderLayer(Module):
 class TransformerEncoder(Module):
     """`num_layers` copies of an encoder layer, one after the other, and an optional last norm. Shape: as the layer's.
 
+    >>> import tenfold
     >>> from tenfold import nn
     >>> layer = nn.TransformerEncoderLayer(8, 2, batch_first=True)
     >>> list(TransformerEncoder(layer, 2)(tenfold.ones(1, 5, 8)).shape)

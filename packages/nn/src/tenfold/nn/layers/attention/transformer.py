@@ -18,6 +18,7 @@ class Transformer(Module):
 
     Raises RuntimeError where the batches of src and tgt differ or their features are not d_model.
 
+    >>> import tenfold
     >>> list(Transformer(8, 2, 1, 1, 16, batch_first=True)(tenfold.ones(1, 5, 8), tenfold.ones(1, 3, 8)).shape)
     [1, 3, 8]
     """
