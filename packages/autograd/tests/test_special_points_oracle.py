@@ -184,3 +184,22 @@ def test_floor_division_has_no_derivative_and_the_rounded_quotient_has_zero() ->
     n = tenfold.tensor([3.0, -2.0], requires_grad=True)
     (-7 % n).sum().backward()
     assert n.grad.tolist() == [3.0, -3.0]
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_infinite_gradients_of_an_extreme_stay_where_it_is(name):
+    grads = []
+    for lib in (torch, tenfold):
+        x = lib.tensor([1.0, 3.0, 3.0, 1.0], requires_grad=True)
+        (getattr(x, name)() * float("inf")).backward()
+        grads.append(x.grad.tolist())
+    assert grads[1] == grads[0]
+
+
+def test_products_along_one_element_pass_the_gradient_on():
+    grads = []
+    for lib in (torch, tenfold):
+        x = lib.tensor([[float("inf")], [0.0], [2.0]], requires_grad=True)
+        x.cumprod(1).backward(lib.tensor([[0.0], [1.0], [0.5]]))
+        grads.append(x.grad.tolist())
+    assert grads[1] == grads[0]

@@ -25,7 +25,7 @@ from tenfold.types.promotion import number_dtype
 NUMBERS = (int, float, bool, complex)
 
 for _operator, _ufunc in {
-    op.mul: np.multiply, op.add: np.add, op.sub: np.subtract, op.neg: np.negative,
+    op.mul: np.multiply, op.add: np.add, op.sub: np.subtract,
     op.exp: np.exp, op.exp2: np.exp2, op.log: np.log, op.log2: np.log2,
     op.sqrt: np.sqrt, op.reciprocal: np.reciprocal, op.sin: np.sin,
     op.cos: np.cos, op.tan: np.tan, op.asin: np.arcsin, op.acos: np.arccos, op.atan: np.arctan, op.sinh: np.sinh,
@@ -33,6 +33,10 @@ for _operator, _ufunc in {
     op.div: np.true_divide, op.atan2: np.arctan2, op.copysign: np.copysign, op.eq: np.equal, op.ne: np.not_equal,
 }.items():  # fmt: skip
     kernel(_operator, device="cpu")(quiet(_ufunc))
+
+# Into no array: NumPy 2.4 reads beside the input where elements of 4 bytes lie 4 apart, or of 8 bytes 8 apart, and the given
+# array has gaps, too, as with the columns of a matrix that change their sign in place.
+kernel(op.neg, device="cpu", into=False)(quiet(np.negative))
 
 # Into no array: that of a complex tensor, which `abs_` refuses, could take the result.
 kernel(op.abs, device="cpu", into=False)(quiet(np.absolute))

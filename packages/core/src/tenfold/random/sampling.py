@@ -271,7 +271,7 @@ def multinomial(generator: Generator, weights: Array, num_samples: int, replacem
             keys = weights / exponential(generator, [weights.shape[d] for d in order], weights.dtype).transpose(back)
         if num_samples == 1:
             return np.asarray(np.argmax(keys, axis=-1, keepdims=True), np.int64)
-        return np.ascontiguousarray(np.argsort(-keys, axis=-1, kind="stable")[..., :num_samples], np.int64)
+        return np.argsort(-keys, axis=-1, kind="stable")[..., :num_samples].astype(np.int64, "C")  # no part of all positions
     rows = weights.reshape(-1, weights.shape[-1])
     if not len(rows):
         return np.empty((*weights.shape[:-1], num_samples), np.int64)

@@ -548,7 +548,10 @@ class Tensor(TensorMethods):
         return float(self._real())
 
     def __int__(self) -> int:
-        return int(self._real())
+        value = self._real()
+        if self.dtype.is_complex and not abs(value) < float("inf"):
+            raise RuntimeError(f"value cannot be converted to type int64_t without overflow: it is {value}")
+        return int(value)
 
     def __complex__(self) -> complex:
         return complex(self._one())

@@ -81,12 +81,14 @@ gradient(op.prod, input=_prod)
 def _shared(g: Any, input: Any, out: Any, dim: Any, keepdim: bool) -> Any:
     """The gradient of an extreme, in equal parts to all elements that attain it.
 
-    Of `max` and `min` (dim None) nan attains nan; of `amax` and `amin` nothing does, and all gradients beside it are nan.
+    Of `max` and `min` (dim None) nan attains nan, and the others get 0 whatever g is; of `amax` and `amin` nothing attains
+    nan, and all gradients beside it are nan.
     """
     extreme = restore_dims(out, input.shape, dim, keepdim)
     chosen = input == extreme
     if dim is None:
         chosen = chosen | (input.isnan() & extreme.isnan())
+        return where(chosen, g / chosen.sum(), 0)
     g = restore_dims(g, input.shape, dim, keepdim)
     return g * chosen / chosen.sum(None if isinstance(dim, (tuple, list)) and not dim else dim, True)
 
@@ -153,7 +155,7 @@ def _has_zero(x: Any) -> bool:
 
 
 def _cumprod(g: Any, input: Any, out: Any, dim: int) -> Any:
-    if input.dim() == 0 or input.numel() == 0:
+    if input.dim() == 0 or input.numel() == 0 or input.shape[dim] == 1:
         return g
     if not _has_zero(input):
         return _reversed(op.cumsum, g * _conj(out), dim) / _conj(input)
