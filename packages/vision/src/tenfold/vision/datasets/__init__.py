@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
+from tenfold.vision.datasets.arrays import FER2013, SEMEION, STL10, SVHN, USPS, MovingMNIST
 from tenfold.vision.datasets.cifar import CIFAR10, CIFAR100
+from tenfold.vision.datasets.class_folders import SUN397, Caltech256, Country211, EuroSAT, Imagenette, Omniglot, RenderedSST2
 from tenfold.vision.datasets.digits import Digits
 from tenfold.vision.datasets.fakedata import FakeData
 from tenfold.vision.datasets.folder import DatasetFolder, ImageFolder
 from tenfold.vision.datasets.mnist import EMNIST, KMNIST, MNIST, FashionMNIST
+from tenfold.vision.datasets.photographs import DTD, GTSRB, CLEVRClassification, FGVCAircraft, Flowers102, Food101, OxfordIIITPet
+from tenfold.vision.datasets.scenes import CocoCaptions, CocoDetection, Kitti, VOCDetection, VOCSegmentation
 from tenfold.vision.datasets.vision import VisionDataset
 
 __all__ = [
+    "FER2013",
+    "MovingMNIST",
+    "SEMEION",
+    "STL10",
+    "SVHN",
+    "USPS",
+    "Caltech256",
+    "CLEVRClassification",
+    "Country211",
+    "DTD",
+    "EuroSAT",
+    "FGVCAircraft",
+    "Flowers102",
+    "GTSRB",
+    "Imagenette",
+    "Food101",
+    "Omniglot",
+    "OxfordIIITPet",
+    "RenderedSST2",
+    "SUN397",
+    "CocoCaptions",
+    "CocoDetection",
+    "Kitti",
+    "VOCDetection",
+    "VOCSegmentation",
     "CIFAR10",
     "CIFAR100",
     "EMNIST",
