@@ -66,7 +66,7 @@ def read_mat(operator: str, path: Any) -> Any:
         ImportError: SciPy is not installed.
     """
     try:
-        from scipy.io import loadmat
+        from scipy.io import loadmat  # type: ignore[import-untyped]
     except ImportError as error:
         raise ImportError(f"{operator}: MATLAB's files are read by SciPy; pip install 'tenfold-vision[matlab]'") from error
     return loadmat(path)

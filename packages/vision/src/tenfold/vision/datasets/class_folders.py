@@ -22,7 +22,7 @@ class Country211(Photographs):
         return [f"country211/{self.split}"]
 
     def _list(self) -> None:
-        classes, self.samples = by_class(self.folder / "country211" / self.split)  # type: ignore[assignment]
+        classes, self.samples = by_class(self.folder / "country211" / self.split)
         self._number(classes)
 
 
@@ -39,7 +39,7 @@ class RenderedSST2(Photographs):
         return [f"rendered-sst2/{'valid' if self.split == 'val' else self.split}"]
 
     def _list(self) -> None:
-        classes, self.samples = by_class(self.folder / self._needs()[0], "*.png")  # type: ignore[assignment]
+        classes, self.samples = by_class(self.folder / self._needs()[0], "*.png")
         self._number(classes)
 
 
@@ -63,7 +63,7 @@ class EuroSAT(Photographs):
         return ["2750"]
 
     def _list(self) -> None:
-        classes, self.samples = by_class(self.folder / "2750")  # type: ignore[assignment]
+        classes, self.samples = by_class(self.folder / "2750")
         self._number(classes)
 
     def extra_repr(self) -> str:

@@ -73,7 +73,7 @@ class DTD(Photographs):
 
     def __init__(self, root: Name, split: str = "train", partition: int = 1, transform: Any = None,
                  target_transform: Any = None, download: bool = False, loader: Loader = default_loader) -> None:  # fmt: skip
-        if not isinstance(partition, int) or not 1 <= partition <= 10:
+        if partition not in range(1, 11):
             raise ValueError(f"DTD: Parameter 'partition' should be an integer with `1 <= partition <= 10`, but got {partition}")
         self.partition = partition
         super().__init__(root, split, transform, target_transform, download, loader)
@@ -234,7 +234,7 @@ class GTSRB(Photographs):
 
     def _list(self) -> None:
         if self.split == "train":
-            _, self.samples = by_class(self.folder / "GTSRB" / "Training", "*.ppm")  # type: ignore[assignment]
+            _, self.samples = by_class(self.folder / "GTSRB" / "Training", "*.ppm")
             return
         with open(self.folder / "GT-final_test.csv", newline="") as file:
             rows = list(csv.DictReader(file, delimiter=";", skipinitialspace=True))
