@@ -1,4 +1,4 @@
-"""Derivatives of functions by their arguments: pullbacks (`vjp`), gradients, and forward mode (`jvp`, `linearize`)."""
+"""Derivatives of functions by their arguments: pullbacks (`vjp`), gradients, and forward mode (`jvp`)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
         inputs = [scope.begin(t) for t in leaves]
         output, aux = split_aux("vjp", func(*unflatten(inputs, spec)), has_aux)
     outputs, out_spec = flatten(output)
-    _require_outputs("vjp", outputs)
+    require_outputs("vjp", outputs)
 
     def pullback(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         given, given_spec = flatten(cotangents)
@@ -92,7 +92,7 @@ def _require_tensors(leaves: list[Any]) -> None:
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(leaf)}")
 
 
-def _require_outputs(name: str, leaves: list[Any]) -> None:
+def require_outputs(name: str, leaves: list[Any]) -> None:
     """Check what the function returned."""
     if not leaves or leaves == [None]:
         raise RuntimeError(f"{_CALLS[name]}: Expected f to be a function that has non-empty output (got output = {leaves})")
@@ -206,13 +206,13 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
     >>> jvp(lambda x: x * x, (tenfold.tensor([1., 3.]),), (tenfold.tensor([1., 10.]),))
     (tensor([1., 9.]), tensor([ 2., 60.]))
     """
-    given, spec = _check_jvp(primals, tangents)
+    given, spec = check_directions(primals, tangents)
     directions = flatten(tangents)[0]
     with DualLevel(func) as level:
         duals = [level.wrap(p, t) for p, t in zip(given, directions)]
         output, aux = split_aux("jvp", func(*unflatten(duals, spec)), has_aux)
         outputs, out_spec = flatten(output)
-        _require_outputs("jvp", outputs)
+        require_outputs("jvp", outputs)
         pairs = [level.unwrap(t) for t in outputs]
         if strict and any(t is None for _, t in pairs):
             raise RuntimeError("jvp(f, primals, tangents, strict=True): an output of f is independent of the inputs")
@@ -222,7 +222,8 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
     return (value, derivative, aux) if has_aux else (value, derivative)
 
 
-def _check_jvp(primals: Any, tangents: Any) -> tuple[list[Any], Spec]:
+def check_directions(primals: Any, tangents: Any) -> tuple[list[Any], Spec]:
+    """The tensors to differentiate by, checked with their directions, and their form."""
     if not isinstance(primals, tuple):
         raise RuntimeError(
             f"{_CALLS['jvp']}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals); "
@@ -249,19 +250,3 @@ def _check_jvp(primals: Any, tangents: Any) -> tuple[list[Any], Spec]:
         if p.dtype is not t.dtype:
             raise RuntimeError(f"jvp: expected a tangent of its primal's dtype {p.dtype}, got {t.dtype}")
     return leaves, spec
-
-
-def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
-    """The value of a function and its derivative as a function of the direction: (func(*primals), tangents -> J tangents).
-
-    >>> import tenfold
-    >>> from tenfold.autograd.func import linearize
-    >>> value, derivative = linearize(lambda x: x * x, tenfold.tensor(3.0))
-    >>> derivative(tenfold.tensor(1.0))
-    tensor(6.)
-    """
-
-    def derivative(*tangents: Any) -> Any:
-        return jvp(func, primals, tangents)[1]
-
-    return func(*primals), derivative

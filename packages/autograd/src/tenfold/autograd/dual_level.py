@@ -15,7 +15,7 @@ from tenfold.autograd.transform_printing import in_scopes, tracking
 from tenfold.dispatch.inplace import check_writable, write_back
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import Operator
-from tenfold.dispatch.runtime import RUNTIME
+from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.ops.creation.factories import zeros
 from tenfold.ops.creation.like import zeros_like
 from tenfold.tensor.tensor import Tensor
@@ -126,6 +126,8 @@ class DualLevel(Transform):
         value, tangent = self.unwrap(result)
         place, place_tangent = self.unwrap(target)
         check_writable(name, place)
+        for transform in STATE.transforms:
+            transform.before_write(place)
         if tangent is not None and not _holds(place_tangent, tangent):
             if not self.owns(target):
                 check_captured(name, target, self.function)

@@ -5,8 +5,9 @@ They differentiate by their own arguments only, return new tensors, and leave `.
 
 from __future__ import annotations
 
-from tenfold.autograd.derivatives import grad, grad_and_value, jvp, linearize, vjp
+from tenfold.autograd.derivatives import grad, grad_and_value, jvp, vjp
 from tenfold.autograd.jacobians import hessian, jacfwd, jacrev
+from tenfold.autograd.linearize import linearize
 from tenfold.autograd.stateless import functional_call, stack_module_state
 from tenfold.autograd.vmap import vmap
 

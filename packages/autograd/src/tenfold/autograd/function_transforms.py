@@ -13,6 +13,7 @@ from tenfold.autograd.batches import move
 from tenfold.autograd.dual_level import DualLevel
 from tenfold.autograd.function import Function, FunctionNode, _attach, run_recorded
 from tenfold.autograd.levels import Below, Transform, highest
+from tenfold.autograd.linear_level import LinearLevel, NotLinear
 from tenfold.autograd.pytree import broadcast_prefix, flatten, form, unflatten
 from tenfold.autograd.saved import Packed
 from tenfold.dispatch.gradmode import no_grad
@@ -37,6 +38,8 @@ def apply_through_transforms(cls: Any, args: tuple[Any, ...]) -> Any:
             f"{cls.__name__}: in order to use an autograd.Function with vmap it must override the setup_context staticmethod "
             f"(and forward must not take a ctx)"
         )
+    if isinstance(transform, LinearLevel):
+        raise NotLinear(f"{cls.__name__} is applied to a tangent")
     run: Any = _batched if isinstance(transform, BatchLevel) else _pushed
     with Below(transform):
         results = run(cls, transform, args)

@@ -129,6 +129,9 @@ class Transform:
         """The result of a call that needs nothing of the full dispatch; NotImplemented for all others."""
         return NotImplemented
 
+    def before_write(self, tensor: Tensor) -> None:
+        """Called before forward mode writes to a primal value, which a level may want to keep as it is."""
+
     # What the subclasses define
 
     def handles(self, operator: Operator) -> bool:

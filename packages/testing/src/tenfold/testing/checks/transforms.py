@@ -80,10 +80,10 @@ def _another(t: Any) -> Any:
 
 @unless(lambda case: case.registered.no_forward or no_derivatives(case))
 def forward_mode(case: Case) -> Iterator[Result]:
-    """Forward and reverse mode are a linear map and its transpose: `<u, J t> = <J^T u, t>`."""
+    """Forward and reverse mode are a linear map and its transpose, `<u, J t> = <J^T u, t>`; `linearize` is the same map."""
 
     def compare(problem: Problem) -> None:
-        from tenfold.func import jvp
+        from tenfold.func import jvp, linearize
 
         if problem.empty:  # NaN from nothing has no sum to compare
             return
@@ -96,6 +96,8 @@ def forward_mode(case: Case) -> Iterator[Result]:
         ahead = math.fsum(_inner(u, t) for u, t in zip(cotangents, pushed))
         back = math.fsum(_inner(g, t) for g, t in zip(pulled, tangents) if g is not None)
         _close(case, "forward mode", ahead, back)
+        again = linearize(differentiable(problem), *leaves)[1](*tangents)
+        assert_same(again, pushed, f"linearize of {case.operator.name} against jvp")
 
     yield from each_problem(case, "forward_mode", _where_kernels_are(case, compare))
 
