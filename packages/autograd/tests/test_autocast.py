@@ -34,6 +34,12 @@ def test_sensitive_operators_run_in_float32(x):
         assert (x @ x).prod().dtype is tenfold.float32
 
 
+def test_sizes_pass_through(x):
+    with tenfold.autocast("cpu"):
+        assert tenfold.zeros_like(x).equal(tenfold.zeros(x.shape))
+        assert tenfold.ones(x.shape).reshape(x.shape[::-1]).shape == x.shape[::-1]
+
+
 def test_other_operators_take_what_comes(x):
     with tenfold.autocast("cpu"):
         assert (x + 1).dtype is tenfold.float32

@@ -118,7 +118,7 @@ def test_aux_and_argnums():
             "strict",
         ),
         (lambda: func.vjp(lambda x: x, tenfold.ones(2))[1](tenfold.ones(3)), RuntimeError, "Mismatch in shape"),
-        (lambda: func.functional_call(_Scale(), {"v.w": tenfold.ones(1)}, tenfold.ones(1)), AttributeError, "no attribute 'v'"),
+        (lambda: func.functional_call(_Scale(), {"v.w": tenfold.ones(1)}, tenfold.ones(1)), AttributeError, "no attribute `v`"),
         (lambda: func.functional_call(_Scale(), {}, tenfold.ones(1), strict=True), RuntimeError, "Missing key"),
     ],
 )

@@ -59,7 +59,13 @@ def _device_type(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     on = [name for name, enabled in SETTINGS.enabled.items() if enabled]
     found: list[str] = []
     if on:
-        _map(lambda x: found.append(x.device.type) if isinstance(x, Tensor) else None, [args, kwargs])
+
+        def note(x: Any) -> Any:
+            if isinstance(x, Tensor):
+                found.append(x.device.type)
+            return x
+
+        _map(note, [args, kwargs])
     return next((name for name in found if name in on), None)
 
 
@@ -182,9 +188,10 @@ def set_autocast_cpu_enabled(enabled: bool) -> None:
 
 
 def _map(function: Any, value: Any) -> Any:
-    """Apply to every leaf of nested tuples, lists and dictionaries."""
+    """Apply to every leaf of nested tuples, lists and dictionaries; those in which nothing changes stay what they are."""
     if isinstance(value, (tuple, list)) and not hasattr(value, "_fields"):
-        return type(value)([_map(function, v) for v in value])
+        made = [_map(function, v) for v in value]
+        return value if all(a is b for a, b in zip(made, value)) else type(value)(made)
     if isinstance(value, dict):
         return {k: _map(function, v) for k, v in value.items()}
     return function(value)
