@@ -130,7 +130,7 @@ def test_transposed(output_padding):
     spread = tenfold.zeros(2, 16, 15 + output_padding + 1, 19 + output_padding + 1, dtype=tenfold.float64)
     for i, j in product(range(7), range(9)):
         for g in range(2):
-            part = tenfold.einsum("nc,cokl->nokl", x[:, 8 * g : 8 * g + 8, i, j], w[8 * g : 8 * g + 8])
+            part = (x[:, 8 * g : 8 * g + 8, i, j] @ w[8 * g : 8 * g + 8].reshape(8, -1)).reshape(2, -1, 3, 3)
             spread[:, 8 * g : 8 * g + 8, 2 * i : 2 * i + 3, 2 * j : 2 * j + 3] += part
     expected = spread[:, :, 1 : found.shape[2] + 1, 1 : found.shape[3] + 1] + bias.reshape(-1, 1, 1)
     tenfold.testing.assert_close(found, expected)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 import tenfold
@@ -45,17 +44,7 @@ def test_set_shares_memory() -> None:
         x.set_(tenfold.arange(2))
 
 
-def test_typed_tensor_classes() -> None:
-    x = tenfold.FloatTensor([1, 2])
-    assert isinstance(x, tenfold.FloatTensor)
-    assert not isinstance(x, tenfold.DoubleTensor)
-    assert tenfold.LongTensor(2, 3).shape == (2, 3)
-    assert tenfold.ByteTensor(np.array([1])).dtype is tenfold.uint8
-    assert x.type(tenfold.LongTensor).dtype is tenfold.int64
-    assert x.new(2).dtype is tenfold.float32
-    assert x.new([3]).tolist() == [3]
-    with pytest.raises(TypeError, match="not an acceptable base type"):
-        type("Own", (tenfold.FloatTensor,), {})
+def test_a_number_is_no_tensors_data() -> None:
     with pytest.raises(TypeError, match="data must be a sequence"):
         tenfold.Tensor(2.5)
 
@@ -75,13 +64,6 @@ def test_python_functions_of_elements() -> None:
     assert x.apply_(lambda v: v * 3).tolist() == [3, 6]
     assert x.map_(tenfold.tensor([1, 1]), lambda a, b: a + b).tolist() == [4, 7]
     assert x.map2_(x.clone(), tenfold.tensor([2]), lambda a, b, c: a + b * c).tolist() == [12, 21]
-
-
-def test_swapping() -> None:
-    a, b = tenfold.zeros(1), tenfold.ones(2)
-    a.mark = "a"
-    tenfold.utils.swap_tensors(a, b)
-    assert (a.tolist(), b.tolist(), b.mark) == ([1, 1], [0], "a")
 
 
 def test_order_of_dimensions_in_memory() -> None:

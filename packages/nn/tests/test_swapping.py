@@ -151,3 +151,10 @@ def test_what_cannot_be_swapped_is_named(swapping):
     with pytest.raises(RuntimeError, match=r"_apply\(\): Couldn't swap Linear.weight"):
         module.double()
     assert view.dtype is tenfold.float32
+
+
+def test_attributes_are_swapped_too() -> None:
+    a, b = tenfold.zeros(1), tenfold.ones(2)
+    a.mark = "a"
+    tenfold.utils.swap_tensors(a, b)
+    assert (a.tolist(), b.tolist(), b.mark) == ([1, 1], [0], "a")

@@ -48,3 +48,21 @@ def test_chain_and_tensordot() -> None:
     x, y = np.random.default_rng(0).standard_normal((2, 3, 4)), np.random.default_rng(0).standard_normal((4, 3, 5))
     got = tenfold.tensordot(tenfold.from_numpy(x), tenfold.from_numpy(y), ([1, 2], [1, 0]))
     np.testing.assert_allclose(got.numpy(), np.tensordot(x, y, ([1, 2], [1, 0])))
+
+
+@pytest.mark.parametrize("name", ["median", "nanmedian", "mode"])
+@pytest.mark.parametrize("number", [np.int64(1), np.int32(-1), np.uint8(0)])
+def test_a_dimension_may_be_numpys(name, number):
+    found, wanted = [], []
+    for dim, kept in ((number, found), (int(number), wanted)):
+        x = tenfold.arange(6.0).reshape(2, 3).requires_grad_()
+        y = getattr(x, name)(dim).values
+        (y * y).sum().backward()
+        kept += [y.tolist(), x.grad.tolist()]
+    assert found == wanted
+
+
+def test_a_recorded_covariance_of_one_number_warns_once():
+    with pytest.warns(UserWarning, match=r"^cov\(\): degrees of freedom is <= 0") as told:
+        assert tenfold.cov(tenfold.ones(1, requires_grad=True)).isnan().item()
+    assert len(told) == 1
