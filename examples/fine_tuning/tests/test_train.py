@@ -21,7 +21,7 @@ def test_only_the_last_stage_learns():
 
 
 def test_it_learns(tmp_path):
-    accuracy = train.main(["--epochs", "2", "--out", str(tmp_path)])
+    accuracy = train.main(["--epochs", "1", "--out", str(tmp_path)])
     assert accuracy > 0.7
     assert (tmp_path / "predictions.png").stat().st_size > 1000
     assert len(list(tmp_path.glob("images/*/*/*/*.png"))) == 1797
