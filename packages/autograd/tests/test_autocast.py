@@ -196,3 +196,12 @@ def test_one_scope_entered_twice(x):
     with scope, scope:
         assert (x @ x).dtype is tenfold.bfloat16
     assert (x @ x).dtype is tenfold.float32
+
+
+def test_arguments_that_have_to_agree_take_the_widest_dtype(x):
+    half, at = x.bfloat16(), tenfold.tensor([1, 0])
+    with tenfold.autocast("cpu"):
+        assert tenfold.cat([half, x]).dtype is tenfold.float32
+        assert tenfold.stack([half, half]).dtype is tenfold.bfloat16
+        assert tenfold.index_copy(half, 0, at, x[:2]).dtype is tenfold.float32
+        assert tenfold.index_copy(x, 0, at, half[:2]).dtype is tenfold.float32

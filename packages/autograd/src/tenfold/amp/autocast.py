@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 from tenfold.amp import lists
@@ -47,8 +48,9 @@ class Casting(Layer):
         table, name = lists.for_device(device_type), operator.name
         if name in table.kept:
             return operator.fn(*args, **kwargs)
-        if name in table.lower or name in table.float32:
-            target = get_autocast_dtype(device_type) if name in table.lower else dtypes.float32
+        if name in table.lower or name in table.float32 or name in table.widest:
+            lower = name in table.lower or (name in table.widest and not _any_float32(device_type, args, kwargs))
+            target = get_autocast_dtype(device_type) if lower else dtypes.float32
             cast = functools.partial(_cast, device_type=device_type, target=target)
             return operator.fn(*_map(cast, args), **_map(cast, kwargs))
         return call_inside(self, operator, args, kwargs)  # what a body calls is cast too
@@ -57,16 +59,20 @@ class Casting(Layer):
 def _device_type(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """The device type on whose lists a call goes: that of its tensors, if autocast is on for it."""
     on = [name for name, enabled in SETTINGS.enabled.items() if enabled]
-    found: list[str] = []
-    if on:
+    return next((t.device.type for t in _tensors([args, kwargs]) if t.device.type in on), None) if on else None
 
-        def note(x: Any) -> Any:
-            if isinstance(x, Tensor):
-                found.append(x.device.type)
-            return x
 
-        _map(note, [args, kwargs])
-    return next((name for name in found if name in on), None)
+def _any_float32(device_type: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    return any(t.dtype is dtypes.float32 and t.device.type == device_type for t in _tensors([args, kwargs]))
+
+
+def _tensors(value: Any) -> Iterator[Tensor]:
+    """The tensors in nested tuples, lists and dictionaries."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, (tuple, list, dict)):
+        for v in value.values() if isinstance(value, dict) else value:
+            yield from _tensors(v)
 
 
 def _cast(x: Any, device_type: str, target: dtypes.dtype) -> Any:
