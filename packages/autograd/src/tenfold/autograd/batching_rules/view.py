@@ -87,8 +87,6 @@ def as_strided(batch: Batch) -> Result:
             f"{first} to {first + reach - 1}, where `tensor` has 0 to {own - 1}. This is not supported inside of vmap; write it "
             f"as other views"
         )
-    if any(s > x.stride(0) for s, n in zip(x.stride(), x.shape) if n > 1) and batch.size > 1:
-        x = x.contiguous()  # the strides are meant for the memory of one example
     offset = x.storage_offset() + first
     return batch.call(input=x, size=(batch.size, *size), stride=(x.stride(0), *stride), storage_offset=offset), 0
 
