@@ -1,6 +1,6 @@
 """The loader beside PyTorch's, in one run: a tensor dataset, a folder of images with augmentation, a tar of the same.
 
-    python benchmarks/data.py [--images N] [--repeats N]
+    python benchmarks/data.py [--images N] [--repeats N] [--only rows] [--json results.json]
 
 Each side loads every batch and throws it away; passes alternate, medians count. The images are drawn here (JPEG, about
 400x300) and both sides use the same augmentation: a random crop resized to 224, a flip, conversion to a tensor. torchvision
@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
+import platform
 import statistics
 import tarfile
 import tempfile
@@ -21,6 +23,8 @@ from typing import Any
 
 import numpy as np
 from PIL import Image
+
+Case = tuple[str, Iterable[Any], Iterable[Any]]  # a title, our loader and PyTorch's
 
 
 def seconds(loader: Iterable[Any]) -> float:
@@ -86,12 +90,27 @@ def members(path: Path, as_tensor: Callable[[Any], Any], worker: Callable[[], An
                 yield as_tensor(augmented(image.convert("RGB"), number)), number % 10
 
 
-def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    arguments.add_argument("--images", type=int, default=2000)
-    arguments.add_argument("--repeats", type=int, default=3)
-    given = arguments.parse_args()
+def cases_of_rows() -> list[Case]:
+    """Epochs over a dataset of tensors."""
+    import torch
+    import torch.utils.data as theirs
 
+    import tenfold
+    import tenfold.data as ours
+
+    x, y = np.random.default_rng(0).standard_normal((20_000, 32)).astype(np.float32), np.arange(20_000)
+    tensors = ours.TensorDataset(tenfold.from_numpy(x), tenfold.from_numpy(y))
+    their_tensors = theirs.TensorDataset(torch.from_numpy(x), torch.from_numpy(y))
+    found: list[Case] = []
+    for title, workers, kept in (("0 workers", 0, False), ("2 workers kept", 2, True), ("2 workers started anew", 2, False)):
+        own = ours.DataLoader(tensors, 256, shuffle=True, num_workers=workers, persistent_workers=kept)
+        peer = theirs.DataLoader(their_tensors, 256, shuffle=True, num_workers=workers, persistent_workers=kept)
+        found.append((f"20,000 rows, {title}", own, peer))
+    return found
+
+
+def cases_of_images(folder: Path, count: int) -> list[Case]:
+    """Epochs over images in a folder, and over a tar of them."""
     import torch
     import torch.utils.data as theirs
 
@@ -100,46 +119,53 @@ def main() -> None:
     from tenfold.data.pipes import FromIterable
     from tenfold.data.readers import TarReader
 
+    paths = draw_images(folder, count)
+    own = ours.DataLoader(Folder(paths, tenfold.from_numpy), 64, num_workers=2)
+    peer = theirs.DataLoader(Folder(paths, torch.from_numpy), 64, num_workers=2)
+    tar = folder / "images.tar"
+    with tarfile.open(tar, "w") as archive:
+        for path in paths:
+            archive.add(path, path.name)
+
+    def sample(numbered: tuple[int, tuple[str, bytes]]) -> tuple[Any, int]:
+        number, (_, content) = numbered
+        return tenfold.from_numpy(augmented(Image.open(io.BytesIO(content)).convert("RGB"), number)), number % 10
+
+    class Stream(theirs.IterableDataset):  # type: ignore[misc]
+        def __iter__(self) -> Any:
+            return iter(members(tar, torch.from_numpy, theirs.get_worker_info))
+
+    pipe = FromIterable(Numbered(TarReader(tar))).shard().map(sample)
+    own_tar, peer_tar = ours.DataLoader(pipe, 64, num_workers=2), theirs.DataLoader(Stream(), 64, num_workers=2)
+    return [(f"{count:,} JPEG, 2 workers", own, peer), (f"a tar of {count:,} JPEG, 2 workers", own_tar, peer_tar)]
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    arguments.add_argument("--images", type=int, default=2000)
+    arguments.add_argument("--repeats", type=int, default=3)
+    arguments.add_argument("--only", default="", help="cases whose titles contain this")
+    arguments.add_argument("--json", type=Path, help="where the figures are written; cases that it has already are kept")
+    given = arguments.parse_args()
+
+    import torch
+
     torch.set_num_threads(1)
-    rows: list[tuple[str, float, float]] = []
-    x, y = np.random.default_rng(0).standard_normal((20_000, 32)).astype(np.float32), np.arange(20_000)
-    tensors = ours.TensorDataset(tenfold.from_numpy(x), tenfold.from_numpy(y))
-    their_tensors = theirs.TensorDataset(torch.from_numpy(x), torch.from_numpy(y))
-    for workers in (0, 2):
-        own = ours.DataLoader(tensors, 256, shuffle=True, num_workers=workers, persistent_workers=workers > 0)
-        peer = theirs.DataLoader(their_tensors, 256, shuffle=True, num_workers=workers, persistent_workers=workers > 0)
-        rows.append((f"20,000 rows, {workers} workers kept", *compared(lambda a=own: a, lambda b=peer: b, given.repeats)))  # type: ignore[misc]
-    own = ours.DataLoader(tensors, 256, shuffle=True, num_workers=2)
-    peer = theirs.DataLoader(their_tensors, 256, shuffle=True, num_workers=2)
-    rows.append(("20,000 rows, 2 workers started anew", *compared(lambda: own, lambda: peer, given.repeats)))
-
-    with tempfile.TemporaryDirectory() as name:
-        paths = draw_images(Path(name), given.images)
-        own = ours.DataLoader(Folder(paths, tenfold.from_numpy), 64, num_workers=2)
-        peer = theirs.DataLoader(Folder(paths, torch.from_numpy), 64, num_workers=2)
-        rows.append((f"{given.images} JPEG, 2 workers", *compared(lambda: own, lambda: peer, given.repeats)))
-        tar = Path(name) / "images.tar"
-        with tarfile.open(tar, "w") as archive:
-            for path in paths:
-                archive.add(path, path.name)
-
-        def sample(numbered: tuple[int, tuple[str, bytes]]) -> tuple[Any, int]:
-            number, (_, content) = numbered
-            return tenfold.from_numpy(augmented(Image.open(io.BytesIO(content)).convert("RGB"), number)), number % 10
-
-        pipe = FromIterable(Numbered(TarReader(tar))).shard().map(sample)
-        own = ours.DataLoader(pipe, 64, num_workers=2)
-
-        class Stream(theirs.IterableDataset):  # type: ignore[misc]
-            def __iter__(self) -> Any:
-                return iter(members(tar, torch.from_numpy, theirs.get_worker_info))
-
-        peer = theirs.DataLoader(Stream(), 64, num_workers=2)
-        rows.append((f"a tar of {given.images} JPEG, 2 workers", *compared(lambda: own, lambda: peer, given.repeats)))
-
+    rows: list[dict[str, Any]] = []
     print(f"{'an epoch of':40} {'tenfold s':>10} {'torch s':>10} {'ratio':>6}")
-    for title, mine, other in rows:
-        print(f"{title:40} {mine:10.4f} {other:10.4f} {mine / other:6.2f}")
+    with tempfile.TemporaryDirectory() as name:
+        cases = [] if "JPEG" in given.only else cases_of_rows()
+        cases += [] if "rows" in given.only else cases_of_images(Path(name), given.images)
+        for title, own, peer in cases:
+            if given.only in title:
+                mine, other = compared(lambda own=own: own, lambda peer=peer: peer, given.repeats)  # type: ignore[misc]
+                rows.append({"case": title, "tenfold_s": mine, "torch_s": other, "ratio": mine / other})
+                print(f"{title:40} {mine:10.4f} {other:10.4f} {mine / other:6.2f}")
+    if given.json:
+        former = json.loads(given.json.read_text())["rows"] if given.json.exists() else []
+        known = {row["case"]: row for row in former} | {row["case"]: row for row in rows}
+        versions = {"python": platform.python_version(), "numpy": np.__version__, "torch": torch.__version__, "threads": "1"}
+        given.json.write_text(json.dumps({"machine": versions, "rows": list(known.values())}, indent=1) + "\n")
 
 
 class Numbered:

@@ -83,6 +83,7 @@ def test_more_batches_than_may_be_mapped_are_copied(monkeypatch):
 
     gc.collect()
     before = Segment.live
+    monkeypatch.setattr(transport, "_MIN_SHARED_BYTES", 0)
     monkeypatch.setattr(transport, "_max_mappings", lambda: before + 2)
     batches = list(DataLoader(cases.Images(8), num_workers=1))
     assert 0 < Segment.live - before <= 4  # two more may have arrived that nobody has looked at
@@ -93,6 +94,7 @@ def test_more_batches_than_may_be_mapped_are_copied(monkeypatch):
 
 
 def test_no_room_in_shared_memory_sends_through_the_pipe(monkeypatch):
+    monkeypatch.setattr("tenfold.data.transport._MIN_SHARED_BYTES", 0)
     monkeypatch.setattr(Segment, "holding", no_room)
     loader = DataLoader(cases.Images(6), 3, num_workers=1, multiprocessing_context="fork")
     assert [images.amax().item() for images, _ in loader] == [2.0, 5.0]
@@ -113,11 +115,13 @@ def test_packets_keep_every_kind_of_array(monkeypatch):
         "objects": np.array([1, "a"], object),
         "again": big,
     }
-    for shared in (True, False):
-        if not shared:
+    for way in ("shared", "no room", "small"):
+        if way == "no room":
             monkeypatch.setattr(Segment, "holding", no_room)
+        if way == "small":
+            monkeypatch.setattr(transport, "_MIN_SHARED_BYTES", 1 << 20)
         packet = transport.pack(batch)
-        assert (packet.block is not None) is shared
+        assert (packet.block is None, type(packet.block) is bytearray) == (way == "no room", way == "small")
         result = transport.unpack(packet)
         for key in ("big", "turned", "empty", "scalar", "objects"):
             np.testing.assert_array_equal(result[key], batch[key])

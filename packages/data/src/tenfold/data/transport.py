@@ -1,7 +1,7 @@
-"""Batches between processes: arrays travel in one block of shared memory per batch, the rest in a pickle.
+"""Batches between processes: arrays travel in one block per batch, of shared memory unless it is small, the rest in a pickle.
 
-The block travels as tensors do in `tenfold.multiprocessing`: by a handle, with which the receiver maps the sender's memory
-and builds tensors on it without a copy. It has no name that could be left behind, and goes with the last of these tensors.
+A shared block travels as tensors do in `tenfold.multiprocessing`: by a handle, with which the receiver maps the sender's
+memory and builds tensors on it without a copy. It has no name that could be left behind, and goes with the last of these tensors.
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ from tenfold import Tensor
 from tenfold.multiprocessing import transit
 from tenfold.multiprocessing.shared import AVAILABLE, Segment, on_span, starts_of
 
-# Below this size a pickle through the pipe is cheaper than a block and its system calls.
-_MIN_SHARED_BYTES = 4096
+# Below this size all of a batch's arrays fit into a pipe (64 KiB) beside its pickle: cheaper than a block and its system calls.
+_MIN_SHARED_BYTES = 48 * 1024
+# Below this size an array stays in the pickle.
+_MIN_APART_BYTES = 4096
 
 
 @dataclass(frozen=True)
 class Packet:
-    """A batch on its way: the pickle, and where in which block its large arrays lie."""
+    """A batch on its way: the pickle, and where in which block its large arrays lie; a small block travels itself."""
 
     body: bytes
-    block: transit.Handle | Segment | None
+    block: transit.Handle | Segment | bytearray | None
     spans: tuple[tuple[int, int], ...]  # (start, size in bytes) per array
 
 
@@ -42,11 +44,14 @@ def pack(batch: Any) -> Packet:
     if not arrays:
         return Packet(body, None, ())
     starts, total = starts_of(array.nbytes for array in arrays)
+    spans = tuple((start, array.nbytes) for start, array in zip(starts, arrays, strict=True))
+    if total < _MIN_SHARED_BYTES:
+        return Packet(body, _joined(arrays, spans, total), spans)
     try:
         block = _block(arrays, total)
     except (OSError, RuntimeError):  # no room, or no descriptors
         return pack_small(batch)
-    return Packet(body, transit.send(block), tuple((start, array.nbytes) for start, array in zip(starts, arrays, strict=True)))
+    return Packet(body, transit.send(block), spans)
 
 
 def pack_small(value: Any) -> Packet:
@@ -64,6 +69,8 @@ def unpack(packet: Packet) -> Any:
     block = arrived(packet).block
     if block is None:
         return pickle.loads(packet.body)  # noqa: S301 - from our own worker
+    if isinstance(block, bytearray):
+        return pickle.loads(packet.body, buffers=[memoryview(block)[i : i + n] for i, n in packet.spans])  # noqa: S301
     assert isinstance(block, Segment), "it has arrived"
     buffers = [on_span(block, start, size) for start, size in packet.spans]
     if Segment.live > _max_mappings():
@@ -77,6 +84,13 @@ def _block(arrays: list[np.ndarray[Any, Any]], total: int) -> Segment:
     return Segment.holding(arrays, total)
 
 
+def _joined(arrays: list[np.ndarray[Any, Any]], spans: tuple[tuple[int, int], ...], total: int) -> bytearray:
+    joined = bytearray(total)
+    for array, (start, size) in zip(arrays, spans, strict=True):
+        joined[start : start + size] = array.data
+    return joined
+
+
 class _BatchPickler(pickle.Pickler):
     """Pickles tensors as arrays, and puts large buffers on a list instead of writing them."""
 
@@ -86,7 +100,7 @@ class _BatchPickler(pickle.Pickler):
 
     def _stays_inside(self, buffer: pickle.PickleBuffer) -> bool:
         raw = buffer.raw()
-        if self._arrays is None or raw.nbytes < _MIN_SHARED_BYTES:
+        if self._arrays is None or raw.nbytes < _MIN_APART_BYTES:
             return True
         self._arrays.append(np.frombuffer(raw, np.uint8))
         return False
