@@ -181,10 +181,11 @@ def _walk(  # noqa: C901 - the whole of the path, case by case
                     node.release()
         place = 0
         for n in edges:
+            if n is None:  # no gradient wanted; what is not useful never becomes ready either
+                place += 1
+                continue
             r = results[place]
             place += 1
-            if n is None:  # no gradient wanted; what is not useful never becomes ready either
-                continue
             if r is not None:
                 if r._array.shape != n._shape and not n.is_multiple:
                     r = sum_to(r, n._shape)

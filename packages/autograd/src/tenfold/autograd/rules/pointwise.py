@@ -11,7 +11,7 @@ from typing import Any
 from tenfold import op
 from tenfold.autograd.gradients import gradient
 from tenfold.ops.creation.like import zeros_like
-from tenfold.ops.pointwise.arithmetic import div, where
+from tenfold.ops.pointwise.arithmetic import div, mul, where
 from tenfold.ops.pointwise.complex_numbers import complex, real, view_as_complex, view_as_real
 
 
@@ -33,8 +33,8 @@ gradient(op.sub, input=lambda g: g, other=lambda g: -g)
 gradient(op.rsub, node="RsubBackward1", input=lambda g: -g, other=lambda g: g)
 gradient(
     op.mul,  # written out: nothing is differentiated more often
-    input=lambda g, other: g * other if g._array.dtype.kind not in "cV" else g * conj(other),
-    other=lambda g, input: g * input if g._array.dtype.kind not in "cV" else g * conj(input),
+    input=lambda g, other: mul(g, other) if g._array.dtype.kind == "f" else g * conj(other),
+    other=lambda g, input: mul(g, input) if g._array.dtype.kind == "f" else g * conj(input),
 )
 gradient(op.div, input=lambda g, other: g / conj(other), other=lambda g, input, other: -g * conj(input / other / other))
 gradient(op.floored_quotient, input=zero, other=zero)
