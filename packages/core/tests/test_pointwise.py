@@ -50,6 +50,16 @@ def test_columns_change_in_place(name, dtype):
             np.testing.assert_allclose(x[part].numpy(), getattr(tenfold, name)(t(rows[part])).numpy(), rtol=1e-6)
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1), (2, 1)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_powers_by_an_exponent_that_is_repeated(dtype, shape):
+    """IEEE's powers, not roots: 0 of -0, inf of -inf."""
+    x = np.tile(np.array([-np.inf, -0.0, 4.0], dtype), (2, 20))
+    power = (t(x) ** t(np.full(shape, 0.5, dtype))).numpy()
+    np.testing.assert_array_equal(power, np.tile(np.array([np.inf, 0.0, 2.0], dtype), (2, 20)))
+    assert not np.signbit(power).any()
+
+
 def test_aliases_are_the_same_function():
     for alias, name in {"subtract": "sub", "multiply": "mul", "arcsin": "asin", "fix": "trunc", "greater": "gt"}.items():
         assert getattr(tenfold, alias) is getattr(tenfold, name)

@@ -210,3 +210,11 @@ def test_products_with_a_sparse_number_keep_what_is_stored():  # 300 as in PyTor
     y = x * tenfold.tensor(1.0).to_sparse()
     assert y._nnz() == 2
     assert y.to_dense().tolist() == [300.0]
+
+
+def test_gradient_that_was_set_to_zero_is_taken_out_of_the_graph():
+    x = tenfold.sparse_coo_tensor(tenfold.tensor([[0, 2]]), tenfold.tensor([1.0, 2.0]), (3,))
+    with tenfold.no_grad():
+        x.zero_()
+    assert x.detach_() is x
+    assert x.to_dense().tolist() == [0, 0, 0]

@@ -359,6 +359,12 @@ def pow(input: Any, exponent: Any, out: Any = None) -> Any:
         return _whole_power(input, exponent, out)
     if type(exponent) is np.ndarray and np.result_type(input, exponent).kind == "c":
         return _complex_power(input, exponent, out)
+    if type(exponent) is np.ndarray and type(input) is np.ndarray and exponent.size < input.size and exponent.dtype.kind == "f":
+        rooted = exponent == 0.5
+        if rooted.any():  # where the exponent is repeated NumPy takes roots, too
+            input = np.where(
+                rooted, np.where(input == -np.inf, np.asarray(np.inf, input.dtype), input) + input.dtype.type(0), input
+            )
     return np.power(input, exponent, out)
 
 

@@ -40,7 +40,7 @@ class Scalars(Holding):
 
     def detach_(self) -> Self:
         """Taken out of the graph, in place."""
-        self._held.detach_()
+        self._held = self._held.detach()  # which may be a part of what another tensor stores
         return self
 
     def __setitem__(self, index: Any, value: Any) -> None:
