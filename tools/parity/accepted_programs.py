@@ -22,6 +22,7 @@ WORDS = [
     (0, r"ZeroTensors are immutable", "a zero without memory"),
     (0, r"second time", "a second pass over a graph that keeps nothing"),
     (0, r"derivative for aten::remainder", "a derivative of remainder that PyTorch lacks"),
+    (0, r"derivative for 'inplace version of", "a derivative of an in-place form that PyTorch lacks"),
     (0, r"don't support automatic differentiation", "an output of an operator without derivative"),
     (1, r"to type c10::(Half|BFloat16) without overflow", "a number beyond half precision"),
     (1, r"linear: expected all tensors to have the same dtype", "a bias of another dtype"),
@@ -120,6 +121,13 @@ ACCEPTED = [
         r"(grad )?value \[ldexp of integers\]",
         "PyTorch multiplies by 2**n of integers, 0 for n < 0",
     ),
+    (r"any operator", r"a derivative of an in-place form that PyTorch lacks", "that of the other form"),
+    (
+        r"backward.*|autograd\.grad.*",
+        r"(grad )?value-complex-nonfinite",
+        "at a pole: how inf and nan share out to the parts of a complex number is not defined",
+    ),
+    (r"tril|triu", r"value \[an output that lies apart\]", "PyTorch writes beside outputs that are not contiguous"),
     (r"sgn", r"value-complex-nonfinite", "the direction of an infinite number; PyTorch divides inf by inf"),
     (r"\*\*|pow", r"value-complex-nonfinite", "x ** 0 is 1, as of real numbers"),
     (r"\*\*|pow", r"stride", "powers of integers, memory order of a fresh result"),
@@ -129,8 +137,8 @@ ACCEPTED = [
         "1 / x overflows in PyTorch's vectors and not in its other loops",
     ),
     (
-        r"matmul|mm|bmm|addmm|baddbmm|mv",
-        r"value-nonfinite \[squares beyond the dtype\]",
+        r"matmul|mm|bmm|addmm|baddbmm|mv|sum|mean",
+        r"value(-nonfinite)? \[squares beyond the dtype\]",
         "what exceeds the range depends on the order",
     ),
     (
@@ -316,6 +324,17 @@ def _of_errors(torch: Any, given: list[Any], text: str, what: str, details: list
     return ""
 
 
+def _of_outputs(given: list[Any], text: str, base: str) -> str:
+    """Outputs that are arguments as well, or lie apart."""
+    if "out=" in text and len(given) > 1 and any(_shares(g, given[-1]) for g in given[:-1]):
+        return "an output that is read"
+    if "_(" in text and any(_shares(g, given[0]) and g.shape != given[0].shape for g in given[1:]):
+        return "an output that is read"
+    if base in ("tril", "triu") and "out=" in text and not given[-1].is_contiguous():
+        return "an output that lies apart"
+    return ""
+
+
 def _of_sums(torch: Any, base: str, inexact: list[Any], details: list[Any]) -> str:
     """Sums whose terms cancel or overflow, and quotients that do."""
     if base in ("sum", "mean", "nansum", "nanmean") and inexact and details[0].dtype is torch.float32:
@@ -324,7 +343,7 @@ def _of_sums(torch: Any, base: str, inexact: list[Any], details: list[Any]) -> s
             return "rounding of a sum"
     if base == "remainder" and any(((g != 0) & (g.abs() < 1e-37)).any() for g in inexact if g.is_floating_point()):
         return "the smallest numbers"
-    if re.search(r"matmul|mm|mv", base) and any(g.nan_to_num(0, 0, 0).abs().max() > 1e37 for g in inexact if g.numel()):
+    if re.search(r"matmul|mm|mv|sum|mean", base) and any(g.nan_to_num(0, 0, 0).abs().max() > 1e37 for g in inexact if g.numel()):
         return "squares beyond the dtype"
     return ""
 
@@ -335,8 +354,9 @@ def _of_values(torch: Any, given: list[Any], before: list[str], base: str, what:
         return ""
     if any(re.search(r"\.view\((dtype=)?torch\.", line) for line in before) and base not in ("mode", "unique"):
         return "bools of other bytes" if ".view(torch.bool)" in " ".join(before) else "bits of another dtype"
-    if "out=" in before[-1] and len(given) > 1 and any(_shares(g, given[-1]) for g in given[:-1]):
-        return "an output that is read"
+    found = _of_outputs(given, before[-1], base)
+    if found:
+        return found
     inexact = [g.detach() for g in given if g.is_floating_point() or g.is_complex()]
     if what == "value" and not (x.is_floating_point() or x.is_complex()) and any(not torch.isfinite(g).all() for g in inexact):
         return "nan" if base in ("mode", "unique") else "infinite to integer"
