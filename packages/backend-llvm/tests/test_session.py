@@ -236,3 +236,10 @@ def test_a_million_elements_of_calls_leave_memory_as_it_was():
     assert abs(sys.getallocatedblocks() - before) < 100
     after = [sys.getrefcount(o) for o in (x, y, mask, x.dtype, NotImplemented)]
     assert all(abs(a - b) < 10 for a, b in zip(after, references))
+
+
+def test_native_call_paths_can_be_switched_off():
+    program = "import tenfold; x = tenfold.ones(3); x + x; from tenfold.llvm.session import session; print(session().paths)"
+    environment = {**os.environ, "TENFOLD_NATIVE_CALLS": "0"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "None"

@@ -23,7 +23,7 @@ Formula = Callable[..., Expr]
 Array = np.ndarray[Any, Any]
 
 # The words of a gate, as native/calls.ll reads them.
-BENEATH, SERVE, ARGUMENTS, LEAST, SERVE_LEAST, GRAIN, COMPILE_LEAST = range(7)
+BENEATH, SERVE, ARGUMENTS, LEAST, SERVE_LEAST, GRAIN, COMPILE_LEAST, SMALL_CALLS = range(8)
 DTYPES, RESULTS, LOOPS, ROLES, FIXED, CACHED = 8, 12, 16, 32, 40, 48
 WORDS = 56
 # What a parameter takes: an array of the common dtype; that or a number; a number; one object only; an array of bool.
@@ -32,6 +32,7 @@ ROLE_OF = {"x": TENSOR, "y": EITHER, "n": NUMBER, "o": ONLY, "m": MASK}
 
 GRAIN_ELEMENTS = 1 << 14  # below it one thread is as fast as two, and the interpreter's lock is kept
 COMPILED_FROM = 1 << 12  # elements for which an exact operation is worth compiling
+MANY_CALLS = 500  # on fewer elements, after which it is, too
 STRIDED_FROM = 1 << 13  # elements from which an exact operation on strided arrays is worth the planning in Python
 NEVER = 1 << 62
 
@@ -125,7 +126,7 @@ class Operator:
 
         serve_least = STRIDED_FROM if self.exact else max(1, self.least)
         words = gate_words(session, beneath, serve, self.roles, self.dtypes, least=self.least, serve_least=serve_least)
-        words[COMPILE_LEAST] = COMPILED_FROM if self.exact else 0
+        words[COMPILE_LEAST], words[SMALL_CALLS] = (COMPILED_FROM, MANY_CALLS) if self.exact else (0, 0)
         for i, stored in enumerate(self.dtypes):
             result = BOOL if self.bool_result else stored
             words[RESULTS + i], words[CACHED + i] = id(result.dtype), CACHED_FROM // result.size

@@ -6,6 +6,8 @@ import functools
 import warnings
 from typing import Any
 
+from tenfold.llvm import call_paths
+from tenfold.llvm.call_paths import Paths
 from tenfold.llvm.compiler import unsuitable
 from tenfold.llvm.memory import Memory
 from tenfold.llvm.native.functions import native
@@ -20,6 +22,7 @@ class Session:
         self.launch: Any = self.native.launch
         self.pool = Pool(self.native)
         self.memory = Memory(self.native)
+        self.paths = Paths(self.native) if call_paths.possible() else None
 
 
 _failures: list[str] = []

@@ -8,6 +8,7 @@ off: an operator tests these two integers and looks at its own thread's state on
 from __future__ import annotations
 
 import threading
+from array import array
 from typing import Any
 
 RUNTIME: dict[str, Any] = {
@@ -19,6 +20,11 @@ RUNTIME: dict[str, Any] = {
     "TRANSFORMS": 0,  # levels of vmap and jvp that any thread has entered; only random factories ask
     "new": object.__new__,
 }
+
+
+# The same counts as numbers in memory, for call paths in native code, in the order of `COUNTED`.
+FLAGS = array("q", (0, 0, 0, 0))
+COUNTED = ("ACTIVE", "GRAD_OFF", "INFERENCE", "TRANSFORMS")
 
 
 class ThreadState(threading.local):
@@ -41,6 +47,7 @@ _lock = threading.Lock()
 def _count(name: str, step: int) -> None:
     with _lock:
         RUNTIME[name] += step
+        FLAGS[COUNTED.index(name)] = RUNTIME[name]
 
 
 def count_active(step: int) -> None:
@@ -59,8 +66,7 @@ RUNTIME["grad_enabled"] = grad_enabled
 def set_transforms(transforms: tuple[Any, ...]) -> None:
     """Replace this thread's stack of vmap and jvp levels."""
     state = STATE
-    with _lock:
-        RUNTIME["TRANSFORMS"] += len(transforms) - len(state.transforms)
+    _count("TRANSFORMS", len(transforms) - len(state.transforms))
     state.transforms = transforms
 
 
@@ -71,6 +77,7 @@ def set_grad_enabled_here(enabled: bool) -> None:
         state.grad_enabled = enabled
         with _lock:
             RUNTIME["GRAD_OFF"] += -1 if enabled else 1
+            FLAGS[1] = RUNTIME["GRAD_OFF"]
 
 
 def set_inference_here(enabled: bool) -> None:

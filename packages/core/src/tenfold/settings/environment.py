@@ -39,6 +39,9 @@ CPU_CACHE = Variable(
     "",
     "freed memory that is kept for new arrays, such as 500M or 2G; 0: none; by default an eighth of the memory, at most 2G",
 )
+NATIVE_CALLS = Variable(
+    "TENFOLD_NATIVE_CALLS", "1", "0: calls of operators run in the interpreter, also where tenfold-backend-llvm has native ones"
+)
 FORCE_WEIGHTS_ONLY = Variable(
     "TORCH_FORCE_WEIGHTS_ONLY_LOAD", "", "1: `load` makes tensors and plain containers only, whatever the program says"
 )
@@ -55,6 +58,7 @@ VARIABLES = (
     OFFLINE_FOLDER,
     NUM_THREADS,
     CPU_CACHE,
+    NATIVE_CALLS,
     AS_TORCH,
     FORCE_WEIGHTS_ONLY,
     FORCE_NO_WEIGHTS_ONLY,

@@ -7,6 +7,7 @@ from typing import Any
 
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
+from tenfold.llvm import session as sessions
 from tenfold.llvm.elementwise import Formula, Operator
 from tenfold.llvm.gates import gated
 
@@ -19,6 +20,9 @@ def elementwise(name: str, formula: Formula, roles: str = "x", *, into: bool = T
     ACCELERATED[name] = made
 
     def wrapped(beneath: Any) -> Any:
+        session = sessions.session()
+        if session is not None and session.paths is not None:
+            session.paths.install(getattr(op, name), roles)
         return made.wrap(beneath)
 
     kernel(getattr(op, name), device="cpu", wrap=True, into=into, note="float32, float64, float16, bfloat16")(wrapped)

@@ -424,7 +424,14 @@ kernel:
 compile:  ; not yet there: for a few elements it is made only if the kernel beneath has other last bits
   %compiled_from = call i64 @word(ptr %g, i64 6)
   %too_few = icmp slt i64 %most, %compiled_from
-  br i1 %too_few, label %under, label %serve
+  br i1 %too_few, label %count_down, label %serve
+count_down:  ; but many calls of few elements are worth it, too
+  %left_at = getelementptr i64, ptr %g, i64 7
+  %left = load i64, ptr %left_at
+  %left1 = sub i64 %left, 1
+  store i64 %left1, ptr %left_at
+  %due = icmp eq i64 %left1, 0
+  br i1 %due, label %serve, label %under
 move:  ; the numbers come after the arrays
   %m = phi i64 [0, %kernel], [%mnext, %move_one]
   %mend = icmp eq i64 %m, %count

@@ -13,6 +13,7 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
+from tenfold.llvm import call_paths
 from tenfold.llvm.compiler import Loaded, load, unsuitable
 
 _PYTHON = (
@@ -86,11 +87,14 @@ def source() -> str:
     threads = threads.replace("PAUSE_DECLARATION", f"declare void @{_PAUSE.get(platform.machine(), '')}")
     for name, value in _SYSTEM.get(platform.machine(), {}).items():
         threads = threads.replace(name if name == "PAUSE" else f"SYSCALL_{name}", str(value))
-    return "\n".join([threads, *((folder / name).read_text("utf-8") for name in ("memory.ll", "calls.ll"))])
+    parts = [threads, *((folder / name).read_text("utf-8") for name in ("memory.ll", "calls.ll"))]
+    if call_paths.possible():
+        parts += [(folder / "paths.ll").read_text("utf-8"), call_paths.stubs()]
+    return "\n".join(parts)
 
 
 def _resolve_symbols() -> None:
-    for name in _PYTHON:
+    for name in (*_PYTHON, *(call_paths.SYMBOLS if call_paths.possible() else ())):
         llvm.add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value)
     capsule = ctypes.pythonapi.PyCapsule_GetPointer
     capsule.restype, capsule.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
