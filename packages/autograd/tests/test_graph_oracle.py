@@ -356,6 +356,7 @@ def outcome(program: Any, lib: Any) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore:Using backward:UserWarning")  # PyTorch's advice on create_graph
+@pytest.mark.filterwarnings("ignore:the .type, exc, tb. signature:DeprecationWarning")  # PyTorch throws so
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_as_pytorch(program: Any) -> None:
     ours, theirs = outcome(program, tenfold), outcome(program, torch)

@@ -187,7 +187,7 @@ def _old_order(operator: Operator) -> list[str]:
     changed += ["('out', out, None)"] if takes_out(operator) and names else []
     return [
         "    if old_:",
-        f"        changed_ = {{n: v for n, v, d in ({', '.join(changed)},) if v is not d}}",
+        f"        changed_ = {{s_: r_ for s_, r_, d_ in ({', '.join(changed)},) if r_ is not d_}}",
         f"        return old_form(OP_{operator.name}, ({given}, *old_), changed_)",
     ]
 
