@@ -154,8 +154,7 @@ def test_rearrangements_are_numpys(shape: list[int], data: Any) -> None:
         (x.nonzero(), np.argwhere(a)), (x.take(tenfold.tensor([0, -1])), a.take([0, -1])),
     ]  # fmt: skip
     if a.ndim >= 2:
-        pairs += [(x.tril(k), np.tril(a, k)), (x.triu(k), np.triu(a, k)), (x.rot90(k), np.rot90(a, k))]
-        pairs += [(x.fliplr(), np.fliplr(a)), (tenfold.hstack([x, x]), np.hstack([a, a]))]
+        pairs += [(x.tril(k), np.tril(a, k)), (x.triu(k), np.triu(a, k))]
     for ours, theirs in pairs:
         np.testing.assert_array_equal(ours.numpy(), theirs)
 

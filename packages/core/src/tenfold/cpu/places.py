@@ -42,7 +42,7 @@ def _positions(shape: tuple[int, ...], dim: int, index: Any) -> Any:
     rest = None
     for d, m in enumerate(index.shape):
         if d != dim and m > 1:
-            part = np.arange(0, m * steps[d], steps[d]).reshape((-1,) + (1,) * (len(shape) - 1 - d))
+            part = (np.arange(m) * steps[d]).reshape((-1,) + (1,) * (len(shape) - 1 - d))
             rest = part if rest is None else rest + part
     return places if rest is None else places + rest
 

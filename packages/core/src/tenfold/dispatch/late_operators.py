@@ -8,7 +8,7 @@ BOTH: dict[str, str] = {
         "gather index_add index_add_ index_copy index_copy_ index_fill index_fill_ index_reduce index_reduce_ index_select "
         "nonzero_static put put_ scatter scatter_ scatter_add scatter_add_ scatter_reduce scatter_reduce_ take take_along_dim"
     ),
-    "tenfold.ops.indexing.joining": "flip fliplr flipud repeat repeat_interleave roll rot90 tile tril tril_ triu triu_",
+    "tenfold.ops.indexing.joining": "flip repeat repeat_interleave roll tile tril tril_ triu triu_",
     "tenfold.ops.indexing.masks": "argwhere masked_scatter masked_scatter_ masked_select nonzero",
     "tenfold.ops.indexing.strided": (
         "as_strided_scatter diag diag_embed diagflat diagonal_scatter select_scatter slice_scatter trace"
@@ -54,7 +54,7 @@ BOTH: dict[str, str] = {
         "adjoint as_strided_ broadcast_to detach_ expand_as flatten moveaxis movedim narrow ravel reshape_as squeeze_ swapaxes "
         "swapaxes_ swapdims swapdims_ t t_ transpose_ unflatten unsqueeze_ view_as"
     ),
-    "tenfold.ops.view.parts": "chunk dsplit hsplit split split_with_sizes tensor_split unbind unsafe_chunk vsplit",
+    "tenfold.ops.view.parts": "chunk split split_with_sizes tensor_split unbind unsafe_chunk",
     "tenfold.ops.view.shapes": "as_strided detach diagonal expand permute reshape select squeeze transpose unfold unsqueeze view",
 }
 FUNCTIONS: dict[str, str] = {
@@ -66,7 +66,7 @@ FUNCTIONS: dict[str, str] = {
     "tenfold.ops.creation.like": "empty_like full_like ones_like zeros_like",
     "tenfold.ops.creation.sequences": "arange eye linspace meshgrid range tril_indices triu_indices",
     "tenfold.ops.indexing.along": "scatter_set",
-    "tenfold.ops.indexing.joining": "cat column_stack concat concatenate dstack hstack repeat_places row_stack stack vstack",
+    "tenfold.ops.indexing.joining": "cat concat concatenate repeat_places stack",
     "tenfold.ops.indexing.membership": "isin unravel_index",
     "tenfold.ops.indexing.strided": "strided_sum",
     "tenfold.ops.indexing.subscripts": "getitem index index_any",
@@ -78,7 +78,7 @@ FUNCTIONS: dict[str, str] = {
     "tenfold.ops.reduction.reductions": "max_dim min_dim",
     "tenfold.ops.reduction.scans": "cummax_pair cummin_pair",
     "tenfold.ops.reduction.statistics": "std_mean var_mean vector_norm",
-    "tenfold.ops.view.forms": "atleast_1d atleast_2d atleast_3d broadcast_tensors",
+    "tenfold.ops.view.forms": "broadcast_tensors",
     "tenfold.ops.view.parts": "unsafe_split",
 }
 METHODS: dict[str, str] = {

@@ -11,8 +11,7 @@ from tenfold.dispatch.meta import DataDependent, Meta
 from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
 from tenfold.ops.indexing.subscripts import at_dim, index
-from tenfold.ops.view.forms import atleast_1d, atleast_2d, atleast_3d
-from tenfold.ops.view.shapes import expand, reshape, transpose, unsqueeze, view
+from tenfold.ops.view.shapes import expand, reshape, unsqueeze, view
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.memory_format import contiguous_format
 
@@ -102,74 +101,6 @@ def _(tensors: Any, dim: int) -> Meta:
     return Meta((*first[:dim], len(tensors), *first[dim:]), tensors[0].dtype)
 
 
-@composite("indexing", out="joined", method=None)
-def hstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors beside each other: along columns, 1-D ones one after the other.
-
-    >>> import tenfold
-    >>> tenfold.hstack((tenfold.zeros(2, 1), tenfold.ones(2, 1)))
-    tensor([[0., 1.],
-            [0., 1.]])
-    """
-    grown = atleast_1d(tensors)
-    if not grown:
-        raise RuntimeError("hstack expects a non-empty TensorList")
-    return cat(grown, 0 if grown[0].dim() == 1 else 1)
-
-
-@composite("indexing", out="joined", method=None)
-def vstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors below each other: along rows.
-
-    >>> import tenfold
-    >>> tenfold.vstack((tenfold.zeros(2), tenfold.ones(2)))
-    tensor([[0., 0.],
-            [1., 1.]])
-    """
-    if not tensors:
-        raise RuntimeError("vstack expects a non-empty TensorList")
-    return cat(atleast_2d(tensors), 0)
-
-
-@composite("indexing", out="joined", method=None)
-def row_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors below each other: `vstack` under another name.
-
-    >>> import tenfold
-    >>> tenfold.row_stack((tenfold.zeros(1), tenfold.ones(1)))
-    tensor([[0.],
-            [1.]])
-    """
-    return vstack(tensors)
-
-
-@composite("indexing", out="joined", method=None)
-def dstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors behind each other: along the third dimension.
-
-    >>> import tenfold
-    >>> tenfold.dstack((tenfold.zeros(2), tenfold.ones(2))).shape
-    tenfold.Size([1, 2, 2])
-    """
-    if not tensors:
-        raise RuntimeError("dstack expects a non-empty TensorList")
-    return cat(atleast_3d(tensors), 2)
-
-
-@composite("indexing", out="joined", method=None)
-def column_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Vectors as columns beside matrices' columns.
-
-    >>> import tenfold
-    >>> tenfold.column_stack((tenfold.zeros(2), tenfold.ones(2)))
-    tensor([[0., 1.],
-            [0., 1.]])
-    """
-    if not tensors:
-        raise RuntimeError("column_stack expects a non-empty TensorList")
-    return hstack([reshape(x, (x.numel(), 1)) if x.dim() <= 1 else x for x in tensors])
-
-
 def _triangle(input: Any, diagonal: int) -> Meta:
     if len(input.shape) < 2:
         raise RuntimeError("tril, triu: input tensor must have at least 2 dimensions")
@@ -214,32 +145,6 @@ def _(input: Any, dims: Any) -> Meta:
     return Meta(input.shape, input.dtype)
 
 
-@composite("indexing")
-def fliplr(input: Tensor) -> Tensor:
-    """A copy with the columns in reverse order.
-
-    >>> import tenfold
-    >>> tenfold.fliplr(tenfold.tensor([[1, 2]]))
-    tensor([[2, 1]])
-    """
-    if input.dim() < 2:
-        raise RuntimeError(f"fliplr: Input must be >= 2-d, got {input.dim()} dimensions")
-    return flip(input, (1,))
-
-
-@composite("indexing")
-def flipud(input: Tensor) -> Tensor:
-    """A copy with the rows in reverse order.
-
-    >>> import tenfold
-    >>> tenfold.flipud(tenfold.tensor([1, 2]))
-    tensor([2, 1])
-    """
-    if input.dim() < 1:
-        raise RuntimeError("flipud: Input must be >= 1-d, got 0 dimensions")
-    return flip(input, (0,))
-
-
 @primitive("indexing")
 def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """A copy shifted along dimensions, what leaves at the end coming back at the start; without dims as if flat.
@@ -265,31 +170,6 @@ def _(input: Any, shifts: Any, dims: Any) -> Meta:
     for dim in along:  # a dimension may be named twice: it is shifted twice
         wrap_dim(dim, len(input.shape), "roll")
     return Meta(input.shape, input.dtype)
-
-
-@composite("indexing")
-def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
-    """A copy turned by k quarter turns in the plane of two dimensions, from the first towards the second.
-
-    >>> import tenfold
-    >>> tenfold.rot90(tenfold.tensor([[1, 2], [3, 4]]))
-    tensor([[2, 4],
-            [1, 3]])
-    """
-    n = input.dim()
-    if len(dims) != 2 or n < 2:
-        raise RuntimeError(f"rot90: expected total rotation dims == 2 and total dims >= 2, but got {len(dims)} and {n}")
-    a, b = (wrap_dim(d, n, "rot90") for d in dims)
-    if a == b:
-        raise RuntimeError(f"rot90: expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
-    turns = k % 4
-    if turns == 0:
-        return input.clone(memory_format=contiguous_format)
-    if turns == 2:
-        return flip(input, (a, b))
-    if turns == 1:
-        return transpose(flip(input, (b,)), a, b)
-    return flip(transpose(input, a, b), (b,))
 
 
 @composite("indexing")

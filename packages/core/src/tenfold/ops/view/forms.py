@@ -243,51 +243,6 @@ def broadcast_tensors(tensors: Ints) -> tuple[Tensor, ...]:
     return tuple(x if x.shape == shape else expand(x, shape) for x in given)
 
 
-def _at_least(tensors: Any, grow: Any) -> Any:
-    return grow(tensors) if isinstance(tensors, Tensor) else tuple(grow(x) for x in tensors)
-
-
-def _grown_2d(x: Tensor) -> Tensor:
-    return reshape(x, (1, 1)) if x.dim() == 0 else unsqueeze(x, 0) if x.dim() == 1 else x
-
-
-def _grown_3d(x: Tensor) -> Tensor:
-    return unsqueeze(_grown_2d(x), -1) if x.dim() < 3 else x
-
-
-@composite("view", method=None)
-def atleast_1d(tensors: Ints) -> Any:
-    """Each tensor with at least one dimension.
-
-    >>> import tenfold
-    >>> tenfold.atleast_1d(tenfold.tensor(1))
-    tensor([1])
-    """
-    return _at_least(tensors, lambda x: x if x.dim() else reshape(x, (1,)))
-
-
-@composite("view", method=None)
-def atleast_2d(tensors: Ints) -> Any:
-    """Each tensor with at least two dimensions; missing ones are put in front.
-
-    >>> import tenfold
-    >>> tenfold.atleast_2d(tenfold.tensor(1))
-    tensor([[1]])
-    """
-    return _at_least(tensors, _grown_2d)
-
-
-@composite("view", method=None)
-def atleast_3d(tensors: Ints) -> Any:
-    """Each tensor with at least three dimensions; one is put behind a matrix.
-
-    >>> import tenfold
-    >>> tenfold.atleast_3d(tenfold.ones(2, 3)).shape
-    tenfold.Size([2, 3, 1])
-    """
-    return _at_least(tensors, _grown_3d)
-
-
 @composite("view")
 def adjoint(input: Tensor) -> Tensor:
     """The last two dimensions exchanged, conjugated for complex tensors.

@@ -43,10 +43,7 @@ TABLE: dict[str, tuple[Calls, Any]] = {
     "diagonal": ([((3, 3), ()), ((2, 3), (1,)), ((2, 3, 4), (0, 1, 2)), ((2, 3), (-1,)), ((0, 0), ())], None),
     "unfold": ([((5,), (0, 2, 1)), ((2, 5), (1, 3, 2)), ((), (0, 1, 1))], None),
     "flip": ([((2, 3), ((0,),)), ((2, 3), ((0, 1),)), ((0, 3), ((0,),)), ((), ((),))], None),
-    "fliplr": ([((2, 3), ()), ((0, 3), ())], np.fliplr),
-    "flipud": ([((2, 3), ()), ((3,), ())], np.flipud),
     "roll": ([((4,), (1,)), ((2, 3), (1, 0)), ((2, 3), ((1, -1), (0, 1))), ((0, 3), (1, 0))], None),
-    "rot90": ([((2, 3), ()), ((2, 3), (2, (0, 1))), ((2, 3), (-1, (1, 0)))], None),
     "tile": ([((3,), ((2,),)), ((2, 3), ((2, 2),)), ((), ((2,),))], np.tile),
     "repeat": ([((3,), (2,)), ((2, 3), (2, 2)), ((), (2,)), ((2, 3), ((1, 2, 1),))], None),
     "broadcast_to": ([((2, 1), ((2, 3),)), ((3,), ((2, 3),)), ((), ((2,),))], np.broadcast_to),
@@ -54,17 +51,11 @@ TABLE: dict[str, tuple[Calls, Any]] = {
     "split": ([((5, 2), (2,)), ((5, 2), ((1, 4),)), ((2, 5), (3, 1)), ((4,), (4,))], None),
     "chunk": ([((5, 2), (2,)), ((2, 5), (3, 1)), ((4,), (9,))], None),
     "tensor_split": ([((5, 2), (2,)), ((5, 2), ((1, 3),)), ((2, 5), (3, 1))], None),
-    "hsplit": ([((2, 4), (2,)), ((4,), (2,))], None),
-    "vsplit": ([((4, 2), (2,))], None),
-    "dsplit": ([((1, 2, 4), (2,))], None),
     "diag": ([((3,), ()), ((3, 3), ()), ((2, 3), (1,)), ((3,), (-1,))], None),
     "diag_embed": ([((3,), ()), ((2, 3), (1,)), ((2, 3), (0, 0, 1))], None),
     "diagflat": ([((3,), ()), ((2, 2), (1,))], None),
     "tril": ([((3, 3), ()), ((2, 4), (1,)), ((2, 3, 3), (-1,)), ((0, 3), ())], np.tril),
     "triu": ([((3, 3), ()), ((2, 4), (1,)), ((2, 3, 3), (-1,)), ((0, 3), ())], np.triu),
-    "atleast_1d": ([((), ()), ((3,), ())], None),
-    "atleast_2d": ([((), ()), ((3,), ())], None),
-    "atleast_3d": ([((), ()), ((3,), ())], None),
     "detach": ([((), ()), ((2, 3), ()), ((0,), ())], lambda input: input),
     "view_as_real": ([((2, 3), ()), ((), ())], None),
     "view_as_complex": ([((2,), ()), ((3, 2), ()), ((0, 2), ())], None),
@@ -171,7 +162,7 @@ for _name, _args, _error, _match in (
     ("unflatten", (0, (3, 3)), RuntimeError, ""),
 ):
     error_samples(_name)(one_error(_args, _error, _match))
-for _name, _shape in (("t", (2, 3, 4)), ("tril", (3,)), ("triu", (3,)), ("fliplr", (3,)), ("flipud", ()), ("diag", (2, 2, 2))):
+for _name, _shape in (("t", (2, 3, 4)), ("tril", (3,)), ("triu", (3,)), ("diag", (2, 2, 2))):
     error_samples(_name)(one_error((), RuntimeError, "", _shape))
 
 
@@ -215,10 +206,6 @@ def _stack_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample([make(2, 3), make(2, 4)], error=RuntimeError, match="equal size")
 
 
-for _name in ("hstack", "vstack", "dstack", "column_stack"):
-    samples(_name)(lambda make: (Sample([make(*s), make(*s)]) for s in ((3,), (2, 3))))
-
-
 @samples("view_as")
 @samples("reshape_as")
 def _as_other(make: Make) -> Iterator[Sample]:
@@ -250,10 +237,6 @@ error_samples("tile")(lambda make: [ErrorSample(make(2), (-1,), error=RuntimeErr
 error_samples("diagflat")(lambda make: [ErrorSample([1.0], error=TypeError, match="argument 'input'")])
 error_samples("diag_embed")(one_error((0, 0, 0), RuntimeError, "identical"))
 error_samples("tensor_split")(one_error((0,), RuntimeError, "larger than 0"))
-error_samples("rot90")(one_error((1, (0, 0)), RuntimeError, ""))
-error_samples("hsplit")(one_error((2,), RuntimeError, "", ()))
-error_samples("vsplit")(one_error((2,), RuntimeError, "", (2,)))
-error_samples("dsplit")(one_error((2,), RuntimeError, "", (2,)))
 error_samples("view_as_real")(one_error((), RuntimeError, "complex"))
 error_samples("view_as_complex")(one_error((), RuntimeError, "size 2"))
 

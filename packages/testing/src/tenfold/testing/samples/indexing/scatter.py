@@ -174,9 +174,6 @@ for _name in ("concat", "concatenate"):
     error_samples(_name)(
         lambda make: [ErrorSample([make(2, 3), make(2, 4)], 0, error=RuntimeError, match="Sizes of tensors must match")]
     )
-samples("row_stack")(lambda make: [Sample([make(*s), make(*s)]) for s in ((3,), (2, 3))])
-for _name in ("hstack", "vstack", "dstack", "column_stack", "row_stack"):
-    error_samples(_name)(lambda make: [ErrorSample([], error=RuntimeError, match="")])
 
 # Operator: (shape, shape of what is written into it, further arguments), and arguments out of range.
 INTO: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[Any, ...], tuple[Any, ...]]] = {

@@ -1,0 +1,227 @@
+"""Tensors beside and below each other, cut into columns and rows, grown to so many dimensions, mirrored and turned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenfold.dispatch.operators import composite
+from tenfold.dispatch.shape_rules import wrap_dim
+from tenfold.ops.indexing.joining import cat, flip
+from tenfold.ops.view.parts import tensor_split
+from tenfold.ops.view.shapes import reshape, transpose, unsqueeze
+from tenfold.tensor.tensor import Tensor
+from tenfold.types.memory_format import contiguous_format
+
+Ints = Sequence[int]
+
+
+def _at_least(tensors: Any, grow: Any) -> Any:
+    return grow(tensors) if isinstance(tensors, Tensor) else tuple(grow(x) for x in tensors)
+
+
+def _grown_2d(x: Tensor) -> Tensor:
+    return reshape(x, (1, 1)) if x.dim() == 0 else unsqueeze(x, 0) if x.dim() == 1 else x
+
+
+def _grown_3d(x: Tensor) -> Tensor:
+    return unsqueeze(_grown_2d(x), -1) if x.dim() < 3 else x
+
+
+@composite("arrangements", method=None)
+def atleast_1d(tensors: Ints) -> Any:
+    """Each tensor with at least one dimension.
+
+    >>> import tenfold
+    >>> tenfold.atleast_1d(tenfold.tensor(1))
+    tensor([1])
+    """
+    return _at_least(tensors, lambda x: x if x.dim() else reshape(x, (1,)))
+
+
+@composite("arrangements", method=None)
+def atleast_2d(tensors: Ints) -> Any:
+    """Each tensor with at least two dimensions; missing ones are put in front.
+
+    >>> import tenfold
+    >>> tenfold.atleast_2d(tenfold.tensor(1))
+    tensor([[1]])
+    """
+    return _at_least(tensors, _grown_2d)
+
+
+@composite("arrangements", method=None)
+def atleast_3d(tensors: Ints) -> Any:
+    """Each tensor with at least three dimensions; one is put behind a matrix.
+
+    >>> import tenfold
+    >>> tenfold.atleast_3d(tenfold.ones(2, 3)).shape
+    tenfold.Size([2, 3, 1])
+    """
+    return _at_least(tensors, _grown_3d)
+
+
+@composite("arrangements", out="joined", method=None)
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors beside each other: along columns, 1-D ones one after the other.
+
+    >>> import tenfold
+    >>> tenfold.hstack((tenfold.zeros(2, 1), tenfold.ones(2, 1)))
+    tensor([[0., 1.],
+            [0., 1.]])
+    """
+    grown = atleast_1d(tensors)
+    if not grown:
+        raise RuntimeError("hstack expects a non-empty TensorList")
+    return cat(grown, 0 if grown[0].dim() == 1 else 1)
+
+
+@composite("arrangements", out="joined", method=None)
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors below each other: along rows.
+
+    >>> import tenfold
+    >>> tenfold.vstack((tenfold.zeros(2), tenfold.ones(2)))
+    tensor([[0., 0.],
+            [1., 1.]])
+    """
+    if not tensors:
+        raise RuntimeError("vstack expects a non-empty TensorList")
+    return cat(atleast_2d(tensors), 0)
+
+
+@composite("arrangements", out="joined", method=None)
+def row_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors below each other: `vstack` under another name.
+
+    >>> import tenfold
+    >>> tenfold.row_stack((tenfold.zeros(1), tenfold.ones(1)))
+    tensor([[0.],
+            [1.]])
+    """
+    return vstack(tensors)
+
+
+@composite("arrangements", out="joined", method=None)
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors behind each other: along the third dimension.
+
+    >>> import tenfold
+    >>> tenfold.dstack((tenfold.zeros(2), tenfold.ones(2))).shape
+    tenfold.Size([1, 2, 2])
+    """
+    if not tensors:
+        raise RuntimeError("dstack expects a non-empty TensorList")
+    return cat(atleast_3d(tensors), 2)
+
+
+@composite("arrangements", out="joined", method=None)
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Vectors as columns beside matrices' columns.
+
+    >>> import tenfold
+    >>> tenfold.column_stack((tenfold.zeros(2), tenfold.ones(2)))
+    tensor([[0., 1.],
+            [0., 1.]])
+    """
+    if not tensors:
+        raise RuntimeError("column_stack expects a non-empty TensorList")
+    return hstack([reshape(x, (x.numel(), 1)) if x.dim() <= 1 else x for x in tensors])
+
+
+def _sections(input: Tensor, where: Any, dim: int, name: str, minimum: int) -> tuple[Tensor, ...]:
+    if input.dim() < minimum:
+        raise RuntimeError(
+            f"torch.{name} requires a tensor with at least {minimum} dimension{'s' if minimum > 1 else ''}, but got a tensor "
+            f"with {input.dim()} dimensions!"
+        )
+    if isinstance(where, int) and (where <= 0 or input.size(dim) % where):
+        raise RuntimeError(
+            f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {input.size(dim)} is not "
+            f"divisible by the split_size {where}!"
+        )
+    return tensor_split(input, where, dim)
+
+
+@composite("arrangements")
+def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """`tensor_split` of the columns (of the elements of a 1-D tensor).
+
+    >>> import tenfold
+    >>> tenfold.arange(4).hsplit(2)
+    (tensor([0, 1]), tensor([2, 3]))
+    """
+    return _sections(input, indices_or_sections, 0 if input.dim() == 1 else 1, "hsplit", 1)
+
+
+@composite("arrangements")
+def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """`tensor_split` of the rows.
+
+    >>> import tenfold
+    >>> tenfold.arange(4).view(2, 2).vsplit(2)
+    (tensor([[0, 1]]), tensor([[2, 3]]))
+    """
+    return _sections(input, indices_or_sections, 0, "vsplit", 2)
+
+
+@composite("arrangements")
+def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """`tensor_split` of the third dimension.
+
+    >>> import tenfold
+    >>> [t.shape for t in tenfold.ones(1, 2, 4).dsplit(2)]
+    [tenfold.Size([1, 2, 2]), tenfold.Size([1, 2, 2])]
+    """
+    return _sections(input, indices_or_sections, 2, "dsplit", 3)
+
+
+@composite("arrangements")
+def fliplr(input: Tensor) -> Tensor:
+    """A copy with the columns in reverse order.
+
+    >>> import tenfold
+    >>> tenfold.fliplr(tenfold.tensor([[1, 2]]))
+    tensor([[2, 1]])
+    """
+    if input.dim() < 2:
+        raise RuntimeError(f"fliplr: Input must be >= 2-d, got {input.dim()} dimensions")
+    return flip(input, (1,))
+
+
+@composite("arrangements")
+def flipud(input: Tensor) -> Tensor:
+    """A copy with the rows in reverse order.
+
+    >>> import tenfold
+    >>> tenfold.flipud(tenfold.tensor([1, 2]))
+    tensor([2, 1])
+    """
+    if input.dim() < 1:
+        raise RuntimeError("flipud: Input must be >= 1-d, got 0 dimensions")
+    return flip(input, (0,))
+
+
+@composite("arrangements")
+def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
+    """A copy turned by k quarter turns in the plane of two dimensions, from the first towards the second.
+
+    >>> import tenfold
+    >>> tenfold.rot90(tenfold.tensor([[1, 2], [3, 4]]))
+    tensor([[2, 4],
+            [1, 3]])
+    """
+    n = input.dim()
+    if len(dims) != 2 or n < 2:
+        raise RuntimeError(f"rot90: expected total rotation dims == 2 and total dims >= 2, but got {len(dims)} and {n}")
+    a, b = (wrap_dim(d, n, "rot90") for d in dims)
+    if a == b:
+        raise RuntimeError(f"rot90: expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
+    turns = k % 4
+    if turns == 0:
+        return input.clone(memory_format=contiguous_format)
+    if turns == 2:
+        return flip(input, (a, b))
+    if turns == 1:
+        return transpose(flip(input, (b,)), a, b)
+    return flip(transpose(input, a, b), (b,))
