@@ -77,6 +77,7 @@ _SERVICES.provide("tenfold.ops.creation.factories", "from_numpy empty_strided")
 _SERVICES.provide("tenfold.ops.creation.legacy", "legacy_tensor")
 _SERVICES.provide("tenfold.sparse", "to_sparse sparse_mask without_elements smm sspaddmm")
 _SERVICES.provide("tenfold.as_torch.internal_forms", "in_parts internal_form")
+_SERVICES.provide("tenfold.as_torch.asking", "ask_beneath")
 
 globals()["tensor"] = op.tensor.fn  # in place of the room of this name, which is an attribute by now
 newaxis = None

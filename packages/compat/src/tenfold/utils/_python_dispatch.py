@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from tenfold import Tensor
-from tenfold.dispatch.beneath import Suspended, asks, enter, leave
+from tenfold.as_torch.asking import Suspended, enter, leave
+from tenfold.dispatch.beneath import asks
 from tenfold.dispatch.runtime import STATE
 
 __all__ = [

@@ -1,11 +1,7 @@
-"""What is asked beneath the gradient tape: PyTorch's `__torch_dispatch__` protocol, of modes and of tensor classes.
+"""Whether somebody is asked beneath the gradient tape: a mode or a tensor's class with PyTorch's `__torch_dispatch__`.
 
-A mode that a thread has entered, or a class among the arguments, is handed `func`, an operator by PyTorch's internal name
-such as `aten.add.Tensor`, with gradients switched off; the tape records around it. Operators that PyTorch makes of others
-come as those. Which name an operator has is what the service `internal_form` says, in the package tenfold-compat.
-
-Nothing here runs unless such a mode is entered or such a tensor made: a mode counts as an entered layer, and a tensor's key
-has no kernels, so that the call paths take the full dispatch.
+How they are asked is the service `ask_beneath`, in the package tenfold-compat. A mode counts as an entered layer, and such a
+tensor's key has no kernels, so that the call paths take the full dispatch, which looks here.
 """
 
 from __future__ import annotations
@@ -13,12 +9,8 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 from tenfold.dispatch.devices import META, NO_KERNELS, OverrideKey
-from tenfold.dispatch.inplace import bump_version, check_writable, snapshot
-from tenfold.dispatch.operators import OPERATORS, Operator
-from tenfold.dispatch.outputs import any_node
 from tenfold.dispatch.overrides import disabled_torch_function
-from tenfold.dispatch.runtime import RUNTIME, STATE, count_active
-from tenfold.dispatch.services import SERVICES
+from tenfold.dispatch.runtime import STATE
 
 
 class BeneathKey(OverrideKey):
@@ -48,20 +40,6 @@ def asks(cls: type) -> bool:
     return found is not None and found is not disabled_torch_function
 
 
-def enter(mode: Any) -> None:
-    """Ask this mode first, in this thread, until `leave`."""
-    STATE.beneath = (*STATE.beneath, mode)
-    count_active(1)
-
-
-def leave(mode: Any) -> None:
-    """Ask the innermost mode no more; RuntimeError if it is another one."""
-    if not STATE.beneath or STATE.beneath[-1] is not mode:
-        raise RuntimeError(f"{type(mode).__name__}: dispatch modes must be left in the reverse order of entering")
-    STATE.beneath = STATE.beneath[:-1]
-    count_active(-1)
-
-
 def is_asked(tensors: list[Any]) -> bool:
     """Whether a mode is entered or a class among the tensors' asks; vmap and jvp come before."""
     found = bool(STATE.beneath)
@@ -71,110 +49,3 @@ def is_asked(tensors: list[Any]) -> bool:
             return False
         found = found or type(key) is BeneathKey
     return found
-
-
-def call(operator: Operator, values: dict[str, Any], tensors: list[Any]) -> Any:
-    """Carry a call out that somebody wants to see; NotImplemented: as ever, in pieces that they see."""
-    if operator.inplace_of is not None:
-        return _call_inplace(operator, values, tensors)
-    recording = STATE.grad_enabled and operator.nondifferentiable is None and any_node([values[p.name] for p in operator.params])
-    form = SERVICES.internal_form(operator, values)
-    differentiable = operator.name in _RECORDED_AS or not recording or RUNTIME["has_gradient"](operator)
-    if form is None or not differentiable:
-        result = SERVICES.in_parts(operator, values) if form is None else NotImplemented
-        return RUNTIME["in_pieces"](operator, values) if result is NotImplemented else result
-    if not recording:
-        return _ask(form, tensors)
-    noted, further = _RECORDED_AS.get(operator.name, (operator.name, None))
-    if further is not None:
-        values = {"input": values["input"], **further}
-    result = _ask(form, tensors)
-    given = {id(t) for t in tensors}
-    result = tuple(_fresh(r, given) for r in result) if isinstance(result, (tuple, list)) else _fresh(result, given)
-    RUNTIME["attach"](OPERATORS[noted], result, values)
-    return result
-
-
-# Operators without a gradient rule of their own, and the one that the tape notes in their place.
-_RECORDED_AS: dict[str, tuple[str, dict[str, int]]] = {"t": ("transpose", {"dim0": -1, "dim1": -2})}
-
-
-def _call_inplace(operator: Operator, values: dict[str, Any], tensors: list[Any]) -> Any:
-    """A write: it is done by who is asked, the tape notes it as it does any other."""
-    base = operator.inplace_of
-    assert base is not None
-    form, first = SERVICES.internal_form(operator, values), base.params[0].name
-    target = values[first]
-    recording = STATE.grad_enabled and any_node([values[p.name] for p in operator.params]) and target.dtype.category > 1
-    if form is None or (recording and not RUNTIME["has_gradient"](base)):
-        return NotImplemented
-    check_writable(operator.name, target, recording, False, base.name)
-    if recording:
-        with Suspended():
-            values[first] = snapshot(target)
-    _ask(form, tensors)
-    if recording:
-        result = _renamed(target)
-        RUNTIME["attach"](base, result, values)
-        bump_version(target)
-        SERVICES.autograd().rebase(target, result, False)
-    return target
-
-
-class Suspended:
-    """Run a block with none of this thread's dispatch modes."""
-
-    def __enter__(self) -> None:
-        self._modes = STATE.beneath
-        STATE.beneath = ()
-
-    def __exit__(self, *exc: object) -> None:
-        STATE.beneath = self._modes
-
-
-def _ask(form: Any, tensors: list[Any]) -> Any:
-    """Ask the modes, innermost first, then the classes, subclasses first, until one answers."""
-    func, args, kwargs, *which = form
-    if which:
-        return _ask(form[:3], tensors)[which[0]]
-    types = _asking_types(tensors)
-    modes = STATE.beneath
-    with RUNTIME["no_grad"]():
-        try:
-            for n in range(len(modes) - 1, -1, -1):
-                STATE.beneath = modes[:n]
-                result = modes[n].__torch_dispatch__(func, types, args, kwargs)
-                if result is not NotImplemented:
-                    return result
-            for cls in types:
-                result = cls.__torch_dispatch__(func, types, args, kwargs)
-                if result is not NotImplemented:
-                    return result
-        finally:
-            STATE.beneath = modes
-    names = ", ".join([*(type(m).__name__ for m in modes), *(cls.__name__ for cls in types)])
-    raise TypeError(f"Multiple dispatch failed for '{func}'; all __torch_dispatch__ handlers returned NotImplemented: {names}")
-
-
-def _asking_types(tensors: list[Any]) -> tuple[Any, ...]:
-    """The classes among the tensors' that ask, each before those that it is derived from."""
-    types: list[Any] = []
-    for t in tensors:
-        cls = type(t)
-        if type(t._key) is BeneathKey and cls not in types:
-            place = next((i for i, known in enumerate(types) if issubclass(cls, known)), len(types))
-            types.insert(place, cls)
-    return tuple(types)
-
-
-def _fresh(result: Any, given: set[int]) -> Any:
-    """A result that the tape may give a node: one that has another place in the graph is shared under a new name."""
-    if not hasattr(result, "_array") or (result._node is None and id(result) not in given):
-        return result
-    return _renamed(result)
-
-
-def _renamed(tensor: Any) -> Any:
-    """The same value outside the gradient graph: what a wrapper wraps only its class knows, which is asked."""
-    with Suspended(), RUNTIME["no_grad"]():
-        return tensor.detach() if type(tensor._key) is BeneathKey else tensor._make_subclass(type(tensor), tensor)

@@ -57,7 +57,7 @@ def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if out is not None:
         return with_out(operator, values, out)
     if beneath.is_asked(tensors):
-        result = beneath.call(operator, values, tensors)
+        result = SERVICES.ask_beneath(operator, values, tensors)
         if result is not NotImplemented:
             return result
     if operator.inplace_of is not None:

@@ -65,6 +65,7 @@ class Services:
         # of tenfold-compat
         in_parts: Callable[..., Any]  # what PyTorch makes an operator of
         internal_form: Callable[..., Any]  # PyTorch's name for an operator's call
+        ask_beneath: Callable[..., Any]  # modes and classes with __torch_dispatch__, for an operator's result
 
     def __init__(self) -> None:
         self._providers: dict[str, str] = {}
