@@ -65,7 +65,7 @@ def test_meta_tensors_have_the_shape() -> None:
     assert x.std(0, keepdim=True).shape == (1, 3)
 
 
-@pytest.mark.parametrize("name", ["sum", "mean", "prod", "amax", "var", "std", "all", "argmax", "nansum", "nanmean", "norm"])
+@pytest.mark.parametrize("name", ["sum", "mean", "prod", "amax", "var", "std", "all", "argmax", "norm"])
 def test_numpy_names_of_dimensions(name):
     x = tenfold.arange(6.0).view(2, 3)
     function = getattr(tenfold, name)
@@ -82,9 +82,7 @@ def test_an_output_of_another_dtype_than_asked_for(name):
         getattr(tenfold, name)(tenfold.ones(3), 0, dtype=tenfold.float32, out=tenfold.empty(3, dtype=tenfold.float64))
 
 
-@pytest.mark.parametrize(
-    "name", ["sum", "mean", "amax", "amin", "nansum", "logsumexp", "norm", "all", "any", "count_nonzero", "std"]
-)
+@pytest.mark.parametrize("name", ["sum", "mean", "amax", "amin", "logsumexp", "norm", "all", "any", "count_nonzero", "std"])
 def test_dimensions_that_a_number_does_not_have(name):
     x, options = tenfold.tensor(2.0), {"correction": 0} if name == "std" else {}
     assert getattr(tenfold, name)(x, dim=(0,), **options).shape == getattr(tenfold, name)(x, dim=(-1,), **options).shape == ()

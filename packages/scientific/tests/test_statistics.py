@@ -50,13 +50,14 @@ def test_chain_and_tensordot() -> None:
     np.testing.assert_allclose(got.numpy(), np.tensordot(x, y, ([1, 2], [1, 0])))
 
 
-@pytest.mark.parametrize("name", ["median", "nanmedian", "mode"])
+@pytest.mark.parametrize("name", ["median", "nanmedian", "mode", "nansum", "nanmean"])
 @pytest.mark.parametrize("number", [np.int64(1), np.int32(-1), np.uint8(0)])
 def test_a_dimension_may_be_numpys(name, number):
     found, wanted = [], []
     for dim, kept in ((number, found), (int(number), wanted)):
         x = tenfold.arange(6.0).reshape(2, 3).requires_grad_()
-        y = getattr(x, name)(dim).values
+        y = getattr(x, name)(dim)
+        y = getattr(y, "values", y) if isinstance(y, tuple) else y
         (y * y).sum().backward()
         kept += [y.tolist(), x.grad.tolist()]
     assert found == wanted
@@ -66,3 +67,11 @@ def test_a_recorded_covariance_of_one_number_warns_once():
     with pytest.warns(UserWarning, match=r"^cov\(\): degrees of freedom is <= 0") as told:
         assert tenfold.cov(tenfold.ones(1, requires_grad=True)).isnan().item()
     assert len(told) == 1
+
+
+@pytest.mark.parametrize("name", ["nansum", "nanmean"])
+def test_dimensions_by_numpys_names_and_those_that_a_number_does_not_have(name):
+    x = tenfold.arange(6.0).view(2, 3)
+    assert getattr(x, name)(axis=0, keepdims=True).tolist() == getattr(tenfold, name)(x, dim=0, keepdim=True).tolist()
+    with pytest.raises(IndexError, match=r"Dimension out of range \(expected to be in range of \[-1, 0\]"):
+        getattr(tenfold, name)(tenfold.tensor(2.0), dim=1)

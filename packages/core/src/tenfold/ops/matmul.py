@@ -8,11 +8,10 @@ from typing import Any
 
 from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
-from tenfold.dispatch.operators import composite, op, primitive
+from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.numbers import require_fit
-from tenfold.types.promotion import of_values
 
 Ints = Sequence[int]
 
@@ -164,25 +163,6 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
 
 
 @composite("matmul", out=True)
-def inner(input: Tensor, other: Tensor) -> Tensor:
-    """Inner products over the last dimension. Shape: (..., K), (*, K) -> (..., *).
-
-    >>> import tenfold
-    >>> tenfold.inner(tenfold.ones(2, 3), tenfold.ones(3))
-    tensor([3., 3.])
-    """
-    if input.dim() == 0 or other.dim() == 0:
-        return input * other
-    if input.shape[-1] != other.shape[-1]:
-        raise RuntimeError(
-            f"inner() the last dimension must match on both input tensors but got shapes "
-            f"{list(input.shape)} and {list(other.shape)}"
-        )
-    rows, columns = (x.reshape(prod(x.shape[:-1]), x.shape[-1]) for x in (input, other))
-    return mm(rows, columns.transpose(0, 1)).reshape([*input.shape[:-1], *other.shape[:-1]])
-
-
-@composite("matmul", out=True)
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """Outer product of two vectors. Shape: (M), (N) -> (M, N).
 
@@ -248,23 +228,7 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any 
     return blend("addmv", input, mv(mat, vec), beta, alpha)
 
 
-@composite("matmul", out=True, inplace=True, rounded_once=True, old=blended("vec1 vec2"))
-def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """Outer product added to a matrix: beta * input + alpha * outer(vec1, vec2).
-
-    >>> import tenfold
-    >>> tenfold.addr(tenfold.ones(1, 1), tenfold.ones(1), tenfold.ones(1))
-    tensor([[2.]])
-    """
-    product = outer(vec1, vec2)
-    if product.dtype.category == 0 and input.dtype.category == 0:
-        product = product if alpha else op.zeros_like(product)
-        return product if not beta else product.logical_or(input)
-    _check_factors(of_values((input, product)), {"beta": beta, "alpha": alpha})
-    return blend("addr", input, product, beta, alpha)
-
-
-def _check_factors(dtype: Any, factors: dict[str, Any]) -> None:
+def check_factors(dtype: Any, factors: dict[str, Any]) -> None:
     """Refuse factors that a result of this dtype cannot take up."""
     for name, factor in factors.items():
         if isinstance(factor, bool):
@@ -283,14 +247,3 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alp
     tensor([[[3.]]])
     """
     return blend("baddbmm", input, bmm(batch1, batch2), beta, alpha)
-
-
-@composite("matmul", promote="same", out="same", inplace=True, rounded_once=True, old=blended("batch1 batch2"))
-def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """Sum of a batch of matrix products added to a matrix: beta * input + alpha * sum(batch1 @ batch2).
-
-    >>> import tenfold
-    >>> tenfold.addbmm(tenfold.ones(1), tenfold.ones(2, 1, 1), tenfold.ones(2, 1, 1))
-    tensor([[3.]])
-    """
-    return blend("addbmm", input, bmm(batch1, batch2).sum(0).to(batch1.dtype), beta, alpha)

@@ -27,10 +27,8 @@ from tenfold.nested.private_names import (
     _nested_from_padded_and_nested_example as _nested_from_padded_and_nested_example,
     _nested_tensor_from_mask_left_aligned as _nested_tensor_from_mask_left_aligned,
 )
-from tenfold.nested.strided_products import (  # found here as tenfold._nested_tensor_from_mask and so on
-    is_left_aligned as is_left_aligned,
-    nested_from_mask as _nested_tensor_from_mask,
-    nested_from_padded as _nested_from_padded,
-)
+from tenfold.nested.strided_products import is_left_aligned as is_left_aligned, nested_from_mask, nested_from_padded
+
+_nested_tensor_from_mask, _nested_from_padded = nested_from_mask, nested_from_padded  # found as tenfold._nested_from_padded
 
 __all__ = ["as_nested_tensor", "masked_select", "narrow", "nested_tensor", "nested_tensor_from_jagged", "to_padded_tensor"]

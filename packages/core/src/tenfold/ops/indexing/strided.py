@@ -7,10 +7,9 @@ from typing import Any
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import wrap_dim
-from tenfold.ops.indexing.subscripts import getitem
-from tenfold.ops.view.shapes import diagonal, select
+from tenfold.ops.view.shapes import diagonal
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.memory_format import contiguous_format, refuse_negative
+from tenfold.types.memory_format import refuse_negative
 
 
 @primitive("indexing", method=None)
@@ -55,56 +54,6 @@ def _(input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None) 
     return Meta(input.shape, input.dtype)
 
 
-def _replaced(input: Tensor, src: Tensor, name: str, rule: Any, *arguments: Any) -> Tensor:
-    geometry = rule(Meta(input.shape, "u1"), *arguments)
-    if tuple(src.shape) != geometry.shape:
-        raise RuntimeError(
-            f"{name}: expected src to have a size equal to the slice of self. src size = {list(src.shape)}, "
-            f"slice size = {list(geometry.shape)}"
-        )
-    if src.dtype is not input.dtype:
-        src = src.to(input.dtype)
-    if not src.numel():
-        return input.clone(memory_format=contiguous_format)
-    return as_strided_scatter(input, src, geometry.shape, geometry.strides, geometry.offset)
-
-
-@composite("indexing")
-def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
-    """A copy with the slice at one index of a dimension replaced.
-
-    >>> import tenfold
-    >>> tenfold.zeros(2, 2).select_scatter(tenfold.ones(2), 0, 1)
-    tensor([[0., 0.],
-            [1., 1.]])
-    """
-    return _replaced(input, src, "select_scatter", select.op.shape_rule, dim, index)
-
-
-@composite("indexing")
-def slice_scatter(input: Tensor, src: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Tensor:
-    """A copy with a slice of a dimension replaced.
-
-    >>> import tenfold
-    >>> tenfold.zeros(3).slice_scatter(tenfold.ones(2), start=1)
-    tensor([0., 1., 1.])
-    """
-    lead = (slice(None),) * wrap_dim(dim, input.dim(), "slice_scatter")
-    return _replaced(input, src, "slice_scatter", getitem.op.shape_rule, (*lead, slice(start, end, step)))
-
-
-@composite("indexing")
-def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """A copy with a diagonal replaced.
-
-    >>> import tenfold
-    >>> tenfold.zeros(2, 2).diagonal_scatter(tenfold.ones(2))
-    tensor([[1., 0.],
-            [0., 1.]])
-    """
-    return _replaced(input, src, "diagonal_scatter", diagonal.op.shape_rule, offset, dim1, dim2)
-
-
 @composite("indexing")
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Zeros with the last dimension of `input` on a diagonal of two new dimensions.
@@ -137,18 +86,6 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     if input.dim() not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.dim()}D")
     return diag_embed(input, diagonal) if input.dim() == 1 else input.diagonal(diagonal).clone()
-
-
-@composite("indexing")
-def diagflat(input: Tensor, offset: int = 0) -> Tensor:
-    """The matrix with all elements of a tensor on a diagonal.
-
-    >>> import tenfold
-    >>> tenfold.diagflat(tenfold.tensor([[1], [2]]))
-    tensor([[1, 0],
-            [0, 2]])
-    """
-    return diag_embed(input.reshape(-1), offset)
 
 
 @composite("indexing", accepts="integer floating complex")

@@ -90,17 +90,6 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: b
     return _sort(input.detach(), dim, descending)[1]
 
 
-@composite("reduction", out="same")
-def msort(input: Tensor) -> Tensor:
-    """Elements in order along the first dimension.
-
-    >>> import tenfold
-    >>> tenfold.msort(tenfold.tensor([2, 1]))
-    tensor([1, 2])
-    """
-    return _sort(input, 0, False)[0]
-
-
 @primitive("reduction", accepts=ordered("topk", bools=False), method=None, name="topk_pair")
 def _topk(input: Tensor, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Tensor, Tensor]:
     """The k greatest (or least) elements and their positions: what `topk` runs.

@@ -98,22 +98,6 @@ def _(input: Any, dim: Any, keepdim: bool) -> Meta:
     return reduced(input, dim, keepdim, "sum", whole_sum(input.dtype))
 
 
-@composite("reduction", out="computed")
-def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """Sum with NaN counted as zero.
-
-    >>> import tenfold
-    >>> tenfold.nansum(tenfold.tensor([1.0, float("nan")]))
-    tensor(1.)
-    """
-    if input.dtype.category == 3:
-        wrap_dims(dim, input.dim(), "nansum")
-        raise RuntimeError("nansum does not support complex inputs")
-    if input.dtype.category < 2:
-        return sum(input, dim, keepdim, dtype=dtype)
-    return sum(where(input.isnan(), 0, input), dim, keepdim, dtype=dtype)
-
-
 def _check_mean(input: Any, dtype: Any = None, **given: Any) -> Any:
     """Refuse means of integers; those asked for in the dtype of `out=`, too."""
     if dtype is None and hasattr(input, "_array") and input.dtype.category < 2:
@@ -146,20 +130,6 @@ mean.overload(_check_mean)
 @mean.lower(dtype=None)
 def _(input: Tensor, dim: Any, keepdim: bool, dtype: Any) -> Tensor:
     return mean(input.to(dtype), dim, keepdim)
-
-
-@composite("reduction", out="computed")
-def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """Mean of the elements that are not NaN.
-
-    >>> import tenfold
-    >>> tenfold.nanmean(tenfold.tensor([1.0, float("nan"), 3.0]))
-    tensor(2.)
-    """
-    if input.dtype.category < 2:
-        raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype.name}")
-    known = input.isnan().logical_not()
-    return nansum(input, dim, keepdim, dtype=dtype) / sum(known, dim, keepdim)
 
 
 @primitive("reduction", out="computed")

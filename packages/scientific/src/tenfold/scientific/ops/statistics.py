@@ -1,4 +1,4 @@
-"""Medians, modes, quantiles, covariance and correlation."""
+"""Medians, modes, quantiles, covariance and correlation; sums and means without NaN; sorted along the first dimension."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tenfold import return_types
 from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op, primitive
-from tenfold.dispatch.shape_rules import wrap_dim
+from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
 from tenfold.ops.pointwise.arithmetic import where
 from tenfold.ops.reduction.ordering import sort
 from tenfold.ops.reduction.reductions import located_rule, ordered, sum
@@ -236,3 +236,44 @@ def corrcoef(input: Tensor) -> Tensor:
     if c.dtype.is_complex:
         return op.complex(c.real.clamp(-1, 1), c.imag.clamp(-1, 1))
     return c.clamp(-1, 1)
+
+
+@composite("statistics", out="computed")
+def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Sum with NaN counted as zero.
+
+    >>> import tenfold
+    >>> tenfold.nansum(tenfold.tensor([1.0, float("nan")]))
+    tensor(1.)
+    """
+    if input.dtype.category == 3:
+        wrap_dims(dim, input.dim(), "nansum")
+        raise RuntimeError("nansum does not support complex inputs")
+    if input.dtype.category < 2:
+        return sum(input, dim, keepdim, dtype=dtype)
+    return sum(where(input.isnan(), 0, input), dim, keepdim, dtype=dtype)
+
+
+@composite("statistics", out="computed")
+def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Mean of the elements that are not NaN.
+
+    >>> import tenfold
+    >>> tenfold.nanmean(tenfold.tensor([1.0, float("nan"), 3.0]))
+    tensor(2.)
+    """
+    if input.dtype.category < 2:
+        raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype.name}")
+    known = input.isnan().logical_not()
+    return nansum(input, dim, keepdim, dtype=dtype) / sum(known, dim, keepdim)
+
+
+@composite("statistics", out="same")
+def msort(input: Tensor) -> Tensor:
+    """Elements in order along the first dimension.
+
+    >>> import tenfold
+    >>> tenfold.msort(tenfold.tensor([2, 1]))
+    tensor([1, 2])
+    """
+    return op.sort_pair(input, 0, False)[0]

@@ -1,4 +1,4 @@
-"""Powers and chains of matrices, their exponential, tensors as matrices."""
+"""Powers and chains of matrices, their exponential, tensors as matrices; rarer products."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from math import prod
 from typing import Any
 
 from tenfold.dispatch.operators import composite, op
+from tenfold.ops.matmul import blend, blended, bmm, check_factors, mm, outer
 from tenfold.scientific.ops.linalg.checks import numbers, raise_if_failed, require_square
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
+from tenfold.types.promotion import of_values
 
 
 @composite("linalg", method=None, out=True)
@@ -203,3 +205,49 @@ def _pade(x: Any) -> Any:
     odd = x.matmul(x6.matmul(x6 * c[13] + x4 * c[11] + x2 * c[9]) + x6 * c[7] + x4 * c[5] + x2 * c[3] + one * c[1])
     even = x6.matmul(x6 * c[12] + x4 * c[10] + x2 * c[8]) + x6 * c[6] + x4 * c[4] + x2 * c[2] + one
     return op.linalg_solve_ex(even - odd, even + odd)[0]
+
+
+@composite("linalg", out=True, inplace=True, rounded_once=True, old=blended("vec1 vec2"))
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """Outer product added to a matrix: beta * input + alpha * outer(vec1, vec2).
+
+    >>> import tenfold
+    >>> tenfold.addr(tenfold.ones(1, 1), tenfold.ones(1), tenfold.ones(1))
+    tensor([[2.]])
+    """
+    product = outer(vec1, vec2)
+    if product.dtype.category == 0 and input.dtype.category == 0:
+        product = product if alpha else op.zeros_like(product)
+        return product if not beta else product.logical_or(input)
+    check_factors(of_values((input, product)), {"beta": beta, "alpha": alpha})
+    return blend("addr", input, product, beta, alpha)
+
+
+@composite("linalg", promote="same", out="same", inplace=True, rounded_once=True, old=blended("batch1 batch2"))
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """Sum of a batch of matrix products added to a matrix: beta * input + alpha * sum(batch1 @ batch2).
+
+    >>> import tenfold
+    >>> tenfold.addbmm(tenfold.ones(1), tenfold.ones(2, 1, 1), tenfold.ones(2, 1, 1))
+    tensor([[3.]])
+    """
+    return blend("addbmm", input, bmm(batch1, batch2).sum(0).to(batch1.dtype), beta, alpha)
+
+
+@composite("linalg", out=True)
+def inner(input: Tensor, other: Tensor) -> Tensor:
+    """Inner products over the last dimension. Shape: (..., K), (*, K) -> (..., *).
+
+    >>> import tenfold
+    >>> tenfold.inner(tenfold.ones(2, 3), tenfold.ones(3))
+    tensor([3., 3.])
+    """
+    if input.dim() == 0 or other.dim() == 0:
+        return input * other
+    if input.shape[-1] != other.shape[-1]:
+        raise RuntimeError(
+            f"inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(input.shape)} and {list(other.shape)}"
+        )
+    rows, columns = (x.reshape(prod(x.shape[:-1]), x.shape[-1]) for x in (input, other))
+    return mm(rows, columns.transpose(0, 1)).reshape([*input.shape[:-1], *other.shape[:-1]])
