@@ -27,7 +27,7 @@ FORWARD = {
     "vit_b_32": ({"image_size": 64}, 64),
     "lraspp_mobilenet_v3_large": ({"weights_backbone": None}, 48),
     "deeplabv3_mobilenet_v3_large": ({"weights_backbone": None, "aux_loss": True}, 64),
-    "mc3_18": ({}, 24), "r2plus1d_18": ({}, 24),
+    "mc3_18": ({}, 24), "r2plus1d_18": ({}, 24), "swin3d_t": ({}, 60), "s3d": ({}, 33), "maxvit_t": ({}, 224),
 }  # fmt: skip
 
 
@@ -55,7 +55,9 @@ def test_result(name: str) -> None:
     fill(torch_model)
     model = models.get_model(name, **options).double().eval()
     model.load_state_dict({key: tenfold.from_numpy(value.numpy()) for key, value in torch_model.state_dict().items()})
-    frames = (4,) if name.endswith("_18") and "net" not in name else ()
+    frames = {"swin3d_t": (18,), "s3d": (13,)}.get(name, (4,) if name.endswith("_18") and "net" not in name else ())
+    if name == "s3d":  # its own pooling wants large pictures
+        torch_model.avgpool, model.avgpool = torch.nn.AdaptiveAvgPool3d(1), tenfold.nn.AdaptiveAvgPool3d(1)
     x = np.random.default_rng(1).standard_normal((2, 3, *frames, side, side))
     with torch.no_grad(), tenfold.no_grad():
         expected, found = torch_model(torch.from_numpy(x)), model(tenfold.from_numpy(x))

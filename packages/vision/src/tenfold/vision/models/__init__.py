@@ -84,6 +84,7 @@ from tenfold.vision.models.catalog.regnet import (
     RegNet_Y_800MF_Weights,
 )
 from tenfold.vision.models.catalog.transformers import (
+    MaxVit_T_Weights,
     Swin_B_Weights,
     Swin_S_Weights,
     Swin_T_Weights,
@@ -115,6 +116,7 @@ from tenfold.vision.models.efficientnet import (
 from tenfold.vision.models.googlenet import GoogLeNet, GoogLeNetOutputs, googlenet
 from tenfold.vision.models.inception import Inception3, InceptionOutputs, inception_v3
 from tenfold.vision.models.lenet import LeNet5
+from tenfold.vision.models.maxvit import MaxVit, maxvit_t
 from tenfold.vision.models.mnasnet import MNASNet, mnasnet0_5, mnasnet0_75, mnasnet1_0, mnasnet1_3
 from tenfold.vision.models.mobilenetv2 import MobileNetV2, mobilenet_v2
 from tenfold.vision.models.mobilenetv3 import MobileNetV3, mobilenet_v3_large, mobilenet_v3_small
@@ -173,6 +175,9 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "MaxVit",
+    "MaxVit_T_Weights",
+    "maxvit_t",
     "AlexNet",
     "AlexNet_Weights",
     "ConvNeXt",
