@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import sys
 import threading
 import types
+import warnings
 import xml.etree.ElementTree as ET
 from typing import Any
 
 import pytest
 
 import tenfold
-from tenfold.autograd import profiler as older
+from tenfold.autograd import detect_anomaly, draw, profiler as older
 from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.profiler import ProfilerAction, profile, record_function, schedule
 
@@ -224,6 +226,36 @@ def test_off_it_leaves_nothing():
     with pytest.raises(KeyError), profile():
         raise KeyError
     assert (RUNTIME["ACTIVE"], STATE.layers) == before
+
+
+def calls_of(run: Any) -> int:
+    """How many functions, Python's and C's, a run calls."""
+    count = 0
+
+    def seen(frame: Any, event: str, argument: Any) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    gc.disable()
+    sys.setprofile(seen)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+        gc.enable()
+    return count
+
+
+def test_off_it_costs_no_call():
+    step()
+    before = calls_of(step)
+    with profile(record_shapes=True, profile_memory=True, with_stack=True):
+        step()
+    draw((W * 2).sum(), show_saved=True).svg()
+    with warnings.catch_warnings(action="ignore"), detect_anomaly(check_nan=False):
+        step()
+    step()
+    assert calls_of(step) == before
 
 
 def test_names_of_other_threads_do_not_mix_in():

@@ -20,6 +20,13 @@ def test_of_tensors():
         tenfold.is_nonzero(x)
 
 
+def test_nothing_is_pending():
+    z = tenfold.tensor([1 + 2j])
+    assert not tenfold.is_conj(z.conj())
+    assert not tenfold.is_neg(z.conj().imag)
+    assert tenfold.resolve_conj(z.conj()).tolist() == [1 - 2j]
+
+
 def test_typename():
     assert tenfold.typename(tenfold.ones(1)) == "torch.FloatTensor"
     assert tenfold.typename(3) == "int"

@@ -136,7 +136,7 @@ _LAZY = {
         "CharStorage ByteStorage BoolStorage ComplexFloatStorage ComplexDoubleStorage _storage_classes",
         "tensor.printing": "set_printoptions get_printoptions",
         "tensor.queries": "numel is_floating_point is_complex is_inference is_nonzero is_same_size "
-        "is_signed is_storage typename broadcast_shapes",
+        "is_conj is_neg is_signed is_storage typename broadcast_shapes",
         "types.errors": "AcceleratorError OutOfMemoryError",
         "types.numeric_limits": "finfo iinfo",
     }.items()

@@ -143,8 +143,12 @@ def _walk(  # noqa: C901 - the whole of the path, case by case
     g = None
     owned: set[Node] = set()  # nodes whose gradient is a sum made here, which further terms may be added to in place
     special = captures is not None or useful is not None or run_node is not None
-    while ready:
-        node, g = ready.pop()
+    node = None  # the node to go on with, which need not go through the list
+    while True:
+        if node is None:
+            if not ready:
+                break
+            node, g = ready.pop()
         edges = node._next
         if edges and node._extra is None and g is not None and not special:
             results = node.apply(g, edges)
@@ -160,11 +164,13 @@ def _walk(  # noqa: C901 - the whole of the path, case by case
                     if node._extra:
                         g = hooks.before(node, g)
                     _accumulate(node, g, create_graph)
+                node = None
                 continue
             if useful is not None:
                 edges = tuple([n if n in useful else None for n in edges])
                 # Nothing that is wanted lies behind a node whose own gradient was.
                 if node not in only and not any(edges):
+                    node = None
                     continue
             if node.is_output:
                 _deposit(node, g, grads)
@@ -180,6 +186,7 @@ def _walk(  # noqa: C901 - the whole of the path, case by case
                 if not keep_graph:
                     node.release()
         place = 0
+        node = g = None
         for n in edges:
             if n is None:  # no gradient wanted; what is not useful never becomes ready either
                 place += 1
@@ -197,7 +204,9 @@ def _walk(  # noqa: C901 - the whole of the path, case by case
                 if r is not None:
                     grads[n] = r
             else:
-                ready.append((n, r if r is not None else grads.pop(n, None)))
+                if node is not None:
+                    ready.append((node, g))
+                node, g = n, r if r is not None else grads.pop(n, None)
         r = results = None  # so that `_accumulate` can see whether it has the only reference to a gradient
 
 

@@ -13,8 +13,10 @@ from tenfold.types.size import Size
 __all__ = [
     "broadcast_shapes",
     "is_complex",
+    "is_conj",
     "is_floating_point",
     "is_inference",
+    "is_neg",
     "is_nonzero",
     "is_same_size",
     "is_signed",
@@ -37,6 +39,16 @@ def is_floating_point(input: Tensor) -> bool:
 def is_complex(input: Tensor) -> bool:
     """Whether the elements are complex."""
     return input.is_complex()
+
+
+def is_conj(input: Tensor) -> bool:
+    """Whether a conjugation is still to be done: never, conjugates are computed at once."""
+    return input.is_conj()
+
+
+def is_neg(input: Tensor) -> bool:
+    """Whether a negation is still to be done: never, negatives are computed at once."""
+    return input.is_neg()
 
 
 def is_signed(input: Tensor) -> bool:
