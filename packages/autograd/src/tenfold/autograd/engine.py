@@ -135,15 +135,15 @@ def _walk(  # noqa: C901 - the whole of the path, case by case
 ) -> None:  # fmt: skip
     run_node = _runner()
     grads: dict[Node, Any] = {}  # sums that wait for further terms
-    for node, g in roots:
-        known = grads.get(node)
-        grads[node] = g if known is None else known + g
+    for root, g in roots:
+        known = grads.get(root)
+        grads[root] = g if known is None else known + g
     roots.clear()  # the caller's list must not keep the root gradients alive: it decides about in-place accumulation
-    ready = [(node, grads.pop(node)) for node in list(grads) if pending[node] < 0]
-    g = None
+    ready = [(root, grads.pop(root)) for root in list(grads) if pending[root] < 0]
+    g = root = None  # type: ignore[assignment] # for the same reason
     owned: set[Node] = set()  # nodes whose gradient is a sum made here, which further terms may be added to in place
     special = captures is not None or useful is not None or run_node is not None
-    node = None  # the node to go on with, which need not go through the list
+    node: Any = None  # the node to go on with, which need not go through the list
     while True:
         if node is None:
             if not ready:
