@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-import torch
-from torch._higher_order_ops.associative_scan import associative_scan as theirs
 
 import tenfold
 from tenfold.as_torch.stand_ins._higher_order_ops.associative_scan import associative_scan
+
+torch = pytest.importorskip("torch")
+theirs = pytest.importorskip("torch._higher_order_ops.associative_scan").associative_scan
 
 SIZES = [1, 2, 3, 4, 5, 8, 13]
 
