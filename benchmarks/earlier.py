@@ -97,7 +97,9 @@ def main() -> None:
         serve(given.serve, names[0])
         return
     rows = []
-    print(f"{'step of':22s} {'now ms':>8s} {'earlier':>8s} {'torch':>8s} {'ratio':>6s}   {'peak MB':>8s} {'earlier':>8s} {'torch':>8s}")
+    print(
+        f"{'step of':22s} {'now ms':>8s} {'earlier':>8s} {'torch':>8s} {'ratio':>6s}   {'peak MB':>8s} {'earlier':>8s} {'torch':>8s}"
+    )
     for name in names:
         row = compare(name, given.earlier, given.turns)
         rows.append(row)

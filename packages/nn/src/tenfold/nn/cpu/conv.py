@@ -238,16 +238,18 @@ def _merged(x: Array, weight: Array, bias: Array | None, window: Window, groups:
 
 
 def _merged_columns(x: Array, window: Window, groups: int) -> Any:
-    """Yield blocks of images with their columns, (groups, C K / groups, B L)."""
+    """Yield blocks of images with their columns, (groups, C K / groups, B L), which hold until the next are asked for."""
     N, C = x.shape[:2]
     padded = _padded(x, window)
     view = _patches(padded, window)
     ndim = len(window.kernel)
     order = (1, *range(2, 2 + ndim), 0, *range(2 + ndim, 2 + 2 * ndim))
     image_bytes = C * window.taps * window.positions * x.itemsize
-    for part in row_blocks(N, image_bytes, COLUMN_BYTES):
+    blocks = list(row_blocks(N, image_bytes, COLUMN_BYTES))
+    memory = np.empty(C * window.taps * blocks[0].stop * window.positions, x.dtype)  # one for all: columns are the most of a peak
+    for part in blocks:
         B = part.stop - part.start
-        columns = np.empty((C, *window.kernel, B, *window.outputs), x.dtype)
+        columns = memory[: C * window.taps * B * window.positions].reshape(C, *window.kernel, B, *window.outputs)
         np.copyto(columns, view[part].transpose(order))
         yield part, columns.reshape(groups, C // groups * window.taps, B * window.positions)
 
@@ -342,11 +344,12 @@ def _spread_by_tap(grad: Array, weight: Array, window: Window, groups: int, out:
     image_bytes = C * window.taps * flat.run * grad.itemsize
     step = max(1, min(N, COLUMN_BYTES // image_bytes))
     rows = np.zeros((step, O, prod(flat.rows)), grad.dtype)
+    memory = np.empty((step, groups, C // groups * window.taps, flat.run), np.result_type(weight, grad))
     for part in row_blocks(N, 1, step):
         B = part.stop - part.start
         rows[:B].reshape(B, O, *flat.rows)[flat.inside] = grad[part]
         spread = rows[:B, :, : flat.run].reshape(B, groups, O // groups, flat.run)
-        columns = np.matmul(kernels, spread).reshape(B, C, window.taps, flat.run)
+        columns = np.matmul(kernels, spread, out=memory[:B]).reshape(B, C, window.taps, flat.run)
         planes = np.zeros((B, C, flat.length), grad.dtype)
         for tap, where in enumerate(flat.taps):
             planes[:, :, where] += columns[:, :, tap]
