@@ -36,7 +36,8 @@ class Worker:
 
     def seconds(self, steps: int) -> float:
         """Processor time of one step."""
-        assert self.process.stdin is not None and self.process.stdout is not None
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
         self.process.stdin.write(f"{steps}\n")
         self.process.stdin.flush()
         return float(self.process.stdout.readline())
@@ -97,9 +98,8 @@ def main() -> None:
         serve(given.serve, names[0])
         return
     rows = []
-    print(
-        f"{'step of':22s} {'now ms':>8s} {'earlier':>8s} {'torch':>8s} {'ratio':>6s}   {'peak MB':>8s} {'earlier':>8s} {'torch':>8s}"
-    )
+    columns = " ".join(f"{side:>8s}" for side in ("now", "earlier", "torch"))
+    print(f"{'step of, ms':22s} {columns}  ratio   {columns}  peaks, MB")
     for name in names:
         row = compare(name, given.earlier, given.turns)
         rows.append(row)
