@@ -72,6 +72,24 @@ def test_format(name: str, kind: str, agree: Any) -> None:
     agree(lambda y: call(F, tf, y), lambda y: call(TF, torch, y), x.requires_grad_(), strides=True)
 
 
+@pytest.mark.parametrize("kernel", [1, 3])
+@pytest.mark.parametrize("groups", [1, 4])
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("image", ["contiguous_format", "channels_last"])
+@pytest.mark.parametrize("weight", ["contiguous_format", "channels_last"])
+def test_convolution_lies_channels_last_where_image_or_weight_does(
+    image: str, weight: str, transposed: bool, groups: int, kernel: int
+) -> None:
+    def strides(t: Any) -> list[Any]:
+        x = t.ones(2, 4, 5, 5).to(memory_format=getattr(t, image)).requires_grad_()
+        layer = (t.nn.ConvTranspose2d if transposed else t.nn.Conv2d)(4, 8, kernel, groups=groups)
+        result = layer.to(memory_format=getattr(t, weight))(x)
+        result.backward(t.ones_like(result))
+        return [result.stride(), x.grad.stride()]
+
+    assert strides(tf) == strides(torch)
+
+
 @pytest.mark.parametrize("name", ["max_pool3d", "batch_norm", "group_norm"])
 def test_format_of_volumes(name: str, agree: Any) -> None:
     rest: tuple[Any, ...] = {"batch_norm": (None, None, None, None, True)}.get(name, (2,))

@@ -13,7 +13,7 @@ from tenfold.dispatch.spellings import PYTHON_TYPES
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 from tenfold.types.dtypes import dtype, get_default_dtype
-from tenfold.types.memory_format import contiguous_format, memory_format, preserve_format
+from tenfold.types.memory_format import contiguous_format, memory_format, preserve_format, suggested_format
 
 Ints = Sequence[Any]  # here: any positional arguments
 
@@ -105,7 +105,7 @@ def to(
         result = _to_dtype(result, dtype)
     if result is input and copy:
         return clone(input, memory_format=memory_format)
-    if memory_format.order is not None and not result.is_contiguous(memory_format):
+    if memory_format.order is not None and suggested_format(result._array) is not memory_format:
         return clone(result, memory_format=memory_format)
     return result
 

@@ -12,6 +12,7 @@ from tenfold.llvm.planes import Window, forward
 from tenfold.llvm.programs import suitable
 from tenfold.llvm.storage import FLOAT32, FLOAT64
 from tenfold.settings.threads import get_num_threads
+from tenfold.types.memory_format import suggested_format
 
 Array = np.ndarray[Any, Any]
 Sizes = tuple[int, ...]
@@ -24,6 +25,11 @@ def _ready(n: int, *arrays: Any) -> bool:
     if any(a.ndim != n or not a.size for a in arrays):
         return False
     return suitable(*arrays) in (FLOAT32, FLOAT64)
+
+
+def _channels_last(x: Array) -> bool:
+    """Whether an array in one piece says channels last by the strides of its sizes of 1: the result lies so then."""
+    return x.strides[1] <= x.strides[-1] and bool(suggested_format(x).order)
 
 
 def _result(value: Array | None) -> Any:
@@ -45,6 +51,8 @@ def _forward(
     read, written = (weight.shape[0], weight.shape[1] * groups) if transposed else (weight.shape[1] * groups, weight.shape[0])
     if not _ready(len(kernel) + 2, input, weight) or input.shape[1] != read or weight.shape[0] % groups:
         return NotImplemented  # the body says what is wrong
+    if _channels_last(input) or _channels_last(weight):
+        return NotImplemented
     if bias is not None and (bias.shape != (written,) or bias.dtype != input.dtype or not bias.flags.carray):
         return NotImplemented
     inputs = input.shape[2:]

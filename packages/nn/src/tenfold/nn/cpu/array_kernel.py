@@ -24,17 +24,17 @@ def is_half(value: object) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.itemsize == HALF_BYTES and value.dtype.kind not in "iu"
 
 
-def array_kernel(*, rounded: int = 1, laid_out: int = 0) -> Callable[[Kernel], Kernel]:
+def array_kernel(*, rounded: int = 1, laid_out: int = 0, formats: int = 1) -> Callable[[Kernel], Kernel]:
     """Make a kernel silent about NaN and overflow, and run it in float32 when its first argument is float16 or bfloat16.
 
     The first `rounded` results are rounded back to the first argument's dtype, once; the ones after them are saved
     statistics, which stay in float32 for the gradient. The first `laid_out` results lie in memory as the first argument
-    does, channels first or last.
+    does, channels first or last; channels last where any of the first `formats` arguments does.
     """
 
     def decorate(function: Kernel) -> Kernel:
         if laid_out:
-            function = _in_the_arguments_format(function, laid_out)
+            function = _in_the_arguments_format(function, laid_out, formats)
 
         def run(*args: Any) -> Any:
             if args[0].dtype.itemsize == HALF_BYTES and is_half(args[0]):
@@ -46,18 +46,18 @@ def array_kernel(*, rounded: int = 1, laid_out: int = 0) -> Callable[[Kernel], K
     return decorate
 
 
-def _in_the_arguments_format(function: Kernel, count: int) -> Kernel:
+def _in_the_arguments_format(function: Kernel, count: int, formats: int) -> Kernel:
     def run(*args: Any) -> Any:
         result = function(*args)
-        first = args[0]
-        if first.ndim < 4 or first.flags.c_contiguous:
-            return result
-        order = suggested_format(first).order
-        if not order:
-            return result
-        if not isinstance(result, tuple):
-            return _ordered(result, order)
-        return (*(_ordered(r, order) for r in result[:count]), *result[count:])
+        for given in args[:formats]:
+            if given.ndim < 4 or given.strides[1] > given.strides[-1]:  # channels first, told soonest
+                continue
+            order = suggested_format(given).order
+            if order:
+                if not isinstance(result, tuple):
+                    return _ordered(result, order)
+                return (*(_ordered(r, order) for r in result[:count]), *result[count:])
+        return result
 
     return cast(Kernel, wraps(function)(run))
 

@@ -29,7 +29,7 @@ WASTED_CHANNELS = 8
 MOST_MULTIPLES = 2
 
 
-@array_kernel(laid_out=1)
+@array_kernel(laid_out=1, formats=2)
 def convolution(
     input: Array,
     weight: Array,
@@ -58,7 +58,7 @@ def convolution(
     return out
 
 
-@array_kernel(laid_out=1)
+@array_kernel(laid_out=1, formats=2)
 def convolution_input_grad(
     grad: Array,
     weight: Array,

@@ -25,6 +25,23 @@ def _set_momentum(group: Group, momentum: float, use_beta1: bool) -> None:
         group["momentum"] = momentum
 
 
+def _constant(x: float, gamma: float) -> float:
+    return 1.0
+
+
+def _halved(x: float, gamma: float) -> float:
+    return float(1 / 2.0 ** (x - 1))
+
+
+def _decaying(x: float, gamma: float) -> float:
+    return float(gamma**x)
+
+
+_HEIGHTS: dict[str, Callable[[float, float], float]] = {  # of cycles in each mode, by cycle or iteration
+    "triangular": _constant, "triangular2": _halved, "exp_range": _decaying,
+}  # fmt: skip
+
+
 class CyclicLR(LRScheduler):
     """The rate runs up from `base_lr` to `max_lr` in `step_size_up` steps and down in `step_size_down`, again and again.
 
@@ -103,9 +120,12 @@ class CyclicLR(LRScheduler):
         """Return the height of the cycle at cycle or iteration `x`, 1 for the full one."""
         if self._scale_fn_custom is not None:
             return float(self._scale_fn_custom(x))
-        if self.mode == "triangular":
-            return 1.0
-        return float(1 / 2.0 ** (x - 1) if self.mode == "triangular2" else self.gamma**x)
+        return _HEIGHTS[self.mode](x, self.gamma)
+
+    @property
+    def _scale_fn_ref(self) -> Callable[..., float]:
+        """PyTorch's name for the function that `scale_fn` calls."""
+        return self._scale_fn_custom or _HEIGHTS[self.mode]
 
     def get_lr(self) -> list[Rate]:
         self._warn_outside_step()
