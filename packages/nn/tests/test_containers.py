@@ -170,3 +170,12 @@ def test_containers_deepcopy():
     clone = copy.deepcopy(box)
     assert list(clone.state_dict()) == list(box.state_dict()) == ["0.a", "1.0"]
     assert clone[0]["a"] is not box[0]["a"]
+
+
+def test_a_replica_of_a_container_takes_tensors_under_its_parameters_names() -> None:
+    for container, name in ((nn.ParameterList([tenfold.ones(2)]), "0"), (nn.ParameterDict({"a": tenfold.ones(2)}), "a")):
+        replica = container._replicate_for_data_parallel()
+        setattr(replica, name, container.get_parameter(name) * 2)
+        assert replica[0 if name == "0" else name].tolist() == [2.0, 2.0]
+        assert not list(replica.parameters())
+        assert len(list(container.parameters())) == 1

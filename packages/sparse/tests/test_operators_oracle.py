@@ -1,5 +1,6 @@
 """Operators of tensors of coordinates beside PyTorch's: values, what is stored how, and what is refused in which words."""
 
+import numpy as np
 import pytest
 
 import tenfold
@@ -320,3 +321,30 @@ def test_differences_of_two_dtypes_are_taken_in_their_common_one(dtypes):
         return [(str(x.dtype).split(".")[1], x.tolist()) for x in found]
 
     assert run(tenfold) == run(torch)
+
+
+@pytest.mark.parametrize("layout", ["coo", "csr", "csc"])
+@pytest.mark.parametrize("shape", [(4,), (3, 4), (2, 3, 4)], ids=str)
+def test_a_linear_layer_with_a_sparse_weight(layout: str, shape: tuple[int, ...]) -> None:
+    pytest.importorskip("tenfold.nn")
+    weight = np.array([[0, 1.5, 0, -2], [0, 0, 0, 0], [3, 0, 0.5, 0], [0, 0, 0, 1], [1, 1, 1, 1]])
+    x, bias = np.random.default_rng(0).standard_normal(shape), np.arange(5.0)
+    sparse = getattr(tenfold.tensor(weight), f"to_sparse_{layout}")().requires_grad_()
+    given = tenfold.tensor(x).requires_grad_()
+    result = tenfold.nn.functional.linear(given, sparse, tenfold.tensor(bias))
+    np.testing.assert_allclose(result.detach().numpy(), x @ weight.T + bias)
+    of_weight, of_input = tenfold.autograd.grad(result.sum(), [sparse, given])
+    np.testing.assert_allclose(of_input.numpy(), np.broadcast_to(weight.sum(0), shape))
+    at_stored = weight != 0
+    np.testing.assert_allclose(
+        of_weight.to_dense().numpy()[at_stored], np.broadcast_to(x.reshape(-1, 4).sum(0), (5, 4))[at_stored]
+    )
+
+
+def test_a_sparse_gradient_set_to_zero_is_detached_in_place() -> None:
+    nn = pytest.importorskip("tenfold.nn")
+    table = nn.Embedding(5, 3, sparse=True)
+    table(tenfold.tensor([1, 2])).sum().backward()
+    with tenfold.no_grad():
+        table.weight.grad.zero_()
+    assert table.weight.grad.detach_() is table.weight.grad

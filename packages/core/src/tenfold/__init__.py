@@ -110,6 +110,7 @@ _LAZY = {
         "nn.ops.distance": "cdist",
         "nn.ops.dropout": "alpha_dropout alpha_dropout_ dropout dropout_ feature_alpha_dropout feature_alpha_dropout_ "
         "feature_dropout feature_dropout_",
+        "nn.ops.norm.batch": "batch_norm_update_stats",
         "nn.ops.norm.renorm": "renorm",
         "nn.ops.units": "celu celu_ elu elu_ gelu gelu_ gelu_backward glu hardshrink hardsigmoid hardsigmoid_ hardswish "
         "hardswish_ hardtanh hardtanh_ leaky_relu leaky_relu_ logsigmoid mish mish_ prelu relu6 relu6_ selu selu_ silu "

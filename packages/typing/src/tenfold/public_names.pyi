@@ -51,6 +51,7 @@ from tenfold.multiprocessing.mapped import from_file as from_file
 from tenfold.nested import _nested_from_padded as _nested_from_padded, _nested_from_padded_and_nested_example as _nested_from_padded_and_nested_example, _nested_tensor_from_mask as _nested_tensor_from_mask, _nested_tensor_from_mask_left_aligned as _nested_tensor_from_mask_left_aligned
 from tenfold.nn.functional.activation import rrelu as rrelu, rrelu_ as rrelu_
 from tenfold.nn.layers.attention.fast_path import _native_multi_head_attention as _native_multi_head_attention, _transform_bias_rescale_qkv as _transform_bias_rescale_qkv, _transformer_encoder_layer_fwd as _transformer_encoder_layer_fwd
+from tenfold.nn.ops.norm.batch import batch_norm_update_stats as batch_norm_update_stats
 from tenfold.ops.view.resizing import resize_as_ as resize_as_
 from tenfold.random.generator import Generator as Generator, default_generator as default_generator, get_rng_state as get_rng_state, initial_seed as initial_seed, manual_seed as manual_seed, seed as seed, set_rng_state as set_rng_state
 from tenfold.scientific.dlpack import from_dlpack as from_dlpack, to_dlpack as to_dlpack

@@ -188,6 +188,12 @@ def _laid_out(primal: Tensor, tangent: Tensor) -> Tensor:
     return whole.as_strided(primal.shape, primal.stride(), primal.storage_offset()).copy_(tangent)
 
 
+def has_tangent(tensor: Any) -> bool:
+    """Whether a tensor has a tangent in the innermost level of forward mode."""
+    found = _innermost()
+    return found is not None and found.unwrap(tensor)[1] is not None
+
+
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     """The value and the tangent (None: it has none, or no level is entered)."""
     found = _entered()

@@ -218,6 +218,13 @@ class Module(Traversal, HookRegistration, StateDict, Conversion):
         if name not in registry and hasattr(self, name):
             raise KeyError(f"attribute '{name}' already exists")
 
+    def _replicate_for_data_parallel(self) -> Self:
+        """A copy that shares buffers and children and has no parameters: what is set under their names stays a plain tensor."""
+        made = type(self).__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.__dict__.update(_parameters={}, _buffers=self._buffers.copy(), _modules=self._modules.copy(), _is_replica=True)
+        return made
+
     def apply(self, fn: Callable[[Module], None]) -> Self:
         """Calls `fn` on every submodule, children first, and on this module; the usual way to initialise a net."""
         for child in self.children():

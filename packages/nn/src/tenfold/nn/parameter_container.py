@@ -24,7 +24,7 @@ def _described(label: str, value: Any, kind: str) -> str:
     if not isinstance(value, Tensor):
         return f"  ({label}): Object of type: {type(value).__name__}"
     size = "x".join(str(n) for n in value.size())
-    device = "" if value.device.type == "cpu" else f" ({value.device})"
+    device = "" if value.device.type in ("cpu", "meta") else f" ({value.device})"
     name = "Parameter" if isinstance(value, Parameter) else "Tensor"
     return f"  ({label}): {name} containing: [{kind} of size {size}{device}]"
 

@@ -89,6 +89,17 @@ def matmul(input: Any, other: Any) -> Any:
     return mv(input, other) if other.ndim == 1 else mm(input, other)
 
 
+@knows("linear")
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """input @ weight.T + bias, either of them sparse."""
+    if isinstance(weight, SparseTensor) and not isinstance(input, SparseTensor):
+        rows = input.reshape(-1, input.shape[-1])
+        product = mm(weight, rows.t()).t().reshape(*input.shape[:-1], weight.shape[0])
+    else:
+        product = matmul(input, weight.t())
+    return product if bias is None else product + bias
+
+
 @knows("addmm")
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * mat1 @ mat2."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import tenfold as tf
 from tenfold.dispatch.operators import composite
+from tenfold.dispatch.runtime import STATE
 from tenfold.nn.arguments import refuse_gradients, require_floating, widened
 from tenfold.nn.ops.norm.statistics import affine, centered_rows, rows_grad
 from tenfold.tensor.tensor import Tensor
@@ -111,10 +112,22 @@ def batch_norm(
         raise RuntimeError("batch_norm: Expected running_mean and running_var to be defined when training=False")
     if running_mean is not None or running_var is not None:
         refuse_gradients("batch_norm", running_mean=running_mean, running_var=running_var)
+        if STATE.transforms and not training:
+            _refuse_tangents(input, running_mean, running_var)
     out, mean, var, _ = fused_batch_norm(input, weight, bias, running_mean, running_var, training, eps)
     if training and input.numel() and (running_mean is not None or running_var is not None):
         update_statistics(running_mean, running_var, mean, var, momentum, prod(shape) // max(1, shape[1]))
     return out
+
+
+def _refuse_tangents(input: Tensor, *statistics: Tensor | None) -> None:
+    """Running statistics are constants in forward mode too: RuntimeError where they and the input have tangents."""
+    from tenfold.autograd.forward_ad import has_tangent  # a level is entered, so autograd is there already
+
+    if has_tangent(input) and any(x is not None and has_tangent(x) for x in statistics):
+        raise RuntimeError(
+            "batch_norm is not differentiable wrt running_mean and running_var, they cannot have forward grad defined; detach()"
+        )
 
 
 def values_per_channel(name: str, shape: tuple[int, ...]) -> None:
@@ -141,6 +154,32 @@ def update_statistics(running_mean: Any, running_var: Any, mean: Tensor, var: Te
             running_mean.mul_(1 - momentum).add_(mean.detach() * momentum)
         if running_var is not None:
             running_var.mul_(1 - momentum).add_(var.detach() * (momentum * count / max(1, count - 1)))
+
+
+def batch_norm_update_stats(
+    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, momentum: float
+) -> tuple[Tensor, Tensor]:
+    """The mean and variance of each channel, towards which the running ones are moved by `momentum` (the variance unbiased).
+
+    Shape: (N, C, *S) -> (C), (C). Raises: RuntimeError where there are no elements.
+
+    >>> import tenfold
+    >>> mean = tenfold.zeros(1)
+    >>> tenfold.batch_norm_update_stats(tenfold.tensor([[1.0], [3.0]]), mean, tenfold.ones(1), 0.5)
+    (tensor([2.]), tensor([1.]))
+    >>> mean
+    tensor([1.])
+    """
+    shape = input.shape
+    check_channels("batch_norm_update_stats", shape, running_mean=running_mean, running_var=running_var)
+    if not input.numel():
+        raise RuntimeError(
+            f"batch_norm_update_stats: input tensor must have at least one element, but got input_sizes = {list(shape)}"
+        )
+    with tf.no_grad():
+        var, mean = tf.var_mean(widened(input), (0, *range(2, len(shape))), correction=0)
+        update_statistics(running_mean, running_var, mean, var, momentum, prod(shape) // shape[1])
+    return mean, var
 
 
 @composite("norm", accepts={"input": "floating"}, method=None)
