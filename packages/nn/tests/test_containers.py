@@ -179,3 +179,13 @@ def test_a_replica_of_a_container_takes_tensors_under_its_parameters_names() -> 
         assert replica[0 if name == "0" else name].tolist() == [2.0, 2.0]
         assert not list(replica.parameters())
         assert len(list(container.parameters())) == 1
+
+
+@pytest.mark.parametrize(
+    "weight_norm", [nn.utils.weight_norm, nn.utils.parametrizations.weight_norm], ids=["hook", "parametrized"]
+)
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_weight_norm_of_weights_of_more_than_two_dimensions(weight_norm):
+    layer = nn.Conv2d(2, 3, 2)
+    before = layer.weight.detach().clone()
+    assert tenfold.allclose(weight_norm(layer).weight, before)

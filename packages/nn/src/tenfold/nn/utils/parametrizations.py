@@ -19,7 +19,7 @@ def norm_except(v: Tensor, dim: int) -> Tensor:
     if dim == -1:
         return tenfold.norm(v)
     others = [d for d in range(v.dim()) if d != dim % v.dim()]
-    return tenfold.norm(v, dim=others, keepdim=True) if others else v.abs()
+    return tenfold.norm(v, 2.0, dim=others, keepdim=True) if others else v.abs()
 
 
 class _WeightNorm(Module):
