@@ -251,3 +251,12 @@ def test_what_a_module_assigns_to_a_buffer_is_in_the_dictionary():
     assert tenfold.func.functional_call(module, given, (tenfold.tensor(0.0),)).item() == 2
     assert given["calls"].item() == 2
     assert module._buffers["calls"].item() == 5
+
+
+@pytest.mark.parametrize(("of", "along"), [("float64", "float32"), ("float32", "float64"), ("complex64", "float32")])
+def test_a_tangent_may_have_another_dtype(of, along):
+    primal, tangent = tenfold.ones(2, dtype=getattr(tenfold, of)), tenfold.tensor([2.0, 3.0], dtype=getattr(tenfold, along))
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(primal, tangent)
+        assert forward_ad.unpack_dual(dual).tangent.dtype is tangent.dtype
+        assert forward_ad.unpack_dual(dual * 2).tangent.tolist() == [4.0, 6.0]

@@ -389,3 +389,21 @@ def test_hooks_are_set_once() -> None:
     saved.register_hooks(lambda t: t, lambda t: t)
     with pytest.raises(RuntimeError, match="whose hooks have already been set"):
         saved.register_hooks(lambda t: t, lambda t: t)
+
+
+def test_a_packing_hook_is_given_the_tensors_themselves():
+    def seen_by(m):
+        found = []
+        weight, x = m.ones(2, requires_grad=True), m.ones(2)
+        inner = weight * 3
+
+        def keep(tensor):
+            found.append((tensor is weight, tensor is inner, tensor is x, tensor.requires_grad, tensor.is_leaf))
+            return tensor
+
+        with m.autograd.graph.saved_tensors_hooks(keep, lambda kept: kept):
+            result = (inner * x + inner * inner).sum()
+        result.backward()
+        return sorted(found), weight.grad.tolist()
+
+    assert seen_by(tenfold) == seen_by(torch)

@@ -272,3 +272,37 @@ def test_other_classes_know_nothing_of_it():
 
     assert vars(tenfold.Tensor)["shape"] is Plain.shape
     assert Plain.size is tenfold.Tensor.size
+
+
+def test_a_mode_of_the_base_class_lets_calls_through_changed():
+    class Multiplies(tenfold.overrides.BaseTorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            return super().__torch_function__(tenfold.mul if func is tenfold.add else func, types, args, kwargs)
+
+    x, y = tenfold.tensor([3.0]), tenfold.tensor([5.0])
+    with Multiplies():
+        assert (x + y).item() == 15.0
+        assert (x - y).item() == -2.0
+    assert (x + y).item() == 8.0
+
+
+def test_a_class_that_is_given_a_function_late_is_asked_for_module_load():
+    class Own(tenfold.Tensor):
+        pass
+
+    asked = []
+
+    def handler(cls, func, types, args=(), kwargs=None):
+        asked.append(func)
+        with tenfold.overrides.DisableTorchFunctionSubclass():
+            return func(*args, **(kwargs or {}))
+
+    own, plain = tenfold.ones(2).as_subclass(Own), tenfold.zeros(2)
+    assert type(own.module_load(plain)) is Own
+    Own.__torch_function__ = classmethod(handler)
+    own.module_load(plain)
+    plain.module_load(own, assign=True)
+    assert asked == [tenfold.Tensor.module_load] * 2
+    plain.module_load(tenfold.ones(2))
+    assert plain.tolist() == [1.0, 1.0]
+    assert len(asked) == 2

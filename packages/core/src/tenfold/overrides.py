@@ -1,6 +1,7 @@
 """`tenfold.overrides`: tensor types and modes that see every call, under PyTorch's module name."""
 
 from tenfold.dispatch.overrides import (
+    BaseTorchFunctionMode,
     DisableTorchFunctionSubclass,
     TorchFunctionMode,
     handle_torch_function,
@@ -10,6 +11,6 @@ from tenfold.dispatch.overrides import (
 )
 
 __all__ = [
-    "DisableTorchFunctionSubclass", "TorchFunctionMode", "handle_torch_function", "has_torch_function", "is_tensor_like",
-    "resolve_name",
+    "BaseTorchFunctionMode", "DisableTorchFunctionSubclass", "TorchFunctionMode", "handle_torch_function",
+    "has_torch_function", "is_tensor_like", "resolve_name",
 ]  # fmt: skip

@@ -142,7 +142,7 @@ class _set_fwd_grad_enabled:  # noqa: N801 - PyTorch's name
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """The tensor with a tangent of its shape and dtype. Raises RuntimeError outside a level."""
+    """The tensor with a tangent of its shape, whose dtype may be another. Raises RuntimeError outside a level."""
     found = _entered()
     if found is None:
         raise RuntimeError(
@@ -162,8 +162,6 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             f"supported. Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
             f"{list(tangent.shape)}."
         )
-    if tensor.dtype is not tangent.dtype:
-        raise RuntimeError(f"make_dual: expected a tangent of dtype {tensor.dtype}, got {tangent.dtype}")
     primal = found.unwrap(tensor)[0]
     made = found.wrap(primal, tangent if _lies_alike(primal, tangent) else _laid_out(primal, tangent))
     made._node = None if tensor._node is None else _behind(tensor._node, tensor)

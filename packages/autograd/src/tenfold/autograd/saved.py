@@ -46,7 +46,7 @@ class Packed:
     def __init__(self, tensor: Tensor, hooks: Hooks, own: bool = False) -> None:
         pack, self.unpack = hooks
         self.own, self.place = own, None if own else tensor._node  # a node's own result must not hold the node
-        given = tensor.detach()
+        given = tensor.detach() if own else tensor  # itself, so that a hook can tell parameters and inputs
         before = given._version
         with no_grad():
             self.value = pack(given)

@@ -41,7 +41,9 @@ class RootModule(types.ModuleType):
 
     def _found(self, name: str) -> Any:
         """A module below this one, else what Tenfold's module has of this name, else what stands in for it."""
-        if not name.startswith("__") and importlib.util.find_spec(f"{self.__name__}.{name}") is not None:
+        if (not name.startswith("__") or name == "__future__") and importlib.util.find_spec(
+            f"{self.__name__}.{name}"
+        ) is not None:
             return importlib.import_module(f"{self.__name__}.{name}")
         if name == "torch":  # PyTorch's packages import it, so that it is an attribute of each, and of itself
             return importlib.import_module("torch")

@@ -104,6 +104,20 @@ class TorchFunctionMode(Layer):
         raise TypeError(f"{type(self).__name__} defines no __torch_function__(self, func, types, args, kwargs)")
 
 
+class BaseTorchFunctionMode(TorchFunctionMode):
+    """A mode that lets every call through; subclasses change some and hand them to `super().__torch_function__`.
+
+    >>> import tenfold
+    >>> from tenfold.dispatch.overrides import BaseTorchFunctionMode
+    >>> with BaseTorchFunctionMode():
+    ...     tenfold.tensor([1.0]) + 1
+    tensor([2.])
+    """
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
 def has_torch_function(relevant_args: Any) -> bool:
     """Whether any of the arguments overrides operators."""
     return any(_overrides(a) for a in relevant_args)

@@ -22,7 +22,7 @@ _BROUGHT = {
     "tenfold-text": "text",
     "tenfold-vision": "vision",
     "tenfold-testing": "testing",
-    "tenfold-compat": "as_torch futures hub utils.tensorboard utils._pytree",
+    "tenfold-compat": "as_torch futures hub utils.tensorboard utils._pytree utils.benchmark",
     "tenfold-sparse": "sparse",
     "tenfold-masked": "masked",
     "tenfold-nested": "nested",

@@ -1,0 +1,7 @@
+"""`torch.utils.benchmark`: times of small statements, with a warning where they are too uneven, and tables of them."""
+
+from tenfold.utils.benchmark.compare import Compare
+from tenfold.utils.benchmark.measurement import Measurement, TaskSpec, select_unit, trim_sigfig, unit_to_english
+from tenfold.utils.benchmark.timer import Language, Timer, timer
+
+__all__ = ["Compare", "Language", "Measurement", "TaskSpec", "Timer", "select_unit", "timer", "trim_sigfig", "unit_to_english"]
