@@ -73,7 +73,7 @@ def mm_flop(a_shape: Any, b_shape: Any, *args: Any, out_shape: Any = None, **kwa
     m, k = a_shape
     if k != b_shape[0]:
         raise AssertionError(f"matrix multiply: inner dimensions must match, got {k} and {b_shape[0]}")
-    return 2 * m * k * b_shape[1]
+    return int(2 * m * k * b_shape[1])
 
 
 @register_flop_formula(aten.addmm)
@@ -88,7 +88,7 @@ def bmm_flop(a_shape: Any, b_shape: Any, out_shape: Any = None, **kwargs: Any) -
     b, m, k = a_shape
     if b != b_shape[0] or k != b_shape[1]:
         raise AssertionError(f"batched matrix multiply: shapes {tuple(a_shape)} and {tuple(b_shape)} do not fit")
-    return 2 * b * m * k * b_shape[2]
+    return int(2 * b * m * k * b_shape[2])
 
 
 @register_flop_formula(aten.baddbmm)
@@ -100,7 +100,7 @@ def baddbmm_flop(self_shape: Any, a_shape: Any, b_shape: Any, out_shape: Any = N
 def conv_flop_count(x_shape: Any, w_shape: Any, out_shape: Any, transposed: bool = False) -> int:
     """N places of the result (of the input, if transposed) by all weights: 2 N prod(places) prod(weight)."""
     places = (x_shape if transposed else out_shape)[2:]
-    return 2 * x_shape[0] * prod(places) * prod(w_shape)
+    return int(2 * x_shape[0] * prod(places) * prod(w_shape))
 
 
 @register_flop_formula(aten.convolution)
@@ -128,7 +128,7 @@ def conv_backward_flop(
 def sdpa_flop_count(query_shape: Any, key_shape: Any, value_shape: Any) -> int:
     """The scores of all queries with all keys, and the means of the values by them."""
     *batch, q, width = query_shape
-    return 2 * prod(batch) * q * key_shape[-2] * (width + value_shape[-1])
+    return int(2 * prod(batch) * q * key_shape[-2] * (width + value_shape[-1]))
 
 
 class FlopCounterMode(TorchDispatchMode):
