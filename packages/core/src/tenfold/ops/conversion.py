@@ -105,7 +105,9 @@ def to(
         result = _to_dtype(result, dtype)
     if result is input and copy:
         return clone(input, memory_format=memory_format)
-    if memory_format.order is not None and suggested_format(result._array) is not memory_format:
+    if memory_format.order is not None and (
+        suggested_format(result._array) is not memory_format or (result is not input and not result.is_contiguous(memory_format))
+    ):
         return clone(result, memory_format=memory_format)
     return result
 
