@@ -69,3 +69,13 @@ def test_a_selection_of_columns_can_be_viewed() -> None:
     kept = edges[:, edges[0] > 2]
     assert kept.is_contiguous()
     assert kept.view(-1).tolist() == [3, 4, 5, 9, 10, 11]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2), (2, 1, 0)])
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+@pytest.mark.parametrize("form", ["contiguous_format", "preserve_format"])
+def test_conversions_with_a_memory_format(form: str, dtype: str, order: tuple[int, ...]) -> None:
+    libraries = zip((tenfold, torch), both((2, 3, 4), order), strict=True)
+    mine, its = (x.to(getattr(lib, dtype), memory_format=getattr(lib, form)) for lib, x in libraries)
+    assert mine.tolist() == its.tolist()
+    assert mine.stride() == its.stride()
