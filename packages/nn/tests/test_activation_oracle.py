@@ -135,3 +135,18 @@ def test_half_precision_is_float32_rounded(name: str) -> None:
     ACTIVATIONS[name](F, wide).backward(g.float())
     difference, size = (x.grad.float() - wide.grad).abs(), wide.grad.abs()
     assert bool((difference <= 1e-5 + 1.6e-2 * size).all())
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", ["threshold", "hardtanh", "hardshrink", "softshrink", "hardsigmoid", "hardswish", "relu6"])
+def test_limits_that_half_precision_does_not_hold(name: str, dtype: str) -> None:
+    """Numbers beside a limit such as 0.1, which rounding the limit would move to the other side."""
+    options = {"threshold": (0.1, 20.0), "hardtanh": (-0.3, 0.1), "hardshrink": (0.1,), "softshrink": (0.1,)}.get(name, ())
+    near = [limit * (1 + k * 2.0**-9) for limit in (0.1, -0.1, -0.3, 3.0, -3.0, 6.0) for k in range(-2, 3)]
+    a = torch.tensor(near, dtype=getattr(torch, dtype), requires_grad=True)
+    b = tf.tensor(near, dtype=getattr(tf, dtype), requires_grad=True)
+    wanted, got = getattr(TF, name)(a, *options), getattr(F, name)(b, *options)
+    wanted.sum().backward()
+    got.sum().backward()
+    assert got.tolist() == wanted.tolist()
+    assert b.grad.tolist() == a.grad.tolist()

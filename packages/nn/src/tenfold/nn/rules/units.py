@@ -13,9 +13,14 @@ from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import bool_
 
 
+def _wide(x: Tensor) -> Tensor:
+    """Half precision in float32: a limit beside which a number lies may not be rounded to it."""
+    return x.float() if x._array.dtype.itemsize == HALF_BYTES else x
+
+
 def _hardswish_slope(x: Tensor) -> Tensor:
     """x / 3 + 1 / 2 between -3 and 3; of half precision in float32, since it cancels near its zero."""
-    x = x.float() if x._array.dtype.itemsize == HALF_BYTES else x
+    x = _wide(x)
     return where(x <= -3, 0.0, where(x < 3, x / 3 + 0.5, 1.0))
 
 
@@ -24,13 +29,17 @@ def _piece(g: Tensor, input: Tensor) -> Tensor:
     return where(ones_like(input, dtype=bool_), g, input) if STATE.grad_enabled else g
 
 
-gradient(op.threshold, input=lambda g, input, threshold: _piece(g.masked_fill(input <= threshold, 0), input))
+gradient(op.threshold, input=lambda g, input, threshold: _piece(g.masked_fill(_wide(input) <= threshold, 0), input))
+
+
+def _between(g: Tensor, x: Tensor, low: float, high: float) -> Tensor:
+    return g.masked_fill((x <= low) | (x >= high), 0)
 
 
 gradient(
     op.hardtanh,  # at the limits 0, unlike clamp
     node="HardtanhBackward0",
-    input=lambda g, input, min_val, max_val: _piece(g.masked_fill((input <= min_val) | (input >= max_val), 0), input),
+    input=lambda g, input, min_val, max_val: _piece(_between(g, _wide(input), min_val, max_val), input),
 )
 
 
