@@ -43,7 +43,7 @@ def test_strict_names():
     [
         ({"l1.weight": 3}, TypeError, "3 is not an instance of torch.Tensor"),
         ({"foo": tenfold.ones(1)}, TypeError, "attribute `foo`: 0.0 is not an instance of torch.Tensor"),
-        ({"l9.weight": tenfold.ones(1)}, AttributeError, "has no attribute 'l9'"),
+        ({"l9.weight": tenfold.ones(1)}, AttributeError, "has no attribute .l9."),
     ],
 )
 def test_what_cannot_be_given(given, error, told):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -41,15 +41,16 @@ def register_fused(rule: str, device: str, kernel: FusedKernel) -> None:
     _fused_kernels[rule, device] = kernel
 
 
-_asked: list[str] = []
+_asked: set[Any] = set()
 
 
-def _has_fused_kernels() -> bool:
-    """Whether there are any; packages that have some attach them with their kernels of the family "optim"."""
-    if not _asked:
-        _asked.extend(SERVICES.device_types())
-        for device in _asked:
-            SERVICES.load_kernels(device, "optim")
+def _has_fused_kernels(params: Iterable[Any]) -> bool:
+    """Whether there are any for the devices of these; packages attach them with their kernels of the family "optim"."""
+    for param in params:
+        key = param._key
+        if key not in _asked and key.level is None:
+            _asked.add(key)
+            SERVICES.load_kernels(param.device.type, "optim")
     return bool(_fused_kernels)
 
 
@@ -96,7 +97,7 @@ class RuleOptimizer(Optimizer):
         set_grad_enabled_here(bool(self.defaults.get("differentiable")))
         try:
             for group in self.param_groups:
-                if _has_fused_kernels() or group.get("capturable"):
+                if _has_fused_kernels(group["params"]) or group.get("capturable"):
                     self._fused_step(group)
                 else:
                     self._update_group(group)
