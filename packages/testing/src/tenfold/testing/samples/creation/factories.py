@@ -110,7 +110,7 @@ def _from_numpy_errors(make: Make) -> Iterator[ErrorSample]:
 def _arange(make: Make) -> Iterator[Sample]:
     for arguments in ((4,), (1, 4), (0, 7, 2), (5, 0, -2), (0.5, 2.0, 0.25), (0,), (2.5,)):
         yield Sample(*arguments, device=make.device, note=f"{arguments}")
-    if make.dtype.category:
+    if make.dtype.category and not make.dtype.is_complex:
         yield Sample(4, dtype=make.dtype, device=make.device, note="dtype")
 
 
@@ -118,6 +118,7 @@ def _arange(make: Make) -> Iterator[Sample]:
 def _arange_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(1, 5, 0, error=RuntimeError, match="step must be nonzero")
     yield ErrorSample(1, 5, -1, error=RuntimeError, match="inconsistent with step sign")
+    yield ErrorSample(4, dtype=tenfold.complex64, error=NotImplementedError, match="not implemented for 'ComplexFloat'")
 
 
 @samples("empty_permuted", no_value=UNINITIALISED)
@@ -142,6 +143,7 @@ def _range(make: Make) -> Iterator[Sample]:
 def _range_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(1, 5, 0, error=RuntimeError, match="step must be nonzero")
     yield ErrorSample(1, 5, -1, error=RuntimeError, match="inconsistent with step sign")
+    yield ErrorSample(4, dtype=tenfold.complex64, error=NotImplementedError, match="not implemented for 'ComplexFloat'")
 
 
 @samples("linspace", reference=lambda start, end, steps, **keyword: np.linspace(start, end, steps))
