@@ -22,7 +22,68 @@ from typing import Any
 import numpy as np
 
 Case = tuple[str, Callable[[], Any]]
-BARS = {"memory": (0.6, 1.1), "convolution": (0.9, 1.3), "attention": (1.0, 1.3)}  # geometric mean, and any one
+BARS = {  # geometric mean, and any one
+    "small": (0.25, 0.6), "chain": (0.3, 0.3), "perceptron": (0.35, 0.35),
+    "memory": (0.6, 1.1), "convolution": (0.9, 1.3), "attention": (1.0, 1.3),
+}  # fmt: skip
+
+ENOUGH = 1e-3  # seconds that a run takes at least, so that the clock's own time does not count
+
+
+def small(lib: Any, functional: Any) -> Iterator[Case]:
+    """Operators on 64 floats and matrices of 4x4: what a call costs before there is work to do."""
+    data = np.random.default_rng(0).random(64, dtype=np.float32)
+    x, y, w = lib.from_numpy(data.copy()), lib.from_numpy(data.copy()), lib.from_numpy(data.copy()).requires_grad_()
+    m, n = lib.from_numpy(data[:16].reshape(4, 4).copy()), lib.from_numpy(data[16:32].reshape(4, 4).copy())
+    scale = lib.from_numpy(data[:4].copy())
+    yield "add", lambda: x + y
+    yield "scalar multiply", lambda: x * 2.5
+    yield "matmul 4x4", lambda: m @ n
+    yield "exp", lambda: lib.exp(x)
+    yield "sum", lambda: x.sum()  # noqa: PLW0108 - the look-up is part of it
+    yield "slicing", lambda: x[3:40]
+    yield "view + transpose", lambda: x.view(8, 8).transpose(0, 1)
+    yield "add recording a gradient", lambda: w + y
+    yield "relu", lambda: lib.relu(x)
+    yield "sigmoid", lambda: lib.sigmoid(x)
+    yield "softmax", lambda: functional.softmax(m, -1)
+    yield "layer_norm", lambda: functional.layer_norm(m, (4,), scale, scale)
+    yield "cat", lambda: lib.cat([x, y])
+    yield "randn", lambda: lib.randn(3)
+    yield "indexing", lambda: m[1]
+
+
+def chain(lib: Any, functional: Any) -> Iterator[Case]:
+    """200 multiplications and additions of 64 floats, forward and backward."""
+    data = np.random.default_rng(1).random(64, dtype=np.float32)
+    x, w = lib.from_numpy(data.copy()), lib.from_numpy(data.copy()).requires_grad_()
+    ones = lib.ones(64)
+
+    def run() -> None:
+        z = w
+        for _ in range(100):
+            z = z * x
+            z = z + x
+        z.backward(ones)
+        w.grad = None
+
+    yield "200 operators", run
+
+
+def perceptrons(lib: Any, functional: Any) -> Iterator[Case]:
+    """Training steps of a 32-64-10 perceptron on a batch of 8."""
+    rng = np.random.default_rng(2)
+    x, target = lib.from_numpy(rng.random((8, 32), dtype=np.float32)), lib.from_numpy(rng.integers(0, 10, 8))
+    for name in ("SGD", "Adam"):
+        model = lib.nn.Sequential(lib.nn.Linear(32, 64), lib.nn.ReLU(), lib.nn.Linear(64, 10))
+        optimizer = getattr(lib.optim, name)(model.parameters(), lr=1e-3)
+
+        def run(model: Any = model, optimizer: Any = optimizer) -> None:
+            optimizer.zero_grad()
+            functional.cross_entropy(model(x), target).backward()
+            optimizer.step()
+
+        yield f"step, {name}", run
 
 
 def elementwise(lib: Any, functional: Any, size: int) -> Iterator[Case]:
@@ -131,23 +192,27 @@ def cases(lib: Any, functional: Any) -> dict[str, dict[str, Callable[[], Any]]]:
         memory.update({f"{name} {shape[0]}x{shape[1]}": call for name, call in rows(lib, functional, *shape)})
     memory.update({f"{name} {1 << 22}": call for name, call in steps(lib, 1 << 22)})
     windows = {**dict(convolutions(lib, functional)), **dict(layers(lib, functional))}
-    return {"memory": memory, "convolution": windows, "attention": dict(attentions(lib, functional))}
+    calls = {"small": dict(small(lib, functional)), "chain": dict(chain(lib, functional))}
+    calls["perceptron"] = dict(perceptrons(lib, functional))
+    return {**calls, "memory": memory, "convolution": windows, "attention": dict(attentions(lib, functional))}
 
 
 def ratio(ours: Callable[[], Any], theirs: Callable[[], Any], turns: int) -> float:
     for call in (ours, theirs, ours, theirs):
         call()
-    return statistics.median(best(ours) / best(theirs) for _ in range(turns))
+    often = [max(1, int(ENOUGH / best(call, 1))) for call in (ours, theirs)]
+    return statistics.median(best(ours, often[0]) / best(theirs, often[1]) for _ in range(turns))
 
 
-def best(call: Callable[[], Any], times: int = 3) -> float:
-    """The shortest of a few runs."""
+def best(call: Callable[[], Any], often: int, times: int = 3) -> float:
+    """The shortest of a few runs of several calls, in seconds a call."""
     found = math.inf
     for _ in range(times):
         start = time.perf_counter()
-        call()
+        for _ in range(often):
+            call()
         found = min(found, time.perf_counter() - start)
-    return found
+    return found / often
 
 
 def measure(threads: int, turns: int, only: str) -> dict[str, dict[str, float]]:

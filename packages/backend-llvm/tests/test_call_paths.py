@@ -137,6 +137,43 @@ def test_keywords_and_further_arguments():
         tenfold.add(x, y, 1, 2, 3)
 
 
+def test_values_defaults_and_names():
+    """Arguments beside tensors: by position, by name, left out, wrong."""
+    F = nn.functional
+    rows, w = tenfold.randn(4, 6), tenfold.randn(6)
+    leaf = rows.clone().requires_grad_()
+    calls = [
+        lambda f: f(rows), lambda f: f(leaf), lambda f: f(rows, -1), lambda f: f(rows, dim=0), lambda f: f(dim=1, input=leaf),
+        lambda f: f(rows, 1, True), lambda f: f(leaf, 1, keepdim=True), lambda f: f(rows, axis=1), lambda f: f(rows, -1, None),
+        lambda f: f(rows, -1, tenfold.float64), lambda f: f(rows, dim=1, dtype=tenfold.float64), lambda f: f(rows, 7),
+        lambda f: f(rows, "a"), lambda f: f(), lambda f: f(dim=1), lambda f: f(rows, 1, dim=1), lambda f: f(rows, 1, 2, 3, 4, 5),
+        lambda f: f(rows, nonsense=1), lambda f: f(rows.double(), -1), lambda f: f(rows.half(), -1), lambda f: f(rows.t(), -1),
+    ]  # fmt: skip
+    for function in (tenfold.sum, tenfold.mean, tenfold.softmax, tenfold.log_softmax, tenfold.amax):
+        for call in calls:
+            outcome(lambda f=function, c=call: c(f))
+        assert native(function)
+        for call in calls:
+            same(outcome(lambda f=function, c=call: c(f)), ordinary(lambda f=function, c=call: outcome(lambda: c(f))))
+    norms = [
+        lambda: F.layer_norm(rows, (6,)), lambda: F.layer_norm(rows, (6,), w, w), lambda: F.layer_norm(rows, (6,), bias=w),
+        lambda: F.layer_norm(rows, normalized_shape=[6], weight=w, eps=1e-3), lambda: F.layer_norm(leaf, (6,), w, None),
+        lambda: F.layer_norm(rows, (6,), w.double()), lambda: F.layer_norm(rows, (4, 6)), lambda: F.layer_norm(rows, (5,)),
+        lambda: F.layer_norm(rows, (6,), nn.Parameter(w)), lambda: F.layer_norm(rows, (6,), 3), lambda: F.layer_norm(rows),
+    ]  # fmt: skip
+    for call in norms:
+        same(outcome(call), ordinary(lambda c=call: outcome(c)))
+    loss = (F.softmax(leaf, -1) * rows).sum() + leaf.mean(0).sum() + F.layer_norm(leaf, (6,), w).amax(dim=1).sum()
+    loss.backward()
+    got, leaf.grad = leaf.grad, None
+    ordinary(
+        lambda: (
+            (F.softmax(leaf, -1) * rows).sum() + leaf.mean(0).sum() + F.layer_norm(leaf, (6,), w).amax(dim=1).sum()
+        ).backward()
+    )
+    np.testing.assert_array_equal(got.numpy(), leaf.grad.numpy())
+
+
 def test_gradients_and_their_switches():
     x, w = tenfold.randn(5), nn.Parameter(tenfold.randn(5))
     y = ((w * x + w) * 2.0 - 1.0).relu().sum()

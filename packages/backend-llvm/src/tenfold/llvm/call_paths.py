@@ -26,6 +26,13 @@ MOST = 256
 FIELDS = ("_array", "_key", "_node", "_storage", "_base")
 SYMBOLS = ("PyType_GenericAlloc", "PyDict_GetItemWithError")
 NO_GRADIENT = 1  # in the place of a rule's name
+# The words of a function, as native/paths.ll reads them.
+LEAST, COUNT, KERNELS, HAS_BODY, GRADIENT = range(5)
+ROLES, DEFAULTS, NAMES, WORDS = 8, 16, 24, 32
+MOST_PARAMETERS = 8
+ROLE_OF = {"tensor": 1, "number": 2, "value": 3, "optional": 5}
+NEUTRAL = 4
+MISSING = object()
 
 
 def stubs() -> str:
@@ -63,6 +70,7 @@ class Paths:
         Tensor = RUNTIME["Tensor"]
         for name, value in {
             "p_Tensor": Tensor, "p_Parameter": Tensor, "p_CPU": CPU, "p_globals": RUNTIME, "p_builtin": BuiltinFunctionType,
+            "p_function": FunctionType,
             "p_float32": np.dtype(np.float32), "p_float64": np.dtype(np.float64),
         }.items():  # fmt: skip
             native.point(name, value)
@@ -79,17 +87,23 @@ class Paths:
             if offsets(module.Parameter, RUNTIME["Tensor"]) == offsets(RUNTIME["Tensor"]):
                 self.native.point("p_Parameter", module.Parameter)
 
-    def install(self, operator: Operator, roles: str) -> None:
+    def install(self, operator: Operator) -> None:
         """Give an operator's function, and the methods of Python's operators with its call path, a native one."""
-        if roles not in ("x", "xx", "xy") or [p.name for p in operator.kernel_params] != _tensors(operator, len(roles)):
+        roles = _roles(operator)
+        if not roles:
             return
-        rule = f"attach_{operator.name}"
-        gradient: Any = sys.intern(rule) if operator.body is None else 0
-        if operator.nondifferentiable:
-            gradient = NO_GRADIENT
+        params = operator.params[: len(roles)]
+        gradient: Any = NO_GRADIENT if operator.nondifferentiable else sys.intern(f"attach_{operator.name}")
         self._look_for_parameters()
-        words = np.array([len(roles), len(roles), id(operator.calls.kernels), roles == "xy", _word(gradient)], np.int64)
-        self.native.keep.append((words, gradient, operator.calls.kernels))
+        words = np.zeros(WORDS, np.int64)
+        required = [p.default is inspect.Parameter.empty for p in params]
+        words[LEAST], words[COUNT], words[KERNELS] = sum(required), len(params), id(operator.calls.kernels)
+        words[HAS_BODY], words[GRADIENT] = operator.body is not None, _word(gradient)
+        words[ROLES : ROLES + len(params)] = roles
+        for k, p in enumerate(params):
+            words[DEFAULTS + k] = 0 if required[k] else id(p.default)
+            words[NAMES + k] = id(sys.intern(p.name))
+        self.native.keep.append((words, gradient, operator.calls.kernels, params, [sys.intern(p.name) for p in params]))
         for function in _functions(operator):
             self._lead(function, words)
 
@@ -112,12 +126,23 @@ def _word(gradient: Any) -> int:
     return gradient if isinstance(gradient, int) else id(gradient)
 
 
-def _tensors(operator: Operator, count: int) -> list[str]:
-    """The names of the first parameters, all that a kernel gets; those behind them have to have defaults."""
-    params = operator.params
-    if any(not p.keyword_only and p.default is inspect.Parameter.empty for p in params[count:]):
+def _roles(operator: Operator) -> list[int]:
+    """What each of the parameters takes that may come by position; none where a native path cannot serve the operator."""
+    if operator.outputs != 1 or operator.view or operator.moves or operator.random or operator.inplace_of is not None:
         return []
-    return [p.name for p in params[:count]]
+    taken = {p.name for p in operator.kernel_params}
+    roles: list[int] = []
+    for p in operator.params:
+        if p.keyword_only:  # behind all others; whoever gives it goes the ordinary way
+            if p.default is inspect.Parameter.empty or p.name in taken:
+                return []
+        elif p.name in taken and p.role in ROLE_OF:
+            roles.append(ROLE_OF[p.role])
+        elif p.name not in taken and operator.neutral.get(p.name, MISSING) is p.default:
+            roles.append(NEUTRAL)
+        else:
+            return []
+    return roles if len(roles) <= MOST_PARAMETERS and roles[:1] == [ROLE_OF["tensor"]] else []
 
 
 def _functions(operator: Operator) -> list[FunctionType]:

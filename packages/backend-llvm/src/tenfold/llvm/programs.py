@@ -24,6 +24,12 @@ class Compiled:
     def __init__(self, name: str, write: Callable[..., str]) -> None:
         self.name, self.write = name, write
         self._addresses: dict[Any, int] = {}
+        self._gates: dict[Any, list[tuple[Array, int]]] = {}  # the words that wait for an address, and where it goes
+
+    def enter(self, key: tuple[Any, ...], words: Array, place: int) -> None:
+        """Let a native gate run the program of this key once it is compiled."""
+        self._gates.setdefault(key, []).append((words, place))
+        words[place] = self._addresses.get(key, 0)
 
     def text(self, *key: Any) -> str:
         """The module for some arguments of `write`."""
@@ -44,6 +50,8 @@ class Compiled:
                 sessions.give_up(f"the kernel of {self.name}", f"{type(error).__name__}: {error}")
                 found = 0
             self._addresses[key] = found
+            for words, place in self._gates.get(key, ()):
+                words[place] = found
         return found
 
     def run(self, key: tuple[Any, ...], items: int, grain: int, *arguments: Any) -> bool:

@@ -10,6 +10,7 @@ from tenfold.dispatch.operators import op
 from tenfold.llvm import session as sessions
 from tenfold.llvm.elementwise import Formula, Operator
 from tenfold.llvm.gates import gated
+from tenfold.llvm.row_gates import row_gated
 
 ACCELERATED: dict[str, Any] = {}
 
@@ -20,9 +21,7 @@ def elementwise(name: str, formula: Formula, roles: str = "x", *, into: bool = T
     ACCELERATED[name] = made
 
     def wrapped(beneath: Any) -> Any:
-        session = sessions.session()
-        if session is not None and session.paths is not None:
-            session.paths.install(getattr(op, name), roles)
+        _lead(name)
         return made.wrap(beneath)
 
     kernel(getattr(op, name), device="cpu", wrap=True, into=into, note="float32, float64, float16, bfloat16")(wrapped)
@@ -33,3 +32,22 @@ def chosen(name: str, serve: Callable[..., Any], arguments: int, note: str, leas
     """Attach a function that serves an operator's calls on floats, or returns NotImplemented."""
     ACCELERATED[name] = serve
     kernel(getattr(op, name), device="cpu", wrap=True, note=note)(gated(serve, arguments, least))
+
+
+def rowwise(name: str, serve: Callable[..., Any], note: str, *gate: Any, **options: Any) -> None:
+    """Attach a program over rows or columns, before which there is a native gate (`row_gated` has its arguments)."""
+    ACCELERATED[name] = serve
+    made = row_gated(serve, *gate, **options)
+
+    def wrapped(beneath: Any) -> Any:
+        _lead(name)
+        return made(beneath)
+
+    kernel(getattr(op, name), device="cpu", wrap=True, note=note)(wrapped)
+
+
+def _lead(name: str) -> None:
+    """Give the operator's function a native call path."""
+    session = sessions.session()
+    if session is not None and session.paths is not None:
+        session.paths.install(getattr(op, name))

@@ -5,6 +5,7 @@ For y = (x - mean) / std and the gradient h of y, the gradient of x is (h - mean
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from tenfold.llvm.columns import Columns
 from tenfold.llvm.expressions import Expr, convert, load, parameter, sqrt
-from tenfold.llvm.kernels.attaching import chosen
+from tenfold.llvm.kernels.attaching import chosen, rowwise
 from tenfold.llvm.maths import at_least
 from tenfold.llvm.programs import Program, empty, suitable
 from tenfold.llvm.rows import Array as Argument, Rows, length, total
@@ -188,11 +189,21 @@ def fused_rms_norm_grad(grad: Array, input: Array, rstd: Array, normalized_ndim:
     return _gradients(grad, input, [rstd], normalized_ndim, weight)
 
 
-for _function, _arguments in (
-    (layer_norm, 5),
-    (fused_layer_norm, 5),
-    (fused_layer_norm_grad, 7),
-    (fused_rms_norm, 4),
-    (fused_rms_norm_grad, 6),
-):
-    chosen(_function.__name__, _function, _arguments, "floats")
+def _forward(parameters: int) -> Callable[[Stored], list[Any]]:
+    """For a dtype the programs' keys by the parameters that are there, in the gate's order of bits."""
+
+    def keys(stored: Stored) -> list[Any]:
+        if stored.size == 2:  # whose statistics are float32
+            return []
+        sets = range(1 << parameters)
+        return [(stored, *(stored if there & 1 << i else None for i in range(parameters))) for there in sets]
+
+    return keys
+
+
+FLOATS = "floats"
+rowwise("layer_norm", layer_norm, FLOATS, "rtccn", "rss", LAYER, _forward(2))
+rowwise("fused_layer_norm", fused_layer_norm, FLOATS, "r1ccn", "rss", LAYER, _forward(2), returns_all=True)
+rowwise("fused_rms_norm", fused_rms_norm, FLOATS, "r1cn", "rs", RMS, _forward(1), returns_all=True)
+chosen("fused_layer_norm_grad", fused_layer_norm_grad, 7, FLOATS)
+chosen("fused_rms_norm_grad", fused_rms_norm_grad, 6, FLOATS)

@@ -9,13 +9,13 @@ import numpy as np
 
 from tenfold.llvm.columns import Columns
 from tenfold.llvm.expressions import convert, load
-from tenfold.llvm.kernels.attaching import chosen
+from tenfold.llvm.kernels.attaching import rowwise
 from tenfold.llvm.programs import Program, empty, suitable
 from tenfold.llvm.rows import Array as Argument, Rows, largest, length, total
 from tenfold.llvm.storage import FLOAT64, Stored
 
 Array = np.ndarray[Any, Any]
-LEAST = 1 << 14  # elements from which the compiled loops win more than the choice in Python costs
+LEAST = 1 << 14  # elements from which the compiled loops win more than the planning in Python of other layouts costs
 PIECE = 1 << 16  # of a long row, whose pieces several threads add
 LONG = 8 * PIECE  # elements of a row from which pieces gain more than they cost
 
@@ -128,9 +128,16 @@ def _long_row(kind: str, x: Array, stored: Stored, result: Stored) -> Any:
     return out if PROGRAM.rows((kind, between, result, "rows"), 1, pieces, out, part) else None
 
 
-for _name, _kind in (("sum", "total"), ("mean", "mean"), ("amax", "largest"), ("amin", "smallest")):
-
-    def _serve(input: Array, dim: Any, keepdim: bool, kind: str = _kind) -> Any:
+def _attach(name: str, kind: str) -> None:
+    def serve(input: Array, dim: Any, keepdim: bool) -> Any:
         return reduce(kind, input, dim, keepdim)
 
-    chosen(_name, _serve, 3, f"floats in one piece, from {LEAST} elements", LEAST)
+    def keys(stored: Stored) -> list[Any]:
+        return [(kind, stored, stored, layout) for layout in ("rows", "columns")]
+
+    note = f"floats in one piece; other layouts from {LEAST} elements"
+    rowwise(name, serve, note, "rdk", "d", PROGRAM, keys, serve_least=LEAST)
+
+
+for _name, _kind in (("sum", "total"), ("mean", "mean"), ("amax", "largest"), ("amin", "smallest")):
+    _attach(_name, _kind)

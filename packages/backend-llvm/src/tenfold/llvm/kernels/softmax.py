@@ -9,7 +9,7 @@ import numpy as np
 
 from tenfold.llvm import maths
 from tenfold.llvm.expressions import Expr, convert, load, walk
-from tenfold.llvm.kernels.attaching import chosen
+from tenfold.llvm.kernels.attaching import rowwise
 from tenfold.llvm.programs import Program, empty, suitable
 from tenfold.llvm.rows import Array as Argument, Rows, keep, largest, total
 from tenfold.llvm.storage import Stored
@@ -59,7 +59,7 @@ def attach(name: str, formula: Callable[..., Expr], arrays: int) -> None:
         length = first.shape[-1]
         return out if program.rows((stored,), first.size // length, length, out, *given) else NotImplemented
 
-    chosen(name, serve, arrays + 1, "floats, the last dimension")
+    rowwise(name, serve, "floats, the last dimension", "r" * arrays + "l", "r", program, lambda stored: [(stored,)])
 
 
 def row(stored: Stored) -> Argument:

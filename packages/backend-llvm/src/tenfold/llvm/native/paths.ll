@@ -1,7 +1,9 @@
 ; Calls of operators without the interpreter: what stands in the `vectorcall` field of a function such as tenfold.add, for
 ; tensors of the CPU that lie in one piece while no layer is entered. Everything else goes to the function's own code.
-; call_paths.py fills the p_… variables and the words of each function: 0 tensors, 1 arguments, 2 the kernels by device,
-; 3 whether the second argument may be a number, 4 the name under which the globals have what gives results their node.
+; call_paths.py fills the p_… variables and the words of each function: 0 arguments at least, 1 parameters, 2 the kernels by
+; device, 3 whether its body records what has no rule, 4 the name under which the globals have what gives results their node;
+; at 8 the parameters' roles (1 a tensor, 2 that or a number, 3 a value, 4 a value that has to be the default and that kernels do
+; not get, 5 a tensor or None), at 16 their defaults, at 24 their names.
 
 @p_Tensor = global ptr null
 @p_Parameter = global ptr null
@@ -11,6 +13,7 @@
 @p_float32 = global ptr null
 @p_float64 = global ptr null
 @p_flags = global ptr null     ; four numbers: whether any thread has layers, no gradients, inference mode or transforms
+@p_function = global ptr null  ; the type of functions in Python
 @p_ordinary = global ptr null  ; the vectorcall of functions in Python
 ; Where a tensor's fields lie.
 @p_array = global i64 0
@@ -73,17 +76,95 @@ no:
   ret ptr null
 }
 
+; The arguments of a call in the parameters' order, defaults filled in; false where they do not fit.
+define internal i1 @arrange(ptr %words, ptr %args, i64 %n, ptr %names, ptr %values) {
+entry:
+  %most = call i64 @word(ptr %words, i64 1)
+  %least = call i64 @word(ptr %words, i64 0)
+  %many = icmp sgt i64 %n, %most
+  br i1 %many, label %no, label %given
+given:
+  %i = phi i64 [0, %entry], [%inext, %copy]
+  %idone = icmp eq i64 %i, %n
+  br i1 %idone, label %defaults, label %copy
+copy:
+  %v = call ptr @pointer(ptr %args, i64 %i)
+  %slot = getelementptr ptr, ptr %values, i64 %i
+  store ptr %v, ptr %slot
+  %inext = add i64 %i, 1
+  br label %given
+defaults:
+  %d = phi i64 [%n, %given], [%dnext, %fill]
+  %ddone = icmp eq i64 %d, %most
+  br i1 %ddone, label %named, label %fill
+fill:
+  %d_at = add i64 %d, 16
+  %default = call ptr @pointer(ptr %words, i64 %d_at)
+  %d_slot = getelementptr ptr, ptr %values, i64 %d
+  store ptr %default, ptr %d_slot
+  %dnext = add i64 %d, 1
+  br label %defaults
+named:
+  %unnamed = icmp eq ptr %names, null
+  br i1 %unnamed, label %check, label %keywords
+keywords:
+  %count = call i64 @word(ptr %names, i64 2)
+  br label %keyword
+keyword:
+  %k = phi i64 [0, %keywords], [%knext, %put]
+  %kdone = icmp eq i64 %k, %count
+  br i1 %kdone, label %check, label %look
+look:
+  %k_at = add i64 %k, 3
+  %name = call ptr @pointer(ptr %names, i64 %k_at)
+  br label %search
+search:
+  %p = phi i64 [%n, %look], [%pnext, %other]
+  %pdone = icmp sge i64 %p, %most
+  br i1 %pdone, label %no, label %compare
+compare:
+  %p_at = add i64 %p, 24
+  %known = call ptr @pointer(ptr %words, i64 %p_at)
+  %is = icmp eq ptr %known, %name
+  br i1 %is, label %put, label %other
+other:
+  %pnext = add i64 %p, 1
+  br label %search
+put:
+  %value_at = add i64 %n, %k
+  %value = call ptr @pointer(ptr %args, i64 %value_at)
+  %p_slot = getelementptr ptr, ptr %values, i64 %p
+  store ptr %value, ptr %p_slot
+  %knext = add i64 %k, 1
+  br label %keyword
+check:  ; a parameter without a default that nothing was given for
+  %c = phi i64 [0, %named], [0, %keyword], [%cnext, %more]
+  %cdone = icmp eq i64 %c, %least
+  br i1 %cdone, label %yes, label %one
+one:
+  %c_value = call ptr @pointer(ptr %values, i64 %c)
+  %missing = icmp eq ptr %c_value, null
+  br i1 %missing, label %no, label %more
+more:
+  %cnext = add i64 %c, 1
+  br label %check
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
 ; The call of a function with these words.
 define internal ptr @call_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names) {
 entry:
-  %given = alloca [3 x ptr]
+  %values = alloca [8 x ptr]
+  %given = alloca [8 x ptr]     ; what the kernel gets
+  %attached = alloca [9 x ptr]  ; the result, and what the kernel got with tensors for arrays
+  %dtype_is = alloca ptr
+  %recorded_is = alloca i1
+  store ptr null, ptr %dtype_is
+  store i1 false, ptr %recorded_is
   %n = and i64 %nargsf, 9223372036854775807
-  %expected = call i64 @word(ptr %words, i64 1)
-  %complete = icmp eq i64 %n, %expected
-  %unnamed = icmp eq ptr %names, null
-  %simple = and i1 %complete, %unnamed
-  br i1 %simple, label %state, label %slow
-state:
   %flags = load ptr, ptr @p_flags
   %s0 = call i64 @word(ptr %flags, i64 0)
   %s1 = call i64 @word(ptr %flags, i64 1)
@@ -91,75 +172,116 @@ state:
   %s01 = or i64 %s0, %s1
   %s = or i64 %s01, %s2
   %usual = icmp eq i64 %s, 0
-  br i1 %usual, label %first, label %slow
-first:
-  %a = load ptr, ptr %args
-  %a_type = call ptr @at(ptr %a, i64 8)
-  %a_tensor = call i1 @is_tensor(ptr %a_type)
-  br i1 %a_tensor, label %first_array, label %slow
-first_array:
-  %x = call ptr @plain_array(ptr %a)
+  br i1 %usual, label %order, label %slow
+order:
+  %fits = call i1 @arrange(ptr %words, ptr %args, i64 %n, ptr %names, ptr %values)
+  br i1 %fits, label %begin, label %slow
+begin:
+  %None = load ptr, ptr @g_None
+  %count = call i64 @word(ptr %words, i64 1)
+  br label %read
+read:
+  %i = phi i64 [0, %begin], [%inext, %next]
+  %m = phi i64 [0, %begin], [%mnext, %next]
+  %end = icmp eq i64 %i, %count
+  br i1 %end, label %kernel, label %one
+one:
+  %v = call ptr @pointer(ptr %values, i64 %i)
+  %role_at = add i64 %i, 8
+  %role = call i64 @word(ptr %words, i64 %role_at)
+  switch i64 %role, label %slow [
+    i64 1, label %tensor
+    i64 2, label %either
+    i64 3, label %pass
+    i64 4, label %neutral
+    i64 5, label %optional
+  ]
+neutral:
+  %default_at = add i64 %i, 16
+  %default = call ptr @pointer(ptr %words, i64 %default_at)
+  %is_default = icmp eq ptr %default, %v
+  br i1 %is_default, label %next, label %slow
+optional:
+  %absent = icmp eq ptr %v, %None
+  br i1 %absent, label %pass, label %tensor
+either:
+  %v_type = call ptr @at(ptr %v, i64 8)
+  %Float = load ptr, ptr @g_float
+  %Int = load ptr, ptr @g_int
+  %is_float = icmp eq ptr %v_type, %Float
+  %is_int = icmp eq ptr %v_type, %Int
+  %is_number = or i1 %is_float, %is_int
+  br i1 %is_number, label %pass, label %tensor
+tensor:
+  %t_type = call ptr @at(ptr %v, i64 8)
+  %t_is = call i1 @is_tensor(ptr %t_type)
+  br i1 %t_is, label %array, label %slow
+array:
+  %x = call ptr @plain_array(ptr %v)
   %x_none = icmp eq ptr %x, null
   br i1 %x_none, label %slow, label %dtype
 dtype:
   %dt = call ptr @at(ptr %x, i64 56)
+  %known = load ptr, ptr %dtype_is
+  %first = icmp eq ptr %known, null
+  br i1 %first, label %which, label %agree
+which:
   %F32 = load ptr, ptr @p_float32
   %F64 = load ptr, ptr @p_float64
   %single = icmp eq ptr %dt, %F32
   %double = icmp eq ptr %dt, %F64
   %floating = or i1 %single, %double
-  br i1 %floating, label %begin, label %slow
-begin:
-  store ptr %x, ptr %given
-  %x_node = call ptr @field(ptr %a, ptr @p_node)
-  %None = load ptr, ptr @g_None
-  %two = icmp eq i64 %n, 2
-  br i1 %two, label %second, label %kernel
-second:
-  %b_at = getelementptr ptr, ptr %args, i64 1
-  %b = load ptr, ptr %b_at
-  %b_type = call ptr @at(ptr %b, i64 8)
-  %b_tensor = call i1 @is_tensor(ptr %b_type)
-  br i1 %b_tensor, label %second_array, label %number
-second_array:
-  %y = call ptr @plain_array(ptr %b)
-  %y_none = icmp eq ptr %y, null
-  br i1 %y_none, label %slow, label %same
-same:
-  %y_dt = call ptr @at(ptr %y, i64 56)
-  %agree = icmp eq ptr %y_dt, %dt
-  br i1 %agree, label %both, label %slow
-both:
-  %y_node = call ptr @field(ptr %b, ptr @p_node)
-  br label %join
-number:
-  %may = call i64 @word(ptr %words, i64 3)
-  %allowed = icmp ne i64 %may, 0
-  %Float = load ptr, ptr @g_float
-  %Int = load ptr, ptr @g_int
-  %is_float = icmp eq ptr %b_type, %Float
-  %is_int = icmp eq ptr %b_type, %Int
-  %is_number = or i1 %is_float, %is_int
-  %fits = and i1 %allowed, %is_number
-  br i1 %fits, label %join, label %slow
-join:
-  %y_value = phi ptr [%y, %both], [%b, %number]
-  %b_node = phi ptr [%y_node, %both], [%None, %number]
-  %given1 = getelementptr ptr, ptr %given, i64 1
-  store ptr %y_value, ptr %given1
-  br label %kernel
+  store ptr %dt, ptr %dtype_is
+  br i1 %floating, label %node, label %slow
+agree:
+  %same = icmp eq ptr %dt, %known
+  br i1 %same, label %node, label %slow
+node:
+  %v_node = call ptr @field(ptr %v, ptr @p_node)
+  %v_recorded = icmp ne ptr %v_node, %None
+  %so_far = load i1, ptr %recorded_is
+  %or = or i1 %so_far, %v_recorded
+  store i1 %or, ptr %recorded_is
+  br label %pass
+pass:
+  %passed = phi ptr [%v, %one], [%v, %optional], [%v, %either], [%x, %node]
+  %g_slot = getelementptr ptr, ptr %given, i64 %m
+  store ptr %passed, ptr %g_slot
+  %m1 = add i64 %m, 1
+  %a_slot = getelementptr ptr, ptr %attached, i64 %m1
+  store ptr %v, ptr %a_slot
+  br label %next
+next:
+  %mnext = phi i64 [%m, %neutral], [%m1, %pass]
+  %inext = add i64 %i, 1
+  br label %read
+
 kernel:
-  %second_node = phi ptr [%None, %begin], [%b_node, %join]
-  %x_free = icmp eq ptr %x_node, %None
-  %y_free = icmp eq ptr %second_node, %None
-  %free = and i1 %x_free, %y_free
+  %recorded = load i1, ptr %recorded_is
   %attach_name = call ptr @pointer(ptr %words, i64 4)
   %no_rule = icmp eq ptr %attach_name, null
-  %one = icmp eq ptr %attach_name, inttoptr (i64 1 to ptr)
-  %recorded = xor i1 %free, true
+  %unneeded = icmp eq ptr %attach_name, inttoptr (i64 1 to ptr)
   %stop = and i1 %recorded, %no_rule
-  br i1 %stop, label %slow, label %find
+  br i1 %stop, label %slow, label %rule
+rule:
+  %needed = xor i1 %unneeded, true
+  %record = and i1 %recorded, %needed
+  br i1 %record, label %find_rule, label %find
+find_rule:
+  %globals = load ptr, ptr @p_globals
+  %attach = call ptr @PyDict_GetItemWithError(ptr %globals, ptr %attach_name)
+  %no_attach = icmp eq ptr %attach, null
+  br i1 %no_attach, label %slow, label %own_rule
+own_rule:  ; a composite without a rule of its own is recorded by its body, and has never been asked to attach one
+  %has_body = call i64 @word(ptr %words, i64 3)
+  %Function = load ptr, ptr @p_function
+  %attach_type = call ptr @at(ptr %attach, i64 8)
+  %made_rule = icmp eq ptr %attach_type, %Function
+  %no_body = icmp eq i64 %has_body, 0
+  %may_record = or i1 %made_rule, %no_body
+  br i1 %may_record, label %find, label %slow
 find:
+  %rule_found = phi ptr [null, %rule], [%attach, %own_rule]
   %CPU = load ptr, ptr @p_CPU
   %kernels = call ptr @pointer(ptr %words, i64 2)
   %k = call ptr @PyDict_GetItemWithError(ptr %kernels, ptr %CPU)
@@ -171,7 +293,7 @@ native:
   %is_native = icmp eq ptr %k_type, %Builtin
   br i1 %is_native, label %run, label %slow
 run:
-  %r = call ptr @PyObject_Vectorcall(ptr %k, ptr %given, i64 %n, ptr null)
+  %r = call ptr @PyObject_Vectorcall(ptr %k, ptr %given, i64 %m, ptr null)
   %failed = icmp eq ptr %r, null
   br i1 %failed, label %clear, label %result
 clear:  ; the ordinary path says what is wrong
@@ -206,39 +328,21 @@ fill:
   call void @set_field(ptr %t, ptr @p_storage, ptr %None)
   call void @set_field(ptr %t, ptr @p_base, ptr %None)
   call void @set_field(ptr %t, ptr @p_node, ptr %None)
-  %unrecorded = or i1 %free, %one
-  br i1 %unrecorded, label %done, label %record
+  br i1 %record, label %attach_it, label %done
 done:
   ret ptr %t
-record:
-  %globals = load ptr, ptr @p_globals
-  %attach = call ptr @PyDict_GetItemWithError(ptr %globals, ptr %attach_name)
-  %absent = icmp eq ptr %attach, null
-  br i1 %absent, label %undo, label %attaching
-undo:
-  call void @Py_DecRef(ptr %t)
-  br label %slow
-attaching:
-  %all = alloca [3 x ptr]
-  store ptr %t, ptr %all
-  %all1 = getelementptr ptr, ptr %all, i64 1
-  store ptr %a, ptr %all1
-  br i1 %two, label %third, label %attach_it
-third:
-  %b_again = getelementptr ptr, ptr %args, i64 1
-  %b_value = load ptr, ptr %b_again
-  %all2 = getelementptr ptr, ptr %all, i64 2
-  store ptr %b_value, ptr %all2
-  br label %attach_it
 attach_it:
-  %m = add i64 %n, 1
-  %answer = call ptr @PyObject_Vectorcall(ptr %attach, ptr %all, i64 %m, ptr null)
+  store ptr %t, ptr %attached
+  %m_all = add i64 %m, 1
+  call void @Py_IncRef(ptr %rule_found)  ; the first use of a rule puts another in its place
+  %answer = call ptr @PyObject_Vectorcall(ptr %rule_found, ptr %attached, i64 %m_all, ptr null)
+  call void @Py_DecRef(ptr %rule_found)
   %raised = icmp eq ptr %answer, null
-  br i1 %raised, label %raise, label %attached
+  br i1 %raised, label %raise, label %recording
 raise:
   call void @Py_DecRef(ptr %t)
   ret ptr null
-attached:
+recording:
   call void @Py_DecRef(ptr %answer)
   ret ptr %t
 slow:
