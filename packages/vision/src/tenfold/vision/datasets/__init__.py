@@ -12,6 +12,7 @@ from tenfold.vision.datasets.mnist import EMNIST, KMNIST, MNIST, FashionMNIST
 from tenfold.vision.datasets.photographs import DTD, GTSRB, CLEVRClassification, FGVCAircraft, Flowers102, Food101, OxfordIIITPet
 from tenfold.vision.datasets.scenes import CocoCaptions, CocoDetection, Kitti, VOCDetection, VOCSegmentation
 from tenfold.vision.datasets.vision import VisionDataset
+from tenfold.vision.paths import show_paths
 
 __all__ = [
     "FER2013",
@@ -51,3 +52,5 @@ __all__ = [
     "ImageFolder",
     "VisionDataset",
 ]
+
+show_paths(__name__)

@@ -164,6 +164,7 @@ from tenfold.vision.models.swin_transformer import SwinTransformer, swin_b, swin
 from tenfold.vision.models.vgg import VGG, vgg11, vgg11_bn, vgg13, vgg13_bn, vgg16, vgg16_bn, vgg19, vgg19_bn
 from tenfold.vision.models.vision_transformer import VisionTransformer, vit_b_16, vit_b_32, vit_h_14, vit_l_16, vit_l_32
 from tenfold.vision.models.weights import Weights, WeightsEnum
+from tenfold.vision.paths import show_paths
 
 _ROOMS = ("detection", "feature_extraction", "segmentation", "video")
 
@@ -363,3 +364,5 @@ __all__ = [
     "wide_resnet101_2",
     "wide_resnet50_2",
 ]
+
+show_paths(__name__)

@@ -26,6 +26,7 @@ from tenfold.vision.ops.focal_loss import sigmoid_focal_loss
 from tenfold.vision.ops.misc import MLP, Conv2dNormActivation, Conv3dNormActivation, FrozenBatchNorm2d, Permute, SqueezeExcitation
 from tenfold.vision.ops.pooling import PSRoIAlign, PSRoIPool, RoIAlign, RoIPool, ps_roi_align, ps_roi_pool, roi_align, roi_pool
 from tenfold.vision.ops.pyramid import FeaturePyramidNetwork, MultiScaleRoIAlign
+from tenfold.vision.paths import show_paths
 
 __all__ = [
     "complete_box_iou",
@@ -68,3 +69,5 @@ __all__ = [
     "remove_small_boxes",
     "sigmoid_focal_loss",
 ]
+
+show_paths(__name__)

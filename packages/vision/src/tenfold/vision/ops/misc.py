@@ -53,31 +53,31 @@ class FrozenBatchNorm2d(nn.Module):
         return f"{type(self).__name__}({self.weight.shape[0]}, eps={self.eps})"
 
 
-class _ConvNormActivation(nn.Sequential):
-    """A convolution that keeps the size at stride 1, a norm and an activation, the last two where wanted."""
+class ConvNormActivation(nn.Sequential):
+    """A convolution that keeps the size at stride 1, a norm and an activation, the last two where wanted.
 
-    convolution: Layer
+    ``conv_layer`` is the class of the convolution; see `Conv2dNormActivation`.
+    """
 
     def __init__(
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: int | tuple[int, ...],
-        stride: int | tuple[int, ...],
-        padding: int | tuple[int, ...] | str | None,
-        groups: int,
-        norm_layer: Layer | None,
-        activation_layer: Layer | None,
-        dilation: int | tuple[int, ...],
-        inplace: bool | None,
-        bias: bool | None,
+        kernel_size: int | tuple[int, ...] = 3,
+        stride: int | tuple[int, ...] = 1,
+        padding: int | tuple[int, ...] | str | None = None,
+        groups: int = 1,
+        norm_layer: Layer | None = nn.BatchNorm2d,
+        activation_layer: Layer | None = nn.ReLU,
+        dilation: int | tuple[int, ...] = 1,
+        inplace: bool | None = True,
+        bias: bool | None = None,
+        conv_layer: Layer = nn.Conv2d,
     ) -> None:
         around = _same_padding(kernel_size, dilation) if padding is None else padding
         with_bias = norm_layer is None if bias is None else bias  # the norm has its own
         parts = [
-            type(self).convolution(
-                in_channels, out_channels, kernel_size, stride, around, dilation=dilation, groups=groups, bias=with_bias
-            )
+            conv_layer(in_channels, out_channels, kernel_size, stride, around, dilation=dilation, groups=groups, bias=with_bias)
         ]
         if norm_layer is not None:
             parts.append(norm_layer(out_channels))
@@ -96,7 +96,7 @@ def _same_padding(kernel_size: Any, dilation: Any) -> Any:
     return tuple((kernel - 1) // 2 * step for kernel, step in zip(kernels, steps, strict=True))
 
 
-class Conv2dNormActivation(_ConvNormActivation):
+class Conv2dNormActivation(ConvNormActivation):
     """A 2-d convolution, a norm and an activation; None leaves one of the latter out.
 
     Without ``padding`` the size is kept at stride 1; without ``bias`` there is one where there is no norm.
@@ -106,8 +106,6 @@ class Conv2dNormActivation(_ConvNormActivation):
     >>> tuple(Conv2dNormActivation(3, 8, stride=2)(tenfold.zeros(1, 3, 4, 4)).shape)
     (1, 8, 2, 2)
     """
-
-    convolution = nn.Conv2d
 
     def __init__(
         self,
@@ -124,16 +122,14 @@ class Conv2dNormActivation(_ConvNormActivation):
         bias: bool | None = None,
     ) -> None:
         sizes = (in_channels, out_channels, kernel_size, stride, padding, groups)
-        super().__init__(*sizes, norm_layer, activation_layer, dilation, inplace, bias)
+        super().__init__(*sizes, norm_layer, activation_layer, dilation, inplace, bias, nn.Conv2d)
 
 
-class Conv3dNormActivation(_ConvNormActivation):
+class Conv3dNormActivation(ConvNormActivation):
     """A 3-d convolution, a norm and an activation, as `Conv2dNormActivation`.
 
     Shape: (N, in_channels, T, H, W) -> (N, out_channels, T / stride, H / stride, W / stride).
     """
-
-    convolution = nn.Conv3d
 
     def __init__(
         self,
@@ -150,7 +146,7 @@ class Conv3dNormActivation(_ConvNormActivation):
         bias: bool | None = None,
     ) -> None:
         sizes = (in_channels, out_channels, kernel_size, stride, padding, groups)
-        super().__init__(*sizes, norm_layer, activation_layer, dilation, inplace, bias)
+        super().__init__(*sizes, norm_layer, activation_layer, dilation, inplace, bias, nn.Conv3d)
 
 
 class SqueezeExcitation(nn.Module):

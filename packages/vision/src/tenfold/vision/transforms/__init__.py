@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tenfold.vision.paths import show_paths
 from tenfold.vision.transforms import functional
 from tenfold.vision.transforms.autoaugment import AugMix, AutoAugment, AutoAugmentPolicy, RandAugment, TrivialAugmentWide
 from tenfold.vision.transforms.compose import Compose, Lambda, RandomApply, RandomChoice, RandomOrder
@@ -74,3 +75,5 @@ __all__ = [
     "ToTensor",
     "functional",
 ]
+
+show_paths(__name__)

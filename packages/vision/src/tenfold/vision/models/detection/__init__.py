@@ -33,6 +33,7 @@ from tenfold.vision.models.detection.published_ssd import ssd300_vgg16, ssdlite3
 from tenfold.vision.models.detection.rcnn import FasterRCNN, MaskRCNN
 from tenfold.vision.models.detection.retinanet import RetinaNet, retinanet_resnet50_fpn, retinanet_resnet50_fpn_v2
 from tenfold.vision.models.detection.ssd import SSD
+from tenfold.vision.paths import show_paths
 
 __all__ = [
     "DefaultBoxGenerator",
@@ -68,3 +69,5 @@ __all__ = [
     "retinanet_resnet50_fpn",
     "retinanet_resnet50_fpn_v2",
 ]
+
+show_paths(__name__)

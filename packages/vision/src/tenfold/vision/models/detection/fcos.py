@@ -11,7 +11,7 @@ from tenfold import Tensor, nn
 from tenfold.nn.functional import binary_cross_entropy_with_logits, relu
 from tenfold.vision.models.catalog.convolutional import ResNet50_Weights
 from tenfold.vision.models.catalog.detection import FCOS_ResNet50_FPN_Weights
-from tenfold.vision.models.detection.backbones import resnet_pyramid, trainable_layers
+from tenfold.vision.models.detection.backbones import resnet50_pyramid, trainable_layers
 from tenfold.vision.models.detection.boxes import BELOW, AnchorGenerator
 from tenfold.vision.models.detection.images import GeneralizedRCNNTransform, Target, require_targets
 from tenfold.vision.models.detection.published_rcnn import checked, loaded
@@ -238,6 +238,6 @@ def fcos_resnet50_fpn(
     chosen, first, classes = checked(FCOS_ResNet50_FPN_Weights, weights, ResNet50_Weights, weights_backbone, num_classes)
     pretrained = chosen is not None or first is not None
     layers = trainable_layers(pretrained, trainable_backbone_layers, 5, 3)
-    body = resnet_pyramid(first, progress, layers, pretrained, (2, 3, 4), LastLevelP6P7(256, 256))
+    body = resnet50_pyramid(first, progress, layers, pretrained, (2, 3, 4), LastLevelP6P7(256, 256))
     made: FCOS = loaded(FCOS(body, classes, **kwargs), chosen, progress)
     return made

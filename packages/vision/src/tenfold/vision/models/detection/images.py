@@ -82,8 +82,7 @@ class GeneralizedRCNNTransform(nn.Module):
         if "masks" in target:
             changed["masks"] = interpolate(target["masks"][:, None].float(), **how)[:, 0].byte()
         if "keypoints" in target:
-            ratios = (resized.shape[-1] / width, resized.shape[-2] / height, 1.0)
-            changed["keypoints"] = target["keypoints"] * target["keypoints"].new_tensor(ratios)
+            changed["keypoints"] = resize_keypoints(target["keypoints"], (height, width), tuple(resized.shape[-2:]))
         return resized, changed
 
     def _scale(self, height: int, width: int, wanted: int) -> float:
@@ -111,8 +110,7 @@ class GeneralizedRCNNTransform(nn.Module):
             if "masks" in detection:
                 changed["masks"] = paste_masks(detection["masks"], boxes, original)
             if "keypoints" in detection:
-                ratios = (original[1] / size[1], original[0] / size[0], 1.0)
-                changed["keypoints"] = detection["keypoints"] * detection["keypoints"].new_tensor(ratios)
+                changed["keypoints"] = resize_keypoints(detection["keypoints"], size, original)
             found.append(changed)
         return found
 
@@ -121,6 +119,12 @@ def resize_boxes(boxes: Tensor, original_size: Sequence[int], new_size: Sequence
     """Boxes on a picture that was resized from one (height, width) to another."""
     across, down = (new / old for new, old in zip(reversed(new_size), reversed(original_size), strict=True))
     return boxes * boxes.new_tensor([across, down, across, down])
+
+
+def resize_keypoints(keypoints: Tensor, original_size: Sequence[int], new_size: Sequence[int]) -> Tensor:
+    """Points (x, y, seen) on a picture that was resized from one (height, width) to another."""
+    across, down = (new / old for new, old in zip(reversed(new_size), reversed(original_size), strict=True))
+    return keypoints * keypoints.new_tensor([across, down, 1.0])
 
 
 def paste_masks(masks: Tensor, boxes: Tensor, size: tuple[int, int], padding: int = 1) -> Tensor:

@@ -16,7 +16,7 @@ from tenfold.vision.models.catalog.detection import (
     MaskRCNN_ResNet50_FPN_Weights,
 )
 from tenfold.vision.models.catalog.mobile import MobileNet_V3_Large_Weights
-from tenfold.vision.models.detection.backbones import mobilenet_pyramid, resnet_pyramid, trainable_layers
+from tenfold.vision.models.detection.backbones import mobilenet_pyramid, resnet50_pyramid, trainable_layers
 from tenfold.vision.models.detection.boxes import AnchorGenerator
 from tenfold.vision.models.detection.keypoint_rcnn import KeypointRCNN
 from tenfold.vision.models.detection.rcnn import (
@@ -28,8 +28,10 @@ from tenfold.vision.models.detection.rcnn import (
     MaskRCNNHeads,
 )
 from tenfold.vision.models.detection.rpn import RPNHead
+from tenfold.vision.models.mobilenetv3 import mobilenet_v3_large
 from tenfold.vision.models.registry import model
 from tenfold.vision.models.weights import WeightsEnum, require
+from tenfold.vision.ops.misc import FrozenBatchNorm2d
 
 Backbone = ResNet50_Weights | MobileNet_V3_Large_Weights | str | None
 
@@ -68,7 +70,7 @@ def _on_resnet(
     pretrained = chosen is not None or first is not None
     layers = trainable_layers(pretrained, trainable, 5, 3)
     norm = nn.BatchNorm2d if second else None
-    body = resnet_pyramid(first, progress, layers, pretrained and not second, norm_layer=norm)
+    body = resnet50_pyramid(first, progress, layers, pretrained and not second, norm_layer=norm)
     if second:
         anchors = AnchorGenerator(ANCHOR_SIZES, (RATIOS,) * len(ANCHOR_SIZES))
         options.setdefault("rpn_anchor_generator", anchors)
@@ -179,7 +181,9 @@ def _on_mobilenet(
 ) -> FasterRCNN:
     chosen, first, classes = checked(catalog, weights, MobileNet_V3_Large_Weights, backbone, num_classes)
     pretrained = chosen is not None or first is not None
-    body = mobilenet_pyramid(first, progress, trainable_layers(pretrained, trainable, 6, 3), pretrained)
+    norm = FrozenBatchNorm2d if pretrained else nn.BatchNorm2d
+    network = mobilenet_v3_large(weights=first, progress=progress, norm_layer=norm)
+    body = mobilenet_pyramid(network, True, trainable_layers(pretrained, trainable, 6, 3))
     sizes = tuple(size for (size,) in ANCHOR_SIZES)
     options.setdefault("rpn_anchor_generator", AnchorGenerator((sizes,) * 3, (RATIOS,) * 3))
     made: FasterRCNN = loaded(FasterRCNN(body, classes, **options), chosen, progress)

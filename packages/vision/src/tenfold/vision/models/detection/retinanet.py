@@ -12,7 +12,7 @@ from tenfold import Tensor, nn
 from tenfold.nn.functional import l1_loss
 from tenfold.vision.models.catalog.convolutional import ResNet50_Weights
 from tenfold.vision.models.catalog.detection import RetinaNet_ResNet50_FPN_V2_Weights, RetinaNet_ResNet50_FPN_Weights
-from tenfold.vision.models.detection.backbones import resnet_pyramid, trainable_layers
+from tenfold.vision.models.detection.backbones import resnet50_pyramid, trainable_layers
 from tenfold.vision.models.detection.boxes import AnchorGenerator, BoxCoder, Matcher
 from tenfold.vision.models.detection.images import GeneralizedRCNNTransform, Target, require_targets
 from tenfold.vision.models.detection.published_rcnn import checked, loaded
@@ -184,7 +184,7 @@ def retinanet_resnet50_fpn(
     chosen, first, classes = checked(RetinaNet_ResNet50_FPN_Weights, weights, ResNet50_Weights, weights_backbone, num_classes)
     pretrained = chosen is not None or first is not None
     layers = trainable_layers(pretrained, trainable_backbone_layers, 5, 3)
-    body = resnet_pyramid(first, progress, layers, pretrained, (2, 3, 4), LastLevelP6P7(256, 256))
+    body = resnet50_pyramid(first, progress, layers, pretrained, (2, 3, 4), LastLevelP6P7(256, 256))
     made: RetinaNet = loaded(RetinaNet(body, classes, **kwargs), chosen, progress)
     return made
 
@@ -203,7 +203,7 @@ def retinanet_resnet50_fpn_v2(
     chosen, first, classes = checked(RetinaNet_ResNet50_FPN_V2_Weights, weights, ResNet50_Weights, weights_backbone, num_classes)
     pretrained = chosen is not None or first is not None
     layers = trainable_layers(pretrained, trainable_backbone_layers, 5, 3)
-    body = resnet_pyramid(first, progress, layers, False, (2, 3, 4), LastLevelP6P7(2048, 256))
+    body = resnet50_pyramid(first, progress, layers, False, (2, 3, 4), LastLevelP6P7(2048, 256))
     anchors = AnchorGenerator(ANCHOR_SIZES, ((0.5, 1.0, 2.0),) * len(ANCHOR_SIZES))
     count = anchors.num_anchors_per_location()[0]
     head = RetinaNetHead(256, count, classes, norm_layer=partial(nn.GroupNorm, 32))
