@@ -148,7 +148,7 @@ def mobilenet_pyramid(
             parameter.requires_grad_(False)
     if not fpn:
         single = nn.Sequential(features, nn.Conv2d(features[-1].out_channels, 256, 1))
-        single.out_channels = 256  # type: ignore[assignment]
+        single.out_channels = 256
         return single
     returned = list(returned_layers or (len(stages) - 2, len(stages) - 1))
     _require("returned_layers", returned, len(stages) - 1)
