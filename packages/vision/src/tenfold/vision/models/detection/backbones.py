@@ -77,6 +77,7 @@ def resnet_fpn_backbone(
 
     Of its five stages the last ``trainable_layers`` learn.
 
+    >>> import tenfold
     >>> network = resnet_fpn_backbone(backbone_name="resnet18", weights=None)
     >>> {name: tuple(level.shape) for name, level in network(tenfold.zeros(1, 3, 64, 64)).items()}["pool"]
     (1, 256, 1, 1)
