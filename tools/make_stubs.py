@@ -4,10 +4,10 @@
 
 `tenfold/public_names.pyi`, in tenfold-typing, has the names that `tenfold` has beside those that its source imports: the
 operators' functions, the dtypes, and what comes from elsewhere on first use. `tenfold/operator_methods.pyi` beside it has
-Tensor's methods, and `tenfold/linalg/__init__.pyi` and its like the operators under those modules' names. Read at run time are
-`dispatch/sibling_operators.py` and `dispatch/late_operators.py`: the names of what core's siblings, and core's own modules,
-declare. With --check nothing is written and the exit status says whether all are up to date. Every package that declares
-operators has to be installed.
+Tensor's methods, and `tenfold/linalg/__init__.pyi` and its like the operators under those modules' names. Read at run time
+are `dispatch/sibling_operators.py` and `dispatch/late_operators.py`: the names of what core's siblings, and core's own
+modules, declare; and pyproject.toml lists the siblings' modules that the first file names. With --check nothing is written
+and the exit status says whether all are up to date. Every package that declares operators has to be installed.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ROOT / "packages/core/src/tenfold"
 TYPING = ROOT / "packages/typing/src/tenfold"
+SETTINGS = ROOT / "pyproject.toml"
+SIBLING_MODULES = "# tenfold/public_names.pyi names the sibling packages"  # begins the settings' part that is written here
 SCIENTIFIC = ROOT / "packages/scientific/src/tenfold"
 HEADER = '"""Made by tools/make_stubs.py from the operators\' declarations; do not edit."""\n\n'
 IMPORTS = """import builtins
@@ -217,6 +219,18 @@ def home(name: str, member: Any) -> str | None:
     return getattr(member.fget if isinstance(member, property) else member, "__module__", None)
 
 
+def with_sibling_modules(settings: str, stubs: str) -> str:
+    """pyproject.toml's text with the siblings that public_names.pyi names, of which a package may lack any."""
+    from tenfold.plugins import PACKAGES
+
+    named = {a or b for a, b in re.findall(r"^(?:from (tenfold\.\S+) import|import (tenfold\.\S+) as)", stubs, re.MULTILINE)}
+    packages = sorted({module.split(".")[1] for module in named if module.split(".")[1] in PACKAGES})
+    listed = ", ".join(f'"tenfold.{package}.*"' for package in packages)
+    lines = "".join(f"    {line}\n" for line in textwrap.wrap(f"{listed},", 120))
+    begin = settings.index("module = [\n", settings.index(SIBLING_MODULES)) + len("module = [\n")
+    return settings[:begin] + lines + settings[settings.index("]\n", begin) :]
+
+
 def entry(key: str, text: str) -> list[str]:
     """A dictionary's lines for a text that may be long."""
     whole = f'    "{key}": "{text}",'
@@ -234,12 +248,14 @@ def main(arguments: list[str]) -> int:
     load_operators()
     importlib.import_module("tenfold.ops._dunders")
     public = {**{name: operator.fn for name, operator in OPERATORS.items()}, **ALIASES}
+    stubs = public_stubs(tenfold)
     texts = {
-        TYPING / "public_names.pyi": public_stubs(tenfold),
+        TYPING / "public_names.pyi": stubs,
         TYPING / "operator_methods.pyi": method_stubs(tenfold.Tensor),
         CORE / "dispatch/sibling_operators.py": sibling_table(of_siblings(public), of_siblings(dict(vars(tenfold.Tensor)))),
         CORE / "dispatch/late_operators.py": late_table(core_modules(), public, dict(vars(tenfold.Tensor))),
     }
+    texts[SETTINGS] = with_sibling_modules(SETTINGS.read_text(), stubs)
     for name, folder in NAMESPACES.items():
         texts[folder / name / "__init__.pyi"] = namespace_stubs(importlib.import_module(f"tenfold.{name}"))
     stale = [path for path, text in texts.items() if not path.exists() or path.read_text() != text]

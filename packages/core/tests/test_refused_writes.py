@@ -29,7 +29,6 @@ def numbers(n=6):
         lambda x: x.index_copy_(0, tenfold.tensor(PLACES), x[:3]),
         lambda x: x.index_add_(0, tenfold.tensor(PLACES), x[:3]),
         lambda x: x.scatter_(0, tenfold.tensor(PLACES), x[:3]),
-        lambda x: x.put_(tenfold.tensor(PLACES), x[:3]),
         lambda x: tenfold.gather(x, 0, tenfold.tensor(PLACES), out=x[:3]),
     ],
 )
@@ -40,12 +39,10 @@ def test_shared_memory_is_refused_and_unchanged(write):
     assert x.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
 
 
-@pytest.mark.parametrize(
-    "write", [lambda i: i.index_put_((i,), i.clone()), lambda i: i.index_fill_(0, i, 0), lambda i: i.put_(i.clone(), i)]
-)
-def test_a_tensor_is_not_its_own_index(write):
+def test_a_tensor_is_not_its_own_index():
+    i = tenfold.tensor(PLACES)
     with pytest.raises(RuntimeError, match=SHARED):
-        write(tenfold.tensor(PLACES))
+        i.index_put_((i,), i.clone())
 
 
 def test_the_same_place_and_other_places_are_fine():
@@ -64,7 +61,6 @@ def test_the_same_place_and_other_places_are_fine():
     [
         ("index_put_", lambda x: x.index_put_((tenfold.tensor(PLACES),), tenfold.ones(3))),
         ("index_put_", lambda x: x.__setitem__(tenfold.tensor(PLACES), tenfold.ones(3))),
-        ("index_fill_", lambda x: x.index_fill_(0, tenfold.tensor(PLACES), 1.0)),
         ("masked_fill_", lambda x: x.masked_fill_(tenfold.ones(6, dtype=tenfold.bool), 1.0)),
     ],
 )
@@ -135,16 +131,6 @@ def test_a_list_that_holds_itself():
     endless.append(endless)
     with pytest.raises(ValueError, match="too many dimensions 'list'"):
         tenfold.tensor(endless)
-
-
-def test_put_has_no_deterministic_form():
-    tenfold.use_deterministic_algorithms(True)
-    try:
-        with pytest.raises(RuntimeError, match="put_ does not have a deterministic implementation"):
-            numbers().put_(tenfold.tensor([0]), tenfold.tensor([1.0]))
-        numbers().put_(tenfold.tensor([0]), tenfold.tensor([1.0]), accumulate=True)
-    finally:
-        tenfold.use_deterministic_algorithms(False)
 
 
 def test_warnings_of_factories():

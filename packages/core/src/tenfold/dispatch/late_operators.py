@@ -5,8 +5,8 @@ BOTH: dict[str, str] = {
     "tenfold.ops.conversion": "clone contiguous cpu cuda to type_as",
     "tenfold.ops.creation.like": "new_empty new_empty_strided new_full new_ones new_tensor new_zeros",
     "tenfold.ops.indexing.along": (
-        "gather index_add index_add_ index_copy index_copy_ index_fill index_fill_ index_reduce index_reduce_ index_select "
-        "nonzero_static put put_ scatter scatter_ scatter_add scatter_add_ scatter_reduce scatter_reduce_ take take_along_dim"
+        "gather index_add index_add_ index_copy index_copy_ index_select scatter scatter_ scatter_add scatter_add_ "
+        "scatter_reduce scatter_reduce_ take"
     ),
     "tenfold.ops.indexing.joining": "flip repeat repeat_interleave roll tile tril tril_ triu triu_",
     "tenfold.ops.indexing.masks": "argwhere masked_scatter masked_scatter_ masked_select nonzero",
@@ -15,9 +15,9 @@ BOTH: dict[str, str] = {
     "tenfold.ops.matmul": "addmm addmm_ addmv addmv_ baddbmm baddbmm_ bmm dot ger matmul mm mv outer spmm vdot",
     "tenfold.ops.pointwise.arithmetic": (
         "add add_ addcdiv addcdiv_ addcmul addcmul_ arctan2 arctan2_ atan2 atan2_ copysign copysign_ div div_ divide divide_ "
-        "float_power float_power_ floor_divide floor_divide_ fmod fmod_ heaviside heaviside_ hypot hypot_ ldexp ldexp_ lerp "
-        "lerp_ logaddexp logaddexp2 mul mul_ multiply multiply_ nextafter nextafter_ pow pow_ remainder remainder_ rsub sub sub_ "
-        "subtract subtract_ true_divide true_divide_ where xlogy xlogy_"
+        "floor_divide floor_divide_ fmod fmod_ heaviside heaviside_ hypot hypot_ lerp lerp_ logaddexp logaddexp2 mul mul_ "
+        "multiply multiply_ nextafter nextafter_ pow pow_ remainder remainder_ rsub sub sub_ subtract subtract_ true_divide "
+        "true_divide_ where xlogy xlogy_"
     ),
     "tenfold.ops.pointwise.complex_numbers": "angle conj conj_physical conj_physical_ imag real resolve_conj resolve_neg",
     "tenfold.ops.pointwise.elementary": (
@@ -27,7 +27,7 @@ BOTH: dict[str, str] = {
         "logit_ neg neg_ negative negative_ positive rad2deg rad2deg_ reciprocal reciprocal_ rsqrt rsqrt_ sgn sgn_ sigmoid "
         "sigmoid_ sign sign_ signbit sin sin_ sinc sinc_ sinh sinh_ sqrt sqrt_ square square_ tan tan_ tanh tanh_"
     ),
-    "tenfold.ops.pointwise.filling": "copy_ fill_ fill_diagonal_ masked_fill masked_fill_ zero_",
+    "tenfold.ops.pointwise.filling": "copy_ fill_ masked_fill masked_fill_ zero_",
     "tenfold.ops.pointwise.limits": (
         "ceil ceil_ clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ fix fix_ floor floor_ fmax fmin frac frac_ "
         "maximum minimum nan_to_num nan_to_num_ round round_ trunc trunc_"
@@ -42,13 +42,13 @@ BOTH: dict[str, str] = {
     "tenfold.ops.random": "bernoulli bernoulli_ exponential_ multinomial normal_ random_ uniform_",
     "tenfold.ops.reduction.ordering": "argmax argmin argsort kthvalue sort topk unique unique_consecutive",
     "tenfold.ops.reduction.reductions": "all amax amin aminmax any count_nonzero logsumexp max mean min prod sum sum_to_size",
-    "tenfold.ops.reduction.scans": "cummax cummin cumprod cumprod_ cumsum cumsum_ diff logcumsumexp",
+    "tenfold.ops.reduction.scans": "cummax cummin cumprod cumprod_ cumsum cumsum_ logcumsumexp",
     "tenfold.ops.reduction.statistics": "bincount dist norm std var",
     "tenfold.ops.view.forms": (
         "adjoint as_strided_ broadcast_to detach_ expand_as flatten moveaxis movedim narrow ravel reshape_as squeeze_ swapaxes "
         "swapaxes_ swapdims swapdims_ t t_ transpose_ unflatten unsqueeze_ view_as"
     ),
-    "tenfold.ops.view.parts": "chunk split split_with_sizes tensor_split unbind unsafe_chunk",
+    "tenfold.ops.view.parts": "chunk split split_with_sizes unbind unsafe_chunk",
     "tenfold.ops.view.shapes": "as_strided detach diagonal expand permute reshape select squeeze transpose unfold unsqueeze view",
 }
 FUNCTIONS: dict[str, str] = {
@@ -65,8 +65,8 @@ FUNCTIONS: dict[str, str] = {
     "tenfold.ops.indexing.strided": "strided_sum",
     "tenfold.ops.indexing.subscripts": "getitem index index_any",
     "tenfold.ops.pointwise.arithmetic": "add_scaled add_scaled_ floored_quotient truncated_quotient",
-    "tenfold.ops.pointwise.complex_numbers": "complex imag_part polar real_part view_as_complex view_as_real",
-    "tenfold.ops.pointwise.filling": "copy fill fill_diagonal zero",
+    "tenfold.ops.pointwise.complex_numbers": "complex imag_part real_part view_as_complex view_as_real",
+    "tenfold.ops.pointwise.filling": "copy fill zero",
     "tenfold.ops.random": "normal rand rand_like randint randint_like randn randn_like randperm",
     "tenfold.ops.reduction.ordering": "bucketize kthvalue_pair search_positions searchsorted sort_pair topk_pair unique_parts",
     "tenfold.ops.reduction.reductions": "max_dim min_dim",

@@ -136,7 +136,7 @@ class NestedTensor(Holding):
 
     def row_of_place(self) -> Tensor:
         """For every place along the ragged dimension of the values the row that has it; there must be no gaps."""
-        lengths = self._offsets.diff()
+        lengths = self._offsets[1:] - self._offsets[:-1]
         return tenfold.arange(len(lengths), device=lengths.device).repeat_interleave(lengths)
 
     def packed(self) -> NestedTensor:

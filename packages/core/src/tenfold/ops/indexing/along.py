@@ -7,16 +7,11 @@ from typing import Any
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import Number, composite, primitive
-from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
+from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.ops.creation.factories import full
-from tenfold.ops.indexing.joining import cat
-from tenfold.ops.indexing.masks import nonzero
-from tenfold.ops.indexing.subscripts import at_dim, getitem, index as indexed, index_put
-from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.indexing.subscripts import at_dim, index as indexed, index_put
 from tenfold.ops.view.shapes import expand, reshape, view
-from tenfold.settings.determinism import alert_not_deterministic
 from tenfold.tensor.tensor import Tensor
-from tenfold.types import dtypes
 from tenfold.types.dtypes import type_name
 from tenfold.types.numbers import element, require_value
 
@@ -152,7 +147,7 @@ def scatter(
     return scatter_reduce(input, dim, index, given, kinds[reduce])
 
 
-def _vector(index: Tensor, name: str) -> Tensor:
+def vector(index: Tensor, name: str) -> Tensor:
     """An index of one dimension; a 0-d one counts as such."""
     if index.dtype.name not in ("int64", "int32"):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index, got {index.dtype.name}")
@@ -161,7 +156,7 @@ def _vector(index: Tensor, name: str) -> Tensor:
     return index if index.dim() else view(index, (1,))
 
 
-def _within(place: Tensor, size: int, message: str, error: type[Exception] = IndexError) -> None:
+def within(place: Tensor, size: int, message: str, error: type[Exception] = IndexError) -> None:
     """Refuse positions outside a dimension, and counting from its end, as far as the values are at hand: on the CPU."""
     if place._key is not CPU or not place.numel():
         return
@@ -179,12 +174,12 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     tensor([[4, 5],
             [0, 1]])
     """
-    size = _length(input, dim, "index_select")
-    place = _vector(index, "index_select")
+    size = length(input, dim, "index_select")
+    place = vector(index, "index_select")
     if input.dim() > 1 and not input.numel():
         _check_places_of_none(place, size)
     try:
-        _within(place, size, "index out of range in self")
+        within(place, size, "index out of range in self")
     except IndexError:
         if input.dim() > 1 and dim % input.dim() == 1:  # where PyTorch's kernel is another
             _check_places_of_none(place, size)
@@ -207,16 +202,16 @@ def _check_places_of_none(place: Tensor, size: int) -> None:
         raise RuntimeError(f"INDICES element is out of DATA bounds, id={outside[0]} axis_dim={size}")
 
 
-def _length(input: Tensor, dim: int, name: str) -> int:
+def length(input: Tensor, dim: int, name: str) -> int:
     """The size of a dimension; a 0-d tensor has one of size 1."""
     dim = wrap_dim(dim, input.dim(), name)
     return input.size(dim) if input.dim() else 1
 
 
-def _check_slices(input: Tensor, dim: int, index: Tensor, source: Tensor, name: str) -> None:
+def check_slices(input: Tensor, dim: int, index: Tensor, source: Tensor, name: str) -> None:
     """What `index_add` and `index_reduce` refuse before they look at positions."""
     dim = wrap_dim(dim, input.dim(), name)
-    place = _vector(index, name)
+    place = vector(index, name)
     if source.dtype is not input.dtype:
         raise RuntimeError(
             f"{name}_(): self ({type_name(input.dtype)}) and source ({type_name(source.dtype)}) must have the same scalar type"
@@ -272,7 +267,7 @@ def _but(tensor: Tensor, dim: int) -> list[int]:
 
 
 def _put_slices(input: Tensor, dim: int, index: Tensor, source: Tensor, accumulate: bool, name: str) -> Tensor:
-    dim, place = wrap_dim(dim, input.dim(), name), _vector(index, name)
+    dim, place = wrap_dim(dim, input.dim(), name), vector(index, name)
     if not input.dim() or not source.dim():
         flat = view(input, (1,)) if not input.dim() else input
         return reshape(index_put(flat, [place], reshape(source, (-1,)), accumulate), tuple(input.shape))
@@ -287,12 +282,12 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     >>> tenfold.zeros(2).index_add(0, tenfold.tensor([1, 1]), tenfold.ones(2))
     tensor([0., 2.])
     """
-    _check_slices(input, dim, index, source, "index_add")
-    size, wrapped = _length(input, dim, "index_add"), wrap_dim(dim, input.dim(), "index_add")
+    check_slices(input, dim, index, source, "index_add")
+    size, wrapped = length(input, dim, "index_add"), wrap_dim(dim, input.dim(), "index_add")
     if alpha == 1 and input.dim() > 1 and wrapped in (0, input.dim() - 1) and index.dtype.name == "int64":
         message = f"index {{}} is out of bounds for dimension {wrapped} with size {size}"
-        _within(index, size, message, RuntimeError)  # where PyTorch's kernel is another
-    _within(index, size, "index out of range in self")
+        within(index, size, message, RuntimeError)  # where PyTorch's kernel is another
+    within(index, size, "index out of range in self")
     if alpha != 1:
         source = (source * alpha).to(source.dtype)
     return _put_slices(input, dim, index, source, True, "index_add")
@@ -307,63 +302,9 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
     tensor([0., 1.])
     """
     _check_copied(input, dim, index, source)
-    size = _length(input, dim, "index_copy")
-    _within(index, size, f"index_copy_(): index {{}} is out of bounds for dimension {dim} with size {size}")
+    size = length(input, dim, "index_copy")
+    within(index, size, f"index_copy_(): index {{}} is out of bounds for dimension {dim} with size {size}")
     return _put_slices(input, dim, index, source, False, "index_copy")
-
-
-@composite("indexing", inplace=True)
-def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
-    """A copy with one value in the slices at given positions of a dimension.
-
-    >>> import tenfold
-    >>> tenfold.zeros(2).index_fill(0, tenfold.tensor([1]), 3)
-    tensor([0., 3.])
-    """
-    if index.dtype.name != "int64":
-        raise IndexError(f"index_fill_(): Expected dtype int64 for index, got {index.dtype.name}")
-    place = _vector(index, "index_fill")
-    if isinstance(value, Tensor):
-        if value.dim():
-            raise RuntimeError(
-                f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s)."
-            )
-        value = value.to(input.device, input.dtype)
-    else:
-        if isinstance(value, complex) and not input.dtype.is_complex:
-            raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
-        value = full((), value, dtype=input.dtype, device=input.device)
-    dim = wrap_dim(dim, input.dim(), "index_fill")
-    length = input.size(dim) if input.dim() else 1
-    chosen = full((length,), False, dtype=dtypes.bool_, device=input.device)
-    chosen = index_put(chosen, [place], full((), True, dtype=dtypes.bool_, device=input.device))
-    shape = [length if d == dim else 1 for d in range(input.dim())]
-    return where(view(chosen, tuple(shape)), value, input)
-
-
-@composite("indexing", inplace=True)
-def index_reduce(
-    input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
-) -> Tensor:  # fmt: skip
-    """A copy with the slices of `source` reduced ("prod", "mean", "amax", "amin") into given positions of a dimension.
-
-    >>> import tenfold
-    >>> tenfold.ones(2).index_reduce(0, tenfold.tensor([1, 1]), tenfold.tensor([2.0, 3.0]), "prod")
-    tensor([1., 6.])
-    """
-    if reduce not in ("prod", "mean", "amax", "amin"):
-        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
-    _check_slices(input, dim, index, source, "index_reduce")
-    dim, place = wrap_dim(dim, input.dim(), "index_reduce"), _vector(index, "index_reduce")
-    if input.dtype.category in (0, 3) and (input.dim() < 2 or not include_self):
-        raise NotImplementedError(f"\"index_func_\" not implemented for '{type_name(input.dtype)}', got {reduce}")
-    _within(place, _length(input, dim, "index_reduce"), "index out of range in self")
-    if (input.dtype.is_complex and reduce in ("amax", "amin")) or (input.dtype.category == 0 and reduce == "mean"):
-        raise NotImplementedError(f"\"index_func_\" not implemented for '{type_name(input.dtype)}', got {reduce}")
-    shape = [1] * max(source.dim(), 1)
-    shape[dim] = -1
-    spread = expand(view(place, tuple(shape)), tuple(source.shape) or (1,))
-    return scatter_reduce(input, dim, spread if source.dim() else reshape(spread, ()), source, reduce, include_self=include_self)
 
 
 @composite("indexing", out="same")
@@ -377,68 +318,3 @@ def take(input: Tensor, index: Tensor) -> Tensor:
     if index.dtype.name != "int64":
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype.name}")
     return indexed(reshape(input, (-1,)), [index])
-
-
-@composite("indexing", out="same")
-def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
-    """Elements at given positions of one dimension, the other sizes broadcast; without dim of the flattened tensor.
-
-    >>> import tenfold
-    >>> x = tenfold.tensor([[3, 1], [2, 4]])
-    >>> x.take_along_dim(tenfold.tensor([[1], [0]]), 1)
-    tensor([[1],
-            [2]])
-    """
-    if indices.dtype.name != "int64":
-        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {type_name(indices.dtype)}")
-    if dim is None:
-        return take_along_dim(reshape(input, (-1,)), reshape(indices, (-1,)), 0)
-    if input.dim() != indices.dim():
-        raise RuntimeError(
-            f"torch.take_along_dim(): input and indices should have the same number of dimensions, but got {input.dim()} "
-            f"dimensions for input, and {indices.dim()} dimensions for indices"
-        )
-    dim = wrap_dim(dim, input.dim(), "take_along_dim")
-    rest = [[1 if d == dim else n for d, n in enumerate(x.shape)] for x in (input, indices)]
-    common = broadcast_shapes("take_along_dim", rest)
-    sizes = [tuple(x.size(dim) if d == dim else n for d, n in enumerate(common)) for x in (input, indices)]
-    counted = where(indices > -1, indices, indices + input.size(dim))
-    return gather(expand(input, sizes[0]), dim, expand(counted, sizes[1]))
-
-
-@composite("indexing", inplace=True)
-def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """A copy with the elements of `source` at given positions of the flattened tensor, or added there.
-
-    >>> import tenfold
-    >>> tenfold.zeros(3).put(tenfold.tensor([2]), tenfold.tensor([5.0]))
-    tensor([0., 0., 5.])
-    """
-    if input.dtype is not source.dtype:
-        raise RuntimeError(
-            f"put_(): self and source expected to have the same dtype, but got self.dtype = {input.dtype} and "
-            f"source.dtype = {source.dtype}"
-        )
-    if index.numel() != source.numel():
-        raise RuntimeError(
-            f"put_(): Expected source and index to have the same number of elements, but got source.numel() = "
-            f"{source.numel()}, index.numel() = {index.numel()}"
-        )
-    if not accumulate:
-        alert_not_deterministic("put_")
-    flat = reshape(input, (-1,))
-    return view(index_put(flat, [reshape(index, (-1,))], reshape(source, (-1,)), accumulate), tuple(input.shape))
-
-
-@composite("indexing")
-def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
-    """The first `size` positions of elements that are not zero, filled up with `fill_value`.
-
-    >>> import tenfold
-    >>> tenfold.nonzero_static(tenfold.tensor([0, 3]), size=2)
-    tensor([[ 1],
-            [-1]])
-    """
-    found = getitem(nonzero(input), slice(0, size))
-    missing = full((size - found.size(0), input.dim()), fill_value, dtype=found.dtype, device=found.device)
-    return cat([found, missing])

@@ -20,12 +20,7 @@ from tenfold.types.dtypes import (
     bfloat16,
     bool_,
     c_name,
-    complex128,
-    dtype,
-    float64,
-    get_default_dtype,
     int64,
-    type_name,
     uint8,
 )  # fmt: skip
 from tenfold.types.numbers import require_value
@@ -368,40 +363,6 @@ def fmod(input: Tensor, other: Tensor | Number) -> Tensor:
     """
 
 
-@composite("pointwise", inplace=True, out="same")
-def float_power(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
-    """Power computed in float64 (complex128 for complex arguments).
-
-    >>> import tenfold
-    >>> tenfold.float_power(tenfold.tensor([2]), 0.5)
-    tensor([1.4142], dtype=tenfold.float64)
-    """
-    wide = _widest(input, exponent)
-    return pow(*[x.to(wide) if isinstance(x, Tensor) else +x for x in (input, exponent)])  # True counts as the number 1
-
-
-OPERATORS["float_power_"].refuses_narrowing = True
-
-
-@OPERATORS["float_power_"].overload
-def _(input: Any, exponent: Any, **options: Any) -> Any:
-    wide = _widest(input, exponent)
-    if input.dtype is not wide:
-        raise RuntimeError(
-            f"the base given to float_power_ has dtype {type_name(input.dtype)} but the operation's result requires dtype "
-            f"{type_name(wide)}"
-        )
-    return NotImplemented
-
-
-def _widest(input: Any, exponent: Any) -> dtype:
-    return complex128 if any(_is_complex(x) for x in (input, exponent)) else float64
-
-
-def _is_complex(x: Any) -> bool:
-    return x.dtype.is_complex if isinstance(x, Tensor) else isinstance(x, complex)
-
-
 @primitive("pointwise", **_FLOAT_REAL, aliases=("arctan2",))
 def atan2(input: Tensor, other: Tensor) -> Tensor:
     """The angle of the point (other, input), in radians from -pi to pi.
@@ -483,31 +444,6 @@ def xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     >>> tenfold.xlogy(tenfold.tensor([0.0, 2.0]), tenfold.tensor([0.0, 1.0]))
     tensor([0., 0.])
     """
-
-
-@composite("pointwise", inplace=True, out=True)
-def ldexp(input: Tensor, other: Tensor) -> Tensor:
-    """Product with a power of two: input * 2^other.
-
-    >>> import tenfold
-    >>> tenfold.ldexp(tenfold.tensor([1.5]), tenfold.tensor([3]))
-    tensor([12.])
-    """
-    if input.dtype.is_half and other.dtype.category < 2:
-        return ldexp(input.float(), other).to(input.dtype)
-    if other.dtype.category > 1:
-        return input * pow(2.0, other)
-    dtype = of_values((input, other))
-    dtype = dtype if dtype.category > 1 else get_default_dtype()
-    power = other.to(dtype)
-    if input.dtype.category != 2:
-        return input.to(dtype) * pow(2.0, power)
-    limit = 400 if dtype.itemsize == 4 else 2200  # more than lies between the least and the largest
-    result, rest = input.to(dtype), power.clamp(-limit, limit)
-    for steps in (4, 3, 2, 1):  # none of which overflows where the result does not
-        step = (rest / steps).floor()
-        result, rest = result * pow(2.0, step), rest - step
-    return result
 
 
 @primitive("pointwise", accepts="floating complex", exact_numbers=("weight",), **_BINARY)

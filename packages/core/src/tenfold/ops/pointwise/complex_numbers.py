@@ -12,7 +12,6 @@ from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import OPERATORS, composite, primitive
 from tenfold.dispatch.shape_rules import broadcast, pointwise
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.dtypes import type_name
 from tenfold.types.narrow import RECORD, announce
 
 _PAIR = {np.dtype(a): np.dtype(b) for a, b in ((RECORD, "f2"), ("c8", "f4"), ("c16", "f8"))}
@@ -239,24 +238,3 @@ def _(real: Any, imag: Any) -> Meta:
     if real.dtype != imag.dtype:
         raise RuntimeError(f"complex: Expected object of scalar type {real.dtype} but got scalar type {imag.dtype}")
     return Meta(broadcast("complex", real, imag), _counterpart(real.dtype))
-
-
-@composite("pointwise", method=None, out=True)
-def polar(abs: Tensor, angle: Tensor) -> Tensor:
-    """Complex numbers of given modulus and angle: abs (cos(angle) + i sin(angle)).
-
-    >>> import tenfold
-    >>> tenfold.polar(tenfold.tensor([2.0]), tenfold.tensor([0.0]))
-    tensor([2.+0.j])
-    """
-    if abs.dtype.category != 2 or angle.dtype.category != 2:
-        raise RuntimeError(
-            f"polar: Expected both inputs to be Half, Float or Double tensors but got {type_name(abs.dtype)} and "
-            f"{type_name(angle.dtype)}"
-        )
-    if abs.dtype is not angle.dtype:
-        raise RuntimeError(
-            f"polar: Expected object of scalar type {type_name(abs.dtype)} but got scalar type {type_name(angle.dtype)} for "
-            f"second argument"
-        )
-    return complex(abs * angle.cos(), abs * angle.sin())

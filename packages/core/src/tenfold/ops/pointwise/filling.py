@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 from tenfold.dispatch.inplace import check_memory
@@ -101,24 +100,3 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
         value = value.real
     kind: Any = (bool, int, float, complex)[input.dtype.category]
     return input.where(~mask, kind(value))
-
-
-@composite("pointwise", method=None, inplace="method")
-def fill_diagonal(input: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
-    """One value on the main diagonal; with `wrap` the diagonal of a tall matrix starts again below its end.
-
-    >>> import tenfold
-    >>> tenfold.zeros(2, 2).fill_diagonal_(3)
-    tensor([[3., 0.],
-            [0., 3.]])
-    """
-    shape = input.shape
-    if len(shape) < 2:
-        raise RuntimeError(f"fill_diagonal_: dimensions must larger than 1, got a tensor of {len(shape)}")
-    if len(shape) > 2 and len(set(shape)) > 1:
-        raise RuntimeError(f"fill_diagonal_: all dimensions of input must be of equal length, got {list(shape)}")
-    step = sum(prod(shape[i + 1 :]) for i in range(len(shape)))
-    end = input.numel() if wrap or len(shape) > 2 else min(shape) * shape[1]
-    mask = full((input.numel(),), False, device=input.device)
-    mask[:end:step] = True
-    return masked_fill(input, mask.view(shape), fill_value)

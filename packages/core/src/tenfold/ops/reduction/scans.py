@@ -145,38 +145,3 @@ def cummin(input: Tensor, dim: int) -> Any:
     """
     alone, dim = _unordered(input, dim, "cummin")
     return return_types.cummin(*((input.clone(), op.zeros_like(input, dtype=int64)) if alone else _cummin(input, dim)))
-
-
-@composite("reduction", out=True)
-def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
-    """The n-th forward difference along a dimension: x[i + 1] - x[i], applied n times; exclusive or for bool.
-
-    >>> import tenfold
-    >>> tenfold.diff(tenfold.tensor([1, 3, 7]))
-    tensor([2, 4])
-    """
-    if input.dim() == 0:
-        raise RuntimeError("diff expects input to be at least one-dimensional")
-    if n < 0:
-        raise RuntimeError(f"order must be non-negative but got {n}")
-    d = wrap_dim(dim, input.dim(), "diff")
-    if n == 0:
-        return input.clone()
-    parts = [p for p in (prepend, input, append) if p is not None]
-    for part in parts:
-        if part.dim() != input.dim():
-            raise RuntimeError("diff expects prepend or append to be the same dimension as input")
-        if any(n != m for i, (n, m) in enumerate(zip(part.shape, input.shape)) if i != d):
-            raise RuntimeError(
-                "diff expects the shape of tensor to prepend or append to match that of input except along the differencing "
-                f"dimension; input.size() = {list(input.shape)}, got {list(part.shape)}"
-            )
-    if len(parts) > 1:
-        input = op.cat(parts, d)
-    for _ in range(n):
-        size = input.shape[d]
-        if size == 0:
-            break
-        later, earlier = input.narrow(d, 1, size - 1), input.narrow(d, 0, size - 1)
-        input = later.logical_xor(earlier) if input.dtype.category == 0 else later - earlier
-    return input

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tenfold.dispatch.meta import Meta
-from tenfold.dispatch.operators import composite, op, primitive
+from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.dtypes import type_name
 
 
 def _part(input: Meta, dim: int, start: int, length: int) -> Meta:
@@ -113,44 +111,3 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     if not have:
         return split_with_sizes(input, [0] * chunks, dim)
     return split(input, -(-have // chunks), dim)
-
-
-@composite("view")
-def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Parts of a dimension: so many of nearly equal size, or cut at the given indices.
-
-    >>> import tenfold
-    >>> tenfold.arange(5).tensor_split(2)
-    (tensor([0, 1, 2]), tensor([3, 4]))
-    """
-    if not input.dim():
-        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
-    where, n = indices_or_sections, input.size(dim)
-    if isinstance(where, Tensor):
-        where = _numbers(where)
-    if not isinstance(where, int):
-        return _cut_at(input, where, dim)
-    if where <= 0:
-        raise RuntimeError(f"tensor_split: number of sections must be larger than 0, got {where}")
-    small, extra = divmod(n, where)
-    return _cut_at(input, [i * small + min(i, extra) for i in range(1, where)], dim)
-
-
-def _numbers(where: Tensor) -> Any:
-    """The sections or cuts that a tensor holds."""
-    if where.dtype.name != "int64":
-        raise RuntimeError(
-            f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {type_name(where.dtype)}"
-        )
-    if where.dim() > 1:
-        raise RuntimeError(
-            f"tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a "
-            f"tensor with {where.dim()} dims"
-        )
-    return where.tolist()
-
-
-def _cut_at(input: Tensor, cuts: Sequence[int], dim: int) -> tuple[Tensor, ...]:
-    lead = (slice(None),) * wrap_dim(dim, input.dim(), "tensor_split")
-    bounds = [*cuts, None]
-    return tuple(op.getitem(input, (*lead, slice(a, b))) for a, b in zip([0, *cuts], bounds))

@@ -34,5 +34,5 @@ def buffer_from_jagged(jagged: Any) -> Tensor:
 
 def get_tensor_symint(tensor: Tensor, *, coeff: int = 1) -> Any:
     """The ragged size that a tensor of offsets stands for."""
-    lengths = tensor.diff()
+    lengths = tensor[1:] - tensor[:-1]
     return size_of(tensor, int(lengths.max()) if len(lengths) else 0) * coeff

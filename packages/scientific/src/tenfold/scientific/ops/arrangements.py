@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from tenfold.dispatch.meta import Meta
-from tenfold.dispatch.operators import composite
+from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.ops.indexing.joining import cat, flip
 from tenfold.ops.indexing.strided import as_strided_scatter, diag_embed
 from tenfold.ops.indexing.subscripts import getitem
-from tenfold.ops.view.parts import tensor_split
 from tenfold.ops.view.shapes import diagonal, reshape, select, transpose, unsqueeze
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import type_name
 from tenfold.types.memory_format import contiguous_format
 
 Ints = Sequence[int]
@@ -130,6 +130,47 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     if not tensors:
         raise RuntimeError("column_stack expects a non-empty TensorList")
     return hstack([reshape(x, (x.numel(), 1)) if x.dim() <= 1 else x for x in tensors])
+
+
+@composite("arrangements")
+def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Parts of a dimension: so many of nearly equal size, or cut at the given indices.
+
+    >>> import tenfold
+    >>> tenfold.arange(5).tensor_split(2)
+    (tensor([0, 1, 2]), tensor([3, 4]))
+    """
+    if not input.dim():
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+    where, n = indices_or_sections, input.size(dim)
+    if isinstance(where, Tensor):
+        where = _numbers(where)
+    if not isinstance(where, int):
+        return _cut_at(input, where, dim)
+    if where <= 0:
+        raise RuntimeError(f"tensor_split: number of sections must be larger than 0, got {where}")
+    small, extra = divmod(n, where)
+    return _cut_at(input, [i * small + min(i, extra) for i in range(1, where)], dim)
+
+
+def _numbers(where: Tensor) -> Any:
+    """The sections or cuts that a tensor holds."""
+    if where.dtype.name != "int64":
+        raise RuntimeError(
+            f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {type_name(where.dtype)}"
+        )
+    if where.dim() > 1:
+        raise RuntimeError(
+            f"tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a "
+            f"tensor with {where.dim()} dims"
+        )
+    return where.tolist()
+
+
+def _cut_at(input: Tensor, cuts: Sequence[int], dim: int) -> tuple[Tensor, ...]:
+    lead = (slice(None),) * wrap_dim(dim, input.dim(), "tensor_split")
+    bounds = [*cuts, None]
+    return tuple(op.getitem(input, (*lead, slice(a, b))) for a, b in zip([0, *cuts], bounds))
 
 
 def _sections(input: Tensor, where: Any, dim: int, name: str, minimum: int) -> tuple[Tensor, ...]:

@@ -19,7 +19,8 @@ def shaped(scores: Tensor, ids: Tensor, settings: Settings, new: int) -> Tensor:
     if settings.no_repeat_ngram_size:
         scores = without_repeats(scores, ids, settings.no_repeat_ngram_size)
     if new < settings.min_new_tokens and settings.end_ids:
-        scores = scores.index_fill(1, tenfold.tensor(settings.end_ids, device=scores.device), NEVER)
+        scores = scores.clone()
+        scores[:, settings.end_ids] = NEVER
     return scores
 
 

@@ -1,0 +1,161 @@
+"""Rarer reading and writing at places: along one dimension, of the flattened tensor, on the diagonal."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from tenfold.dispatch.operators import composite
+from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
+from tenfold.ops.creation.factories import full
+from tenfold.ops.indexing.along import check_slices, gather, length, scatter_reduce, vector, within
+from tenfold.ops.indexing.joining import cat
+from tenfold.ops.indexing.masks import nonzero
+from tenfold.ops.indexing.subscripts import getitem, index_put
+from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.pointwise.filling import masked_fill
+from tenfold.ops.view.shapes import expand, reshape, view
+from tenfold.settings.determinism import alert_not_deterministic
+from tenfold.tensor.tensor import Tensor
+from tenfold.types import dtypes
+from tenfold.types.dtypes import type_name
+
+
+@composite("places", inplace=True)
+def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """A copy with one value in the slices at given positions of a dimension.
+
+    >>> import tenfold
+    >>> tenfold.zeros(2).index_fill(0, tenfold.tensor([1]), 3)
+    tensor([0., 3.])
+    """
+    if index.dtype.name != "int64":
+        raise IndexError(f"index_fill_(): Expected dtype int64 for index, got {index.dtype.name}")
+    place = vector(index, "index_fill")
+    if isinstance(value, Tensor):
+        if value.dim():
+            raise RuntimeError(
+                f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s)."
+            )
+        value = value.to(input.device, input.dtype)
+    else:
+        if isinstance(value, complex) and not input.dtype.is_complex:
+            raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+        value = full((), value, dtype=input.dtype, device=input.device)
+    dim = wrap_dim(dim, input.dim(), "index_fill")
+    size = input.size(dim) if input.dim() else 1
+    chosen = full((size,), False, dtype=dtypes.bool_, device=input.device)
+    chosen = index_put(chosen, [place], full((), True, dtype=dtypes.bool_, device=input.device))
+    shape = [size if d == dim else 1 for d in range(input.dim())]
+    return where(view(chosen, tuple(shape)), value, input)
+
+
+@composite("places", inplace=True)
+def index_reduce(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:  # fmt: skip
+    """A copy with the slices of `source` reduced ("prod", "mean", "amax", "amin") into given positions of a dimension.
+
+    >>> import tenfold
+    >>> tenfold.ones(2).index_reduce(0, tenfold.tensor([1, 1]), tenfold.tensor([2.0, 3.0]), "prod")
+    tensor([1., 6.])
+    """
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    check_slices(input, dim, index, source, "index_reduce")
+    dim, place = wrap_dim(dim, input.dim(), "index_reduce"), vector(index, "index_reduce")
+    if input.dtype.category in (0, 3) and (input.dim() < 2 or not include_self):
+        raise NotImplementedError(f"\"index_func_\" not implemented for '{type_name(input.dtype)}', got {reduce}")
+    within(place, length(input, dim, "index_reduce"), "index out of range in self")
+    if (input.dtype.is_complex and reduce in ("amax", "amin")) or (input.dtype.category == 0 and reduce == "mean"):
+        raise NotImplementedError(f"\"index_func_\" not implemented for '{type_name(input.dtype)}', got {reduce}")
+    shape = [1] * max(source.dim(), 1)
+    shape[dim] = -1
+    spread = expand(view(place, tuple(shape)), tuple(source.shape) or (1,))
+    return scatter_reduce(input, dim, spread if source.dim() else reshape(spread, ()), source, reduce, include_self=include_self)
+
+
+@composite("places", out="same")
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+    """Elements at given positions of one dimension, the other sizes broadcast; without dim of the flattened tensor.
+
+    >>> import tenfold
+    >>> x = tenfold.tensor([[3, 1], [2, 4]])
+    >>> x.take_along_dim(tenfold.tensor([[1], [0]]), 1)
+    tensor([[1],
+            [2]])
+    """
+    if indices.dtype.name != "int64":
+        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {type_name(indices.dtype)}")
+    if dim is None:
+        return take_along_dim(reshape(input, (-1,)), reshape(indices, (-1,)), 0)
+    if input.dim() != indices.dim():
+        raise RuntimeError(
+            f"torch.take_along_dim(): input and indices should have the same number of dimensions, but got {input.dim()} "
+            f"dimensions for input, and {indices.dim()} dimensions for indices"
+        )
+    dim = wrap_dim(dim, input.dim(), "take_along_dim")
+    rest = [[1 if d == dim else n for d, n in enumerate(x.shape)] for x in (input, indices)]
+    common = broadcast_shapes("take_along_dim", rest)
+    sizes = [tuple(x.size(dim) if d == dim else n for d, n in enumerate(common)) for x in (input, indices)]
+    counted = where(indices > -1, indices, indices + input.size(dim))
+    return gather(expand(input, sizes[0]), dim, expand(counted, sizes[1]))
+
+
+@composite("places", inplace=True)
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """A copy with the elements of `source` at given positions of the flattened tensor, or added there.
+
+    >>> import tenfold
+    >>> tenfold.zeros(3).put(tenfold.tensor([2]), tenfold.tensor([5.0]))
+    tensor([0., 0., 5.])
+    """
+    if input.dtype is not source.dtype:
+        raise RuntimeError(
+            f"put_(): self and source expected to have the same dtype, but got self.dtype = {input.dtype} and "
+            f"source.dtype = {source.dtype}"
+        )
+    if index.numel() != source.numel():
+        raise RuntimeError(
+            f"put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+            f"{source.numel()}, index.numel() = {index.numel()}"
+        )
+    if not accumulate:
+        alert_not_deterministic("put_")
+    flat = reshape(input, (-1,))
+    return view(index_put(flat, [reshape(index, (-1,))], reshape(source, (-1,)), accumulate), tuple(input.shape))
+
+
+@composite("places")
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+    """The first `size` positions of elements that are not zero, filled up with `fill_value`.
+
+    >>> import tenfold
+    >>> tenfold.nonzero_static(tenfold.tensor([0, 3]), size=2)
+    tensor([[ 1],
+            [-1]])
+    """
+    found = getitem(nonzero(input), slice(0, size))
+    missing = full((size - found.size(0), input.dim()), fill_value, dtype=found.dtype, device=found.device)
+    return cat([found, missing])
+
+
+@composite("places", method=None, inplace="method")
+def fill_diagonal(input: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """One value on the main diagonal; with `wrap` the diagonal of a tall matrix starts again below its end.
+
+    >>> import tenfold
+    >>> tenfold.zeros(2, 2).fill_diagonal_(3)
+    tensor([[3., 0.],
+            [0., 3.]])
+    """
+    shape = input.shape
+    if len(shape) < 2:
+        raise RuntimeError(f"fill_diagonal_: dimensions must larger than 1, got a tensor of {len(shape)}")
+    if len(shape) > 2 and len(set(shape)) > 1:
+        raise RuntimeError(f"fill_diagonal_: all dimensions of input must be of equal length, got {list(shape)}")
+    step = sum(prod(shape[i + 1 :]) for i in range(len(shape)))
+    end = input.numel() if wrap or len(shape) > 2 else min(shape) * shape[1]
+    mask = full((input.numel(),), False, device=input.device)
+    mask[:end:step] = True
+    return masked_fill(input, mask.view(shape), fill_value)

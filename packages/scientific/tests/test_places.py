@@ -1,0 +1,58 @@
+"""Writes at places of the flattened tensor and of a dimension; cuts at any place."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tenfold
+
+SHARED = "unsupported operation: some elements of the input tensor and the written-to tensor"
+PLACES = [2, 1, 0]
+
+
+def numbers(n=6):
+    return tenfold.arange(float(n))
+
+
+def test_shared_memory_is_refused_and_unchanged():
+    x = numbers()
+    with pytest.raises(RuntimeError, match=SHARED):
+        x.put_(tenfold.tensor(PLACES), x[:3])
+    assert x.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+@pytest.mark.parametrize("write", [lambda i: i.index_fill_(0, i, 0), lambda i: i.put_(i.clone(), i)])
+def test_a_tensor_is_not_its_own_index(write):
+    with pytest.raises(RuntimeError, match=SHARED):
+        write(tenfold.tensor(PLACES))
+
+
+def test_expanded_tensors_are_written_with_a_warning():
+    x = tenfold.zeros(1)
+    with pytest.warns(UserWarning, match="Use of index_fill_ on expanded tensors is deprecated"):
+        x.expand(6).index_fill_(0, tenfold.tensor(PLACES), 1.0)
+    assert x.tolist() == [1.0]
+
+
+def test_put_has_no_deterministic_form():
+    tenfold.use_deterministic_algorithms(True)
+    try:
+        with pytest.raises(RuntimeError, match="put_ does not have a deterministic implementation"):
+            numbers().put_(tenfold.tensor([0]), tenfold.tensor([1.0]))
+        numbers().put_(tenfold.tensor([0]), tenfold.tensor([1.0]), accumulate=True)
+    finally:
+        tenfold.use_deterministic_algorithms(False)
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 4, 7, (1, 3), (0, 9)])
+@pytest.mark.parametrize("dim", [0, 1])
+def test_tensor_split_cuts_as_numpy_does(parts, dim):
+    x = tenfold.arange(15).view(3, 5)
+    for ours, theirs in zip(x.tensor_split(parts, dim), np.array_split(x.numpy(), parts, dim), strict=True):
+        np.testing.assert_array_equal(ours.numpy(), theirs)
+
+
+def test_polar():
+    z = tenfold.polar(tenfold.tensor([2.0, 1.0]), tenfold.tensor([0.0, np.pi / 2]))
+    np.testing.assert_allclose(z.numpy(), [2, 1j], atol=1e-6)
