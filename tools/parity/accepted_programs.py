@@ -1,13 +1,10 @@
 """Differences from PyTorch that random programs may show, each with its reason: what docs/differences.md tells at length.
 
 A row is a pattern of the operator, one of the difference as the fuzzer names it, and why a user of PyTorch would accept it.
-`[...]` at a difference's end is what `circumstance` found out about the statement: with it a row holds for that case alone.
+`[...]` at a difference's end is what circumstances.py found out about the statement: with it a row holds for that case alone.
 """
 
 from __future__ import annotations
-
-import re
-from typing import Any
 
 # By what one side says when it refuses: (0 PyTorch, 1 Tenfold), the words, and the name of the difference.
 WORDS = [
@@ -99,7 +96,7 @@ ACCEPTED = [
         r"value(-nonfinite)? \[an output that is read\]",
         "a part of the output is an argument: what is read after it was written",
     ),
-    (r".*", r"stride \[an order that was open\]", "follows from an argument whose order or whose dimensions of size 1 differ"),
+    (r".*", r"stride \[of an argument\]", "follows from an argument whose strides, those of dimensions of size 1 too, differ"),
     (r".*", r"version after write \[detached\]", "detach_ of what has views: PyTorch's steps write again"),
     (
         r".*",
@@ -114,7 +111,7 @@ ACCEPTED = [
     (
         r"backward.*|autograd\.grad.*",
         r"(grad )?value(-nonfinite)? \[half\]",
-        "each step of a backward pass rounds to half precision",
+        "each step of a backward pass rounds to half precision: equal to a 32nd of the largest number, or beyond the range",
     ),
     (
         r"autograd\.grad.*|backward.*",
@@ -124,8 +121,8 @@ ACCEPTED = [
     (r"any operator", r"a derivative of an in-place form that PyTorch lacks", "that of the other form"),
     (
         r"backward.*|autograd\.grad.*",
-        r"(grad )?value-complex-nonfinite",
-        "at a pole: how inf and nan share out to the parts of a complex number is not defined",
+        r"(grad )?value-complex-nonfinite \[the same poles\]",
+        "how inf and nan share out to the parts of a complex number is not defined; the numbers beside are the same",
     ),
     (r"tril|triu", r"value \[an output that lies apart\]", "PyTorch writes beside outputs that are not contiguous"),
     (r"sgn", r"value-complex-nonfinite", "the direction of an infinite number; PyTorch divides inf by inf"),
@@ -218,162 +215,3 @@ ACCEPTED = [
     (r".*", r"value(-nonfinite)? \[bools of other bytes\]", "bool memory with other bytes than 0 and 1"),
     (r".*", r"error: two mistakes", "a statement with two mistakes is refused for one of them"),
 ]
-
-_FAULTS = (
-    (
-        r"must be non-empty|slice step|Dimension out of range|same scalar type|indexing tensors could not|"
-        r"single memory location|storage that is not resizable|non-zero size|Subtraction|leaf Variable"
-    ),
-    r"could not infer output dtype|shape mismatch: value tensor|multiple times|mask|cast to the desired|no order",
-)
-
-
-def overlaps(t: Any) -> bool:
-    """Whether elements of a tensor share a place."""
-    if t.numel() > 4096:
-        return bool(t.numel() > 1 + sum((n - 1) * s for n, s in zip(t.shape, t.stride())))
-    places = {0}
-    for n, step in zip(t.shape, t.stride()):
-        places = {place + i * step for place in places for i in range(n)}
-    return bool(len(places) < t.numel())
-
-
-def _shares(a: Any, b: Any) -> bool:
-    return bool(a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr())
-
-
-def _few(t: Any) -> bool:
-    return t.numel() < 2 or 1 in t.shape
-
-
-def tensors_of(environment: dict[str, Any], text: str) -> list[Any]:
-    return [environment[name] for name in re.findall(r"t\d+(?:_\d)?", text) if name in environment]
-
-
-def circumstance(torch: Any, environment: dict[str, Any], before: list[str], op: str, what: str, details: list[Any]) -> str:
-    """What a statement does (the last of `before`, all up to it) that a row may be about; nothing where there is none."""
-    text, given = before[-1], tensors_of(environment, before[-1])
-    base = op.removesuffix(" out").removesuffix("_")
-    found = _of_history(given, before, op, what)
-    if found:
-        return found
-    if what.startswith("error"):
-        return _of_errors(torch, given, text, what, details)
-    if what == "writes to overlapping memory are accepted":
-        return "the same elements" if sum(t.numel() for t in given[:1]) and not any(map(overlaps, given)) else ""
-    if what == "python value":
-        return "one element or none" if any(map(_few, given)) else ""
-    if base == "as_strided":
-        return "one element or none" if any(map(_few, given)) else ""
-    if what.startswith("requires_grad True / False") and isinstance(details[0], torch.Tensor):
-        if not (details[0].is_floating_point() or details[0].is_complex()):
-            return "of integers"
-        return "a comparison in place" if re.search(r"\.(eq|ne|lt|le|gt|ge|logical_\w+)_\(", text) else ""
-    if not re.match(r"(grad )?(value|shape)", what):
-        return ""
-    if "backward" in op or "grad" in op:
-        return _of_gradients(before, what)
-    return _of_values(torch, given, before, base, what, details)
-
-
-def _of_gradients(before: list[str], what: str) -> str:
-    if any(re.search(r"\bldexp", line) for line in before) and what.endswith("value"):
-        return "ldexp of integers"
-    if any(".data." in line or ".data[" in line for line in before):
-        return ".data was written"
-    if any(re.search(r"\.logical_\w+_\(", line) for line in before):
-        return "a logical operator in place"
-    return "half" if any("float16" in line for line in before) else ""
-
-
-_INSIDE = ("writes to overlapping memory", "subtraction of bools", "a write that would not fit", "in-place rules of views")
-_QUIET_WRITE = r"with torch\.no_grad\(\): (t[\d_]+(\.\w+_\(|\[.*\] = | [-+*/%|&^<>]+= )|torch\..*out=)"
-_OPEN_ORDER = r"torch\.tensor\(\[.*\]\)?\.reshape|where\(|unfold|np\.array|unsqueeze|expand|select|squeeze"
-
-
-def _of_history(given: list[Any], before: list[str], op: str, what: str) -> str:
-    """What the lines before, or a backward pass, bring about."""
-    if "backward" in op or "grad" in op:
-        if what.startswith(_INSIDE):
-            return "inside PyTorch's backward pass"
-        if re.match(r"grad is None|kind of result|error|shape", what) and any(re.match(_QUIET_WRITE, line) for line in before):
-            return "changed without recording"
-    if "nonfinite" in what and any(re.search(r"\b(var|std)(_mean)?\(", line) for line in before):
-        return "no degree of freedom"
-    if what == "stride" and (any(map(_few, given)) or any(re.search(_OPEN_ORDER, line) for line in before)):
-        return "an order that was open"
-    if what == "version after write" and any("detach_" in line for line in before):
-        return "detached"
-    if what.startswith("index put of another dtype") and "torch.uint8" in before[-1]:
-        return "a mask of bytes"
-    if what.endswith("graph freed") and any(
-        re.search(r"\[(\.\.\.|:|slice\(torch.tensor\(0\), None\)|0?:)\] = ", x) for x in before
-    ):
-        return "all of a tensor was written"
-    return ""
-
-
-def _of_errors(torch: Any, given: list[Any], text: str, what: str, details: list[Any]) -> str:
-    if re.search(r"view_as_complex|\.view\(torch\.", text) and any(map(_few, given)):
-        return "one element or none"
-    if what.startswith("error: None") and "single memory location" in str(details[1]):
-        return "out= repeats elements"
-    words = [str(x) for x in details]
-    if None not in details and any(re.search(pattern, said) for pattern, said in zip(_FAULTS, words)):
-        return "two mistakes"
-    return ""
-
-
-def _of_outputs(given: list[Any], text: str, base: str) -> str:
-    """Outputs that are arguments as well, or lie apart."""
-    if "out=" in text and len(given) > 1 and any(_shares(g, given[-1]) for g in given[:-1]):
-        return "an output that is read"
-    if "_(" in text and any(_shares(g, given[0]) and g.shape != given[0].shape for g in given[1:]):
-        return "an output that is read"
-    if base in ("tril", "triu") and "out=" in text and not given[-1].is_contiguous():
-        return "an output that lies apart"
-    return ""
-
-
-def _of_sums(torch: Any, base: str, inexact: list[Any], details: list[Any]) -> str:
-    """Sums whose terms cancel or overflow, and quotients that do."""
-    if base in ("sum", "mean", "nansum", "nanmean") and inexact and details[0].dtype is torch.float32:
-        theirs, ours = details[0].detach().double(), torch.tensor(details[1].tolist(), dtype=torch.float64)
-        if (theirs - ours).abs().max() <= 1e-6 * inexact[0].double().abs().nan_to_num(0, 0, 0).sum():
-            return "rounding of a sum"
-    if base == "remainder" and any(((g != 0) & (g.abs() < 1e-37)).any() for g in inexact if g.is_floating_point()):
-        return "the smallest numbers"
-    if re.search(r"matmul|mm|mv|sum|mean", base) and any(g.nan_to_num(0, 0, 0).abs().max() > 1e37 for g in inexact if g.numel()):
-        return "squares beyond the dtype"
-    return ""
-
-
-def _of_values(torch: Any, given: list[Any], before: list[str], base: str, what: str, details: list[Any]) -> str:
-    x = details[0]
-    if not isinstance(x, torch.Tensor):
-        return ""
-    if any(re.search(r"\.view\((dtype=)?torch\.", line) for line in before) and base not in ("mode", "unique"):
-        return "bools of other bytes" if ".view(torch.bool)" in " ".join(before) else "bits of another dtype"
-    found = _of_outputs(given, before[-1], base)
-    if found:
-        return found
-    inexact = [g.detach() for g in given if g.is_floating_point() or g.is_complex()]
-    if what == "value" and not (x.is_floating_point() or x.is_complex()) and any(not torch.isfinite(g).all() for g in inexact):
-        return "nan" if base in ("mode", "unique") else "infinite to integer"
-    if base in ("mode", "unique") and any(torch.isnan(g).any() for g in inexact):
-        return "nan"
-    if base in ("median", "nanmedian") and any(0 in g.stride() for g in given):
-        return "expanded"
-    if base in ("gcd", "lcm"):
-        return "the largest integers" if re.search(r"\d{10}|32768|32767|\b12[78]\b|255", " ".join(before)) else ""
-    found = _of_sums(torch, base, inexact, details)
-    if found:
-        return found
-    if base.endswith("batch_norm") and inexact and x.dim() > 1:
-        inexact = [inexact[0].transpose(0, 1).flatten(1)]
-    if base.endswith(("layer_norm", "batch_norm")) and inexact and x.dim():
-        spread = inexact[0].double().amax(-1) - inexact[0].double().amin(-1)
-        if (spread.abs() <= 1e-12).any():
-            return "rows of equal elements"
-        return "squares beyond the dtype" if inexact[0].double().abs().max() > 1e15 else ""
-    return "half" if any(v.dtype in (torch.float16, torch.bfloat16) for v in (x, *given)) else ""

@@ -1,7 +1,7 @@
 """Random programs on PyTorch and Tenfold, with what is accepted here: `python tools/parity/programs.py fuzz.py [options]`.
 
 The fuzzer is a judge's file that lies elsewhere: its first argument is where. It runs as it is, with the differences of
-accepted_programs.py beside its own; its options follow, such as `--seconds 120 --seed 0 --verbose`.
+accepted_programs.py, told apart by circumstances.py, beside its own; its options follow, such as `--seconds 120 --seed 0`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 import accepted_programs as accepted  # type: ignore[import-not-found] # beside this file
+import circumstances  # type: ignore[import-not-found]
 
 
 def load(path: str) -> Any:
@@ -39,6 +40,7 @@ class _Watched:
         self.torch, self.source = torch, source
         self.environment: dict[str, Any] = {}
         self.overlapped = False
+        self.strides: set[str] = set()  # the tensors whose strides are not PyTorch's
 
     def __call__(self, environment: dict[str, Any]) -> _Watched:
         self.environment = environment
@@ -52,18 +54,29 @@ class _Watched:
 
     def statement(self) -> tuple[str, str, bool]:
         op, text, writes = self.next()
-        given = accepted.tensors_of(self.environment, text)
-        self.overlapped = self.overlapped or (bool(writes) and any(map(accepted.overlaps, given)))
+        given = circumstances.tensors_of(self.environment, text)
+        self.overlapped = self.overlapped or (bool(writes) and any(map(circumstances.overlaps, given)))
         return op, text, writes
 
     def name(self, op: str, what: str, before: list[str], details: list[Any]) -> str:
         """A difference under the name that accepted_programs.py knows."""
         if self.overlapped and re.match(r"(grad )?value", what):
             return f"{what} [memory that overlaps itself was written]"
-        found = accepted.circumstance(self.torch, self.environment, before, op, what.removesuffix(" (other tensor)"), details)
+        if what.startswith("stride"):
+            return self._of_strides(what, before[-1])
+        found = circumstances.circumstance(
+            self.torch, self.environment, before, op, what.removesuffix(" (other tensor)"), details
+        )
         if found == "two mistakes":
             return "error: two mistakes"
         return f"{what} [{found}]" if found else what
+
+    def _of_strides(self, what: str, text: str) -> str:
+        """Note a tensor whose strides differ, and whether an argument's did."""
+        names = re.findall(r"t\d+(?:_\d)?", text)
+        follows = any(name in self.strides for name in (names[1:] if " = " in text else names))
+        self.strides |= {names[0], *(f"{names[0]}_{i}" for i in range(4))} if names else set()
+        return f"{what} [of an argument]" if follows and what == "stride" else what
 
 
 def watched(judge: Any) -> Any:

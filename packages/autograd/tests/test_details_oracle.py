@@ -205,6 +205,22 @@ def swapped_memory_is_another_leaf(lib: Any) -> Any:
     return lib.autograd.grad(out.sum(), x)
 
 
+def a_leaf_of_another_shape_gets_its_gradient(lib: Any) -> Any:
+    shapes = []
+    for change in (
+        lambda x: x.set_(lib.ones(4)),
+        lambda x: x.unsqueeze_(0),
+        lambda x: x.transpose_(0, 1),
+        lambda x: x.squeeze_(0),
+    ):
+        x = lib.ones(1, 3, requires_grad=True)
+        with lib.no_grad():
+            change(x)
+        (x * 2).sum().backward()
+        shapes.append(x.grad)
+    return shapes
+
+
 def gradient_of_a_freed_graph_s_result(lib: Any) -> Any:
     """The node that made the input whose gradient is asked for is not run again."""
     x = lib.tensor([2.0, 3.0], requires_grad=True)
@@ -241,6 +257,7 @@ PROGRAMS = [
     default_arguments_of_functions, too_many_arguments_of_functions, requires_grad_inside_grad, requires_grad_inside_two_grads,
     leaves_made_inside_grad, two_zeros_of_a_product, deleted_attributes, listed_attributes, versions_of_resized,
     tangents_that_lie_otherwise, tangents_that_lie_alike, forward_mode_switched_off, swapped_memory_is_another_leaf,
+    a_leaf_of_another_shape_gets_its_gradient,
 ]  # fmt: skip
 
 

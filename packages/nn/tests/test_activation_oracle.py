@@ -150,3 +150,35 @@ def test_limits_that_half_precision_does_not_hold(name: str, dtype: str) -> None
     got.sum().backward()
     assert got.tolist() == wanted.tolist()
     assert b.grad.tolist() == a.grad.tolist()
+
+
+REVERSED: dict[str, Callable[[Any, Any], Any]] = {
+    "elu_": lambda F, x: F.elu_(x, -1.0),
+    "elu": lambda F, x: F.elu(x, -0.5, inplace=True),
+    "celu_": lambda F, x: F.celu_(x, -1.0),
+    "leaky_relu_": lambda F, x: F.leaky_relu_(x, -0.1),
+    "leaky_relu": lambda F, x: F.leaky_relu(x, -0.1, inplace=True),
+    "rrelu_": lambda F, x: F.rrelu_(x, -0.5, -0.1),
+    "elu_ of a positive slope": lambda F, x: F.elu_(x, 0.5),
+    "leaky_relu_ of none": lambda F, x: F.leaky_relu_(x, 0.0),
+    "leaky_relu beside": lambda F, x: F.leaky_relu(x, -0.1),
+}
+
+
+@pytest.mark.parametrize("name", REVERSED)
+def test_written_units_refuse_to_differentiate_negative_slopes(name: str) -> None:
+    said: list[Any] = []
+    for lib, functions in ((torch, TF), (tf, F)):
+        x = lib.tensor([-1.0, 0.5], requires_grad=True)
+        result = REVERSED[name](functions, x * 1)
+        try:
+            result.sum().backward()
+            said.append((result.tolist(), x.grad.tolist()))
+        except RuntimeError as error:
+            said.append(str(error))
+    if isinstance(said[0], str):
+        assert "backward calculation is triggered with a negative slope" in said[0]
+        assert "backward calculation is triggered with a negative slope" in said[1]
+    else:
+        assert said[1][0] == pytest.approx(said[0][0])
+        assert said[1][1] == pytest.approx(said[0][1])

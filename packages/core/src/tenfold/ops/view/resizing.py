@@ -24,6 +24,8 @@ def _place(self: Tensor, storage: UntypedStorage, size: Any, stride: Any, offset
         storage.resize_(extent * self.itemsize)
     array = storage.view(self.dtype).as_strided(size, stride, offset if extent else 0)._array
     self._array, self._storage, self._base = array, storage, None
+    if self._node is not None and self._node.is_leaf:
+        self._node = SERVICES.autograd().leaf(self)  # what was computed from the former memory is not this leaf's any more
     bump_version(self)
     return self
 
@@ -38,8 +40,6 @@ def _set(
     >>> x.set_(y).data_ptr() == y.data_ptr()
     True
     """
-    if self._node is not None and self._node.is_leaf:
-        self._node = SERVICES.autograd().leaf(self)  # what was computed from the former memory is not this leaf's any more
     if source is None:
         return _place(self, UntypedStorage(0, device=self.device), (0,), (1,), 0)
     if isinstance(source, Tensor):

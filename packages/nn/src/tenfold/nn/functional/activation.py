@@ -8,9 +8,7 @@ from typing import Any
 import tenfold as tf
 from tenfold import (
     celu,
-    celu_,
     elu,
-    elu_,
     gelu,
     glu,
     hardshrink,
@@ -19,7 +17,6 @@ from tenfold import (
     hardtanh,
     hardtanh_,
     leaky_relu,
-    leaky_relu_,
     logsigmoid,
     mish,
     prelu,
@@ -134,6 +131,21 @@ def _slopes(input: Tensor, lower: float, upper: float) -> Tensor:
         drawn = tf.empty(int(falling.sum()), dtype=tf.float64, device=input.device).uniform_(lower, upper)
         slopes[falling] = drawn.to(input.dtype)
     return slopes
+
+
+def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """In-place version of `elu`; a backward pass refuses a negative `alpha`."""
+    return elu(input, alpha, inplace=True)  # type: ignore[no-any-return]
+
+
+def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """In-place version of `celu`; a backward pass refuses a negative `alpha`."""
+    return celu(input, alpha, inplace=True)  # type: ignore[no-any-return]
+
+
+def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """In-place version of `leaky_relu`; a backward pass refuses a negative slope."""
+    return leaky_relu(input, negative_slope, inplace=True)  # type: ignore[no-any-return]
 
 
 def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False) -> Tensor:

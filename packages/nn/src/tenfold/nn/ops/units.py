@@ -6,7 +6,8 @@ from math import pi, sqrt
 from typing import Any
 
 from tenfold.dispatch.meta import Meta
-from tenfold.dispatch.operators import composite
+from tenfold.dispatch.operators import OPERATORS, composite
+from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.ops.activation import inplace_on_demand
 from tenfold.ops.creation.factories import full
@@ -18,6 +19,33 @@ SELU_SCALE = 1.0507009873554804934193349852946
 HALF_BYTES = 2  # float16 and bfloat16 are computed in float32
 _METHOD: dict[str, Any] = {"inplace": True}
 _FUNCTION: dict[str, Any] = {"method": None, "inplace": True}
+
+
+def _inplace_unless_reversed(unit: str, parameter: str) -> Any:
+    """`inplace=True` calls the operator's in-place form, whose backward refuses a negative slope.
+
+    A unit that lets its result tell what the input was cannot do so where the part below 0 is turned upwards.
+    """
+
+    def decorate(fn: Any) -> Any:
+        def run(inplace: bool, **values: Any) -> Any:
+            result = OPERATORS[fn.op.name + "_"].fn(**values)
+            if result._node is not None and values.get(parameter, 1) < 0 and STATE.grad_enabled:
+                result._node.register_prehook(lambda gradients: _refuse_reversed(fn.op.name, unit, parameter))
+            return result
+
+        fn.lower(inplace=False)(run)
+        return fn
+
+    return decorate
+
+
+def _refuse_reversed(name: str, unit: str, parameter: str) -> None:
+    raise RuntimeError(
+        f"{name}_: In-place {unit} backward calculation is triggered with a negative slope which is not supported. This is "
+        f"caused by calling in-place forward function with a negative slope ({parameter}), please call out-of-place version "
+        "instead."
+    )
 
 
 @inplace_on_demand
@@ -66,7 +94,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     return hardtanh(input, 0, 6)
 
 
-@inplace_on_demand
+@_inplace_unless_reversed("leakyReLu", "negative_slope")
 @composite("units", accepts="floating", **_FUNCTION)
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """The input above 0, negative_slope * input below.
@@ -106,7 +134,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     return where(positive, input, slopes * where(positive, 0, input))
 
 
-@inplace_on_demand
+@_inplace_unless_reversed("elu", "alpha")
 @composite("units", accepts="floating", **_FUNCTION)
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Exponential linear unit: the input above 0, alpha * (exp(input) - 1) below.
@@ -135,7 +163,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     return elu(input, SELU_ALPHA) * SELU_SCALE
 
 
-@inplace_on_demand
+@_inplace_unless_reversed("elu", "alpha")
 @composite("units", accepts="floating", **_FUNCTION)
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Smooth exponential linear unit: max(0, input) + min(0, alpha * (exp(input / alpha) - 1)).
