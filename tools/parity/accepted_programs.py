@@ -97,6 +97,7 @@ ACCEPTED = [
         "a part of the output is an argument: what is read after it was written",
     ),
     (r".*", r"stride \[of an argument\]", "follows from an argument whose strides, those of dimensions of size 1 too, differ"),
+    (r".*", r"stride \[of broadcast arguments\]", "whose order a result has that is larger than each of its arguments"),
     (r".*", r"version after write \[detached\]", "detach_ of what has views: PyTorch's steps write again"),
     (
         r".*",

@@ -74,9 +74,11 @@ class _Watched:
     def _of_strides(self, what: str, text: str) -> str:
         """Note a tensor whose strides differ, and whether an argument's did."""
         names = re.findall(r"t\d+(?:_\d)?", text)
+        shapes = {t.shape for t in circumstances.tensors_of(self.environment, text.split(" = ", 1)[-1])}
         follows = any(name in self.strides for name in (names[1:] if " = " in text else names))
         self.strides |= {names[0], *(f"{names[0]}_{i}" for i in range(4))} if names else set()
-        return f"{what} [of an argument]" if follows and what == "stride" else what
+        found = "of an argument" if follows else "of broadcast arguments" if len(shapes) > 1 else ""
+        return f"{what} [{found}]" if found and what == "stride" else what
 
 
 def watched(judge: Any) -> Any:

@@ -135,17 +135,17 @@ def _slopes(input: Tensor, lower: float, upper: float) -> Tensor:
 
 def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     """In-place version of `elu`; a backward pass refuses a negative `alpha`."""
-    return elu(input, alpha, inplace=True)  # type: ignore[no-any-return]
+    return elu(input, alpha, inplace=True)
 
 
 def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     """In-place version of `celu`; a backward pass refuses a negative `alpha`."""
-    return celu(input, alpha, inplace=True)  # type: ignore[no-any-return]
+    return celu(input, alpha, inplace=True)
 
 
 def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
     """In-place version of `leaky_relu`; a backward pass refuses a negative slope."""
-    return leaky_relu(input, negative_slope, inplace=True)  # type: ignore[no-any-return]
+    return leaky_relu(input, negative_slope, inplace=True)
 
 
 def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False) -> Tensor:

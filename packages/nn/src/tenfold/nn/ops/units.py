@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import pi, sqrt
-from typing import Any
+from typing import Any, TypeVar
 
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import OPERATORS, composite
@@ -17,24 +18,27 @@ from tenfold.tensor.tensor import Tensor
 SELU_ALPHA = 1.6732632423543772848170429916717
 SELU_SCALE = 1.0507009873554804934193349852946
 HALF_BYTES = 2  # float16 and bfloat16 are computed in float32
+Unit = TypeVar("Unit", bound=Callable[..., Any])
 _METHOD: dict[str, Any] = {"inplace": True}
 _FUNCTION: dict[str, Any] = {"method": None, "inplace": True}
 
 
-def _inplace_unless_reversed(unit: str, parameter: str) -> Any:
+def _inplace_unless_reversed(unit: str, parameter: str) -> Callable[[Unit], Unit]:
     """`inplace=True` calls the operator's in-place form, whose backward refuses a negative slope.
 
     A unit that lets its result tell what the input was cannot do so where the part below 0 is turned upwards.
     """
 
-    def decorate(fn: Any) -> Any:
+    def decorate(fn: Unit) -> Unit:
+        declared: Any = fn
+
         def run(inplace: bool, **values: Any) -> Any:
-            result = OPERATORS[fn.op.name + "_"].fn(**values)
+            result = OPERATORS[declared.op.name + "_"].fn(**values)
             if result._node is not None and values.get(parameter, 1) < 0 and STATE.grad_enabled:
-                result._node.register_prehook(lambda gradients: _refuse_reversed(fn.op.name, unit, parameter))
+                result._node.register_prehook(lambda gradients: _refuse_reversed(declared.op.name, unit, parameter))
             return result
 
-        fn.lower(inplace=False)(run)
+        declared.lower(inplace=False)(run)
         return fn
 
     return decorate
