@@ -25,7 +25,7 @@ def __getattr__(name: str) -> Any:
     fields = FIELDS.get(name)
     if fields is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    made: Any = namedtuple(name, fields, module=__name__)  # type: ignore[misc] # noqa: PYI024 - its fields are data
+    made: Any = namedtuple(name, fields, module=qualified("return_types"))  # type: ignore[misc] # noqa: PYI024 - its fields are data
     made.__doc__ = f"The result of `tenfold.{name.replace('linalg_', 'linalg.')}`: ({fields.replace(' ', ', ')})."
     setattr(made, "__repr__", _named_lines)  # noqa: B010 - mypy takes it for a method of the class
     globals()[name] = made
@@ -34,7 +34,7 @@ def __getattr__(name: str) -> Any:
 
 def _named_lines(self: Any) -> str:
     lines = ",\n".join(f"{field}={value!r}" for field, value in zip(self._fields, self))
-    return f"{qualified('return_types')}.{type(self).__name__}(\n{lines})"
+    return f"{self.__module__}.{type(self).__name__}(\n{lines})"
 
 
 def __dir__() -> list[str]:

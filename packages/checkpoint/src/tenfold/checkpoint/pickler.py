@@ -186,7 +186,7 @@ def _tensor(obj: Any) -> Any:
 
 
 def _is_parameter(obj: Any) -> bool:
-    return type(obj).__name__ == "Parameter" and type(obj).__module__.startswith("tenfold.nn")
+    return type(obj).__name__ == "Parameter" and type(obj).__module__ in ("tenfold.nn.parameter", "torch.nn.parameter")
 
 
 def _data_of(obj: Any) -> Any:

@@ -11,7 +11,7 @@ import types
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tenfold.as_torch.class_names import rename_layers
+from tenfold.as_torch.class_names import is_renamed, rename_layers, renaming
 from tenfold.as_torch.cuda_names import complete_cuda
 from tenfold.as_torch.distributions import TorchDistribution
 from tenfold.as_torch.names import ROOTS, is_installed, is_ours
@@ -19,7 +19,14 @@ from tenfold.as_torch.roots import RootModule
 from tenfold.settings.siblings import PACKAGES
 
 _STAND_INS = "tenfold.as_torch.stand_ins"
-_ELSEWHERE = {"torch.cuda.amp": "tenfold.amp.cuda", "torch._functorch.vmap": f"{_STAND_INS}._functorch.vmap"}
+_ELSEWHERE = {
+    "torch._functorch.vmap": f"{_STAND_INS}._functorch.vmap",
+    "torch.amp.autocast_mode": "tenfold.amp",
+    "torch.cuda.amp": "tenfold.amp.cuda",
+    "torch.cuda.amp.autocast_mode": "tenfold.amp.cuda",
+    "torch.cuda.amp.grad_scaler": "tenfold.amp.cuda",
+    "torch.profiler.profiler": "tenfold.profiler",
+}
 _OTHERWISE = {"torch.ops", "torch.version", "torch.types"}  # Tenfold's modules of these names are about something else
 
 
@@ -33,6 +40,8 @@ class Finder(importlib.metadata.DistributionFinder):
         would run Tenfold's file a second time.
         """
         if not is_ours(name):
+            if name.startswith("tenfold.") and is_renamed(name):
+                return renaming(importlib.machinery.PathFinder.find_spec(name, path, target))
             return None
         if not (is_installed(name) if name in ROOTS else target_of(name)):
             # Not for importlib.util.find_spec, by which programs ask whether a module is there.
@@ -49,7 +58,9 @@ class Finder(importlib.metadata.DistributionFinder):
         """Put Tenfold's module in place; the import system returns what it finds there."""
         target = None if module.__name__ in ROOTS else target_of(module.__name__)
         if target is not None:
-            sys.modules[module.__name__] = importlib.import_module(target)
+            found = sys.modules[module.__name__] = importlib.import_module(target)
+            if module.__name__ == "torch.cuda.amp":  # a package in PyTorch
+                found.__path__ = []
         if module.__name__ == "torch.nn":
             rename_layers()
         elif target == "tenfold.cuda":

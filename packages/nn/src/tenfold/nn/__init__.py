@@ -106,7 +106,7 @@ from tenfold.nn.parameter import (
 from tenfold.nn.parameter_container import ParameterDict as ParameterDict, ParameterList as ParameterList
 # fmt: on
 
-__all__ = [name for name, item in globals().items() if getattr(item, "__module__", "").startswith("tenfold.nn.")]
+__all__ = [name for name, item in globals().items() if getattr(item, "__module__", "").startswith(("tenfold.nn.", "torch.nn."))]
 __all__ += ["functional", "grad", "init", "parameter", "utils"]
 
 
