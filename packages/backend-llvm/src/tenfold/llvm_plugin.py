@@ -12,6 +12,8 @@ MODULES = {
     "reduction": ("reduction",),
     "conversion": ("copies",),
     "norm": ("norm", "batch_norm"),
+    "matmul": ("matmul",),
+    "linear": ("linear",),
     "attention": ("attention",),
     "conv": ("conv",),
     "pool": ("pool",),

@@ -27,7 +27,8 @@ FIELDS = ("_array", "_key", "_node", "_storage", "_base")
 SYMBOLS = ("PyType_GenericAlloc", "PyDict_GetItemWithError")
 NO_GRADIENT = 1  # in the place of a rule's name
 # The words of a function, as native/paths.ll reads them.
-LEAST, COUNT, KERNELS, HAS_BODY, GRADIENT = range(5)
+LEAST, COUNT, KERNELS, HAS_BODY, GRADIENT, FLAGS_WANTED = range(6)
+IN_ONE_PIECE, ALIGNED = 1, 256  # of NumPy's flags
 ROLES, DEFAULTS, NAMES, WORDS = 8, 16, 24, 32
 MOST_PARAMETERS = 8
 ROLE_OF = {"tensor": 1, "number": 2, "value": 3, "optional": 5}
@@ -87,8 +88,11 @@ class Paths:
             if offsets(module.Parameter, RUNTIME["Tensor"]) == offsets(RUNTIME["Tensor"]):
                 self.native.point("p_Parameter", module.Parameter)
 
-    def install(self, operator: Operator) -> None:
-        """Give an operator's function, and the methods of Python's operators with its call path, a native one."""
+    def install(self, operator: Operator, *, strided: bool = False) -> None:
+        """Give an operator's function, and the methods of Python's operators with its call path, a native one.
+
+        `strided`: also for tensors that do not lie in one piece.
+        """
         roles = _roles(operator)
         if not roles:
             return
@@ -100,6 +104,7 @@ class Paths:
         words[LEAST], words[COUNT], words[KERNELS] = sum(required), len(params), id(operator.calls.kernels)
         words[HAS_BODY], words[GRADIENT] = operator.body is not None, _word(gradient)
         words[ROLES : ROLES + len(params)] = roles
+        words[FLAGS_WANTED] = ALIGNED if strided else ALIGNED | IN_ONE_PIECE
         for k, p in enumerate(params):
             words[DEFAULTS + k] = 0 if required[k] else id(p.default)
             words[NAMES + k] = id(sys.intern(p.name))

@@ -21,7 +21,7 @@ def elementwise(name: str, formula: Formula, roles: str = "x", *, into: bool = T
     ACCELERATED[name] = made
 
     def wrapped(beneath: Any) -> Any:
-        _lead(name)
+        lead(name)
         return made.wrap(beneath)
 
     kernel(getattr(op, name), device="cpu", wrap=True, into=into, note="float32, float64, float16, bfloat16")(wrapped)
@@ -40,14 +40,14 @@ def rowwise(name: str, serve: Callable[..., Any], note: str, *gate: Any, **optio
     made = row_gated(serve, *gate, **options)
 
     def wrapped(beneath: Any) -> Any:
-        _lead(name)
+        lead(name)
         return made(beneath)
 
     kernel(getattr(op, name), device="cpu", wrap=True, note=note)(wrapped)
 
 
-def _lead(name: str) -> None:
-    """Give the operator's function a native call path."""
+def lead(name: str, *, strided: bool = False) -> None:
+    """Give the operator's function a native call path; `strided`: also for tensors that do not lie in one piece."""
     session = sessions.session()
     if session is not None and session.paths is not None:
-        session.paths.install(getattr(op, name))
+        session.paths.install(getattr(op, name), strided=strided)

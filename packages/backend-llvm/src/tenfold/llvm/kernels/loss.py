@@ -12,9 +12,11 @@ import numpy as np
 from tenfold.llvm import maths
 from tenfold.llvm.expressions import convert, load
 from tenfold.llvm.kernels.attaching import chosen
-from tenfold.llvm.programs import Program, empty, suitable
+from tenfold.llvm.products import HEAD
+from tenfold.llvm.programs import Compiled, Program, empty, suitable
 from tenfold.llvm.rows import Array as Argument, Rows, largest, pick, total
 from tenfold.llvm.storage import FLOAT32, FLOAT64, INT64, Stored
+from tenfold.llvm.writer import Function
 
 Array = np.ndarray[Any, Any]
 
@@ -38,6 +40,19 @@ def _gradient(stored: Stored) -> Rows:
     return Rows(((result, Argument(stored, "row")),), (Argument(stored, "row"), one, one, one))
 
 
+def _at_targets(stored: Stored) -> str:
+    """out[k, target[k]] -= share[k]."""
+    f = Function(HEAD)
+    out, target, share, columns = f.words(["*out", "*target", "*share", "columns"])
+    with f.loop("%lo", "%hi") as k:
+        place = f.at(out, f.add(f.mul(k, columns), f.whole(target, k)), stored.memory)
+        taken = f.let(f"load {stored.memory}, ptr {f.at(share, k, stored.memory)}")
+        left = f.let(f"fsub {stored.memory} {f.let(f'load {stored.memory}, ptr {place}')}, {taken}")
+        f.do(f"store {stored.memory} {left}, ptr {place}")
+    return f.text()
+
+
+AT_TARGETS = Compiled("cross_entropy at the targets", _at_targets)
 LOSSES, GRADIENT = Program("cross_entropy", _losses), Program("cross_entropy gradient", _gradient)
 
 
@@ -88,12 +103,12 @@ def fused_cross_entropy_grad(
     if stored is None or suitable(top, log_sum) is not stored or grad.dtype != stored.dtype:
         return NotImplemented
     N, C = input.shape
-    share = np.ascontiguousarray(np.broadcast_to(grad / stored.dtype.type(N) if reduction == "mean" else grad, (N,)))
+    share = np.empty(N, stored.dtype)
+    share[...] = grad / stored.dtype.type(N) if reduction == "mean" else grad
     out = empty(input.shape, stored)
     if not GRADIENT.rows((stored,), N, C, out, input, top, log_sum, share):
         return NotImplemented
-    out[np.arange(N), target] -= share
-    return out
+    return out if AT_TARGETS.run((stored,), N, 1 << 20, out, target, share, C) else NotImplemented
 
 
 chosen("fused_cross_entropy", fused_cross_entropy, 6, "floats (N, C), every target a class, nothing special")

@@ -16,7 +16,7 @@ from tenfold.tensor.storage import Storage
 from tenfold.tensor.tensor import Tensor
 
 PIECE = 1 << 12  # elements that one call of a loop updates
-LEAST = 1 << 12  # elements from which on that is faster than the optimizers' own rules, checks included
+_PLAIN = frozenset((float, int, bool, type(None), str))
 
 
 def _numbers(count: int, type: str) -> list[Expr]:
@@ -66,20 +66,32 @@ def _in_place(tensors: list[Any], numbers: tuple[float, ...], program: Program, 
     if stored not in (FLOAT32, FLOAT64) or any(a.shape != arrays[0].shape for a in arrays) or not arrays[0].size:
         return False
     storages = [_storage(t) for t in tensors[:-1]]
-    flat = [a.reshape(-1) for a in arrays]
-    if any(s.guarded for s in storages) or any(np.may_share_memory(a, b) for i, a in enumerate(flat) for b in flat[:i]):
+    if any(s.guarded for s in storages) or _overlap(arrays):
         return False
-    size = flat[0].size
-    whole, rest = divmod(size, PIECE)
-    key = (stored, *variant)
-    if not program.rows(key, whole, PIECE, *flat[:-1], *flat, *numbers):
-        return False
-    if rest:
-        tail = [a[whole * PIECE :] for a in flat]
-        program.rows(key, 1, rest, *tail[:-1], *tail, *numbers)
+    size, key = arrays[0].size, (stored, *variant)
+    if size <= PIECE:
+        if not program.rows(key, 1, size, *arrays[:-1], *arrays, *numbers):
+            return False
+    else:
+        flat = [a.reshape(-1) for a in arrays]
+        whole, rest = divmod(size, PIECE)
+        if not program.rows(key, whole, PIECE, *flat[:-1], *flat, *numbers):
+            return False
+        if rest:
+            tail = [a[whole * PIECE :] for a in flat]
+            program.rows(key, 1, rest, *tail[:-1], *tail, *numbers)
     for s in storages:
         s.version += 1
     return True
+
+
+def _overlap(arrays: list[Any]) -> bool:
+    """Whether two arrays share memory: asked only of views, since others have memory of their own."""
+    for i, a in enumerate(arrays):
+        for b in arrays[:i]:
+            if a is b or ((a.base is not None or b.base is not None) and np.may_share_memory(a, b)):
+                return True
+    return False
 
 
 def _storage(tensor: Any) -> Any:
@@ -90,7 +102,9 @@ def _storage(tensor: Any) -> Any:
 
 def _options(group: Any) -> Any:
     """The group's options as attributes, tensors of one element as floats, as the optimizers' own rules read them."""
-    return SimpleNamespace(**{name: _plain(value) for name, value in group.items() if name != "params"})
+    return SimpleNamespace(
+        **{name: value if type(value) in _PLAIN else _plain(value) for name, value in group.items() if name != "params"}
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -120,7 +134,7 @@ def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> 
     sign = -1.0 if options.maximize else 1.0
     for param, grad, state in zip(params, grads, states):
         state["step"] += 1
-        if not options.amsgrad and param._array.size >= LEAST:
+        if not options.amsgrad:
             t = float(state["step"])
             unbias = (1 - beta2**t) ** 0.5
             numbers = (sign, float(decay), 1 - beta1, beta2, 1 - beta2, eps * unbias, -lr * unbias / (1 - beta1**t))
@@ -137,12 +151,11 @@ def sgd(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> N
     numbers = (-1.0 if options.maximize else 1.0, weight_decay, momentum, 1 - float(options.dampening), -float(options.lr))
     variant = bool(options.nesterov), weight_decay != 0
     for param, grad, state in zip(params, grads, states):
-        if param._array.size >= LEAST:
-            buffer = state.get("momentum_buffer") if momentum else None
-            tensors = [param, grad] if buffer is None else [param, buffer, grad]
-            ready = buffer is not None or not momentum
-            if ready and _in_place(tensors, numbers, MOMENTUM, buffer is not None, *variant):
-                continue
+        buffer = state.get("momentum_buffer") if momentum else None
+        tensors = [param, grad] if buffer is None else [param, buffer, grad]
+        ready = buffer is not None or not momentum
+        if ready and _in_place(tensors, numbers, MOMENTUM, buffer is not None, *variant):
+            continue
         rule(param, -grad if options.maximize else grad, state, options)
 
 

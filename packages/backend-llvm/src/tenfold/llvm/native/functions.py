@@ -88,7 +88,7 @@ def source() -> str:
     threads = threads.replace("PAUSE_DECLARATION", f"declare void @{_PAUSE.get(platform.machine(), '')}")
     for name, value in _SYSTEM.get(platform.machine(), {}).items():
         threads = threads.replace(name if name == "PAUSE" else f"SYSCALL_{name}", str(value))
-    parts = [threads, *((folder / name).read_text("utf-8") for name in ("memory.ll", "calls.ll", "rows.ll"))]
+    parts = [threads, *((folder / name).read_text("utf-8") for name in ("memory.ll", "calls.ll", "rows.ll", "products.ll"))]
     if call_paths.possible():
         parts += [(folder / "paths.ll").read_text("utf-8"), call_paths.stubs()]
     return "\n".join(parts)

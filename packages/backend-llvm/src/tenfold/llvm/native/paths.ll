@@ -1,7 +1,7 @@
 ; Calls of operators without the interpreter: what stands in the `vectorcall` field of a function such as tenfold.add, for
 ; tensors of the CPU that lie in one piece while no layer is entered. Everything else goes to the function's own code.
 ; call_paths.py fills the p_… variables and the words of each function: 0 arguments at least, 1 parameters, 2 the kernels by
-; device, 3 whether its body records what has no rule, 4 the name under which the globals have what gives results their node;
+; device, 3 whether its body records what has no rule, 4 the name under which the globals have what gives results their node, 5 the flags that arrays have to have;
 ; at 8 the parameters' roles (1 a tensor, 2 that or a number, 3 a value, 4 a value that has to be the default and that kernels do
 ; not get, 5 a tensor or None), at 16 their defaults, at 24 their names.
 
@@ -48,8 +48,8 @@ define internal i1 @is_tensor(ptr %type) alwaysinline {
   ret i1 %any
 }
 
-; The array of a tensor of the CPU that lies in one piece; null for any other.
-define internal ptr @plain_array(ptr %tensor) {
+; The array of a tensor of the CPU with these flags; null for any other.
+define internal ptr @plain_array(ptr %tensor, i32 %wanted) {
 entry:
   %CPU = load ptr, ptr @p_CPU
   %key = call ptr @field(ptr %tensor, ptr @p_key)
@@ -68,7 +68,7 @@ type:
   %is = icmp eq ptr %of, %Array
   br i1 %is, label %flags, label %no
 flags:
-  %solid = call i1 @has_flags(ptr %array, i32 257)
+  %solid = call i1 @has_flags(ptr %array, i32 %wanted)
   br i1 %solid, label %yes, label %no
 yes:
   ret ptr %array
@@ -179,6 +179,8 @@ order:
 begin:
   %None = load ptr, ptr @g_None
   %count = call i64 @word(ptr %words, i64 1)
+  %wanted_word = call i64 @word(ptr %words, i64 5)
+  %wanted = trunc i64 %wanted_word to i32
   br label %read
 read:
   %i = phi i64 [0, %begin], [%inext, %next]
@@ -217,7 +219,7 @@ tensor:
   %t_is = call i1 @is_tensor(ptr %t_type)
   br i1 %t_is, label %array, label %slow
 array:
-  %x = call ptr @plain_array(ptr %v)
+  %x = call ptr @plain_array(ptr %v, i32 %wanted)
   %x_none = icmp eq ptr %x, null
   br i1 %x_none, label %slow, label %dtype
 dtype:
