@@ -1,14 +1,14 @@
 """Small matrix products and affine maps; larger ones are the kernels' of tenfold-core and tenfold-nn, on BLAS.
 
 Those do the work of `mm` and `matmul` themselves, and step aside where somebody accelerates these: so the gates here are made
-around them, unless it is somebody else.
+around them all the same, unless it is somebody else who does.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from tenfold.cpu import matmul as products
 from tenfold.dispatch.kernels import KERNELS, kernel
 from tenfold.dispatch.operators import op
 from tenfold.dispatch.registration import current_owner
@@ -24,21 +24,28 @@ def only_ours(*names: str) -> bool:
 OWNER = current_owner(only_ours)  # while this is imported
 
 
-def mm(beneath: Any) -> Any:
-    lead("mm", strided=True)
-    return product_gated(beneath, 2, False)
+def of_any_size(name: str, beneath: Any) -> Any:
+    """The kernel without a condition, which may have stepped aside; else what is beneath."""
+    return next((k.function for k in KERNELS[name, "cpu"] if not k.accelerates), beneath)
 
 
-def matmul(beneath: Any) -> Any:
-    if not only_ours("mm", "bmm"):
-        return beneath
-    lead("matmul", strided=True)
-    return product_gated(products.matmul, 2, False)
+def attach(name: str, work_of: tuple[str, ...], wrap: Callable[[Any], Any]) -> None:
+    """Attach a kernel around the one that does the work of other operators itself."""
+
+    def wrapped(beneath: Any) -> Any:
+        return wrap(of_any_size(name, beneath)) if only_ours(*work_of) else beneath
+
+    kernel(getattr(op, name), device="cpu", wrap=True, note="small products of float32 and float64")(wrapped)
 
 
-def addmm(beneath: Any) -> Any:
-    return products.addmm if only_ours("mm") else beneath
+def gate(name: str, arguments: int = 2, turned: bool = False) -> Callable[[Any], Any]:
+    def wrap(beneath: Any) -> Any:
+        lead(name, strided=True)
+        return product_gated(beneath, arguments, turned)
+
+    return wrap
 
 
-for _name, _wrap in (("mm", mm), ("matmul", matmul), ("addmm", addmm)):
-    kernel(getattr(op, _name), device="cpu", wrap=True, note="small products of float32 and float64")(_wrap)
+attach("mm", (), gate("mm"))
+attach("matmul", ("mm", "bmm"), gate("matmul"))
+attach("addmm", ("mm",), lambda beneath: beneath)
