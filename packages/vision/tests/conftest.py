@@ -6,9 +6,13 @@ that its detectors cannot do without are restated here in PyTorch's operators.
 
 import importlib.util
 import math
+import sys
+from pathlib import Path
 from typing import Any
 
 from tenfold.testing.file_server import file_server, offline
+
+sys.path.insert(0, str(Path(__file__).parent))  # where the files of data sets are described
 
 __all__ = ["file_server", "offline"]
 

@@ -16,6 +16,23 @@ ARRAYS, LISTED, FOLDERS, SCENES = "datasets.arrays", "datasets.photographs", "da
 
 # torchvision's path: our modules in which its names are found; a name that differs here as name=ours.
 SHOWN: dict[str, tuple[str, ...]] = {
+    "datasets.phototour": ("datasets.patches",),
+    "datasets.pcam": ("datasets.databases",),
+    "datasets.lsun": ("datasets.databases",),
+    "datasets.places365": ("datasets.millions",),
+    "datasets.inaturalist": ("datasets.millions",),
+    "datasets.imagenet": ("datasets.millions",),
+    "datasets.flickr": ("datasets.captions",),
+    "datasets.sbu": ("datasets.captions",),
+    "datasets.sbd": ("datasets.contours",),
+    "datasets.cityscapes": ("datasets.contours",),
+    "datasets.caltech": (
+        "datasets.contours",
+        "datasets.class_folders",
+    ),
+    "datasets.widerface": ("datasets.faces",),
+    "datasets.lfw": ("datasets.faces",),
+    "datasets.celeba": ("datasets.faces",),
     "datasets.clevr": (LISTED,),
     "datasets.coco": (SCENES,),
     "datasets.country211": (FOLDERS,),
@@ -34,6 +51,7 @@ SHOWN: dict[str, tuple[str, ...]] = {
     "datasets.rendered_sst2": (FOLDERS,),
     "datasets.semeion": (ARRAYS,),
     "datasets.stl10": (ARRAYS,),
+    "datasets.stanford_cars": (LISTED,),
     "datasets.sun397": (FOLDERS,),
     "datasets.svhn": (ARRAYS,),
     "datasets.usps": (ARRAYS,),

@@ -3,18 +3,52 @@
 from __future__ import annotations
 
 from tenfold.vision.datasets.arrays import FER2013, SEMEION, STL10, SVHN, USPS, MovingMNIST
+from tenfold.vision.datasets.captions import SBU, Flickr8k, Flickr30k
 from tenfold.vision.datasets.cifar import CIFAR10, CIFAR100
 from tenfold.vision.datasets.class_folders import SUN397, Caltech256, Country211, EuroSAT, Imagenette, Omniglot, RenderedSST2
+from tenfold.vision.datasets.contours import Caltech101, Cityscapes, SBDataset
+from tenfold.vision.datasets.databases import LSUN, PCAM, LSUNClass
 from tenfold.vision.datasets.digits import Digits
+from tenfold.vision.datasets.faces import CelebA, LFWPairs, LFWPeople, WIDERFace
 from tenfold.vision.datasets.fakedata import FakeData
 from tenfold.vision.datasets.folder import DatasetFolder, ImageFolder
-from tenfold.vision.datasets.mnist import EMNIST, KMNIST, MNIST, FashionMNIST
-from tenfold.vision.datasets.photographs import DTD, GTSRB, CLEVRClassification, FGVCAircraft, Flowers102, Food101, OxfordIIITPet
+from tenfold.vision.datasets.millions import ImageNet, INaturalist, Places365
+from tenfold.vision.datasets.mnist import EMNIST, KMNIST, MNIST, QMNIST, FashionMNIST
+from tenfold.vision.datasets.patches import PhotoTour
+from tenfold.vision.datasets.photographs import (
+    DTD,
+    GTSRB,
+    CLEVRClassification,
+    FGVCAircraft,
+    Flowers102,
+    Food101,
+    OxfordIIITPet,
+    StanfordCars,
+)
 from tenfold.vision.datasets.scenes import CocoCaptions, CocoDetection, Kitti, VOCDetection, VOCSegmentation
 from tenfold.vision.datasets.vision import VisionDataset
 from tenfold.vision.paths import show_paths
 
 __all__ = [
+    "CelebA",
+    "Caltech101",
+    "Cityscapes",
+    "Flickr30k",
+    "Flickr8k",
+    "INaturalist",
+    "ImageNet",
+    "LFWPairs",
+    "LFWPeople",
+    "LSUN",
+    "LSUNClass",
+    "PCAM",
+    "PhotoTour",
+    "Places365",
+    "QMNIST",
+    "SBDataset",
+    "SBU",
+    "StanfordCars",
+    "WIDERFace",
     "FER2013",
     "MovingMNIST",
     "SEMEION",

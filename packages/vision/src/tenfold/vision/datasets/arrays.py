@@ -59,8 +59,8 @@ class SVHN(ArrayDataset):
         return f"Split: {self.split.capitalize()}"
 
 
-def read_mat(operator: str, path: Any) -> Any:
-    """The matrices of a MATLAB file by name.
+def read_mat(operator: str, path: Any, **options: Any) -> Any:
+    """The matrices of a MATLAB file by name; options are those of SciPy's ``loadmat``.
 
     Raises:
         ImportError: SciPy is not installed.
@@ -69,7 +69,7 @@ def read_mat(operator: str, path: Any) -> Any:
         from scipy.io import loadmat  # type: ignore[import-untyped]
     except ImportError as error:
         raise ImportError(f"{operator}: MATLAB's files are read by SciPy; pip install 'tenfold-vision[matlab]'") from error
-    return loadmat(path)
+    return loadmat(path, **options)
 
 
 class STL10(ArrayDataset):

@@ -20,7 +20,7 @@ class MNIST(VisionDataset):
     """Handwritten digits, 28x28: 60,000 to train on, 10,000 to test.
 
     ``data`` is (N, 28, 28) uint8, ``targets`` (N,) int64; a sample is a PIL image of mode "L" and an int.
-    Files are looked for in ``root/MNIST/raw``, plain or gzipped.
+    Files are looked for in ``root/MNIST/raw``, plain or compressed.
 
     Raises:
         RuntimeError: the files are not there and ``download`` is False, or no mirror could be reached.
@@ -71,8 +71,8 @@ class MNIST(VisionDataset):
         return f"{split}-images-idx3-ubyte", f"{split}-labels-idx1-ubyte"
 
     def _find(self, name: str) -> Path:
-        plain = Path(self.raw_folder) / name
-        return plain if plain.is_file() else plain.with_name(name + ".gz")
+        kinds = [Path(self.raw_folder) / (name + suffix) for suffix in ("", ".gz", ".xz")]
+        return next((path for path in kinds if path.is_file()), kinds[0])
 
     def _check_exists(self) -> bool:
         return all(self._find(name).is_file() for name in self._file_names())
@@ -179,3 +179,61 @@ class EMNIST(MNIST):
             for packed in (raw / "gzip").glob("*.gz"):
                 extract_archive(packed, raw)
             shutil.rmtree(raw / "gzip")
+
+
+QMNIST_URL = "https://raw.githubusercontent.com/facebookresearch/qmnist/master/"
+
+
+class QMNIST(MNIST):
+    """MNIST made anew from NIST's pictures, with all 60,000 to test on and where each comes from.
+
+    ``what`` is "train", "test", "test10k" (MNIST's own), "test50k" (those that MNIST lost) or "nist" (all). With ``compat`` a
+    target is the digit, else eight numbers (digit, series and number of the writer, class, place in the database, ...).
+
+    Raises:
+        ValueError: ``what`` is none of these.
+
+    Source: C. Yadav, L. Bottou, Cold Case: The Lost MNIST Digits, arXiv:1905.10498.
+    """
+
+    subsets: ClassVar[dict[str, str]] = {"train": "train", "test": "test", "test10k": "test", "test50k": "test", "nist": "nist"}
+    files: ClassVar[dict[str, tuple[tuple[str, str], ...]]] = {
+        "train": (
+            ("qmnist-train-images-idx3-ubyte.gz", "ed72d4157d28c017586c42bc6afe6370"),
+            ("qmnist-train-labels-idx2-int.gz", "0058f8dd561b90ffdd0f734c6a30e5e4"),
+        ),
+        "test": (
+            ("qmnist-test-images-idx3-ubyte.gz", "1394631089c404de565df7b7aeaf9412"),
+            ("qmnist-test-labels-idx2-int.gz", "5b5b05890a5e13444e108efe57b788aa"),
+        ),
+        "nist": (
+            ("xnist-images-idx3-ubyte.xz", "7f124b3b8ab81486c9d8c2749c17f834"),
+            ("xnist-labels-idx2-int.xz", "5ed0e788978e45d4a8bd4b7caec3d79d"),
+        ),
+    }  # fmt: skip
+    mirrors: ClassVar[list[str]] = [QMNIST_URL]
+
+    def __init__(
+        self, root: str | os.PathLike[str], what: str | None = None, compat: bool = True, train: bool = True, **kwargs: Any
+    ) -> None:
+        self.what = ("train" if train else "test") if what is None else what
+        if self.what not in self.subsets:
+            raise ValueError(f"QMNIST: unknown what {what!r}; valid are {', '.join(self.subsets)}")
+        self.compat = compat
+        self.resources = list(self.files[self.subsets[self.what]])  # type: ignore[misc] # only what was asked for is fetched
+        super().__init__(root, train, **kwargs)
+        part = {"test10k": slice(10000), "test50k": slice(10000, None)}.get(self.what, slice(None))
+        self.data, self.targets = self.data[part], self.targets[part]
+
+    def _file_names(self) -> tuple[str, str]:
+        images, labels = (name.rpartition(".")[0] for name, _ in self.files[self.subsets[self.what]])
+        return images, labels
+
+    def __getitem__(self, index: int) -> tuple[Any, Any]:
+        from PIL import Image
+
+        numbers = self.targets[index]
+        return self._transformed(Image.fromarray(self.data[index].numpy()), int(numbers[0]) if self.compat else numbers)
+
+    def extra_repr(self) -> str:
+        return f"Split: {self.what}"

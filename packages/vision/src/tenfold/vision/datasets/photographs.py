@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+
 from tenfold.vision.datasets.arrays import read_mat
 from tenfold.vision.datasets.folder import default_loader
-from tenfold.vision.datasets.published import Archive, Loader, Name, PublishedDataset, by_class, chosen
+from tenfold.vision.datasets.published import Archive, Loader, Name, PublishedDataset, as_it_is, by_class, chosen, several
 
 
 class Photographs(PublishedDataset):
@@ -189,8 +191,7 @@ class OxfordIIITPet(PublishedDataset):
                  transforms: Any = None, transform: Any = None, target_transform: Any = None,
                  download: bool = False) -> None:  # fmt: skip
         self.split = chosen("OxfordIIITPet", "split", split, ("trainval", "test"))
-        types = [target_types] if isinstance(target_types, str) else list(target_types)
-        self.target_types = [chosen("OxfordIIITPet", "target_types", kind, self.kinds) for kind in types]
+        self.target_types = several("OxfordIIITPet", "target_types", target_types, self.kinds)
         needs = ["images", f"annotations/{split}.txt"]
         super().__init__(root, transform, target_transform, download, transforms=transforms, needs=needs)
         self.bin_classes = ["Cat", "Dog"]
@@ -206,13 +207,10 @@ class OxfordIIITPet(PublishedDataset):
     def __getitem__(self, index: int) -> tuple[Any, Any]:
         path, known = self.samples[index]
         targets = [self._trimap(path) if kind == "segmentation" else known[kind] for kind in self.target_types]
-        target = targets[0] if len(targets) == 1 else tuple(targets) or None
-        return self._transformed(self.loader(str(path)), target)
+        return self._of_kinds(self.loader(str(path)), targets)
 
     def _trimap(self, path: Path) -> Any:
-        from PIL import Image
-
-        return Image.open(self.folder / "annotations" / "trimaps" / f"{path.stem}.png")
+        return as_it_is(self.folder / "annotations" / "trimaps" / f"{path.stem}.png")
 
 
 class GTSRB(Photographs):
@@ -240,3 +238,29 @@ class GTSRB(Photographs):
             rows = list(csv.DictReader(file, delimiter=";", skipinitialspace=True))
         images = self.folder / "GTSRB" / "Final_Test" / "Images"
         self.samples = [(images / row["Filename"], int(row["ClassId"])) for row in rows]
+
+
+class StanfordCars(Photographs):
+    """16,185 photographs of 196 models of cars.
+
+    Its publisher's server is gone: copies of the files are put into ``root/stanford_cars`` by hand, which are
+    ``devkit/cars_meta.mat``, ``cars_train`` with ``devkit/cars_train_annos.mat``, and ``cars_test`` with
+    ``cars_test_annos_withlabels.mat``.
+
+    Raises:
+        ImportError: SciPy, which reads the files, is not installed.
+
+    Source: J. Krause and others, 3D Object Representations for Fine-Grained Categorization, 2013.
+    """
+
+    place = "stanford_cars"
+
+    def _needs(self) -> list[str]:
+        lists = "devkit/cars_train_annos.mat" if self.split == "train" else "cars_test_annos_withlabels.mat"
+        return ["devkit/cars_meta.mat", f"cars_{self.split}", lists]
+
+    def _list(self) -> None:
+        meta, images, lists = self._needs()
+        self._number(np.atleast_1d(read_mat("StanfordCars", self.folder / meta, squeeze_me=True)["class_names"]).tolist())
+        rows = np.atleast_1d(read_mat("StanfordCars", self.folder / lists, squeeze_me=True)["annotations"])
+        self.samples = [(self.folder / images / str(row["fname"]), int(row["class"]) - 1) for row in rows]

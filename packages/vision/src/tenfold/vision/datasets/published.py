@@ -16,6 +16,15 @@ Name = str | os.PathLike[str]
 Loader = Callable[[str], Any]
 
 
+def as_it_is(path: Name) -> Any:
+    """The picture in a file, in the colours that it has there."""
+    from PIL import Image
+
+    with Image.open(path) as image:
+        image.load()
+        return image
+
+
 class Archive(NamedTuple):
     """A file to fetch, its MD5 checksum, its name where the URL's last part is another, and whether it is unpacked."""
 
@@ -89,6 +98,10 @@ class PublishedDataset(VisionDataset):
         source, target = self.samples[index]
         return self._transformed(self.loader(str(source)), target)
 
+    def _of_kinds(self, image: Any, targets: Sequence[Any]) -> tuple[Any, Any]:
+        """A picture with several kinds of targets as a tuple, with one as itself, with none as None; transformed."""
+        return self._transformed(image, targets[0] if len(targets) == 1 else tuple(targets) or None)
+
     def __len__(self) -> int:
         return len(self.samples)
 
@@ -119,6 +132,15 @@ def chosen(operator: str, argument: str, value: Any, choices: Sequence[Any]) -> 
             f"{operator}: Unknown value '{value}' for argument {argument}. Valid values are {', '.join(map(str, choices))}."
         )
     return value
+
+
+def several(operator: str, argument: str, values: Sequence[str] | str, choices: Sequence[str]) -> list[str]:
+    """One value or several as a list, if each is one of these.
+
+    Raises:
+        ValueError: one is not.
+    """
+    return [chosen(operator, argument, value, choices) for value in ([values] if isinstance(values, str) else values)]
 
 
 def by_class(folder: Path, pattern: str = "*") -> tuple[list[str], list[tuple[str, int]]]:

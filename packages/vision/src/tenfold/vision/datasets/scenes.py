@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from xml.etree import ElementTree
 
 from tenfold.vision.datasets.folder import default_loader
-from tenfold.vision.datasets.published import Archive, Name, PublishedDataset, chosen
+from tenfold.vision.datasets.published import Archive, Name, PublishedDataset, as_it_is, chosen
 from tenfold.vision.datasets.vision import VisionDataset
 
 VOC = "https://thor.robots.ox.ac.uk/pascal/VOC/"
@@ -64,9 +64,7 @@ class VOCSegmentation(_VOC):
     lists, targets_in, suffix = "Segmentation", "SegmentationClass", ".png"
 
     def _target(self, path: Path) -> Any:
-        from PIL import Image
-
-        return Image.open(path)
+        return as_it_is(path)
 
     @property
     def masks(self) -> list[str]:
