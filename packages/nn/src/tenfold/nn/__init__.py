@@ -12,7 +12,10 @@ from typing import Any
 # `X as X` makes a name public to type checkers.
 # fmt: off
 from tenfold.nn import functional as functional, grad as grad, init as init, parameter as parameter, utils as utils
-from tenfold.nn.container import ModuleDict as ModuleDict, ModuleList as ModuleList, Sequential as Sequential
+from tenfold.nn.arguments import factory_kwargs as factory_kwargs
+from tenfold.nn.container import (
+    Container as Container, ModuleDict as ModuleDict, ModuleList as ModuleList, Sequential as Sequential,
+)
 from tenfold.nn.functional.linear_loss import LinearCrossEntropyOptions as LinearCrossEntropyOptions
 from tenfold.nn.layers.activation.layers import (
     CELU as CELU, ELU as ELU, GELU as GELU, GLU as GLU, SELU as SELU, Hardshrink as Hardshrink, Hardsigmoid as Hardsigmoid,
@@ -112,6 +115,8 @@ __all__ += ["functional", "grad", "init", "parameter", "utils"]
 
 def __getattr__(name: str) -> Any:
     if name in ("modules", "parallel", "attention"):  # needed rarely, so they are made on demand
+        return importlib.import_module(f"tenfold.nn.{name}")
+    if name in ("common_types", "_reduction"):
         return importlib.import_module(f"tenfold.nn.{name}")
     if name == "DataParallel":
         return importlib.import_module("tenfold.nn.parallel").DataParallel

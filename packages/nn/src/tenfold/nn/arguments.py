@@ -47,3 +47,26 @@ def require_floating(name: str, x: Any, also: str = "") -> None:
     if x._array.dtype.kind not in "fV" + also:
         accepted = " and ".join(["floating point", *(KINDS[kind] for kind in also)])
         raise NotImplementedError(f"\"{name}\" not implemented for '{type_name(x.dtype)}'; it takes {accepted} tensors")
+
+
+_FACTORY = {"device", "dtype", "memory_format"}
+
+
+def factory_kwargs(kwargs: dict[str, Any] | None) -> dict[str, Any]:
+    """What of a layer's keywords goes to functions such as `empty`: device, dtype, memory_format and `factory_kwargs`'s own.
+
+    Raises TypeError for other keywords, and for one given in both.
+
+    >>> factory_kwargs({"device": "cpu", "factory_kwargs": {"dtype": None}})
+    {'dtype': None, 'device': 'cpu'}
+    """
+    given = dict(kwargs or {})
+    unexpected = given.keys() - _FACTORY - {"factory_kwargs"}
+    if unexpected:
+        raise TypeError(f"unexpected kwargs {unexpected}; accepted are {', '.join(sorted(_FACTORY))} and factory_kwargs")
+    result = dict(given.pop("factory_kwargs", {}))
+    for name, value in given.items():
+        if name in result:
+            raise TypeError(f"{name} specified twice, in **kwargs and in factory_kwargs")
+        result[name] = value
+    return result

@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from typing import Any, Self
 
-from tenfold.nn.module import Module, _block, _indented
+from tenfold.nn.module import Module, _block, indented
 
-__all__ = ["ModuleDict", "ModuleList", "Sequential"]
+__all__ = ["Container", "ModuleDict", "ModuleList", "Sequential"]
+
+
+class Container(Module):
+    """Submodules by keyword; deprecated: a `Module` does all of it."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__()
+        warnings.warn(
+            "`nn.Container` is deprecated. All of its functionality is now implemented in `nn.Module`. Subclass that instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        for name, module in kwargs.items():
+            self.add_module(name, module)
 
 
 class _Numbered(Module):
@@ -197,7 +212,7 @@ class ModuleList(_Numbered):
                 runs[-1][1] = i
             else:
                 runs.append([i, i, text])
-        lines = [f"({a}): {_indented(text)}" if a == b else f"({a}-{b}): {b - a + 1} x {_indented(text)}" for a, b, text in runs]
+        lines = [f"({a}): {indented(text)}" if a == b else f"({a}-{b}): {b - a + 1} x {indented(text)}" for a, b, text in runs]
         return _block(self._get_name(), [], lines)
 
 

@@ -275,7 +275,7 @@ class Module(Traversal, HookRegistration, StateDict, Conversion):
     def __repr__(self) -> str:
         extra = self.extra_repr()
         lines = extra.split("\n") if extra else []
-        children = [f"({name}): {_indented(repr(child))}" for name, child in self._modules.items()]
+        children = [f"({name}): {indented(repr(child))}" for name, child in self._modules.items()]
         return _block(self._get_name(), lines, children)
 
     def __dir__(self) -> list[str]:
@@ -305,9 +305,9 @@ def _cannot_assign(value: Any, kind: str, name: str, accepted: str, joint: str =
     return f"cannot assign '{got}' {joint} {kind} '{name}' (tenfold.{accepted} {need})"
 
 
-def _indented(text: str) -> str:
+def indented(text: str, spaces: int = 2) -> str:
     """`text` with every line after the first moved right, as it stands inside another module's repr."""
-    return text.replace("\n", "\n  ")
+    return text.replace("\n", "\n" + " " * spaces)
 
 
 def _block(name: str, lines: list[str], children: list[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
@@ -63,6 +64,8 @@ class Optimizer:
     [0.5, 0.5]
     """
 
+    OptimizerPreHook: ClassVar[Any] = Callable[..., tuple[Any, dict[str, Any]] | None]  # for annotations
+    OptimizerPostHook: ClassVar[Any] = Callable[..., None]
     # State entries that are 0-d tensors, in the default dtype's precision whatever the parameter's dtype.
     scalars: ClassVar[tuple[str, ...]] = ()
     _opt_called = False  # whether step() ran, which a learning rate scheduler asks before it warns
@@ -370,3 +373,11 @@ def scalar_state(value: float) -> Tensor:
 
 def _type_name(value: Any) -> str:
     return type(value).__name__
+
+
+def __getattr__(name: str) -> Any:
+    """PyTorch's helpers by which optimizers outside of it are written, on first use."""
+    private = importlib.import_module("tenfold.optim.private_names")
+    if name in private.__all__:
+        return getattr(private, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

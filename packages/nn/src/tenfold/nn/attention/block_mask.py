@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import tenfold
 from tenfold import Tensor
@@ -88,6 +88,44 @@ class BlockMask:
         self.q_num_blocks, self.q_indices = _listed(self._partial.mT)
         self.full_q_num_blocks, self.full_q_indices = _listed(self._full.mT)
 
+    @classmethod
+    def from_kv_blocks(
+        cls, kv_num_blocks: Tensor, kv_indices: Tensor, full_kv_num_blocks: Tensor | None = None,
+        full_kv_indices: Tensor | None = None, BLOCK_SIZE: int | tuple[int, int] = _DEFAULT_SPARSE_BLOCK_SIZE,
+        mask_mod: MaskMod | None = None, seq_lengths: tuple[int, int] | None = None, compute_q_blocks: bool = True,
+    ) -> Self:  # fmt: skip
+        """The mask whose blocks are listed by rows: how many, (B, H, rows), and which columns, (B, H, rows, columns).
+
+        Raises RuntimeError for indices of fewer than two dimensions, AssertionError where only one of a pair is given.
+        """
+        if kv_indices.dim() < 2:
+            raise RuntimeError("BlockMask must have at least 2 dimensions")
+        if (full_kv_num_blocks is None) != (full_kv_indices is None):
+            raise AssertionError("full_kv_num_blocks and full_kv_indices must be both provided or omitted")
+        size = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else (BLOCK_SIZE[0], BLOCK_SIZE[1])
+        partial = _marked(kv_num_blocks, kv_indices)
+        full = tenfold.zeros_like(partial)
+        if full_kv_num_blocks is not None and full_kv_indices is not None:
+            full = _marked(full_kv_num_blocks, full_kv_indices)
+        rows, columns = partial.shape[-2:]
+        lengths = (rows * size[0], columns * size[1]) if seq_lengths is None else seq_lengths
+        return cls(lengths, (partial, full), size, noop_mask if mask_mod is None else mask_mod)
+
+    def __getitem__(self, index: Any) -> BlockMask:
+        """The masks of some batches and heads, whose numbers stay those of the whole: `mask_mod` is not told of them."""
+        places = index if isinstance(index, tuple) else (index,)
+        kept = tuple(slice(i, i + 1 or None) if isinstance(i, int) else i for i in places)
+        return BlockMask(self.seq_lengths, (self._partial[kept], self._full[kept]), self.BLOCK_SIZE, self.mask_mod)
+
+    def as_tuple(self, flatten: bool = True) -> tuple[Any, ...]:
+        """Lengths, block lists, sizes of a block and `mask_mod`; pairs of numbers as two entries if `flatten`."""
+        lengths, size = (self.seq_lengths, self.BLOCK_SIZE) if flatten else ((self.seq_lengths,), (self.BLOCK_SIZE,))
+        lists = (
+            self.kv_num_blocks, self.kv_indices, self.full_kv_num_blocks, self.full_kv_indices,
+            self.q_num_blocks, self.q_indices, self.full_q_num_blocks, self.full_q_indices,
+        )  # fmt: skip
+        return (*lengths, *lists, None, None, None, None, *size, self.mask_mod)
+
     @property
     def shape(self) -> tuple[int, ...]:
         """(B, H, Q_LEN, KV_LEN)."""
@@ -112,6 +150,13 @@ class BlockMask:
 
     def __repr__(self) -> str:
         return f"BlockMask(shape={self.shape}, sparsity={self.sparsity():.2f}%)"
+
+
+def _marked(counts: Tensor, columns: Tensor) -> Tensor:
+    """1 for each block that is listed, else 0: what `_listed` turns into lists."""
+    kept = tenfold.arange(columns.shape[-1], device=columns.device) < counts.unsqueeze(-1)
+    dense = tenfold.zeros(columns.shape, dtype=tenfold.int8, device=columns.device)
+    return dense.scatter(-1, columns.to(tenfold.int64), kept.to(tenfold.int8))
 
 
 def _listed(dense: Tensor) -> tuple[Tensor, Tensor]:

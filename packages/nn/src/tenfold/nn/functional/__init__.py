@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 from tenfold.nn import grad as grad
 from tenfold.nn.functional.activation import (
     celu,
@@ -177,3 +180,11 @@ __all__ = [
     "triplet_margin_loss", "triplet_margin_with_distance_loss", "unfold", "upsample", "upsample_bilinear",
     "upsample_nearest",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if not name.startswith("__"):
+        private = importlib.import_module("tenfold.nn.functional.private_names")  # needed rarely, so on demand
+        if name in private.__all__:
+            return getattr(private, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

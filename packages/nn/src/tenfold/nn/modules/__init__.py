@@ -7,10 +7,14 @@ import re
 import sys
 from types import ModuleType
 
+from tenfold import Tensor
+from tenfold.nn import _reduction, common_types, functional, init, parameter
 from tenfold.nn.hooks import GLOBAL
-from tenfold.nn.module import Module as _Module
+from tenfold.nn.layers.attention.sublayers import causal_mask, chosen_activation, clones
+from tenfold.nn.module import Module as _Module, indented
 from tenfold.nn.modules import utils as utils
 from tenfold.nn.state_dict import EXTRA_STATE_KEY
+from tenfold.nn.utils.rnn import PackedSequence
 
 _FILES = {
     "activation": (
@@ -38,7 +42,7 @@ _FILES = {
     "padding": ("layers.padding",),
     "pixelshuffle": ("layers.shape",),
     "pooling": ("layers.pool.windows", "layers.pool.adaptive"),
-    "rnn": ("layers.rnn.layers", "layers.rnn.cells"),
+    "rnn": ("layers.rnn.layers", "layers.rnn.cells", "layers.rnn.checks"),
     "sparse": ("layers.embedding",),
     "transformer": ("layers.attention.transformer", "layers.attention.encoder", "layers.attention.decoder"),
     "upsampling": ("layers.shape",),
@@ -56,9 +60,19 @@ _NAMES = {
 }
 
 
+# What PyTorch's files import, which programs import from them again.
+_BORROWED: dict[str, object] = {
+    **{name: getattr(common_types, name) for name in vars(common_types) if name.endswith("_t")},
+    **{name: getattr(utils, name) for name in ("_ntuple", "_single", "_pair", "_triple", "_quadruple", "_reverse_repeat_tuple")},
+    **{name: getattr(parameter, name) for name in ("Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter")},
+    "F": functional, "Module": _Module, "Tensor": Tensor, "init": init,
+}  # fmt: skip
+
+
 def _show(path: str, files: tuple[str, ...]) -> None:
     """Makes `tenfold.nn.modules.<path>` importable, with the classes and functions that `files` define."""
     shown = ModuleType(f"{__name__}.{path}", f"PyTorch's path of {', '.join(files)}.")
+    shown.__dict__.update(_BORROWED)
     for file in files:
         source = importlib.import_module(f"tenfold.nn.{file}")
         shown.__dict__.update(
@@ -108,6 +122,18 @@ class _WithTables(ModuleType):
 
 
 globals()["module"].__class__ = _WithTables
+globals()["module"]._grad_t = tuple[Tensor, ...] | Tensor
+_RENAMED = {
+    "container": {"_addindent": indented},
+    "loss": {"_Reduction": _reduction},
+    "module": {"_addindent": indented},
+    "rnn": {"PackedSequence": PackedSequence},
+    "transformer": {
+        "_generate_square_subsequent_mask": causal_mask, "_get_activation_fn": chosen_activation, "_get_clones": clones,
+    },
+}  # fmt: skip
+for _path, _renamed in _RENAMED.items():
+    vars(globals()[_path]).update(_renamed)
 globals()["module"]._EXTRA_STATE_KEY_SUFFIX = EXTRA_STATE_KEY
 
 _layers = {

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-from typing import Any
-
-from tenfold.nn.module import Module
 from tenfold.nn.utils import parametrizations, parametrize, prune, rnn
 from tenfold.nn.utils.clip_grad import (
     clip_grad_norm,
@@ -21,6 +17,8 @@ from tenfold.nn.utils.fusion import (
     fuse_linear_bn_eval,
     fuse_linear_bn_weights,
 )
+from tenfold.nn.utils.init import skip_init
+from tenfold.nn.utils.memory_format import convert_conv2d_weight_memory_format, convert_conv3d_weight_memory_format
 from tenfold.nn.utils.spectral_norm import remove_spectral_norm, spectral_norm
 from tenfold.nn.utils.weight_norm import remove_weight_norm, weight_norm
 
@@ -29,6 +27,8 @@ __all__ = [
     "clip_grad_norm_",
     "clip_grad_value_",
     "clip_grads_with_norm_",
+    "convert_conv2d_weight_memory_format",
+    "convert_conv3d_weight_memory_format",
     "fuse_conv_bn_eval",
     "fuse_conv_bn_weights",
     "fuse_linear_bn_eval",
@@ -46,16 +46,3 @@ __all__ = [
     "vector_to_parameters",
     "weight_norm",
 ]
-
-
-def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
-    """A module with uninitialized parameters on `device` (a keyword, the CPU if missing).
-
-    Raises RuntimeError for something else than a module class, and for one without a parameter `device`.
-    """
-    if not (isinstance(module_cls, type) and issubclass(module_cls, Module)):
-        raise RuntimeError(f"skip_init: expected a Module class, got {module_cls}")
-    if "device" not in inspect.signature(module_cls).parameters:
-        raise RuntimeError("Module must support a 'device' arg to skip initialization")
-    device = kwargs.pop("device", "cpu")
-    return module_cls(*args, device="meta", **kwargs).to_empty(device=device)

@@ -95,3 +95,6 @@ def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | Non
     limit = float(clip_value)
     for grad in _grads(parameters):
         grad.clamp_(min=-limit, max=limit)
+
+
+_get_total_norm, _clip_grads_with_norm_ = get_total_norm, clip_grads_with_norm_  # PyTorch's names before they were public

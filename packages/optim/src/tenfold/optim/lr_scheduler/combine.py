@@ -84,10 +84,13 @@ class SequentialLR(_CombinedLR):
         self.optimizer = optimizer
         for group in optimizer.param_groups:  # every scheduler has set its own first rate: undo, then let the first
             group["lr"] = group["initial_lr"]
-        for scheduler in self._schedulers:
-            _undo_initial_step(scheduler)
+        self.recursive_undo()
         self._schedulers[0]._initial_step()
         self._last_lr = schedulers[0].get_last_lr()
+
+    def recursive_undo(self, sched: Any = None) -> None:
+        """Take back the first step that each scheduler inside `sched`, this one if None, made when it was built."""
+        _undo_initial_step(self if sched is None else sched)
 
     def step(self) -> None:  # type: ignore[override]
         """Set the rates of the next epoch."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 from tenfold import Tensor
 from tenfold.nn import functional as F
-from tenfold.nn.container import ModuleList
 from tenfold.nn.layers.attention.multihead import MultiheadAttention
-from tenfold.nn.layers.attention.sublayers import Activation, attend, chosen_activation, is_causal_mask
+from tenfold.nn.layers.attention.sublayers import Activation, attend, chosen_activation, clones, is_causal_mask
 from tenfold.nn.layers.dropout import Dropout
 from tenfold.nn.layers.linear import Linear
 from tenfold.nn.layers.norm.layers import LayerNorm
@@ -102,7 +100,7 @@ class TransformerDecoder(Module):
 
     def __init__(self, decoder_layer: TransformerDecoderLayer, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
-        self.layers = ModuleList([copy.deepcopy(decoder_layer) for _ in range(num_layers)])
+        self.layers = clones(decoder_layer, num_layers)
         self.num_layers, self.norm = num_layers, norm
 
     def forward(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 from tenfold import Tensor
 from tenfold.nn import functional as F
-from tenfold.nn.container import ModuleList
 from tenfold.nn.layers.attention import fast_path
 from tenfold.nn.layers.attention.multihead import MultiheadAttention
-from tenfold.nn.layers.attention.sublayers import Activation, attend, chosen_activation, is_causal_mask
+from tenfold.nn.layers.attention.sublayers import Activation, attend, chosen_activation, clones, is_causal_mask
 from tenfold.nn.layers.dropout import Dropout
 from tenfold.nn.layers.linear import Linear
 from tenfold.nn.layers.norm.layers import LayerNorm
@@ -128,7 +126,7 @@ class TransformerEncoder(Module):
         mask_check: bool = True,
     ) -> None:
         super().__init__()
-        self.layers = ModuleList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
+        self.layers = clones(encoder_layer, num_layers)
         self.num_layers, self.norm = num_layers, norm
         self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
         layer: Any = encoder_layer

@@ -47,8 +47,6 @@ def merged_masks(
     """One mask of both, True where attention is forbidden, and its kind."""
     if attn_mask is None:
         return key_padding_mask, None if key_padding_mask is None else _PADDING
-    if key_padding_mask is None and attn_mask.ndim == 2:
-        return attn_mask, _PATTERN
     B, L = query.shape[:2]
     mask = attn_mask.reshape(B, -1, L, attn_mask.shape[-1]) if attn_mask.ndim == 3 else attn_mask
     mask = mask.expand(B, heads, L, mask.shape[-1])

@@ -139,6 +139,12 @@ class MultiheadAttention(Module):
         )
         return (output.transpose(0, 1) if turned else output), weights
 
+    def merge_masks(
+        self, attn_mask: Tensor | None, key_padding_mask: Tensor | None, query: Tensor
+    ) -> tuple[Tensor | None, int | None]:  # fmt: skip
+        """Both masks as one, and its kind: 1 where only keys are masked, 2 for one of (N, heads, L, S)."""
+        return fast_path.merged_masks(attn_mask, key_padding_mask, query, self.num_heads)
+
     def _why_not_fast(
         self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None, attn_mask: Tensor | None
     ) -> str | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
 import tenfold
 from tenfold import Tensor
 from tenfold.nn import functional as F
+from tenfold.nn.container import ModuleList
 from tenfold.nn.module import Module
 
 Activation = str | Callable[[Tensor], Tensor]
@@ -20,6 +22,11 @@ def chosen_activation(given: Activation) -> Callable[[Tensor], Tensor]:
         raise RuntimeError(f"activation should be relu/gelu, not {given}")
     chosen: Callable[[Tensor], Tensor] = getattr(F, given)
     return chosen
+
+
+def clones(module: Module, count: int) -> ModuleList:
+    """Copies of a module, each with parameters of its own."""
+    return ModuleList([copy.deepcopy(module) for _ in range(count)])
 
 
 def attend(attention: Module, x: Tensor, memory: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool) -> Tensor:

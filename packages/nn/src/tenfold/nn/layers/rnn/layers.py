@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import tenfold
 from tenfold import Tensor
 from tenfold.nn import functional as F, init
+from tenfold.nn.layers.rnn.checks import RNNChecks
 from tenfold.nn.layers.rnn.recurrence import State, run_direction
 from tenfold.nn.module import Module
 from tenfold.nn.parameter import Parameter
@@ -17,7 +18,7 @@ from tenfold.nn.utils.rnn import PackedSequence
 _GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "GRU": 3, "LSTM": 4}
 
 
-class RNNBase(Module):
+class RNNBase(RNNChecks, Module):
     """Parameters, checks and the loop over layers and directions of `RNN`, `LSTM` and `GRU`.
 
     Parameters are named weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0 (and weight_hr_l0 with proj_size), the number
@@ -135,12 +136,10 @@ class RNNBase(Module):
         if input.dim() not in (2, 3):
             raise ValueError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D instead")
         batched = input.dim() == 3
-        steps = input if batched else input.unsqueeze(1)
-        if batched and self.batch_first:
-            steps = steps.transpose(0, 1)
-        state = self._initial(hx, steps.size(1), steps, batched)
+        given = input if batched else input.unsqueeze(0 if self.batch_first else 1)
+        steps = given.transpose(0, 1) if self.batch_first else given
+        state = self._initial(hx, given, None, batched)
         length, batch, _ = steps.shape
-        self._check_features(steps)
         if not length:
             raise RuntimeError(f"{type(self).__name__}: Expected sequence length to be larger than 0 in RNN")
         data, last = self._run(steps.reshape(length * batch, steps.size(2)), [batch] * length, state)
@@ -151,13 +150,11 @@ class RNNBase(Module):
 
     def _run_packed(self, input: PackedSequence, hx: Any) -> tuple[PackedSequence, State]:
         sizes = input.batch_sizes.tolist()
-        self._check_features(input.data)
-        state = self._initial(hx, sizes[0], input.data, True)
-        if hx is not None and input.sorted_indices is not None:
-            state = tuple(part.index_select(1, input.sorted_indices) for part in state)
+        if hx is not None:
+            hx = self.permute_hidden(tuple(hx) if self.states == 2 else hx, input.sorted_indices)
+        state = self._initial(hx, input.data, input.batch_sizes, True)
         data, last = self._run(input.data, sizes, state)
-        if input.unsorted_indices is not None:
-            last = tuple(part.index_select(1, input.unsorted_indices) for part in last)
+        last = self.permute_hidden(last, input.unsorted_indices)
         return PackedSequence(data, input.batch_sizes, input.sorted_indices, input.unsorted_indices), last
 
     def _run(self, data: Tensor, sizes: list[int], state: State) -> tuple[Tensor, State]:
@@ -180,33 +177,20 @@ class RNNBase(Module):
             return data, tuple(part.unsqueeze(0) for part in lasts[0])
         return data, tuple(tenfold.stack(parts) for parts in zip(*lasts, strict=True))
 
-    def _initial(self, hx: Any, batch: int, like: Tensor, batched: bool) -> State:
-        """The first state, (layers * directions, B, H) each, from what the user gave or zeros."""
-        count = self.num_layers * (2 if self.bidirectional else 1)
-        sizes = (self.proj_size or self.hidden_size, self.hidden_size)[: self.states]
+    def _initial(self, hx: Any, input: Tensor, batch_sizes: Tensor | None, batched: bool) -> State:
+        """The first state, (layers * directions, B, H) each, from what the user gave or zeros; both are checked."""
         if hx is None:
-            return tuple(like.new_zeros((count, batch, size)) for size in sizes)
+            self.check_input(input, batch_sizes)
+            count, batch, size = self.get_expected_hidden_size(input, batch_sizes)
+            return tuple(input.new_zeros((count, batch, size)) for size in (size, self.hidden_size)[: self.states])
         given = tuple(hx) if self.states == 2 else (hx,)
         for part in given:
             if part.dim() != (3 if batched else 2):
                 kind = "batched 3-D" if batched else "unbatched 2-D"
                 raise RuntimeError(f"For {kind} input, hx should also be {3 if batched else 2}-D but got {part.dim()}-D tensor")
         state = given if batched else tuple(part.unsqueeze(1) for part in given)
-        for place, (part, size) in enumerate(zip(state, sizes, strict=True)):
-            if tuple(part.shape) != (count, batch, size):
-                which = f"hidden[{place}]" if self.states == 2 else "hidden"
-                raise RuntimeError(f"{type(self).__name__}: Expected {which} size {(count, batch, size)}, got {list(part.shape)}")
+        self.check_forward_args(input, self._unwrapped(state), batch_sizes)
         return state
-
-    def _check_features(self, data: Tensor) -> None:
-        weight = self._weights("_l0")[0]
-        if weight is not None and data.dtype != weight.dtype:
-            raise ValueError(
-                f"{type(self).__name__}: RNN input dtype ({data.dtype}) does not match weight dtype ({weight.dtype}). "
-                f"Convert input: input.to({weight.dtype}), or convert model: model.to({data.dtype})"
-            )
-        if data.size(-1) != self.input_size:
-            raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {data.size(-1)}")
 
     def _unwrapped(self, state: State) -> Any:
         return state if self.states == 2 else state[0]
