@@ -12,6 +12,7 @@ MODULES = {
     "reduction": ("reduction",),
     "conversion": ("copies",),
     "norm": ("norm", "batch_norm"),
+    "indexing": ("joining",),
     "matmul": ("matmul",),
     "linear": ("linear",),
     "attention": ("attention",),

@@ -31,7 +31,7 @@ LEAST, COUNT, KERNELS, HAS_BODY, GRADIENT, FLAGS_WANTED = range(6)
 IN_ONE_PIECE, ALIGNED = 1, 256  # of NumPy's flags
 ROLES, DEFAULTS, NAMES, WORDS = 8, 16, 24, 32
 MOST_PARAMETERS = 8
-ROLE_OF = {"tensor": 1, "number": 2, "value": 3, "optional": 5}
+ROLE_OF = {"tensor": 1, "number": 2, "value": 3, "optional": 5, "list": 6}
 NEUTRAL = 4
 MISSING = object()
 
@@ -147,7 +147,7 @@ def _roles(operator: Operator) -> list[int]:
             roles.append(NEUTRAL)
         else:
             return []
-    return roles if len(roles) <= MOST_PARAMETERS and roles[:1] == [ROLE_OF["tensor"]] else []
+    return roles if len(roles) <= MOST_PARAMETERS and roles[:1] in ([ROLE_OF["tensor"]], [ROLE_OF["list"]]) else []
 
 
 def _functions(operator: Operator) -> list[FunctionType]:

@@ -3,7 +3,7 @@
 ; call_paths.py fills the p_… variables and the words of each function: 0 arguments at least, 1 parameters, 2 the kernels by
 ; device, 3 whether its body records what has no rule, 4 the name under which the globals have what gives results their node, 5 the flags that arrays have to have;
 ; at 8 the parameters' roles (1 a tensor, 2 that or a number, 3 a value, 4 a value that has to be the default and that kernels do
-; not get, 5 a tensor or None), at 16 their defaults, at 24 their names.
+; not get, 5 a tensor or None, 6 a list of tensors), at 16 their defaults, at 24 their names.
 
 @p_Tensor = global ptr null
 @p_Parameter = global ptr null
@@ -24,6 +24,8 @@
 
 declare ptr @PyType_GenericAlloc(ptr, i64)
 declare ptr @PyDict_GetItemWithError(ptr, ptr)
+declare ptr @PyList_New(i64)
+declare i32 @PyList_SetItem(ptr, i64, ptr)
 
 define internal ptr @field(ptr %object, ptr %place) alwaysinline {
   %offset = load i64, ptr %place
@@ -154,8 +156,107 @@ no:
   ret i1 false
 }
 
+; The arrays of a list or tuple of tensors, all plain and of one dtype, as a new list; null where one is not.
+define internal ptr @plain_list(ptr %tensors, i32 %wanted, ptr %dtype_is, ptr %recorded_is) {
+entry:
+  %None = load ptr, ptr @g_None
+  %List = load ptr, ptr @g_list
+  %Tuple = load ptr, ptr @g_tuple
+  %type = call ptr @at(ptr %tensors, i64 8)
+  %listed = icmp eq ptr %type, %List
+  %in_tuple = icmp eq ptr %type, %Tuple
+  %known = or i1 %listed, %in_tuple
+  br i1 %known, label %open, label %no
+open:
+  %inside = call ptr @at(ptr %tensors, i64 24)
+  %beside = getelementptr i8, ptr %tensors, i64 24
+  %items = select i1 %listed, ptr %inside, ptr %beside
+  %n = call i64 @word(ptr %tensors, i64 2)
+  %some = icmp sgt i64 %n, 0
+  br i1 %some, label %check, label %no
+check:
+  %i = phi i64 [0, %open], [%inext, %fine]
+  %end = icmp eq i64 %i, %n
+  br i1 %end, label %make, label %one
+one:
+  %v = call ptr @pointer(ptr %items, i64 %i)
+  %v_type = call ptr @at(ptr %v, i64 8)
+  %is = call i1 @is_tensor(ptr %v_type)
+  br i1 %is, label %array, label %no
+array:
+  %x = call ptr @plain_array(ptr %v, i32 %wanted)
+  %missing = icmp eq ptr %x, null
+  br i1 %missing, label %no, label %dtype
+dtype:
+  %fits = call i1 @agrees(ptr %x, ptr %dtype_is)
+  br i1 %fits, label %fine, label %no
+fine:
+  %node = call ptr @field(ptr %v, ptr @p_node)
+  %recorded = icmp ne ptr %node, %None
+  %so_far = load i1, ptr %recorded_is
+  %or = or i1 %so_far, %recorded
+  store i1 %or, ptr %recorded_is
+  %inext = add i64 %i, 1
+  br label %check
+make:
+  %made = call ptr @PyList_New(i64 %n)
+  %lost = icmp eq ptr %made, null
+  br i1 %lost, label %clear, label %fill
+clear:
+  call void @PyErr_Clear()
+  br label %no
+fill:
+  %j = phi i64 [0, %make], [%jnext, %fill]
+  %w = call ptr @pointer(ptr %items, i64 %j)
+  %y = call ptr @field(ptr %w, ptr @p_array)
+  call void @Py_IncRef(ptr %y)
+  %set = call i32 @PyList_SetItem(ptr %made, i64 %j, ptr %y)
+  %jnext = add i64 %j, 1
+  %more = icmp slt i64 %jnext, %n
+  br i1 %more, label %fill, label %yes
+yes:
+  ret ptr %made
+no:
+  ret ptr null
+}
+
+; Whether an array has the dtype of those before it, or as the first of them float32 or float64.
+define internal i1 @agrees(ptr %array, ptr %dtype_is) alwaysinline {
+entry:
+  %dt = call ptr @at(ptr %array, i64 56)
+  %known = load ptr, ptr %dtype_is
+  %first = icmp eq ptr %known, null
+  br i1 %first, label %which, label %agree
+which:
+  %F32 = load ptr, ptr @p_float32
+  %F64 = load ptr, ptr @p_float64
+  %single = icmp eq ptr %dt, %F32
+  %double = icmp eq ptr %dt, %F64
+  %floating = or i1 %single, %double
+  store ptr %dt, ptr %dtype_is
+  ret i1 %floating
+agree:
+  %same = icmp eq ptr %dt, %known
+  ret i1 %same
+}
+
 ; The call of a function with these words.
 define internal ptr @call_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names) {
+entry:
+  %list_is = alloca ptr  ; what was made for the kernel only
+  store ptr null, ptr %list_is
+  %result = call ptr @attempt(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names, ptr %list_is)
+  %list = load ptr, ptr %list_is
+  %none = icmp eq ptr %list, null
+  br i1 %none, label %done, label %drop
+drop:
+  call void @Py_DecRef(ptr %list)
+  br label %done
+done:
+  ret ptr %result
+}
+
+define internal ptr @attempt(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names, ptr %list_is) alwaysinline {
 entry:
   %values = alloca [8 x ptr]
   %given = alloca [8 x ptr]     ; what the kernel gets
@@ -197,6 +298,7 @@ one:
     i64 3, label %pass
     i64 4, label %neutral
     i64 5, label %optional
+    i64 6, label %listed
   ]
 neutral:
   %default_at = add i64 %i, 16
@@ -223,21 +325,13 @@ array:
   %x_none = icmp eq ptr %x, null
   br i1 %x_none, label %slow, label %dtype
 dtype:
-  %dt = call ptr @at(ptr %x, i64 56)
-  %known = load ptr, ptr %dtype_is
-  %first = icmp eq ptr %known, null
-  br i1 %first, label %which, label %agree
-which:
-  %F32 = load ptr, ptr @p_float32
-  %F64 = load ptr, ptr @p_float64
-  %single = icmp eq ptr %dt, %F32
-  %double = icmp eq ptr %dt, %F64
-  %floating = or i1 %single, %double
-  store ptr %dt, ptr %dtype_is
-  br i1 %floating, label %node, label %slow
-agree:
-  %same = icmp eq ptr %dt, %known
-  br i1 %same, label %node, label %slow
+  %x_fits = call i1 @agrees(ptr %x, ptr %dtype_is)
+  br i1 %x_fits, label %node, label %slow
+listed:
+  %l = call ptr @plain_list(ptr %v, i32 %wanted, ptr %dtype_is, ptr %recorded_is)
+  %l_none = icmp eq ptr %l, null
+  store ptr %l, ptr %list_is
+  br i1 %l_none, label %slow, label %pass
 node:
   %v_node = call ptr @field(ptr %v, ptr @p_node)
   %v_recorded = icmp ne ptr %v_node, %None
@@ -246,7 +340,7 @@ node:
   store i1 %or, ptr %recorded_is
   br label %pass
 pass:
-  %passed = phi ptr [%v, %one], [%v, %optional], [%v, %either], [%x, %node]
+  %passed = phi ptr [%v, %one], [%v, %optional], [%v, %either], [%x, %node], [%l, %listed]
   %g_slot = getelementptr ptr, ptr %given, i64 %m
   store ptr %passed, ptr %g_slot
   %m1 = add i64 %m, 1

@@ -1,0 +1,34 @@
+"""Small arrays one after the other, in one native call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
+from tenfold.llvm import session as sessions
+from tenfold.llvm.kernels.attaching import lead
+from tenfold.llvm.storage import BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, INT64
+
+DTYPES = (*(stored.dtype for stored in (FLOAT32, FLOAT64, FLOAT16, BFLOAT16, BOOL, INT64)), np.dtype(np.int32), np.dtype(np.uint8))
+MOST_BYTES = 1 << 16  # of a result
+# The words of the gate, as native/joining.ll reads them.
+BENEATH, MOST, FIRST_DTYPE, FIRST_SIZE, WORDS = 0, 4, 8, 16, 24
+
+
+def cat(beneath: Any) -> Any:
+    session = sessions.session()
+    if session is None:
+        return beneath
+    words = np.zeros(WORDS, np.int64)
+    session.native.keep.append((words, beneath))
+    words[BENEATH], words[MOST] = id(beneath), MOST_BYTES
+    words[FIRST_DTYPE:FIRST_SIZE] = [id(dtype) for dtype in DTYPES]
+    words[FIRST_SIZE:WORDS] = [dtype.itemsize for dtype in DTYPES]
+    lead("cat")
+    return session.native.builtin("cat_gate", words)
+
+
+kernel(op.cat, device="cpu", wrap=True, note=f"arrays in one piece, results of at most {MOST_BYTES} bytes")(cat)
