@@ -12,7 +12,11 @@ from tenfold.llvm import session as sessions
 from tenfold.llvm.kernels.attaching import lead
 from tenfold.llvm.storage import BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, INT64
 
-DTYPES = (*(stored.dtype for stored in (FLOAT32, FLOAT64, FLOAT16, BFLOAT16, BOOL, INT64)), np.dtype(np.int32), np.dtype(np.uint8))
+DTYPES = (
+    *(stored.dtype for stored in (FLOAT32, FLOAT64, FLOAT16, BFLOAT16, BOOL, INT64)),
+    np.dtype(np.int32),
+    np.dtype(np.uint8),
+)
 MOST_BYTES = 1 << 16  # of a result
 # The words of the gate, as native/joining.ll reads them.
 BENEATH, MOST, FIRST_DTYPE, FIRST_SIZE, WORDS = 0, 4, 8, 16, 24

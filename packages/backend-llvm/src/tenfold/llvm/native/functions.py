@@ -18,7 +18,8 @@ from tenfold.llvm.compiler import Loaded, load, unsuitable
 
 _PYTHON = (
     "Py_IncRef", "Py_DecRef", "PyErr_Occurred", "PyErr_Clear", "PyErr_SetString", "PyLong_AsSsize_t", "PyLong_AsDouble",
-    "PyObject_Vectorcall", "PyEval_SaveThread", "PyEval_RestoreThread", "PyTuple_New", "PyTuple_SetItem", "PyList_New", "PyList_SetItem",
+    "PyObject_Vectorcall", "PyEval_SaveThread", "PyEval_RestoreThread", "PyTuple_New", "PyTuple_SetItem",
+    "PyList_New", "PyList_SetItem",
 )  # fmt: skip
 _NUMPY = {"PyArray_NewFromDescr": 94, "PyDataMem_SetHandler": 304}  # their places in NumPy's table, which do not change
 _PAUSE = {"x86_64": "llvm.x86.sse2.pause()", "aarch64": "llvm.aarch64.hint(i32)"}
@@ -88,7 +89,10 @@ def source() -> str:
     threads = threads.replace("PAUSE_DECLARATION", f"declare void @{_PAUSE.get(platform.machine(), '')}")
     for name, value in _SYSTEM.get(platform.machine(), {}).items():
         threads = threads.replace(name if name == "PAUSE" else f"SYSCALL_{name}", str(value))
-    parts = [threads, *((folder / name).read_text("utf-8") for name in ("memory.ll", "calls.ll", "rows.ll", "products.ll", "joining.ll"))]
+    parts = [
+        threads,
+        *((folder / name).read_text("utf-8") for name in ("memory.ll", "calls.ll", "rows.ll", "products.ll", "joining.ll")),
+    ]
     if call_paths.possible():
         parts += [(folder / "paths.ll").read_text("utf-8"), call_paths.stubs()]
     return "\n".join(parts)
