@@ -55,7 +55,6 @@ def test_unique() -> None:
     values, inverse, counts = x.unique(return_inverse=True, return_counts=True)
     assert (values.tolist(), inverse.tolist(), counts.tolist()) == ([1, 2, 3], [[2, 0], [2, 0], [1, 1]], [2, 2, 2])
     assert tenfold.unique(x, dim=0).tolist() == [[2, 2], [3, 1]]
-    assert tenfold.unique_consecutive(tenfold.tensor([1, 1, 2, 1])).tolist() == [1, 2, 1]
 
 
 def test_meta_tensors_have_the_shape() -> None:

@@ -56,3 +56,7 @@ def test_tensor_split_cuts_as_numpy_does(parts, dim):
 def test_polar():
     z = tenfold.polar(tenfold.tensor([2.0, 1.0]), tenfold.tensor([0.0, np.pi / 2]))
     np.testing.assert_allclose(z.numpy(), [2, 1j], atol=1e-6)
+
+
+def test_unique_consecutive():
+    assert tenfold.unique_consecutive(tenfold.tensor([1, 1, 2, 1])).tolist() == [1, 2, 1]

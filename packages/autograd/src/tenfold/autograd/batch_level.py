@@ -10,7 +10,7 @@ from tenfold.autograd.batches import Batch, move
 from tenfold.autograd.batching import find, rule_for
 from tenfold.autograd.levels import Below, Transform
 from tenfold.autograd.transform_printing import in_scopes, tracking
-from tenfold.dispatch.full import explained
+from tenfold.dispatch.failures import explained
 from tenfold.dispatch.inplace import check_writable, write_back
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import Operator

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.half import widened
-from tenfold.cpu.pointwise import ONE
+from tenfold.cpu.pointwise.elementary import ONE
 from tenfold.cpu.quiet import quiet
 from tenfold.cpu.reduction.sums import F32, F64, SMALL
 from tenfold.cpu.rows import by_rows, row_dots, row_sums, subtract_maximum

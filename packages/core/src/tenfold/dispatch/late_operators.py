@@ -14,10 +14,8 @@ BOTH: dict[str, str] = {
     "tenfold.ops.indexing.subscripts": "index_put index_put_",
     "tenfold.ops.matmul": "addmm addmm_ addmv addmv_ baddbmm baddbmm_ bmm dot ger matmul mm mv outer spmm vdot",
     "tenfold.ops.pointwise.arithmetic": (
-        "add add_ addcdiv addcdiv_ addcmul addcmul_ arctan2 arctan2_ atan2 atan2_ copysign copysign_ div div_ divide divide_ "
-        "floor_divide floor_divide_ fmod fmod_ heaviside heaviside_ hypot hypot_ lerp lerp_ logaddexp logaddexp2 mul mul_ "
-        "multiply multiply_ nextafter nextafter_ pow pow_ remainder remainder_ rsub sub sub_ subtract subtract_ true_divide "
-        "true_divide_ where xlogy xlogy_"
+        "add add_ addcdiv addcdiv_ addcmul addcmul_ div div_ divide divide_ floor_divide floor_divide_ fmod fmod_ mul mul_ "
+        "multiply multiply_ remainder remainder_ rsub sub sub_ subtract subtract_ true_divide true_divide_"
     ),
     "tenfold.ops.pointwise.complex_numbers": "angle conj conj_physical conj_physical_ imag real resolve_conj resolve_neg",
     "tenfold.ops.pointwise.elementary": (
@@ -39,8 +37,12 @@ BOTH: dict[str, str] = {
         "less_ less_equal less_equal_ logical_and logical_and_ logical_not logical_not_ logical_or logical_or_ logical_xor "
         "logical_xor_ lt lt_ ne ne_ not_equal not_equal_"
     ),
+    "tenfold.ops.pointwise.several": (
+        "arctan2 arctan2_ atan2 atan2_ copysign copysign_ heaviside heaviside_ hypot hypot_ lerp lerp_ logaddexp logaddexp2 "
+        "nextafter nextafter_ pow pow_ where xlogy xlogy_"
+    ),
     "tenfold.ops.random": "bernoulli bernoulli_ exponential_ multinomial normal_ random_ uniform_",
-    "tenfold.ops.reduction.ordering": "argmax argmin argsort kthvalue sort topk unique unique_consecutive",
+    "tenfold.ops.reduction.ordering": "argmax argmin argsort kthvalue sort topk unique",
     "tenfold.ops.reduction.reductions": "all amax amin aminmax any count_nonzero logsumexp max mean min prod sum sum_to_size",
     "tenfold.ops.reduction.scans": "cummax cummin cumprod cumprod_ cumsum cumsum_ logcumsumexp",
     "tenfold.ops.reduction.statistics": "bincount dist norm std var",
@@ -61,14 +63,13 @@ FUNCTIONS: dict[str, str] = {
     "tenfold.ops.creation.sequences": "arange eye linspace meshgrid range tril_indices triu_indices",
     "tenfold.ops.indexing.along": "scatter_set",
     "tenfold.ops.indexing.joining": "cat concat concatenate repeat_places stack",
-    "tenfold.ops.indexing.membership": "isin unravel_index",
     "tenfold.ops.indexing.strided": "strided_sum",
     "tenfold.ops.indexing.subscripts": "getitem index index_any",
     "tenfold.ops.pointwise.arithmetic": "add_scaled add_scaled_ floored_quotient truncated_quotient",
     "tenfold.ops.pointwise.complex_numbers": "complex imag_part real_part view_as_complex view_as_real",
     "tenfold.ops.pointwise.filling": "copy fill zero",
     "tenfold.ops.random": "normal rand rand_like randint randint_like randn randn_like randperm",
-    "tenfold.ops.reduction.ordering": "bucketize kthvalue_pair search_positions searchsorted sort_pair topk_pair unique_parts",
+    "tenfold.ops.reduction.ordering": "kthvalue_pair search_positions searchsorted sort_pair topk_pair unique_parts",
     "tenfold.ops.reduction.reductions": "max_dim min_dim",
     "tenfold.ops.reduction.scans": "cummax_pair cummin_pair",
     "tenfold.ops.reduction.statistics": "std_mean var_mean vector_norm",

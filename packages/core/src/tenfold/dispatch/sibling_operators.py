@@ -25,7 +25,7 @@ FUNCTIONS: dict[str, str] = {
     ),
     "tenfold-scientific": (
         "_dirichlet_grad _sample_dirichlet _segment_reduce _standard_gamma _standard_gamma_grad addbmm addbmm_ addr addr_ "
-        "atleast_1d atleast_2d atleast_3d bartlett_window binomial blackman_window block_diag cartesian_prod cauchy_ "
+        "atleast_1d atleast_2d atleast_3d bartlett_window binomial blackman_window block_diag bucketize cartesian_prod cauchy_ "
         "chain_matmul cholesky cholesky_inverse cholesky_inverted cholesky_pair cholesky_solution cholesky_solve column_stack "
         "combinations complex_transform corrcoef cov cross cumulative_trapezoid det determinant diagflat diagonal_scatter diff "
         "digamma digamma_ dsplit dstack eig_pair eigh_pair einsum fft_fft fft_fft2 fft_fftfreq fft_fftn fft_fftshift fft_hfft "
@@ -33,7 +33,7 @@ FUNCTIONS: dict[str, str] = {
         "fft_irfftn fft_rfft fft_rfft2 fft_rfftfreq fft_rfftn fill_diagonal fill_diagonal_ fliplr flipud float_power "
         "float_power_ frexp geometric_ geqrf geqrf_pair gradient hamming_window hann_window histc histogram histogramdd hsplit "
         "hstack i0 i0_ igamma igamma_ igammac igammac_ index_fill index_fill_ index_reduce index_reduce_ inner inverse "
-        "inverse_pair istft kaiser_window kron ldexp ldexp_ ldl_packed lgamma lgamma_ linalg_cholesky linalg_cholesky_ex "
+        "inverse_pair isin istft kaiser_window kron ldexp ldexp_ ldl_packed lgamma lgamma_ linalg_cholesky linalg_cholesky_ex "
         "linalg_cond linalg_cross linalg_det linalg_diagonal linalg_eig linalg_eigh linalg_eigvals linalg_eigvalsh "
         "linalg_householder_product linalg_inv linalg_inv_ex linalg_ldl_factor linalg_ldl_factor_ex linalg_ldl_solve "
         "linalg_lstsq linalg_lu linalg_lu_factor linalg_lu_factor_ex linalg_lu_solve linalg_matrix_exp linalg_matrix_norm "
@@ -51,8 +51,8 @@ FUNCTIONS: dict[str, str] = {
         "special_ndtr special_ndtri special_scaled_modified_bessel_k0 special_scaled_modified_bessel_k1 "
         "special_shifted_chebyshev_polynomial_t special_shifted_chebyshev_polynomial_u special_shifted_chebyshev_polynomial_v "
         "special_shifted_chebyshev_polynomial_w special_spherical_bessel_j0 special_xlog1py special_zeta stft svd svd_lowrank "
-        "svd_triple take_along_dim tensor_split tensordot trapezoid trapz triangular_solution triangular_solve vander vsplit "
-        "vstack"
+        "svd_triple take_along_dim tensor_split tensordot trapezoid trapz triangular_solution triangular_solve "
+        "unique_consecutive unravel_index vander vsplit vstack"
     ),
 }
 METHODS: dict[str, str] = {
@@ -63,6 +63,7 @@ METHODS: dict[str, str] = {
         "geqrf histc histogram hsplit i0 i0_ igamma igamma_ igammac igammac_ index_fill index_fill_ index_reduce index_reduce_ "
         "inner inverse istft kron ldexp ldexp_ lgamma lgamma_ log_normal_ logdet lu lu_solve matrix_power median mode msort "
         "mvlgamma mvlgamma_ nanmean nanmedian nanquantile nansum nonzero_static ormqr pinverse polygamma polygamma_ put put_ qr "
-        "quantile rot90 select_scatter slice_scatter slogdet stft svd take_along_dim tensor_split triangular_solve vsplit"
+        "quantile rot90 select_scatter slice_scatter slogdet stft svd take_along_dim tensor_split triangular_solve "
+        "unique_consecutive vsplit"
     ),
 }

@@ -16,7 +16,7 @@ import numpy as np
 
 from tenfold.dispatch import kernels
 from tenfold.dispatch.devices import META
-from tenfold.dispatch.full import as_meta_tensor
+from tenfold.dispatch.failures import as_meta_tensor
 from tenfold.dispatch.meta import DataDependent
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import Layer, call_inside

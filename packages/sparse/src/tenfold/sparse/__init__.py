@@ -33,7 +33,7 @@ from tenfold.sparse.construction import (
     to_sparse as to_sparse,
     without_elements as without_elements,
 )
-from tenfold.sparse.coo import SparseTensor, _keys
+from tenfold.sparse.coo import SparseTensor, _keys, unravelled
 from tenfold.sparse.products import (  # found here as tenfold.dsmm and so on
     dsmm as dsmm,
     hsmm as hsmm,
@@ -152,7 +152,7 @@ def _convert_indices_from_csr_to_coo(
     ]  # fmt: skip
     line, place = tenfold.cat(lines), places.flatten()
     which = tenfold.arange(len(starts), device=line.device).repeat_interleave(places.shape[1])
-    batch = tenfold.unravel_index(which, tuple(crow_indices.shape[:-1])) if crow_indices.ndim > 1 else ()
+    batch = unravelled(which, tuple(crow_indices.shape[:-1])) if crow_indices.ndim > 1 else []
     pair = (place, line) if transpose else (line, place)
     at = tenfold.stack([*batch, *(p.to(tenfold.int64) for p in pair)])
     return at.to(tenfold.int32) if out_int32 else at

@@ -93,7 +93,7 @@ class SparseTensor(Resizable):
             return SparseTensor.of(self._at[:, :0], self._held[:0], self.shape, coalesced=True)
         order, places = tenfold.unique(keys, return_inverse=True)
         held = self._held.new_zeros((len(order), *self._held.shape[1:])).index_add(0, places, self._held)
-        at = tenfold.stack(tenfold.unravel_index(order, sizes)) if sizes else self._at[:, : len(order)]
+        at = tenfold.stack(unravelled(order, sizes)) if sizes else self._at[:, : len(order)]
         return SparseTensor.of(at, held, self.shape, coalesced=True)
 
     def to_dense(self, dtype: Any = None, *, masked_grad: bool | None = None) -> Tensor:
@@ -220,3 +220,12 @@ def _keys(at: Tensor, sizes: Any) -> Tensor:
     for row, size in zip(at, sizes, strict=True):
         keys = keys * size + row
     return keys
+
+
+def unravelled(keys: Tensor, sizes: Any) -> list[Tensor]:
+    """The rows of coordinates that such numbers stand for."""
+    rows = []
+    for size in reversed(sizes):
+        rows.append(keys.remainder(size))
+        keys = keys.floor_divide(size)
+    return rows[::-1]

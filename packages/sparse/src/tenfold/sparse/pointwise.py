@@ -138,8 +138,9 @@ def _common(a: SparseTensor, b: SparseTensor) -> SparseTensor:
         )
     size = tenfold.broadcast_shapes(a.shape, b.shape)
     mine, theirs = _keys(a._at, sizes), _keys(b._at, sizes)
-    here = tenfold.isin(mine, theirs).nonzero().flatten()
-    there = tenfold.searchsorted(theirs, mine[here])
+    there = tenfold.searchsorted(theirs, mine).clamp_max(len(theirs) - 1) if len(theirs) else mine
+    here = (theirs[there] == mine).nonzero().flatten() if len(theirs) else mine[:0]
+    there = there[here]
     return SparseTensor.of(a._at[:, here], a._held[here] * b._held[there], size, coalesced=True)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-from tenfold.sparse.coo import SparseTensor
+from tenfold.sparse.coo import SparseTensor, unravelled
 from tenfold.sparse.table import knows
 
 
@@ -97,7 +97,7 @@ def broadcast_to(input: Any, size: Sequence[int]) -> SparseTensor:
             )
     wide = [*range(extra), *(d + extra for d in range(n) if x.shape[d] != size[d + extra])]  # of the result's dimensions
     copies = prod(size[d] for d in wide)
-    grid = tenfold.unravel_index(tenfold.arange(copies, device=x.device), [size[d] for d in wide]) if wide else ()
+    grid = unravelled(tenfold.arange(copies, device=x.device), [size[d] for d in wide]) if wide else []
     at = tenfold.cat([x._at.new_zeros((extra, x._nnz())), x._at]).repeat(1, copies)  # (extra + n, copies * nnz)
     for d, row in zip(wide, grid, strict=True):
         at[d] = row.repeat_interleave(x._nnz())

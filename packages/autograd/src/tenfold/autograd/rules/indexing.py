@@ -14,7 +14,7 @@ from tenfold.ops.indexing.along import gather, scatter_add, scatter_reduce, scat
 from tenfold.ops.indexing.joining import roll
 from tenfold.ops.indexing.strided import as_strided_scatter, placed
 from tenfold.ops.indexing.subscripts import index, index_put, index_put_
-from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.pointwise.several import where
 from tenfold.ops.view.parts import unbind
 from tenfold.ops.view.shapes import as_strided
 

@@ -11,8 +11,9 @@ from typing import Any
 from tenfold import op
 from tenfold.autograd.gradients import gradient
 from tenfold.ops.creation.like import zeros_like
-from tenfold.ops.pointwise.arithmetic import div, mul, where
+from tenfold.ops.pointwise.arithmetic import div, mul
 from tenfold.ops.pointwise.complex_numbers import complex, real, view_as_complex, view_as_real
+from tenfold.ops.pointwise.several import where
 
 
 def conj(x: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 from tenfold import op
 from tenfold.autograd.gradients import gradient
 from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
-from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.pointwise.several import where
 from tenfold.ops.reduction.reductions import count_over
 from tenfold.ops.reduction.statistics import spread_arguments
 

@@ -160,7 +160,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any
 
 
 @primitive("reduction", method=None, name="unique_parts", no_derivative="distinct values have no derivative in PyTorch")
-def _unique(input: Tensor, dim: int | None, consecutive: bool) -> tuple[Tensor, Tensor, Tensor]:
+def unique_parts(input: Tensor, dim: int | None, consecutive: bool) -> tuple[Tensor, Tensor, Tensor]:
     """Distinct elements (or slices), which of them each element is, and how often each occurs.
 
     >>> import tenfold
@@ -169,14 +169,14 @@ def _unique(input: Tensor, dim: int | None, consecutive: bool) -> tuple[Tensor, 
     """
 
 
-@_unique.rule
+@unique_parts.rule
 def _(input: Any, dim: int | None, consecutive: bool) -> tuple[Meta, Meta, Meta]:
     if dim is not None:
         wrap_dim(dim, len(input.shape), "unique")
     raise DataDependent("unique: the result's shape depends on the data, which a meta tensor does not have")
 
 
-def _existing(dim: int, input: Tensor, name: str) -> int:
+def existing(dim: int, input: Tensor, name: str) -> int:
     """A dimension counted from the front, of a tensor whose slices along it have elements to compare."""
     if not input.dim():
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
@@ -189,7 +189,7 @@ def _existing(dim: int, input: Tensor, name: str) -> int:
     return found
 
 
-def _wanted(parts: Any, return_inverse: bool, return_counts: bool) -> Any:
+def wanted(parts: Any, return_inverse: bool, return_counts: bool) -> Any:
     result = [parts[0]] + [parts[1]] * return_inverse + [parts[2]] * return_counts
     return result[0] if len(result) == 1 else tuple(result)
 
@@ -204,20 +204,8 @@ def unique(
     >>> tenfold.unique(tenfold.tensor([3, 1, 3]), return_counts=True)[1]
     tensor([1, 2])
     """
-    dim = None if dim is None else _existing(dim, input, "unique")
-    return _wanted(_unique(input, dim, False), return_inverse, return_counts)
-
-
-@composite("reduction", accepts="bool integer floating", no_derivative="distinct values have no derivative in PyTorch")
-def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None) -> Any:
-    """The elements without repetitions of their predecessor; optionally with inverse and counts.
-
-    >>> import tenfold
-    >>> tenfold.unique_consecutive(tenfold.tensor([1, 1, 2, 1]))
-    tensor([1, 2, 1])
-    """
-    dim = None if dim is None else _existing(dim, input, "unique_consecutive")
-    return _wanted(_unique(input, dim, True), return_inverse, return_counts)
+    dim = None if dim is None else existing(dim, input, "unique")
+    return wanted(unique_parts(input, dim, False), return_inverse, return_counts)
 
 
 # Binary search
@@ -272,16 +260,3 @@ def searchsorted(
     if not (x.dtype.category or sorted_sequence.dtype.category) and x.numel():  # beside numbers bool counts as 0 and 1
         raise NotImplementedError("\"searchsorted\" not implemented for 'Bool': convert to an integer dtype")
     return _search(sorted_sequence, x, right, out_int32)
-
-
-@composite("reduction", method=None, out="same")
-def bucketize(input: Tensor | Number, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
-    """The index of the bucket between sorted boundaries that each value falls into.
-
-    >>> import tenfold
-    >>> tenfold.bucketize(tenfold.tensor([0, 4]), tenfold.tensor([1, 3, 5]))
-    tensor([0, 2])
-    """
-    if boundaries.dim() != 1:
-        raise RuntimeError(f"bucketize: boundaries tensor must be 1 dimension, but got dim({boundaries.dim()})")
-    return searchsorted(boundaries, input, out_int32=out_int32, right=right)

@@ -15,7 +15,7 @@ from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op, primitive
 from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.shape_rules import reduced_shape, wrap_dim, wrap_dims
-from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.pointwise.several import where
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 

@@ -12,7 +12,7 @@ from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import DataDependent, Meta
 from tenfold.dispatch.operators import composite, op, primitive
 from tenfold.dispatch.shape_rules import wrap_dims
-from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.pointwise.several import where
 from tenfold.ops.reduction.reductions import count_over, mean, reduced, sum
 from tenfold.tensor.tensor import Tensor
 

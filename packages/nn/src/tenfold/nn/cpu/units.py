@@ -11,7 +11,7 @@ from tenfold.cpu.blocks import blockwise
 from tenfold.cpu.erf import erf, inverse_phi
 from tenfold.cpu.half import widened
 from tenfold.cpu.numbers import ARRAYS
-from tenfold.cpu.pointwise import ONE
+from tenfold.cpu.pointwise.elementary import ONE
 from tenfold.cpu.quiet import quiet
 from tenfold.cpu.reduction.sums import F32, F64, SMALL
 from tenfold.dispatch.kernels import kernel

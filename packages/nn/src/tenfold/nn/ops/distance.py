@@ -8,7 +8,7 @@ import tenfold as tf
 from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.shape_rules import broadcast_shapes
-from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.pointwise.several import where
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import type_name
 

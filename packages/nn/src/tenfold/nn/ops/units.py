@@ -12,7 +12,7 @@ from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.ops.activation import inplace_on_demand
 from tenfold.ops.creation.factories import full
-from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.pointwise.several import where
 from tenfold.tensor.tensor import Tensor
 
 SELU_ALPHA = 1.6732632423543772848170429916717

@@ -8,7 +8,7 @@ from tenfold.autograd.gradients import gradient
 from tenfold.dispatch.runtime import STATE
 from tenfold.nn.ops.units import HALF_BYTES, gelu_backward, near_zero, silu_backward
 from tenfold.ops.creation.like import ones_like
-from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.pointwise.several import where
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import bool_
 

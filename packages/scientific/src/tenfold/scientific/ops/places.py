@@ -12,8 +12,8 @@ from tenfold.ops.indexing.along import check_slices, gather, length, scatter_red
 from tenfold.ops.indexing.joining import cat
 from tenfold.ops.indexing.masks import nonzero
 from tenfold.ops.indexing.subscripts import getitem, index_put
-from tenfold.ops.pointwise.arithmetic import where
 from tenfold.ops.pointwise.filling import masked_fill
+from tenfold.ops.pointwise.several import where
 from tenfold.ops.view.shapes import expand, reshape, view
 from tenfold.settings.determinism import alert_not_deterministic
 from tenfold.tensor.tensor import Tensor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.dispatch.operators import OPERATORS, Number, composite, op
-from tenfold.ops.pointwise.arithmetic import pow
+from tenfold.ops.pointwise.several import pow
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import complex128, dtype, float64, get_default_dtype, type_name
 from tenfold.types.promotion import of_values

@@ -10,7 +10,7 @@ from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op, primitive
 from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
-from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.pointwise.several import where
 from tenfold.ops.reduction.ordering import sort
 from tenfold.ops.reduction.reductions import located_rule, ordered, sum
 from tenfold.tensor.tensor import Tensor

@@ -17,7 +17,7 @@ from tenfold import op
 from tenfold.autograd.gradients import gradient, gradients
 from tenfold.autograd.levels import SCOPES
 from tenfold.autograd.rules.matmul import adjoint as H
-from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.pointwise.several import where
 from tenfold.scientific.masks import anywhere
 from tenfold.scientific.ops.linalg.checks import numbers
 

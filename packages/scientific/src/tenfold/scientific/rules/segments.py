@@ -7,7 +7,7 @@ from typing import Any
 from tenfold import op
 from tenfold.autograd.gradients import gradient
 from tenfold.autograd.rules.reduction import product_of_others
-from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.pointwise.several import where
 
 
 def _segments(g: Any, out: Any, data: Any, offsets: Any, reduce: str, initial: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 from tenfold import op
 from tenfold.autograd.gradients import gradient, gradients
-from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.pointwise.several import where
 
 gradient(op.lgamma, input=lambda g, input: g * op.digamma(input))
 gradient(op.digamma, input=lambda g, input: g * op.polygamma(input, 1))

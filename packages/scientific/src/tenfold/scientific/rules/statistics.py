@@ -7,7 +7,7 @@ from typing import Any
 from tenfold import op
 from tenfold.autograd.gradients import gradient
 from tenfold.autograd.rules.reduction import chosen_elements
-from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.pointwise.several import where
 
 gradient(op.median_dim, input=chosen_elements)
 gradient(op.mode_pair, input=chosen_elements)

@@ -8,7 +8,7 @@ from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.shape_rules import wrap_dim
-from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.pointwise.several import where
 from tenfold.tensor.tensor import Tensor
 
 _NORMED = Only("floating complex", RuntimeError, "{name}: Expected a floating point or complex tensor as input. Got {dtype}")

@@ -7,7 +7,7 @@ from typing import Any
 from tenfold import return_types
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op, primitive
-from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.pointwise.several import where
 from tenfold.scientific.ops.linalg.checks import raise_if_failed, require_floating, require_matrix, require_square, same_dtype
 from tenfold.scientific.ops.linalg.solve import same_batch, vector_case
 from tenfold.tensor.tensor import Tensor

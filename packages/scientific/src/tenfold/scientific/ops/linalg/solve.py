@@ -8,7 +8,7 @@ from tenfold import return_types
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import broadcast_shapes
-from tenfold.ops.pointwise.arithmetic import where
+from tenfold.ops.pointwise.several import where
 from tenfold.scientific.ops.linalg.checks import (
     raise_if_failed,
     real_dtype,

@@ -1,19 +1,18 @@
-"""Membership and places: which elements are among others, indices of flat positions."""
+"""Which elements are among others, between which bounds they lie, what follows itself; indices of flat positions."""
 
 from __future__ import annotations
 
 from math import prod
 from typing import Any
 
-from tenfold.dispatch.operators import composite, op
-from tenfold.ops.creation.factories import tensor
-from tenfold.ops.pointwise.logic import eq
+from tenfold.dispatch.operators import Number, composite, op
+from tenfold.ops.reduction.ordering import existing, searchsorted, unique_parts, wanted
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import int64, type_name
 from tenfold.types.promotion import promote_types
 
 
-@composite("indexing", method=None, nondifferentiable="its result is bool")
+@composite("membership", method=None, nondifferentiable="its result is bool")
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
     """Whether each element is among the test elements (with `invert`: is not).
 
@@ -24,7 +23,7 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
     if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):
         raise TypeError("isin: elements or test_elements must be a tensor, got two numbers")
     device = next(x.device for x in (elements, test_elements) if isinstance(x, Tensor))
-    x, known = (a if isinstance(a, Tensor) else tensor(a, device=device) for a in (elements, test_elements))
+    x, known = (a if isinstance(a, Tensor) else op.tensor(a, device=device) for a in (elements, test_elements))
     common = promote_types(x.dtype, known.dtype)
     for given in (x.dtype, known.dtype):
         if given.category in (0, 3):
@@ -33,11 +32,11 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
     if not known.numel():
         return op.full(x.shape, invert, device=x.device)
     places = op.searchsorted(known, x).clamp_max(known.numel() - 1)
-    found: Any = eq(op.index(known, [places]), x)
+    found: Any = op.eq(op.index(known, [places]), x)
     return found.logical_not() if invert else found
 
 
-@composite("indexing", method=None, nondifferentiable="its result is a position")
+@composite("membership", method=None, nondifferentiable="its result is a position")
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     """The index in each dimension of a shape that flat positions stand for.
 
@@ -57,3 +56,28 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
         raise ValueError(f"unravel_index: 'shape' cannot have negative values, but got {sizes}")
     steps = [prod(sizes[i + 1 :]) for i in range(len(sizes))]
     return tuple(indices.to(int64).floor_divide(step).remainder(n) for step, n in zip(steps, sizes))
+
+
+@composite("membership", accepts="bool integer floating", no_derivative="distinct values have no derivative in PyTorch")
+def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None) -> Any:
+    """The elements without repetitions of their predecessor; optionally with inverse and counts.
+
+    >>> import tenfold
+    >>> tenfold.unique_consecutive(tenfold.tensor([1, 1, 2, 1]))
+    tensor([1, 2, 1])
+    """
+    dim = None if dim is None else existing(dim, input, "unique_consecutive")
+    return wanted(unique_parts(input, dim, True), return_inverse, return_counts)
+
+
+@composite("membership", method=None, out="same")
+def bucketize(input: Tensor | Number, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
+    """The index of the bucket between sorted boundaries that each value falls into.
+
+    >>> import tenfold
+    >>> tenfold.bucketize(tenfold.tensor([0, 4]), tenfold.tensor([1, 3, 5]))
+    tensor([0, 2])
+    """
+    if boundaries.dim() != 1:
+        raise RuntimeError(f"bucketize: boundaries tensor must be 1 dimension, but got dim({boundaries.dim()})")
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)

@@ -1,0 +1,201 @@
+"""What arguments agree on before a kernel sees them: accepted dtypes, one device, one common dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tenfold.dispatch import devices
+from tenfold.dispatch.failures import is_named, refused_by_rule
+from tenfold.dispatch.operators import Operator, Param
+from tenfold.dispatch.runtime import RUNTIME
+from tenfold.types import dtypes, promotion
+from tenfold.types.dtypes import c_name, type_name
+from tenfold.types.narrow import narrowed
+from tenfold.types.numbers import require_fit
+
+# Where NumPy takes a Python number as PyTorch does. It refuses numbers out of a small integer's range, which PyTorch
+# wraps around, and does not know the number's place among ml_dtypes' types.
+_NUMPY_NUMBERS = (dtypes.float32, dtypes.float64, dtypes.int64, dtypes.complex64, dtypes.complex128)
+
+
+def check_dtypes(operator: Operator, values: dict[str, Any]) -> None:
+    """Refuse tensors of a dtype that the declaration does not accept; a dimension that is not there is said first."""
+    for name, accepted in operator.accepts.items():
+        value = values[name]
+        for t in value if type(value) in (list, tuple) else (value,):
+            if hasattr(t, "_array") and any(demand.refuses(t.dtype) for demand in accepted.demands):
+                demand = next(d for d in accepted.demands if d.refuses(t.dtype))
+                if not demand.comes_first:
+                    _refuse_dimensions(operator, values, _OF_DIMENSIONS if demand.error is RuntimeError else ("",))
+                accepted.check(operator.name, t.dtype)
+
+
+_OF_DIMENSIONS = ("Dimension out of range", "non-zero size")
+
+
+def _refuse_dimensions(operator: Operator, values: dict[str, Any], words: tuple[str, ...]) -> None:
+    """Raise the shape rule's IndexError if it has one that says one of these things."""
+    if operator.shape_rule is None:
+        return
+    try:
+        refused_by_rule(operator, [values[p.name] for p in operator.kernel_params])
+    except IndexError as error:
+        if not any(word in str(error) for word in words):
+            return
+        raise error if is_named(operator, str(error)) else IndexError(f"{operator.name}: {error}") from None
+    except Exception:  # noqa: BLE001 - the dtype is what is wrong
+        pass
+
+
+def common_device(operator: Operator, values: dict[str, Any], tensors: list[Any]) -> Any:
+    """The one device of all tensors; 0-d CPU tensors follow the others, as in PyTorch."""
+    if not tensors:
+        return devices.located(values.get("device"))
+    found = None
+    for t in tensors:
+        key = t._key.device
+        if found is None or (found is not key and found is devices.CPU and _scalars_only(tensors, key)):
+            found = key
+        elif key is not found and not (key is devices.CPU and not t._array.shape):
+            raise RuntimeError(
+                f"{operator.name}: Expected all tensors to be on the same device, but found at least two devices, "
+                f"{found} and {key}! Move one with .to()"
+            )
+    for p in operator.kernel_params:
+        value = values[p.name]
+        if hasattr(value, "_array") and value._key.device is not found:
+            values[p.name] = value.to(found)
+    return found
+
+
+def _scalars_only(tensors: list[Any], key: Any) -> bool:
+    return all(t._key.device is not devices.CPU or not t._array.shape for t in tensors)
+
+
+def _group(operator: Operator, values: dict[str, Any]) -> list[tuple[Param, Any]]:
+    """The promoted parameters with their values; list parameters give one entry for each tensor."""
+    group = []
+    for p in operator.kernel_params:
+        if p.role in ("value", "ints", "args") or (operator.promoted is not None and p.name not in operator.promoted):
+            continue
+        value = values[p.name]
+        if p.role == "list":
+            group += [(p, item) for item in value if item is not None]
+        elif value is not None:
+            group.append((p, value))
+    return group
+
+
+def promote(operator: Operator, values: dict[str, Any], key: Any) -> dtypes.dtype | None:
+    """Cast the promoted parameters to their common dtype, through `to`, so that gradients pass.
+
+    Half precision beside a number that it cannot hold is computed in float32; then the dtype to round to is returned.
+    """
+    group = _group(operator, values)
+    if not group:  # an empty list of tensors: the shape rule refuses it
+        return None
+    if operator.promote == "same":
+        _require_same_dtype(operator, [v for _, v in group])
+        return None
+    target = promotion.of_values(v for _, v in group)
+    if operator.promote == "float" and target.category < 2:
+        target = dtypes.get_default_dtype()
+    narrow = None
+    takes_numbers = key.backend.takes_numbers and target.category > 0 and target is not dtypes.complex32
+    if (
+        operator.exact_numbers
+        and target.is_half
+        and not takes_numbers
+        and not all(_fits(values[n], target) for n in operator.exact_numbers)
+    ):
+        narrow, target = target, dtypes.float32
+    for name in {p.name for p, _ in group if p.role == "list"}:
+        values[name] = [v if v is None else cast(v, target) for v in values[name]]
+    for p, value in group:
+        if p.role == "list":
+            continue
+        if hasattr(value, "_array"):
+            values[p.name] = cast(value, target)
+        elif target not in _NUMPY_NUMBERS:
+            if operator.numbers_fit:
+                require_fit(value, target)
+            array = _converted(value, target)
+            if takes_numbers:
+                values[p.name] = value if target.is_half else array.item()
+                continue
+            values[p.name] = RUNTIME["wrap"](key.backend.from_numpy(array, key.index), key)
+    return narrow
+
+
+def _fits(value: Any, target: dtypes.dtype) -> bool:
+    """Whether a half precision dtype holds a number, or the one of a 0-d tensor, without rounding."""
+    if not hasattr(value, "_array"):
+        return bool(float(_converted(value, target)) == value)
+    return bool(value._array.shape or value._array.dtype == target.numpy)
+
+
+def _converted(number: Any, target: dtypes.dtype) -> Any:
+    if target is dtypes.complex32:
+        return narrowed(number)
+    with np.errstate(all="ignore"):
+        return np.asarray(number).astype(target.numpy)
+
+
+def cast(tensor: Any, target: dtypes.dtype) -> Any:
+    return tensor if tensor._array.dtype == target.numpy else tensor.to(target)
+
+
+def _require_same_dtype(operator: Operator, tensors: list[Any]) -> None:
+    types = [t.dtype for t in tensors]
+    if any(t is not types[0] for t in types):
+        raise RuntimeError(differing(operator.name, types))
+
+
+def _products(types: Sequence[Any]) -> str:
+    return f"expected m1 and m2 to have the same dtype, but got: {c_name(types[0])} != {c_name(types[1])}"
+
+
+def _vectors(types: Sequence[Any]) -> str:
+    return f"dot : expected both vectors to have same dtype, but found {type_name(types[0])} and {type_name(types[1])}"
+
+
+def _batches(types: Sequence[Any]) -> str:
+    names = ("input", "batch1:", "batch2:")
+    return f"Input dtypes must be the same, got: {', '.join(f'{n} {c_name(t)}' for n, t in zip(names, types))}"
+
+
+def _sums(types: Sequence[Any]) -> str:
+    other = next(t for t in types[1:] if t is not types[0])
+    return f"self and mat2 must have the same dtype, but got {type_name(types[0])} and {type_name(other)}"
+
+
+def _scalar_types(types: Sequence[Any]) -> str:
+    other = next(t for t in types[1:] if t is not types[0])
+    return f"expected scalar type {type_name(types[0])} but found {type_name(other)}; give all the same dtype, by .to()"
+
+
+def _second(types: Sequence[Any]) -> str:
+    return f"Expected object of scalar type {type_name(types[0])} but got scalar type {type_name(types[1])} for second argument"
+
+
+def _step(types: Sequence[Any]) -> str:
+    other = next(t for t in types[1:] if t is not types[0])
+    return f"heaviside is not yet implemented for tensors with different dtypes. Got {types[0].name} and {other.name}"
+
+
+_WORDS: dict[str, Callable[[Sequence[Any]], str]] = {
+    "mm": _products, "matmul": _products, "dot": _vectors, "vdot": _vectors, "bmm": _scalar_types, "convolution": _scalar_types,
+    "baddbmm": _batches, "addmm": _sums, "complex": _second, "heaviside": _step,
+}  # fmt: skip
+
+
+def differing(name: str, types: Sequence[Any]) -> str:
+    """The message for an operator with tensors of these dtypes, of which not all are one."""
+    words = _WORDS.get(name)
+    if words is not None:
+        return f"{name}: {words(types)}"
+    other = next(t for t in types if t is not types[0])
+    return f"{name}: expected all tensors to have the same dtype, but got: {types[0].name} and {other.name}"
