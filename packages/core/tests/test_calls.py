@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold.dispatch import full
+from tenfold.dispatch import agreement
 from tenfold.dispatch.operators import OPERATORS, Data, composite, reset_code
 from tenfold.dispatch.runtime import Layer
 from tenfold.plugins import load_operators
@@ -116,8 +116,8 @@ def test_numpys_numbers_keep_their_dtype_where_the_declaration_says_data():
 
 def test_a_long_list_of_tensors_is_gone_through_once(monkeypatch):
     seen = []
-    cast = full._cast
-    monkeypatch.setattr(full, "_cast", lambda tensor, target: seen.append(1) or cast(tensor, target))
+    cast = agreement.cast
+    monkeypatch.setattr(agreement, "cast", lambda tensor, target: seen.append(1) or cast(tensor, target))
     mixed = [tenfold.ones(1), *[tenfold.ones(1, dtype=tenfold.int32)] * 99]
     assert tenfold.cat(mixed).dtype is tenfold.float32
     assert len(seen) == 100
