@@ -56,7 +56,8 @@ def ldexp(input: Tensor, other: Tensor) -> Tensor:
     if input.dtype.is_half and other.dtype.category < 2:
         return ldexp(input.float(), other).to(input.dtype)
     if other.dtype.category > 1:
-        return input * pow(2.0, other)
+        # the power of two that multiplies complex numbers is not rounded to the exponent's half precision
+        return input * pow(2.0, other.float() if other.dtype.is_half and input.dtype.is_complex else other)
     dtype = of_values((input, other))
     dtype = dtype if dtype.category > 1 else get_default_dtype()
     power = other.to(dtype)
