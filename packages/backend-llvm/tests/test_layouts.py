@@ -179,3 +179,30 @@ def test_inputs_stay_as_they_are():
         compiled(name)(x, y if name == "add" else x)
     np.testing.assert_array_equal(x, before[0])
     np.testing.assert_array_equal(y, before[1])
+
+
+def test_plans_of_broadcast_calls_are_for_their_shapes_dtypes_and_layouts():
+    """The second call of two shapes runs a plan that the first has left."""
+    add = kernels.table("cpu").add
+    for shapes in (((256, 512), (512,)), ((512,), (256, 512)), ((40, 1, 300), (20, 300)), ((300, 1), (1, 300))):
+        for dtypes in ((np.float32,) * 2, (np.float64,) * 2, (np.float32,) * 2):
+            for _ in range(3):
+                a, b = (numbers(*shape, dtype=dtype) for shape, dtype in zip(shapes, dtypes, strict=True))
+                np.testing.assert_array_equal(add(a, b), a + b)
+        a, b = (numbers(*shape) for shape in shapes)
+        for x, y in (
+            (np.asfortranarray(a), b),
+            (a, np.repeat(b, 2, -1)[..., ::2]),
+            (a[..., ::-1], b),
+            (a, b.astype(np.float64).astype(np.float32)[...]),
+        ):
+            np.testing.assert_array_equal(add(x, y), x + y)
+        a.flags.writeable = False
+        memory = np.zeros(b.nbytes + 1, np.uint8)
+        misaligned = memory[1:].view(np.float32).reshape(b.shape)
+        misaligned[...] = b
+        np.testing.assert_array_equal(add(a, misaligned), a + b)
+        np.testing.assert_array_equal(add(a, b), a + b)
+    mul = kernels.table("cpu").mul
+    a, b = numbers(256, 512), numbers(512)
+    np.testing.assert_array_equal(mul(a, b), a * b)  # each operator has its own

@@ -111,6 +111,21 @@ def test_normalization(dtype):
         compared("fused_layer_norm", given, 1, numbers(width, np.float64), None, 1e-5)
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_columns_of_any_size_on_any_number_of_threads(threads):
+    before = tenfold.get_num_threads()
+    tenfold.set_num_threads(threads)
+    try:
+        for shape in ((256, 512), (3, 200, 130), (2, 40_000), (40_000, 2), (5, 7, 11, 130), (1, 3000, 70)):
+            for dtype in (np.float32, np.float64):
+                x = numbers(shape, dtype)
+                for name in ("sum", "mean", "amax", "amin"):
+                    for dim in range(x.ndim):
+                        compared(name, x, dim, False)
+    finally:
+        tenfold.set_num_threads(before)
+
+
 def test_what_it_does_not_serve_is_said_as_before():
     x = tenfold.ones(3, 4)
     norm = tenfold.nn.functional.layer_norm

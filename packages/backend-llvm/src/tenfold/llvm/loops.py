@@ -82,7 +82,7 @@ done:
         read += [f"%outer = load i64, ptr %g{count + 1}"]
         pointers, offsets, body = self._inner(steps)
         starts = [f"%r{k} = getelementptr i8, ptr %p{k}, i64 %e{k}" for k in range(count)]
-        sums = [f"%e{k} = phi i64 [0, %row], [%n{k}, %dim]" for k in range(count)]
+        sums = [f"%e{k} = phi i64 [0, %row], [%n{k}, %dim.go]" for k in range(count)]
         moves: list[str] = []
         for k in range(count):
             moves += [
@@ -110,8 +110,8 @@ row:
   %to = add i64 %from, %here
   br label %dims
 dims:
-  %d = phi i64 [0, %row], [%dnext, %dim]
-  %rest = phi i64 [%index, %row], [%restnext, %dim]
+  %d = phi i64 [0, %row], [%dnext, %dim.go]
+  %rest = phi i64 [%index, %row], [%restnext, %dim.go]
 {indented(sums)}
   %last = icmp eq i64 %d, %outer
   br i1 %last, label %start, label %dim
@@ -120,10 +120,17 @@ dim:
   %place = add i64 %wide, {base + count + 2}
   %geo = getelementptr i64, ptr %ctx, i64 %place
   %length = load i64, ptr %geo
-  %at = urem i64 %rest, %length
-  %restnext = udiv i64 %rest, %length
-{indented(moves)}
   %dnext = add i64 %d, 1
+  %outermost = icmp eq i64 %dnext, %outer
+  br i1 %outermost, label %dim.go, label %dim.split
+dim.split:
+  %rem = urem i64 %rest, %length
+  %quot = udiv i64 %rest, %length
+  br label %dim.go
+dim.go:  ; a division takes as long as dozens of elements, and the outermost dimension needs none
+  %at = phi i64 [%rest, %dim], [%rem, %dim.split]
+  %restnext = phi i64 [0, %dim], [%quot, %dim.split]
+{indented(moves)}
   br label %dims
 start:
 {indented([*starts, *body.before])}

@@ -1,7 +1,7 @@
 ; row_gate(*args): a kernel that is a program over rows or columns (rows.py, columns.py), around the one beneath it. `self` is an
 ; array of words, those of `gate` (elementwise.py names them) with other kinds of arguments, which row_gates.py names, the kinds
 ; of the results at 40, their number at 52, and at 53 whether all of them are returned. Served here: data in one piece, reduced
-; over its last dimension, over all, or over any one of few elements. Other layouts go to the function in Python.
+; over its last dimension, over all, or over any one. Other layouts go to the function in Python.
 
 @g_tuple = global ptr null
 @g_False = global ptr null
@@ -327,15 +327,25 @@ choose:
   %parts = load i64, ptr %items
   %grain = call i64 @word(ptr %g, i64 5)
   br i1 %down, label %few_columns, label %long_rows
-few_columns:  ; more of them have their shares of columns made in Python
-  %little = icmp slt i64 %total, %grain
-  br i1 %little, label %column_words, label %ask
-column_words:
+few_columns:  ; as in Program.columns: where there are fewer parts than threads, each thread has its share of the columns
   store i64 1, ptr %variant
-  %narrow = call i64 @llvm.smin.i64(i64 %beside, i64 1024)
-  %more_wide = add i64 %beside, 1023
-  %tiles = udiv i64 %more_wide, 1024
+  %threads = load i64, ptr @pool_threads
+  %widest = call i64 @llvm.smin.i64(i64 %beside, i64 1024)
+  %up = add i64 %beside, %threads
+  %up1 = sub i64 %up, 1
+  %each_share = udiv i64 %up1, %threads
+  %in_lines = add i64 %each_share, 63
+  %lines = and i64 %in_lines, -64
+  %shared = call i64 @llvm.smin.i64(i64 %lines, i64 1024)
+  %scarce = icmp slt i64 %parts, %threads
+  %narrow = select i1 %scarce, i64 %shared, i64 %widest
+  %more_wide = add i64 %beside, %narrow
+  %more_wide1 = sub i64 %more_wide, 1
+  %tiles = udiv i64 %more_wide1, %narrow
   %column_items = mul i64 %parts, %tiles
+  %tile_work = mul i64 %run_length, %narrow
+  %tile_share = udiv i64 %grain, %tile_work
+  %column_grain = call i64 @llvm.smax.i64(i64 %tile_share, i64 1)
   %context1 = getelementptr i64, ptr %context, i64 1
   %context2 = getelementptr i64, ptr %context, i64 2
   store i64 %beside, ptr %context1
@@ -349,9 +359,9 @@ row_words:
   %rows_grain = call i64 @llvm.smax.i64(i64 %share, i64 1)
   br label %address
 address:
-  %head = phi i64 [3, %column_words], [1, %row_words]
-  %count = phi i64 [%column_items, %column_words], [%parts, %row_words]
-  %piece = phi i64 [%column_items, %column_words], [%rows_grain, %row_words]
+  %head = phi i64 [3, %few_columns], [1, %row_words]
+  %count = phi i64 [%column_items, %few_columns], [%parts, %row_words]
+  %piece = phi i64 [%column_grain, %few_columns], [%rows_grain, %row_words]
   store i64 %run_length, ptr %context
   %which = load i64, ptr %variant
   %line = shl i64 %dt, 2
