@@ -124,7 +124,8 @@ class Operator:
             return beneath
 
         def serve(*arguments: Any, out: Any = None) -> Any:
-            return self.serve(arguments, out)
+            made = self._planned(*arguments) if out is None and len(arguments) == 2 else None
+            return self.serve(arguments, out) if made is None else made
 
         serve_least = STRIDED_FROM if self.exact else max(1, self.least)
         words = gate_words(session, beneath, serve, self.roles, self.dtypes, least=self.least, serve_least=serve_least)
@@ -143,10 +144,6 @@ class Operator:
 
     def serve(self, arguments: tuple[Any, ...], out: Any) -> Any:
         """The result for arrays of any layout, or NotImplemented."""
-        if out is None and len(arguments) == 2 and not sessions.USED:
-            made = self._planned(*arguments)
-            if made is not None:
-                return made
         if self.refuses is not None and self.refuses(*arguments):
             return NotImplemented
         fixed = iter(self.only)
