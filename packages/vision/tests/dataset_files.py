@@ -9,6 +9,7 @@ import lzma
 import struct
 import tarfile
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -189,6 +190,109 @@ QMNIST_PACKED = {
     "QMNIST/raw/xnist-labels-idx2-int.xz": lzma.compress(idx(LABELS)),
 }  # fmt: skip
 
+FLOW = RNG.standard_normal((2, 3, 2)).astype(np.float32)  # (H, W, 2)
+
+
+def flo(values: np.ndarray) -> bytes:
+    return b"PIEH" + struct.pack("<ii", values.shape[1], values.shape[0]) + values.astype("<f4").tobytes()
+
+
+def pfm(values: np.ndarray, order: str = "<") -> bytes:
+    """Of (H, W) or (H, W, 3)."""
+    kind, scale = "PF" if values.ndim == 3 else "Pf", -1.0 if order == "<" else 1.0
+    return f"{kind}\n{values.shape[1]} {values.shape[0]}\n{scale}\n".encode() + values[::-1].astype(f"{order}f4").tobytes()
+
+
+def deep_png(values: np.ndarray) -> bytes:
+    """A PNG file of 16 bits: (H, W, 3 or 4); each row is written with another of the format's five filters."""
+    height, width, colours = values.shape
+    before, pixel = bytes(width * colours * 2), colours * 2
+    rows = b""
+    for y in range(height):
+        row = values[y].astype(">u2").tobytes()
+        left, corner = bytes(pixel) + row[:-pixel], bytes(pixel) + before[:-pixel]
+        guesses = (0, 0, 0, 0, 0)
+        out = bytearray()
+        for a, b, c, value in zip(left, before, corner, row, strict=True):
+            nearest = min((a, b, c), key=lambda guess: abs(a + b - c - guess))  # of equals the first
+            guesses = (0, a, b, (a + b) // 2, nearest)
+            out.append((value - guesses[y % 5]) % 256)
+        rows += bytes([y % 5]) + out
+        before = row
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    head = struct.pack(">IIBBBBB", width, height, 16, {3: 2, 4: 6}[colours], 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+KNOWN = np.stack([RNG.integers(0, 65536, (2, 3)), RNG.integers(0, 65536, (2, 3)), np.arange(6).reshape(2, 3) % 2], 2)
+DISPARITY = np.array([[-1.5, 2, 3], [4, 0, np.inf]], dtype=np.float32)
+SINTEL = {
+    **{f"Sintel/training/{kind}/alley/{i}.png": red(i) for kind in ("clean", "final") for i in (1, 2, 3)},
+    **{f"Sintel/training/flow/alley/{i}.flo": flo(FLOW + i) for i in (1, 2)},
+    **{f"Sintel/test/clean/wall/{i}.png": red(i) for i in (4, 5)},
+}  # fmt: skip
+KITTI_FLOW = {
+    **{f"KittiFlow/training/image_2/00000{i}_1{j}.png": red(10 * i + j) for i in (0, 1) for j in (0, 1)},
+    **{f"KittiFlow/training/flow_occ/00000{i}_10.png": deep_png(KNOWN) for i in (0, 1)},
+}  # fmt: skip
+HEILBRONN = {
+    **{f"hd1k/hd1k_input/image_2/000005_{i:04d}.png": red(i) for i in (1, 2, 3)},
+    **{f"hd1k/hd1k_flow_gt/flow_occ/000005_{i:04d}.png": deep_png(KNOWN) for i in (1, 2, 3)},
+    **{f"hd1k/hd1k_challenge/image_2/000001_00{i}.png": red(i) for i in (10, 11)},
+}  # fmt: skip
+CHAIRS = {
+    **{f"FlyingChairs/data/0000{i}_img{j}.ppm": red(10 * i + j, "PPM") for i in (1, 2) for j in (1, 2)},
+    **{f"FlyingChairs/data/0000{i}_flow.flo": flo(FLOW + i) for i in (1, 2)},
+    "FlyingChairs/FlyingChairs_train_val.txt": "2\n1\n",
+}  # fmt: skip
+TIMES = ("into_future", "into_past")
+THINGS = {
+    **{f"FlyingThings3D/frames_cleanpass/TRAIN/A/0000/left/000{i}.png": red(i) for i in (1, 2, 3)},
+    **{f"FlyingThings3D/optical_flow/TRAIN/A/0000/{time}/left/{time}_000{i}.pfm": pfm(np.dstack([FLOW + i, FLOW[..., :1]]), order)
+       for time, order in zip(TIMES, "<>", strict=True) for i in (1, 2, 3)},
+}  # fmt: skip
+
+
+def grey(values: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    Image.fromarray(values).save(file, "PNG")
+    return file.getvalue()
+
+
+LEVELS = grey(RNG.integers(1, 65536, (2, 3)).astype(np.uint16))
+CAMERA = json.dumps({"camera_settings": [{"intrinsic_settings": {"fx": 768.2}}]})
+SIDES, SHAPES, FALLS = ("left", "right"), ("shapenet", "reflective", "tree", "hole"), ("single/can/attic", "mixed/attic")
+STEREO = {
+    **{f"carla-highres/trainingF/a/im{i}.png": red(i + 1) for i in (0, 1)},
+    **{f"carla-highres/trainingF/a/disp{i}GT.pfm": pfm(DISPARITY) for i in (0, 1)},
+    **{f"Kitti2012/{part}/colored_{i}/0_10.png": red(i + 1) for part in ("training", "testing") for i in (0, 1)},
+    "Kitti2012/training/disp_noc/0_10.png": LEVELS,
+    **{f"Kitti2015/training/image_{i}/0_10.png": red(i + 1) for i in (2, 3)},
+    **{f"Kitti2015/training/disp_occ_{i}/0_10.png": LEVELS for i in (0, 1)},
+    **{f"Middlebury2014/train/Piano-{kind}/im{i}.png": red(i + 1) for kind in ("perfect", "imperfect") for i in (0, 1)},
+    **{f"Middlebury2014/train/Piano-{kind}/disp{i}.pfm": pfm(DISPARITY) for kind in ("perfect", "imperfect") for i in (0, 1)},
+    **{f"Middlebury2014/test/Plants/im{i}.png": red(i + 1) for i in (0, 1)},
+    **{f"CREStereo/{kind}/1_{side}.jpg": red(9, "PNG") for kind in SHAPES for side in SIDES},
+    **{f"CREStereo/{kind}/1_{side}.disp.png": LEVELS for kind in SHAPES for side in SIDES},
+    **{f"FallingThings/{at}/0.{side}.jpg": red(9, "PNG") for at in FALLS for side in SIDES},
+    **{f"FallingThings/{at}/0.{side}.depth.png": LEVELS for at in FALLS for side in SIDES},
+    **{f"FallingThings/{at}/_camera_settings.json": CAMERA for at in FALLS},
+    **{f"SceneFlow/Monkaa/frames_{kind}pass/a/{side}/1.png": red(7) for kind in ("clean", "final") for side in SIDES},
+    **{f"SceneFlow/Monkaa/disparity/a/{side}/1.pfm": pfm(DISPARITY) for side in SIDES},
+    **{f"Sintel/training/{kind}_{side}/alley/1.png": red(6) for kind in ("clean", "final") for side in SIDES},
+    "Sintel/training/disparities/alley/1.png": grey(RNG.integers(0, 256, (2, 3, 3)).astype(np.uint8)),
+    **{f"Sintel/training/{kind}/alley/1.png": grey((np.arange(6).reshape(2, 3) % n * 255 // (n - 1)).astype(np.uint8))
+       for kind, n in (("occlusions", 2), ("outofframe", 3))},
+    **{f"InStereo2k/train/a/{side}.png": red(5) for side in SIDES},
+    **{f"InStereo2k/train/a/{side}_disp.png": LEVELS for side in SIDES},
+    **{f"ETH3D/two_view_{part}/a/im{i}.png": red(i + 3) for part in ("training", "test") for i in (0, 1)},
+    "ETH3D/two_view_training_gt/a/disp0GT.pfm": pfm(DISPARITY),
+    "ETH3D/two_view_training_gt/a/mask0nocc.png": grey(np.array([[0, 128, 255], [255, 0, 255]], dtype=np.uint8)),
+}  # fmt: skip
+
 # name, arguments after root ("{root}" in a text is the folder), files
 LAYOUTS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("CelebA", {}, CELEBA), ("CelebA", {"split": "valid", "target_type": ["identity", "bbox", "landmarks"]}, CELEBA),
@@ -211,6 +315,15 @@ LAYOUTS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("INaturalist", {"version": "2018", "target_type": ["full", "super"]}, INAT18),
     ("StanfordCars", {}, CARS), ("PhotoTour", {"name": "liberty"}, TOUR),
     ("PhotoTour", {"name": "liberty", "train": False}, TOUR),
+    ("Sintel", {}, SINTEL), ("Sintel", {"split": "test"}, SINTEL), ("Sintel", {"pass_name": "both"}, SINTEL),
+    ("KittiFlow", {}, KITTI_FLOW), ("HD1K", {}, HEILBRONN), ("HD1K", {"split": "test"}, HEILBRONN),
+    ("FlyingChairs", {}, CHAIRS), ("FlyingChairs", {"split": "val"}, CHAIRS), ("FlyingThings3D", {}, THINGS),
+    ("CarlaStereo", {}, STEREO), ("Kitti2012Stereo", {}, STEREO), ("Kitti2012Stereo", {"split": "test"}, STEREO),
+    ("Kitti2015Stereo", {}, STEREO), ("Middlebury2014Stereo", {"calibration": "both"}, STEREO),
+    ("Middlebury2014Stereo", {"split": "test", "calibration": None}, STEREO), ("CREStereo", {}, STEREO),
+    ("FallingThingsStereo", {"variant": "both"}, STEREO), ("FallingThingsStereo", {}, STEREO),
+    ("SceneFlowStereo", {"variant": "Monkaa", "pass_name": "both"}, STEREO), ("SintelStereo", {"pass_name": "both"}, STEREO),
+    ("InStereo2k", {}, STEREO), ("ETH3DStereo", {}, STEREO), ("ETH3DStereo", {"split": "test"}, STEREO),
     ("QMNIST", {}, QMNIST), ("QMNIST", {"what": "train", "compat": False}, QMNIST),
 ]  # fmt: skip
 

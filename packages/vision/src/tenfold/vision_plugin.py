@@ -9,13 +9,14 @@ from __future__ import annotations
 from tenfold.plugins import hookimpl
 
 TENFOLD_PLUGIN_API = 1
+NO_DATASETS = {"VisionDataset", "wrap_dataset_for_transforms_v2"}  # of the names there
 
 
 @hookimpl()  # type: ignore[untyped-decorator]
 def tenfold_datasets() -> dict[str, str]:
     from tenfold.vision import datasets
 
-    return {name: f"tenfold.vision.datasets:{name}" for name in datasets.__all__ if name != "VisionDataset"}
+    return {name: f"tenfold.vision.datasets:{name}" for name in datasets.__all__ if name not in NO_DATASETS}
 
 
 @hookimpl()  # type: ignore[untyped-decorator]

@@ -16,6 +16,8 @@ ARRAYS, LISTED, FOLDERS, SCENES = "datasets.arrays", "datasets.photographs", "da
 
 # torchvision's path: our modules in which its names are found; a name that differs here as name=ours.
 SHOWN: dict[str, tuple[str, ...]] = {
+    "datasets._optical_flow": ("datasets.optical_flow",),
+    "datasets._stereo_matching": ("datasets.stereo",),
     "datasets.phototour": ("datasets.patches",),
     "datasets.pcam": ("datasets.databases",),
     "datasets.lsun": ("datasets.databases",),

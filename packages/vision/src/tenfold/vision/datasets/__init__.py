@@ -14,6 +14,7 @@ from tenfold.vision.datasets.fakedata import FakeData
 from tenfold.vision.datasets.folder import DatasetFolder, ImageFolder
 from tenfold.vision.datasets.millions import ImageNet, INaturalist, Places365
 from tenfold.vision.datasets.mnist import EMNIST, KMNIST, MNIST, QMNIST, FashionMNIST
+from tenfold.vision.datasets.optical_flow import HD1K, FlyingChairs, FlyingThings3D, KittiFlow, Sintel
 from tenfold.vision.datasets.patches import PhotoTour
 from tenfold.vision.datasets.photographs import (
     DTD,
@@ -26,10 +27,38 @@ from tenfold.vision.datasets.photographs import (
     StanfordCars,
 )
 from tenfold.vision.datasets.scenes import CocoCaptions, CocoDetection, Kitti, VOCDetection, VOCSegmentation
+from tenfold.vision.datasets.stereo import (
+    CarlaStereo,
+    CREStereo,
+    ETH3DStereo,
+    FallingThingsStereo,
+    InStereo2k,
+    Kitti2012Stereo,
+    Kitti2015Stereo,
+    Middlebury2014Stereo,
+    SceneFlowStereo,
+    SintelStereo,
+)
 from tenfold.vision.datasets.vision import VisionDataset
+from tenfold.vision.datasets.wrapping import wrap_dataset_for_transforms_v2
 from tenfold.vision.paths import show_paths
 
 __all__ = [
+    "CarlaStereo",
+    "CREStereo",
+    "ETH3DStereo",
+    "FallingThingsStereo",
+    "FlyingChairs",
+    "FlyingThings3D",
+    "HD1K",
+    "InStereo2k",
+    "Kitti2012Stereo",
+    "Kitti2015Stereo",
+    "KittiFlow",
+    "Middlebury2014Stereo",
+    "SceneFlowStereo",
+    "Sintel",
+    "SintelStereo",
     "CelebA",
     "Caltech101",
     "Cityscapes",
@@ -85,6 +114,7 @@ __all__ = [
     "FashionMNIST",
     "ImageFolder",
     "VisionDataset",
+    "wrap_dataset_for_transforms_v2",
 ]
 
 show_paths(__name__)

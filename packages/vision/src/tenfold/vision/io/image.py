@@ -57,7 +57,7 @@ def write_file(filename: Name, data: Tensor) -> None:
 def read_image(path: Name, mode: ImageReadMode | str = ImageReadMode.UNCHANGED, apply_exif_orientation: bool = False) -> Tensor:
     """The image in a file; ``mode`` converts its colours, ``apply_exif_orientation`` turns it as the camera was held.
 
-    Shape: (C, H, W), uint8 (uint16 for 16-bit grey); (T, C, H, W) for a GIF of several pictures.
+    Shape: (C, H, W), uint8 (uint16 for 16 bits); (T, C, H, W) for a GIF of several pictures.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -74,6 +74,8 @@ def decode_image(
     image = _opened("decode_image", data)
     if image.format == "GIF":
         return _frames(image)
+    if image.format == "PNG":
+        return decode_png(data, mode, apply_exif_orientation)
     return _values(image, mode, apply_exif_orientation)
 
 
@@ -100,11 +102,14 @@ def decode_jpeg(
 def decode_png(
     input: Tensor, mode: ImageReadMode | str = ImageReadMode.UNCHANGED, apply_exif_orientation: bool = False
 ) -> Tensor:
-    """The image in the bytes of a PNG file; see `read_image`.
+    """The image in the bytes of a PNG file; see `read_image`. Of 16 bits a colour it is uint16.
 
     Raises:
         RuntimeError: the bytes are no PNG file.
     """
+    if _chosen(mode) in (ImageReadMode.UNCHANGED, ImageReadMode.RGB) and _is_deep(input):
+        colours = _deep_values(input)
+        return colours if _chosen(mode) is ImageReadMode.UNCHANGED else colours[:3]
     return _values(_opened("decode_png", input, "PNG"), mode, apply_exif_orientation)
 
 
@@ -176,6 +181,30 @@ def _values(image: Any, mode: ImageReadMode | str, apply_exif_orientation: bool 
     values = np.array(_converted(ImageOps.exif_transpose(image) if apply_exif_orientation else image, mode))
     values = values[:, :, None] if values.ndim == 2 else values
     return tenfold.from_numpy(np.ascontiguousarray(values.transpose(2, 0, 1)))
+
+
+PNG_DEPTH, PNG_COLOURS = 24, 25  # places of these bytes in a PNG file; of the latter 2 is RGB, 6 RGBA
+
+
+def _is_deep(data: Tensor) -> bool:
+    """Whether this is a PNG file of 16 bits for each of several colours, which Pillow halves."""
+    return len(data) > PNG_COLOURS and int(data[PNG_DEPTH]) == 16 and int(data[PNG_COLOURS]) in (2, 6)
+
+
+def _deep_values(data: Tensor) -> Tensor:
+    """The values of such a file: Pillow reads it twice, once the upper halves, once, as if they were these, the lower ones."""
+    from PIL import Image
+
+    halves = []
+    for order in "BL":
+        image: Any = Image.open(BytesIO(data.cpu().numpy().tobytes()), formats=["PNG"])
+        image.tile = [tile._replace(args=f"{image.mode};16{order}") for tile in image.tile]
+        try:
+            image.load()
+        except (OSError, SyntaxError) as error:
+            raise RuntimeError(f"decode_png: the {len(data)} bytes are no PNG image that can be read: {error}") from error
+        halves.append(np.asarray(image).astype(np.uint16))
+    return tenfold.from_numpy(np.ascontiguousarray((halves[0] * 256 + halves[1]).transpose(2, 0, 1)))
 
 
 def _frames(image: Any) -> Tensor:
