@@ -45,15 +45,8 @@ def native(function):
 
 def ordinary(call):
     """The result of a call with all functions called as they were."""
-    paths = session().paths
-    taken = dict(paths.taken)
-    paths.remove()
-    try:
+    with session().paths.suspended():
         return call()
-    finally:
-        for number, function in taken.items():
-            paths.taken[number] = function
-            paths.set_vectorcall(function, paths.native.code.address(f"path{number}"))
 
 
 def outcome(call):

@@ -11,6 +11,8 @@ from __future__ import annotations
 import ctypes
 import inspect
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
@@ -22,7 +24,7 @@ from tenfold.dispatch.runtime import FLAGS, RUNTIME
 from tenfold.settings import environment
 
 OLDEST = (3, 12)  # whose functions have a vectorcall field that may be set
-MOST = 256
+MOST = 128
 FIELDS = ("_array", "_key", "_node", "_storage", "_base")
 SYMBOLS = ("PyType_GenericAlloc", "PyDict_GetItemWithError")
 NO_GRADIENT = 1  # in the place of a rule's name
@@ -120,11 +122,19 @@ class Paths:
             ctypes.c_int64.from_address(base + 8 * number).value = words.ctypes.data
             self.set_vectorcall(function, self.native.code.address(f"path{number}"))
 
-    def remove(self) -> None:
-        """Let all functions be called as they were."""
-        for function in self.taken.values():
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        """Inside, all functions are called as they were: to see whether native code makes a difference."""
+        taken = dict(self.taken)
+        for function in taken.values():
             self.set_vectorcall(function, self.ordinary)
         self.taken.clear()
+        try:
+            yield
+        finally:
+            for number, function in taken.items():
+                self.taken[number] = function
+                self.set_vectorcall(function, self.native.code.address(f"path{number}"))
 
 
 def _word(gradient: Any) -> int:
