@@ -9,7 +9,7 @@ TENFOLD_PLUGIN_API = 1
 FAMILIES = ("pointwise", "activation", "reduction", "matmul", "indexing", "view", "conversion")
 # Of operators that other packages declare: loaded when one of those is first used.
 OF_LAYERS = ("units", "norm", "loss", "optim")
-OF_SCIENCE = ("linalg", "fft", "special", "histograms", "segments", "statistics")
+OF_SCIENCE = ("linalg", "fft", "special", "histograms", "scans", "segments", "statistics")
 
 
 @hookimpl()  # type: ignore[untyped-decorator]

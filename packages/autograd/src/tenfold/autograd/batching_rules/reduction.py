@@ -10,7 +10,7 @@ from tenfold.ops.view.shapes import reshape
 
 batching_by_name(
     "sum mean prod amax amin max_dim min_dim all any count_nonzero argmax argmin sort_pair topk_pair kthvalue_pair cumsum "
-    "cumprod logcumsumexp cummax_pair cummin_pair vector_norm",
+    "cumprod vector_norm",
     reduction,
 )
 

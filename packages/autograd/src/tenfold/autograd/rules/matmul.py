@@ -6,6 +6,7 @@ from typing import Any
 
 from tenfold import op
 from tenfold.autograd.gradients import gradient
+from tenfold.autograd.rules.conjugates import conj
 
 
 def adjoint(x: Any) -> Any:
@@ -14,13 +15,9 @@ def adjoint(x: Any) -> Any:
     return x.conj() if x._array.dtype.kind == "c" else x
 
 
-def _conj(x: Any) -> Any:
-    return x.conj() if x._array.dtype.kind == "c" else x
-
-
 gradient(op.mm, input=lambda g, mat2: g.mm(adjoint(mat2)), mat2=lambda g, input: adjoint(input).mm(g))
 gradient(op.bmm, input=lambda g, mat2: g.bmm(adjoint(mat2)), mat2=lambda g, input: adjoint(input).bmm(g))
-gradient(op.dot, input=lambda g, tensor: g * _conj(tensor), tensor=lambda g, input: g * _conj(input))
+gradient(op.dot, input=lambda g, tensor: g * conj(tensor), tensor=lambda g, input: g * conj(input))
 
 
 def _restored(g: Any, input_shape: Any, other_shape: Any) -> Any:
@@ -33,7 +30,7 @@ def _restored(g: Any, input_shape: Any, other_shape: Any) -> Any:
 def _to_left(g: Any, other: Any, input_shape: Any) -> Any:
     """Vectors are matrices of one row or column; the engine sums over broadcast batches."""
     if len(input_shape) == 1 and other.dim() == 2:
-        return _conj(other).matmul(g)
+        return conj(other).matmul(g)
     b = other.unsqueeze(1) if other.dim() == 1 else other
     g = _restored(g, input_shape, other.shape).matmul(adjoint(b))
     return g.squeeze(-2) if len(input_shape) == 1 else g
@@ -41,7 +38,7 @@ def _to_left(g: Any, other: Any, input_shape: Any) -> Any:
 
 def _to_right(g: Any, input: Any, other_shape: Any) -> Any:
     if input.dim() == 1 and len(other_shape) == 2:
-        column = _conj(input).unsqueeze(-1)
+        column = conj(input).unsqueeze(-1)
         # In vmap these are as many products as there are examples, which the kernel has a way for.
         return column * g if g._key.level is None else column.matmul(g.unsqueeze(-2))
     a = input.unsqueeze(0) if input.dim() == 1 else input

@@ -3,24 +3,17 @@
 # ruff: noqa: PLW0108  a rule is read by the names of its parameters, so it needs a lambda of its own
 from __future__ import annotations
 
-import builtins
 import cmath
 from math import log as ln, nan, pi, sqrt
 from typing import Any
 
 from tenfold import op
 from tenfold.autograd.gradients import gradient
+from tenfold.autograd.rules.conjugates import conj, is_complex
 from tenfold.ops.creation.like import zeros_like
 from tenfold.ops.pointwise.arithmetic import div, mul
 from tenfold.ops.pointwise.complex_numbers import complex, real, view_as_complex, view_as_real
 from tenfold.ops.pointwise.several import where
-
-
-def conj(x: Any) -> Any:
-    """The complex conjugate; real tensors and numbers are their own."""
-    if hasattr(x, "_array"):
-        return x.conj() if x._array.dtype.kind in "cV" else x  # V: ml_dtypes' reals, and complex32
-    return x.conjugate()
 
 
 def zero(g: Any) -> Any:
@@ -61,17 +54,13 @@ def _power_by_exponent(g: Any, input: Any, exponent: Any, out: Any) -> Any:
     if not hasattr(input, "_array"):
         if input == 0:
             return where(_keeps_zero(exponent), 0, g * conj(out * -float("inf")))
-        return g * conj(out * (cmath.log(input) if _is_complex(out) else _ln(input)))
+        return g * conj(out * (cmath.log(input) if is_complex(out) else _ln(input)))
     return where((input == 0) & _keeps_zero(exponent), 0, g * conj(out * input.log()))
 
 
 def _keeps_zero(exponent: Any) -> Any:
     """Whether a change of the exponent leaves a power of zero what it is: where it is real and not negative."""
-    return (exponent.real >= 0) & (exponent.imag == 0) if _is_complex(exponent) else exponent >= 0
-
-
-def _is_complex(x: Any) -> bool:
-    return bool(x.dtype.is_complex) if hasattr(x, "_array") else isinstance(x, builtins.complex)
+    return (exponent.real >= 0) & (exponent.imag == 0) if is_complex(exponent) else exponent >= 0
 
 
 def _ln(number: float) -> float:
@@ -83,7 +72,7 @@ gradient(op.pow, input=_power_by_input, exponent=_power_by_exponent)
 
 def _sign_gradient(g: Any, input: Any, out: Any) -> Any:
     """Only the angle of a complex number changes its sgn."""
-    if not _is_complex(input):
+    if not is_complex(input):
         return zeros_like(g)
     across = g - out * real(conj(out) * g)
     return where(input == 0, 0, across / input.abs())
@@ -116,7 +105,7 @@ gradient(op.asinh, input=lambda g, input: g * conj((input * input + 1).rsqrt()))
 
 def _acosh_gradient(g: Any, input: Any) -> Any:
     """One root for real numbers; complex ones need two, each with its own branch."""
-    if _is_complex(input):
+    if is_complex(input):
         return g * conj((input - 1).rsqrt() * (input + 1).rsqrt())
     return g * ((input - 1) * (input + 1) + 0.0).rsqrt()  # at -1, where the product is -0, infinite as at 1
 
@@ -252,7 +241,7 @@ gradient(op.complex, real=lambda g: real(g), imag=lambda g: g.imag)
 
 
 def _angle_gradient(g: Any, input: Any) -> Any:
-    if not _is_complex(input):
+    if not is_complex(input):
         return zeros_like(g)
     x, y = input.real, input.imag
     return complex(_over_square(-g * y, x, y), _over_square(g * x, x, y))

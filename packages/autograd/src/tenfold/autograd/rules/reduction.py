@@ -7,6 +7,7 @@ from typing import Any
 
 from tenfold import op
 from tenfold.autograd.gradients import gradient
+from tenfold.autograd.rules.conjugates import conj
 from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
 from tenfold.ops.pointwise.several import where
 from tenfold.ops.reduction.reductions import count_over
@@ -19,14 +20,6 @@ def restore_dims(g: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
         return g
     dims = wrap_dims(dim, len(shape))
     return g.reshape([1 if i in dims else n for i, n in enumerate(shape)])
-
-
-def _is_complex(x: Any) -> bool:
-    return bool(x.dtype.is_complex)
-
-
-def _conj(x: Any) -> Any:
-    return x.conj() if _is_complex(x) else x
 
 
 # Sums and products
@@ -60,16 +53,16 @@ def _prod(g: Any, input: Any, dim: Any, keepdim: bool) -> Any:
     if not input.shape:
         return g
     if dim is None:
-        return g * _conj(product_of_others(input.reshape(-1), 0)).reshape(input.shape)
+        return g * conj(product_of_others(input.reshape(-1), 0)).reshape(input.shape)
     dims = wrap_dims(dim, input.dim())
     if len(dims) == 1:
-        return restore_dims(g, input.shape, dim, keepdim) * _conj(product_of_others(input, dims[0]))
+        return restore_dims(g, input.shape, dim, keepdim) * conj(product_of_others(input, dims[0]))
     kept = [d for d in range(input.dim()) if d not in dims]
     order = [*kept, *dims]
     moved = input.permute(order)
     others = product_of_others(moved.reshape([*moved.shape[: len(kept)], -1]), len(kept)).reshape(moved.shape)
     others = others.permute([order.index(d) for d in range(input.dim())])
-    return restore_dims(g, input.shape, dim, keepdim) * _conj(others)
+    return restore_dims(g, input.shape, dim, keepdim) * conj(others)
 
 
 gradient(op.prod, input=_prod)
@@ -111,14 +104,14 @@ def chosen_elements(g: Any, input_shape: Any, dim: int, keepdim: bool, out1: Any
     return _to_positions(g[0], input_shape, dim, out1, keepdim)
 
 
-def _chosen_in_place(g: Any, input_shape: Any, dim: int, out1: Any) -> Any:
+def chosen_in_place(g: Any, input_shape: Any, dim: int, out1: Any) -> Any:
     return _to_positions(g[0], input_shape, dim, out1, True)
 
 
 for _operator in (op.max_dim, op.min_dim, op.kthvalue_pair):
     gradient(_operator, input=chosen_elements)
-for _operator in (op.sort_pair, op.topk_pair, op.cummax_pair, op.cummin_pair):
-    gradient(_operator, input=_chosen_in_place)
+for _operator in (op.sort_pair, op.topk_pair):
+    gradient(_operator, input=chosen_in_place)
 
 
 # Exponentials
@@ -126,27 +119,16 @@ for _operator in (op.sort_pair, op.topk_pair, op.cummax_pair, op.cummin_pair):
 gradient(
     op.logsumexp,
     input=lambda g, input, out, dim, keepdim: (
-        restore_dims(g, input.shape, dim, keepdim) * _conj((input - restore_dims(out, input.shape, dim, keepdim)).exp())
+        restore_dims(g, input.shape, dim, keepdim) * conj((input - restore_dims(out, input.shape, dim, keepdim)).exp())
     ),
 )
 
 
-def _reversed(scan: Any, x: Any, dim: int) -> Any:
+def reversed_scan(scan: Any, x: Any, dim: int) -> Any:
     return scan(x.flip(dim), dim).flip(dim) if x.dim() else x
 
 
-def _logcumsumexp(g: Any, input: Any, out: Any, dim: int) -> Any:
-    if _is_complex(g):
-        return (_reversed(op.logcumsumexp, g.log() - _conj(out), dim) + _conj(input)).exp()
-    least = -1e30 if g.dtype.itemsize > 2 else -1e4  # as good as -inf, and its differences are numbers
-    positive = where(g > 0, where(g > 0, g, 1).log(), least)
-    negative = where(g < 0, where(g < 0, -g, 1).log(), least)
-    gained = (_reversed(op.logcumsumexp, positive - out, dim) + input).exp()
-    return gained - (_reversed(op.logcumsumexp, negative - out, dim) + input).exp()
-
-
-gradient(op.logcumsumexp, input=_logcumsumexp)
-gradient(op.cumsum, input=lambda g, dim: _reversed(op.cumsum, g, dim))
+gradient(op.cumsum, input=lambda g, dim: reversed_scan(op.cumsum, g, dim))
 
 
 def _has_zero(x: Any) -> bool:
@@ -158,14 +140,14 @@ def _cumprod(g: Any, input: Any, out: Any, dim: int) -> Any:
     if input.dim() == 0 or input.numel() == 0 or input.shape[dim] == 1:
         return g
     if not _has_zero(input):
-        return _reversed(op.cumsum, g * _conj(out), dim) / _conj(input)
+        return reversed_scan(op.cumsum, g * conj(out), dim) / conj(input)
     # Element k of the gradient: sum over j >= k of g[j] times the product up to j without k.
     d = wrap_dim(dim, input.dim())
     rows, gs = input.transpose(d, -1), g.transpose(d, -1)
     size = rows.shape[-1]
     k = op.arange(size, device=input.device)
     without = where(k.unsqueeze(1) == k, 1, rows.unsqueeze(-2)).cumprod(-1)  # (..., k, j)
-    parts = where(k.unsqueeze(1) > k, 0, gs.unsqueeze(-2) * _conj(without))
+    parts = where(k.unsqueeze(1) > k, 0, gs.unsqueeze(-2) * conj(without))
     return parts.sum(-1).transpose(d, -1)
 
 

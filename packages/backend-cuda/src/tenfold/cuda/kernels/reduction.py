@@ -223,7 +223,6 @@ def bincount(input: Any, weights: Any, minlength: int) -> Any:
 
 _bincount_on_host = through_host("bincount")
 
-ON_HOST = ("unique_parts", "search_positions", "logcumsumexp", "cummax_pair", "cummin_pair", "vector_norm",
-           )  # fmt: skip
+ON_HOST = ("unique_parts", "search_positions", "vector_norm")
 for _name in ON_HOST:
     kernel(getattr(op, _name), device="cuda", note="computed on the host")(through_host(_name))

@@ -47,5 +47,8 @@ def real_inverse_transform(input: Any, dim: int, size: int, divisor: str) -> Any
     return xp.fft.irfft(input, size, axis=dim, norm=BACKWARD[divisor])
 
 
-for _name in (*LINALG, *SPECIAL, "median_value", "median_dim", "mode_pair", "histc", "reduced_segments"):
+OTHERS = (
+    "median_value", "median_dim", "mode_pair", "histc", "reduced_segments", "logcumsumexp", "cummax_pair", "cummin_pair",
+)  # fmt: skip
+for _name in (*LINALG, *SPECIAL, *OTHERS):
     kernel(getattr(op, _name), device="cuda", note="computed on the host")(through_host(_name))

@@ -16,18 +16,11 @@ from typing import Any
 from tenfold import op
 from tenfold.autograd.gradients import gradient, gradients
 from tenfold.autograd.levels import SCOPES
+from tenfold.autograd.rules.conjugates import conj, is_complex
 from tenfold.autograd.rules.matmul import adjoint as H
 from tenfold.ops.pointwise.several import where
 from tenfold.scientific.masks import anywhere
 from tenfold.scientific.ops.linalg.checks import numbers
-
-
-def is_complex(x: Any) -> bool:
-    return bool(x._array.dtype.kind == "c")
-
-
-def conj(x: Any) -> Any:
-    return x.conj() if is_complex(x) else x
 
 
 def real(x: Any) -> Any:
