@@ -11,49 +11,18 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from tenfold.utils._pytree_containers import (  # noqa: F401 - some are only found here
+    Context, GetAttrKey, MappingKey, SequenceKey, _defaultdict_flatten, _defaultdict_flatten_with_keys,
+    _defaultdict_unflatten, _deque_flatten, _deque_flatten_with_keys, _deque_unflatten, _dict_flatten,
+    _dict_flatten_with_keys, _dict_unflatten, _list_flatten, _list_flatten_with_keys, _list_unflatten, _namedtuple_flatten,
+    _namedtuple_flatten_with_keys, _namedtuple_unflatten, _ordereddict_flatten, _ordereddict_flatten_with_keys,
+    _ordereddict_unflatten, _tuple_flatten, _tuple_flatten_with_keys, _tuple_unflatten, is_namedtuple, is_namedtuple_class,
+    is_namedtuple_instance, is_structseq, is_structseq_class, is_structseq_instance,
+)  # fmt: skip
+
 PyTree = Any
-Context = Any
 FlattenFunc = Callable[[Any], tuple[list[Any], Context]]
 UnflattenFunc = Callable[[Iterable[Any], Context], Any]
-
-
-@dataclasses.dataclass(frozen=True)
-class SequenceKey:
-    """A place in a sequence."""
-
-    idx: int
-
-    def __str__(self) -> str:
-        return f"[{self.idx!r}]"
-
-    def get(self, sequence: Any) -> Any:
-        return sequence[self.idx]
-
-
-@dataclasses.dataclass(frozen=True)
-class MappingKey:
-    """A place in a dictionary."""
-
-    key: Any
-
-    def __str__(self) -> str:
-        return f"[{self.key!r}]"
-
-    def get(self, mapping: Any) -> Any:
-        return mapping[self.key]
-
-
-@dataclasses.dataclass(frozen=True)
-class GetAttrKey:
-    """A field of an object."""
-
-    name: str
-
-    def __str__(self) -> str:
-        return f".{self.name}"
-
-    def get(self, obj: Any) -> Any:
-        return getattr(obj, self.name)
 
 
 class NodeDef(NamedTuple):
@@ -69,7 +38,6 @@ SUPPORTED_NODES: dict[Any, NodeDef] = {}
 BUILTIN_TYPES: set[Any] = set()
 NAMED_TUPLE: Any = namedtuple  # noqa: PYI024 - under which all of their classes are registered
 _MAPPINGS = {dict, OrderedDict, defaultdict}  # which stand for one another in trees that are walked together
-_OF_STRUCTSEQ = ("n_fields", "n_sequence_fields", "n_unnamed_fields")
 SUPPORTED_SERIALIZED_TYPES: dict[Any, str] = {}
 
 
@@ -92,44 +60,6 @@ def register_pytree_node(
 
 
 _register_pytree_node = register_pytree_node
-
-
-def is_namedtuple_class(cls: Any) -> bool:
-    """Whether a class is a named tuple's.
-
-    >>> is_namedtuple_class(namedtuple("Point", "x y"))
-    True
-    """
-    fields = getattr(cls, "_fields", None)
-    return isinstance(cls, type) and issubclass(cls, tuple) and isinstance(fields, tuple) and all(type(f) is str for f in fields)
-
-
-def is_structseq_class(cls: Any) -> bool:
-    """Whether a class is one of the interpreter's named tuples, such as `time.struct_time`, or of our results' ones."""
-    if not (isinstance(cls, type) and issubclass(cls, tuple)):
-        return False
-    return cls.__module__.endswith(".return_types") or all(hasattr(cls, name) for name in _OF_STRUCTSEQ)
-
-
-def is_structseq_instance(obj: Any) -> bool:
-    """Whether something is of such a class.
-
-    >>> import tenfold
-    >>> is_structseq_instance(tenfold.ones(2).max(0)), is_structseq_instance((1, 2))
-    (True, False)
-    """
-    return is_structseq_class(type(obj))
-
-
-is_structseq = is_structseq_instance
-
-
-def is_namedtuple(obj: Any) -> bool:
-    """Whether an object is a named tuple, or such a class."""
-    return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
-
-
-is_namedtuple_instance = is_namedtuple
 
 
 def _get_node_type(tree: PyTree) -> Any:
@@ -424,85 +354,6 @@ def _broadcast_to_and_flatten(
 def treespec_pprint(treespec: TreeSpec) -> str:
     """A description as text."""
     return repr(treespec.unflatten("*" * treespec.num_leaves)).replace("'*'", "*")
-
-
-def _tuple_flatten(d: Any) -> tuple[list[Any], Context]:
-    return list(d), None
-
-
-def _tuple_flatten_with_keys(d: Any) -> tuple[list[Any], Context]:
-    return _numbered(d), None
-
-
-def _tuple_unflatten(values: Iterable[Any], context: Context) -> Any:
-    return tuple(values)
-
-
-_list_flatten, _list_flatten_with_keys = _tuple_flatten, _tuple_flatten_with_keys
-
-
-def _list_unflatten(values: Iterable[Any], context: Context) -> Any:
-    return list(values)
-
-
-def _dict_flatten(d: Any) -> tuple[list[Any], Context]:
-    return list(d.values()), list(d)
-
-
-def _dict_flatten_with_keys(d: Any) -> tuple[list[Any], Context]:
-    return [(MappingKey(k), v) for k, v in d.items()], list(d)
-
-
-def _dict_unflatten(values: Iterable[Any], context: Context) -> Any:
-    return dict(zip(context, values))
-
-
-_ordereddict_flatten, _ordereddict_flatten_with_keys = _dict_flatten, _dict_flatten_with_keys
-
-
-def _ordereddict_unflatten(values: Iterable[Any], context: Context) -> Any:
-    return OrderedDict(zip(context, values))
-
-
-def _defaultdict_flatten(d: Any) -> tuple[list[Any], Context]:
-    return list(d.values()), [d.default_factory, list(d)]
-
-
-def _defaultdict_flatten_with_keys(d: Any) -> tuple[list[Any], Context]:
-    return _dict_flatten_with_keys(d)[0], [d.default_factory, list(d)]
-
-
-def _defaultdict_unflatten(values: Iterable[Any], context: Context) -> Any:
-    return defaultdict(context[0], zip(context[1], values))
-
-
-def _deque_flatten(d: Any) -> tuple[list[Any], Context]:
-    return list(d), d.maxlen
-
-
-def _deque_flatten_with_keys(d: Any) -> tuple[list[Any], Context]:
-    return _numbered(d), d.maxlen
-
-
-def _deque_unflatten(values: Iterable[Any], context: Context) -> Any:
-    return deque(values, maxlen=context)
-
-
-def _namedtuple_flatten(d: Any) -> tuple[list[Any], Context]:
-    return list(d), type(d)
-
-
-def _namedtuple_flatten_with_keys(d: Any) -> tuple[list[Any], Context]:
-    return [(GetAttrKey(field), value) for field, value in zip(d._fields, d)], type(d)
-
-
-def _namedtuple_unflatten(values: Iterable[Any], context: Context) -> Any:
-    return context(*values)
-
-
-def _numbered(sequence: Iterable[Any]) -> list[Any]:
-    """The children of a sequence with their places."""
-    return [(SequenceKey(i), value) for i, value in enumerate(sequence)]
 
 
 for _type, _name, _functions in (

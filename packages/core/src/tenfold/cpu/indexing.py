@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.cpu.places import along, checked, taken_along
+from tenfold.cpu.places import along, any_of, as_index, as_iterated, checked, in_our_words, most_dims, shape_of, taken_along
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
-from tenfold.ops.indexing.subscripts import check_values, indexed_shape
+from tenfold.ops.indexing.index import check_values
 from tenfold.types.memory_format import preserve_format, refuse_negative, suggested_format
 
 
@@ -30,138 +30,49 @@ def getitem(input: Any, index: Any) -> Any:
     return input[index, ...] if index is not Ellipsis else input[...]
 
 
-def as_index(indices: Any) -> Any:
-    """NumPy's index for a list of index arrays and None."""
-    return tuple([slice(None) if i is None else i if i.dtype.itemsize != _SHORT else _refused(i) for i in indices])
-
-
-_SHORT = 2  # bytes of the integers that NumPy takes for positions, and PyTorch does not
-
-
-def _refused(index: Any) -> Any:
-    raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, got {index.dtype}")
-
-
-def in_our_words(error: IndexError) -> IndexError:
-    text = str(error).replace(" axis ", " dimension ")
-    return IndexError(text.replace("indexing arrays", "indexing tensors"))
-
-
 @kernel(op.index, device="cpu")
 def index(input: Any, indices: Any) -> Any:
     try:
         if not input.size:  # where there is nothing to find NumPy looks at no position
-            _shape_of(input, indices, told=True)
+            shape_of(input, indices, told=True)
         *before, last = indices
-        if input.ndim > 1 and last is not None and last.dtype == np.int64 and input.flags.c_contiguous and not _any_of(before):
+        if input.ndim > 1 and last is not None and last.dtype == np.int64 and input.flags.c_contiguous and not any_of(before):
             return input.take(last, len(before))  # whole rows: several times faster than the general way
         found = input[as_index(indices)]
-        return found if found.flags.c_contiguous and input.flags.c_contiguous else _as_iterated(found, input, indices)
+        return found if found.flags.c_contiguous and input.flags.c_contiguous else as_iterated(found, input, indices)
     except IndexError as error:
-        shape = _shape_of(input, indices)
+        shape = shape_of(input, indices)
         if shape is None or 0 not in shape:
             raise in_our_words(error) from None
         return np.empty(shape, input.dtype)  # nothing is looked up
 
 
-def _any_of(indices: list[Any]) -> bool:
-    return bool(indices) and any(i is not None for i in indices)
-
-
-def _as_iterated(found: Any, input: Any, indices: Any) -> Any:
-    """What was selected in the order of memory that PyTorch gives it, where NumPy puts the indexed dimensions first.
-
-    Dimensions that were not indexed keep the order of the input's strides, and the others their places.
-    """
-    if input.flags.c_contiguous or any(i is not None and i.dtype == np.bool_ and not i.ndim for i in indices):
-        return found.copy("C")
-    places: list[Any] = []
-    for i in indices:
-        places += [i] if i is None or i.dtype != np.bool_ else i.nonzero()
-    places += [None] * (input.ndim - len(places))
-    arrays = [i for i in places if i is not None]
-    kept = [n for n, i in enumerate(places) if i is None]
-    indexed = [n for n, i in enumerate(places) if i is not None]
-    width = found.ndim - len(kept)
-    first = indexed[0] if indexed[-1] - indexed[0] < len(indexed) else 0  # apart, they go to the front
-    before = sum(n < first for n in kept)
-    outer = [input.strides[n] for n in kept]
-    wide = np.broadcast_arrays(*arrays)
-    operands = [[*outer[:before], *[0] * width, *outer[before:]]]
-    operands += [[*[0] * before, *i.strides, *[0] * (len(kept) - before)] for i in wide]
-    axes = _from_fastest(operands, found.shape)[::-1]
-    return np.ascontiguousarray(found.transpose(axes)).transpose(np.argsort(axes))
-
-
-def _from_fastest(operands: list[list[int]], shape: tuple[int, ...]) -> list[int]:
-    """Dimensions by the operands' strides, the fastest first; a stride of 0 says nothing, and ties stay as they are."""
-    order = list(range(len(shape)))[::-1]
-    for i in range(1, len(order)):
-        at = i
-        for j in range(i - 1, -1, -1):
-            a, b = order[j], order[at]
-            told = [(s[a], s[b]) for s in operands if s[a] and s[b] and (s[a] != s[b] or shape[a] > shape[b])]
-            if told and told[0][0] < told[0][1]:
-                break
-            if told:
-                order[j], order[at] = order[at], order[j]
-                at = j
-    return order
-
-
-def _shape_of(input: Any, indices: Any, told: bool = False) -> Any:
-    """The shape of what an index selects wherever its positions lie; None when it has none, or an error if `told`."""
-    places: list[Any] = []
-    for i in indices:
-        masked = i is not None and i.dtype == np.bool_
-        if masked and (not i.ndim or i.shape != input.shape[len(places) : len(places) + i.ndim]):
-            return None
-        places += i.nonzero() if masked else [i]
-    try:
-        found = indexed_shape(input.shape, places)
-    except IndexError:
-        if told:
-            raise
-        return None
-    indexed = [n for n, i in zip(input.shape, places) if i is not None]
-    none = 0 in indexed and 0 not in np.broadcast_shapes(*[i.shape for i in places if i is not None])
-    if none and told:
-        raise IndexError("index is out of bounds for dimension with size 0")
-    return None if none or len(places) > input.ndim else found
-
-
 @kernel(op.index_put, device="cpu", into=True)
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool, out: Any = None) -> Any:
     if input.dtype != values.dtype:
-        check_values(values, _shape_of(input, indices, told=True) or (), input.dtype)
+        check_values(values, shape_of(input, indices, told=True) or (), input.dtype)
     if out is None:
         out = input.copy()
     elif out is not input:
         np.copyto(out, input)
     elif values is out or any(place is out for place in indices):
         return NotImplemented  # the full path refuses it
-    if values.ndim > 1 and values.ndim > _most_dims(out, indices):  # which NumPy takes if they are of size 1
-        check_values(values, _shape_of(out, indices, told=True) or (), out.dtype)
+    if values.ndim > 1 and values.ndim > most_dims(out, indices):  # which NumPy takes if they are of size 1
+        check_values(values, shape_of(out, indices, told=True) or (), out.dtype)
     try:
         if accumulate:
             add_at(out, as_index(indices), values)
         else:
             out[as_index(indices)] = values
     except IndexError as error:
-        shape = _shape_of(out, indices)
+        shape = shape_of(out, indices)
         if shape is None or 0 not in shape:
             raise in_our_words(error) from None
         check_values(values, shape, out.dtype)
     except ValueError:
-        check_values(values, _shape_of(out, indices) or (), out.dtype)
+        check_values(values, shape_of(out, indices) or (), out.dtype)
         raise
     return out
-
-
-def _most_dims(input: Any, indices: Any) -> int:
-    """How many dimensions a selection has."""
-    given = [(1, i.ndim) if i.dtype == np.bool_ else (i.ndim, 1) for i in indices if i is not None]
-    return max((made for made, _ in given), default=0) + int(input.ndim - sum(covered for _, covered in given))
 
 
 def add_at(out: Any, where: tuple[Any, ...], values: Any) -> None:

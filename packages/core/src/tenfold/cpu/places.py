@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.ops.indexing.index import indexed_shape
+
 
 def checked(size: int, dim: int, index: Any) -> None:
     """Raises: RuntimeError where an index is negative or beyond a dimension's size."""
@@ -52,3 +54,92 @@ def taken_along(x: Any, positions: Any, dim: int) -> Any:
     row, where = along(x, dim, positions)
     # Within the row they are: the mode that checks nothing twice.
     return row.take(where, mode="wrap").reshape(positions.shape) if row.ndim == 1 else row[where]
+
+
+def as_index(indices: Any) -> Any:
+    """NumPy's index for a list of index arrays and None."""
+    return tuple([slice(None) if i is None else i if i.dtype.itemsize != _SHORT else _refused(i) for i in indices])
+
+
+_SHORT = 2  # bytes of the integers that NumPy takes for positions, and PyTorch does not
+
+
+def _refused(index: Any) -> Any:
+    raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, got {index.dtype}")
+
+
+def in_our_words(error: IndexError) -> IndexError:
+    text = str(error).replace(" axis ", " dimension ")
+    return IndexError(text.replace("indexing arrays", "indexing tensors"))
+
+
+def any_of(indices: list[Any]) -> bool:
+    return bool(indices) and any(i is not None for i in indices)
+
+
+def as_iterated(found: Any, input: Any, indices: Any) -> Any:
+    """What was selected in the order of memory that PyTorch gives it, where NumPy puts the indexed dimensions first.
+
+    Dimensions that were not indexed keep the order of the input's strides, and the others their places.
+    """
+    if input.flags.c_contiguous or any(i is not None and i.dtype == np.bool_ and not i.ndim for i in indices):
+        return found.copy("C")
+    places: list[Any] = []
+    for i in indices:
+        places += [i] if i is None or i.dtype != np.bool_ else i.nonzero()
+    places += [None] * (input.ndim - len(places))
+    arrays = [i for i in places if i is not None]
+    kept = [n for n, i in enumerate(places) if i is None]
+    indexed = [n for n, i in enumerate(places) if i is not None]
+    width = found.ndim - len(kept)
+    first = indexed[0] if indexed[-1] - indexed[0] < len(indexed) else 0  # apart, they go to the front
+    before = sum(n < first for n in kept)
+    outer = [input.strides[n] for n in kept]
+    wide = np.broadcast_arrays(*arrays)
+    operands = [[*outer[:before], *[0] * width, *outer[before:]]]
+    operands += [[*[0] * before, *i.strides, *[0] * (len(kept) - before)] for i in wide]
+    axes = _from_fastest(operands, found.shape)[::-1]
+    return np.ascontiguousarray(found.transpose(axes)).transpose(np.argsort(axes))
+
+
+def _from_fastest(operands: list[list[int]], shape: tuple[int, ...]) -> list[int]:
+    """Dimensions by the operands' strides, the fastest first; a stride of 0 says nothing, and ties stay as they are."""
+    order = list(range(len(shape)))[::-1]
+    for i in range(1, len(order)):
+        at = i
+        for j in range(i - 1, -1, -1):
+            a, b = order[j], order[at]
+            told = [(s[a], s[b]) for s in operands if s[a] and s[b] and (s[a] != s[b] or shape[a] > shape[b])]
+            if told and told[0][0] < told[0][1]:
+                break
+            if told:
+                order[j], order[at] = order[at], order[j]
+                at = j
+    return order
+
+
+def shape_of(input: Any, indices: Any, told: bool = False) -> Any:
+    """The shape of what an index selects wherever its positions lie; None when it has none, or an error if `told`."""
+    places: list[Any] = []
+    for i in indices:
+        masked = i is not None and i.dtype == np.bool_
+        if masked and (not i.ndim or i.shape != input.shape[len(places) : len(places) + i.ndim]):
+            return None
+        places += i.nonzero() if masked else [i]
+    try:
+        found = indexed_shape(input.shape, places)
+    except IndexError:
+        if told:
+            raise
+        return None
+    indexed = [n for n, i in zip(input.shape, places) if i is not None]
+    none = 0 in indexed and 0 not in np.broadcast_shapes(*[i.shape for i in places if i is not None])
+    if none and told:
+        raise IndexError("index is out of bounds for dimension with size 0")
+    return None if none or len(places) > input.ndim else found
+
+
+def most_dims(input: Any, indices: Any) -> int:
+    """How many dimensions a selection has."""
+    given = [(1, i.ndim) if i.dtype == np.bool_ else (i.ndim, 1) for i in indices if i is not None]
+    return max((made for made, _ in given), default=0) + int(input.ndim - sum(covered for _, covered in given))

@@ -31,7 +31,7 @@ def observe(cls: type, base: type) -> None:
     if asked is disabled_torch_function or getattr(asked, "__func__", asked) is vars(base)["__torch_function__"].__func__:
         return
     load_core_methods()
-    for name, value in list(vars(base).items()):
+    for name, value in [item for c in base.__mro__[:-1] for item in vars(c).items()]:
         if name in _UNSEEN or (name[0] == "_" and name not in _SPECIAL) or inspect.getattr_static(cls, name) is not value:
             continue
         if isinstance(value, property):
@@ -44,7 +44,10 @@ def observe(cls: type, base: type) -> None:
 
 def is_attribute(func: Any) -> bool:
     """Whether what a class is asked for is an attribute, or a method that is no operator: such a function runs as it is."""
-    return isinstance(getattr(func, "__self__", None), property) or vars(RUNTIME["Tensor"]).get(func.__name__) is func
+    return (
+        isinstance(getattr(func, "__self__", None), property)
+        or inspect.getattr_static(RUNTIME["Tensor"], func.__name__, None) is func
+    )
 
 
 def _seen_method(plain: FunctionType) -> Any:

@@ -7,7 +7,6 @@ time it is called; its `.op` is the `Operator`, also found as `tenfold.op.NAME`.
 
 from __future__ import annotations
 
-import ast
 import functools
 import importlib
 import inspect
@@ -43,6 +42,8 @@ if TYPE_CHECKING:  # a protocol costs time to make, and only type checkers read 
         def overload(self, function: Function, /) -> Function: ...
         def __call__(self, *args: Any, **kwargs: Any) -> Result: ...
 
+
+from tenfold.dispatch.calls import STUB, Source, first_call, stub_code
 
 Number = int | float | complex
 Data = Any  # what tensors are made of: numbers, nested lists, arrays; NumPy's numbers among them keep their dtype
@@ -239,63 +240,6 @@ def _named(name: str) -> Operator:
     return getattr(op, name)  # type: ignore[no-any-return]
 
 
-class Source(UserString):
-    """The text of the code that an operator's calls run, made when it is read."""
-
-    def __init__(self, made_of: Operator | str) -> None:
-        self.made_of = made_of
-
-    @property
-    def data(self) -> str:  # type: ignore[override]
-        if isinstance(self.made_of, str):  # a part of such a text
-            return self.made_of
-        return SERVICES.source(self.made_of)
-
-
-def first_call(make: Callable[[], Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """What a stub does: `make` replaces its code, the new code runs; returns (result, None) or (None, exception).
-
-    The stub raises the exception, so its frame takes the place of the new code's, and tracebacks of the first call have
-    the frames that those of later calls have.
-    """
-    function = make()
-    _find_kernel(function.op, args)
-    try:
-        return function(*args, **kwargs), None
-    except BaseException as error:  # noqa: BLE001 - raised again by the stub
-        made = error.__traceback__.tb_next if error.__traceback__ else None
-        return None, error.with_traceback(made and made.tb_next)
-
-
-def _find_kernel(operator: Operator, args: tuple[Any, ...]) -> None:
-    """Look the kernel up that the call will want, which else is done on a longer path."""
-    key = getattr(args[0], "_key", None) if args else None
-    if key is not None and key.level is None and not key.override:
-        for form in (operator, operator.inplace_of):
-            if form is not None:
-                RUNTIME["kernel_for"](form, key)
-
-
-def stub_code(make: str, name: str) -> Any:
-    """The code of a function until its first call, which has `RUNTIME[make](name, ...)` replace it."""
-    constants = tuple(name if c == "?" else c for c in _STUB.co_consts)
-    names = tuple(make if n == "make" else n for n in _STUB.co_names)
-    return _STUB.replace(co_consts=constants, co_names=names, co_name=name, co_qualname=name, co_filename=f"<tenfold {name}>")
-
-
-def _stub() -> Any:
-    tree = ast.parse(
-        "def stub(*args, **kwargs):\n result, error = make('?', args, kwargs)\n if error: raise error\n return result"
-    )
-    for node in ast.walk(tree):  # all in the first line, of the code that takes the stub's place
-        if isinstance(node, (ast.stmt, ast.expr, ast.arg)):
-            node.lineno, node.end_lineno, node.col_offset, node.end_col_offset = 1, 1, 0, 0
-    return compile(tree, "<tenfold>", "exec").co_consts[0]
-
-
-_STUB = _stub()
-
-
 def _first_call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     return first_call(lambda: SERVICES.specialise(OPERATORS[name]), args, kwargs)
 
@@ -312,7 +256,7 @@ def reset_code(operator: Operator) -> None:
 
 def _function(operator: Operator, doc: str) -> Any:
     """The operator's public function, which makes its code when it is first called."""
-    fn: Any = types.FunctionType(_STUB, RUNTIME, operator.name)
+    fn: Any = types.FunctionType(STUB, RUNTIME, operator.name)
     operator.fn = fn
     reset_code(operator)
     declared = operator.declared

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from tenfold.dispatch.callpath import dunder
-from tenfold.dispatch.operators import OPERATORS, first_call, stub_code
+from tenfold.dispatch.calls import first_call, stub_code
+from tenfold.dispatch.operators import OPERATORS
 from tenfold.dispatch.runtime import RUNTIME
 from tenfold.tensor.tensor import Tensor
 

@@ -1,15 +1,13 @@
 """The Tensor: an array of a device, its place in the gradient graph, and what can be asked of it.
 
 Operators are declared in `ops/` and installed here as methods; this module has what is not an operator: attributes,
-conversion to Python and NumPy, and the hand-over to autograd.
+its memory. What it is to Python and NumPy is in conversions.py, what it is to gradients in differentiable.py.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -21,23 +19,20 @@ from tenfold.dispatch.observed import observe
 from tenfold.dispatch.overrides import default_torch_function, disabled_torch_function
 from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.dispatch.services import SERVICES
+from tenfold.tensor import conversions
+from tenfold.tensor.differentiable import Differentiable
 from tenfold.tensor.storage import Storage, note_view, settle
 from tenfold.types import dtypes
 from tenfold.types.dtypes import FROM_NUMPY, dtype
 from tenfold.types.memory_format import strided, with_steps
-from tenfold.types.narrow import widened
 from tenfold.types.size import Size
-
-if TYPE_CHECKING:  # operators install themselves as methods, which no type checker sees; these are their declarations
-    from tenfold.operator_methods import TensorMethods
-else:
-    TensorMethods = object
 
 new = object.__new__
 _as_size = tuple.__new__  # a shape needs no check
+host = conversions.host
 
 
-class Tensor(TensorMethods):
+class Tensor(Differentiable):
     """A multi-dimensional array of one dtype on one device; `tenfold.tensor(data)` makes one from data.
 
     >>> import tenfold
@@ -322,250 +317,6 @@ class Tensor(TensorMethods):
         if self._node is not None and self._node.is_leaf:
             self._node._shape = value._array.shape  # that gradients will have from now on
 
-    # Gradients
-
-    @property
-    def requires_grad(self) -> bool:
-        return self._node is not None
-
-    @requires_grad.setter
-    def requires_grad(self, value: bool) -> None:
-        if value and not (self.is_floating_point() or self.is_complex()):
-            raise RuntimeError(
-                f"only Tensors of floating point and complex dtype can require gradients, this one is {self.dtype.name}"
-            )
-        self.requires_grad_(value)
-
-    @requires_grad.deleter
-    def requires_grad(self) -> None:
-        raise RuntimeError("requires_grad must be a bool")
-
-    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Ask autograd to record operators on this leaf (or no longer)."""
-        node = self._node
-        wrapped = self._key.level is not None and not self._key.transform.by_hand
-        if wrapped or (node is not None and SERVICES.autograd().is_transformed(node)):
-            raise RuntimeError(
-                "You are attempting to call Tensor.requires_grad_() inside of a function being transformed by grad, vmap or "
-                "another of tenfold.func. This is unsupported: they differentiate by the function's arguments."
-            )
-        if requires_grad:
-            if not (self.is_floating_point() or self.is_complex()):
-                raise RuntimeError(
-                    f"only Tensors of floating point dtype can require gradients, and complex ones; this one is {self.dtype.name}"
-                )
-            if self.is_inference() and not STATE.inference:
-                raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-            if node is None:
-                self._node = SERVICES.autograd().leaf(self)
-                if self._storage is not None:
-                    self._storage.guarded = True  # writes to views made before must be looked at from now on
-        elif node is not None:
-            if not node.is_leaf:
-                raise RuntimeError(
-                    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
-                    "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
-                )
-            self._node = None
-        return self
-
-    @property
-    def is_leaf(self) -> bool:
-        return self._node is None or bool(self._node.is_leaf)
-
-    @property
-    def grad_fn(self) -> Any:
-        """The graph node that made this tensor; None for leaves."""
-        node = self._node
-        return None if node is None or node.is_leaf else node.shown
-
-    @property
-    def output_nr(self) -> int:
-        return 0 if self._node is None else int(self._node.output_nr)
-
-    @property
-    def grad(self) -> Tensor | None:
-        """The gradient that `backward` accumulated."""
-        try:
-            return self._grad
-        except AttributeError:
-            if self._node is not None and not self._node.is_leaf and not self.retains_grad:
-                warnings.warn(
-                    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
-                    "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
-                    "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure "
-                    "you access the leaf Tensor instead.",
-                    UserWarning,
-                    stacklevel=2,
-                )
-            return None
-
-    @grad.setter
-    def grad(self, value: Tensor | None) -> None:
-        if value is not None:
-            if not isinstance(value, Tensor):
-                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
-            if value is self:
-                raise RuntimeError("can't assign Variable as its own grad")
-            if value.shape != self.shape:
-                raise RuntimeError(
-                    f"assigned grad has data of a different size: {list(value.shape)}, expected {list(self.shape)}"
-                )
-            if value.dtype is not self.dtype:
-                raise RuntimeError(f"assigned grad has data of a different type: {value.dtype}, expected {self.dtype}")
-            if value._key.device is not self._key.device:
-                raise RuntimeError(
-                    f"assigned grad has data located on a different device: {value.device}, expected {self.device}"
-                )
-        self._grad = value
-
-    @grad.deleter
-    def grad(self) -> None:
-        self._grad = None
-
-    def backward(
-        self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
-    ) -> None:
-        """Add the gradients of this tensor with respect to the graph's leaves to their `.grad`."""
-        SERVICES.autograd().backward(self, gradient, retain_graph, create_graph, inputs=inputs)
-
-    def register_hook(self, hook: Any) -> Any:
-        """Call `hook(grad)` when this tensor's gradient is computed; what it returns replaces the gradient."""
-        return SERVICES.autograd().register_tensor_hook(self, hook)
-
-    def register_post_accumulate_grad_hook(self, hook: Any) -> Any:
-        """Call `hook(tensor)` after a backward pass has updated this leaf's `.grad`."""
-        return SERVICES.autograd().register_post_accumulate_hook(self, hook)
-
-    def retain_grad(self) -> None:
-        """Keep `.grad` of this non-leaf tensor too."""
-        SERVICES.autograd().retain_grad(self)
-
-    @property
-    def retains_grad(self) -> bool:
-        return self._node is not None and not self._node.is_leaf and bool(self._node.retains(self))
-
-    # Python and NumPy
-
-    def item(self) -> Any:
-        """The one element, as a Python number."""
-        array = self._array
-        if type(array) is np.ndarray and array.size == 1:
-            value = array.item()
-            return value if type(value) is not tuple else complex(*value)  # a complex32 is a record of NumPy's
-        if self.numel() != 1:
-            raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
-        value = host(self).item()
-        return value if type(value) is not tuple else complex(*value)
-
-    def tolist(self) -> Any:
-        """The elements as nested lists of Python numbers."""
-        array = host(self)
-        return widened(array).tolist() if array.dtype.names else array.tolist()
-
-    def numpy(self, *, force: bool = False) -> Any:
-        """The tensor as a NumPy array; on the CPU they share memory."""
-        if force:
-            return host(self.detach())
-        if self._node is not None and STATE.grad_enabled:
-            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        if self._key.device is not CPU:
-            raise TypeError(
-                f"can't convert {self._key.device} device type tensor to numpy. "
-                f"Use Tensor.cpu() to copy the tensor to host memory first."
-            )
-        if self._array.dtype.kind == "V":
-            raise TypeError(f"Got unsupported ScalarType {dtypes.type_name(self.dtype)}: NumPy has no such dtype; convert it")
-        return host(self)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        array = self.numpy()
-        if copy:
-            return np.array(array, dtype=dtype, copy=True)
-        return array if dtype is None else array.astype(dtype, copy=False)
-
-    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        """Results of NumPy's functions on tensors become tensors, as in PyTorch."""
-        return SERVICES.from_numpy(np.asarray(array)) if np.asarray(array).dtype in FROM_NUMPY else array
-
-    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        """The Python array API standard's functions on tensors: `tenfold.array_api`."""
-        return SERVICES.array_namespace(api_version)
-
-    def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:
-        """The tensor on a device, under the array API standard's name."""
-        return self.to(device)
-
-    def __dlpack__(
-        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
-    ) -> Any:  # fmt: skip
-        """A DLPack capsule on the tensor's memory, for other array libraries."""
-        return SERVICES.export(self, stream, max_version, dl_device, copy)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return SERVICES.dlpack_device(self)
-
-    def __reversed__(self) -> Tensor:
-        """The rows in reverse order."""
-        return self.flip(0) if self._array.shape else self
-
-    def __len__(self) -> int:
-        if not self._array.shape:
-            raise TypeError("len() of a 0-d tensor")
-        return int(self._array.shape[0])
-
-    def __iter__(self) -> Iterator[Tensor]:
-        if not self._array.shape:
-            raise TypeError("iteration over a 0-d tensor")
-        return iter(self.unbind(0))
-
-    def __bool__(self) -> bool:
-        if self.numel() != 1:
-            kind = "no" if self.numel() == 0 else "more than one"
-            raise RuntimeError(f"Boolean value of Tensor with {kind} value{'s' if kind == 'no' else ''} is ambiguous")
-        return bool(self.item())
-
-    def _one(self) -> Any:
-        """The one element, for Python's conversions."""
-        array = self._array
-        if type(array) is np.ndarray and array.size == 1:
-            value = array.item()
-            return value if type(value) is not tuple else complex(*value)
-        if self.numel() != 1:
-            raise ValueError("only one element tensors can be converted to Python scalars")
-        return self.item()
-
-    def _real(self) -> Any:
-        """The one element as a real number; RuntimeError where that loses an imaginary part."""
-        value = self._one()
-        if isinstance(value, complex):
-            if value.imag:
-                raise RuntimeError(f"value cannot be converted to a real number without overflow: it is {value}")
-            value = value.real
-        return value
-
-    def __float__(self) -> float:
-        return float(self._real())
-
-    def __int__(self) -> int:
-        value = self._real()
-        if self.dtype.is_complex and not abs(value) < float("inf"):
-            raise RuntimeError(f"value cannot be converted to type int64_t without overflow: it is {value}")
-        return int(value)
-
-    def __complex__(self) -> complex:
-        return complex(self._one())
-
-    def __index__(self) -> int:
-        if self.numel() != 1 or self.dtype.category > 1:
-            raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self.item())
-
-    def __contains__(self, element: Any) -> bool:
-        if not isinstance(element, (Tensor, int, float, complex)):
-            raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
-        return bool((self == element).any())
-
     __hash__ = object.__hash__
 
     def __format__(self, spec: str) -> str:
@@ -595,14 +346,6 @@ def key_of(cls: type, device: device) -> Any:
     if asks(cls):
         return BeneathKey(device, getattr(cls, "__torch_function__", None) is not disabled_torch_function)
     return device if is_plain(cls) else OverrideKey(device)
-
-
-def host(tensor: Tensor) -> Any:
-    """The tensor's elements as a NumPy array (its own memory on the CPU)."""
-    key = tensor._key
-    if key.level is not None:
-        return host(key.transform.readable(tensor))
-    return key.backend.to_numpy(tensor._array)
 
 
 def wrap(array: Any, key: Any) -> Tensor:

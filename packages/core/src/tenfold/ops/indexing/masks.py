@@ -7,7 +7,8 @@ from typing import Any
 from tenfold.dispatch.meta import DataDependent, Meta
 from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import broadcast_shapes
-from tenfold.ops.indexing.subscripts import getitem, index, index_put
+from tenfold.ops.indexing.index import index, index_put
+from tenfold.ops.indexing.subscripts import getitem
 from tenfold.ops.view.shapes import expand, reshape
 from tenfold.tensor.tensor import Tensor
 

@@ -9,9 +9,10 @@ from tenfold.dispatch.operators import composite
 from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
 from tenfold.ops.creation.factories import full
 from tenfold.ops.indexing.along import check_slices, gather, length, scatter_reduce, vector, within
+from tenfold.ops.indexing.index import index_put
 from tenfold.ops.indexing.joining import cat
 from tenfold.ops.indexing.masks import nonzero
-from tenfold.ops.indexing.subscripts import getitem, index_put
+from tenfold.ops.indexing.subscripts import getitem
 from tenfold.ops.pointwise.filling import masked_fill
 from tenfold.ops.pointwise.several import where
 from tenfold.ops.view.shapes import expand, reshape, view
