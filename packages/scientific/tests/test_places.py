@@ -60,3 +60,9 @@ def test_polar():
 
 def test_unique_consecutive():
     assert tenfold.unique_consecutive(tenfold.tensor([1, 1, 2, 1])).tolist() == [1, 2, 1]
+
+
+def test_masked_scatter_takes_from_its_own_memory_turned():
+    x = numbers()
+    x.masked_scatter_(tenfold.ones(6, dtype=tenfold.bool), x.flip(0))
+    assert x.tolist() == [5.0, 4.0, 3.0, 2.0, 1.0, 0.0]

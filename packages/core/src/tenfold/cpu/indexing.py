@@ -10,7 +10,7 @@ import numpy as np
 from tenfold.cpu.places import along, any_of, as_index, as_iterated, checked, in_our_words, most_dims, shape_of, taken_along
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
-from tenfold.ops.indexing.index import check_values
+from tenfold.ops.indexing.selection import check_values
 from tenfold.types.memory_format import preserve_format, refuse_negative, suggested_format
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.ops.indexing.index import indexed_shape
+from tenfold.ops.indexing.selection import indexed_shape
 
 
 def checked(size: int, dim: int, index: Any) -> None:

@@ -9,9 +9,8 @@ BOTH: dict[str, str] = {
         "scatter_reduce scatter_reduce_ take"
     ),
     "tenfold.ops.indexing.joining": "flip repeat repeat_interleave roll tile tril tril_ triu triu_",
-    "tenfold.ops.indexing.masks": "argwhere masked_scatter masked_scatter_ masked_select nonzero",
+    "tenfold.ops.indexing.selection": "argwhere index_put index_put_ masked_select nonzero",
     "tenfold.ops.indexing.strided": "as_strided_scatter diag diag_embed trace",
-    "tenfold.ops.indexing.subscripts": "index_put index_put_",
     "tenfold.ops.matmul": "addmm addmm_ addmv addmv_ baddbmm baddbmm_ bmm dot ger matmul mm mv outer spmm vdot",
     "tenfold.ops.pointwise.arithmetic": (
         "add add_ addcdiv addcdiv_ addcmul addcmul_ div div_ divide divide_ floor_divide floor_divide_ fmod fmod_ mul mul_ "
@@ -44,7 +43,7 @@ BOTH: dict[str, str] = {
     "tenfold.ops.random": "bernoulli bernoulli_ exponential_ multinomial normal_ random_ uniform_",
     "tenfold.ops.reduction.ordering": "argmax argmin argsort kthvalue sort topk unique",
     "tenfold.ops.reduction.reductions": "all amax amin aminmax any count_nonzero logsumexp max mean min prod sum sum_to_size",
-    "tenfold.ops.reduction.scans": "cummax cummin cumprod cumprod_ cumsum cumsum_ logcumsumexp",
+    "tenfold.ops.reduction.scans": "cumprod cumprod_ cumsum cumsum_",
     "tenfold.ops.reduction.statistics": "bincount dist norm std var",
     "tenfold.ops.view.forms": (
         "adjoint as_strided_ broadcast_to detach_ expand_as flatten moveaxis movedim narrow ravel reshape_as squeeze_ swapaxes "
@@ -63,15 +62,15 @@ FUNCTIONS: dict[str, str] = {
     "tenfold.ops.creation.sequences": "arange eye linspace meshgrid range tril_indices triu_indices",
     "tenfold.ops.indexing.along": "scatter_set",
     "tenfold.ops.indexing.joining": "cat concat concatenate repeat_places stack",
+    "tenfold.ops.indexing.selection": "index",
     "tenfold.ops.indexing.strided": "strided_sum",
-    "tenfold.ops.indexing.subscripts": "getitem index index_any",
+    "tenfold.ops.indexing.subscripts": "getitem index_any",
     "tenfold.ops.pointwise.arithmetic": "add_scaled add_scaled_ floored_quotient truncated_quotient",
     "tenfold.ops.pointwise.complex_numbers": "complex imag_part real_part view_as_complex view_as_real",
     "tenfold.ops.pointwise.filling": "copy fill zero",
     "tenfold.ops.random": "normal rand rand_like randint randint_like randn randn_like randperm",
     "tenfold.ops.reduction.ordering": "kthvalue_pair search_positions searchsorted sort_pair topk_pair unique_parts",
     "tenfold.ops.reduction.reductions": "max_dim min_dim",
-    "tenfold.ops.reduction.scans": "cummax_pair cummin_pair",
     "tenfold.ops.reduction.statistics": "std_mean var_mean vector_norm",
     "tenfold.ops.view.forms": "broadcast_tensors",
     "tenfold.ops.view.parts": "unsafe_split",

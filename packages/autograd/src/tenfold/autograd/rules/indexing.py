@@ -11,8 +11,8 @@ from tenfold.autograd.refusing import refusing
 from tenfold.ops.creation.factories import zeros
 from tenfold.ops.creation.like import ones_like, zeros_like
 from tenfold.ops.indexing.along import gather, scatter_add, scatter_reduce, scatter_set
-from tenfold.ops.indexing.index import index, index_put
 from tenfold.ops.indexing.joining import roll
+from tenfold.ops.indexing.selection import index, index_put
 from tenfold.ops.indexing.strided import as_strided_scatter, placed
 from tenfold.ops.indexing.subscripts import index_put_
 from tenfold.ops.pointwise.several import where

@@ -9,7 +9,7 @@ from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import Number, composite, primitive
 from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.ops.creation.factories import full
-from tenfold.ops.indexing.index import index as indexed, index_put
+from tenfold.ops.indexing.selection import index as indexed, index_put
 from tenfold.ops.indexing.subscripts import at_dim
 from tenfold.ops.view.shapes import expand, reshape, view
 from tenfold.tensor.tensor import Tensor

@@ -10,7 +10,7 @@ import numpy as np
 from tenfold.dispatch.meta import DataDependent, Meta
 from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
-from tenfold.ops.indexing.index import index
+from tenfold.ops.indexing.selection import index
 from tenfold.ops.indexing.subscripts import at_dim
 from tenfold.ops.view.shapes import expand, reshape, unsqueeze, view
 from tenfold.tensor.tensor import Tensor

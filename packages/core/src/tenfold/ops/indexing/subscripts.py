@@ -18,7 +18,7 @@ from tenfold.dispatch.overlap import refuse_overlap
 from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.ops.creation.factories import as_tensor, tensor
-from tenfold.ops.indexing.index import INDICES, byte_mask, check_mask, fills_mask, index
+from tenfold.ops.indexing.selection import INDICES, byte_mask, check_mask, fills_mask, index
 from tenfold.ops.view.shapes import expand, reshape, view
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes

@@ -1,4 +1,4 @@
-"""Rarer reading and writing at places: along one dimension, of the flattened tensor, on the diagonal."""
+"""Rarer reading and writing at places: along one dimension, of the flattened tensor, on the diagonal, under a mask."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from tenfold.dispatch.operators import composite
 from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
 from tenfold.ops.creation.factories import full
 from tenfold.ops.indexing.along import check_slices, gather, length, scatter_reduce, vector, within
-from tenfold.ops.indexing.index import index_put
 from tenfold.ops.indexing.joining import cat
-from tenfold.ops.indexing.masks import nonzero
+from tenfold.ops.indexing.selection import index_put, nonzero
 from tenfold.ops.indexing.subscripts import getitem
 from tenfold.ops.pointwise.filling import masked_fill
 from tenfold.ops.pointwise.several import where
@@ -160,3 +159,27 @@ def fill_diagonal(input: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     mask = full((input.numel(),), False, device=input.device)
     mask[:end:step] = True
     return masked_fill(input, mask.view(shape), fill_value)
+
+
+@composite("places", inplace=True)
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """A copy whose elements where the mask holds are taken from `source`, in its order.
+
+    >>> import tenfold
+    >>> tenfold.zeros(3).masked_scatter(tenfold.tensor([True, False, True]), tenfold.tensor([5.0, 6.0]))
+    tensor([5., 0., 6.])
+    """
+    if mask.dtype.category:
+        raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype}")
+    if input.dtype is not source.dtype:
+        raise RuntimeError(
+            f"masked_scatter: expected self and source to have same dtypes but got {input.dtype} and {source.dtype}"
+        )
+    shape = broadcast_shapes("masked_scatter", [input.shape, mask.shape]) or (1,)
+    places = [expand(mask, shape)]
+    count = int(nonzero(places[0]).size(0))
+    if count > source.numel():
+        raise RuntimeError(f"masked_scatter: Number of elements of source < number of ones in mask: {source.numel()} < {count}")
+    values = getitem(reshape(source, (-1,)), slice(0, count))
+    written = index_put(expand(input, shape), places, values)
+    return written if input.dim() or shape != (1,) else reshape(written, ())

@@ -1,4 +1,4 @@
-"""Elements at places that index tensors and masks name: `index` and `index_put`, and what they refuse."""
+"""Elements at places that index tensors and masks name, and those places."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 
 import tenfold.ops.pointwise.filling  # noqa: F401 - declares copy_
 from tenfold.dispatch.meta import DataDependent, Meta
-from tenfold.dispatch.operators import primitive
+from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import broadcast_shapes
-from tenfold.ops.view.shapes import reshape
+from tenfold.ops.view.shapes import expand, reshape
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 from tenfold.types.numbers import require_fit
@@ -174,3 +174,52 @@ def byte_mask(mask: Tensor) -> Tensor:
         "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", UserWarning, stacklevel=4
     )
     return mask.to(dtypes.bool_)
+
+
+@composite("indexing", out="same")
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+    """The elements where the mask holds, in one dimension; input and mask are broadcast.
+
+    >>> import tenfold
+    >>> x = tenfold.tensor([1, 2, 3])
+    >>> x.masked_select(x > 1)
+    tensor([2, 3])
+    """
+    if mask.dtype.category:
+        raise RuntimeError(f"masked_select: expected BoolTensor for mask, got {mask.dtype}")
+    shape = broadcast_shapes("masked_select", [input.shape, mask.shape])
+    if not shape:
+        input, mask, shape = reshape(input, (1,)), reshape(mask, (1,)), (1,)
+    return index(expand(input, shape), [expand(mask, shape)])
+
+
+@primitive("indexing", out="long", nondifferentiable="its result is integer")
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor:
+    """The positions of the elements that are not zero: (count, dimensions), or with as_tuple a tensor a dimension.
+
+    >>> import tenfold
+    >>> tenfold.tensor([0, 3, 0, 4]).nonzero()
+    tensor([[1],
+            [3]])
+    """
+
+
+@nonzero.lower(as_tuple=False)
+def _(input: Tensor, as_tuple: bool) -> Any:
+    return nonzero(input if input.dim() else reshape(input, (1,))).unbind(1)
+
+
+@nonzero.rule
+def _(input: Any) -> Meta:
+    raise DataDependent("nonzero: the shape of its result depends on data, which a meta tensor does not have")
+
+
+@composite("indexing")
+def argwhere(input: Tensor) -> Tensor:
+    """The positions of the elements that are not zero: (count, dimensions).
+
+    >>> import tenfold
+    >>> tenfold.argwhere(tenfold.tensor([0, 3]))
+    tensor([[1]])
+    """
+    return nonzero(input)
