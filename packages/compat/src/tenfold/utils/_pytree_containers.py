@@ -134,6 +134,7 @@ _OF_STRUCTSEQ = ("n_fields", "n_sequence_fields", "n_unnamed_fields")
 def is_namedtuple_class(cls: Any) -> bool:
     """Whether a class is a named tuple's.
 
+    >>> from collections import namedtuple
     >>> is_namedtuple_class(namedtuple("Point", "x y"))
     True
     """
