@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from networks import MODELS, network, step
+from training import peak_printed
 
 
 class Worker:
@@ -62,7 +63,7 @@ def serve(library: str, name: str) -> None:
 def peak_bytes(interpreter: str, library: str, name: str) -> int:
     """What the first steps add to the memory of a process of their own."""
     command = [interpreter, str(Path(__file__).with_name("training.py")), "--peak-of", library, "--only", name]
-    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1])
+    return peak_printed(command)
 
 
 def compare(name: str, earlier: str, turns: int) -> dict[str, Any]:

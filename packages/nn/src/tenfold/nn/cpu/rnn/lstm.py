@@ -92,8 +92,8 @@ def fused_lstm_grad(
     What multiplies the flow of h and of c is known before the way back begins, so it is computed for all steps at once.
     """
     quarters = _quarters(gates, batch_sizes)
-    before = np.concatenate(previous(cells, cx, batch_sizes, reverse))
-    inner, of_cell, h = _slopes(quarters, cells.reshape(quarters.shape[1:]), before.reshape(quarters.shape[1:]), w_hr is not None)
+    before = previous(cells, cx, batch_sizes, reverse)
+    inner, of_cell, h = _slopes(quarters, cells.reshape(quarters.shape[1:]), before, w_hr is not None)
     flat = inner.reshape(len(inner), 4 * cx.shape[1])
     d_out = np.empty((len(h), hx.shape[1]), inner.dtype)
     d_h, d_c, spare = np.array(grad_h, order="C"), np.array(grad_c, order="C"), np.empty(cx.shape, inner.dtype)
@@ -134,16 +134,24 @@ def _quarters(gates: Array, batch_sizes: list[int]) -> Array:
     return np.concatenate(gates_by_step(gates, batch_sizes, False), 1)[:, None]
 
 
-def _slopes(quarters: Array, cells: Array, before: Array, projected: bool) -> tuple[Array, Array, Array]:
-    """What the gradients of c (i, f, g) and h (o) are multiplied by, what h's is on its way to c; and o tanh(c) or nothing."""
+def _slopes(quarters: Array, cells: Array, before: list[Array], projected: bool) -> tuple[Array, Array, Array]:
+    """What the gradients of c (i, f, g) and h (o) are multiplied by, what h's is on its way to c; and o tanh(c) or nothing.
+
+    `before` is the cells that the steps started from, in pieces. This is where a step of training is largest: one spare array.
+    """
     i, f, g, o = quarters
     *lead, H = cells.shape
     N = lead[0] * lead[1]
-    slopes, t, spare = np.empty((*lead, 4, H), cells.dtype), np.tanh(cells), np.empty_like(cells)
-    for place, (gate, other) in enumerate(((i, g), (f, before), (g, i), (o, t))):
+    spare = np.concatenate(before, out=np.empty((N, H), cells.dtype)).reshape(cells.shape)
+    slopes = np.empty((*lead, 4, H), cells.dtype)
+    np.multiply(spare, f, slopes[:, :, 1])
+    t = np.tanh(cells)
+    for place, (gate, other) in enumerate(((i, g), (f, None), (g, i), (o, t))):
+        slope = slopes[:, :, place]
         np.subtract(1, gate, spare)  # 1 - gate loses nothing where the gate is nearly 1
-        np.multiply(spare, gate + 1 if gate is g else gate, spare)
-        np.multiply(spare, other, slopes[:, :, place])
+        if other is not None:
+            np.multiply(np.add(gate, 1, slope) if gate is g else gate, other, slope)
+        np.multiply(spare, slope, slope)
     h = (o * t).reshape(N, H) if projected else np.empty((0, H), cells.dtype)
     np.multiply(t, t, t)
     np.subtract(1, t, t)
