@@ -16,7 +16,7 @@ from tenfold.cpu.numbers import ARRAYS
 from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.kernels import kernel
 from tenfold.nn.cpu.array_kernel import HALF_BYTES, array_kernel
-from tenfold.nn.cpu.norm.sums import PIECE, column_sums, exact_row_sums, is_far, row_dots, row_sums, settled
+from tenfold.nn.cpu.norm.sums import PIECE, column_sums, exact_row_means, is_far, row_dots, row_sums, settled
 from tenfold.nn.ops.norm import layer as ops
 from tenfold.nn.window import Sizes
 
@@ -37,12 +37,11 @@ def fused_layer_norm(
 ) -> tuple[Array, Array, Array]:
     """(x - mean) / sqrt(var + eps) * weight + bias over the last dimensions; also mean and 1 / sqrt(var + eps)."""
     if input.nbytes <= SMALL_BYTES and normalized_ndim == 1 and input.shape[-1]:
-        short = SHORT_ROWS[input.shape] if eps > 0 else None
+        short = (ROWS32 if input.dtype is F32 else ROWS64)[input.shape] if eps > 0 else None
         if short is None:
             return _small_layer_norm(input, weight, bias, eps)
         out, spread = _short_rows(input, short, weight, bias, eps)  # the same numbers whether a gradient is wanted or not
-        mean = input.dot(short.means[:, :1])
-        return out, mean.astype(input.dtype), np.reciprocal(spread[..., :1]).astype(input.dtype)
+        return out, exact_row_means(input), np.reciprocal(spread[..., :1])
     lead, D = _split(input.shape, normalized_ndim)
     x = input.reshape(prod(lead), D)
     out = np.empty(x.shape, x.dtype)
@@ -65,26 +64,28 @@ def fused_layer_norm(
 @quiet
 def layer_norm(input: Array, normalized_shape: Any, weight: Array | None, bias: Array | None, eps: float) -> Any:
     """Rows of a small array, where no gradient is wanted; all else is the body's business."""
-    shape = input.shape[-1:]
-    if (normalized_shape != shape and normalized_shape != list(shape)) or not 0 < input.nbytes <= SMALL_BYTES:
+    dtype, shape = input.dtype, input.shape
+    short = ROWS32[shape] if dtype is F32 else ROWS64[shape] if dtype is F64 else None
+    sizes = shape[-1:]
+    if normalized_shape != sizes and normalized_shape != list(sizes):
         return NotImplemented
-    dtype = input.dtype
-    if weight is not None and (weight.shape != shape or weight.dtype is not dtype):
+    if weight is not None and (weight.shape != sizes or weight.dtype is not dtype):
         return NotImplemented
-    if (bias is not None and (bias.shape != shape or bias.dtype is not dtype)) or input.itemsize == HALF_BYTES:
+    if bias is not None and (bias.shape != sizes or bias.dtype is not dtype):
         return NotImplemented
-    short = SHORT_ROWS[input.shape] if eps > 0 else None
-    if short is not None:
+    if short is not None and eps > 0:
         return _short_rows(input, short, weight, bias, eps)[0]
-    return _small_layer_norm(input, weight, bias, eps)[0]
+    small = 0 < input.nbytes <= SMALL_BYTES and input.itemsize != HALF_BYTES
+    return _small_layer_norm(input, weight, bias, eps)[0] if small else NotImplemented
 
 
 class _Short(NamedTuple):
     """What normalizes short rows without broadcasting, which takes three times as long: matrices, and places of columns."""
 
-    center: Array  # takes the mean off each row
+    center: Array  # takes the mean off each row; in float64, so that equal elements become 0
     means: Array  # puts the mean in place of each element
     columns: Array  # of the rows' shape
+    numbers: Any  # Python's numbers as arrays of the dtype
 
 
 class _ShortRows(dict[tuple[int, ...], Any]):
@@ -92,30 +93,34 @@ class _ShortRows(dict[tuple[int, ...], Any]):
 
     most, widest, largest = 256, 24, 512
 
+    def __init__(self, dtype: Any) -> None:
+        super().__init__()
+        self.dtype = dtype
+
     def __missing__(self, shape: tuple[int, ...]) -> _Short | None:
-        D, short = shape[-1], None
-        if self.widest >= D and prod(shape) <= self.largest:
+        short = None
+        if shape and 0 < prod(shape) <= self.largest and (D := shape[-1]) <= self.widest:
             means = np.full((D, D), 1 / D)
-            short = _Short(np.eye(D) - means, means, np.broadcast_to(np.arange(D), shape).copy())
+            columns = np.broadcast_to(np.arange(D), shape).copy()
+            short = _Short(np.eye(D) - means, means.astype(self.dtype), columns, ARRAYS[self.dtype])
         if len(self) >= self.most:
             self.clear()
         self[shape] = short
         return short
 
 
-SHORT_ROWS = _ShortRows()
+F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
+ROWS32, ROWS64 = _ShortRows(F32), _ShortRows(F64)
 add, divide, multiply, sqrt = np.add, np.divide, np.multiply, np.sqrt
-NUMBERS = ARRAYS[np.dtype(np.float64)]
 
 
 def _short_rows(x: Array, short: _Short, weight: Array | None, bias: Array | None, eps: float) -> tuple[Array, Array]:
-    """The normalized rows, and the deviations in place of each of their elements; in float64, which costs nothing here."""
-    center, means, columns = short
-    out = x.dot(center)
+    """The normalized rows, and the deviations in place of each of their elements."""
+    center, means, columns, numbers = short
+    out = x.dot(center).astype(x.dtype)
     spread = multiply(out, out).dot(means)
-    add(spread, NUMBERS[eps], spread)
+    add(spread, numbers[eps], spread)
     divide(out, sqrt(spread, spread), out)
-    out = out.astype(x.dtype)
     if weight is not None:
         multiply(out, weight[columns], out)
     if bias is not None:
@@ -126,7 +131,7 @@ def _short_rows(x: Array, short: _Short, weight: Array | None, bias: Array | Non
 def _small_layer_norm(x: Array, weight: Array | None, bias: Array | None, eps: float) -> tuple[Array, Array, Array]:
     """The same in as few array operations as possible, which is what counts on small inputs."""
     D = x.shape[-1]
-    mean = (exact_row_sums(x) / D).astype(x.dtype)[..., None]
+    mean = exact_row_means(x)
     out = np.subtract(x, mean, order="C")
     rstd = np.vecdot(out, out)[..., None]
     rstd /= D

@@ -26,9 +26,11 @@ def row_sums(x: Array) -> Array:
     return _of_pieces(D, lambda part: x[..., part] @ _ones(part.stop - part.start, x.dtype))
 
 
-def exact_row_sums(x: Array) -> Array:
-    """Sums over the last dimension in float64, so that the mean of equal elements is that element; for small arrays."""
-    return np.asarray(x.astype(_F64).dot(_ones(x.shape[-1], _F64)))
+def exact_row_means(x: Array) -> Array:
+    """Means over the last dimension, which stays, by way of float64: that of equal elements is that element. For small arrays."""
+    sums: Array = x.astype(_F64).dot(_ones(x.shape[-1], _F64))
+    sums /= x.shape[-1]
+    return np.asarray(sums).astype(x.dtype)[..., None]
 
 
 def row_dots(x: Array, y: Array) -> Array:
