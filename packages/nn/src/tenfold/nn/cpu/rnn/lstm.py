@@ -92,8 +92,8 @@ def fused_lstm_grad(
     What multiplies the flow of h and of c is known before the way back begins, so it is computed for all steps at once.
     """
     quarters = _quarters(gates, batch_sizes)
-    before = previous(cells, cx, batch_sizes, reverse)
-    inner, of_cell, h = _slopes(quarters, cells.reshape(quarters.shape[1:]), before, w_hr is not None)
+    started_from = previous(cells, cx, batch_sizes, reverse)
+    inner, of_cell, h = _slopes(quarters, cells.reshape(quarters.shape[1:]), started_from, w_hr is not None)
     flat = inner.reshape(len(inner), 4 * cx.shape[1])
     d_out = np.empty((len(h), hx.shape[1]), inner.dtype)
     d_h, d_c, spare = np.array(grad_h, order="C"), np.array(grad_c, order="C"), np.empty(cx.shape, inner.dtype)
