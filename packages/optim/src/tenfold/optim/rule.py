@@ -46,8 +46,12 @@ _asked: set[Any] = set()
 
 def _has_fused_kernels(params: Iterable[Any]) -> bool:
     """Whether there are any for the devices of these; packages attach them with their kernels of the family "optim"."""
+    last: Any = None
     for param in params:
         key = param._key
+        if key is last:  # as of most; the look-up compares devices, which takes longer than this
+            continue
+        last = key
         if key not in _asked and key.level is None:
             _asked.add(key)
             SERVICES.load_kernels(param.device.type, "optim")
