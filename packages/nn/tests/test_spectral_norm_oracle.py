@@ -1,5 +1,7 @@
 """The older spectral normalization and the fusion of layers beside PyTorch's."""
 
+import copy
+
 import pytest
 
 import tenfold
@@ -76,3 +78,31 @@ def test_fused_layers_compute_what_both_do(layer, norm, shape):
     assert tenfold.allclose(fused(x), second(first(x)), atol=1e-5)
     assert isinstance(fused.weight, tenfold.nn.Parameter)
     assert fused.weight is not first.weight
+
+
+def test_states_without_a_version_and_of_before_v_was_kept() -> None:
+    layer = tenfold.nn.utils.spectral_norm(tenfold.nn.Linear(4, 3))
+    layer(tenfold.ones(2, 4))
+    state = layer.state_dict()
+    assert state._metadata[""]["spectral_norm"] == {"weight.version": 1}
+    assert torch.nn.utils.spectral_norm(torch.nn.Linear(4, 3)).state_dict()._metadata[""]["spectral_norm"] == {
+        "weight.version": 1
+    }
+    expected = layer.eval()(tenfold.ones(2, 4))
+    old = copy.deepcopy(state)
+    del old._metadata[""]["spectral_norm"], old["weight_v"]
+    old["weight"] = layer.weight.detach().clone()
+    other = tenfold.nn.utils.spectral_norm(tenfold.nn.Linear(4, 3)).eval()
+    other.load_state_dict(old)
+    assert tenfold.allclose(other(tenfold.ones(2, 4)), expected, atol=1e-5)
+    new = copy.deepcopy(state)
+    del new._metadata[""]["spectral_norm"]
+    other.load_state_dict(new)
+    assert other.weight_v.equal(state["weight_v"])
+
+
+def test_removed_hooks_leave_nothing_behind() -> None:
+    layer = tenfold.nn.utils.remove_spectral_norm(tenfold.nn.utils.spectral_norm(tenfold.nn.Linear(2, 2)))
+    assert "spectral_norm" not in layer.state_dict()._metadata[""]
+    again = tenfold.nn.utils.spectral_norm(layer)
+    again.load_state_dict(again.state_dict())

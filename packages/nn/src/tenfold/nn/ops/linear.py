@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from math import prod
+from typing import Any
+
 import tenfold as tf
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite
@@ -32,9 +35,15 @@ def check_linear(input: Tensor, weight: Tensor) -> None:
         raise RuntimeError(f"linear: expected input (*, I) and weight (O, I), got {list(input.shape)} and {list(weight.shape)}")
     if input._array.shape[-1] != weight._array.shape[-1]:
         raise RuntimeError(
-            f"linear: mat1 and mat2 shapes cannot be multiplied ({list(input.shape)} and weight {list(weight.shape)}); "
+            f"linear: mat1 and mat2 shapes cannot be multiplied ({_as_matrices(input.shape, weight.shape)}); "
             f"the last sizes must be equal"
         )
+
+
+def _as_matrices(input: Any, weight: Any) -> str:
+    """The shapes of the product (N, I) (I, O) that `linear` is."""
+    turned = "x".join(map(str, reversed(weight)))
+    return f"{prod(input[:-1])}x{input[-1]} and {turned}"
 
 
 @linear.rule
@@ -44,7 +53,7 @@ def _(input, weight, bias):  # type: ignore[no-untyped-def]
     I = input.shape[-1]
     if weight.ndim not in (1, 2) or weight.shape[-1] != I:
         raise RuntimeError(
-            f"linear: mat1 and mat2 shapes cannot be multiplied ({list(input.shape)} and weight {list(weight.shape)}); "
+            f"linear: mat1 and mat2 shapes cannot be multiplied ({_as_matrices(input.shape, weight.shape)}); "
             f"expected input (*, I) and weight (O, I)"
         )
     if bias is not None and bias.shape not in ((), (1,), tuple(weight.shape[:-1])):

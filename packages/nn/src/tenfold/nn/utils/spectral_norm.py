@@ -15,7 +15,9 @@ from tenfold.nn.layers.conv.layers import ConvTranspose1d, ConvTranspose2d, Conv
 from tenfold.nn.module import Module
 from tenfold.nn.parameter import Parameter, is_lazy
 
-__all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
+__all__ = [
+    "SpectralNorm", "SpectralNormLoadStateDictPreHook", "SpectralNormStateDictHook", "remove_spectral_norm", "spectral_norm",
+]  # fmt: skip
 
 
 class SpectralNorm:
@@ -60,6 +62,11 @@ class SpectralNorm:
             delattr(module, self.name + name)
         module.register_parameter(self.name, Parameter(weight.detach()))
 
+    def _solve_v(self, matrix: Tensor, u: Tensor, sigma: Tensor) -> Tensor:
+        """The v with u . W v = sigma that is nearest to a right singular vector: the least squares solution, scaled."""
+        v = tenfold.linalg.pinv(matrix.t() @ matrix) @ matrix.t() @ u
+        return v * (sigma / u.dot(matrix @ v))
+
     def attach(self, module: Module) -> None:
         """Splits the module's parameter and registers the hook."""
         weight: Any = module._parameters[self.name]
@@ -78,6 +85,46 @@ class SpectralNorm:
         for suffix, vector in zip(("_u", "_v"), vectors, strict=True):
             module.register_buffer(self.name + suffix, vector)
         module.register_forward_pre_hook(self)
+        module._register_state_dict_hook(SpectralNormStateDictHook(self))
+        module._register_load_state_dict_pre_hook(SpectralNormLoadStateDictPreHook(self))
+
+
+class SpectralNormStateDictHook:
+    """Writes into the state_dict's metadata which version of the hook its entries are of."""
+
+    def __init__(self, fn: SpectralNorm) -> None:
+        self.fn = fn
+
+    def __call__(self, module: Module, state_dict: Any, prefix: str, local_metadata: dict[str, Any]) -> None:
+        versions = local_metadata.setdefault("spectral_norm", {})
+        key = self.fn.name + ".version"
+        if key in versions:
+            raise RuntimeError(f"Unexpected key in metadata['spectral_norm']: {key}")
+        versions[key] = self.fn._version
+
+
+class SpectralNormLoadStateDictPreHook:
+    """Makes v from the weights where a state_dict is from before it was kept."""
+
+    def __init__(self, fn: SpectralNorm) -> None:
+        self.fn = fn
+
+    def __call__(
+        self, state_dict: Any, prefix: str, local_metadata: dict[str, Any], strict: bool,
+        missing_keys: list[str], unexpected_keys: list[str], error_msgs: list[str],
+    ) -> None:  # fmt: skip
+        version = local_metadata.get("spectral_norm", {}).get(self.fn.name + ".version")
+        if version is not None and version >= 1:
+            return
+        key = prefix + self.fn.name
+        had = key + "_orig" in state_dict and key + "_u" in state_dict and key + "_v" not in state_dict
+        if version is None and not (had and key in state_dict):  # of this version, without its metadata
+            return
+        with tenfold.no_grad():
+            original, weight = state_dict[key + "_orig"], state_dict.pop(key)
+            sigma = (original / weight).mean()
+            matrix, u = self.fn.reshape_weight_to_matrix(original), state_dict[key + "_u"]
+            state_dict[key + "_v"] = self.fn._solve_v(matrix, u, sigma)
 
 
 def spectral_norm(
@@ -108,5 +155,9 @@ def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
         if isinstance(hook, SpectralNorm) and hook.name == name:
             hook.remove(module)
             del module._forward_pre_hooks[key]
+            for table in (module._state_dict_hooks, module._load_state_dict_pre_hooks):
+                for number, other in list(table.items()):
+                    if getattr(getattr(other, "hook", other), "fn", None) is hook:
+                        del table[number]
             return module
     raise ValueError(f"spectral_norm of '{name}' not found in {module}")

@@ -40,7 +40,7 @@ def adaptive_avg_pool(input: Array, output_size: Sizes) -> Array:
     out = np.empty((len(planes), *output_size), input.dtype)
     if kernel is not None and prod(output_size) == 1:
         ones = np.ones(prod(kernel), input.dtype)
-        np.divide(planes.reshape(len(planes), -1) @ ones, ones.size, out=out.reshape(-1))
+        np.divide(planes.reshape(len(planes), ones.size) @ ones, ones.size, out=out.reshape(-1))
     elif kernel is not None:
         return avg_pool(input, kernel, kernel, (0,) * ndim, False, True, None)
     else:
@@ -116,7 +116,7 @@ def adaptive_max_pool(input: Array, output_size: Sizes) -> tuple[Array, Array]:
     if kernel is not None and prod(output_size) > 1:
         return max_pool(input, kernel, kernel, (0,) * ndim, (1,) * ndim, False)
     if kernel is not None:
-        values, indices = _global_max(planes.reshape(len(planes), -1))
+        values, indices = _global_max(planes.reshape(len(planes), prod(kernel)))
     else:
         values, indices = _uneven_max(planes, output_size)
     shape = (*input.shape[: input.ndim - ndim], *output_size)

@@ -58,7 +58,10 @@ class RNNBase(RNNChecks, Module):
         if self.mode not in _GATES:
             raise ValueError(f"{name}: Unrecognized RNN mode: {self.mode}; accepted are {', '.join(_GATES)}")
         if isinstance(dropout, bool) or not isinstance(dropout, (int, float)) or not 0 <= dropout <= 1:
-            raise ValueError(f"{name}: dropout should be a number in range [0, 1], got {dropout!r}")
+            raise ValueError(
+                f"{name}: dropout should be a number in range [0, 1] representing the probability of an element being zeroed, "
+                f"got {dropout!r}"
+            )
         for what in ("input_size", "hidden_size", "num_layers"):
             value = getattr(self, what)
             if not isinstance(value, int):
@@ -67,8 +70,12 @@ class RNNBase(RNNChecks, Module):
                 raise ValueError(f"{name}: {what} must be greater than zero, got {value}")
         if self.proj_size and self.mode != "LSTM":
             raise ValueError(f"{name}: proj_size argument is only supported for LSTM, not RNN or GRU; got {self.proj_size}")
-        if not 0 <= self.proj_size < self.hidden_size:
-            raise ValueError(f"{name}: proj_size has to be in [0, hidden_size), got {self.proj_size}")
+        if self.proj_size < 0:
+            raise ValueError(
+                f"{name}: proj_size should be a positive integer or zero to disable projections, got {self.proj_size}"
+            )
+        if self.proj_size >= self.hidden_size:
+            raise ValueError(f"{name}: proj_size has to be smaller than hidden_size, got {self.proj_size} and {self.hidden_size}")
         if dropout > 0 and self.num_layers == 1:
             warnings.warn(
                 f"{name}: dropout acts between layers, so dropout={dropout} does nothing with num_layers=1",

@@ -168,8 +168,10 @@ def check_convolution(
     channels = shape[-n - 1]
     expected = kernel[0] if transposed else kernel[1] * groups
     if channels != expected:
+        given = "transposed=1" if transposed else f"groups={groups}"
+        batch = shape if input.ndim == n + 2 else [1, *shape]
         raise RuntimeError(
-            f"{name}: Given groups={groups}, weight of size {kernel}, expected input{shape} to have {expected} channels, "
+            f"{name}: Given {given}, weight of size {kernel}, expected input{batch} to have {expected} channels, "
             f"but got {channels} channels instead"
         )
     if kernel[0] % groups or kernel[0] < groups:
@@ -213,20 +215,27 @@ def _check_kernel_fits(name: str, shape: list[int], kernel: list[int], padding: 
 def check_output_padding(name: str, output_padding: Sizes, stride: Sizes, dilation: Sizes) -> None:
     """Refuse what reaches beyond the windows of a transposed convolution."""
     if any(o < 0 or o >= max(s, d) for o, s, d in zip(output_padding, stride, dilation, strict=True)):
-        raise RuntimeError(
-            f"{name}: output padding must be smaller than either stride or dilation, but got output_padding: "
-            f"{tuple(output_padding)}, stride: {tuple(stride)}, dilation: {tuple(dilation)}"
-        )
+        if len(stride) == 1:  # one dimension is the last of two
+            output_padding, stride, dilation = (0, *output_padding), (1, *stride), (1, *dilation)
+        axes = ("depth", "height", "width")[-len(stride) :]
+        parts = (("output_padding", output_padding), ("stride", stride), ("dilation", dilation))
+        got = " ".join(f"{what}_{axis}: {size}" for what, sizes in parts for axis, size in zip(axes, sizes, strict=True))
+        raise RuntimeError(f"{name}: output padding must be smaller than either stride or dilation, but got {got}")
 
 
 def _check_transposed(
     name: str, shape: list[int], kernel: list[int], stride: Sizes, padding: Sizes, dilation: Sizes, output_padding: Sizes
 ) -> None:
     n = len(padding)
-    check_output_padding(name, output_padding, stride, dilation)
+    if shape[0] or len(shape) == n + 1:
+        check_output_padding(name, output_padding, stride, dilation)
     sizes = output_sizes(tuple(shape[-n:]), tuple(kernel[2:]), stride, padding, dilation, True, output_padding)
     if min(sizes) < 1:
-        raise RuntimeError(f"{name}: Given input size {shape}, the calculated output size {list(sizes)} is too small")
+        had, left = (" x ".join(map(str, each)) for each in (shape[-n:], sizes))
+        raise RuntimeError(
+            f"{name}: Given input size per channel: ({had}). Calculated output size per channel: ({left}). "
+            "Output size is too small"
+        )
 
 
 @composite("conv", method=None, promote="same")

@@ -6,7 +6,7 @@ from typing import Any
 
 from tenfold.dispatch.operators import composite
 from tenfold.nn.arguments import per_dim
-from tenfold.nn.ops.conv.convolution import Sizes, check_output_padding, check_steps, convolution
+from tenfold.nn.ops.conv.convolution import Sizes, check_convolution, check_output_padding, check_steps, convolution
 from tenfold.nn.ops.padding import constant_pad
 from tenfold.tensor.tensor import Tensor
 
@@ -38,6 +38,8 @@ def _plain(
             raise RuntimeError(f"{name}: Invalid padding string: {padding!r}; it must be 'same', 'valid', or ints")
     padding = per_dim(padding, n, f"{name}: padding")
     check_steps(name, stride, padding, dilation, groups)
+    if 0 in input._array.shape:  # no kernel would notice sizes that do not fit
+        check_convolution(input, weight, bias, stride, padding, dilation, False, (0,) * n, groups)
     return convolution(input, weight, bias, stride, padding, dilation, False, (0,) * n, groups)
 
 
@@ -60,7 +62,10 @@ def _transposed(
     stride, dilation = per_dim(stride, n, f"{name}: stride"), per_dim(dilation, n, f"{name}: dilation")
     padding, more = per_dim(padding, n, f"{name}: padding"), per_dim(output_padding, n, f"{name}: output_padding")
     check_steps(name, stride, padding, dilation, groups)
-    check_output_padding(name, more, stride, dilation)
+    if 0 in input._array.shape:
+        check_convolution(input, weight, bias, stride, padding, dilation, True, more, groups)
+    else:  # of an empty batch none is too large
+        check_output_padding(name, more, stride, dilation)
     return convolution(input, weight, bias, stride, padding, dilation, True, more, groups)
 
 

@@ -42,7 +42,7 @@ def ctc_loss(
     _check_targets(targets, lengths, N, C)
     labels = _label_rows(targets, lengths, N)
     losses = _forward(log_probs, labels, inputs, lengths, blank)
-    losses = _as_of_logits(losses, log_probs, inputs)
+    losses = _as_of_logits(losses, log_probs, inputs, zero_infinity)
     if zero_infinity:
         losses = tf.where(losses == float("inf"), tf.zeros_like(losses), losses)
     if reduction == "mean":
@@ -143,10 +143,14 @@ def _ending(alphas: list[Tensor], n: int, steps: int, size: int, like: Tensor) -
     return -(_log_sum(last[2 * size], last[2 * size - 1]) if size else last[0])
 
 
-def _as_of_logits(losses: Tensor, log_probs: Tensor, inputs: list[int]) -> Tensor:
+def _as_of_logits(losses: Tensor, log_probs: Tensor, inputs: list[int], zero_infinity: bool) -> Tensor:
     """Add a term of value 0 whose gradient is softmax's: PyTorch's gradient is the one for the logits."""
     T = log_probs.shape[0]
     steps = tf.arange(T, device=log_probs.device).unsqueeze(1)
     within = steps < tf.tensor(inputs, dtype=tf.int64, device=log_probs.device)
     mass = tf.where(within.unsqueeze(2), log_probs, float("-inf")).exp().sum([0, 2])
-    return losses + (mass - mass.detach())
+    change = mass - mass.detach()
+    if zero_infinity:
+        return losses + change
+    # A sample that cannot be aligned has no gradient: inf times the derivative of a square at 0 is nan.
+    return tf.where(losses == float("inf"), losses * (1 + change * change), losses + change)

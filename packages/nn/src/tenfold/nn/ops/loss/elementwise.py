@@ -214,8 +214,7 @@ def binary_cross_entropy_with_logits(
     reduction = reduction_of("binary_cross_entropy_with_logits", size_average, reduce, reduction)
     if target._array.shape != input._array.shape:
         raise ValueError(
-            f"binary_cross_entropy_with_logits: Target size ({list(target.shape)}) must be the same as input size "
-            f"({list(input.shape)})"
+            f"binary_cross_entropy_with_logits: Target size ({target.shape}) must be the same as input size ({input.shape})"
         )
     softplus = -tf.logsigmoid(input)
     if pos_weight is not None:

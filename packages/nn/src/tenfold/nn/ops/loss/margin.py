@@ -78,6 +78,11 @@ def _class_count(name: str, input: Tensor) -> int:
     return C
 
 
+def _above_zero(gaps: Tensor) -> Tensor:
+    """The gaps that are kept: 0, without a gradient, for those that are not above 0, NaN being none."""
+    return tf.where(gaps > 0, gaps, 0.0)
+
+
 @composite("loss", accepts={"input": "floating"}, method=None)
 def multi_margin_loss(
     input: Tensor,
@@ -103,7 +108,7 @@ def multi_margin_loss(
     if rows.shape[0] != classes.shape[0]:
         raise RuntimeError(f"multi_margin_loss: inconsistent target size, expected {rows.shape[0]} but got {list(target.shape)}")
     wrong = tf.arange(C, device=input.device) != classes
-    gaps = (margin - rows.gather(1, classes) + rows).clamp_min(0)
+    gaps = _above_zero(margin - rows.gather(1, classes) + rows)
     gaps = gaps if p == 1 else gaps * gaps
     if weight is not None:
         gaps = gaps * tf.index_select(weight, 0, classes.reshape(-1)).unsqueeze(1)
@@ -133,7 +138,7 @@ def multilabel_margin_loss(
     used = (labels < 0).to(tf.int64).cumsum(1) == 0
     index = tf.where(used, labels, 0)
     hits = tf.zeros_like(labels).scatter_add(1, index, used.to(tf.int64))
-    gaps = (1 - rows.gather(1, index).unsqueeze(2) + rows.unsqueeze(1)).clamp_min(0)
+    gaps = _above_zero(1 - rows.gather(1, index).unsqueeze(2) + rows.unsqueeze(1))
     losses = tf.where(used.unsqueeze(2) & (hits == 0).unsqueeze(1), gaps, 0.0).sum([1, 2]) / C
     return reduced(losses.reshape(input.shape[:-1]), reduction)
 

@@ -19,7 +19,7 @@ def reduction_of(name: str, size_average: Any, reduce: Any, reduction: str) -> s
         )
         return by_flags
     if reduction not in REDUCTIONS:
-        raise ValueError(f"{name}: {reduction!r} is not a valid value for reduction; it must be one of {', '.join(REDUCTIONS)}")
+        raise ValueError(f"{name}: {reduction} is not a valid value for reduction; it must be one of {', '.join(REDUCTIONS)}")
     return reduction
 
 

@@ -133,7 +133,7 @@ def _refuse_tangents(input: Tensor, *statistics: Tensor | None) -> None:
 def values_per_channel(name: str, shape: tuple[int, ...]) -> None:
     """Training on a single value per channel makes no sense: ValueError."""
     if len(shape) > 1 and shape[0] * prod(shape[2:]) == 1:
-        raise ValueError(f"{name}: Expected more than 1 value per channel when training, got input size {list(shape)}")
+        raise ValueError(f"{name}: Expected more than 1 value per channel when training, got input size {tf.Size(shape)}")
 
 
 def check_channels(name: str, shape: tuple[int, ...], **vectors: Any) -> None:
@@ -205,7 +205,7 @@ def instance_norm(
     require_floating("instance_norm", input)
     check_channels("instance_norm", shape, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     if use_input_stats and len(shape) > 2 and prod(shape[2:]) == 1:
-        raise ValueError(f"instance_norm: Expected more than 1 spatial element when training, got input size {list(shape)}")
+        raise ValueError(f"instance_norm: Expected more than 1 spatial element when training, got input size {tf.Size(shape)}")
     if not use_input_stats and (running_mean is None or running_var is None):
         raise RuntimeError("instance_norm: Expected running_mean and running_var to be defined when use_input_stats is false")
     if running_mean is not None or running_var is not None:

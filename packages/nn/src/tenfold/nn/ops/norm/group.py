@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
+import tenfold as tf
 from tenfold.dispatch.operators import composite
 from tenfold.nn.arguments import require_floating, widened
 from tenfold.nn.ops.norm.batch import along_channels, but_channels, check_channels
@@ -72,5 +73,5 @@ def group_norm(
             f"{list(shape)} and num_groups={num_groups}"
         )
     if input.numel() == shape[0] * num_groups == num_groups:
-        raise ValueError(f"group_norm: Expected more than 1 value per channel when training, got input size {list(shape)}")
+        raise ValueError(f"group_norm: Expected more than 1 value per channel when training, got input size {tf.Size(shape)}")
     return fused_group_norm(input, num_groups, weight, bias, eps)[0]

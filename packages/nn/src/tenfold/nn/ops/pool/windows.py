@@ -161,11 +161,11 @@ def _steps(
                 raise RuntimeError(f"{name}: stride should not be zero, but got {values}")
             must = "must" if name == "max_pool1d" else "should"
             raise RuntimeError(f"{name}: {what} {must} be greater than zero, but got {values}")
-    if any(p < 0 or p > ((k - 1) * d + 1) // 2 for p, k, d in zip(pads, kernel, gaps, strict=True)):
-        raise RuntimeError(
-            f"{name}: pad should be at most half of effective kernel size, but got pad={pads}, "
-            f"kernel_size={kernel} and dilation={gaps}"
-        )
+    for p, k, d in zip(pads, kernel, gaps, strict=True):
+        if p < 0 or p > ((k - 1) * d + 1) // 2:
+            raise RuntimeError(
+                f"{name}: pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}"
+            )
     return kernel, steps, pads, gaps
 
 
@@ -173,10 +173,10 @@ def _check_outputs(name: str, input: Tensor, kernel: Sizes, steps: Sizes, pads: 
     n = len(kernel)
     window = window_over(input._array.shape[-n:], kernel, steps, pads, gaps, ceil_mode)
     if min(window.outputs) < 1:
-        raise RuntimeError(
-            f"{name}: Given input size: {list(input.shape)}. Calculated output size: {list(window.outputs)}. "
-            f"Output size is too small"
-        )
+        one = (1,) if n == 1 else ()  # one dimension is the last of two
+        C = input._array.shape[-n - 1]
+        had, left = ("x".join(map(str, (C, *one, *each))) for each in (input._array.shape[-n:], window.outputs))
+        raise RuntimeError(f"{name}: Given input size: ({had}). Calculated output size: ({left}). Output size is too small")
 
 
 def _max(name: str, n: int, input: Tensor, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool, both: bool) -> Any:

@@ -1,0 +1,104 @@
+"""Layers on empty batches, NaN and samples without any alignment: the numbers and refusals of PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tenfold
+
+torch = pytest.importorskip("torch")
+
+LIBRARIES = (torch, tenfold)
+NAN = float("nan")
+
+
+def _gradient(lib: Any, function: Any, values: Any) -> tuple[Any, Any]:
+    x = lib.tensor(values, dtype=lib.float64, requires_grad=True)
+    y = function(lib, x)
+    return y.tolist(), lib.autograd.grad(y.sum(), x)[0].tolist()
+
+
+def _same(function: Any, values: Any) -> None:
+    (y, g), (out, grad) = (_gradient(lib, function, values) for lib in LIBRARIES)
+    np.testing.assert_allclose(out, y, atol=1e-12)
+    np.testing.assert_allclose(grad, g, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["silu", "mish", "softplus"])
+def test_nan_has_the_gradient_nan(name: str) -> None:
+    _same(lambda lib, x: getattr(lib.nn.functional, name)(x), [0.0, -0.0, -1.0, 2.0, NAN, 3.0, -3.0, 6.0])
+
+
+@pytest.mark.parametrize("name", ["adaptive_max_pool", "adaptive_avg_pool"])
+@pytest.mark.parametrize("ndim", [1, 2, 3])
+def test_an_empty_batch_pooled_to_one(name: str, ndim: int) -> None:
+    shape = (0, 2, 3, 4, 5)[: ndim + 2]
+    given, got = (getattr(lib.nn.functional, f"{name}{ndim}d")(lib.zeros(shape), 1) for lib in LIBRARIES)
+    assert tuple(given.shape) == tuple(got.shape)
+
+
+@pytest.mark.parametrize("target", [[1, 0], [0, 2]])
+def test_gaps_of_zero_and_nan_are_no_loss(target: list[int]) -> None:
+    rows = [[NAN, 1.0, 2.0], [1.0, NAN, 0.0]]
+    _same(lambda lib, x: lib.nn.functional.multi_margin_loss(x, lib.tensor(target), reduction="none"), rows)
+    labels = [[target[0], -1, 0], [target[1], 2, -1]]
+    _same(lambda lib, x: lib.nn.functional.multilabel_margin_loss(x, lib.tensor(labels), reduction="none"), rows)
+
+
+@pytest.mark.parametrize("zero_infinity", [False, True])
+def test_a_sample_that_cannot_be_aligned(zero_infinity: bool) -> None:
+    scores = np.log(np.full((3, 2, 3), 1 / 3)).tolist()
+
+    def loss(lib: Any, x: Any) -> Any:
+        targets, lengths = lib.tensor([[1, 2, 1], [1, 0, 0]]), ([2, 3], [3, 1])
+        return lib.nn.functional.ctc_loss(x, targets, *lengths, reduction="none", zero_infinity=zero_infinity)
+
+    _same(loss, scores)
+
+
+def test_empty_batches_of_transposed_convolutions_take_any_output_padding() -> None:
+    for lib in LIBRARIES:
+        out = lib.nn.functional.conv_transpose2d(lib.zeros(0, 1, 3, 6), lib.zeros(1, 1, 1, 1), output_padding=1)
+        assert tuple(out.shape) == (0, 1, 4, 7)
+
+
+REFUSED = [
+    lambda lib, F: F.conv1d(lib.zeros(0, 2), lib.zeros(1, 2, 3), padding=2),
+    lambda lib, F: F.conv2d(lib.zeros(1, 5, 5), lib.zeros(3, 2, 2, 2), groups=3),
+    lambda lib, F: F.conv_transpose1d(lib.zeros(2, 4), lib.zeros(4, 1, 1)),
+    lambda lib, F: F.conv_transpose1d(lib.zeros(1, 2, 4), lib.zeros(2, 1, 1), output_padding=1),
+    lambda lib, F: F.conv_transpose3d(lib.zeros(1, 2, 4, 4, 4), lib.zeros(2, 1, 1, 1, 1), output_padding=1),
+    lambda lib, F: F.conv_transpose2d(lib.zeros(1, 2, 4, 4), lib.zeros(2, 1, 1, 1), padding=2),
+    lambda lib, F: F.max_pool2d(lib.zeros(1, 1, 4, 4), (1, 2), padding=1),
+    lambda lib, F: F.avg_pool3d(lib.zeros(1, 1, 4, 4, 4), (1, 2, 4), padding=(0, 2, 1)),
+    lambda lib, F: F.max_pool2d(lib.zeros(2, 3, 2), 3),
+    lambda lib, F: F.avg_pool1d(lib.zeros(2, 3, 2), 3),
+    lambda lib, F: F.linear(lib.zeros(2, 3, 5), lib.zeros(2, 4)),
+    lambda lib, F: F.linear(lib.zeros(5), lib.zeros(2, 4)),
+    lambda lib, F: F.mse_loss(lib.zeros(2), lib.zeros(2), reduction="bad"),
+    lambda lib, F: F.binary_cross_entropy_with_logits(lib.zeros(2), lib.zeros(3)),
+    lambda lib, F: F.batch_norm(lib.zeros(1, 3), None, None, training=True),
+    lambda lib, F: F.instance_norm(lib.zeros(2, 3, 1)),
+    lambda lib, F: lib.nn.Softmax2d()(lib.zeros(2)),
+    lambda lib, F: lib.nn.GRU(2, 3, dropout=1.5),
+    lambda lib, F: lib.nn.LSTM(2, 3, proj_size=3),
+    lambda lib, F: lib.nn.LSTM(2, 3, proj_size=-1),
+]
+
+
+@pytest.mark.parametrize("case", range(len(REFUSED)))
+def test_refusals_say_what_pytorch_says(case: int) -> None:
+    with pytest.raises((RuntimeError, ValueError)) as theirs:
+        REFUSED[case](torch, torch.nn.functional)
+    with pytest.raises(type(theirs.value)) as ours:
+        REFUSED[case](tenfold, tenfold.nn.functional)
+    assert str(theirs.value) in str(ours.value).replace("tenfold", "torch")
+
+
+def test_complex_modules_are_new() -> None:
+    for lib in LIBRARIES:
+        with pytest.warns(UserWarning, match="Complex modules are a new feature under active development"):
+            lib.nn.Linear(2, 2).to(lib.complex64)
