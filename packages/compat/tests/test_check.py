@@ -6,7 +6,7 @@ import sys
 PROGRAM = """
 import torch, numpy as np
 import torch.nn as nn, torch.nn.functional as F
-from torch.fx import symbolic_trace as trace
+from torch.onnx import export as trace
 from torch.surely import thing
 try:
     from torch.perhaps import other
@@ -35,7 +35,7 @@ def test_a_script(tmp_path):
     assert "  MISSING  torch.no_such_function  program.py:14" in lines
     assert "  MISSING  torch.surely.thing  program.py:5" in lines
     assert "  tried    torch.perhaps.other  program.py:7" in lines
-    place = lines.index("  MISSING  torch.fx.symbolic_trace  program.py:4")
+    place = lines.index("  MISSING  torch.onnx.export  program.py:4")
     assert "tenfold-compile" in lines[place + 1]
 
 

@@ -58,7 +58,6 @@ assert issubclass(torch.cuda.OutOfMemoryError, RuntimeError) and torch.cuda.OutO
     [
         ("torch.jit.trace(torch.nn.Identity(), torch.ones(1)).save('x')", "tenfold-compile"),
         ("torch.jit.save(torch.nn.Identity(), 'x')", "tenfold-compile"),
-        ("torch.fx.symbolic_trace(torch.nn.Identity())", "tenfold-compile"),
         ("torch.onnx.export(torch.nn.Identity(), torch.ones(1), 'x')", "tenfold-compile"),
         ("torch.export.export(torch.nn.Identity(), (torch.ones(1),))", "tenfold-compile"),
         ("torch.distributed.init_process_group('gloo')", "tenfold-distributed"),

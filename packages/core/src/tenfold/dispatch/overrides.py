@@ -120,7 +120,7 @@ class BaseTorchFunctionMode(TorchFunctionMode):
 
 def has_torch_function(relevant_args: Any) -> bool:
     """Whether any of the arguments overrides operators."""
-    return any(_overrides(a) for a in relevant_args)
+    return not STATE.overrides_off and any(_overrides(a) for a in relevant_args)
 
 
 def is_tensor_like(value: Any) -> bool:

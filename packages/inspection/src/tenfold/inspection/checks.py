@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tenfold.dispatch.overrides import handle_torch_function, has_torch_function
+
 
 def _failed(error: type[Exception], cond: Any, message: Callable[[], Any] | None) -> None:
     if not isinstance(cond, bool):
@@ -54,7 +56,10 @@ def _check_tensor_all(cond: Any, message: Callable[[], Any] | None = None) -> No
 
 def _assert(condition: Any, message: str) -> None:
     """AssertionError with the message unless the condition holds."""
-    assert condition, message
+    if has_torch_function((condition,)):
+        handle_torch_function(_assert, (condition,), condition, message)
+    else:
+        assert condition, message
 
 
 def _assert_async(input: Any, message: str = "Expected Tensor with single nonzero value, but got zero") -> None:

@@ -14,5 +14,5 @@ _NAMES = {
 for _path, _names in _NAMES.items():
     _module = importlib.import_module(_path)
     globals().update({name: getattr(_module, name) for name in _names.split()})
-globals().update(functions("make_fx", "graphs of programs (torch.fx) are in the package tenfold-compile, which is not installed"))
+globals().update(functions("make_fx", "Tenfold records graphs on proxies (torch.fx.symbolic_trace), not operators of aten"))
 __all__ = sorted(name for names in _NAMES.values() for name in names.split())  # noqa: PLE0605 - a list of names

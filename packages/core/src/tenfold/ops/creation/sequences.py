@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.dispatch.operators import composite
+from tenfold.dispatch.overrides import handle_torch_function, has_torch_function
 from tenfold.ops.creation.factories import place
 from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
@@ -222,6 +223,8 @@ def meshgrid(tensors: Ints = (), indexing: str | None = None) -> tuple[Any, ...]
     >>> tenfold.meshgrid(tenfold.arange(2), tenfold.arange(3), indexing="ij")[0].shape
     tenfold.Size([2, 3])
     """
+    if has_torch_function(tensors):
+        return handle_torch_function(meshgrid, tensors, *tensors, indexing=indexing)
     if indexing is None:
         warn_once("meshgrid", "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", 3)
     if indexing not in (None, "ij", "xy"):

@@ -9,6 +9,7 @@ from typing import Any
 from tenfold.dispatch.gradmode import set_grad_enabled
 from tenfold.dispatch.inplace import bump_version, check_writable
 from tenfold.dispatch.operators import composite, op
+from tenfold.dispatch.overrides import handle_torch_function, has_torch_function
 from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.services import SERVICES
 from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
@@ -236,6 +237,8 @@ def broadcast_tensors(tensors: Ints) -> tuple[Tensor, ...]:
     [tenfold.Size([2, 3]), tenfold.Size([2, 3])]
     """
     given = _several(tensors)
+    if has_torch_function(given):
+        return handle_torch_function(broadcast_tensors, given, *given)
     for i, x in enumerate(given):
         if not isinstance(x, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")

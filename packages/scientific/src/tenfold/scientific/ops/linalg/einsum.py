@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 from tenfold.dispatch.operators import composite
+from tenfold.dispatch.overrides import handle_torch_function, has_torch_function
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import int64
 
@@ -28,7 +29,7 @@ def einsum(equation: Any, operands: Ints = ()) -> Tensor:
     """
     tensors: Any = operands
     if isinstance(equation, str):
-        tensors = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+        tensors = tuple(tensors) if isinstance(tensors, (tuple, list)) else (tensors,)
         if not tensors:
             raise ValueError(
                 "einsum(): must specify the equation string and at least one operand, or at least one operand and its "
@@ -43,6 +44,9 @@ def einsum(equation: Any, operands: Ints = ()) -> Tensor:
             f"einsum(): more operands were provided than specified in the equation: got {len(tensors)} operands, "
             f"the equation {equation!r} has {len(inputs)}"
         )
+    if has_torch_function(tensors):  # operands in a row are no tensor arguments, which the dispatch would ask
+        rest = operands if isinstance(operands, (tuple, list)) else (operands,)
+        return handle_torch_function(einsum, tensors, equation, *rest)
     inputs, output = _expanded(tensors, inputs, output)
     return _contract([_without_repeats(t, s) for t, s in zip(tensors, inputs)], output)
 

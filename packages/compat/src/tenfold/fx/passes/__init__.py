@@ -1,0 +1,1 @@
+"""Programs that go over a graph."""
