@@ -111,7 +111,7 @@ def _input_dim(func: Any, in_dims: Any, leaf: Any, dim: Any) -> int | None:
     where = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for"
     if not isinstance(dim, int):
         raise ValueError(f"{where} an input but in_dim must be either an integer dimension or None.")
-    if not isinstance(leaf, Tensor):
+    if not isinstance(leaf, Tensor) and not hasattr(leaf, "_add_batch_dim"):
         raise ValueError(
             f"{where} an input but the input is of type {type(leaf)}. We cannot vmap over non-Tensor arguments, please use None "
             f"as the respective in_dim"
@@ -147,11 +147,16 @@ def _run(
     kwargs: dict[str, Any],
 ) -> Any:
     with BatchLevel(size, randomness) as level:
-        wrapped = [leaf if dim is None else level.wrap(leaf, dim) for leaf, dim in zip(leaves, dims)]
+        wrapped = [leaf if dim is None else _one_of(level, leaf, dim) for leaf, dim in zip(leaves, dims)]
         results, out_spec = flatten(func(*unflatten(wrapped, spec), **kwargs))
         places = _output_dims(func, out_dims, out_spec)
         made = [_unwrap(func, level, value, dim) for value, dim in zip(results, places)]
     return unflatten(made, out_spec)
+
+
+def _one_of(level: BatchLevel, value: Any, dim: int) -> Any:
+    """One example of a batch; what holds tensors, as tensordict's TensorDict, knows how to be one itself."""
+    return level.wrap(value, dim) if isinstance(value, Tensor) else value._add_batch_dim(in_dim=dim, vmap_level=level.level)
 
 
 def _output_dims(func: Any, out_dims: Any, spec: Spec) -> list[Any]:
@@ -177,6 +182,8 @@ def _unwrap(func: Any, level: BatchLevel, value: Any, place: int | None) -> Any:
     if not isinstance(value, Tensor):
         if place is None:
             return value  # a constant beside the results
+        if hasattr(value, "_maybe_remove_batch_dim"):
+            return value._maybe_remove_batch_dim(_name(func), vmap_level=level.level, batch_size=level.size, out_dim=place)
         raise ValueError(
             f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type(value)}. Did you mean "
             f"out_dims=None for it?"
