@@ -9,7 +9,8 @@ import tenfold
 from tenfold import Size, Tensor
 from tenfold.distributions import constraints
 from tenfold.distributions.exp_family import ExponentialFamily
-from tenfold.distributions.utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+from tenfold.distributions.odds import ByOdds, given_of
+from tenfold.distributions.utils import broadcast_all
 
 __all__ = ["Bernoulli"]
 
@@ -20,7 +21,7 @@ def binary_log_loss(logits: Tensor, value: Any) -> Tensor:
     return (1 - value) * logits + tenfold.logaddexp(negative, negative.new_zeros(()))
 
 
-class Bernoulli(ExponentialFamily):
+class Bernoulli(ByOdds, ExponentialFamily):
     """1 with probability `probs`, else 0; `logits` are the log odds. One of the two is given.
 
     >>> from tenfold.distributions import Bernoulli
@@ -34,20 +35,14 @@ class Bernoulli(ExponentialFamily):
     _mean_carrier_measure = 0
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        given = logits if probs is None else probs
-        (self._param,) = broadcast_all(given)
-        self.__dict__["logits" if probs is None else "probs"] = self._param
+        given = given_of(probs, logits)
+        self._keep_odds(*broadcast_all(given), probs)
         super().__init__(Size() if isinstance(given, Number) else self._param.size(), validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         new = self._expanded(Bernoulli, batch_shape, _instance, "probs", "logits")
         new._param = self._param.expand(Size(batch_shape))
         return new
-
-    def _new(self, *args: Any, **kwargs: Any) -> Tensor:
-        return self._param.new(*args, **kwargs)
 
     @property
     def mean(self) -> Tensor:
@@ -62,21 +57,6 @@ class Bernoulli(ExponentialFamily):
     @property
     def variance(self) -> Tensor:
         return self.probs * (1 - self.probs)
-
-    @lazy_property
-    def logits(self) -> Tensor:
-        """The log odds."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self) -> Tensor:
-        """The probability of 1."""
-        return logits_to_probs(self.logits, is_binary=True)
-
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the parameter."""
-        return self._param.size()
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)

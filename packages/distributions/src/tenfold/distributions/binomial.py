@@ -8,12 +8,13 @@ import tenfold
 from tenfold import Size, Tensor
 from tenfold.distributions import constraints
 from tenfold.distributions.distribution import Distribution
-from tenfold.distributions.utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+from tenfold.distributions.odds import ByOdds, given_of
+from tenfold.distributions.utils import broadcast_all
 
 __all__ = ["Binomial"]
 
 
-class Binomial(Distribution):
+class Binomial(ByOdds, Distribution):
     """The number of successes in `total_count` trials, each with probability `probs`; `logits` are the log odds.
 
     >>> from tenfold.distributions import Binomial
@@ -29,20 +30,15 @@ class Binomial(Distribution):
     has_enumerate_support = True
 
     def __init__(self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        self.total_count, self._param = broadcast_all(total_count, logits if probs is None else probs)
-        self.total_count = self.total_count.type_as(self._param)
-        self.__dict__["logits" if probs is None else "probs"] = self._param
+        self.total_count, param = broadcast_all(total_count, given_of(probs, logits))
+        self.total_count = self.total_count.type_as(param)
+        self._keep_odds(param, probs)
         super().__init__(self._param.size(), validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         new = self._expanded(Binomial, batch_shape, _instance, "total_count", "probs", "logits")
         new._param = self._param.expand(Size(batch_shape))
         return new
-
-    def _new(self, *args: Any, **kwargs: Any) -> Tensor:
-        return self._param.new(*args, **kwargs)
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
@@ -59,21 +55,6 @@ class Binomial(Distribution):
     @property
     def variance(self) -> Tensor:
         return self.total_count * self.probs * (1 - self.probs)
-
-    @lazy_property
-    def logits(self) -> Tensor:
-        """The log odds of success."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self) -> Tensor:
-        """The probability of success."""
-        return logits_to_probs(self.logits, is_binary=True)
-
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the parameter."""
-        return self._param.size()
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)

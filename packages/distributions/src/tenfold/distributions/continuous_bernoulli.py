@@ -11,12 +11,13 @@ from tenfold import Size, Tensor
 from tenfold.distributions import constraints
 from tenfold.distributions.bernoulli import binary_log_loss
 from tenfold.distributions.exp_family import ExponentialFamily
-from tenfold.distributions.utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs, probs_to_logits
+from tenfold.distributions.odds import ByOdds, given_of
+from tenfold.distributions.utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs
 
 __all__ = ["ContinuousBernoulli"]
 
 
-class ContinuousBernoulli(ExponentialFamily):
+class ContinuousBernoulli(ByOdds, ExponentialFamily):
     """Numbers between 0 and 1: p(x) is proportional to probs^x (1 - probs)^(1 - x).
 
     Where `probs` lies between `lims`, around 1/2, series stand in for formulas of the form 0 / 0.
@@ -36,9 +37,7 @@ class ContinuousBernoulli(ExponentialFamily):
     def __init__(
         self, probs: Any = None, logits: Any = None, lims: tuple[float, float] = (0.499, 0.501), validate_args: bool | None = None
     ) -> None:
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        given = logits if probs is None else probs
+        given = given_of(probs, logits)
         (param,) = broadcast_all(given)
         if probs is not None:
             if validate_args is not None and not self.arg_constraints["probs"].check(param).all():
@@ -53,9 +52,6 @@ class ContinuousBernoulli(ExponentialFamily):
         new = self._expanded(ContinuousBernoulli, batch_shape, _instance, "probs", "logits")
         new._lims, new._param = self._lims, self._param.expand(Size(batch_shape))
         return new
-
-    def _new(self, *args: Any, **kwargs: Any) -> Tensor:
-        return self._param.new(*args, **kwargs)
 
     def _outside_unstable_region(self) -> Tensor:
         return (self.probs <= self._lims[0]) | (self.probs > self._lims[1])
@@ -93,19 +89,9 @@ class ContinuousBernoulli(ExponentialFamily):
         return tenfold.where(self._outside_unstable_region(), far, near)
 
     @lazy_property
-    def logits(self) -> Tensor:
-        """The log odds of `probs`."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
     def probs(self) -> Tensor:
         """The parameter between 0 and 1."""
         return clamp_probs(logits_to_probs(self.logits, is_binary=True))
-
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the parameter."""
-        return self._param.size()
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)

@@ -10,12 +10,13 @@ from tenfold import Size, Tensor
 from tenfold.distributions import constraints
 from tenfold.distributions.bernoulli import binary_log_loss
 from tenfold.distributions.distribution import Distribution
-from tenfold.distributions.utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+from tenfold.distributions.odds import ByOdds, given_of
+from tenfold.distributions.utils import broadcast_all
 
 __all__ = ["Geometric"]
 
 
-class Geometric(Distribution):
+class Geometric(ByOdds, Distribution):
     """The number of failures before the first success: P(k) = (1 - probs)^k probs, k = 0, 1, ...
 
     `Tensor.geometric_` counts the trials, which are one more.
@@ -29,11 +30,9 @@ class Geometric(Distribution):
     support = constraints.nonnegative_integer
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        given = logits if probs is None else probs
+        given = given_of(probs, logits)
         (param,) = broadcast_all(given)
-        self.__dict__["logits" if probs is None else "probs"] = param
+        self._keep_odds(param, probs)
         super().__init__(Size() if isinstance(given, Number) else param.size(), validate_args=validate_args)
         if self._validate_args and probs is not None:
             self._check_positive()
@@ -62,16 +61,6 @@ class Geometric(Distribution):
     @property
     def variance(self) -> Tensor:
         return (1.0 / self.probs - 1.0) / self.probs
-
-    @lazy_property
-    def logits(self) -> Tensor:
-        """The log odds of success."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self) -> Tensor:
-        """The probability of success."""
-        return logits_to_probs(self.logits, is_binary=True)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)

@@ -9,12 +9,13 @@ from tenfold import Size, Tensor
 from tenfold.distributions import constraints
 from tenfold.distributions.distribution import Distribution
 from tenfold.distributions.gamma import Gamma
-from tenfold.distributions.utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+from tenfold.distributions.odds import ByOdds, given_of
+from tenfold.distributions.utils import broadcast_all, lazy_property
 
 __all__ = ["NegativeBinomial"]
 
 
-class NegativeBinomial(Distribution):
+class NegativeBinomial(ByOdds, Distribution):
     """The number of successes, each of probability `probs`, before `total_count` failures, which need not be whole.
 
     It is a Poisson distribution whose rate has a gamma distribution.
@@ -32,20 +33,15 @@ class NegativeBinomial(Distribution):
     support = constraints.nonnegative_integer
 
     def __init__(self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        self.total_count, self._param = broadcast_all(total_count, logits if probs is None else probs)
-        self.total_count = self.total_count.type_as(self._param)
-        self.__dict__["logits" if probs is None else "probs"] = self._param
+        self.total_count, param = broadcast_all(total_count, given_of(probs, logits))
+        self.total_count = self.total_count.type_as(param)
+        self._keep_odds(param, probs)
         super().__init__(self._param.size(), validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         new = self._expanded(NegativeBinomial, batch_shape, _instance, "total_count", "probs", "logits")
         new._param = self._param.expand(Size(batch_shape))
         return new
-
-    def _new(self, *args: Any, **kwargs: Any) -> Tensor:
-        return self._param.new(*args, **kwargs)
 
     @property
     def mean(self) -> Tensor:
@@ -58,21 +54,6 @@ class NegativeBinomial(Distribution):
     @property
     def variance(self) -> Tensor:
         return self.mean / tenfold.sigmoid(-self.logits)
-
-    @lazy_property
-    def logits(self) -> Tensor:
-        """The log odds of success."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self) -> Tensor:
-        """The probability of success."""
-        return logits_to_probs(self.logits, is_binary=True)
-
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the parameter."""
-        return self._param.size()
 
     @lazy_property
     def _gamma(self) -> Gamma:

@@ -9,14 +9,15 @@ import tenfold
 from tenfold import Size, Tensor
 from tenfold.distributions import constraints
 from tenfold.distributions.distribution import Distribution
+from tenfold.distributions.odds import ByOdds, given_of
 from tenfold.distributions.transformed_distribution import TransformedDistribution
 from tenfold.distributions.transforms import SigmoidTransform
-from tenfold.distributions.utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs, probs_to_logits
+from tenfold.distributions.utils import broadcast_all, clamp_probs
 
 __all__ = ["LogitRelaxedBernoulli", "RelaxedBernoulli"]
 
 
-class LogitRelaxedBernoulli(Distribution):
+class LogitRelaxedBernoulli(ByOdds, Distribution):
     """(logits + a logistic variate) / temperature: the log odds of `RelaxedBernoulli`.
 
     Source: C. Maddison, A. Mnih, Y. W. Teh, "The concrete distribution" (2017).
@@ -31,35 +32,14 @@ class LogitRelaxedBernoulli(Distribution):
 
     def __init__(self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self.temperature = temperature
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        given = logits if probs is None else probs
-        (self._param,) = broadcast_all(given)
-        self.__dict__["logits" if probs is None else "probs"] = self._param
+        given = given_of(probs, logits)
+        self._keep_odds(*broadcast_all(given), probs)
         super().__init__(Size() if isinstance(given, Number) else self._param.size(), validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         new = self._expanded(LogitRelaxedBernoulli, batch_shape, _instance, "probs", "logits")
         new.temperature, new._param = self.temperature, self._param.expand(Size(batch_shape))
         return new
-
-    def _new(self, *args: Any, **kwargs: Any) -> Tensor:
-        return self._param.new(*args, **kwargs)
-
-    @lazy_property
-    def logits(self) -> Tensor:
-        """The log odds."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self) -> Tensor:
-        """The probability of 1."""
-        return logits_to_probs(self.logits, is_binary=True)
-
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the parameter."""
-        return self._param.size()
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
