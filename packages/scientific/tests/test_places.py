@@ -66,3 +66,10 @@ def test_masked_scatter_takes_from_its_own_memory_turned():
     x = numbers()
     x.masked_scatter_(tenfold.ones(6, dtype=tenfold.bool), x.flip(0))
     assert x.tolist() == [5.0, 4.0, 3.0, 2.0, 1.0, 0.0]
+
+
+def test_scans_refuse_outputs_of_another_dtype():
+    with pytest.raises(RuntimeError, match="expected scalar_type Float but found Double"):
+        tenfold.logcumsumexp(numbers(), 0, out=tenfold.empty(6, dtype=tenfold.float64))
+    with pytest.raises(RuntimeError, match="expected scalar_type Float but found Short"):
+        tenfold.cummax(numbers(), 0, out=(tenfold.empty(6, dtype=tenfold.int16), tenfold.empty(6, dtype=tenfold.int64)))
