@@ -33,7 +33,8 @@ class LogitRelaxedBernoulli(ByOdds, Distribution):
     def __init__(self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self.temperature = temperature
         given = given_of(probs, logits)
-        self._keep_odds(*broadcast_all(given), probs)
+        (param,) = broadcast_all(given)
+        self._keep_odds(param, probs)
         super().__init__(Size() if isinstance(given, Number) else self._param.size(), validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
