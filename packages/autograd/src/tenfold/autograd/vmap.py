@@ -116,7 +116,7 @@ def _input_dim(func: Any, in_dims: Any, leaf: Any, dim: Any) -> int | None:
             f"{where} an input but the input is of type {type(leaf)}. We cannot vmap over non-Tensor arguments, please use None "
             f"as the respective in_dim"
         )
-    n = leaf.dim()
+    n: int = leaf.dim()
     if not -n <= dim < n:
         raise ValueError(
             f"{where} some input, but that input is a Tensor of dimensionality {n} so expected in_dim to satisfy "
