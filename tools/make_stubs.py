@@ -79,7 +79,7 @@ def parameters(signature: inspect.Signature, method: bool, further: Sequence[str
 
 
 def declaration(name: str, operator: Any, method: bool) -> str:
-    from tenfold.dispatch.callpath import numpy_names, takes_out
+    from tenfold.dispatch.spellings import numpy_names, takes_out
 
     further = [*numpy_names(operator), *(["out"] if takes_out(operator) else [])]
     result = declared_type(operator.declared.__annotations__.get("return", "Any"))

@@ -17,7 +17,7 @@ from tenfold.dispatch.layout import layout_of
 from tenfold.dispatch.operators import TENSOR_ROLES, Operator, Param
 from tenfold.dispatch.reading import Reading, tensor_params
 from tenfold.dispatch.runtime import RUNTIME
-from tenfold.dispatch.spellings import NUMPY_NAMES
+from tenfold.dispatch.spellings import in_rest, numpy_names, old_forms, old_order, renamed_and_after, takes_out
 
 _lock = threading.RLock()
 # A tensor parameter that holds no tensor, an empty list, a device for which no kernel was looked up yet.
@@ -74,55 +74,25 @@ def source(operator: Operator) -> str:
     binder = [f"def bind_{operator.name}({complete}):", *_normalise_ints(operator)]
     for name, ours in names.items():
         binder += [f"    if {name} is not None:", f"        {ours} = {name}"]
-    for name in _late(operator):
+    for name in renamed_and_after(operator):
         binder += [f"    if {name} is REQUIRED:", f"        raise missing({operator.name!r}, {name!r})"]
     binder += _normalise_dtype(operator, operator.params)
     binder += [f"    return {{{_by_name(operator)}}}"]
-    taken = [p for p in operator.params if not (names and _in_rest(operator, p))]
-    lines = [*_normalise_ints(operator, bool(names)), *_normalise_dtype(operator, taken), *_old_order(operator), *lines]
+    taken = [p for p in operator.params if not (names and in_rest(operator, p))]
+    lines = [*_normalise_ints(operator, bool(names)), *_normalise_dtype(operator, taken), *old_order(operator), *lines]
     return "\n".join([f"def {operator.name}({_signature(operator, bool(names))}):", *lines, "", *binder]) + "\n"
 
 
 # The pieces of the text
 
 
-def takes_out(operator: Operator) -> bool:
-    """Whether calls accept `out=` beyond the declared parameters."""
-    return bool(operator.out) and operator.inplace_of is None
-
-
-def numpy_names(operator: Operator) -> dict[str, str]:
-    """Further names of the parameters, such as NumPy's `axis` for `dim`, with ours.
-
-    They and the parameters that the short path never has (`dtype=`, `out=`) come as `**rest_`: looking at one dictionary
-    takes less time than filling in a default for each.
-    """
-    if operator.inplace_of is not None:
-        return {}
-    named = {p.name for p in operator.params if p.role == "value"}
-    return {theirs: ours for ours, theirs in NUMPY_NAMES.items() if ours in named} | operator.spellings
-
-
-def _late(operator: Operator) -> list[str]:
-    """Required parameters that may come under another name, and those after them: the generated code asks for them."""
-    renamed = numpy_names(operator).values()
-    required = [p.name for p in operator.params if p.default is inspect.Parameter.empty and p.role != "ints"]
-    start = min((required.index(name) for name in renamed if name in required), default=len(required))
-    return required[start:]
-
-
-def _in_rest(operator: Operator, p: Param) -> bool:
-    """Whether a parameter is one of those that the short path never has."""
-    return p.keyword_only and p.name in operator.neutral
-
-
 def _signature(operator: Operator, rest: bool = False, binder: bool = False) -> str:
     """The parameters as text; with `rest` those in `**rest_` are left out, and only calls take deprecated orders."""
     parts, starred = [], False
-    late = _late(operator)
+    late = renamed_and_after(operator)
     old = "*old_" if old_forms(operator) and not binder else "*"
     for p in operator.params:
-        if rest and _in_rest(operator, p):
+        if rest and in_rest(operator, p):
             continue
         if p.role == "ints":
             parts += [f"*{p.name}_"] if rest else [f"*{p.name}_", f"{p.name}=None"]
@@ -173,25 +143,6 @@ def _normalise_dtype(operator: Operator, params: Iterable[Param]) -> list[str]:
     ]
 
 
-def old_forms(operator: Operator) -> tuple[list[str], ...]:
-    """The deprecated orders of arguments that calls take."""
-    return (operator.inplace_of or operator).old
-
-
-def _old_order(operator: Operator) -> list[str]:
-    if not old_forms(operator):
-        return []
-    names = [p.name for p in operator.params]
-    given = ", ".join(p.name for p in operator.params if not p.keyword_only)
-    changed = [f"({p.name!r}, {p.name}, {p.default!r})" for p in operator.params if p.keyword_only]
-    changed += ["('out', out, None)"] if takes_out(operator) and names else []
-    return [
-        "    if old_:",
-        f"        changed_ = {{s_: r_ for s_, r_, d_ in ({', '.join(changed)},) if r_ is not d_}}",
-        f"        return old_form(OP_{operator.name}, ({given}, *old_), changed_)",
-    ]
-
-
 def _by_name(operator: Operator) -> str:
     names = [p.name for p in operator.params] + (["out"] if takes_out(operator) else [])
     return ", ".join(f"{n!r}: {n}" for n in names)
@@ -201,7 +152,7 @@ def _full_dispatch(operator: Operator) -> str:
     """The call of `dispatch` with the arguments as (positional, keyword)."""
     rest = bool(numpy_names(operator))
     by_keyword = [p.keyword_only or "ints" in [q.role for q in operator.params[:i]] for i, p in enumerate(operator.params)]
-    keyword = [p.name for p, k in zip(operator.params, by_keyword) if k and not (rest and _in_rest(operator, p))]
+    keyword = [p.name for p, k in zip(operator.params, by_keyword) if k and not (rest and in_rest(operator, p))]
     keyword += ["out"] if takes_out(operator) and not rest else []
     positional = "".join(_passed(p, rest) + ", " for p, k in zip(operator.params, by_keyword) if not k)
     named = ", ".join(["**rest_"] * rest + [f"{n!r}: {n}" for n in keyword])
@@ -220,11 +171,11 @@ def _uncommon(operator: Operator) -> str:
     rest = bool(numpy_names(operator))
     by_name = {p.name: p for p in operator.params}
     for name, neutral in operator.neutral.items():
-        if rest and _in_rest(operator, by_name[name]):
+        if rest and in_rest(operator, by_name[name]):
             continue
         same = "ONE" if type(neutral) is int else repr(neutral)
         tests.append(f"{name} is not {same}" if operator.takes_only(name, neutral) else f"{name} != {neutral!r}")
-    late = [name for name in _late(operator) if by_name[name].role == "value"]
+    late = [name for name in renamed_and_after(operator) if by_name[name].role == "value"]
     tests += [f"{name} is REQUIRED" for name in dict.fromkeys((*late[:1], *late[-1:]))]
     if rest:
         tests += ["rest_", *(f"not {p.name}_" for p in operator.params if p.role == "ints")]
@@ -354,7 +305,7 @@ def _primitive(operator: Operator, slow: str = "") -> list[str]:
 def _composite(operator: Operator, slow: str = "") -> list[str]:
     lines = []
     rest = bool(numpy_names(operator))
-    given = [p for p in operator.params if not p.keyword_only or not (slow or (rest and _in_rest(operator, p)))]
+    given = [p for p in operator.params if not p.keyword_only or not (slow or (rest and in_rest(operator, p)))]
     passed = [_passed(p) if not p.keyword_only else f"{p.name}={p.name}" for p in given]
     body = f"BODY_{operator.name}({', '.join(passed)})"
     lines += [f"    if {'ACTIVE' if slow else _uncommon(operator)}:"]

@@ -4,10 +4,11 @@ positional forms from before PyTorch 1.5. Call paths come here only when a call 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
-from tenfold.dispatch.operators import Operator
+from tenfold.dispatch.operators import Operator, Param
 from tenfold.dispatch.runtime import RUNTIME
 from tenfold.settings.warnings import warn_once
 from tenfold.types import dtypes
@@ -84,3 +85,52 @@ def _warn_once(operator: Operator, declared: Operator, order: Sequence[str]) -> 
 
 
 RUNTIME.update(as_dtype=as_dtype, old_form=old_form, missing=missing, absent=absent, REQUIRED=REQUIRED, DTYPE=dtype, ONE=1)
+
+
+def takes_out(operator: Operator) -> bool:
+    """Whether calls accept `out=` beyond the declared parameters."""
+    return bool(operator.out) and operator.inplace_of is None
+
+
+def numpy_names(operator: Operator) -> dict[str, str]:
+    """Further names of the parameters, such as NumPy's `axis` for `dim`, with ours.
+
+    They and the parameters that the short path never has (`dtype=`, `out=`) come as `**rest_`: looking at one dictionary
+    takes less time than filling in a default for each.
+    """
+    if operator.inplace_of is not None:
+        return {}
+    named = {p.name for p in operator.params if p.role == "value"}
+    return {theirs: ours for ours, theirs in NUMPY_NAMES.items() if ours in named} | operator.spellings
+
+
+def renamed_and_after(operator: Operator) -> list[str]:
+    """Required parameters that may come under another name, and those after them: the generated code asks for them."""
+    renamed = numpy_names(operator).values()
+    required = [p.name for p in operator.params if p.default is inspect.Parameter.empty and p.role != "ints"]
+    start = min((required.index(name) for name in renamed if name in required), default=len(required))
+    return required[start:]
+
+
+def in_rest(operator: Operator, p: Param) -> bool:
+    """Whether a parameter is one of those that the short path never has."""
+    return p.keyword_only and p.name in operator.neutral
+
+
+def old_forms(operator: Operator) -> tuple[list[str], ...]:
+    """The deprecated orders of arguments that calls take."""
+    return (operator.inplace_of or operator).old
+
+
+def old_order(operator: Operator) -> list[str]:
+    if not old_forms(operator):
+        return []
+    names = [p.name for p in operator.params]
+    given = ", ".join(p.name for p in operator.params if not p.keyword_only)
+    changed = [f"({p.name!r}, {p.name}, {p.default!r})" for p in operator.params if p.keyword_only]
+    changed += ["('out', out, None)"] if takes_out(operator) and names else []
+    return [
+        "    if old_:",
+        f"        changed_ = {{s_: r_ for s_, r_, d_ in ({', '.join(changed)},) if r_ is not d_}}",
+        f"        return old_form(OP_{operator.name}, ({given}, *old_), changed_)",
+    ]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.dispatch.callpath import takes_out
 from tenfold.dispatch.operators import OPERATORS, Operator
+from tenfold.dispatch.spellings import takes_out
 from tenfold.ops import _dunders as dunders
 from tenfold.ops.creation.factories import empty
 from tenfold.tensor.tensor import Tensor
