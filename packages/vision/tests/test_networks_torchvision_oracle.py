@@ -66,3 +66,52 @@ def test_result(name: str) -> None:
         mine = found[part] if part else found
         assert values.abs().max() > 1e-3
         np.testing.assert_allclose(mine.numpy(), values.numpy(), rtol=1e-6, atol=1e-6 * float(values.abs().max()), err_msg=part)
+
+
+@pytest.mark.parametrize("name", ["raft_large", "raft_small"])
+def test_flow(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from torchvision.models.optical_flow import raft
+
+    places = raft.make_coords_grid
+    monkeypatch.setattr(
+        raft, "make_coords_grid", lambda *sizes: places(*sizes).double()
+    )  # which are float32 whatever the model is
+    monkeypatch.setattr(torch, "linspace", lambda *ends: torch.arange(ends[0], ends[1] + 1, dtype=torch.float64))
+    theirs = _theirs(name).double().eval()
+    fill(theirs)
+    ours = models.get_model(name).double().eval()
+    ours.load_state_dict({key: tenfold.from_numpy(value.numpy()) for key, value in theirs.state_dict().items()})
+    first, second = np.random.default_rng(0).uniform(-1, 1, (2, 1, 3, 128, 136))
+    with torch.no_grad(), tenfold.no_grad():
+        expected = theirs(torch.from_numpy(first), torch.from_numpy(second), num_flow_updates=2)
+        found = ours(tenfold.from_numpy(first), tenfold.from_numpy(second), num_flow_updates=2)
+    for mine, values in zip(found, expected, strict=True):
+        assert values.abs().max() > 1e-3
+        np.testing.assert_allclose(mine.numpy(), values.numpy(), rtol=1e-6, atol=1e-6 * float(values.abs().max()))
+
+
+@pytest.mark.parametrize("name", ["mvit_v1_b", "mvit_v2_s"])
+def test_film(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from torchvision.models.video import mvit
+
+    settings: dict[str, Any] = {}
+    monkeypatch.setattr(mvit, "_mvit", lambda **given: settings.update(given))
+    _theirs(name)  # whose sizes are fixed: the class takes smaller films
+    small = {"spatial_size": (64, 64), "temporal_size": 4}
+    usual = {"residual_with_cls_embed": True, "rel_pos_embed": False, "proj_after_attn": False}
+    options = {**usual, **{key: value for key, value in settings.items() if key not in ("weights", "progress")}, **small}
+    theirs = mvit.MViT(**options).double().eval()
+    fill(theirs)
+    ours = models.get_model(name, **small).double().eval()
+    ours.load_state_dict({key: tenfold.from_numpy(value.numpy()) for key, value in theirs.state_dict().items()})
+    film = np.random.default_rng(0).standard_normal((2, 3, 4, 64, 64))
+    with torch.no_grad(), tenfold.no_grad():
+        expected, found = theirs(torch.from_numpy(film)), ours(tenfold.from_numpy(film))
+    assert expected.abs().max() > 1e-3
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-6, atol=1e-6 * float(expected.abs().max()))
+
+
+@pytest.mark.parametrize("name", ["mvit_v1_b", "mvit_v2_s", "raft_large", "raft_small"])
+def test_names(name: str) -> None:
+    shapes = [(key, tuple(value.shape)) for key, value in _theirs(name).state_dict().items()]
+    assert [(key, tuple(value.shape)) for key, value in models.get_model(name).state_dict().items()] == shapes

@@ -1,6 +1,6 @@
 """Networks for pictures, with torchvision's names and parameter keys: classifiers here, others in rooms of their own.
 
-`detection`, `segmentation`, `video` and `feature_extraction` come in when first named.
+`detection`, `optical_flow`, `segmentation`, `video` and `feature_extraction` come in when first named.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ from tenfold.vision.models.vision_transformer import VisionTransformer, vit_b_16
 from tenfold.vision.models.weights import Weights, WeightsEnum
 from tenfold.vision.paths import show_paths
 
-_ROOMS = ("detection", "feature_extraction", "segmentation", "video")
+_ROOMS = ("detection", "feature_extraction", "optical_flow", "segmentation", "video")
 
 
 def __getattr__(name: str) -> Any:

@@ -14,7 +14,7 @@ from tenfold import nn
 from tenfold.vision.models.weights import WeightsEnum
 
 Build = TypeVar("Build", bound=Callable[..., nn.Module])
-ROOMS = ("detection", "segmentation", "video")  # the folders of models beside the classifiers
+ROOMS = ("detection", "optical_flow", "segmentation", "video")  # the folders of models beside the classifiers
 BUILDERS: dict[str, Callable[..., nn.Module]] = {}
 CATALOGS: dict[str, type[WeightsEnum]] = {}
 

@@ -115,6 +115,21 @@ class VideoClassification(nn.Module):
         return _described(self, "crop_size", "resize_size", "mean", "std", "interpolation")
 
 
+class OpticalFlow(nn.Module):
+    """Both pictures scaled to -1..1.
+
+    Shape: two PIL images, (C, H, W) or (N, C, H, W) -> two of the latter, floating point.
+    """
+
+    def forward(self, img1: Picture, img2: Picture) -> tuple[Tensor, Tensor]:
+        half = [0.5, 0.5, 0.5]
+        first, second = (conversion.normalize(_as_floats(image), mean=half, std=half) for image in (img1, img2))
+        return first.contiguous(), second.contiguous()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
 def _as_floats(img: Any) -> Tensor:
     pixels = img if isinstance(img, Tensor) else conversion.pil_to_tensor(img)
     return conversion.convert_image_dtype(pixels, tenfold.float32)

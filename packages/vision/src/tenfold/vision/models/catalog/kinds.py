@@ -93,3 +93,8 @@ def kinetics(
     more: dict[str, Any] = {"categories": classes("kinetics400"), "min_temporal_size": min_temporal_size}
     more |= {} if license is None else {"license": license}
     return _checkpoint(file, num_params, top, ops, file_size, prepare, min_size, **more)
+
+
+def optical_flow(file: str, num_params: int, ops: float, file_size: float, metrics: dict[str, dict[str, float]]) -> Weights:
+    """Trained to find where pixels go."""
+    return _checkpoint(file, num_params, metrics, ops, file_size, presets.OpticalFlow, min_size=(128, 128))
