@@ -79,9 +79,11 @@ def test_what_is_known_of_a_checkpoint():
 def test_every_checkpoint_prepares_pictures(name):
     for weights in CATALOGS[name]:
         frames = (2,) if "video" in CATALOGS[name].__module__ else ()
-        prepared = weights.transforms()(tenfold.zeros(*frames, 3, 40, 30, dtype=tenfold.uint8))
-        assert prepared.dtype == tenfold.float32
-        assert prepared.ndim == 3 + len(frames)
+        pictures = [tenfold.zeros(*frames, 3, 40, 30, dtype=tenfold.uint8)] * (2 if name.startswith("raft") else 1)
+        prepared = weights.transforms()(*pictures)
+        for each in prepared if len(pictures) == 2 else [prepared]:
+            assert each.dtype == tenfold.float32
+            assert each.ndim == 3 + len(frames)
         assert repr(weights.transforms())
 
 
