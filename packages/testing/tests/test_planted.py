@@ -20,8 +20,9 @@ from tenfold.dispatch.operators import OPERATORS, composite, primitive
 from tenfold.dispatch.shape_rules import pointwise
 from tenfold.inspection.cards import card
 from tenfold.tensor.tensor import Tensor
-from tenfold.testing import ErrorSample, Make, Sample, check_operator, completeness, temporary_registrations
+from tenfold.testing import ErrorSample, Make, Report, Sample, check_operator, completeness, temporary_registrations
 from tenfold.testing.checks import CHECKS
+from tenfold.testing.checks.case import Result
 from tenfold.testing.generators import binary, no_tensor, unary
 from tenfold.testing.registries import refresh
 from tenfold.testing.samples import error_samples, samples
@@ -550,3 +551,14 @@ class WrongFamily:
     @plugins.hookimpl()
     def tenfold_gradients(self) -> dict[str, str]:
         return {"pointwise": "planted_rules"}
+
+
+def test_a_report_says_once_what_differs_in_numbers_only() -> None:
+    results = [
+        Result("f", "value", f"({dtype}[{n}])", "failed", f"Tensor-likes are not close!\n{n} / 9")
+        for dtype in ("float32", "float64") for n in range(5)
+    ]  # fmt: skip
+    report = Report("cpu", [*results, Result("f", "value", "(float32[2])", "failed", "dtype float64, the rule gives float32")])
+    assert str(report).count("FAILED") == 3
+    assert str(report).count("and 4 more samples like it") == 2
+    assert len(report.failures) == 11

@@ -10,6 +10,7 @@ A backend's author writes one line in a test file:
 from __future__ import annotations
 
 import functools
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -55,12 +56,14 @@ class Report:
         return "\n".join(lines)
 
     def _grouped(self) -> Iterator[str]:
-        """The failures, those of one check and reason together with their first sample."""
-        groups: dict[tuple[str, str, str], list[Result]] = {}
+        """The failures, those of one check, complaint and dtype together with their first sample."""
+        groups: dict[tuple[str, ...], list[Result]] = {}
         for failure in self.failures:
-            groups.setdefault((failure.operator, failure.check, failure.reason), []).append(failure)
+            groups.setdefault((failure.operator, failure.check, *_kind(failure)), []).append(failure)
         for found in groups.values():
-            yield f"{found[0]}" + (f"\n  and {len(found) - 1} more samples with the same words" if len(found) > 1 else "")
+            yield f"{found[0]}" + (
+                f"\n  and {len(found) - 1} more samples like it (`failures` has all)" if len(found) > 1 else ""
+            )
 
     def __repr__(self) -> str:
         return f"<{str(self).splitlines()[0]}>"
@@ -70,6 +73,13 @@ class Report:
         __tracebackhide__ = True  # pytest shows the failures, not this
         if self.failures:
             raise AssertionError(str(self))
+
+
+def _kind(failure: Result) -> tuple[str, str]:
+    """A failure's first line without its numbers, and the first dtype of its sample."""
+    first = failure.reason.partition("\n")[0].replace("Scalars are", "Tensor-likes are")
+    complaint = re.sub(r"(?<!\w)-?\d[\w.+-]*", "#", first)
+    return complaint, failure.sample.partition("[")[0]
 
 
 @functools.lru_cache(maxsize=2)
