@@ -53,7 +53,25 @@ OPTIMIZERS: list[tuple[str, dict[str, Any]]] = [
     ("Muon", {"lr": 0.1, "nesterov": False, "ns_steps": 3, "adjust_lr_fn": "match_rms_adamw"}),
 ]
 IDS = [f"{name}-{'-'.join(options)}" for name, options in OPTIMIZERS]
+# Optimizers without a row, each with where its numbers are compared; for one that PyTorch lacks, a test of steps by hand.
+NO_ROW = {"LBFGS": "test_lbfgs", "SparseAdam": "test_sparse_gradients"}
 REAL_AND_IMAGINARY = [row for row in OPTIMIZERS if row[0] not in ("Muon", "Adafactor")]
+
+
+def without_row() -> set[str]:
+    public = {name for name in tenfold.optim.__all__ if isinstance(getattr(tenfold.optim, name), type)} - {"Optimizer"}
+    return public - {name for name, _ in OPTIMIZERS}
+
+
+def test_one_that_nobody_compares_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tenfold.optim, "Planted", type("Planted", (), {}), raising=False)
+    monkeypatch.setattr(tenfold.optim, "__all__", [*tenfold.optim.__all__, "Planted"])
+    assert without_row() - NO_ROW.keys() == {"Planted"}
+
+
+def test_every_optimizer_is_compared() -> None:
+    assert without_row() == NO_ROW.keys(), "give it a row in OPTIMIZERS, or a place in NO_ROW"
+    assert set(NO_ROW.values()) <= globals().keys(), "NO_ROW names a test of this file"
 
 
 def dtype_of(lib: Any, like: Any) -> Any:
