@@ -377,7 +377,7 @@ def test_a_device_kernel_gets_whole_lists(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_capturable_needs_a_device_kernel() -> None:
-    with pytest.raises(RuntimeError, match="capturable=True"):
+    with pytest.raises(AssertionError, match="If capturable=True, params and state_steps must be on supported devices"):
         Adam([with_grad()], capturable=True).step()
 
 
@@ -391,3 +391,10 @@ def test_lbfgs_accepts_one_group_and_known_line_searches() -> None:
 def test_muon_accepts_matrices_only() -> None:
     with pytest.raises(ValueError, match="only supports 2D parameters"):
         tenfold.optim.Muon([leaf()])
+
+
+def test_muon_refuses_complex_parameters() -> None:
+    weight = tenfold.ones(2, 2, dtype=tenfold.complex64, requires_grad=True)
+    weight.grad = tenfold.ones(2, 2, dtype=tenfold.complex64)
+    with pytest.raises(RuntimeError, match="Muon does not support complex parameters"):
+        tenfold.optim.Muon([weight]).step()

@@ -81,6 +81,8 @@ class Muon(RuleOptimizer):
                     raise ValueError(f"Muon only supports 2D parameters whereas we found a parameter with size: {param.size()}")
 
     def init_state(self, param: Tensor, group: Group) -> State:
+        if param.dtype.is_complex:
+            raise RuntimeError("Muon does not support complex parameters")
         return averages(param, "momentum_buffer")
 
     @staticmethod

@@ -127,9 +127,9 @@ class RuleOptimizer(Optimizer):
         plain = not any(param.grad.is_sparse or param.dtype.is_complex for param in params)
         if kernel is None or asked_not_to or group.get("differentiable") or not plain:
             if group.get("capturable") and params:
-                raise RuntimeError(
-                    f"{type(self).__name__}(capturable=True) on {params[0].device}: a step that can be captured needs a "
-                    f"device with a fused kernel for {self.rule!r}; pass capturable=False"
+                raise AssertionError(
+                    f"{type(self).__name__} on {params[0].device}: If capturable=True, params and state_steps must be on "
+                    f"supported devices, which have a fused kernel for {self.rule!r}; pass capturable=False"
                 )
             self._update_group(group)
             return
