@@ -352,6 +352,8 @@ x=t([1,2]).clamp(min=t(1.,dtype=float16),max=2)
 x=t([1,2]).clamp(-1.5,t(1.,dtype=float16))
 x=t([1,2],dtype=int8).clamp(1,t(2))
 x=t([1.5]).double().ldexp(t([-1.1],dtype=bfloat16))
+x=t([complex('inf+nanj'),complex('-inf+nanj'),complex('nan+infj')]).logaddexp(t([2+2j]))
+x=t([2.,3.]).ldexp(t([-0.427,2.1]))
 x=t([1.5+2j]).ldexp(t([-0.427],dtype=bfloat16))
 x=zeros(2,dtype=uint8); x.fill_(-1.5)
 x=t(1.).as_strided((0,0,3),(1,1,2),2)
@@ -476,6 +478,7 @@ x = ones(3, 1, 50, 7, 1); y = x.sum((4, -4)); y.add_(1); z = x.mean((1, 4), keep
 """.strip().splitlines()
 
 GRADIENTS = """
+x=t([-1.5,2.],requires_grad=True); z=x*1; y=t([1,3]).ldexp(z); z.add_(1); y.sum().backward(); y=x.grad
 x=t([-3.,-1,0.5,1,1.5,nan,inf],requires_grad=True); x.acosh().sum().backward(); y=x.grad
 x=t([-3.,0.,0.5,1,1.5,nan,inf],requires_grad=True); x.logit().sum().backward(); y=x.grad
 x=t([-3.,0.,0.5,1,1.5,nan,inf],requires_grad=True); x.logit(eps=0.1).sum().backward(); y=x.grad

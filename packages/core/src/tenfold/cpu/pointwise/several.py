@@ -198,7 +198,8 @@ def logaddexp(input: Any, other: Any) -> Any:
         return np.logaddexp(input, other)
     above = input.real >= other.real
     high, low = np.where(above, input, other), np.where(above, other, input)
-    return np.where(np.isinf(high.real) & (input == other), input, high + np.log1p(np.exp(low - high)))
+    result = np.where(np.isinf(high.real) & (input == other), input, high + np.log1p(np.exp(low - high)))
+    return np.where(np.isnan(input) | np.isnan(other), complex("nan+nanj"), result)
 
 
 @kernel(op.logaddexp2, device="cpu")

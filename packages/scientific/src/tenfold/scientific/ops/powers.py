@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.dispatch.operators import OPERATORS, Number, composite, op
+from tenfold.ops.pointwise.elementary import exp2
 from tenfold.ops.pointwise.several import pow
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import complex128, dtype, float64, get_default_dtype, type_name
@@ -57,7 +58,7 @@ def ldexp(input: Tensor, other: Tensor) -> Tensor:
         return ldexp(input.float(), other).to(input.dtype)
     if other.dtype.category > 1:
         # the power of two that multiplies complex numbers is not rounded to the exponent's half precision
-        return input * pow(2.0, other.float() if other.dtype.is_half and input.dtype.is_complex else other)
+        return input * exp2(other.float() if other.dtype.is_half and input.dtype.is_complex else other)  # keeps its result alone
     dtype = of_values((input, other))
     dtype = dtype if dtype.category > 1 else get_default_dtype()
     power = other.to(dtype)
