@@ -148,6 +148,8 @@ def _of_outputs(given: list[Any], text: str, base: str) -> str:
     """Outputs that are arguments as well, or lie apart."""
     if "out=" in text and len(given) > 1 and any(_shares(g, given[-1]) for g in given[:-1]):
         return "an output that is read"
+    if re.match(r"(with torch\.no_grad\(\): )?t[\d_]+\[.*\] = ", text) and any(_shares(g, given[0]) for g in given[1:]):
+        return "an output that is read"
     if "_(" in text and any(_shares(g, given[0]) and g.shape != given[0].shape for g in given[1:]):
         return "an output that is read"
     if base in ("tril", "triu") and "out=" in text and not given[-1].is_contiguous():
@@ -166,6 +168,16 @@ def _of_sums(torch: Any, base: str, inexact: list[Any], details: list[Any]) -> s
     if re.search(r"matmul|mm|mv|sum|mean", base) and any(g.nan_to_num(0, 0, 0).abs().max() > 1e37 for g in inexact if g.numel()):
         return "squares beyond the dtype"
     return ""
+
+
+def _of_rows(x: Any) -> str:
+    """What makes the variance of rows inexact."""
+    spread, largest = x.amax(-1) - x.amin(-1), x.abs().amax(-1)
+    if (spread.abs() <= 1e-12).any():
+        return "rows of equal elements"
+    if (spread <= 1e-3 * largest).any():
+        return "rows of nearly equal elements"
+    return "squares beyond the dtype" if x.abs().max() > 1e15 else ""
 
 
 def _of_values(torch: Any, given: list[Any], before: list[str], base: str, what: str, details: list[Any]) -> str:
@@ -192,8 +204,5 @@ def _of_values(torch: Any, given: list[Any], before: list[str], base: str, what:
     if base.endswith("batch_norm") and inexact and x.dim() > 1:
         inexact = [inexact[0].transpose(0, 1).flatten(1)]
     if base.endswith(("layer_norm", "batch_norm")) and inexact and x.dim():
-        spread = inexact[0].double().amax(-1) - inexact[0].double().amin(-1)
-        if (spread.abs() <= 1e-12).any():
-            return "rows of equal elements"
-        return "squares beyond the dtype" if inexact[0].double().abs().max() > 1e15 else ""
+        return _of_rows(inexact[0].double())
     return "half" if any(v.dtype in (torch.float16, torch.bfloat16) for v in (x, *given)) else ""
