@@ -102,7 +102,7 @@ def _exists(target: str) -> bool:
     if target in sys.modules:
         return True
     try:
-        return importlib.util.find_spec(target) is not None
+        return importlib.util.find_spec(target) is not None or target in sys.modules  # its parent, now imported, may have made it
     except ModuleNotFoundError as error:  # a parent is missing, or is no package
         if error.name is None or not f"{target}.".startswith(f"{error.name}."):
             raise
