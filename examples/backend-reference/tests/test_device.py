@@ -72,6 +72,8 @@ def test_special_values(name):
 def test_a_missing_dtype_is_named():
     with pytest.raises(TypeError, match="device 'ref' has no dtype float16; it has float32, float64"):
         tenfold.zeros(2, dtype=tenfold.float16, device="ref")
+    with pytest.raises(TypeError, match="device 'ref' has no dtype float16; it has float32, float64"):
+        tenfold.zeros(2, dtype=tenfold.float16).to("ref")
 
 
 def test_errors_are_those_of_the_operator():

@@ -385,3 +385,12 @@ def test_shapes_and_texts_beyond_all_bounds(make):
     for lib in (torch, tenfold):
         with pytest.raises(RuntimeError):
             make(lib)
+
+
+@pytest.mark.parametrize("exponent", [-1, -2, -3, -4, -2.5])
+def test_negative_powers_of_complex_zero_and_infinity(exponent: float) -> None:
+    values = [0j, complex(INF, 0), complex(-INF, 1), 2 + 1j, complex(0, INF), complex(NAN, 0)]
+    for kind in ("complex64", "complex128"):
+        ours = tenfold.tensor(values, dtype=getattr(tenfold, kind)) ** exponent
+        theirs = torch.tensor(values, dtype=getattr(torch, kind)) ** exponent
+        np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-6)

@@ -73,3 +73,9 @@ def test_scans_refuse_outputs_of_another_dtype():
         tenfold.logcumsumexp(numbers(), 0, out=tenfold.empty(6, dtype=tenfold.float64))
     with pytest.raises(RuntimeError, match="expected scalar_type Float but found Short"):
         tenfold.cummax(numbers(), 0, out=(tenfold.empty(6, dtype=tenfold.int16), tenfold.empty(6, dtype=tenfold.int64)))
+
+
+def test_scans_lie_row_by_row():
+    x = tenfold.arange(60.0).reshape(3, 4, 5).permute(2, 1, 0)
+    for result in (tenfold.logcumsumexp(x, 1), *tenfold.cummax(x, 0), *tenfold.cummin(x, 2)):
+        assert result.stride() == (12, 3, 1)

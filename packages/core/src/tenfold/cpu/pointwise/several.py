@@ -128,6 +128,8 @@ def pow(input: Any, exponent: Any, out: Any = None) -> Any:
         if exponent in (0.5, -0.5):  # powers of -0.0 and -inf, of which a number would take roots
             input = np.asarray(np.where(input == -np.inf, np.asarray(np.inf, input.dtype), input) + input.dtype.type(0))
     if type(exponent) in (int, float):
+        if exponent < 0 and type(input) not in NUMBERS and input.dtype.kind == "c":
+            return _complex_reciprocal(input, exponent, out)
         shortcut = _POWERS.get(exponent)
         if (
             shortcut is not None
@@ -157,6 +159,15 @@ def _complex_power(input: Any, exponent: Any, out: Any) -> Any:
         return power if out is None else np.positive(power, out)
     power = np.power(input, exponent)
     power = np.where((input == 0) & (exponent == 0), np.asarray(np.nan * (1 + 1j), power.dtype), power)
+    return power if out is None else np.positive(power, out)
+
+
+def _complex_reciprocal(input: Any, exponent: float, out: Any) -> Any:
+    """A negative power: of 0 infinite with no angle, of what is infinite 0 (but by squares and roots, that are divided by)."""
+    power = np.reciprocal(input) if exponent == -1 else np.power(input, exponent)
+    power = np.where(input == 0, np.asarray(complex(np.inf, np.nan), power.dtype), power)
+    if exponent not in (-1, -2):
+        power = np.where(np.isinf(input), np.zeros((), power.dtype), power)
     return power if out is None else np.positive(power, out)
 
 

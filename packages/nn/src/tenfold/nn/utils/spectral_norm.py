@@ -64,7 +64,7 @@ class SpectralNorm:
 
     def _solve_v(self, matrix: Tensor, u: Tensor, sigma: Tensor) -> Tensor:
         """The v with u . W v = sigma that is nearest to a right singular vector: the least squares solution, scaled."""
-        v = tenfold.linalg.pinv(matrix.t() @ matrix) @ matrix.t() @ u
+        v: Tensor = tenfold.linalg.pinv(matrix.t() @ matrix) @ matrix.t() @ u
         return v * (sigma / u.dot(matrix @ v))
 
     def attach(self, module: Module) -> None:

@@ -1,4 +1,4 @@
-"""NumPy kernels of running extremes and of logarithms of running sums."""
+"""NumPy kernels of running extremes and of logarithms of running sums: their results lie row by row."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def logcumsumexp(input: Any, dim: int) -> Any:
         return input.copy()
     with np.errstate(all="ignore"):
         if input.dtype.kind != "c":
-            return np.logaddexp.accumulate(input.astype(np.float64), dim).astype(input.dtype)
+            return np.logaddexp.accumulate(input.astype(np.float64), dim).astype(input.dtype, order="C")
         rows = np.moveaxis(input.astype(np.complex128), dim, 0)
         result = rows.copy()
         for i in range(1, rows.shape[0]):
@@ -37,7 +37,7 @@ def _log_add_exp(a: Any, b: Any) -> Any:
 
 def _running(accumulate: Any, name: str) -> Any:
     def run(input: Any, dim: int) -> tuple[Any, Any]:
-        x = orderable(input)
+        x = np.ascontiguousarray(orderable(input)) if input.ndim else input
         if not x.ndim:
             return input.copy(), np.zeros((), np.int64)
         values = accumulate(x, dim)
