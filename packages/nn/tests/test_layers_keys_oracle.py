@@ -188,6 +188,7 @@ NO_ROW = {
     **dict.fromkeys(("Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict"), "in test_containers.py"),
     **dict.fromkeys(("TransformerEncoder", "TransformerDecoder"), "within Transformer's row"),
     "NLLLoss2d": "NLLLoss by an older name",
+    "Container": "a Module by an older name, with a warning",
     "LinearCrossEntropyLoss": "in WITH_INDICES and in test_linear_loss_oracle.py",
 }
 NOT_PUBLIC = {"NonDynamicallyQuantizableLinear"}  # nor in PyTorch's torch.nn

@@ -34,7 +34,7 @@ def __getattr__(name: str) -> Any:
 
 def _named_lines(self: Any) -> str:
     lines = ",\n".join(f"{field}={value!r}" for field, value in zip(self._fields, self))
-    return f"{self.__module__}.{type(self).__name__}(\n{lines})"
+    return f"{qualified('return_types')}.{type(self).__name__}(\n{lines})"
 
 
 def __dir__() -> list[str]:

@@ -123,6 +123,8 @@ class RuleOptimizer(Optimizer):
         devices = {param.device.type for param in params}
         device = devices.pop() if len(devices) == 1 else ""
         kernel = None if device == "cpu" and group.get("capturable") else _fused_kernels.get((self.rule, device))
+        if STATE.beneath or STATE.layers:  # who watches operators is to see those of the step
+            kernel = None
         asked_not_to = group.get("fused") is False or group.get("foreach") is False
         plain = not any(param.grad.is_sparse or param.dtype.is_complex for param in params)
         if kernel is None or asked_not_to or group.get("differentiable") or not plain:

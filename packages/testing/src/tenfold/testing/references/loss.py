@@ -93,12 +93,17 @@ def ranking(input1: Array, input2: Array, target: Array, margin: float = 0, redu
     return total(np.maximum(-target * (input1 - input2) + margin, 0), reduction)
 
 
+def above_zero(gaps: Array) -> Array:
+    """The gaps above 0, of which NaN is none, as in PyTorch's kernels."""
+    return np.where(gaps > 0, gaps, 0.0)
+
+
 def multi_margin(
     input: Array, target: Array, p: int = 1, margin: float = 1.0, weight: Any = None, reduction: str = "mean"
 ) -> Array:
     rows, classes = np.atleast_2d(input), np.atleast_1d(target).astype(np.int64)
     own = rows[np.arange(len(rows)), classes][:, None]
-    terms = np.maximum(margin - own + rows, 0) ** p
+    terms = above_zero(margin - own + rows) ** p
     if weight is not None:
         terms = terms * weight[classes][:, None]
     terms[np.arange(len(rows)), classes] = 0
@@ -113,7 +118,7 @@ def multilabel_margin(input: Array, target: Array, reduction: str = "mean") -> A
     for x, row in zip(rows, labels, strict=True):
         own = list(row[: np.argmax(row < 0)] if (row < 0).any() else row)
         others = [i for i in range(len(x)) if i not in own]
-        losses.append(sum(np.maximum(0.0, 1 - (x[i] - x[j])) for i in own for j in others) / len(x))
+        losses.append(sum(above_zero(1 - (x[i] - x[j])) for i in own for j in others) / len(x))
     found = np.asarray(losses)
     return total(found if np.ndim(input) > 1 else found[0], reduction)
 
