@@ -14,7 +14,6 @@ from tenfold.dispatch.failures import explained
 from tenfold.dispatch.inplace import check_writable, write_back
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import Operator
-from tenfold.dispatch.runtime import RUNTIME
 from tenfold.tensor.tensor import Tensor
 
 new = object.__new__
@@ -117,13 +116,7 @@ class BatchLevel(Transform):
         else:
             dims = dim if isinstance(dim, (tuple, list)) else (dim,) * len(result)
             wrapped = tuple([self.wrap(r, d) for r, d in zip(result, dims)])
-            if hasattr(result, "_fields"):
-                wrapped = type(result)(*wrapped)
-        source = values[operator.kernel_params[0].name] if operator.view else None
-        if source is not None and self.owns(source):
-            for view in (wrapped,) if isinstance(wrapped, Tensor) else wrapped:
-                RUNTIME["share"](view, source)
-        return wrapped
+        return self.arranged(operator, values[operator.kernel_params[0].name] if operator.view else None, result, wrapped)
 
     def write(self, name: str, target: Tensor, result: Tensor) -> None:
         value, dim = self.unwrap(result)

@@ -115,12 +115,7 @@ class DualLevel(Transform):
         else:
             tangents = (None,) * len(result) if tangent is None else tangent
             wrapped = tuple([self.wrap(r, _of_dtype(t, r)) for r, t in zip(result, tangents)])
-            if hasattr(result, "_fields"):
-                wrapped = type(result)(*wrapped)
-        if operator.view and source is not None and self.owns(source):
-            for view in (wrapped,) if isinstance(wrapped, Tensor) else wrapped:
-                RUNTIME["share"](view, source)
-        return wrapped
+        return self.arranged(operator, source, result, wrapped)
 
     def write(self, name: str, target: Tensor, result: Tensor) -> None:
         value, tangent = self.unwrap(result)

@@ -17,7 +17,7 @@ from typing import Any
 from tenfold.dispatch.devices import NO_KERNELS
 from tenfold.dispatch.meta import Meta, MetaBackend
 from tenfold.dispatch.operators import Operator
-from tenfold.dispatch.runtime import STATE, set_transforms
+from tenfold.dispatch.runtime import RUNTIME, STATE, set_transforms
 from tenfold.tensor.tensor import Tensor
 
 new = object.__new__
@@ -96,6 +96,15 @@ class Transform:
         if found is None:
             found = self.keys[device] = LevelKey(self, device)
         return found
+
+    def arranged(self, operator: Operator, source: Any, result: Any, wrapped: Any) -> Any:
+        """Wrapped results in the tuple that `result` came in, as views of `source` where the operator makes views."""
+        if hasattr(result, "_fields"):
+            wrapped = type(result)(*wrapped)
+        if operator.view and source is not None and self.owns(source):
+            for view in (wrapped,) if isinstance(wrapped, Tensor) else wrapped:
+                RUNTIME["share"](view, source)
+        return wrapped
 
     def owns(self, value: Any) -> bool:
         """Whether a value is a wrapper of this level."""

@@ -17,7 +17,6 @@ from tenfold.autograd.scopes import reaches_open_leaf
 from tenfold.dispatch.inplace import write_back
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import Operator
-from tenfold.dispatch.runtime import RUNTIME
 from tenfold.tensor.tensor import Tensor
 
 
@@ -133,15 +132,9 @@ class LinearLevel(Transform):
         elif isinstance(result, (tuple, list)):
             indices = (None,) * len(result) if places is None else places
             wrapped = tuple([self._wrap(r, i) for r, i in zip(result, indices)])
-            if hasattr(result, "_fields"):
-                wrapped = type(result)(*wrapped)
         else:
             return result
-        source = values[operator.kernel_params[0].name] if operator.view else None
-        if source is not None and self.owns(source):
-            for view in (wrapped,) if isinstance(wrapped, Tensor) else wrapped:
-                RUNTIME["share"](view, source)
-        return wrapped
+        return self.arranged(operator, values[operator.kernel_params[0].name] if operator.view else None, result, wrapped)
 
     def write(self, name: str, target: Tensor, result: Tensor) -> None:
         value, source = self.unwrap(result)
