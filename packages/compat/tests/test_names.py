@@ -91,7 +91,7 @@ def test_nothing_here_is_torch():
 def test_classes_are_called_as_pytorchs():
     run("""
 import copy, io, pickle
-assert str(torch.Tensor) == "<class 'torch.Tensor'>" and str(torch.Size) == "<class 'torch.Size'>"
+assert str(torch.Tensor) == "<class 'tenfold.Tensor'>" and str(torch.Size) == "<class 'torch.Size'>"
 assert torch.nn.Linear.__module__ == "torch.nn.modules.linear"
 assert torch.nn.LayerNorm.__module__ == "torch.nn.modules.normalization"
 module = torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.BatchNorm1d(1), torch.nn.ReLU())
@@ -133,7 +133,8 @@ assert typing.get_type_hints(Own)["config"] is int and typing.get_type_hints(tor
 
 # Public classes and functions of each kind, and the module in which PyTorch says that they are.
 HOMES = {
-    "torch": "Tensor Size FloatTensor FloatStorage OutOfMemoryError finfo",
+    "tenfold": "Tensor",  # whose tensors these are is not hidden from who asks
+    "torch": "Size FloatTensor FloatStorage OutOfMemoryError finfo",
     "torch.amp.autocast_mode": "autocast",
     "torch.autograd.function": "Function InplaceFunction",
     "torch.autograd.grad_mode": "no_grad enable_grad inference_mode set_grad_enabled",
@@ -172,6 +173,32 @@ for home, names in {HOMES!r}.items():
         assert value.__module__ == home, (home, name, value.__module__)
         assert pickle.loads(pickle.dumps(value)) is value, name
 """)
+
+
+def test_the_tensors_class_is_written_as_pytorchs():
+    run("""
+import io
+file = io.BytesIO()
+torch.save([torch.Tensor, torch.nn.Parameter], file)
+assert b"ctorch\\nTensor" in file.getvalue() and b"tenfold" not in file.getvalue()
+assert torch.load(io.BytesIO(file.getvalue()), weights_only=False) == [torch.Tensor, torch.nn.Parameter]
+""")
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_tables_of_engines_by_a_classs_module_find_pytorchs_row(tmp_path, when):
+    """Written as autoray and opt_einsum keep them."""
+    for folder, file, text in (
+        ("autoray", "autoray", "kinds = {}\ndef register_backend(cls, name): kinds[cls] = name\n"),
+        ("opt_einsum/backends", "dispatch", "_aliases = {'torch': 'opt_einsum.backends.torch'}\n"),
+    ):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / f"{file}.py").write_text(text)
+    code = "import opt_einsum.backends.dispatch as tables, autoray.autoray as rows\n"
+    script = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n" + (code + PRELUDE if when == "before" else PRELUDE + code)
+    script += "assert rows.kinds == {tenfold.Tensor: 'torch'} and tables._aliases['tenfold'] == 'opt_einsum.backends.torch'\n"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
 
 
 def test_objects_pickled_by_name_come_back():

@@ -56,10 +56,11 @@ def torch_global(obj: Any) -> Global | None:
         for place, shown in vars(modules).items():
             if getattr(shown, name, None) is obj and getattr(shown, "__name__", "").startswith("tenfold.nn.modules."):
                 return Global(f"torch.nn.modules.{place}", name)
+    of_torch = Global("torch", name) if getattr(sys.modules["tenfold"], name, None) is obj else None
+    if of_torch is not None and isinstance(obj, type):  # functions of several places are written with the most particular
+        return of_torch
     for place in _PLACES:
         shown = sys.modules.get(f"tenfold.{place}")
         if shown is not None and getattr(shown, name, None) is obj:
             return Global(f"torch.{place}", name)
-    if module.startswith("tenfold.nn.utils."):
-        return Global(module.replace("tenfold", "torch", 1), name)
-    return Global("torch", name) if getattr(sys.modules["tenfold"], name, None) is obj else None
+    return Global(module.replace("tenfold", "torch", 1), name) if module.startswith("tenfold.nn.utils.") else of_torch

@@ -24,10 +24,11 @@ _OF_TORCH = ("Size", "Generator", "device", "dtype", "layout", "memory_format")
 # below a folder keeps the rest of its path where both sides end in ".*".
 _FILES: dict[str, str | None] = {
     "tenfold": "torch",
+    "tenfold:Tensor": None,
     "linalg": "torch.linalg",
     "return_types": "torch.return_types",
     "dispatch.overrides": "torch.overrides",
-    "tensor.tensor:Tensor": "torch",
+    "tensor.tensor:Tensor": "tenfold",  # whose tensors these are: what asks `type(x).__module__` asks which engine runs
     "tensor.storage:UntypedStorage": "torch.storage",
     "types.errors": "torch",
     "types.numeric_limits": "torch",

@@ -11,6 +11,7 @@ import types
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from tenfold.as_torch.array_tables import TABLES, entering
 from tenfold.as_torch.class_names import is_renamed, rename_layers, renaming
 from tenfold.as_torch.cuda_names import complete_cuda
 from tenfold.as_torch.distributions import TorchDistribution
@@ -40,6 +41,8 @@ class Finder(importlib.metadata.DistributionFinder):
         would run Tenfold's file a second time.
         """
         if not is_ours(name):
+            if name in TABLES:
+                return entering(importlib.machinery.PathFinder.find_spec(name, path, target))
             if name.startswith("tenfold.") and is_renamed(name):
                 return renaming(importlib.machinery.PathFinder.find_spec(name, path, target))
             return None

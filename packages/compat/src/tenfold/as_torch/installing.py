@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from tenfold.as_torch.array_tables import enter_loaded
 from tenfold.as_torch.class_names import rename_core
 from tenfold.as_torch.finder import Finder
 from tenfold.as_torch.names import ROOTS
@@ -38,6 +39,7 @@ def install() -> None:
     os.environ[AS_TORCH.name] = "1"  # for the processes that this one starts
     set_namespace("torch")
     rename_core()
+    enter_loaded()
 
 
 def is_installed() -> bool:
