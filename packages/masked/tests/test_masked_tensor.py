@@ -95,3 +95,39 @@ def test_masked_tensors_are_taken_by_the_functions(name):
     x = example()
     direct = getattr(masked, name)(x.get_data(), dim=1, mask=x.get_mask())
     assert tenfold.equal(getattr(masked, name)(x, dim=1), direct)
+
+
+def test_where_leaves_out_of_gradients_what_it_did_not_choose():
+    x = masked_tensor(tenfold.tensor(2.0), tenfold.tensor(True), requires_grad=True)
+    (g,) = tenfold.autograd.grad(tenfold.where(tenfold.tensor(False), x / 0, tenfold.ones(())), x)
+    assert repr(g) == "MaskedTensor(--, False)"
+    y = example(requires_grad=True)
+    condition = tenfold.tensor([True, False, True])
+    tenfold.where(condition, y * 2, tenfold.zeros(())).sum().backward()
+    assert y.grad.get_mask().tolist() == [[True, False, True], [True, False, False]]
+    assert y.grad.to_tensor(0).tolist() == [[2.0, 0.0, 2.0], [2.0, 0.0, 0.0]]
+    y.grad = None
+    (y * 2).sum().backward()  # a later pass does not know of the condition
+    assert y.grad.get_mask().tolist() == MASK
+
+
+def test_gradients_asked_for_by_name():
+    x = example(requires_grad=True)
+    (g,) = tenfold.autograd.grad(x * 2, x, masked_tensor(tenfold.full((2, 3), 3.0), tenfold.tensor(MASK)))
+    assert is_masked_tensor(g)
+    assert g.to_tensor(0).tolist() == [[6.0, 0.0, 6.0], [6.0, 6.0, 0.0]]
+
+
+def test_sparse_data_are_taken_at_the_places_of_the_mask():
+    data, mask = tenfold.arange(1.0, 7.0).reshape(2, 3).to_sparse(), tenfold.tensor(MASK).to_sparse()
+    x = masked_tensor(data, mask)
+    assert x.get_data()._nnz() == 4
+    assert x.to_tensor(0).tolist() == [[1.0, 0.0, 3.0], [4.0, 5.0, 0.0]]
+    with pytest.raises(ValueError, match="do not have the same indices"):
+        masked_tensor(tenfold.tensor([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0]]).to_sparse(), mask)
+
+
+@pytest.mark.parametrize(("made", "kinds"), [("to_dense", (0, 0, 0)), ("to_sparse", (1, 1, 0)), ("to_sparse_csr", (1, 0, 1))])
+def test_layouts_asked_for(made, kinds):
+    x = getattr(example(), made)()
+    assert (x.is_sparse, x.is_sparse_coo(), x.is_sparse_csr()) == kinds

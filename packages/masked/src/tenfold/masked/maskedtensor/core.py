@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import tenfold
 from tenfold import Tensor
 from tenfold.dispatch.observed import is_attribute
+from tenfold.masked.maskedtensor.chosen import begin, reached
 from tenfold.tensor.holding import Holding
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -61,7 +62,7 @@ class MaskedTensor(Holding):
             )
         if requires_grad and not (data.dtype.is_floating_point or data.dtype.is_complex):
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-        return cls.of(data.detach().clone().requires_grad_(requires_grad), mask.detach().clone())
+        return cls.of(stored(data.detach(), mask).clone().requires_grad_(requires_grad), mask.detach().clone())
 
     @classmethod
     def of(cls, data: Tensor, mask: Tensor) -> MaskedTensor:
@@ -71,7 +72,7 @@ class MaskedTensor(Holding):
             shown = tenfold.zeros((), dtype=data.dtype, device=data.device).expand(tuple(data.shape))
         made: MaskedTensor = cls._make_subclass(cls, shown)
         made._held, made._mask, made.layout = data, mask, data.layout
-        made.is_sparse, made.is_sparse_csr = made.is_sparse_coo(), data.is_sparse_csr
+        made.is_sparse = made.is_sparse_coo() or made.is_sparse_csr()
         return made
 
     @classmethod
@@ -108,6 +109,10 @@ class MaskedTensor(Holding):
         """Whether data and mask are stored by coordinates."""
         return self._held.layout is tenfold.sparse_coo
 
+    def is_sparse_csr(self) -> bool:  # type: ignore[override]  # a tensor's attribute, and here a method: PyTorch's
+        """Whether data and mask are stored by compressed rows."""
+        return self._held.layout is tenfold.sparse_csr
+
     def to_dense(self, dtype: Any = None, *, masked_grad: bool | None = None) -> MaskedTensor:
         """Data and mask as strided tensors."""
         return MaskedTensor.of(self._held.to_dense(dtype), self._mask.to_dense())
@@ -128,12 +133,18 @@ class MaskedTensor(Holding):
         return MaskedTensor.of(self._held.to_dense().sparse_mask(mask), mask)
 
     def _gradient(self, g: Tensor) -> Tensor:
-        return MaskedTensor.of(g, self._mask)
+        return MaskedTensor.of(g, reached(self._held, self._mask))
+
+    def _root(self, g: Any) -> tuple[Tensor, Any]:
+        begin(self._held)
+        held = self._held.to_dense()  # a sparse one's elements enter the graph as the dense tensor's do
+        return held, g._held.to_dense() if isinstance(g, MaskedTensor) else g
 
     def backward(
         self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
     ) -> None:  # fmt: skip
         """Add the gradients of the data with respect to the graph's leaves to their `.grad`."""
+        begin(self._held)
         gradient = gradient._held if isinstance(gradient, MaskedTensor) else gradient
         self._held.backward(gradient, retain_graph, create_graph, inputs=inputs)
 
@@ -199,13 +210,19 @@ def check(data: Any, mask: Any) -> None:
         raise ValueError("data.dim() must equal mask.dim()")
     if data.size() != mask.size():
         raise ValueError("data.size() must equal mask.size()")
-    _check_places(data, mask)
+    _check_places(stored(data, mask), mask)
 
 
 _DTYPES = (
     tenfold.bool, tenfold.int8, tenfold.int16, tenfold.int32, tenfold.int64, tenfold.float16, tenfold.bfloat16, tenfold.float32,
     tenfold.float64, tenfold.uint8,
 )  # fmt: skip
+
+
+def stored(data: Any, mask: Any) -> Any:
+    """The data of sparse tensors at the mask's places, where it stores another number of elements than the mask."""
+    by_places = data.layout is tenfold.sparse_coo and data._nnz() != mask._nnz()
+    return data.sparse_mask(mask.coalesce()) if by_places else data
 
 
 def _check_places(data: Any, mask: Any) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
+from tenfold.masked.maskedtensor.chosen import chosen
 from tenfold.masked.maskedtensor.core import TABLE, MaskedTensor, knows
 
 NAMES = (
@@ -54,6 +55,9 @@ def _pair(x: Any) -> tuple[Any, Any]:
 def where(condition: Any, input: Any = None, other: Any = None) -> MaskedTensor:
     """Elements of one or the other, there where the one that was chosen is."""
     (a, mask_a), (b, mask_b) = _pair(input), _pair(other)
+    if isinstance(condition, Tensor):
+        a = chosen(a, condition) if isinstance(input, MaskedTensor) else a
+        b = chosen(b, ~condition) if isinstance(other, MaskedTensor) else b
     return MaskedTensor.of(tenfold.where(condition, a, b), tenfold.where(condition, mask_a, mask_b))
 
 
