@@ -219,7 +219,7 @@ def _neutral(reduce: str, dtype: Any) -> Any:
 def _mean(total: Any, count: Any) -> Any:
     if total.dtype.kind in "iu":
         return np.floor_divide(total, count)
-    return (total / count).astype(total.dtype)
+    return total / count.astype(total.dtype)
 
 
 # Joining and rearranging

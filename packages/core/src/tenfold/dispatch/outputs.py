@@ -8,6 +8,7 @@ from tenfold.dispatch.inplace import write_out
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.overlap import refuse_overlap
 from tenfold.dispatch.runtime import STATE
+from tenfold.settings.warnings import warn_once
 from tenfold.types import dtypes, promotion
 from tenfold.types.dtypes import c_name, type_name
 
@@ -49,8 +50,8 @@ def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     if operator.out == "computed":
         _compute_in(operator, values, outs[0].dtype)
     result = _in_kind(operator, operator.fn(**values), outs)
-    if operator.out == "filled" and result.numel() == outs[0].numel():
-        result = result.view(outs[0].shape)
+    if "requires_grad" in values or operator.name == "multinomial":
+        result = _fitted(operator, outs[0], result)
     names = getattr(result, "_fields", ("result",))
     for name, given, made in zip(names, outs, result if isinstance(result, tuple) else (result,)):
         if made.dtype is not given.dtype and not _converts(operator, given.dtype, made.dtype):
@@ -58,6 +59,21 @@ def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     if isinstance(result, tuple):
         return type(result)(*map(write_out, outs, result)) if hasattr(result, "_fields") else tuple(map(write_out, outs, result))
     return write_out(outs[0], result)
+
+
+def _fitted(operator: Operator, out: Any, result: Any) -> Any:
+    """A factory's result for its output, which is resized without a warning, but for counts that rounding may have changed."""
+    if result.numel() == out.numel():
+        return result.view(out.shape) if operator.out == "filled" else result
+    if out.numel() and operator.name.endswith(("arange", "freq")):
+        warn_once(
+            operator.name,
+            f"The number of elements in the out tensor of shape {list(out.shape)} is {out.numel()} which does not match the "
+            f"computed number of elements {result.numel()}. Note that this may occur as a result of rounding error. "
+            f"The out tensor will be resized to a tensor of shape {tuple(result.shape)}.",
+        )
+    out.resize_(0)
+    return result
 
 
 def _require_plain(operator: Operator, values: dict[str, Any], outs: tuple[Any, ...]) -> None:

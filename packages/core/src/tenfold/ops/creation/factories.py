@@ -73,6 +73,8 @@ def checked_size(size: Any, name: str = "size") -> tuple[int, ...]:
 def too_large(shape: Sequence[int], numpy_dtype: Any) -> RuntimeError:
     """The error for a tensor that no memory can hold."""
     needed = prod(shape) * numpy_dtype.itemsize
+    if not needed and prod(size or 1 for size in shape) >= 2**63:
+        return RuntimeError(f"Stride calculation overflowed with sizes={list(shape)}")
     if needed >= 2**63:
         return RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
     return RuntimeError(f"can't allocate memory: you tried to allocate {needed} bytes for a tensor of size {list(shape)}")

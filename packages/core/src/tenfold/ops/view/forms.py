@@ -14,6 +14,7 @@ from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.services import SERVICES
 from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
 from tenfold.ops.view.shapes import as_strided, expand, of_a_copy, permute, reshape, squeeze, transpose, unsqueeze, view
+from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
 
 Ints = Sequence[int]
@@ -260,15 +261,29 @@ def adjoint(input: Tensor) -> Tensor:
     return swapped.conj() if input.is_complex() else swapped
 
 
+def _of_no_dimensions(name: str) -> None:
+    """Warn that a matrix is transposed that is a number."""
+    warn_once(name, f"{name} is deprecated on 0-D tensors. It is the identity there, or x.conj().", 4)
+
+
 def _reversed(self: Tensor) -> Tensor:
     """All dimensions in reverse order."""
     n = self.dim()
+    if n == 0:
+        _of_no_dimensions("Tensor.T")
+    elif n != 2:
+        warn_once(
+            "T",
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an "
+            "error in a future release. Consider `x.mT` for batches of matrices, or `x.permute`.",
+        )
     return transpose(self, 0, 1) if n == 2 else permute(self, tuple(range(n - 1, -1, -1)))
 
 
 def _matrix_transposed(self: Tensor) -> Tensor:
     """The last two dimensions exchanged."""
     if self.dim() == 0:
+        _of_no_dimensions("Tensor.mT")
         return self
     if self.dim() == 1:
         raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {self.dim()}-D tensor.")
@@ -279,6 +294,8 @@ def _conjugate_transposed(self: Tensor) -> Tensor:
     """A matrix transposed and conjugated."""
     if self.dim() not in (0, 2):
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {self.dim()}-D tensor.")
+    if self.dim() == 0:
+        _of_no_dimensions("Tensor.H")
     return adjoint(self)
 
 
@@ -286,6 +303,8 @@ def _batch_adjoint(self: Tensor) -> Tensor:
     """The last two dimensions exchanged, and conjugated for complex tensors."""
     if self.dim() == 1:
         raise RuntimeError(f"tensor.mH is only supported on matrices or batches of matrices. Got {self.dim()}-D tensor.")
+    if self.dim() == 0:
+        _of_no_dimensions("Tensor.mH")
     return adjoint(self)
 
 

@@ -18,7 +18,7 @@ def _scaled(name: str, counts: Any, n: int, d: float, dtype: Any) -> Any:
     return counts.to(dtype) * (1.0 / (n * d))
 
 
-@composite("fft", method=None, out=True)
+@composite("fft", method=None, out="filled")
 def fft_fftfreq(
     n: int, d: float = 1.0, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
@@ -33,7 +33,7 @@ def fft_fftfreq(
     return _scaled("fft.fftfreq", counts, n, d, dtype).requires_grad_(requires_grad)
 
 
-@composite("fft", method=None, out=True)
+@composite("fft", method=None, out="filled")
 def fft_rfftfreq(
     n: int, d: float = 1.0, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import host
 
 
@@ -71,3 +72,12 @@ def raise_if_failed(name: str, info: Any, say: Callable[[int], str]) -> None:
     if failed.size:
         where = f"(Batch element {failed[0]}): " if codes.ndim else ""
         raise LinAlgError(f"{name}: {where}{say(int(codes.reshape(-1)[failed[0]]))}")
+
+
+def warn_of_older(name: str, instead: str, difference: str) -> None:
+    """Say once that a function is the older name of one in `linalg`, and how the two differ."""
+    warn_once(
+        name,
+        f"torch.{name} is deprecated in favor of torch.{instead} and will be removed in a future PyTorch release. {difference}",
+        stacklevel=4,
+    )

@@ -11,6 +11,7 @@ import numpy as np
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.ops.matmul import mm
+from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
 
 Ints = Sequence[int]
@@ -92,6 +93,16 @@ def chain_matmul(matrices: Ints = ()) -> Tensor:
     if any(m.dim() != 2 for m in chain):
         dims = next(m.dim() for m in chain if m.dim() != 2)
         raise RuntimeError(f"chain_matmul(): Tensor dimension is {dims}, expected 2 instead.")
+    warn_once(
+        "chain_matmul",
+        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot instead: "
+        "it takes one list.",
+    )
+    return chain_product(chain)
+
+
+def chain_product(chain: list[Any]) -> Any:
+    """The product of matrices in the order that needs the fewest multiplications."""
     sizes = [m.shape[0] for m in chain] + [chain[-1].shape[1]]
     best: dict[tuple[int, int], tuple[int, int]] = {(i, i): (0, i) for i in range(len(chain))}
     for length in range(1, len(chain)):

@@ -54,13 +54,17 @@ def einsum(equation: Any, operands: Ints = ()) -> Tensor:
 # Reading the equation: subscripts are ints, 0 to 51 for letters
 
 
-def _subscripts(text: str) -> list[int]:
+def _subscripts(text: str, whose: str) -> list[int]:
     found = []
-    if ". ." in " ".join(text.split()):  # blanks mean nothing elsewhere
-        raise RuntimeError(f"einsum(): found '.' that is not part of any ellipsis (...) in {text!r}")
+    alone = f"einsum(): found '.' for {whose} that is not part of any ellipsis (...) in {text!r}"
+    if ". ." in " ".join(text.split("...", 1)[0].split()):  # blanks mean nothing elsewhere
+        raise RuntimeError(alone)
     text = text.replace(" ", "")
-    if text.count("...") > 1:
-        raise RuntimeError(f"einsum(): found '.' for operand {text!r} for which an ellipsis was already found")
+    if text.partition("...")[2].count("."):
+        already = "but an ellipsis (...) was already found" if whose == "output" else "for which an ellipsis was already found"
+        raise RuntimeError(f"einsum(): found '.' for {whose} {already}, in {text!r}")
+    if "." in text.replace("...", "", 1):
+        raise RuntimeError(alone)
     for part in text.replace("...", "@"):
         if part == "@":
             found.append(_ELLIPSIS)
@@ -75,7 +79,8 @@ def _subscripts(text: str) -> list[int]:
 
 def _parsed(equation: str) -> tuple[list[list[int]], list[int] | None]:
     left, arrow, right = equation.partition("->")
-    return [_subscripts(part) for part in left.split(",")], _subscripts(right) if arrow else None
+    operands = [_subscripts(part, f"operand {i}") for i, part in enumerate(left.split(","))]
+    return operands, _subscripts(right, "output") if arrow else None
 
 
 def _sublists(given: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[list[int]], list[int] | None]:

@@ -8,7 +8,14 @@ from tenfold import return_types
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import broadcast_shapes
-from tenfold.scientific.ops.linalg.checks import raise_if_failed, real_dtype, require_matrix, require_square, same_dtype
+from tenfold.scientific.ops.linalg.checks import (
+    raise_if_failed,
+    real_dtype,
+    require_matrix,
+    require_square,
+    same_dtype,
+    warn_of_older,
+)
 from tenfold.tensor.tensor import Tensor
 
 # QR
@@ -59,6 +66,7 @@ def qr(input: Tensor, some: bool = True) -> Any:
     tensor([[1., 0.],
             [0., 1.]])
     """
+    warn_of_older("qr", "linalg.qr", "It takes mode='reduced' or 'complete' instead of some=True or False.")
     return return_types.qr(*_qr_pair(input, "reduced" if some else "complete"))
 
 
@@ -279,6 +287,7 @@ def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     >>> tenfold.cholesky(tenfold.tensor([[9.0]]))
     tensor([[3.]])
     """
+    warn_of_older("cholesky", "linalg.cholesky", "Its `.mH` is what upper=True gives.")
     return linalg_cholesky(input, upper=upper)
 
 

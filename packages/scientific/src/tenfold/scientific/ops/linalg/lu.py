@@ -8,10 +8,11 @@ from tenfold import return_types
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op, primitive
 from tenfold.dispatch.shape_rules import broadcast_shapes
-from tenfold.scientific.ops.linalg.checks import raise_if_failed, require_matrix, require_square, same_dtype
+from tenfold.scientific.ops.linalg.checks import raise_if_failed, require_matrix, require_square, same_dtype, warn_of_older
 from tenfold.scientific.ops.linalg.solve import same_batch
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
+from tenfold.types.dtypes import type_name
 
 
 @primitive("linalg", method=None, name="lu_packed")
@@ -164,6 +165,7 @@ def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     >>> tenfold.lu_solve(tenfold.tensor([[4.0]]), LU, pivots)
     tensor([[2.]])
     """
+    warn_of_older("lu_solve", "linalg.lu_solve", "It takes the right-hand side last.")
     return linalg_lu_solve(LU_data, LU_pivots, input)
 
 
@@ -175,6 +177,7 @@ def lu(input: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
     >>> tenfold.lu(tenfold.tensor([[2.0]]))[0]
     tensor([[2.]])
     """
+    warn_of_older("lu", "linalg.lu_factor / torch.linalg.lu_factor_ex", "The second of them returns info.")
     LU, pivots, info = _lu_packed(input, pivot)
     if not get_infos:
         raise_if_failed("lu", info, _zero)
@@ -206,7 +209,10 @@ def linalg_householder_product(A: Tensor, tau: Tensor) -> Tensor:
         raise RuntimeError(
             f"{name}: expected input.shape[-2] >= input.shape[-1] >= tau.shape[-1], got {list(A.shape)} and {list(tau.shape)}"
         )
-    same_dtype(name, A, tau)
+    if A.dtype is not tau.dtype:
+        raise RuntimeError(
+            f"torch.{name}: tau dtype {type_name(tau.dtype)} does not match input dtype {type_name(A.dtype)}; convert one of them"
+        )
     start = op.fill(A, 0) + op.eye(M, N, dtype=A.dtype, device=A.device)  # a constant, but in the graph
     return _reflected(A, tau, start)
 

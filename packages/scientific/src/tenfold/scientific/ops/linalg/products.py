@@ -9,6 +9,7 @@ from typing import Any
 from tenfold.dispatch.operators import composite, op
 from tenfold.ops.matmul import blend, blended, bmm, check_factors, mm, outer
 from tenfold.scientific.ops.linalg.checks import numbers, raise_if_failed, require_square
+from tenfold.scientific.ops.linalg.contractions import chain_product
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 from tenfold.types.promotion import of_values
@@ -77,7 +78,7 @@ def linalg_multi_dot(tensors: Any) -> Tensor:
     for a, b in pairwise(chain):
         if a.shape[1] != b.shape[0]:
             raise RuntimeError(f"linalg.multi_dot: tensors cannot be multiplied, got {list(a.shape)} and {list(b.shape)}")
-    result = op.chain_matmul(chain)
+    result = chain_product(chain)
     result = result.squeeze(-1) if right else result
     return result.squeeze(0) if left else result
 
@@ -207,15 +208,19 @@ def _pade(x: Any) -> Any:
     return op.linalg_solve_ex(even - odd, even + odd)[0]
 
 
-@composite("linalg", out=True, inplace=True, rounded_once=True, old=blended("vec1 vec2"))
+@composite("linalg", out=True, inplace=True, old=blended("vec1 vec2"))
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """Outer product added to a matrix: beta * input + alpha * outer(vec1, vec2).
+    """Outer product added to a matrix: beta * input + (alpha * vec1) outer vec2. Half precision is rounded after every step.
 
     >>> import tenfold
     >>> tenfold.addr(tenfold.ones(1, 1), tenfold.ones(1), tenfold.ones(1))
     tensor([[2.]])
     """
-    product = outer(vec1, vec2)
+    scaled = vec1
+    if vec1.dtype is vec2.dtype and vec1.dtype.itemsize == 2 and vec1.is_floating_point():
+        alpha, beta = (op.full((), float(factor), dtype=vec1.dtype).item() for factor in (alpha, beta))
+        scaled, alpha = vec1 if alpha == 1 else vec1 * alpha, 1
+    product = outer(scaled, vec2)
     if product.dtype.category == 0 and input.dtype.category == 0:
         product = product if alpha else op.zeros_like(product)
         return product if not beta else product.logical_or(input)

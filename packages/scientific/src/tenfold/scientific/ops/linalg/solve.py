@@ -15,6 +15,7 @@ from tenfold.scientific.ops.linalg.checks import (
     require_matrix,
     require_square,
     same_dtype,
+    warn_of_older,
 )
 from tenfold.tensor.tensor import Tensor
 
@@ -218,6 +219,7 @@ def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bo
     >>> tenfold.triangular_solve(tenfold.tensor([[4.0]]), tenfold.tensor([[2.0]])).solution
     tensor([[2.]])
     """
+    warn_of_older("triangular_solve", "linalg.solve_triangular", "It takes its arguments the other way round and copies none.")
     require_matrix("triangular_solve", input, "b")
     require_square("triangular_solve", A)
     a, b = same_batch("triangular_solve", A, input)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
+from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
 
 
@@ -40,6 +41,11 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
         dim = next((d for d, size in enumerate(input.shape) if size == 3), None)
         if dim is None:
             raise RuntimeError(f"cross: no dimension of size 3 in input, got shape {list(input.shape)}")
+        warn_once(
+            "cross",
+            "Using torch.cross without specifying the dim arg is deprecated. Please either pass the dim explicitly or use "
+            "torch.linalg.cross, whose default is the last dimension.",
+        )
     return linalg_cross(input, other, dim=dim)
 
 
