@@ -69,8 +69,7 @@ def _fitted(operator: Operator, out: Any, result: Any) -> Any:
         warn_once(
             operator.name,
             f"The number of elements in the out tensor of shape {list(out.shape)} is {out.numel()} which does not match the "
-            f"computed number of elements {result.numel()}. Note that this may occur as a result of rounding error. "
-            f"The out tensor will be resized to a tensor of shape {tuple(result.shape)}.",
+            f"computed number of elements {result.numel()}, perhaps by rounding. The out tensor will be resized.",
         )
     out.resize_(0)
     return result

@@ -263,7 +263,7 @@ def adjoint(input: Tensor) -> Tensor:
 
 def _of_no_dimensions(name: str) -> None:
     """Warn that a matrix is transposed that is a number."""
-    warn_once(name, f"{name} is deprecated on 0-D tensors. It is the identity there, or x.conj().", 4)
+    warn_once(name, f"{name} is deprecated on 0-D tensors.", 4)
 
 
 def _reversed(self: Tensor) -> Tensor:
@@ -274,8 +274,8 @@ def _reversed(self: Tensor) -> Tensor:
     elif n != 2:
         warn_once(
             "T",
-            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an "
-            "error in a future release. Consider `x.mT` for batches of matrices, or `x.permute`.",
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated. "
+            "Consider `x.mT` for batches of matrices, or `x.permute`.",
         )
     return transpose(self, 0, 1) if n == 2 else permute(self, tuple(range(n - 1, -1, -1)))
 
