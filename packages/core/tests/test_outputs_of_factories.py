@@ -40,6 +40,8 @@ def test_arange_says_when_its_output_has_another_number_of_elements(monkeypatch)
 def test_operators_go_on_warning_of_outputs_of_another_size():
     with pytest.warns(UserWarning, match="An output with one or more elements was resized"):
         tenfold.add(tenfold.ones(2), 1, out=tenfold.ones(3))
+    with pytest.warns(UserWarning, match="An output with one or more elements was resized"):
+        tenfold.normal(tenfold.ones(2), 1.0, out=tenfold.ones(3))
 
 
 def test_strides_that_no_address_holds_are_refused():

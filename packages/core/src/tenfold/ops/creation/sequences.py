@@ -223,14 +223,14 @@ def meshgrid(tensors: Ints = (), indexing: str | None = None) -> tuple[Any, ...]
     >>> tenfold.meshgrid(tenfold.arange(2), tenfold.arange(3), indexing="ij")[0].shape
     tenfold.Size([2, 3])
     """
-    tensors: Any = tensors_of(tensors)
-    if has_torch_function(tensors):
-        return handle_torch_function(meshgrid, tensors, *tensors, indexing=indexing)
+    given: Any = tensors_of(tensors)
+    if has_torch_function(given):
+        return handle_torch_function(meshgrid, given, *given, indexing=indexing)
     if indexing is None:
         warn_once("meshgrid", "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", 3)
     if indexing not in (None, "ij", "xy"):
         raise RuntimeError(f'meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
-    axes = [t.reshape(-1) if t.dim() < 2 else t for t in tensors]
+    axes = [t.reshape(-1) if t.dim() < 2 else t for t in given]
     if not axes:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     for t in axes:
