@@ -50,7 +50,7 @@ def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     if operator.out == "computed":
         _compute_in(operator, values, outs[0].dtype)
     result = _in_kind(operator, operator.fn(**values), outs)
-    if operator.name == "multinomial" or "requires_grad" in values and not any(hasattr(v, "_array") for v in values.values()):
+    if operator.name == "multinomial" or ("requires_grad" in values and not any(hasattr(v, "_array") for v in values.values())):
         result = _fitted(operator, outs[0], result)
     names = getattr(result, "_fields", ("result",))
     for name, given, made in zip(names, outs, result if isinstance(result, tuple) else (result,)):
