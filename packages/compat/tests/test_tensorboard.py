@@ -6,6 +6,7 @@ import tenfold
 
 pytest.importorskip("tensorboard")
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 from tenfold.utils.tensorboard import SummaryWriter
 
@@ -74,3 +75,45 @@ def test_hyperparameters_curves_and_points(tmp_path):
     assert curve.float_val[0] == 2.0  # at threshold 0 both positives are found
     assert (tmp_path / "00000" / "default" / "metadata.tsv").read_text() == "a\nb\nc\n"
     assert "sprite.png" in (tmp_path / "projector_config.pbtxt").read_text()
+
+
+class Branching(tenfold.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = tenfold.nn.Linear(3, 4)
+        self.twice = tenfold.nn.Sequential(tenfold.nn.ReLU(), tenfold.nn.Dropout(0.5))
+
+    def forward(self, x, y):
+        return self.twice(self.first(x)) * y, y.sum()
+
+
+def test_graphs(tmp_path, capsys):
+    model, runs = Branching(), tenfold.get_rng_state()
+    with SummaryWriter(tmp_path) as writer:
+        writer.add_graph(model, (tenfold.ones(2, 3), tenfold.ones(4)), verbose=True)
+    assert model.training
+    assert model.twice[1].training
+    assert tenfold.equal(tenfold.get_rng_state(), runs)
+    assert not any(m._forward_hooks or m._forward_pre_hooks for m in model.modules())
+    nodes = {node.name: node for node in GraphDef.FromString(events(tmp_path).Graph().SerializeToString()).node}
+    relu = nodes["Branching/Sequential[twice]/ReLU[0]/relu"]
+    assert relu.op == "aten::relu"
+    assert list(relu.input) == ["Branching/Linear[first]/addmm"]
+    assert [d.size for d in relu.attr["_output_shapes"].list.shape[0].dim] == [2, 4]
+    assert set(nodes["Branching/Linear[first]/addmm"].input) >= {"input/0", "Branching/Linear[first]/bias"}
+    assert set(nodes["Branching/mul"].input) == {relu.name, "input/1"}
+    assert list(nodes["output/0"].input) == ["Branching/mul"]
+    assert "Branching/mul = aten::mul(" in capsys.readouterr().out
+    assert all(source in nodes for node in nodes.values() for source in node.input)
+
+
+def test_graphs_of_results_that_are_no_tuples(tmp_path):
+    class Named(tenfold.nn.Module):
+        def forward(self, x):
+            return {"double": x * 2}
+
+    with SummaryWriter(tmp_path) as writer:
+        with pytest.raises(RuntimeError, match="use_strict_trace=False"):
+            writer.add_graph(Named(), tenfold.ones(2))
+        writer.add_graph(Named(), tenfold.ones(2), use_strict_trace=False)
+    assert "output/0" in [node.name for node in events(tmp_path).Graph().node]

@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image
 
 from tenfold.utils.tensorboard import summary as summaries
-from tensorboard.compat.proto.event_pb2 import Event, SessionLog
+from tensorboard.compat.proto.event_pb2 import Event, SessionLog, TaggedRunMetadata
 from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
 from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
@@ -41,6 +41,13 @@ class FileWriter:
     def add_summary(self, summary: Any, global_step: Any = None, walltime: float | None = None) -> None:
         """Write a summary."""
         self.add_event(Event(summary=summary), global_step, walltime)
+
+    def add_graph(self, graph_profile: Any, walltime: float | None = None) -> None:
+        """Write a graph, and the metadata of the run that it shows."""
+        graph, run = graph_profile
+        self.add_event(Event(graph_def=graph.SerializeToString()), None, walltime)
+        tagged = TaggedRunMetadata(tag="step1", run_metadata=run.SerializeToString())
+        self.add_event(Event(tagged_run_metadata=tagged), None, walltime)
 
     def flush(self) -> None:
         """Write out what waits."""
@@ -218,10 +225,14 @@ class SummaryWriter:
         (home / "projector_config.pbtxt").write_text(str(config))
 
     def add_graph(self, model: Any, input_to_model: Any = None, verbose: bool = False, use_strict_trace: bool = True) -> None:
-        """NotImplementedError: graphs of programs are in tenfold-compile."""
-        raise NotImplementedError(
-            "SummaryWriter.add_graph: graphs of programs are in the package tenfold-compile, which is not installed"
-        )
+        """The operators of a module's run on an input, or on a tuple of inputs, below the modules that call them.
+
+        The module runs once, in evaluation mode. `verbose` prints the graph. Raises RuntimeError for a result that is a list or a
+        dictionary, unless `use_strict_trace` is False.
+        """
+        from tenfold.utils.tensorboard.graph import graph  # few runs are drawn
+
+        self._get_file_writer().add_graph(graph(model, input_to_model, verbose, use_strict_trace))
 
     def flush(self) -> None:
         """Write out what waits."""
