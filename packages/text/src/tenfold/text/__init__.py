@@ -12,7 +12,19 @@ from typing import Any
 from tenfold.text.tokenizers import Encoder, Encoding, SentencePiece, SubwordTokenizer, get_tokenizer
 from tenfold.text.vocab import Vocab, build_vocab_from_iterator
 
-_ROOMS = ("data", "datasets", "functional", "generation", "lora", "models", "tokenizers", "transforms", "vectors", "vocab")
+_ROOMS = (
+    "data",
+    "datasets",
+    "functional",
+    "generation",
+    "lora",
+    "models",
+    "tokenizers",
+    "transforms",
+    "utils",
+    "vectors",
+    "vocab",
+)
 _HERE = {"ngrams_iterator": "tenfold.text.data.ngrams"}
 __all__ = [
     "Encoder",
