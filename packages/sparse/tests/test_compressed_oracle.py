@@ -14,6 +14,10 @@ MADE = [
     lambda t: t.arange(24.0).reshape(4, 6).to_sparse_bsc((2, 3)),
     lambda t: t.zeros(2, 3, dtype=t.float64).to_sparse_csr(),
     lambda t: t.tensor([[0.0, 1.0], [2.0, 0.0]]).to_sparse_csr().t(),
+    lambda t: t.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=t.float64).to_sparse_csr(),
+    lambda t: t.arange(1.0, 13.0).double()[None].to_sparse_csr(),
+    lambda t: t.arange(1.0, 5.0).half()[None].to_sparse_csc(),
+    lambda t: t.arange(1.0, 65.0).repeat(8, 1).to_sparse_bsr((2, 2)),
 ]
 
 
@@ -23,6 +27,13 @@ def test_text_and_elements(make):
     assert repr(ours).replace("tenfold.", "torch.") == repr(theirs)
     assert ours.to_dense().tolist() == theirs.to_dense().tolist()
     assert ours.values().tolist() == theirs.values().tolist()
+
+
+@pytest.mark.parametrize("n", [3, 4, 11, 13])
+def test_text_of_leaves(n):
+    """Facts go to the next line where they do in PyTorch, which counts two places more than a line has."""
+    ours, theirs = (t.arange(1.0, n + 1)[None].to_sparse_csr().requires_grad_() for t in (tenfold, torch))
+    assert repr(ours).replace("tenfold.", "torch.") == repr(theirs)
 
 
 def test_sampled_products():

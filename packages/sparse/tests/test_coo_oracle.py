@@ -66,5 +66,8 @@ def test_text(dtype):
         lambda t: t.sparse_coo_tensor([[0, 1, 1], [2, 0, 0]], [3, 4, 5], (2, 3), dtype=getattr(t, dtype)),
         lambda t: t.sparse_coo_tensor([[0, 2]], [[3.5, 4], [5, 6]], (3, 2), dtype=getattr(t, dtype)).coalesce(),
         lambda t: t.sparse_coo_tensor(size=(4,), dtype=getattr(t, dtype)),
+        lambda t: t.eye(30, dtype=getattr(t, dtype)).to_sparse(),
+        lambda t: t.eye(2, dtype=t.float64).to_sparse().requires_grad_(),
+        lambda t: t.eye(2, dtype=t.float64).to_sparse().requires_grad_() * 2,
     ):
         assert repr(made(tenfold)).replace("tenfold.", "torch.") == repr(made(torch))

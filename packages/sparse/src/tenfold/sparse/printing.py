@@ -5,12 +5,42 @@ from __future__ import annotations
 from typing import Any
 
 import tenfold
+from tenfold.tensor.printing import format_array, get_printoptions
+from tenfold.tensor.tensor import host
+from tenfold.types.naming import qualified
+from tenfold.types.narrow import widened
 
 
 def text_of(x: Any) -> str:
     """Coordinates and values, each below its name, then sizes and what is not the default."""
-    parts = [_named("indices", x._indices()), _named("values", x._values().detach()), ", ".join(_facts(x))]
-    return "tensor(" + ",\n       ".join(parts) + ")"
+    return _text([_named("indices", x._indices()), _named("values", x._values())], _facts(x), below=True)
+
+
+def text_of_compressed(x: Any) -> str:
+    """Starts, places and values of a compressed tensor, then sizes and what is not the default."""
+    by_row = "crow_indices" if x.layout in (tenfold.sparse_csr, tenfold.sparse_bsr) else "ccol_indices"
+    places = "col_indices" if by_row == "crow_indices" else "row_indices"
+    return _text([_named(by_row, x._starts), _named(places, x._places), _named("values", x._held)], _facts(x), below=False)
+
+
+def _text(parts: list[str], facts: list[str], below: bool) -> str:
+    """The parts, one below the other, then as many facts behind one another as a line holds, the first `below` or not.
+
+    Names of dtypes and layouts are measured as PyTorch's, the shorter ones, so that lines break where PyTorch's do.
+    """
+    text = "tensor(" + (",\n" + INDENT).join(parts)
+    width: Any = get_printoptions()["linewidth"]
+    used = len(text) - text.rfind("\n") + 1  # two more than the line has, as in PyTorch
+    for fact in facts:
+        length = len(fact.replace("=" + qualified(""), "=torch."))
+        if below or used + length + 2 > width:
+            text, used, below = f"{text},\n{INDENT}{fact}", len(INDENT) + length, False
+        else:
+            text, used = f"{text}, {fact}", used + length + 2
+    return text + ")"
+
+
+INDENT = " " * len("tensor(")
 
 
 def _facts(x: Any) -> list[str]:
@@ -33,22 +63,10 @@ def _sizes(x: Any) -> str:
 
 
 def _named(name: str, value: Any) -> str:
-    text = repr(value).replace(f", dtype={value.dtype}", "") if value.numel() else f"tensor([], size={_sizes(value)})"
-    first, *rest = text.split("\n")
-    indent = " " * (len("tensor(") + len(name) + 1)
-    return "\n".join([f"{name}={first}", *(indent + line if line else "" for line in rest)])
-
-
-def text_of_compressed(x: Any) -> str:
-    """Starts, places and values of a compressed tensor, then sizes and what is not the default."""
-    by_row = "crow_indices" if x.layout in (tenfold.sparse_csr, tenfold.sparse_bsr) else "ccol_indices"
-    places = "col_indices" if by_row == "crow_indices" else "row_indices"
-    parts = [_named(by_row, x._starts), _named(places, x._places), _named("values", x._held.detach())]
-    lines = ",\n       ".join(parts)
-    for fact in _facts(x):  # as many behind one another as 80 places hold
-        room = len(lines) - lines.rfind("\n") - 1
-        lines += f", {fact}" if room + len(fact) + 2 < LINE else f",\n       {fact}"
-    return "tensor(" + lines + ")"
-
-
-LINE = 80
+    """A part's values below one another, each line after the first at the place where the first one's values begin."""
+    if not value.numel():
+        return f"{name}=tensor([], size={_sizes(value)})"
+    if value.device.type == "meta":
+        return f"{name}={value.detach()!r}"
+    start = f"{name}=tensor("
+    return f"{start}{format_array(widened(host(value.detach())), len(INDENT) + len(start))})"
