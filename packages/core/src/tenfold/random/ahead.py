@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 BLOCK = 624  # words of the Mersenne Twister
 PATIENCE = 4  # draws of a few words in a row before words are drawn ahead
 
+_HALF, _53_BITS = np.array([32, 2**53 - 1], np.uint64).reshape(2, 1)  # not scalars, whose types take longer to settle
+
 # Two threads never get the same word. A child process must not inherit a lock that another thread held.
 LOCK = threading.RLock()
 if hasattr(os, "register_at_fork"):
@@ -30,10 +32,11 @@ if hasattr(os, "register_at_fork"):
 class Ahead:
     """The rest of an engine's block: its words, the place of the next one, and the words as uniforms."""
 
-    def __init__(self, engine: MT19937, position: int) -> None:
-        self.words: NDArray[np.uint64] = engine.random_raw(BLOCK - position)
+    def __init__(self, engine: MT19937, position: int, before: NDArray[np.uint64] | tuple[()] = ()) -> None:
+        words = engine.random_raw(BLOCK - position)
+        self.words: NDArray[np.uint64] = np.concatenate([before, words]) if len(before) else words
         self.next, self.size = 0, len(self.words)
-        self._lines: dict[int, tuple[NDArray[np.float32], list[float]]] = {}
+        self.lines: dict[int, tuple[NDArray[np.float32], list[float]]] = {}
 
     def left(self) -> int:
         """How many words wait."""
@@ -55,8 +58,9 @@ class Ahead:
     @cached_property
     def pairs64(self) -> NDArray[np.float64]:
         """Each word with the one behind it as a uniform in [0, 1) of 53 bits."""
-        pairs = self.words[:-1] << np.uint64(32) | self.words[1:]
-        pairs &= np.uint64(2**53 - 1)
+        pairs = self.words[:-1] << _HALF
+        pairs |= self.words[1:]
+        pairs &= _53_BITS
         return np.multiply(pairs.view(np.int64), 2.0**-53, dtype=np.float64)
 
     @cached_property
@@ -65,33 +69,13 @@ class Ahead:
         units: list[float] = self.pairs64.tolist()
         return units
 
-    def normals32(self, count: int, kept: float | None) -> tuple[NDArray[np.float32], float | None] | None:
-        """The next normals, and the second one of a pair that is not used up; None where they have to be made one by one.
-
-        `kept` is the one that the draw before did not use up.
-        """
-        start = self.next % 4
-        rounded, line = self._lines.get(start) or self._line(start)
-        first = (self.next - start) // 2
-        if kept is not None:
-            first -= 1
-            if first < 0 or line[first] != kept:
-                return None
-        end = first + count
-        if end > len(line):
-            return None
-        self.next = start + 2 * (end + end % 2)
-        return rounded[first:end].copy(), line[end] if end % 2 else None
-
-    def _line(self, start: int) -> tuple[NDArray[np.float32], list[float]]:
-        """All normals from a word on, of four words each pair."""
-        from tenfold.random.boxmuller import cos_sin, libm  # not at import: few programs draw so few numbers so often
+    def normals(self, start: int) -> tuple[NDArray[np.float32], list[float]]:
+        """All normals from a word on, of four words each pair, in float32 and as Python's numbers."""
+        from tenfold.random.boxmuller import libm  # not at import: few programs draw so few numbers so often
 
         heights = self.pairs64[start + 2 :: 4]
-        radius = np.sqrt(-2 * libm(math.log1p, -heights))
-        cos, sin = cos_sin(2 * np.pi * self.pairs64[start::4][: len(heights)])
-        normals = np.empty(2 * len(heights))
-        np.multiply(radius, cos, normals[0::2])
-        np.multiply(radius, sin, normals[1::2])
-        made = self._lines[start] = normals.astype(np.float32), normals.tolist()
+        pairs = np.exp(2j * np.pi * self.pairs64[start::4][: len(heights)])  # as `cos_sin`; a pair is one complex number
+        pairs *= np.sqrt(-2 * libm(math.log1p, -heights))
+        normals = pairs.view(np.float64)
+        made = self.lines[start] = normals.astype(np.float32), normals.tolist()
         return made

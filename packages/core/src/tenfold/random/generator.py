@@ -224,11 +224,26 @@ class Generator:
         """A few normals, where words are drawn ahead; None: make them one by one. Shape: (count,). Dtype: float32."""
         with LOCK:
             ahead = self._ahead or self._looked_ahead(count)
-            found = None if ahead is None else ahead.normals32(count, self.normal_sample)
-            if found is None:
+            if ahead is None:
                 return None
-            normals, self.normal_sample = found
-            return normals
+            start, kept = ahead.next & 3, self.normal_sample
+            rounded, line = ahead.lines.get(start) or ahead.normals(start)
+            first = ahead.next - start >> 1
+            if kept is not None:
+                first -= 1
+                if first < 0 or line[first] != kept:
+                    return None
+            end = first + count
+            if end > len(line):  # in one row with the next block; this draw leaves none of the words that no state can hold
+                waits = 0 if kept is None else 4
+                self._ahead = Ahead(self._started(), 0, ahead.words[ahead.next - waits :])
+                self._ahead.next = waits
+                return self.few_normals32(count)
+            if end & 1:
+                self.normal_sample, ahead.next = line[end], start + 2 * end + 2
+            else:
+                self.normal_sample, ahead.next = None, start + 2 * end
+            return rounded[first:end].copy()
 
     def _looked_ahead(self, count: int) -> Ahead | None:
         """The words drawn ahead, which are drawn where a few were wanted several times in a row."""
