@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tenfold.cpu.blocks import row_blocks
-from tenfold.cpu.numbers import ARRAYS
 from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.kernels import kernel
 from tenfold.nn.cpu.array_kernel import HALF_BYTES, array_kernel
@@ -40,8 +39,9 @@ def fused_layer_norm(
         short = (ROWS32 if input.dtype is F32 else ROWS64)[input.shape] if eps > 0 else None
         if short is None:
             return _small_layer_norm(input, weight, bias, eps)
-        out, spread = _short_rows(input, short, weight, bias, eps)  # the same numbers whether a gradient is wanted or not
-        return out, exact_row_means(input), np.reciprocal(spread[..., :1])
+        spreads: list[Array] = []
+        out = _short_rows(input, short, weight, bias, eps, spreads)  # the same numbers whether a gradient is wanted or not
+        return out, exact_row_means(input), np.reciprocal(spreads[0][..., :1])
     lead, D = _split(input.shape, normalized_ndim)
     x = input.reshape(prod(lead), D)
     out = np.empty(x.shape, x.dtype)
@@ -66,26 +66,44 @@ def layer_norm(input: Array, normalized_shape: Any, weight: Array | None, bias: 
     """Rows of a small array, where no gradient is wanted; all else is the body's business."""
     dtype, shape = input.dtype, input.shape
     short = ROWS32[shape] if dtype is F32 else ROWS64[shape] if dtype is F64 else None
-    sizes = shape[-1:]
+    sizes = shape[-1:] if short is None else short[0]
     if normalized_shape != sizes and normalized_shape != list(sizes):
         return NotImplemented
-    if weight is not None and (weight.shape != sizes or weight.dtype is not dtype):
+    if weight is not None and (weight.dtype is not dtype or weight.shape != sizes):
         return NotImplemented
-    if bias is not None and (bias.shape != sizes or bias.dtype is not dtype):
+    if bias is not None and (bias.dtype is not dtype or bias.shape != sizes):
         return NotImplemented
     if short is not None and eps > 0:
-        return _short_rows(input, short, weight, bias, eps)[0]
+        return _short_rows(input, short, weight, bias, eps)
     small = 0 < input.nbytes <= SMALL_BYTES and input.itemsize != HALF_BYTES
     return _small_layer_norm(input, weight, bias, eps)[0] if small else NotImplemented
+
+
+class _Filled(dict[float, Array]):
+    """Small arrays of one shape that hold a number everywhere, which NumPy adds sooner than the number."""
+
+    most = 2
+
+    def __init__(self, shape: Sizes, dtype: Any) -> None:
+        super().__init__()
+        self.shape, self.dtype = shape, dtype
+
+    def __missing__(self, number: float) -> Array:
+        if len(self) >= self.most:
+            self.clear()
+        filled = self[number] = np.full(self.shape, number, self.dtype)
+        return filled
 
 
 class _Short(NamedTuple):
     """What normalizes short rows without broadcasting, which takes three times as long: matrices, and places of columns."""
 
+    sizes: Sizes  # the last one
+    dtype: Any
     center: Array  # takes the mean off each row; in float64, so that equal elements become 0
     means: Array  # puts the mean in place of each element
     columns: Array  # of the rows' shape
-    numbers: Any  # Python's numbers as arrays of the dtype
+    filled: _Filled
 
 
 class _ShortRows(dict[tuple[int, ...], Any]):
@@ -102,7 +120,8 @@ class _ShortRows(dict[tuple[int, ...], Any]):
         if shape and 0 < prod(shape) <= self.largest and (D := shape[-1]) <= self.widest:
             means = np.full((D, D), 1 / D)
             columns = np.broadcast_to(np.arange(D), shape).copy()
-            short = _Short(np.eye(D) - means, means.astype(self.dtype), columns, ARRAYS[self.dtype])
+            filled = _Filled(shape, self.dtype)
+            short = _Short((D,), self.dtype, np.eye(D) - means, means.astype(self.dtype), columns, filled)
         if len(self) >= self.most:
             self.clear()
         self[shape] = short
@@ -114,18 +133,22 @@ ROWS32, ROWS64 = _ShortRows(F32), _ShortRows(F64)
 add, divide, multiply, sqrt = np.add, np.divide, np.multiply, np.sqrt
 
 
-def _short_rows(x: Array, short: _Short, weight: Array | None, bias: Array | None, eps: float) -> tuple[Array, Array]:
-    """The normalized rows, and the deviations in place of each of their elements."""
-    center, means, columns, numbers = short
-    out = x.dot(center).astype(x.dtype)
+def _short_rows(
+    x: Array, short: _Short, weight: Array | None, bias: Array | None, eps: float, saved: list[Array] | None = None
+) -> Array:
+    """The normalized rows; `saved` gets the deviations in place of each of their elements."""
+    _, dtype, center, means, columns, filled = short
+    out = x.dot(center).astype(dtype)
     spread = multiply(out, out).dot(means)
-    add(spread, numbers[eps], spread)
+    add(spread, filled[eps], spread)
     divide(out, sqrt(spread, spread), out)
+    if saved is not None:
+        saved.append(spread)
     if weight is not None:
         multiply(out, weight[columns], out)
     if bias is not None:
         add(out, bias[columns], out)
-    return out, spread
+    return out
 
 
 def _small_layer_norm(x: Array, weight: Array | None, bias: Array | None, eps: float) -> tuple[Array, Array, Array]:
