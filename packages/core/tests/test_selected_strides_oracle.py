@@ -79,3 +79,20 @@ def test_conversions_with_a_memory_format(form: str, dtype: str, order: tuple[in
     mine, its = (x.to(getattr(lib, dtype), memory_format=getattr(lib, form)) for lib, x in libraries)
     assert mine.tolist() == its.tolist()
     assert mine.stride() == its.stride()
+
+
+@pytest.mark.parametrize("dim", range(4))
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (0, 3, 1, 2), (0, 2, 1, 3), (2, 3, 1, 0)])
+@pytest.mark.parametrize("shape", [(2, 5, 1, 4), (3, 3, 3, 1), (2, 1, 3, 4), (1, 1, 1, 3), (2, 3, 4, 5), (2, 3, 1, 1)])
+def test_joined_images_of_size_one(shape: tuple[int, ...], order: tuple[int, ...], dim: int) -> None:
+    """Where strides allow two readings, channels last or row by row, the parts' steps along sizes of 1 tell."""
+    mine, its = both(shape, order)
+    for count in (1, 3):
+        ours, theirs = tenfold.cat([mine] * count, dim), torch.cat([its] * count, dim)
+        assert ours.tolist() == theirs.tolist()
+        assert ours.stride() == theirs.stride()
+
+
+def test_an_empty_part_without_dimensions_is_no_image() -> None:
+    ours, theirs = (lib.cat([lib.zeros(0), lib.zeros(2, 4, 5, 6).permute(0, 3, 1, 2)], 0).stride() for lib in (tenfold, torch))
+    assert ours == theirs

@@ -233,14 +233,20 @@ def cat(tensors: Any, dim: int) -> Any:
         real = [a for a in tensors if a.shape != (0,)]
         if len(real) == len(tensors) or not all(a.ndim for a in tensors):
             raise
-        return _by_format(np.concatenate(real, dim), real) if real else tensors[0].copy()
+        return _by_format(np.concatenate(real, dim), tensors) if real else tensors[0].copy()
 
 
 def _by_format(joined: Any, tensors: Any) -> Any:
     """Row by row, or channels last where all parts are."""
-    if joined.flags.c_contiguous or (len({suggested_format(a) for a in tensors}) == 1 and suggested_format(tensors[0]).order):
+    formats = {suggested_format(a) for a in tensors} if joined.ndim in (4, 5) else ()
+    order: Any = formats.pop().order if len(formats) == 1 else None
+    if not order:
+        return joined if joined.flags.c_contiguous else joined.copy("C")
+    if suggested_format(joined).order:
         return joined
-    return joined.copy("C")
+    laid = np.empty([joined.shape[d] for d in order], joined.dtype).transpose(np.argsort(order))
+    laid[...] = joined
+    return laid
 
 
 @kernel(op.stack, device="cpu")

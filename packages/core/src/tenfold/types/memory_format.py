@@ -124,9 +124,12 @@ def suggested_format(array: Any) -> memory_format:
 
     Strides decide as in PyTorch, so that a size of 1 or a batch of one image that was made by indexing is contiguous.
     """
-    shape, strides = array.shape, array.strides
+    shape = array.shape
     found = {4: channels_last, 5: channels_last_3d}.get(len(shape))
-    if found is None or 0 in shape or not strides[1]:
+    if found is None or 0 in shape:
+        return contiguous_format
+    strides = steps_of(array)
+    if not strides[1]:
         return contiguous_format
     least = 0
     for d in reversed(found.order):  # type: ignore[arg-type]

@@ -99,7 +99,17 @@ place:
   %total = mul i64 %stride, %outer
   %most = call i64 @word(ptr %g, i64 4)
   %little = icmp sle i64 %total, %most
-  br i1 %little, label %shape_it, label %under
+  br i1 %little, label %formats, label %under
+formats:  ; arrays of images with sizes of 1 may lie channels last as well as row by row: the kernel beneath tells
+  %deep = icmp sge i64 %nd, 4
+  br i1 %deep, label %channels, label %shape_it
+channels:
+  %steps = call ptr @at(ptr %a0, i64 40)
+  %last = sub i64 %nd, 1
+  %channel_step = call i64 @word(ptr %steps, i64 1)
+  %last_step = call i64 @word(ptr %steps, i64 %last)
+  %by_rows = icmp sgt i64 %channel_step, %last_step
+  br i1 %by_rows, label %shape_it, label %under
 shape_it:
   %bytes = shl i64 %nd, 3
   call void @llvm.memcpy.p0.p0.i64(ptr %shape, ptr %dims, i64 %bytes, i1 false)
