@@ -117,6 +117,47 @@ def test_complex_functions(name: str) -> None:
     compare(lambda lib, x: getattr(lib, name)(x), np.array([0, 1, -1, 1j, -1j]))
 
 
+# Infinite gradients and nan that come in, and meet derivatives that are 0: where PyTorch multiplies and where it selects.
+
+INCOMING = (inf, -inf, nan, 0.0)
+MEETING_NORMS = {f"norm {p}": (lambda lib, x, p=p: x.norm(p)) for p in (1, 2, 3, inf, -inf)}
+
+
+def compare_incoming(function: Any, arrays: list[Any], g: float) -> None:
+    for lib, result in (libs := {tenfold: [], torch: []}).items():
+        leaves = [lib.from_numpy(a.copy()).requires_grad_(True) for a in arrays]
+        out = function(lib, *leaves)
+        result += [x.numpy() for x in lib.autograd.grad(out, leaves, lib.full_like(out, g))]
+    for ours, theirs in zip(libs[tenfold], libs[torch], strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+
+
+@pytest.mark.parametrize("g", INCOMING)
+@pytest.mark.parametrize("name", [*UNARY, "sinc"])
+def test_gradients_that_come_into_functions_of_one(name: str, g: float) -> None:
+    points = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, nan]
+    compare_incoming(lambda lib, x: getattr(lib, name)(x), [np.array(points)], g)
+
+
+@pytest.mark.parametrize("g", INCOMING)
+@pytest.mark.parametrize("name", BINARY)
+def test_gradients_that_come_into_functions_of_two(name: str, g: float) -> None:
+    points = [x for x in POINTS["float64"] if 1e-9 < abs(x) < 1e9 or x in (0, inf, -inf) or x != x]
+    compare_incoming(lambda lib, x, y: getattr(lib, name)(x, y), list(map(np.ravel, np.meshgrid(points, points))), g)
+
+
+@pytest.mark.parametrize("g", INCOMING)
+def test_gradients_that_come_into_powers_of_zero(g: float) -> None:
+    compare_incoming(lambda lib, x: 0**x, [np.array(POINTS["float64"])], g)
+
+
+@pytest.mark.parametrize("g", INCOMING)
+@pytest.mark.parametrize("vector", VECTORS)
+@pytest.mark.parametrize("name", MEETING_NORMS)
+def test_gradients_that_come_into_norms(name: str, vector: str, g: float) -> None:
+    compare_incoming(MEETING_NORMS[name], [np.array(VECTORS[vector])], g)
+
+
 # What is written after the forward pass, and whether the backward pass minds.
 
 WRITTEN_RESULTS = {

@@ -53,9 +53,9 @@ def _power_by_input(g: Any, input: Any, exponent: Any) -> Any:
 def _power_by_exponent(g: Any, input: Any, exponent: Any, out: Any) -> Any:
     if not hasattr(input, "_array"):
         if input == 0:
-            return where(_keeps_zero(exponent), 0, g * conj(out * -float("inf")))
+            return g * where(_keeps_zero(exponent), 0, conj(out * -float("inf")))
         return g * conj(out * (cmath.log(input) if is_complex(out) else _ln(input)))
-    return where((input == 0) & _keeps_zero(exponent), 0, g * conj(out * input.log()))
+    return g * where((input == 0) & _keeps_zero(exponent), 0, conj(out * input.log()))
 
 
 def _keeps_zero(exponent: Any) -> Any:
@@ -127,7 +127,7 @@ gradient(op.erfc, input=lambda g, input: g * (-2 / sqrt(pi) * (-input * input).e
 gradient(op.erfinv, input=lambda g, input: g * (sqrt(pi) / 2 * input.erfinv().square().exp()))
 gradient(
     op.sinc,
-    input=lambda g, input: g * conj(where(input == 0, 0, ((pi * input).cos() - input.sinc()) / input)),
+    input=lambda g, input: where(input == 0, 0, g * conj(((pi * input).cos() - input.sinc()) / input)),
 )
 gradient(
     op.atan2,
@@ -138,9 +138,9 @@ gradient(op.hypot, input=lambda g, input, out: g * (input / out), other=lambda g
 
 
 def _over_square(x: Any, a: Any, b: Any) -> Any:
-    """x / (a^2 + b^2), 0 at the origin."""
+    """x / (a^2 + b^2), at the origin 0 times x."""
     square = a * a + b * b
-    return where(square == 0, 0, x / square)
+    return where(square == 0, 0 * x, x / square)
 
 
 gradient(
@@ -203,7 +203,7 @@ gradient(
 gradient(op.clamp_min, input=lambda g, input, min: _taken(input >= min, g), min=lambda g, input, min: _taken(input < min, g))
 gradient(op.clamp_max, input=lambda g, input, max: _taken(input <= max, g), max=lambda g, input, max: _taken(input > max, g))
 gradient(op.nextafter, input=lambda g, input, other: where(input == other, 0, g), other=zero)
-gradient(op.copysign, input=lambda g, input, out: where(input == 0, 0, g * (out / input)), other=zero)
+gradient(op.copysign, input=lambda g, input, out: g * where(input == 0, 0, out / input), other=zero)
 gradient(op.where, input=lambda g, condition: where(condition, g, 0), other=lambda g, condition: where(condition, 0, g))
 
 gradient(op.fill, input=zero, value=lambda g: g)

@@ -183,11 +183,11 @@ def _norm(g: Any, input: Any, out: Any, ord: Any, dim: Any, keepdim: bool) -> An
     if ord == 1:
         return input.sgn() * g
     if ord == 2:
-        return input * where(out == 0, 0, g / out)
+        return g * where(out == 0, 0, input / out)
     size = input.abs()
     if ord in (inf, -inf):
         attained = (size == out) | (size.isnan() & out.isnan())
-        return input.sgn() * where(attained, g / attained.sum(dim, True), 0)
+        return input.sgn() * (g / attained.sum(dim, True) * attained)
     if ord < 1:
         scaled = where(size == 0, 0, input.sgn() * where(size == 0, 1, size).pow(ord - 1))
         return scaled * g * out.pow(1 - ord)
