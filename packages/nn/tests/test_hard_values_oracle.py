@@ -32,6 +32,54 @@ def test_nan_has_the_gradient_nan(name: str) -> None:
     _same(lambda lib, x: getattr(lib.nn.functional, name)(x), [0.0, -0.0, -1.0, 2.0, NAN, 3.0, -3.0, 6.0])
 
 
+UNITS = (
+    "relu relu6 leaky_relu elu selu celu gelu silu mish softplus softsign hardtanh hardsigmoid hardswish logsigmoid tanhshrink "
+    "softshrink hardshrink"
+).split()
+
+
+@pytest.mark.parametrize("g", [float("inf"), float("-inf"), NAN, 0.0, 1.0])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", UNITS)
+def test_infinite_gradients_that_come_into_units(name: str, dtype: str, g: float) -> None:
+    """Each is one factor times the gradient, or a choice between it and 0."""
+    values = [-1e4, -20.0, -6.0, -3.0, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 3.0, 6.0, 20.0, 1e4, float("inf"), -float("inf")]
+    grads = []
+    for lib in LIBRARIES:
+        x = lib.tensor(values, dtype=getattr(lib, dtype), requires_grad=True)
+        y = getattr(lib.nn.functional, name)(x)
+        grads.append(lib.autograd.grad(y, x, lib.full_like(y, g))[0].tolist())
+    np.testing.assert_allclose(grads[1], grads[0], 1e-5, 1e-7)
+
+
+@pytest.mark.parametrize("name", ["elu", "selu", "celu", "mish", "hardswish"])
+def test_second_derivatives_of_units(name: str) -> None:
+    def slope(lib: Any, x: Any) -> Any:
+        return lib.autograd.grad(getattr(lib.nn.functional, name)(x).sum(), x, create_graph=True)[0].square()
+
+    _same(slope, [-20.0, -3.0, -2.0, -0.5, 0.0, 0.5, 2.0, 20.0])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", ["elu", "celu", "selu", "mish", "hardswish"])
+def test_gradients_of_units_in_half_precision(name: str, dtype: str) -> None:
+    values = np.linspace(-4, 4, 101).tolist()
+    grads = []
+    for lib in LIBRARIES:
+        x = lib.tensor(values, dtype=getattr(lib, dtype), requires_grad=True)
+        getattr(lib.nn.functional, name)(x, *([0.3] if name in ("elu", "celu") else [])).sum().backward()
+        grads.append(x.grad.tolist())
+    np.testing.assert_allclose(grads[1], grads[0], 1e-3 if dtype == "float16" else 8e-3, 1e-7)
+
+
+@pytest.mark.parametrize("p", [0.5, 1.5, 2.0, 3.0])
+def test_equal_rows_are_at_rest_whatever_comes_in(p: float) -> None:
+    def distances(lib: Any, x: Any) -> Any:
+        return lib.cdist(x, x, p).sqrt()  # whose derivative at 0 is infinite
+
+    _same(distances, [[0.0, 1.0], [0.0, 1.0], [2.0, 3.0]])
+
+
 @pytest.mark.parametrize("name", ["adaptive_max_pool", "adaptive_avg_pool"])
 @pytest.mark.parametrize("ndim", [1, 2, 3])
 def test_an_empty_batch_pooled_to_one(name: str, ndim: int) -> None:

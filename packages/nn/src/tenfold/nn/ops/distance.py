@@ -98,7 +98,9 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = Non
     difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
     if not x1.size(-1):
         return difference.sum(-1)
-    return op.vector_norm(difference, p, -1)
+    norms = op.vector_norm(difference, p, -1)
+    # equal rows have gradient 0, also where an infinite one comes in
+    return where(norms == 0, 0, norms) if norms.requires_grad else norms
 
 
 def _euclidean(x1: Any, x2: Any) -> Tensor:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from tenfold import op
 from tenfold.autograd.gradients import gradient
 from tenfold.dispatch.runtime import STATE
-from tenfold.nn.ops.units import HALF_BYTES, gelu_backward, near_zero, silu_backward
+from tenfold.nn.ops.units import HALF_BYTES, gelu_backward, near_zero, silu_backward, softplus
 from tenfold.ops.creation.like import ones_like
 from tenfold.ops.pointwise.several import where
 from tenfold.tensor.tensor import Tensor
@@ -18,10 +18,10 @@ def _wide(x: Tensor) -> Tensor:
     return x.float() if x._array.dtype.itemsize == HALF_BYTES else x
 
 
-def _hardswish_slope(x: Tensor) -> Tensor:
-    """x / 3 + 1 / 2 between -3 and 3; of half precision in float32, since it cancels near its zero."""
-    x = _wide(x)
-    return where(x <= -3, 0.0, where(x < 3, x / 3 + 0.5, 1.0))
+def _hardswish_gradient(g: Tensor, input: Tensor) -> Tensor:
+    """g times x / 3 + 1 / 2 between -3 and 3, 0 below whatever g is; of half precision in float32, as the sum cancels there."""
+    x = _wide(input)
+    return where(x <= -3, 0.0, where(x < 3, g * (x / 3 + 0.5), g)).to(g.dtype)
 
 
 def _piece(g: Tensor, input: Tensor) -> Tensor:
@@ -64,4 +64,25 @@ gradient(op.silu, input=lambda g, input: silu_backward(g, input))
 gradient(op.logsigmoid, node="LogSigmoidBackward0", input=lambda g, input: g * (-input).sigmoid())
 
 
-gradient(op.hardswish, input=lambda g, input: (g * _hardswish_slope(input)).to(g.dtype))
+gradient(op.hardswish, input=_hardswish_gradient)
+
+
+def _mish_gradient(g: Tensor, input: Tensor) -> Tensor:
+    """With t = tanh(softplus(x)): g (t + x sigmoid(x) (1 - t^2)), as one factor, so that an infinite g stays infinite."""
+    x = _wide(input)
+    t = softplus(x).tanh()
+    return (g * (t + x * x.sigmoid() * (1 - t * t))).to(g.dtype)
+
+
+gradient(op.mish, input=_mish_gradient)
+
+
+def _exponential(g: Tensor, input: Tensor, alpha: float, steepness: float) -> Tensor:
+    """Of alpha (exp(steepness x) - 1) below 0, and of x above; its own slope at 0 is 0."""
+    x = _wide(input)
+    slope = where(x < 0, x * steepness, 0).exp() * (alpha * steepness)
+    return where(x <= 0, g * slope, g).to(g.dtype)
+
+
+gradient(op.elu, input=lambda g, input, alpha: _exponential(g, input, alpha, 1.0))
+gradient(op.celu, input=lambda g, input, alpha: _exponential(g, input, alpha, 1 / alpha))
