@@ -121,6 +121,47 @@ ACCEPTED = [
         r"(grad )?value \[ldexp of integers\]",
         "PyTorch multiplies by 2**n of integers, 0 for n < 0",
     ),
+    (
+        r"getitem|setitem",
+        r"error: None / IndexError \[nothing is selected\]",
+        "PyTorch looks at no index where another one leaves no elements",
+    ),
+    (
+        r".*",
+        r"in-place rules of views .* \[a comparison in place\]",
+        "what is written is a constant: no gradient whose way through the view could be unclear",
+    ),
+    (
+        r"select_scatter|slice_scatter|diagonal_scatter",
+        r"value(-nonfinite)? \[copies that overlap\]",
+        "PyTorch copies elements that share a place with that place, and writes several of them at once",
+    ),
+    (
+        r"backward.*|autograd\.grad.*",
+        r"(grad )?value(-nonfinite)? \[an exponent beyond 2 \*\* 53\]",
+        "PyTorch's n - 1 wraps around, or is rounded to an even number",
+    ),
+    (
+        r"backward.*|autograd\.grad.*",
+        r"(grad )?value-nonfinite \[a power of False\]",
+        "a constant, as of 0; PyTorch multiplies 0 by 1 / x",
+    ),
+    (
+        r"backward.*|autograd\.grad.*",
+        r"(grad )?value-nonfinite \[0 times infinity\]",
+        "what is put in nan's place is a constant, whatever gradient comes in; PyTorch multiplies that by 0",
+    ),
+    (
+        r"backward.*|autograd\.grad.*",
+        r"(grad )?value-nonfinite \[an infinite factor\]",
+        "the product of the others; PyTorch divides the product by the factor, inf by inf",
+    ),
+    (
+        r"backward.*|autograd\.grad.*",
+        r"(grad )?value(-nonfinite)? \[a unit at nan\]",
+        "the pieces of such units hold no nan: PyTorch's vectors say otherwise than its other loops",
+    ),
+    (r"backward.*|autograd\.grad.*", r"(grad )?value-nonfinite \[nan\]", "of mode, sorted by <, which nan leaves in disorder"),
     (r"any operator", r"a derivative of an in-place form that PyTorch lacks", "that of the other form"),
     (
         r"backward.*|autograd\.grad.*",
@@ -212,7 +253,7 @@ ACCEPTED = [
     (
         r"prod|histc|tanhshrink|ldexp|cumprod",
         r"value(-nonfinite)? \[half\]",
-        "computed in float32 and rounded once; PyTorch rounds each step",
+        "computed in float32 and rounded once, or ldexp's power as its exponent; PyTorch rounds each step, or by dimensions",
     ),
     (r"conv1d|F\.conv1d", r"shape( \[half\])?", "without input channels PyTorch's result has no length"),
     (

@@ -38,6 +38,9 @@ def tensors_of(environment: dict[str, Any], text: str) -> list[Any]:
     return [environment[name] for name in re.findall(r"t\d+(?:_\d)?", text) if name in environment]
 
 
+_COMPARISON = r"\.(eq|ne|lt|le|gt|ge|logical_\w+)_\("
+
+
 def circumstance(torch: Any, environment: dict[str, Any], before: list[str], op: str, what: str, details: list[Any]) -> str:
     """What a statement does (the last of `before`, all up to it) that a row may be about; nothing where there is none."""
     text, given = before[-1], tensors_of(environment, before[-1])
@@ -46,7 +49,9 @@ def circumstance(torch: Any, environment: dict[str, Any], before: list[str], op:
     if found:
         return found
     if what.startswith("error"):
-        return _of_errors(torch, given, text, what, details)
+        return _of_errors(torch, environment, given, text, what, details)
+    if what.startswith("in-place rules of views"):
+        return "a comparison in place" if re.search(_COMPARISON, text) else ""
     if what == "writes to overlapping memory are accepted":
         return "the same elements" if sum(t.numel() for t in given[:1]) and not any(map(overlaps, given)) else ""
     if what == "python value":
@@ -56,24 +61,54 @@ def circumstance(torch: Any, environment: dict[str, Any], before: list[str], op:
     if what.startswith("requires_grad True / False") and isinstance(details[0], torch.Tensor):
         if not (details[0].is_floating_point() or details[0].is_complex()):
             return "of integers"
-        return "a comparison in place" if re.search(r"\.(eq|ne|lt|le|gt|ge|logical_\w+)_\(", text) else ""
+        return "a comparison in place" if re.search(_COMPARISON, text) else ""
     if not re.match(r"(grad )?(value|shape)", what):
         return ""
     if "backward" in op or "grad" in op:
-        return _of_gradients(before, what, details)
+        return _of_gradients(torch, environment, before, what, details)
     return _of_values(torch, given, before, base, what, details)
 
 
-def _of_gradients(before: list[str], what: str, details: list[Any]) -> str:
+_UNITS = r"\b(celu|elu|selu|hardshrink|softshrink|hardtanh|relu6|hardswish)\("
+
+
+def _has(test: Any, environment: dict[str, Any], before: list[str], pattern: str) -> bool:
+    """Whether a line with such an operator had an argument with such elements."""
+    lines = [line for line in before if re.search(pattern, line)]
+    return any(test(t).any() for line in lines for t in tensors_of(environment, line.split(" = ", 1)[-1]))
+
+
+def _of_edges(torch: Any, environment: dict[str, Any], before: list[str], details: list[Any]) -> str:
+    """Where a formula has an edge: nan in both but for elements that the formula decides."""
+    theirs, ours = (_numbers(x) for x in details)
+    defined = ~np.isnan(theirs)
+    more = bool(np.allclose(theirs[defined], ours[defined], 1e-3, 1e-4))  # nan is all that PyTorch has and we have not
+    if more and bool((ours[~defined & ~np.isnan(ours)] == 0).all()):
+        if _has(lambda t: ~t.isfinite(), environment, before, r"\b(nan_to_num|nansum|nanmean)_?\("):
+            return "0 times infinity"
+        if any(re.search(r"\*\* False|pow_?\(.*\bFalse\)", line) for line in before):
+            return "a power of False"
+    if more and _has(lambda t: ~t.isfinite(), environment, before, r"\b(prod|cumprod)_?\("):
+        return "an infinite factor"
+    return "nan" if _has(torch.isnan, environment, before, r"\bmode\(") else ""
+
+
+def _of_gradients(torch: Any, environment: dict[str, Any], before: list[str], what: str, details: list[Any]) -> str:
     if what.endswith("value-complex-nonfinite"):
         return "the same poles" if _same_poles(*map(_numbers, details)) else ""
+    if any(re.search(r"(\*\*|pow).*\b\d{17,}", line) for line in before):
+        return "an exponent beyond 2 ** 53"
     if any(re.search(r"\bldexp", line) for line in before) and what.endswith("value"):
         return "ldexp of integers"
     if any(".data." in line or ".data[" in line for line in before):
         return ".data was written"
     if any(re.search(r"\.logical_\w+_\(", line) for line in before):
         return "a logical operator in place"
-    return "half" if any("float16" in line for line in before) and _rounded(*map(_numbers, details)) else ""
+    if any("float16" in line for line in before) and _rounded(*map(_numbers, details)):
+        return "half"
+    if what.endswith("value-nonfinite") and (found := _of_edges(torch, environment, before, details)):
+        return found
+    return "a unit at nan" if _has(torch.isnan, environment, before, _UNITS) else ""
 
 
 def _numbers(t: Any) -> Any:
@@ -107,6 +142,21 @@ def _writes_quietly(environment: dict[str, Any], line: str) -> bool:
     return any(_shares(t, view) for t in (written[0], written[-1]) for view in views) if written else True
 
 
+def _writes_all(environment: dict[str, Any], line: str) -> bool:
+    """Whether a line wrote a tensor by slices that leave nothing out."""
+    found = re.match(r"(with torch\.no_grad\(\): )?(t[\d_]+)\[(.*?)\] [-+*]?= ", line)
+    if not found or found[2] not in environment or not re.fullmatch(r"[\d:., ()-]*|slice\(torch\.tensor\(0\), None\)", found[3]):
+        return False
+    if "(torch" in found[3]:
+        return True
+    items = [item.strip() for item in found[3].split(",")]
+    sizes = environment[found[2]].shape
+    if any(item not in ("...", "()", "") and ":" not in item for item in items):
+        return False
+    ends = [[int(x) if x else None for x in item.split(":")] for item in items if ":" in item]
+    return "..." in items[:-1] or all(slice(*end).indices(n) == (0, n, 1) for end, n in zip(ends, sizes))
+
+
 def _lacks_freedom(environment: dict[str, Any], line: str) -> bool:
     """Whether a line took a variance that is no number."""
     result = environment.get(line.split(" = ")[0])
@@ -126,14 +176,25 @@ def _of_history(environment: dict[str, Any], given: list[Any], before: list[str]
         return "detached"
     if what.startswith("index put of another dtype") and "torch.uint8" in before[-1]:
         return "a mask of bytes"
-    if what.endswith("graph freed") and any(
-        re.search(r"\[(\.\.\.|:|slice\(torch.tensor\(0\), None\)|0?:)\] = ", x) for x in before
-    ):
+    if what.endswith("graph freed") and any(_writes_all(environment, line) for line in before):
         return "all of a tensor was written"
     return ""
 
 
-def _of_errors(torch: Any, given: list[Any], text: str, what: str, details: list[Any]) -> str:
+def _selects_nothing(torch: Any, environment: dict[str, Any], text: str) -> bool:
+    """Whether an index selects no elements."""
+    found = re.match(r"(with torch\.no_grad\(\): )?(t[\d_]+ = )?(t[\d_]+\[.*\])( = |$)", text)
+    if not found:
+        return False
+    try:
+        return bool(eval(found[3], {"torch": torch, "np": np, **environment}).numel() == 0)
+    except (IndexError, RuntimeError, SyntaxError, TypeError, ValueError):
+        return False
+
+
+def _of_errors(torch: Any, environment: dict[str, Any], given: list[Any], text: str, what: str, details: list[Any]) -> str:
+    if what == "error: None / IndexError" and "out of bounds" in str(details[1]) and _selects_nothing(torch, environment, text):
+        return "nothing is selected"
     if re.search(r"view_as_complex|\.view\(torch\.", text) and any(map(_few, given)):
         return "one element or none"
     if what.startswith("error: None") and "single memory location" in str(details[1]):
@@ -152,6 +213,8 @@ def _of_outputs(given: list[Any], text: str, base: str) -> str:
         return "an output that is read"
     if "_(" in text and any(_shares(g, given[0]) and g.shape != given[0].shape for g in given[1:]):
         return "an output that is read"
+    if base.endswith("_scatter") and any(map(overlaps, given[:1])):
+        return "copies that overlap"
     if base in ("tril", "triu") and "out=" in text and not given[-1].is_contiguous():
         return "an output that lies apart"
     return ""
@@ -170,6 +233,9 @@ def _of_sums(torch: Any, base: str, inexact: list[Any], details: list[Any]) -> s
     return ""
 
 
+_NOT_OF_BITS = ("mode", "unique", "conv1d")
+
+
 def _of_rows(x: Any) -> str:
     """What makes the variance of rows inexact."""
     spread, largest = x.amax(-1) - x.amin(-1), x.abs().amax(-1)
@@ -184,7 +250,7 @@ def _of_values(torch: Any, given: list[Any], before: list[str], base: str, what:
     x = details[0]
     if not isinstance(x, torch.Tensor):
         return ""
-    if any(re.search(r"\.view\((dtype=)?torch\.", line) for line in before) and base not in ("mode", "unique"):
+    if any(re.search(r"\.view\((dtype=)?torch\.", line) for line in before) and base not in _NOT_OF_BITS:
         return "bools of other bytes" if ".view(torch.bool)" in " ".join(before) else "bits of another dtype"
     found = _of_outputs(given, before[-1], base)
     if found:
@@ -205,4 +271,4 @@ def _of_values(torch: Any, given: list[Any], before: list[str], base: str, what:
         inexact = [inexact[0].transpose(0, 1).flatten(1)]
     if base.endswith(("layer_norm", "batch_norm")) and inexact and x.dim():
         return _of_rows(inexact[0].double())
-    return "half" if any(v.dtype in (torch.float16, torch.bfloat16) for v in (x, *given)) else ""
+    return "half" if any(v.dtype in (torch.float16, torch.bfloat16) for v in (x, *given)) or "float16" in before[-1] else ""
