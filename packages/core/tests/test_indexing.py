@@ -266,3 +266,14 @@ def test_a_byte_without_dimensions_beside_other_indices_of_a_transposed_tensor()
         found = x[-3, tenfold.tensor([True, True, False]), None, yes, -1:]
     assert found.shape == (2, 1, 1)
     assert found.flatten().tolist() == x[-3, :2, -1].tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_sums_that_overflow_at_one_place_are_infinite_without_a_warning(dtype):
+    largest = tenfold.finfo(getattr(tenfold, dtype)).max
+    x, at = tenfold.full((3,), largest, dtype=getattr(tenfold, dtype)), tenfold.tensor([0, 0, 1])
+    for found in (
+        x.index_put((at,), x, accumulate=True), x.scatter_add(0, at, x), x.index_add(0, at, x),
+        x.scatter_reduce(0, at, x, "sum"), x.scatter_reduce(0, at, x, "prod"),
+    ):  # fmt: skip
+        assert found.isinf().tolist() == [True, True, False]

@@ -19,6 +19,10 @@ def unscale_all_(grads: Iterable[Tensor], found_inf: Tensor, inv_scale: Tensor) 
     """Multiply gradients by `inv_scale` in place, and set `found_inf` to 1 if one of them is not finite."""
     with tenfold.no_grad():
         for g in grads:
+            if g.is_sparse:  # elements at one place may overflow together; each is scaled where it lies
+                if not bool(g.coalesce()._values().isfinite().all()):
+                    found_inf.fill_(1.0)
+                g = g._values()
             if not bool(g.isfinite().all()):
                 found_inf.fill_(1.0)
             g.copy_(g.float() * inv_scale if g.dtype.itemsize == 2 else g * inv_scale.to(g.dtype))

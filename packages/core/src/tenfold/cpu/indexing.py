@@ -86,7 +86,8 @@ def add_at(out: Any, where: tuple[Any, ...], values: Any) -> None:
         np.add.at(single, where, values.astype(np.float32))
         np.copyto(out, single, casting="unsafe")
     else:
-        np.add.at(out, where, values)
+        with np.errstate(all="ignore"):
+            np.add.at(out, where, values)
 
 
 def _add_rows(out: Any, rows: Any, values: Any) -> None:
@@ -202,7 +203,8 @@ def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, incl
             np.add.at(count, where, 1)
             rows[...] = _mean(rows, np.maximum(count, 1))
 
-    return _scatter(work, dim, index, part, None, write).astype(input.dtype, copy=False)
+    with np.errstate(all="ignore"):
+        return _scatter(work, dim, index, part, None, write).astype(input.dtype, copy=False)
 
 
 def _neutral(reduce: str, dtype: Any) -> Any:

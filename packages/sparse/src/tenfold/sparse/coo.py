@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from math import prod
 from typing import Any
 
@@ -199,7 +200,9 @@ class SparseTensor(Resizable):
         if not self.is_leaf:
             raise RuntimeError("Only Tensors created explicitly by the user support the deepcopy protocol at the moment")
         held = self._held.detach().clone().requires_grad_(self.requires_grad)
-        return SparseTensor.of(self._at.clone(), held, self.shape, self._is_summed)
+        made = SparseTensor.of(self._at.clone(), held, self.shape, self._is_summed)
+        made.grad = deepcopy(self.grad, memo)
+        return made
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return _made_again, (self._at, self._held, tuple(self.shape), self._is_summed)

@@ -5,10 +5,39 @@ from __future__ import annotations
 from typing import Any, Self
 
 from tenfold.tensor.holding import Holding
+from tenfold.tensor.tensor import Tensor
 
 
 class Scalars(Holding):
     """A tensor without memory of its own, whose only element is found among those that are stored."""
+
+    _assigned: Any = None  # a gradient that was given, at places of its own; that of the values comes to it
+
+    @property
+    def grad(self) -> Any:
+        """The gradient: what was assigned, and what backward passes have added since."""
+        added = self._held.grad
+        if added is None:
+            return self._assigned
+        gradient = self._gradient(added)
+        if self._assigned is None:
+            return gradient
+        self._held.grad, self._assigned = None, self._assigned + gradient
+        return self._assigned
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        if value is not None:
+            if not isinstance(value, Tensor):
+                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+            for what, given, own in (("size", value.shape, self.shape), ("type", value.dtype, self.dtype)):
+                if given != own:
+                    raise RuntimeError(f"assigned grad has data of a different {what}: {given}, expected {own}")
+        self._held.grad, self._assigned = None, value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self.grad = None
 
     def item(self) -> Any:
         """The only element, as a number."""
