@@ -17,6 +17,7 @@ from tenfold import (
     hardtanh,
     hardtanh_,
     leaky_relu,
+    log_softmax as _log_softmax,
     logsigmoid,
     mish,
     prelu,
@@ -84,7 +85,7 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
     >>> log_softmax(tenfold.zeros(2), dim=0)
     tensor([-0.6931, -0.6931])
     """
-    return tf.log_softmax(input, _softmax_dim("log_softmax", input.dim()) if dim is None else dim, dtype)
+    return _log_softmax(input, _softmax_dim("log_softmax", input.dim()) if dim is None else dim, dtype)
 
 
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
