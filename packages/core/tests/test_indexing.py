@@ -277,3 +277,17 @@ def test_sums_that_overflow_at_one_place_are_infinite_without_a_warning(dtype):
         x.scatter_reduce(0, at, x, "sum"), x.scatter_reduce(0, at, x, "prod"),
     ):  # fmt: skip
         assert found.isinf().tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("accumulate", [False, True])
+@pytest.mark.parametrize("name", ["index_put", "index_put_"])
+def test_bytes_are_masks_wherever_elements_are_written(name, accumulate):
+    eye, values = tenfold.eye(2), tenfold.tensor([5.0, 6.0])
+    with pytest.warns(UserWarning, match="indexing with dtype torch.uint8 is now deprecated"):
+        found = getattr(eye.clone(), name)((eye.to(tenfold.uint8),), values, accumulate)
+    assert found.tolist() == [[5.0 + accumulate, 0.0], [0.0, 6.0 + accumulate]]
+
+
+def test_short_integers_are_no_positions():
+    with pytest.raises(IndexError, match="must be long, int, byte or bool tensors"):
+        tenfold.eye(2).index_put((tenfold.tensor([0], dtype=tenfold.int16),), tenfold.ones(2))

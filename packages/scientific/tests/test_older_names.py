@@ -74,3 +74,9 @@ def test_addr_of_half_precision_is_rounded_after_every_step(dtype, beta, alpha):
 def test_einsum_names_the_operand_with_a_stray_point(equation, said):
     with pytest.raises(RuntimeError, match=said):
         tenfold.einsum(equation, A)
+
+
+def test_pairs_of_numbers_instead_of_complex_spectra_warn_once(monkeypatch):
+    monkeypatch.setattr(once, "_seen", set())
+    with pytest.warns(UserWarning, match="stft with return_complex=False is deprecated"):
+        tenfold.stft(tenfold.ones(8), 4, window=tenfold.ones(4), return_complex=False)

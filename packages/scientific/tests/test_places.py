@@ -79,3 +79,9 @@ def test_scans_lie_row_by_row():
     x = tenfold.arange(60.0).reshape(3, 4, 5).permute(2, 1, 0)
     for result in (tenfold.logcumsumexp(x, 1), *tenfold.cummax(x, 0), *tenfold.cummin(x, 2)):
         assert result.stride() == (12, 3, 1)
+
+
+def test_order_of_dimensions_in_memory() -> None:
+    x = tenfold.empty_permuted((2, 3, 4), (2, 0, 1))
+    assert x.dim_order() == (2, 0, 1)
+    assert x.stride() == (3, 1, 6)

@@ -242,6 +242,12 @@ def grad(
     outs, ins = _as_tuple(outputs), _as_tuple(inputs)
     if not ins:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now: backward() accumulates gradients of other leaves.",
+            FutureWarning,
+            stacklevel=2,
+        )
     if is_grads_batched:
         return _batched(outs, ins, _as_tuple(grad_outputs), create_graph, allow_unused, materialize_grads)
     if materialize_grads and allow_unused is False:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.ops.indexing.selection import indexed_shape
+from tenfold.ops.indexing.selection import indexed_shape, warn_of_bytes
 
 
 def checked(size: int, dim: int, index: Any) -> None:
@@ -58,13 +58,16 @@ def taken_along(x: Any, positions: Any, dim: int) -> Any:
 
 def as_index(indices: Any) -> Any:
     """NumPy's index for a list of index arrays and None."""
-    return tuple([slice(None) if i is None else i if i.dtype.itemsize != _SHORT else _refused(i) for i in indices])
+    return tuple([slice(None) if i is None else i if i.dtype.char not in _OTHERS else _mask(i) for i in indices])
 
 
-_SHORT = 2  # bytes of the integers that NumPy takes for positions, and PyTorch does not
+_OTHERS = "BhH"  # bytes are masks; short integers NumPy takes for positions, and PyTorch does not
 
 
-def _refused(index: Any) -> Any:
+def _mask(index: Any) -> Any:
+    if index.dtype.char == "B":
+        warn_of_bytes()
+        return index != 0
     raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, got {index.dtype}")
 
 

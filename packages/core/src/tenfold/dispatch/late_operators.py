@@ -56,7 +56,7 @@ FUNCTIONS: dict[str, str] = {
     "tenfold.ops.activation": "log_softmax_backward softmax_backward softmin threshold_backward",
     "tenfold.ops.conversion": "to_device to_dtype",
     "tenfold.ops.creation.factories": (
-        "as_tensor asarray empty empty_permuted empty_strided from_numpy frombuffer full ones scalar_tensor tensor zeros"
+        "as_tensor asarray empty empty_strided from_numpy frombuffer full ones scalar_tensor tensor zeros"
     ),
     "tenfold.ops.creation.like": "empty_like full_like ones_like zeros_like",
     "tenfold.ops.creation.sequences": "arange eye linspace meshgrid range tril_indices triu_indices",

@@ -170,10 +170,15 @@ def _spoken(kind: Any) -> str:
 
 def byte_mask(mask: Tensor) -> Tensor:
     """A uint8 mask, PyTorch's deprecated kind, as a bool one."""
-    warnings.warn(
-        "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", UserWarning, stacklevel=4
-    )
+    warn_of_bytes()
     return mask.to(dtypes.bool_)
+
+
+def warn_of_bytes() -> None:
+    """Say that masks are bool today."""
+    warnings.warn(
+        "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", UserWarning, stacklevel=5
+    )
 
 
 @composite("indexing", out="same")

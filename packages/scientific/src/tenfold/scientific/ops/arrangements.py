@@ -8,6 +8,7 @@ from typing import Any
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.shape_rules import wrap_dim
+from tenfold.ops.creation.factories import checked_size
 from tenfold.ops.indexing.joining import cat, flip
 from tenfold.ops.indexing.strided import as_strided_scatter, diag_embed
 from tenfold.ops.indexing.subscripts import getitem
@@ -331,3 +332,30 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
             [0, 2]])
     """
     return diag_embed(input.reshape(-1), offset)
+
+
+@composite("arrangements", method=None)
+def empty_permuted(
+    size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """An uninitialised tensor without gaps whose dimensions lie in memory in a given order, from the outermost to the innermost.
+
+    >>> import tenfold
+    >>> tenfold.empty_permuted((2, 3), (1, 0)).stride()
+    (1, 2)
+    """
+    size = checked_size(size, "empty_permuted")
+    order = tuple(physical_layout)
+    if len(order) != len(size):
+        raise RuntimeError(
+            f"empty_permuted: Number of dimensions in size does not match the length of the physical_layout; got {list(size)} "
+            f"and {list(order)}"
+        )
+    if sorted(order) != list(range(len(size))):
+        raise RuntimeError(f"empty_permuted: physical_layout must name each dimension once, got {list(order)}")
+    strides, step = [0] * len(size), 1
+    for d in reversed(order):
+        strides[d] = step
+        step *= max(size[d], 1)
+    return op.empty_strided(size, strides, dtype=dtype, device=device, requires_grad=requires_grad)

@@ -7,6 +7,7 @@ from typing import Any
 
 from tenfold.dispatch.operators import composite, op
 from tenfold.scientific.masks import anywhere
+from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
 
 
@@ -35,6 +36,10 @@ def stft(
                 "False for pairs of real ones"
             )
         return_complex = True
+    if not return_complex:
+        warn_once(
+            "stft", "stft with return_complex=False is deprecated. torch.view_as_real of the complex result gives what it gives."
+        )
     _check("stft", input, window, n_fft, hop, length, center, align_to_window)
     if window is None:
         warn_of_no_window("which is known to cause spectral leakage; hann_window and hamming_window make others")
