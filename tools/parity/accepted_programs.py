@@ -251,7 +251,7 @@ ACCEPTED = [
     ),
     (r"layer_norm|F\.layer_norm", r"value-nonfinite \[squares beyond the dtype\]", "what exceeds the range is no result"),
     (
-        r"prod|histc|tanhshrink|ldexp|cumprod",
+        r"prod|histc|tanhshrink|ldexp|cumprod|xlogy",
         r"value(-nonfinite)? \[half\]",
         "computed in float32 and rounded once, or ldexp's power as its exponent; PyTorch rounds each step, or by dimensions",
     ),

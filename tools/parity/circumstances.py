@@ -69,6 +69,11 @@ def circumstance(torch: Any, environment: dict[str, Any], before: list[str], op:
     return _of_values(torch, given, before, base, what, details)
 
 
+def _beyond(torch: Any, t: Any) -> bool:
+    """Whether integers are among those that float64 lacks."""
+    return t.dtype is torch.int64 and bool(((t > 2**53) | (t < -(2**53))).any())
+
+
 _UNITS = r"\b(celu|elu|selu|hardshrink|softshrink|hardtanh|relu6|hardswish)\("
 
 
@@ -96,7 +101,10 @@ def _of_edges(torch: Any, environment: dict[str, Any], before: list[str], detail
 def _of_gradients(torch: Any, environment: dict[str, Any], before: list[str], what: str, details: list[Any]) -> str:
     if what.endswith("value-complex-nonfinite"):
         return "the same poles" if _same_poles(*map(_numbers, details)) else ""
-    if any(re.search(r"(\*\*|pow).*\b\d{17,}", line) for line in before):
+    huge = [line for line in before if re.search(r"\*\*|pow", line)]
+    if any(re.search(r"\b\d{17,}", line) for line in huge) or any(
+        _beyond(torch, t) for x in huge for t in tensors_of(environment, x)
+    ):
         return "an exponent beyond 2 ** 53"
     if any(re.search(r"\bldexp", line) for line in before) and what.endswith("value"):
         return "ldexp of integers"

@@ -179,6 +179,8 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     place = vector(index, "index_select")
     if input.dim() > 1 and not input.numel():
         _check_places_of_none(place, size)
+    if not input.dim() and place.numel() != 1:
+        raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {place.numel()} value(s)")
     try:
         within(place, size, "index out of range in self")
     except IndexError:
@@ -186,8 +188,6 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
             _check_places_of_none(place, size)
         raise
     if not input.dim():
-        if place.numel() != 1:
-            raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {place.numel()} value(s)")
         return reshape(indexed(view(input, (1,)), [place]), ())
     return indexed(input, at_dim(input, dim, place, "index_select"))
 
