@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cpu.conversion import clone
 from tenfold.cpu.places import along, any_of, as_index, as_iterated, checked, in_our_words, most_dims, shape_of, taken_along
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.ops.indexing.selection import check_values
-from tenfold.types.memory_format import preserve_format, refuse_negative, suggested_format
+from tenfold.types.memory_format import contiguous_format, preserve_format, refuse_negative, suggested_format
 
 
 @kernel(op.getitem, device="cpu")
@@ -241,21 +242,15 @@ def cat(tensors: Any, dim: int) -> Any:
 def _by_format(joined: Any, tensors: Any) -> Any:
     """Row by row, or channels last where all parts are."""
     formats = {suggested_format(a) for a in tensors} if joined.ndim in (4, 5) else ()
-    order: Any = formats.pop().order if len(formats) == 1 else None
-    if not order:
-        return joined if joined.flags.c_contiguous else joined.copy("C")
-    if suggested_format(joined).order:
-        return joined
-    laid = np.empty([joined.shape[d] for d in order], joined.dtype).transpose(np.argsort(order))
-    laid[...] = joined
-    return laid
+    wanted = formats.pop() if len(formats) == 1 else contiguous_format
+    as_wanted = suggested_format(joined) is wanted if wanted.order else joined.flags.c_contiguous
+    return joined if as_wanted else clone(joined, wanted)
 
 
 @kernel(op.stack, device="cpu")
 def stack(tensors: Any, dim: int) -> Any:
     if dim == 0:
-        joined = np.concatenate([a[None] for a in tensors])
-        return joined if joined.flags.c_contiguous else joined.copy("C")
+        return _by_format(np.concatenate([a[None] for a in tensors]), ())
     n = tensors[0].ndim + 1
     if not -n <= dim < n:
         raise IndexError(dim)
@@ -263,8 +258,7 @@ def stack(tensors: Any, dim: int) -> Any:
     shape = tensors[0].shape
     if any(a.shape != shape for a in tensors):
         raise ValueError("stack: shapes differ")
-    joined = np.concatenate([a[place] for a in tensors], dim)
-    return joined if joined.flags.c_contiguous else joined.copy("C")
+    return _by_format(np.concatenate([a[place] for a in tensors], dim), ())
 
 
 def _cut(input: Any, diagonal: int, keep: Any, out: Any) -> Any:

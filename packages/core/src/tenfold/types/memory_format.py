@@ -120,10 +120,7 @@ def refuse_negative(strides: Any) -> None:
 
 
 def suggested_format(array: Any) -> memory_format:
-    """The format in which a result computed from an array should lie: channels_last where its strides say so.
-
-    Strides decide as in PyTorch, so that a size of 1 or a batch of one image that was made by indexing is contiguous.
-    """
+    """The format of what is computed from an array: channels_last where all of its strides, as in PyTorch, say so."""
     shape = array.shape
     found = {4: channels_last, 5: channels_last_3d}.get(len(shape))
     if found is None or 0 in shape:
