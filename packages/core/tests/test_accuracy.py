@@ -97,6 +97,13 @@ def test_half_precision_reductions_round_once(layout, name, dtype):
     assert error(got, expected) <= 2 * HALF[dtype]
 
 
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.float64, tenfold.bfloat16, tenfold.float16], ids=str)
+def test_the_only_element_of_a_row_has_all_of_the_probability(dtype):
+    x = tenfold.tensor(1 + np.random.default_rng(0).random((50, 1))).to(dtype)
+    assert tenfold.log_softmax(x, 1).abs().max().item() == 0.0
+    assert tenfold.softmax(x, 1).min().item() == tenfold.softmax(x, 1).max().item() == 1.0
+
+
 def test_a_million_equal_numbers():
     x = tenfold.full((10**6, 10), 0.1)
     for column in (x.sum(0)[0], x.t().sum(1)[0], x[:, :2].sum() / 2, x.mean(0)[0] * 10**6):

@@ -85,7 +85,7 @@ class _Rows(dict[tuple[int, ...], Any]):
         self.squares = [np.ones((n, n), dtype) for n in range(self.widest + 1)]
 
     def __missing__(self, shape: tuple[int, ...]) -> Any:
-        square = self.squares[shape[-1]] if shape and prod(shape) <= SMALL and shape[-1] <= self.widest else None
+        square = self.squares[shape[-1]] if shape and prod(shape) <= SMALL and 1 < shape[-1] <= self.widest else None
         if len(self) >= self.most:
             self.clear()
         self[shape] = square
