@@ -14,6 +14,8 @@ from tenfold import plugins
 from tenfold.autograd import engine, gradient
 from tenfold.autograd.batching import BATCHING, batching
 from tenfold.autograd.tangents import TANGENTS, jvp_rule
+from tenfold.cpu.half import widened
+from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.kernels import KERNELS, kernel
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import OPERATORS, composite, primitive
@@ -301,6 +303,44 @@ def test_a_call_that_is_not_refused() -> None:
     operator = plant()
     error_samples(operator)(lambda make: [ErrorSample(make(3), error=RuntimeError)])
     assert "errors" in failing(operator)
+
+
+def test_a_rule_that_nobody_asked_is_named_where_a_kernel_accepts_what_it_refuses() -> None:
+    def rule(input: Any) -> Meta:
+        if len(input.shape) == 5:
+            raise RuntimeError("planted: five dimensions")
+        return pointwise(input)
+
+    operator = plant(rule=rule)
+    error_samples(operator)(lambda make: [ErrorSample(make(1, 1, 1, 1, 1), error=RuntimeError)])
+    (failure,) = check_operator(operator, checks=["errors"]).failures
+    hint = "a kernel that begins with op.planted.shape_rule(...), of a Meta(shape, dtype) for each array, refuses it"
+    assert failure.reason == f"planted accepted what it must refuse; {hint} as the rule does: planted: five dimensions"
+
+
+def test_a_kernel_that_warns_and_one_that_widens_are_told_what_to_do() -> None:
+    def loud(input: Any) -> Any:
+        return input * input
+
+    def wide(input: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return input * input * np.float64(1)
+
+    for compute, check, hint in (
+        (loud, "special", "a kernel is silent about infinities and NaN: compute under np.errstate(all='ignore')"),
+        (wide, "shape_rule", "a NumPy scalar such as np.log(2) widens what it meets, a Python number does not"),
+    ):
+        with temporary_registrations():
+            assert all(hint in failure.reason for failure in check_operator(plant(compute), checks=[check]).failures)
+            assert check_operator("planted", checks=[check]).failures
+
+
+def test_a_kernels_card_and_errors_say_where_it_is_written_not_its_decorators() -> None:
+    operator = plant(widened(quiet(squared)))
+    (row,) = [line for line in card("planted").splitlines() if line.startswith("  kernel    cpu")]
+    code = squared.__code__
+    assert f"{code.co_filename}:{code.co_firstlineno} " in row
+    assert not failing(operator)
 
 
 def accelerated(function: Any, when: Any = None) -> Any:

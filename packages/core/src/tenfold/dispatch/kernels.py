@@ -35,7 +35,7 @@ class Kernel(NamedTuple):
 
     @property
     def location(self) -> str:
-        function = getattr(self.function, "__wrapped__", self.function)
+        function = inspect.unwrap(self.function)
         code = getattr(function, "__code__", None)
         return f"{code.co_filename}:{code.co_firstlineno}" if code else f"{self.attached} ({function!r})"
 

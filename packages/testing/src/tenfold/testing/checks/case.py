@@ -187,7 +187,7 @@ class Case:
             if self.lacks_kernel(error):
                 return Result(self.operator.name, check, sample, "skipped", missing_reason(self.key))
             where = traceback.extract_tb(error.__traceback__)[-1]
-            reason = f"raised {type(error).__name__}: {error} ({where.filename}:{where.lineno})"
+            reason = f"raised {type(error).__name__}: {error} ({where.filename}:{where.lineno}){_hint(error)}"
             return Result(self.operator.name, check, sample, "failed", reason)
         return Result(self.operator.name, check, sample, "passed")
 
@@ -205,6 +205,13 @@ class Case:
 def copied(tensor: Any) -> Any:
     """A copy that an operator may write, which in a graph is no leaf."""
     return tensor.clone()
+
+
+def _hint(error: Exception) -> str:
+    """What to do about an error that says it of itself badly."""
+    if isinstance(error, RuntimeWarning):
+        return "; a kernel is silent about infinities and NaN: compute under np.errstate(all='ignore')"
+    return ""
 
 
 def missing_reason(key: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from tenfold.dispatch.operators import OPERATORS, Operator, Param
 from tenfold.testing import samples as registry
 from tenfold.testing.checks.case import Case, Result, demand, unless
-from tenfold.testing.samples import ErrorSample
+from tenfold.testing.samples import ErrorSample, Sample
 
 
 @unless(lambda case: "" if registry.error_samples_of(case.operator, "cpu") else "no error samples")
@@ -32,8 +32,26 @@ def _refused(case: Case, sample: ErrorSample) -> None:
         demand(named, f"{name}: the message does not name the operator: {text}")
         return
     except Exception as error:
-        raise AssertionError(f"{name} raised {type(error).__name__}, expected {sample.error.__name__}: {error}") from error
-    raise AssertionError(f"{name} accepted what it must refuse")
+        raise AssertionError(
+            f"{name} raised {type(error).__name__}, expected {sample.error.__name__}: {error}{_by_rule(case, sample)}"
+        ) from error
+    raise AssertionError(f"{name} accepted what it must refuse{_by_rule(case, sample)}")
+
+
+def _by_rule(case: Case, sample: ErrorSample) -> str:
+    """How a device refuses the call, where that is not its kernel's affair alone; shape rules run before no kernel."""
+    operator = case.operator
+    if operator.name == "as_strided":
+        return f"; {type(case.key.backend).__name__}.as_strided refuses what reaches outside of the memory"
+    moved = Sample(*sample.args, **sample.kwargs).map(lambda t: t.to("meta"))
+    try:
+        operator.fn(*moved.args, **moved.kwargs)
+    except sample.error as refused:
+        begun = f"a kernel that begins with op.{operator.name}.shape_rule(...), of a Meta(shape, dtype) for each array"
+        return f"; {begun}, refuses it as the rule does: {refused}" if operator.shape_rule is not None else ""
+    except Exception:  # noqa: BLE001 - the rule's own fault is told where the rule is checked
+        return ""
+    return ""
 
 
 def _names(name: str, text: str) -> bool:
