@@ -6,18 +6,30 @@ import numpy as np
 import pytest
 
 import tenfold
+from tenfold import plugins
 from tenfold.cuda import runtime
 from tenfold.cuda.kernels.elementwise import run
+from tenfold.cuda.kernels.formulas import FORMULAS
+from tenfold.dispatch.operators import OPERATORS
 from tenfold.testing.tolerances import implementation
 
 inf, nan = float("inf"), float("nan")
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.5, 1e-3, -1e-3, 40.0, -40.0, inf, -inf, nan]
-UNARY = (
-    "neg abs square exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh "
-    "tanh asinh acosh atanh sinc erf erfc sigmoid sign floor ceil trunc round isnan isinf isfinite signbit relu"
-).split()
-BINARY = ("add sub mul div fmod remainder floor_divide pow atan2 hypot copysign maximum minimum fmax fmin eq lt ge "
-          "logical_and logical_xor heaviside xlogy logaddexp logaddexp2").split()  # fmt: skip
+
+
+def operators(operands):
+    """The operators whose formula for floating-point numbers has these operands."""
+    found = (name for name, formula in FORMULAS.items() if formula.floating and formula.operands == operands)
+    return [name for name in found if name in OPERATORS]
+
+
+plugins.load_operators()
+UNARY, BINARY = operators("x"), operators("xy")
+
+
+def test_formulas_are_found():
+    assert {"exp", "erfinv", "silu"} <= set(UNARY)
+    assert {"add", "logaddexp2", "nextafter"} <= set(BINARY)
 
 
 def same(got, expected, words="", signs=True):
@@ -35,8 +47,8 @@ def same(got, expected, words="", signs=True):
 def test_special_values(name, dtype):
     x = tenfold.tensor(SPECIAL, dtype=dtype)
     with np.errstate(all="ignore"):
-        expected = getattr(x, name)()
-    same(getattr(x.cuda(), name)(), expected, name)
+        expected = OPERATORS[name].fn(x)
+    same(OPERATORS[name].fn(x.cuda()), expected, name)
 
 
 @pytest.mark.parametrize("name", BINARY)
@@ -44,9 +56,9 @@ def test_pairs_of_special_values(name):
     x = tenfold.tensor(SPECIAL)
     if name == "heaviside":
         x = x[~x.isnan()]
-    got = getattr(x.cuda()[:, None], name)(x.cuda())
+    got = OPERATORS[name].fn(x.cuda()[:, None], x.cuda())
     # A remainder of zero has the dividend's sign here and in PyTorch, the divisor's in NumPy.
-    same(got, getattr(x[:, None], name)(x), name, signs=name != "remainder")
+    same(got, OPERATORS[name].fn(x[:, None], x), name, signs=name != "remainder")
 
 
 ACTIVATIONS = {
