@@ -7,6 +7,7 @@ import importlib
 import pickle
 import pkgutil
 from collections import OrderedDict
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,6 +34,13 @@ def defined() -> set[str]:
 def test_every_optimizer_is_public_and_tried() -> None:
     assert defined() - set(tenfold.optim.__all__) == set(), "name it in tenfold/optim/__init__.py and in its __all__"
     assert defined() - {*EVERY, *OTHERS} == set(), "name it in EVERY, or in OTHERS with the reason, and try it there by hand"
+
+
+def test_every_optimizer_is_named_where_optimizers_are_compared_with_pytorchs() -> None:
+    # Those tests need PyTorch and are left out without it: who has none is to hear of a missing row, too.
+    text = Path(__file__).with_name("test_optimizers_against_pytorch.py").read_text(encoding="utf-8")
+    missing = sorted(name for name in defined() if f'"{name}"' not in text)
+    assert missing == [], "give it rows in OPTIMIZERS of that file, or a test of its steps here and its name in NO_ROW there"
 
 
 def leaf(*values: float) -> Any:

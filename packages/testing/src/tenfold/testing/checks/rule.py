@@ -46,8 +46,9 @@ def _compare(case: Case, what: str, a: Any, b: Any) -> None:
 
 def _widened(got: Any, promised: Any) -> str:
     """What most often makes a kernel's result double."""
-    floats = got.category == promised.category == 2
-    return "; a NumPy scalar such as np.log(2) widens what it meets, a Python number does not" if floats and got.itemsize == 8 else ""
+    if got.category == promised.category == 2 and got.itemsize == 8:
+        return "; a NumPy scalar such as np.log(2) widens what it meets, a Python number does not"
+    return ""
 
 
 @unless(lambda case: "" if any(s.tensors for s in case.samples()) else "an operator without tensors chooses its dtypes itself")
