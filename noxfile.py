@@ -28,6 +28,7 @@ from workspace import Package, closure, distribution_name, example_plugins, pack
 PACKAGES = packages()
 PLUGINS = example_plugins()
 TORCH = "torch==2.13.0"
+RUFF = "ruff==0.17.*"
 ORACLES = ("expecttest", "scipy", "transformers>=5.23,<6", "sacrebleu>=2.5", "nltk>=3.9")  # what tests compare with
 TEST_TOOLS = ("pytest>=8.3", "pytest-timeout>=2.3", "pytest-xdist>=3.6", "hypothesis>=6.100")
 # Long sessions share their tests out to as many processes as there are cores; `-n 0` among the arguments takes it back.
@@ -225,7 +226,7 @@ def needs_oracle(path: Path) -> bool:
 @nox.session
 def lint(session: nox.Session) -> None:
     """Check formatting, lint, the operators' declarations, the packages' import direction, and the repository's own tools."""
-    install(session, named(*WITH_OPERATORS), "ruff==0.17.*", *TEST_TOOLS)
+    install(session, named(*WITH_OPERATORS), RUFF, *TEST_TOOLS)
     commands = {
         "format": ["ruff", "format", "--check", "."],
         "lint": ["ruff", "check", "."],
@@ -234,6 +235,14 @@ def lint(session: nox.Session) -> None:
         "tools": ["pytest", "tools/tests"],
     }
     each(session, commands)
+
+
+@nox.session(name="format")
+def format_(session: nox.Session) -> None:
+    """Format the tree and mend what lint can mend by itself; `lint` only looks."""
+    session.install("--quiet", RUFF)
+    session.run("ruff", "check", "--fix", ".")
+    session.run("ruff", "format", ".")
 
 
 @nox.session

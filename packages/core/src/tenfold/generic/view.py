@@ -9,7 +9,6 @@ from tenfold.dispatch.kernels import ANY_DEVICE, kernel
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import OPERATORS, Operator
 from tenfold.types.dtypes import FROM_NUMPY
-from tenfold.types.memory_format import refuse_negative
 
 
 def restride(backend: Any, array: Any, geometry: Meta) -> Any:
@@ -40,9 +39,17 @@ def _by_rule(operator: Operator) -> Any:
 
 
 def _as_strided(backend: Any, input: Any, size: Any, stride: Any, storage_offset: int | None) -> Any:
+    _, held, start = backend.memory(input)
+    itemsize = input.dtype.itemsize
     if storage_offset is None:
-        storage_offset = backend.memory(input)[2] // input.dtype.itemsize
-    refuse_negative(stride)
+        storage_offset = start // itemsize
+    OPERATORS["as_strided"].shape_rule(Meta(input.shape, input.dtype, input.strides), size, stride, storage_offset)
+    needed = (storage_offset + 1 + sum((n - 1) * s for n, s in zip(size, stride))) * itemsize
+    if 0 not in size and (storage_offset < 0 or needed > held):
+        raise RuntimeError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {storage_offset}, and itemsize {itemsize} "
+            f"requiring a storage size of {needed} are out of bounds for storage of size {held}"
+        )
     return backend.as_strided(input, size, stride, storage_offset)
 
 
