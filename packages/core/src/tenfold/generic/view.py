@@ -47,8 +47,8 @@ def _as_strided(backend: Any, input: Any, size: Any, stride: Any, storage_offset
     needed = (storage_offset + 1 + sum((n - 1) * s for n, s in zip(size, stride))) * itemsize
     if 0 not in size and (storage_offset < 0 or needed > held):
         raise RuntimeError(
-            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {storage_offset}, and itemsize {itemsize} "
-            f"requiring a storage size of {needed} are out of bounds for storage of size {held}"
+            f"as_strided: sizes {list(size)}, strides {list(stride)} and offset {storage_offset} need {needed} bytes, "
+            f"out of bounds for storage of size {held}"
         )
     return backend.as_strided(input, size, stride, storage_offset)
 
