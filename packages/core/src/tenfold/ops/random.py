@@ -124,7 +124,7 @@ def randn(
     """
     if generator is device is dtype is None and not requires_grad and (count := _few(size)):
         z = default_generator.few_normals32(count)
-        return wrap(_sampling().few_normals32(default_generator, count) if z is None else z, CPU)
+        return wrap(np.array(_sampling().few_normals(default_generator, count), np.float32) if z is None else z, CPU)
     return drawn("normal", generator, size, dtype or get_default_dtype(), device, requires_grad)
 
 

@@ -6,7 +6,6 @@ the key of the words that wait: its state is that of the engine with the positio
 
 from __future__ import annotations
 
-import math
 import os
 import threading
 from functools import cached_property
@@ -15,13 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.random import MT19937
     from numpy.typing import NDArray
 
 BLOCK = 624  # words of the Mersenne Twister
 PATIENCE = 4  # draws of a few words in a row before words are drawn ahead
 
-_HALF, _53_BITS = np.array([32, 2**53 - 1], np.uint64).reshape(2, 1)  # not scalars, whose types take longer to settle
+_HALF, _53_BITS = np.array([32, 2**53 - 1], np.uint64).reshape(2, 1)  # quicker than scalars
 
 # Two threads never get the same word. A child process must not inherit a lock that another thread held.
 LOCK = threading.RLock()
@@ -32,10 +30,8 @@ if hasattr(os, "register_at_fork"):
 class Ahead:
     """The rest of an engine's block: its words, the place of the next one, and the words as uniforms."""
 
-    def __init__(self, engine: MT19937, position: int, before: NDArray[np.uint64] | tuple[()] = ()) -> None:
-        words = engine.random_raw(BLOCK - position)
-        self.words: NDArray[np.uint64] = np.concatenate([before, words]) if len(before) else words
-        self.next, self.size = 0, len(self.words)
+    def __init__(self, words: NDArray[np.uint64]) -> None:
+        self.words, self.next, self.size = words, 0, len(words)
         self.lines: dict[int, tuple[NDArray[np.float32], list[float]]] = {}
 
     def left(self) -> int:
@@ -71,11 +67,9 @@ class Ahead:
 
     def normals(self, start: int) -> tuple[NDArray[np.float32], list[float]]:
         """All normals from a word on, of four words each pair, in float32 and as Python's numbers."""
-        from tenfold.random.boxmuller import libm  # not at import: few programs draw so few numbers so often
+        from tenfold.random.boxmuller import serial64  # not at import: few programs draw so few numbers so often
 
         heights = self.pairs64[start + 2 :: 4]
-        pairs = np.exp(2j * np.pi * self.pairs64[start::4][: len(heights)])  # as `cos_sin`; a pair is one complex number
-        pairs *= np.sqrt(-2 * libm(math.log1p, -heights))
-        normals = pairs.view(np.float64)
+        normals = serial64(self.pairs64[start::4][: len(heights)], heights)
         made = self.lines[start] = normals.astype(np.float32), normals.tolist()
         return made

@@ -51,10 +51,17 @@ def log64(x: F64) -> F64:
     return result
 
 
-def cos_sin(angle: F64) -> tuple[F64, F64]:
-    """Cosine and sine with the C library's rounding, which the complex exponential uses for both at once."""
-    turned = np.exp(1j * angle)
-    return turned.real, turned.imag
+def _pairs(turns: F64, logarithms: F64) -> Any:
+    """The two normals of each pair as a complex number, whose exponential rounds cosine and sine as the C library does."""
+    z = np.exp(2j * np.pi * turns)
+    z *= np.sqrt(-2 * logarithms)
+    return z
+
+
+def serial64(turns: F64, heights: F64) -> F64:
+    """The normals of pairs of uniforms in [0, 1), the two of each pair in a row."""
+    normals: F64 = _pairs(turns, libm(math.log1p, -heights)).view(np.float64)
+    return normals
 
 
 def fma64(a: F64 | float, b: F64 | float, c: F64 | float) -> F64:
@@ -88,9 +95,8 @@ def fma32(a: Any, b: Any, c: Any) -> F32:
 
 def pairs64(u1: F64, u2: F64) -> tuple[F64, F64]:
     """Two standard normals for each pair of uniforms in [0, 1), in float64."""
-    radius = np.sqrt(-2 * log64(1 - u1))
-    cos, sin = cos_sin(2 * np.pi * u2)
-    return radius * cos, radius * sin
+    z = _pairs(u2, log64(1 - u1))
+    return z.real, z.imag
 
 
 def pairs32(u1: F32, u2: F32) -> tuple[F32, F32]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 DEFAULT_SEED = 67280421310721
 
-# The bytes of PyTorch's `torch.get_rng_state()`: 5056 of them, so states travel between the two libraries.
+# As PyTorch's `get_rng_state()` lays it out.
 _STATE = np.dtype(
     [
         ("seed", "<u8"),
@@ -77,7 +77,7 @@ class Generator:
     _draw: Callable[..., NDArray[np.uint32]]
 
     def __init__(self, device: Any = "cpu") -> None:
-        # Other devices draw on the CPU too and copy. The CPU's backend is not loaded for the default generator's sake.
+        # The CPU's backend is not loaded for the default generator's sake.
         self.device = CPU if device == "cpu" else located(device)
         self._restart(DEFAULT_SEED)
 
@@ -224,26 +224,24 @@ class Generator:
         """A few normals, where words are drawn ahead; None: make them one by one. Shape: (count,). Dtype: float32."""
         with LOCK:
             ahead = self._ahead or self._looked_ahead(count)
-            if ahead is None:
-                return None
-            start, kept = ahead.next & 3, self.normal_sample
-            rounded, line = ahead.lines.get(start) or ahead.normals(start)
-            first = ahead.next - start >> 1
-            if kept is not None:
-                first -= 1
-                if first < 0 or line[first] != kept:
-                    return None
-            end = first + count
-            if end > len(line):  # in one row with the next block; this draw leaves none of the words that no state can hold
-                waits = 0 if kept is None else 4
-                self._ahead = Ahead(self._started(), 0, ahead.words[ahead.next - waits :])
-                self._ahead.next = waits
-                return self.few_normals32(count)
-            if end & 1:
-                self.normal_sample, ahead.next = line[end], start + 2 * end + 2
-            else:
-                self.normal_sample, ahead.next = None, start + 2 * end
-            return rounded[first:end].copy()
+            if ahead is not None:
+                start, kept = ahead.next & 3, self.normal_sample
+                rounded, line = ahead.lines.get(start) or ahead.normals(start)
+                first = ahead.next - start >> 1
+                if kept is not None:
+                    first -= 1
+                if kept is None or (first >= 0 and line[first] == kept):
+                    end = first + count
+                    if end > len(line):  # in one row with the next block; this draw leaves no words that no state can hold
+                        waits = 0 if kept is None else 4
+                        words = ahead.words[ahead.next - waits :], self._started().random_raw(_N)
+                        self._ahead = Ahead(np.concatenate(words))
+                        self._ahead.next = waits
+                        return self.few_normals32(count)
+                    ahead.next = start + 2 * (end + end % 2)
+                    self.normal_sample = line[end] if end % 2 else None
+                    return rounded[first:end].copy()
+        return None
 
     def _looked_ahead(self, count: int) -> Ahead | None:
         """The words drawn ahead, which are drawn where a few were wanted several times in a row."""
@@ -251,7 +249,7 @@ class Generator:
             self._few_draws += 1
             if self._few_draws > PATIENCE:
                 engine = self._engine or self._started()
-                self._ahead, self._fresh, self._position = Ahead(engine, self._position), False, 0
+                self._ahead, self._fresh, self._position = Ahead(engine.random_raw(_N - self._position)), False, 0
         return self._ahead
 
     def words64(self, count: int) -> NDArray[np.uint64]:

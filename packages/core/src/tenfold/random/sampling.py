@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tenfold.random.boxmuller import cos_sin, fma64, libm, pairs32, pairs64
+from tenfold.random.boxmuller import fma64, libm, pairs32, pairs64, serial64
 from tenfold.random.checks import (
     check_interval,
     check_multinomial,
@@ -323,16 +323,9 @@ def serial_normals(generator: Generator, count: int) -> F64:
         return np.array(few_normals(generator, count))
     kept = [] if generator.normal_sample is None else [generator.normal_sample]
     units = units64(generator, 2 * ((count - len(kept) + 1) // 2))
-    radius = np.sqrt(-2 * libm(math.log1p, -units[1::2]))
-    cos, sin = cos_sin(2 * np.pi * units[0::2])
-    samples = np.concatenate([kept, np.stack([radius * cos, radius * sin], axis=1).ravel()])
+    samples = np.concatenate([kept, serial64(units[0::2], units[1::2])])
     generator.normal_sample = float(samples[count]) if samples.size > count else None
     return samples[:count]
-
-
-def few_normals32(generator: Generator, count: int) -> NDArray[np.float32]:
-    """The same in float32, where `generator.few_normals32` has none."""
-    return np.array(few_normals(generator, count), _F32)
 
 
 def few_normals(generator: Generator, count: int) -> list[float]:
