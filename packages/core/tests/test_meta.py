@@ -114,3 +114,11 @@ def test_gradients_flow_without_values():
     (x @ tenfold.ones(3, 4, device="meta")).exp().sum().backward()
     assert x.grad.shape == (2, 3)
     assert x.grad.device.type == "meta"
+
+
+def test_copies_to_meta_tensors_after_a_failed_copy_from_one():
+    for _ in range(2):
+        with pytest.raises(NotImplementedError, match="no data"):
+            tenfold.zeros(3).copy_(tenfold.empty(3, device="meta"))
+        target = tenfold.empty(3, device="meta")
+        assert target.copy_(tenfold.ones(3)) is target

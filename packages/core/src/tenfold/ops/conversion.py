@@ -69,7 +69,7 @@ def _to_device(input: Tensor, device: Any) -> Tensor:
 @_to_device.rule
 def _(input: Any, device: Any) -> Any:
     if device is not devices.META:
-        raise RuntimeError(f"to_device: Cannot copy out of meta tensor; no data! Create it on {device} instead")
+        raise NotImplementedError(f"to_device: Cannot copy out of meta tensor; no data! Create it on {device} instead")
     return input, device
 
 

@@ -49,6 +49,17 @@ def require_floating(name: str, x: Any, also: str = "") -> None:
         raise NotImplementedError(f"\"{name}\" not implemented for '{type_name(x.dtype)}'; it takes {accepted} tensors")
 
 
+def require_same_dtype(name: str, x: Any, *vectors: Any) -> None:
+    """RuntimeError, as PyTorch's, for a weight or statistic of another dtype than `x`; float32 ones fit half precision."""
+    for v in vectors:
+        if v is not None and v.dtype is not x.dtype and not (v.dtype is tenfold.float32 and x.dtype.is_half):
+            accepted = f"{x.dtype.name} or float32" if x.dtype.is_half else x.dtype.name
+            raise RuntimeError(
+                f"{name}: mixed dtype: all inputs must share same datatype, got {v.dtype.name} beside an input of "
+                f"{x.dtype.name}, accepted is {accepted}; convert the input or the layer with .to()"
+            )
+
+
 _FACTORY = {"device", "dtype", "memory_format"}
 
 

@@ -37,6 +37,7 @@ class Taps:
         self.module, self.pre_hooks, self.hooks = module, pre_hooks, hooks
         self.grad_outputs: tuple[Any, ...] | None = None
         self.input_places: list[int] | None = None  # None while no input needs a gradient
+        self.inputs_like: list[Any] = []  # of each input how zeros for it are made, None where it is no tensor
         self.output_places: list[int] = []
         self.count_inputs = self.count_outputs = 0
 
@@ -44,6 +45,7 @@ class Taps:
         """Puts the tap before forward, if a gradient will come out there."""
         self.count_inputs = len(args)
         wrapped, self.input_places = _tap(args, self.inputs_arrived)
+        self.inputs_like = [(a.shape, a.dtype, a.device) if isinstance(a, Tensor) else None for a in args]
         return wrapped
 
     def wrap_outputs(self, result: Any) -> Any:
@@ -78,15 +80,24 @@ class Taps:
     def inputs_arrived(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
         """Calls the hooks with both ends' gradients."""
         places = self.input_places or []
-        full = _spread(grads, places, self.count_inputs)
+        # Tensors that nothing came back to, or that need no gradient, have zeros for one.
+        given = zip(_spread(grads, places, self.count_inputs), self.inputs_like, strict=True)
+        full = tuple(_zeros(*like) if grad is None and like is not None else grad for grad, like in given)
         if self.grad_outputs is None:
-            return grads  # it did not come through the outputs: a double backward, or another way to the inputs
+            return tuple(
+                full[place] for place in places
+            )  # it did not come through the outputs: a double backward, or another way to the inputs
         for hook in self.hooks:
             full = self._replaced(full, hook(self.module, full, self.grad_outputs), "grad_input")
         self.grad_outputs = None
         return tuple(full[place] for place in places)
 
     def _call_without_inputs(self, grad_outputs: tuple[Any, ...]) -> None:
+        warnings.warn(
+            "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs require "
+            "gradients.",
+            stacklevel=2,
+        )
         nothing = (None,) * self.count_inputs
         for hook in self.hooks:
             answer = hook(self.module, nothing, grad_outputs)
@@ -119,6 +130,10 @@ def _tap(values: tuple[Any, ...], arrived: Any) -> tuple[tuple[Any, ...], list[i
     for place, tensor in zip(places, tapped, strict=True):
         new[place] = tensor
     return tuple(new), places
+
+
+def _zeros(shape: Any, dtype: Any, device: Any) -> Tensor:
+    return tenfold.zeros(shape, dtype=dtype, device=device)
 
 
 def _spread(grads: tuple[Any, ...], places: list[int], count: int) -> tuple[Any, ...]:

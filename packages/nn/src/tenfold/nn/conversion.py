@@ -102,7 +102,13 @@ class Conversion:
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
         """Moves the parameters and buffers to `device` without their values, as memory still to be filled."""
-        return self._apply(lambda tensor: tenfold.empty_like(tensor, device=device), recurse=recurse)
+
+        def emptied(tensor: Tensor) -> Tensor:
+            if is_lazy(tensor):  # stays without a shape, on its new device
+                return tenfold.empty(0, device=device, dtype=tensor.dtype)
+            return tenfold.empty_like(tensor, device=device)
+
+        return self._apply(emptied, recurse=recurse)
 
     def share_memory(self) -> Self:
         """Moves the storage of parameters and buffers to shared memory, where other processes can see it."""

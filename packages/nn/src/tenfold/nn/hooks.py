@@ -212,28 +212,56 @@ def call_with_hooks(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         if not GLOBAL.around_calls():
             HookRegistration._hooked = False
             return module.forward(*args, **kwargs)
-    called: set[int] = set()
+    call = _Call(module, args, kwargs)
     try:
-        return _run(module, args, kwargs, called)
+        return call.run()
     except Exception:
-        _run_always_called(module, args, kwargs, called)
+        call.run_always_called()
         raise
 
 
-def _run(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], called: set[int]) -> Any:
-    args, kwargs = _run_pre_hooks(module, args, kwargs)
-    taps = backward_hooks.taps_for(module, GLOBAL)
-    if taps is not None:
-        args = taps.wrap_inputs(args)
-    result = module.forward(*args, **kwargs)
-    for hook_id, hook, with_kwargs, _ in _forward_hooks(module):
-        called.add(hook_id)
-        replacement = hook(module, args, kwargs, result) if with_kwargs else hook(module, args, result)
-        result = result if replacement is None else replacement
-    if taps is not None:
-        result = taps.wrap_outputs(result)
-    backward_hooks.attach_regular(module, GLOBAL, args, result)
-    return result
+class _Call:
+    """One call with hooks, and how far it came: hooks that run after a failure see what there was by then."""
+
+    def __init__(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.module, self.args, self.kwargs = module, args, kwargs
+        self.result: Any = None
+        self.called: set[int] = set()
+
+    def run(self) -> Any:
+        """Pre-hooks, forward, hooks."""
+        module = self.module
+        self.args, self.kwargs = _run_pre_hooks(module, self.args, self.kwargs)
+        taps = backward_hooks.taps_for(module, GLOBAL)
+        if taps is not None:
+            self.args = taps.wrap_inputs(self.args)
+        self.result = module.forward(*self.args, **self.kwargs)
+        for hook_id, hook, with_kwargs, _ in _forward_hooks(module):
+            self.called.add(hook_id)
+            self._run_hook(hook, with_kwargs)
+        if taps is not None:
+            self.result = taps.wrap_outputs(self.result)
+        backward_hooks.attach_regular(module, GLOBAL, self.args, self.result)
+        return self.result
+
+    def _run_hook(self, hook: Hook, with_kwargs: bool) -> None:
+        given = (self.args, self.kwargs, self.result) if with_kwargs else (self.args, self.result)
+        replacement = hook(self.module, *given)
+        self.result = self.result if replacement is None else replacement
+
+    def run_always_called(self) -> None:
+        """After a failure: the hooks that asked to run anyway, with the result so far; their own failures become warnings."""
+        for hook_id, hook, with_kwargs, always in _forward_hooks(self.module):
+            if not always or hook_id in self.called:
+                continue
+            try:
+                self._run_hook(hook, with_kwargs)
+            except Exception as error:  # noqa: BLE001 - the call's own error must reach the user, whatever this one is
+                warnings.warn(
+                    f"{type(self.module).__name__}: a forward hook with always_call=True raised {error!r}; it was silenced "
+                    "because another error is already being raised.",
+                    stacklevel=4,
+                )
 
 
 def _run_pre_hooks(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
@@ -268,19 +296,3 @@ def _forward_hooks(module: Any) -> Iterator[tuple[int, Hook, bool, bool]]:
         yield key, hook, key in GLOBAL.forward_with_kwargs, key in GLOBAL.forward_always_called
     for key, hook in tuple(module._forward_hooks.items()):
         yield key, hook, key in module._forward_hooks_with_kwargs, key in module._forward_hooks_always_called
-
-
-def _run_always_called(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], called: set[int]) -> None:
-    """After a failed call: the hooks that asked to run anyway, with None as the result; their own failures become warnings."""
-    for hook_id, hook, with_kwargs, always in _forward_hooks(module):
-        if not always or hook_id in called:
-            continue
-        try:
-            hook(module, args, kwargs, None) if with_kwargs else hook(module, args, None)
-        except Exception as error:  # noqa: BLE001 - the call's own error must reach the user, whatever this one is
-            warnings.warn(
-                f"{type(module).__name__}: a forward hook with always_call=True raised {error!r}; it was silenced "
-                "because "
-                "another error is already being raised.",
-                stacklevel=4,
-            )

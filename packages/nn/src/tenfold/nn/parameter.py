@@ -119,7 +119,7 @@ def _rebuild_buffer(data: Tensor, requires_grad: bool, persistent: bool) -> Buff
 # What may be done with a tensor that has no shape yet: change where and as what it will be made, nothing that reads it.
 _SHAPELESS_METHODS = frozenset(
     "__hash__ copy_ is_complex is_floating_point half float double char short int long cuda cpu to get_device "
-    "bfloat16 type requires_grad_ detach __get__ __set__".split()
+    "bfloat16 type requires_grad_ __get__ __set__".split()
 )
 
 
@@ -194,7 +194,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Buffer):
     Args: requires_grad, device and dtype of the buffer it becomes; persistent: whether `state_dict` holds it.
     """
 
-    cls_to_become = Buffer
+    cls_to_become = Tensor
 
     def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True) -> Any:
         buffer = Tensor._make_subclass(cls, tenfold.empty(0, device=device, dtype=dtype), requires_grad)

@@ -146,9 +146,9 @@ def layer_norm(input: Array, normalized_shape: Any, weight: Array | None, bias: 
     if (
         not shape
         or input.shape[input.ndim - len(shape) :] != shape
-        or any(p is not None and p.shape != shape for p in (weight, bias))
+        or any(p is not None and (p.shape != shape or p.dtype != input.dtype) for p in (weight, bias))
     ):
-        return NotImplemented
+        return NotImplemented  # the operator's body says which dtypes fit each other
     found = fused_layer_norm(input, len(shape), weight, bias, eps)
     return found if found is NotImplemented else found[0]
 

@@ -59,6 +59,9 @@ def multi_head_attention_forward(
         raise AssertionError(f"embed_dim {E} not divisible by num_heads {num_heads}")
     if is_causal and attn_mask is None:
         raise RuntimeError("multi_head_attention_forward: Need attn_mask if specifying the is_causal hint.")
+    seen, wanted = (key.shape, value.shape) if not use_separate_proj_weight else (key.shape[:2], value.shape[:2])
+    if seen != wanted:
+        raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
     weights = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
     q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias, weights)
     added = 0
@@ -74,10 +77,12 @@ def multi_head_attention_forward(
     if add_zero_attn:
         k, v = (tf.cat([x, tf.zeros(*x.shape[:2], 1, x.shape[3], dtype=x.dtype, device=x.device)], 2) for x in (k, v))
         added += 1
-    mask = _joined_mask(attn_mask, key_padding_mask, q, k.shape[2], added)
+    # The hint stands for the mask where nothing else is masked and the kernel makes all of it.
+    causal = is_causal and key_padding_mask is None and not need_weights
+    mask = None if causal else _joined_mask(attn_mask, key_padding_mask, q, k.shape[2], added)
     drop = dropout_p if training else 0.0
     if not need_weights:
-        out = scaled_dot_product_attention(q, k, v, mask, drop)
+        out = scaled_dot_product_attention(q, k, v, mask, drop, causal)
         attention = None
     else:
         scores = tf.matmul(q * math.sqrt(1.0 / q.shape[-1]), k.transpose(-2, -1))

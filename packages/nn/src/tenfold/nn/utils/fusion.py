@@ -19,7 +19,7 @@ Layer = TypeVar("Layer", bound=Module)
 def fuse_conv_bn_eval(conv: Layer, bn: Any, transpose: bool = False) -> Layer:
     """A copy of a convolution that computes what it and the batch normalization behind it compute in evaluation.
 
-    Raises RuntimeError while one of them is training.
+    Raises AssertionError while one of them is training.
     """
     return _fused(conv, bn, partial(fuse_conv_bn_weights, transpose=transpose), "Fusion only for eval!")
 
@@ -27,19 +27,22 @@ def fuse_conv_bn_eval(conv: Layer, bn: Any, transpose: bool = False) -> Layer:
 def fuse_linear_bn_eval(linear: Layer, bn: Any) -> Layer:
     """A copy of a linear layer that computes what it and the batch normalization behind it compute in evaluation.
 
-    Raises RuntimeError while one of them is training, ValueError where sizes do not fit.
+    Raises AssertionError while one of them is training or where sizes do not fit.
     """
     outputs: Any = linear.out_features
     if outputs != bn.num_features and bn.num_features != 1:
-        raise ValueError("To fuse, linear.out_features == bn.num_features or bn.num_features == 1")
+        raise AssertionError(
+            "To fuse, linear.out_features == bn.num_features or bn.num_features == 1, "
+            f"got linear.out_features={outputs} and bn.num_features={bn.num_features}"
+        )
     return _fused(linear, bn, fuse_linear_bn_weights, "Fusion only for eval!")
 
 
 def _fused(layer: Layer, bn: Any, weights: Any, refusal: str) -> Layer:
     if layer.training or bn.training:
-        raise RuntimeError(refusal)
+        raise AssertionError(refusal)
     if bn.running_mean is None or bn.running_var is None:
-        raise RuntimeError("fuse: the batch normalization tracks no running statistics, so there is nothing to fold in")
+        raise AssertionError("bn.running_mean and bn.running_var must not be None: without them there is nothing to fold in")
     made: Any = copy.deepcopy(layer)
     made.weight, made.bias = weights(made.weight, made.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias)
     return made  # type: ignore[no-any-return]
@@ -81,5 +84,5 @@ def _folded(
     factor = scale * tenfold.rsqrt(variance + eps)
     folded = (weight * factor.reshape(shape)).to(weight.dtype)
     offset = ((0 if bias is None else bias) - mean) * factor + shift
-    learns = bias is None or bias.requires_grad
+    learns = bias is not None and bias.requires_grad
     return Parameter(folded, weight.requires_grad), Parameter(offset.to(weight.dtype), learns)

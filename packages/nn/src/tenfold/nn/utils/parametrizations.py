@@ -18,7 +18,10 @@ def norm_except(v: Tensor, dim: int) -> Tensor:
     """The 2-norm over all dimensions but `dim` (-1: over all), dimensions kept."""
     if dim == -1:
         return tenfold.norm(v)
-    others = [d for d in range(v.dim()) if d != dim % v.dim()]
+    rank = len(v.shape)  # which an uninitialized weight refuses to tell
+    if not -rank <= dim < rank:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
+    others = [d for d in range(rank) if d != dim % rank]
     return tenfold.norm(v, 2.0, dim=others, keepdim=True) if others else v.abs()
 
 
@@ -67,12 +70,13 @@ class _SpectralNorm(Module):
 
     def __init__(self, weight: Tensor, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
         super().__init__()
-        if not -weight.dim() <= dim < weight.dim():
-            raise IndexError(f"spectral_norm: dim out of range, got {dim} for a tensor of {weight.dim()} dimensions")
+        rank = len(weight.shape)  # which an uninitialized weight refuses to tell
+        if not -rank <= dim < rank:
+            raise IndexError(f"spectral_norm: dim out of range, got {dim} for a tensor of {rank} dimensions")
         if n_power_iterations <= 0:
             raise ValueError(f"spectral_norm: Expected n_power_iterations to be positive, but got {n_power_iterations}")
-        self.dim, self.eps, self.n_power_iterations = dim % weight.dim(), eps, n_power_iterations
-        if weight.dim() > 1:
+        self.dim, self.eps, self.n_power_iterations = dim % rank, eps, n_power_iterations
+        if rank > 1:
             matrix = self._as_matrix(weight.detach())
             rows, columns = matrix.shape
             for vector, size in (("_u", rows), ("_v", columns)):

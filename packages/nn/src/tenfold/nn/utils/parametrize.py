@@ -72,7 +72,7 @@ class ParametrizationList(ModuleList):
                 f"original.dtype: {original.dtype}\nright_inverse(original).dtype: {new.dtype}"
             )
         for name, part in zip(self._original_names(), parts, strict=True):
-            kept = original if part is original else _same_kind(part, original)
+            kept = _refilled(original, part) if self.is_tensor else _same_kind(part, original)
             self.__dict__.pop(name, None)
             _register(self, name, kept)
         if not unsafe:
@@ -91,6 +91,8 @@ class ParametrizationList(ModuleList):
                         f"parametrization {type(module).__name__} does not implement right_inverse, so it cannot be assigned to."
                     )
                 new = module.right_inverse(new)
+            if self.is_tensor and not isinstance(new, Tensor):
+                raise ValueError(f"`right_inverse` should return a tensor. Got {type(new).__name__}")
             for name, part in zip(self._original_names(), (new,) if self.is_tensor else new, strict=True):
                 current = getattr(self, name)
                 if part.dtype != current.dtype:
@@ -105,6 +107,14 @@ class ParametrizationList(ModuleList):
         for module in rest:
             value = module(value)
         return value
+
+
+def _refilled(original: Tensor, part: Tensor) -> Tensor:
+    """`original`, which an optimizer may hold already, with the values of `part`."""
+    if part is not original:
+        with tenfold.no_grad():
+            original.set_(part.detach())
+    return original
 
 
 def _same_kind(part: Tensor, original: Tensor) -> Tensor:
@@ -275,6 +285,8 @@ def transfer_parametrizations_and_params(from_module: Module, to_module: Module,
     """Gives `to_module` the parametrizations of `from_module` (those of one tensor if named) and the values of their
     originals.
     """
+    if not is_parametrized(from_module):
+        return to_module
     names = list(from_module.parametrizations) if tensor_name is None else [tensor_name]
     for name in names:
         source: Any = from_module.parametrizations[name]

@@ -189,10 +189,11 @@ def pad_packed_sequence(
     else:
         padded = tenfold.stack(rows)
     lengths = tenfold.tensor([sum(size > b for size in sizes) for b in range(batch)], dtype=tenfold.int64)
+    padded = padded.transpose(0, 1) if batch_first else padded
     if sequence.unsorted_indices is not None:
-        padded = padded.index_select(1, sequence.unsorted_indices)
+        padded = padded.index_select(0 if batch_first else 1, sequence.unsorted_indices)
         lengths = lengths[sequence.unsorted_indices.cpu()]
-    return (padded.transpose(0, 1) if batch_first else padded), lengths
+    return padded, lengths
 
 
 def _filled(step: Tensor, batch: int, value: float) -> Tensor:
@@ -226,7 +227,9 @@ def pad_sequence(sequences: Any, batch_first: bool = False, padding_value: float
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
     """The sequences of a padded batch, each cut to its length."""
     rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
-    return [row[:length] for row, length in zip(rows, lengths.tolist(), strict=True)]
+    return [
+        row[:length].clone(memory_format=tenfold.contiguous_format) for row, length in zip(rows, lengths.tolist(), strict=True)
+    ]
 
 
 def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> PackedSequence:

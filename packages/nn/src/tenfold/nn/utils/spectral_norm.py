@@ -32,7 +32,7 @@ class SpectralNorm:
 
     def reshape_weight_to_matrix(self, weight: Tensor) -> Tensor:
         """The weight with `dim` first and all others in one."""
-        return weight.movedim(self.dim, 0).flatten(1)
+        return weight.movedim(self.dim, 0).reshape(weight.size(self.dim), -1)
 
     def compute_weight(self, module: Module, do_power_iteration: bool) -> Tensor:
         """The weight divided by its largest singular value as known so far."""

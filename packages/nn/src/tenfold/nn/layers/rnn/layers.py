@@ -66,7 +66,7 @@ class RNNBase(RNNChecks, Module):
             value = getattr(self, what)
             if not isinstance(value, int):
                 raise TypeError(f"{name}: {what} should be of type int, got: {type(value).__name__}")
-            if value <= 0 and what != "input_size":
+            if value <= 0:
                 raise ValueError(f"{name}: {what} must be greater than zero, got {value}")
         if self.proj_size and self.mode != "LSTM":
             raise ValueError(f"{name}: proj_size argument is only supported for LSTM, not RNN or GRU; got {self.proj_size}")

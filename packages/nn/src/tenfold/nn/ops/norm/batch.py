@@ -8,7 +8,7 @@ from typing import Any
 import tenfold as tf
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.runtime import STATE
-from tenfold.nn.arguments import refuse_gradients, require_floating, widened
+from tenfold.nn.arguments import refuse_gradients, require_floating, require_same_dtype, widened
 from tenfold.nn.ops.norm.statistics import affine, centered_rows, rows_grad
 from tenfold.tensor.tensor import Tensor
 
@@ -106,6 +106,7 @@ def batch_norm(
         return input.clone()
     require_floating("batch_norm", input)
     check_channels("batch_norm", shape, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
+    require_same_dtype("batch_norm", input, running_mean, running_var, weight, bias)
     if training:
         values_per_channel("batch_norm", shape)
     elif running_mean is None or running_var is None:
@@ -204,6 +205,7 @@ def instance_norm(
     shape = tuple(input.shape)
     require_floating("instance_norm", input)
     check_channels("instance_norm", shape, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
+    require_same_dtype("instance_norm", input, running_mean, running_var, weight, bias)
     if use_input_stats and len(shape) > 2 and prod(shape[2:]) == 1:
         raise ValueError(f"instance_norm: Expected more than 1 spatial element when training, got input size {tf.Size(shape)}")
     if not use_input_stats and (running_mean is None or running_var is None):

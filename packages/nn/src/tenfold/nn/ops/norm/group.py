@@ -6,7 +6,7 @@ from math import prod
 
 import tenfold as tf
 from tenfold.dispatch.operators import composite
-from tenfold.nn.arguments import require_floating, widened
+from tenfold.nn.arguments import require_floating, require_same_dtype, widened
 from tenfold.nn.ops.norm.batch import along_channels, but_channels, check_channels
 from tenfold.nn.ops.norm.statistics import affine, normalized, rows_grad
 from tenfold.tensor.tensor import Tensor
@@ -67,6 +67,7 @@ def group_norm(
     shape = input._array.shape
     require_floating("group_norm", input)
     check_channels("group_norm", shape, weight=weight, bias=bias)
+    require_same_dtype("group_norm", input, weight, bias)
     if num_groups <= 0 or shape[1] % num_groups:
         raise RuntimeError(
             f"group_norm: Expected number of channels in input to be divisible by num_groups, but got input of shape "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.dispatch.operators import composite
-from tenfold.nn.arguments import require_floating, widened
+from tenfold.nn.arguments import require_floating, require_same_dtype, widened
 from tenfold.nn.ops.norm.statistics import affine, normalized, rows_grad
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.numeric_limits import finfo
@@ -73,6 +73,7 @@ def layer_norm(
     """
     require_floating("layer_norm", input)
     n = _check_normalized_shape("layer_norm", input, normalized_shape, weight, bias)
+    require_same_dtype("layer_norm", input, weight, bias)
     return fused_layer_norm(input, n, weight, bias, eps)[0]
 
 
