@@ -86,3 +86,22 @@ def test_attention_of_nested_batches_is_that_of_their_rows(layout):
             assert tenfold.allclose(weights[i, : len(row), : len(row)], of_row, atol=1e-6)
     with pytest.raises(AssertionError, match=r"does not support NestedTensor outside of its fast path.*grad is enabled"):
         attention(x, x, x)
+
+
+@pytest.mark.parametrize("kind", ["padding", "pattern", "both"])
+@pytest.mark.parametrize("learns", [False, True])
+def test_what_sees_no_key_is_nan_in_inference(kind, learns):
+    found = []
+    for lib in (tenfold, torch):
+        lib.manual_seed(0)
+        layer = lib.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval()
+        padding, pattern = lib.zeros(2, 3, dtype=lib.bool), lib.zeros(3, 3, dtype=lib.bool)
+        if kind != "pattern":
+            padding[1] = True
+        if kind != "padding":
+            pattern[2] = True
+        masks = {"src_key_padding_mask": padding} if kind == "padding" else {"src_mask": pattern}
+        masks |= {"src_key_padding_mask": padding} if kind == "both" else {}
+        with lib.set_grad_enabled(learns):
+            found.append(layer(lib.ones(2, 3, 4), **masks).isnan().tolist())
+    assert found[0] == found[1]

@@ -57,6 +57,7 @@ class ParametrizationList(ModuleList):
             raise ValueError("ParametrizationList requires one or more modules.")
         super().__init__(modules)
         self.unsafe = unsafe
+        before = original.detach()  # keeps the shape that the tensor had
         new: Any = original
         with tenfold.no_grad():
             for module in reversed(self):
@@ -76,7 +77,7 @@ class ParametrizationList(ModuleList):
             self.__dict__.pop(name, None)
             _register(self, name, kept)
         if not unsafe:
-            _check_like(self(), original, _REGISTERED)
+            _check_like(self(), before, _REGISTERED)
 
     def _original_names(self) -> list[str]:
         return ["original"] if self.is_tensor else [f"original{i}" for i in range(self.ntensors)]

@@ -90,7 +90,18 @@ def _native_multi_head_attention(
         attn_mask=mask.flatten(0, 1) if kind == _MERGED and mask is not None else mask if kind == _PATTERN else None,
         average_attn_weights=average_attn_weights,
     )
-    return output.transpose(0, 1), weights
+    output = output.transpose(0, 1)
+    if kind is not None and mask is not None and not need_weights:
+        output = output.masked_fill(_sees_nothing(mask, kind), float("nan"))
+    return output, weights
+
+
+def _sees_nothing(mask: Tensor, kind: int) -> Tensor:
+    """Where queries may look at no key: their softmax, which the fused attention makes 0, is NaN. Shape: to (N, L, 1)."""
+    nothing = mask.all(-1)
+    if kind == _PADDING:
+        return nothing.view(-1, 1, 1)
+    return nothing.view(1, -1, 1) if kind == _PATTERN else nothing.any(1).unsqueeze(-1)
 
 
 def _nested(
