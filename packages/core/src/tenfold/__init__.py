@@ -105,6 +105,7 @@ _LAZY = {
         "nested": "_nested_tensor_from_mask _nested_tensor_from_mask_left_aligned _nested_from_padded "
         "_nested_from_padded_and_nested_example",
         "nn.functional.activation": "rrelu rrelu_",
+        "nn.functional.recurrent": "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
         "nn.layers.attention.fast_path": "_native_multi_head_attention _transform_bias_rescale_qkv "
         "_transformer_encoder_layer_fwd",
         "nn.ops.distance": "cdist",

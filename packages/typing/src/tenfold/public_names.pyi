@@ -50,6 +50,7 @@ from tenfold.inspection.precision import get_float32_matmul_precision as get_flo
 from tenfold.multiprocessing.mapped import from_file as from_file
 from tenfold.nested import _nested_from_padded as _nested_from_padded, _nested_from_padded_and_nested_example as _nested_from_padded_and_nested_example, _nested_tensor_from_mask as _nested_tensor_from_mask, _nested_tensor_from_mask_left_aligned as _nested_tensor_from_mask_left_aligned
 from tenfold.nn.functional.activation import rrelu as rrelu, rrelu_ as rrelu_
+from tenfold.nn.functional.recurrent import gru as gru, gru_cell as gru_cell, lstm as lstm, lstm_cell as lstm_cell, rnn_relu as rnn_relu, rnn_relu_cell as rnn_relu_cell, rnn_tanh as rnn_tanh, rnn_tanh_cell as rnn_tanh_cell
 from tenfold.nn.layers.attention.fast_path import _native_multi_head_attention as _native_multi_head_attention, _transform_bias_rescale_qkv as _transform_bias_rescale_qkv, _transformer_encoder_layer_fwd as _transformer_encoder_layer_fwd
 from tenfold.nn.ops.norm.batch import batch_norm_update_stats as batch_norm_update_stats
 from tenfold.ops.view.resizing import resize_as_ as resize_as_

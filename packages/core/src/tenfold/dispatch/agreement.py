@@ -66,8 +66,7 @@ def common_device(operator: Operator, values: dict[str, Any], tensors: list[Any]
             )
     for p in operator.kernel_params:
         value = values[p.name]
-        # Not what is no operand: the other tensor of `to` says where to, and stays where it is.
-        if p.role not in ("value", "ints", "args") and hasattr(value, "_array") and value._key.device is not found:
+        if p.role != "ints" and hasattr(value, "_array") and value._key.device is not found:  # not `to`'s other
             values[p.name] = value.to(found)
     return found
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from types import SimpleNamespace
 from typing import Any
 
 import tenfold
@@ -57,7 +58,7 @@ class ParametrizationList(ModuleList):
             raise ValueError("ParametrizationList requires one or more modules.")
         super().__init__(modules)
         self.unsafe = unsafe
-        before = original.detach()  # keeps the shape that the tensor had
+        before = SimpleNamespace(dtype=original.dtype, shape=original.shape)
         new: Any = original
         with tenfold.no_grad():
             for module in reversed(self):
@@ -137,7 +138,7 @@ _REGISTERED = "Registering a parametrization may not change the {what} of the te
 _INVERTED = "The tensor returned by parametrization.right_inverse must have the same {what} as the parametrized one"
 
 
-def _check_like(computed: Any, original: Tensor, rule: str) -> None:
+def _check_like(computed: Any, original: Any, rule: str) -> None:
     """Raises ValueError where `computed` is no tensor of the original's dtype and shape; `rule` words the demand."""
     if not isinstance(computed, Tensor):
         kind = type(computed).__name__

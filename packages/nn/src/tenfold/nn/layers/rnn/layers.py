@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import tenfold
 from tenfold import Tensor
-from tenfold.nn import functional as F, init
+from tenfold.nn import init
 from tenfold.nn.layers.rnn.checks import RNNChecks
-from tenfold.nn.layers.rnn.recurrence import State, run_direction
+from tenfold.nn.layers.rnn.recurrence import State, run_layers
 from tenfold.nn.module import Module
 from tenfold.nn.parameter import Parameter
 from tenfold.nn.utils.rnn import PackedSequence
@@ -166,23 +166,9 @@ class RNNBase(RNNChecks, Module):
 
     def _run(self, data: Tensor, sizes: list[int], state: State) -> tuple[Tensor, State]:
         """All layers and directions over flat steps; states are (layers * directions, B, H)."""
-        directions = 2 if self.bidirectional else 1
-        starts = list(zip(*(part.unbind() for part in state), strict=True))
-        lasts: list[State] = []
-        for layer in range(self.num_layers):
-            outputs = []
-            for direction in range(directions):
-                start = starts[layer * directions + direction]
-                weights = self._weights(f"_l{layer}{'_reverse' if direction else ''}")
-                output, last = run_direction(self.mode, data, sizes, start, weights, bool(direction))
-                outputs.append(output)
-                lasts.append(last)
-            data = tenfold.cat(outputs, 1) if directions == 2 else outputs[0]
-            if self.dropout and layer < self.num_layers - 1:
-                data = F.dropout(data, self.dropout, self.training)
-        if len(lasts) == 1:
-            return data, tuple(part.unsqueeze(0) for part in lasts[0])
-        return data, tuple(tenfold.stack(parts) for parts in zip(*lasts, strict=True))
+        groups = [self._weights(suffix) for _, suffix in self._suffixes()]
+        dropout = self.dropout if self.training else 0.0
+        return run_layers(self.mode, data, sizes, state, groups, 2 if self.bidirectional else 1, dropout)
 
     def _initial(self, hx: Any, input: Tensor, batch_sizes: Tensor | None, batched: bool) -> State:
         """The first state, (layers * directions, B, H) each, from what the user gave or zeros; both are checked."""

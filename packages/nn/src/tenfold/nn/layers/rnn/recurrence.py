@@ -67,3 +67,23 @@ def run_direction(
     else:
         output, h = fused_rnn(data, *state, *weights[:4], batch_sizes, reverse, mode == "RNN_RELU")
     return output, (h,)
+
+
+def run_layers(
+    mode: str, data: Tensor, sizes: list[int], state: State, groups: list[list[Tensor | None]], directions: int, dropout: float
+) -> tuple[Tensor, State]:
+    """All layers and directions over flat steps; states are (layers * directions, B, H), `groups` the weights of each."""
+    starts = list(zip(*(part.unbind() for part in state), strict=True))
+    lasts: list[State] = []
+    for first in range(0, len(groups), directions):
+        outputs = []
+        for place in range(first, first + directions):
+            output, last = run_direction(mode, data, sizes, starts[place], groups[place], place > first)
+            outputs.append(output)
+            lasts.append(last)
+        data = tenfold.cat(outputs, 1) if directions == 2 else outputs[0]
+        if dropout and first + directions < len(groups):
+            data = F.dropout(data, dropout, True)
+    if len(lasts) == 1:
+        return data, tuple(part.unsqueeze(0) for part in lasts[0])
+    return data, tuple(tenfold.stack(parts) for parts in zip(*lasts, strict=True))
