@@ -46,10 +46,7 @@ def _as_strided(backend: Any, input: Any, size: Any, stride: Any, storage_offset
     OPERATORS["as_strided"].shape_rule(Meta(input.shape, input.dtype, input.strides), size, stride, storage_offset)
     needed = (storage_offset + 1 + sum((n - 1) * s for n, s in zip(size, stride))) * itemsize
     if 0 not in size and (storage_offset < 0 or needed > held):
-        raise RuntimeError(
-            f"as_strided: sizes {list(size)}, strides {list(stride)} and offset {storage_offset} need {needed} bytes, "
-            f"out of bounds for storage of size {held}"
-        )
+        raise RuntimeError(f"as_strided: {needed} bytes are needed, out of bounds for storage of size {held}")
     return backend.as_strided(input, size, stride, storage_offset)
 
 
