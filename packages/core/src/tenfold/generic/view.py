@@ -1,4 +1,4 @@
-"""View operators on any device: the shape rule gives shape and strides, the backend's `as_strided` makes the view."""
+"""View operators on any device: the shape rule gives the geometry, `as_strided` of the backend the view."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from tenfold.dispatch.kernels import ANY_DEVICE, kernel
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import OPERATORS, Operator
 from tenfold.types.dtypes import FROM_NUMPY
+from tenfold.types.memory_format import refuse_negative
 
 
 def restride(backend: Any, array: Any, geometry: Meta) -> Any:
@@ -43,10 +44,12 @@ def _as_strided(backend: Any, input: Any, size: Any, stride: Any, storage_offset
     itemsize = input.dtype.itemsize
     if storage_offset is None:
         storage_offset = start // itemsize
-    OPERATORS["as_strided"].shape_rule(Meta(input.shape, input.dtype, input.strides), size, stride, storage_offset)
-    needed = (storage_offset + 1 + sum((n - 1) * s for n, s in zip(size, stride))) * itemsize
-    if 0 not in size and (storage_offset < 0 or needed > held):
-        raise RuntimeError(f"as_strided: {needed} bytes are needed, out of bounds for storage of size {held}")
+    refuse_negative(stride)
+    if backend.name != "cpu":
+        OPERATORS["as_strided"].shape_rule(input, size, stride, storage_offset)
+        last = storage_offset + sum((n - 1) * s for n, s in zip(size, stride))
+        if 0 not in size and not 0 <= storage_offset <= last < held // itemsize:
+            raise RuntimeError(f"as_strided: out of bounds for storage of size {held}")
     return backend.as_strided(input, size, stride, storage_offset)
 
 
