@@ -21,6 +21,7 @@ WORDS = [
     (0, r"second time", "a second pass over a graph that keeps nothing"),
     (0, r"derivative for aten::remainder", "a derivative of remainder that PyTorch lacks"),
     (0, r"derivative for 'inplace version of", "a derivative of an in-place form that PyTorch lacks"),
+    (0, r"derivative for aten::bitwise_", "an output of an operator without derivative"),
     (0, r"don't support automatic differentiation", "an output of an operator without derivative"),
     (1, r"to type c10::(Half|BFloat16) without overflow", "a number beyond half precision"),
     (1, r"linear: expected all tensors to have the same dtype", "a bias of another dtype"),
@@ -150,6 +151,12 @@ ACCEPTED = [
         r"backward.*|autograd\.grad.*",
         r"(grad )?value-nonfinite \[0 times infinity\]",
         "what is put in nan's place is a constant, whatever gradient comes in; PyTorch multiplies that by 0",
+    ),
+    (r"ldexp", r"value(-nonfinite)? \[an exponent beyond 32 bits\]", "PyTorch keeps the low 32 bits of the exponent"),
+    (
+        r"backward.*|autograd\.grad.*",
+        r"(grad )?value-nonfinite \[all was overwritten\]",
+        "no gradient goes to what was overwritten; PyTorch sends zeros, which infinite derivatives make nan",
     ),
     (
         r"backward.*|autograd\.grad.*",

@@ -10,9 +10,12 @@ import numpy as np
 _FAULTS = (
     (
         r"must be non-empty|slice step|Dimension out of range|same scalar type|indexing tensors could not|"
-        r"single memory location|storage that is not resizable|non-zero size|Subtraction|leaf Variable"
+        r"step must be greater|single memory location|storage that is not resizable|non-zero size|Subtraction|leaf Variable"
     ),
-    r"could not infer output dtype|shape mismatch: value tensor|multiple times|mask|cast to the desired|no order",
+    (
+        r"could not infer output dtype|shape mismatch: value tensor|multiple times|mask|cast to the desired|no order|"
+        r"too many indices"
+    ),
 )
 
 
@@ -93,6 +96,8 @@ def _of_edges(torch: Any, environment: dict[str, Any], before: list[str], detail
             return "0 times infinity"
         if any(re.search(r"\*\* False|pow_?\(.*\bFalse\)", line) for line in before):
             return "a power of False"
+    if more and any(re.search(r"\.(copy|fill|zero)_\(", line) for line in before):
+        return "all was overwritten"
     if more and _has(lambda t: ~t.isfinite(), environment, before, r"\b(prod|cumprod)_?\("):
         return "an infinite factor"
     return "nan" if _has(torch.isnan, environment, before, r"\bmode\(") else ""
@@ -219,7 +224,9 @@ def _of_outputs(given: list[Any], text: str, base: str) -> str:
         return "an output that is read"
     if re.match(r"(with torch\.no_grad\(\): )?t[\d_]+\[.*\] = ", text) and any(_shares(g, given[0]) for g in given[1:]):
         return "an output that is read"
-    if "_(" in text and any(_shares(g, given[0]) and g.shape != given[0].shape for g in given[1:]):
+    if re.search(r"_\(|^(with torch\.no_grad\(\): )?t[\d_]+ [-+*/%|&^<>]+= ", text) and any(
+        _shares(g, given[0]) and g.shape != given[0].shape for g in given[1:]
+    ):
         return "an output that is read"
     if base.endswith("_scatter") and any(map(overlaps, given[:1])):
         return "copies that overlap"
@@ -270,6 +277,8 @@ def _of_values(torch: Any, given: list[Any], before: list[str], base: str, what:
         return "nan"
     if base in ("median", "nanmedian") and any(0 in g.stride() for g in given):
         return "expanded"
+    if base == "ldexp" and re.search(r"\d{10}", " ".join(before)):
+        return "an exponent beyond 32 bits"
     if base in ("gcd", "lcm"):
         return "the largest integers" if re.search(r"\d{10}|32768|32767|\b12[78]\b|255", " ".join(before)) else ""
     found = _of_sums(torch, base, inexact, details)

@@ -158,6 +158,17 @@ def test_gradients_that_come_into_norms(name: str, vector: str, g: float) -> Non
     compare_incoming(MEETING_NORMS[name], [np.array(VECTORS[vector])], g)
 
 
+@pytest.mark.parametrize("include_self", [True, False])
+def test_means_of_complex_numbers_have_the_gradient_of_real_ones(include_self: bool) -> None:
+    """Which PyTorch does not know: "does not support automatic differentiation for outputs with complex dtype"."""
+    gradients = []
+    for dtype in (tenfold.float64, tenfold.complex128):
+        x, src = (tenfold.ones(n, dtype=dtype, requires_grad=True) for n in (3, 2))
+        y = x.scatter_reduce(0, tenfold.tensor([1, 1]), src, "mean", include_self=include_self)
+        gradients.append([g.real.tolist() for g in tenfold.autograd.grad(y.real.sum(), [x, src])])
+    assert gradients[0] == gradients[1]
+
+
 # What is written after the forward pass, and whether the backward pass minds.
 
 WRITTEN_RESULTS = {

@@ -103,7 +103,7 @@ def _sum(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool,
 def _mean(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:
     count = ones_like(input) if include_self else zeros_like(input)
     count = scatter_add(count, dim, index, ones_like(src))
-    share = g / where(count > 1, count, 1)
+    share = g / where(count.real > 1, count, 1)
     return share, gather(share, dim, index)
 
 
