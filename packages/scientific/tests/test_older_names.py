@@ -80,3 +80,9 @@ def test_pairs_of_numbers_instead_of_complex_spectra_warn_once(monkeypatch):
     monkeypatch.setattr(once, "_seen", set())
     with pytest.warns(UserWarning, match="stft with return_complex=False is deprecated"):
         tenfold.stft(tenfold.ones(8), 4, window=tenfold.ones(4), return_complex=False)
+
+
+def test_addr_of_half_precision_refuses_truth_values_as_factors():
+    x = tenfold.ones(1, dtype=tenfold.float16)
+    with pytest.raises(RuntimeError, match="Boolean beta only supported for Boolean results"):
+        tenfold.addr(x[None], x, x, beta=True)

@@ -218,6 +218,7 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any
     """
     scaled = vec1
     if vec1.dtype is vec2.dtype and vec1.dtype.itemsize == 2 and vec1.is_floating_point():
+        check_factors(input.dtype, {"beta": beta, "alpha": alpha})
         alpha, beta = (op.full((), float(factor), dtype=vec1.dtype).item() for factor in (alpha, beta))
         scaled, alpha = vec1 if alpha == 1 else vec1 * alpha, 1
     product = outer(scaled, vec2)
