@@ -190,12 +190,14 @@ def test_tables_of_engines_by_a_classs_module_find_pytorchs_row(tmp_path, when):
     """Written as autoray and opt_einsum keep them."""
     for folder, file, text in (
         ("autoray", "autoray", "kinds = {}\ndef register_backend(cls, name): kinds[cls] = name\n"),
+        ("eagerpy", "astensor", "def _get_module_name(x): return type(x).__module__\n"),
         ("opt_einsum/backends", "dispatch", "_aliases = {'torch': 'opt_einsum.backends.torch'}\n"),
     ):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / f"{file}.py").write_text(text)
-    code = "import opt_einsum.backends.dispatch as tables, autoray.autoray as rows\n"
+    code = "import opt_einsum.backends.dispatch as tables, autoray.autoray as rows, eagerpy.astensor as kinds\n"
     script = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n" + (code + PRELUDE if when == "before" else PRELUDE + code)
+    script += "assert kinds._get_module_name(torch.ones(1)) == 'torch' and kinds._get_module_name(1) == 'builtins'\n"
     script += "assert rows.kinds == {tenfold.Tensor: 'torch'} and tables._aliases['tenfold'] == 'opt_einsum.backends.torch'\n"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr

@@ -65,3 +65,23 @@ def test_pytorchs_private_iterators_pass_over_loaders_of_other_libraries(workers
     assert isinstance(found, kinds[workers == 0])
     assert not isinstance(found, kinds[workers != 0])
     assert [batch.tolist() for batch in found] == [[1, 1], [0, 0, 0]]
+
+
+def test_a_loader_that_says_itself_how_it_collates():
+    class Whole(tenfold.data.DataLoader):
+        """Asks the dataset for the indices of a batch at once."""
+
+        _auto_collation = False
+
+        @property
+        def _index_sampler(self):
+            return self.batch_sampler
+
+    class Squares(tenfold.data.Dataset):
+        def __getitem__(self, index):
+            return [i * i for i in index]
+
+        def __len__(self):
+            return 5
+
+    assert list(Whole(Squares(), batch_size=2, collate_fn=lambda batch: batch)) == [[0, 1], [4, 9], [16]]

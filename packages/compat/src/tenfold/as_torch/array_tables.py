@@ -22,7 +22,16 @@ def _opt_einsum(module: Any) -> None:
     module._aliases.setdefault("tenfold", module._aliases["torch"])
 
 
-TABLES: dict[str, Callable[[Any], None]] = {"autoray.autoray": _autoray, "opt_einsum.backends.dispatch": _opt_einsum}
+def _eagerpy(module: Any) -> None:
+    plain = module._get_module_name
+    module._get_module_name = lambda x: "torch" if isinstance(x, tenfold.Tensor) else plain(x)
+
+
+TABLES: dict[str, Callable[[Any], None]] = {
+    "autoray.autoray": _autoray,
+    "eagerpy.astensor": _eagerpy,
+    "opt_einsum.backends.dispatch": _opt_einsum,
+}
 
 
 def enter_loaded() -> None:

@@ -19,6 +19,10 @@ def complete_cuda(module: types.ModuleType) -> None:
         try:
             return own(name)
         except AttributeError:
+            if name == "_initialized":
+                return module.is_initialized()
+            if name == "random":
+                return importlib.import_module("tenfold.as_torch.stand_ins.cuda.random")
             others = importlib.import_module("tenfold.as_torch.stand_ins.cuda")
             value = vars(others).get(name)
             if name[0] == "_" or value is None or not (isinstance(value, type) or not module.is_available()):

@@ -26,6 +26,8 @@ _ELSEWHERE = {
     "torch.cuda.amp": "tenfold.amp.cuda",
     "torch.cuda.amp.autocast_mode": "tenfold.amp.cuda",
     "torch.cuda.amp.grad_scaler": "tenfold.amp.cuda",
+    "torch.cuda.random": f"{_STAND_INS}.cuda.random",
+    "torch.overrides": f"{_STAND_INS}.overrides",
     "torch.profiler.profiler": "tenfold.profiler",
 }
 _OTHERWISE = {"torch.ops", "torch.version", "torch.types"}  # Tenfold's modules of these names are about something else

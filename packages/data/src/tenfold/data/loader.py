@@ -181,7 +181,7 @@ class DataLoader(Generic[T_co]):
 
     @property
     def _index_sampler(self) -> Iterable[Any]:
-        return self.sampler if self.batch_sampler is None else self.batch_sampler
+        return self.batch_sampler if self._auto_collation else self.sampler  # type: ignore[return-value]
 
     def _make_sampler(self, shuffle: bool | None) -> Iterable[Any]:
         if self._streams:
@@ -227,7 +227,7 @@ class DataLoader(Generic[T_co]):
 
     def _new_iterator(self, indices: Iterator[Any], progress: Progress) -> LoaderIterator:
         length, pinned = self._known_length(), self._pins()
-        batched = self.batch_sampler is not None
+        batched = self._auto_collation  # which subclasses override
         if not self.num_workers:
             fetch = make_fetch(self.dataset, batched, self.collate_fn, self.drop_last)
             return LocalIterator(fetch, indices, progress, length, pinned)

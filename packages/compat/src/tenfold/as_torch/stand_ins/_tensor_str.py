@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tenfold import Tensor
+from tenfold.dispatch.services import SERVICES
 from tenfold.tensor import printing
 from tenfold.tensor.printing import printoptions, set_printoptions
 from tenfold.tensor.tensor import host
@@ -11,8 +12,8 @@ __all__ = ["PRINT_OPTS", "printoptions", "set_printoptions"]
 
 
 def _str(self: Tensor, *, tensor_contents: str | None = None) -> str:
-    """The text of a tensor."""
-    return repr(self)
+    """The text of a tensor, also where a program has put another function in the place of `Tensor.__repr__`."""
+    return str(self._key.transform.repr_of(self)) if self._key.level is not None else str(SERVICES.repr_of(self))
 
 
 _str_intern = _str

@@ -22,6 +22,7 @@ _WHY = (
 _TYPED = "Float Double Half BFloat16 Long Int Short Char Byte Bool"
 default_generators = ()
 has_half, has_magma = True, False
+_initialized = False
 CudaError = AcceleratorError
 
 
@@ -210,4 +211,6 @@ globals().update({f"{title}Tensor": _typed(title) for title in _TYPED.split()})
 def __getattr__(name: str) -> Any:
     if name == "amp":
         return importlib.import_module("tenfold.amp.cuda")
+    if name == "random":
+        return importlib.import_module(f"{__name__}.random")
     raise AttributeError(f"module 'torch.cuda' has no attribute {name!r} ({_WHY.partition(': ')[2]})")
