@@ -306,3 +306,15 @@ def test_a_class_that_is_given_a_function_late_is_asked_for_module_load():
     plain.module_load(tenfold.ones(2))
     assert plain.tolist() == [1.0, 1.0]
     assert len(asked) == 2
+
+
+@pytest.mark.parametrize("of", [lambda x: x > 1, lambda x: (x > 1, None), lambda x: (..., x > 1), lambda x: [2, 3]])
+def test_an_index_of_the_same_class_reads_and_writes(of):
+    class Marked(tenfold.Tensor):
+        pass
+
+    x = tenfold.arange(4.0).as_subclass(Marked)
+    assert type(x[of(x)]) is Marked
+    assert x[of(x)].flatten().tolist() == [2.0, 3.0]
+    x[of(x)] = 7
+    assert x.tolist() == [0.0, 1.0, 7.0, 7.0]

@@ -72,7 +72,7 @@ def test_gradients_of_units_in_half_precision(name: str, dtype: str) -> None:
     np.testing.assert_allclose(grads[1], grads[0], 1e-3 if dtype == "float16" else 8e-3, 1e-7)
 
 
-@pytest.mark.parametrize("p", [0.5, 1.5, 2.0, 3.0])
+@pytest.mark.parametrize("p", [0.5, 1.5, 2.0, 3.0, float("inf")])
 def test_equal_rows_are_at_rest_whatever_comes_in(p: float) -> None:
     def distances(lib: Any, x: Any) -> Any:
         return lib.cdist(x, x, p).sqrt()  # whose derivative at 0 is infinite
@@ -150,3 +150,11 @@ def test_complex_modules_are_new() -> None:
     for lib in LIBRARIES:
         with pytest.warns(UserWarning, match="Complex modules are a new feature under active development"):
             lib.nn.Linear(2, 2).to(lib.complex64)
+
+
+@pytest.mark.parametrize("p", [0.0, float("inf")])
+def test_distances_of_counts_and_of_largest_elements(p: float) -> None:
+    """Each of several largest elements gets the whole gradient, unlike a norm's; a count's is 0, not missing."""
+    others = [[3.0, 1.0], [2.0, 2.0], [0.0, 0.0], [1.0, 7.0]]
+    _same(lambda lib, x: lib.cdist(x, lib.tensor(others, dtype=x.dtype), p), [[1.0, 3.0], [0.0, 0.0], [2.0, 2.0], [-4.0, 2.5]])
+    _same(lambda lib, x: lib.pdist(x, p), others)

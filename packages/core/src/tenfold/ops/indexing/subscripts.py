@@ -221,7 +221,7 @@ def _read(self: Tensor, given: Any) -> Tensor:
             return index(self, [given])
     elif kind in BASIC:
         return getitem(self, given)
-    if self._key.override:
+    if self._key.override and not STATE.overrides_off:
         return RUNTIME["dispatch"](INDEX_ANY.op, (self, given), {})
     part, places = split_index(self, given)
     return part if places is None else index(part, places)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import tenfold as tf
@@ -68,7 +69,7 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     N = input.shape[0]
     first, second = tf.triu_indices(N, N, 1, device=input.device)
     difference = tf.index_select(input, 0, first) - tf.index_select(input, 0, second)
-    return tf.norm(difference, p, 1) if input.shape[1] else difference.sum(1)
+    return _lengths(difference, p)
 
 
 @composite("distance", accepts=_FLOATING, method=None, rounded_once=True)
@@ -96,11 +97,24 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = Non
     if p == 2 and x1.size(-1) and (compute_mode == _MODES[1] or (many and compute_mode in (None, _MODES[0]))):
         return _euclidean(x1, x2)
     difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
-    if not x1.size(-1):
+    return _lengths(difference, p)
+
+
+def _lengths(difference: Tensor, p: float) -> Tensor:
+    """The p-norms of the last dimension, with a distance's gradient: 0 of equal rows, also where an infinite one comes in.
+
+    Each of several elements that are the largest gets the whole of it, not its share.
+    """
+    if not difference.size(-1):
         return difference.sum(-1)
     norms = op.vector_norm(difference, p, -1)
-    # equal rows have gradient 0, also where an infinite one comes in
-    return where(norms == 0, 0, norms) if norms.requires_grad else norms
+    if not difference.requires_grad:
+        return norms
+    if p in (0, inf):  # the norm's value, and a sum of zeros whose derivative is the distance's
+        size = difference.abs()
+        counts = (size == norms.unsqueeze(-1)) & size.isfinite() if p else tf.zeros_like(size, dtype=tf.bool)
+        return norms.detach() + where(counts, size - size.detach(), 0).sum(-1)
+    return where(norms == 0, 0, norms)
 
 
 def _euclidean(x1: Any, x2: Any) -> Tensor:
