@@ -28,6 +28,37 @@ def chain(lib: Any) -> tuple[Any, Any, Any]:
     return a, b, b * b
 
 
+def hooks_see_outputs_alone(lib: Any) -> Any:
+    """Not the indices of a maximum, nor the statistics that a normalisation keeps for its rule; of a Function all results."""
+
+    class Several(lib.autograd.Function):  # type: ignore[misc, name-defined]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            place = x.argmax()
+            ctx.mark_non_differentiable(place)
+            return place, x * 2
+
+        @staticmethod
+        def backward(ctx: Any, *gs: Any) -> Any:
+            return gs[1] * 2
+
+    f, x = lib.nn.functional, lib.rand(2, 3, 4, 4).requires_grad_()
+    weight, bias = lib.ones(3, requires_grad=True), lib.zeros(3, requires_grad=True)
+    made = (
+        f.batch_norm(x, lib.zeros(3), lib.ones(3), weight, bias, training=True), f.layer_norm(x, (4,)), x.max(1)[0],
+        f.max_pool2d(x, 2), x.sort()[0], x.topk(2)[0], lib.linalg.svd(x)[1], x.chunk(3, 1)[1], Several.apply(x)[1],
+    )  # fmt: skip
+    seen: list[Any] = []
+    for y in made:
+        y.grad_fn.register_prehook(lambda gs: seen.append([None if g is None else tuple(g.shape) for g in gs]))
+        y.grad_fn.register_prehook(lambda gs: tuple(None if g is None else g * 2 for g in gs))
+        y.grad_fn.register_hook(lambda gi, go: seen.append((len(gi), len(go))))
+        x.grad = None
+        y.sum().backward()
+        seen.append(bool(x.grad.abs().max() > 0))
+    return seen
+
+
 def hooks_with_grad(lib: Any) -> Any:
     a, b, c = chain(lib)
     seen: list[str] = []

@@ -6,7 +6,7 @@ import functools
 import inspect
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenfold.autograd.anomaly import note
@@ -45,6 +45,11 @@ class FunctionNode(Node, FunctionCtx):
         self._materialize_non_diff_grads = True
         self._differentiable: tuple[bool, ...] = ()
         self._saved: Any = ()
+
+    @property
+    def _output_places(self) -> Sequence[int]:
+        """All that forward returned counts as an output, as `backward` takes a gradient for each."""
+        return range(len(self._shape)) if self.is_multiple else (0,)
 
     # What backward reads
 

@@ -78,11 +78,9 @@ def before(node: Node, g: Any) -> Any:
             for hook in list(table.values()):
                 g[index] = hook(None)
     for hook in list(node._extra.get("pre", {}).values()):
-        gs = tuple(g) if isinstance(g, list) else (g,)
-        replaced = hook(gs)
+        replaced = hook(node._of_outputs(g))
         if replaced is not None:
-            replaced = replaced if isinstance(replaced, (tuple, list)) else (replaced,)
-            g = list(replaced) if isinstance(g, list) else replaced[0]
+            g = node._to_results(replaced if isinstance(replaced, (tuple, list)) else (replaced,))
     return g
 
 
@@ -108,7 +106,7 @@ def _check_replacement(node: Node, replaced: Any, g: Any) -> None:
 def after(node: Node, inputs: Any, g: Any) -> Any:
     """Run the node's hooks on (gradients of inputs, gradients of outputs)."""
     assert node._extra is not None
-    outputs = tuple(g) if isinstance(g, list) else (g,)
+    outputs = node._of_outputs(g)
     for hook in list(node._extra.get("post", {}).values()):  # each sees what the one before it returned
         replaced = hook(tuple(inputs), outputs)
         if replaced is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 from tenfold.autograd.handles import add_hook
@@ -76,11 +77,30 @@ class Node:
 
     def __call__(self, *gs: Any) -> Any:
         """Run the node by hand: gradients of its results in, gradients of its arguments out."""
-        expected = len(self._shape) if self.is_multiple else 1
+        expected = len(self._output_places)
         if len(gs) != expected:
             raise TypeError(f"expected {expected} arguments, got {len(gs)} instead")
-        results = self.apply(list(gs) if self.is_multiple else gs[0], self._next)
+        results = self.apply(self._to_results(gs), self._next)
         return results[0] if len(results) == 1 else tuple(results)
+
+    @property
+    def _output_places(self) -> Sequence[int]:
+        """Where the results stand that are outputs in the graph: indices, and what only the rules save, are none."""
+        shapes: Any = self._shape  # of each result, None for those that have no gradient
+        return [i for i, known in enumerate(shapes) if known is not None] if self.is_multiple else (0,)
+
+    def _of_outputs(self, g: Any) -> tuple[Any, ...]:
+        """The gradients of the outputs, as hooks see them, from what `apply` takes."""
+        return tuple(g[i] for i in self._output_places) if self.is_multiple else (g,)
+
+    def _to_results(self, gs: Sequence[Any]) -> Any:
+        """What `apply` takes, from the gradients of the outputs."""
+        if not self.is_multiple:
+            return gs[0]
+        made = [None] * len(self._shape)
+        for place, g in zip(self._output_places, gs):
+            made[place] = g
+        return made
 
     def register_hook(self, hook: Any) -> Any:
         """After this node ran: `hook(grad_inputs, grad_outputs)`; what it returns replaces grad_inputs."""
