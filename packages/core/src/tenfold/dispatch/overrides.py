@@ -10,9 +10,10 @@ from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import RUNTIME, STATE, Layer
 
 
-def disabled_torch_function(*args: Any, **kwargs: Any) -> Any:
+def disabled_torch_function(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
     """As a class's `__torch_function__`: this plain subclass does not override (as `Parameter`)."""
-    return NotImplemented
+    with DisableTorchFunctionSubclass():
+        return func(*args, **(kwargs or {}))
 
 
 class DisableTorchFunctionSubclass:
@@ -30,13 +31,18 @@ def call_overrides(operator: Operator, tensors: list[Any], args: tuple[Any, ...]
     """Ask each overriding class among the arguments, subclasses first, until one answers."""
     types = _overriding_types(tensors)
     for cls in types:
-        result = cls.__torch_function__(operator.fn, types, args, kwargs)
+        result = cls.__torch_function__(_seen(operator), types, args, kwargs)
         if result is not NotImplemented:
             return result
     names = ", ".join(cls.__name__ for cls in types)
     raise TypeError(
         f"no implementation found for 'tenfold.{operator.name}' on types that implement __torch_function__: [{names}]"
     )
+
+
+def _seen(operator: Operator) -> Any:
+    """What classes and modes are asked for: the operator's function, or the method that stands for it."""
+    return RUNTIME["Tensor"].__getitem__ if operator.name in ("getitem", "index_any") else operator.fn
 
 
 def _overriding_types(values: Iterable[Any]) -> tuple[Any, ...]:
@@ -98,7 +104,7 @@ class TorchFunctionMode(Layer):
 
     def handle(self, operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         types = tuple({type(a) for a in (*args, *kwargs.values()) if _overrides(a)})
-        return self.__torch_function__(operator.fn, types, args, kwargs)
+        return self.__torch_function__(_seen(operator), types, args, kwargs)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         raise TypeError(f"{type(self).__name__} defines no __torch_function__(self, func, types, args, kwargs)")

@@ -70,7 +70,7 @@ def _inverts(self: Tensor) -> Tensor:
 
 
 Tensor.__invert__ = _inverts  # type: ignore[method-assign, assignment] # as the next
-Tensor.__rtruediv__ = _divides  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+Tensor.__rtruediv__ = _divides  # type: ignore[method-assign, assignment]
 for _method, _name in (*BINARY.items(), *INPLACE.items()):
     _operator = OPERATORS[_name]
     _stub: Any = types.FunctionType(stub_code("first_dunder", _method), RUNTIME, _method)

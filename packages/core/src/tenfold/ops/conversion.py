@@ -210,4 +210,4 @@ def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     raise ValueError(f"type(): invalid type: {dtype!r}; expected a dtype or one of {', '.join(TYPE_NAMES.values())} + 'Tensor'")
 
 
-Tensor.type = _type  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+Tensor.type = _type  # type: ignore[method-assign, assignment]

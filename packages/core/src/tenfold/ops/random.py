@@ -387,7 +387,7 @@ def _random_from(self: Tensor, *bounds: Any, **options: Any) -> Tensor:
     return random_(self, *bounds, **options)
 
 
-Tensor.random_ = _random_from  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+Tensor.random_ = _random_from  # type: ignore[method-assign, assignment]
 
 
 @composite("random", random=True, nondifferentiable=INDEPENDENT)

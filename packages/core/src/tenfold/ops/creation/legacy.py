@@ -56,4 +56,4 @@ def _new(self: Tensor, *data: Any, size: Any = None, device: Any = None) -> Tens
     return legacy_tensor(data, self.device if device is None else device, self.dtype, "new")
 
 
-Tensor.new = _new  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+Tensor.new = _new  # type: ignore[method-assign, assignment]

@@ -217,7 +217,7 @@ def _read(self: Tensor, given: Any) -> Tensor:
             return getitem(self, tuple(_one_ellipsis(list(given), self.dim())))
     elif kind is Tensor:
         a = given._array
-        if a.shape and (a.dtype is _INT64 or a.dtype is _BOOL):
+        if a.shape and (a.dtype is _INT64 or a.dtype is _BOOL) and not self._key.override:
             return index(self, [given])
     elif kind in BASIC:
         return getitem(self, given)
@@ -342,7 +342,7 @@ def _first_read(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tup
 RUNTIME["first_read"] = _first_read
 _reading: Any = types.FunctionType(stub_code("first_read", "__getitem__"), RUNTIME, "__getitem__")
 _reading.op, _reading.__doc__ = getitem.op, getitem.op.doc
-Tensor.__getitem__ = _reading  # type: ignore[method-assign] # declared in operator_methods.pyi
+Tensor.__getitem__ = _reading  # type: ignore[method-assign]
 
 
 def _delete(self: Tensor, given: Any) -> None:
@@ -350,7 +350,7 @@ def _delete(self: Tensor, given: Any) -> None:
 
 
 Tensor.__delitem__ = _delete  # type: ignore[attr-defined]
-Tensor.__setitem__ = _write  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+Tensor.__setitem__ = _write  # type: ignore[method-assign, assignment]
 
 
 def at_dim(input: Tensor, dim: int, place: Tensor, name: str) -> list[Any]:

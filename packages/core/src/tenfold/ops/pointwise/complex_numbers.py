@@ -89,8 +89,8 @@ def _property(function: Any) -> property:
     return property(function, lambda self, value: function(self).copy_(value), doc=function.__doc__)
 
 
-Tensor.real = _property(real)  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
-Tensor.imag = _property(imag)  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+Tensor.real = _property(real)  # type: ignore[method-assign, assignment]
+Tensor.imag = _property(imag)  # type: ignore[method-assign, assignment]
 
 
 @primitive("pointwise", view=True, method=None)

@@ -103,7 +103,7 @@ def _where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
     return where(condition, self, other)
 
 
-Tensor.where = _where_method  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+Tensor.where = _where_method  # type: ignore[method-assign, assignment]
 
 
 @primitive("pointwise", **FLOAT_REAL, aliases=("arctan2",))

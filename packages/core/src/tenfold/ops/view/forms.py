@@ -308,10 +308,10 @@ def _batch_adjoint(self: Tensor) -> Tensor:
     return adjoint(self)
 
 
-Tensor.T = property(_reversed)  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
-Tensor.mT = property(_matrix_transposed)  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
-Tensor.H = property(_conjugate_transposed)  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
-Tensor.mH = property(_batch_adjoint)  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+Tensor.T = property(_reversed)  # type: ignore[method-assign, assignment]
+Tensor.mT = property(_matrix_transposed)  # type: ignore[method-assign, assignment]
+Tensor.H = property(_conjugate_transposed)  # type: ignore[method-assign, assignment]
+Tensor.mH = property(_batch_adjoint)  # type: ignore[method-assign, assignment]
 
 
 # The in-place forms change a tensor's own geometry; its memory and other tensors on it stay as they are.

@@ -92,7 +92,7 @@ def _split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, 
     return split(self, split_size, dim)
 
 
-Tensor.split = _split_method  # type: ignore[method-assign, assignment] # declared in operator_methods.pyi
+Tensor.split = _split_method  # type: ignore[method-assign, assignment]
 
 
 @composite("view", aliases=("unsafe_chunk",))
