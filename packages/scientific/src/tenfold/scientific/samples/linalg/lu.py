@@ -117,7 +117,9 @@ def _householder(make: Make) -> Iterator[Sample]:
 def _householder_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(2, 3), make(2), error=RuntimeError, match="must be greater than or equal to input")
     yield ErrorSample(make(3, 2), make(3), error=RuntimeError, match="must be greater than or equal to tau")
-    yield ErrorSample(make(3, 2), make(2, dtype=tenfold.float64), error=RuntimeError, match="tau dtype Double does not match input dtype Float")
+    yield ErrorSample(
+        make(3, 2), make(2, dtype=tenfold.float64), error=RuntimeError, match="tau dtype Double does not match input dtype Float"
+    )
 
 
 @samples("ormqr", dtypes=WIDE)
