@@ -10,10 +10,14 @@ from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import RUNTIME, STATE, Layer
 
 
-def disabled_torch_function(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+def disabled_torch_function(*given: Any, **named: Any) -> Any:
     """As a class's `__torch_function__`: this plain subclass does not override (as `Parameter`)."""
     with DisableTorchFunctionSubclass():
-        return func(*args, **(kwargs or {}))
+        return _call(*given, **named)
+
+
+def _call(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    return func(*args, **(kwargs or {}))
 
 
 class DisableTorchFunctionSubclass:
