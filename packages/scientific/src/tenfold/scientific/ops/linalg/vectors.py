@@ -34,7 +34,7 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """Vector product along `dim`, by default the first dimension of size 3.
 
     >>> import tenfold
-    >>> tenfold.cross(tenfold.tensor([1, 0, 0]), tenfold.tensor([0, 1, 0]))
+    >>> tenfold.cross(tenfold.tensor([1, 0, 0]), tenfold.tensor([0, 1, 0]), dim=0)
     tensor([0, 0, 1])
     """
     if dim is None:
