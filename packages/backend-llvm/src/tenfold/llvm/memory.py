@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.llvm.native.functions import Native
+from tenfold.settings.environment import CPU_CACHE, number_of_bytes
 
 # Results of this many bytes and more come from the cache; the system's own allocator keeps smaller blocks itself.
 CACHED_FROM = 1 << 18
@@ -80,7 +81,10 @@ class Memory:
 
 
 def _default_limit() -> int:
-    """An eighth of the machine's memory, at most a gigabyte."""
+    """What TENFOLD_CPU_CACHE says; else an eighth of the machine's memory, at most a gigabyte."""
+    text = CPU_CACHE.read()
+    if text:
+        return number_of_bytes(CPU_CACHE.name, text)
     try:
         total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tenfold.dispatch.operators import OPERATORS, Operator, as_operator, find
-from tenfold.dispatch.registration import current_owner, on_failure
+from tenfold.dispatch.registration import current_owner, loading, on_failure
 from tenfold.dispatch.services import SERVICES
 
 
@@ -89,7 +89,7 @@ def kernel(
     own. `over` names the operators whose work an accelerated composite does itself: when another package attaches a
     kernel with a condition to one of them, the acceleration steps aside, and the composite's body calls that kernel.
 
-    With `wrap=True` the function gets the kernel beneath, all conditions included, and returns the one to call in its
+    With `wrap=True` the function gets the kernel beneath, what was attached before, and returns the one to call in its
     place, which hands on what it does not serve; beneath a composite without a kernel it is one that returns
     NotImplemented, for the body. With `into=True` it is also asked to wrap the kernel that writes, called with `out=`.
     """
@@ -105,8 +105,10 @@ def kernel(
             check_parameters("kernel", function, operator, extra)
         if when is not None:
             check_parameters("kernel condition", when, operator)
-        entries = KERNELS.setdefault((operator.name, device), [])
         owner = current_owner(function)
+        if not loading():  # a program's own kernel comes after those of the packages, which else are loaded later
+            SERVICES.load_kernels(device, operator.family)
+        entries = KERNELS.setdefault((operator.name, device), [])
         if when is None and not wrap:
             for entry in entries:
                 if not entry.accelerates:
@@ -174,7 +176,7 @@ class KernelTable:
             function = _writing(entries)
         else:
             base = next((k.function for k in entries if not k.accelerates), None)
-            function = _wrapped(entries, _chain(entries, base or _generic(operator, self.device_type)))
+            function = _accelerated(entries, base or _generic(operator, self.device_type))
         setattr(self, name, function)
         return function
 
@@ -191,14 +193,16 @@ class KernelTable:
 def _writing(entries: list[Kernel]) -> Any:
     """The kernel to use with `out=`: the unconditional one, if it can, in what wraps it."""
     base = next((k.function for k in entries if not k.accelerates and k.into), None)
-    return base if base is None else _wrapped([k for k in entries if k.into], base)
+    return base if base is None else _accelerated([k for k in entries if k.into and k.wrap], base)
 
 
-def _wrapped(entries: list[Kernel], kernel: Any) -> Any:
-    """The kernel in those that wrap it, the last attached outermost."""
+def _accelerated(entries: list[Kernel], kernel: Any) -> Any:
+    """The kernel in those that wrap it and behind those with conditions, the last attached outermost."""
     for entry in entries:
         if entry.wrap:
             kernel = entry.function(_to_the_body if kernel is None else kernel)
+        elif entry.when is not None:
+            kernel = _choice(entry, _to_the_body if kernel is None else kernel)
     return kernel
 
 
@@ -206,18 +210,9 @@ def _to_the_body(*arguments: Any) -> Any:
     return NotImplemented
 
 
-def _chain(entries: list[Kernel], base: Any) -> Any:
-    """One function that picks the last attached kernel whose condition holds, else the one without a condition."""
-    conditional = [(k.when, k.function) for k in reversed(entries) if k.when is not None]
-    if not conditional:
-        return base
-
+def _choice(entry: Kernel, other: Any) -> Any:
     def choose(*arguments: Any) -> Any:
-        for when, function in conditional:
-            if when(*arguments):
-                return function(*arguments)
-        # NotImplemented tells the call path to run the operator's body.
-        return NotImplemented if base is None else base(*arguments)
+        return entry.function(*arguments) if entry.when(*arguments) else other(*arguments)
 
     return choose
 

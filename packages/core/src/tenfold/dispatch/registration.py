@@ -17,6 +17,11 @@ def current_owner(function: Any) -> str:
     return str(getattr(function, "__module__", None) or type(function).__name__)
 
 
+def loading() -> bool:
+    """Whether a plugin is being loaded."""
+    return _owner is not None
+
+
 def on_failure(undo: Callable[[], object]) -> None:
     """Take a registration back if the plugin that is being loaded fails later."""
     if _undo is not None:

@@ -52,7 +52,7 @@ def version_of(distribution: str) -> str:
 
 
 def from_entry_points() -> tuple[list[Plugin], tuple[str, ...]]:
-    """The installed plugins, and the names of those that TENFOLD_DISABLE_PLUGINS leaves out."""
+    """The installed plugins, Tenfold's own first, and the names of those that TENFOLD_DISABLE_PLUGINS leaves out."""
     disabled = {n.strip() for n in environment.DISABLE_PLUGINS.read().split(",")}
     found: dict[tuple[str, str], Plugin] = {}
     left_out = []
@@ -63,7 +63,7 @@ def from_entry_points() -> tuple[list[Plugin], tuple[str, ...]]:
         name, version = (ep.dist.name, ep.dist.version) if ep.dist else ("unknown", "unknown")
         # An editable install may show one distribution twice.
         found.setdefault((ep.name, name), Plugin(ep.name, name, version, ep.value))
-    return list(found.values()), tuple(dict.fromkeys(left_out))
+    return sorted(found.values(), key=lambda p: not p.distribution.startswith("tenfold-")), tuple(dict.fromkeys(left_out))
 
 
 def load(manager: Any, plugin: Plugin, earlier: list[Plugin]) -> None:
