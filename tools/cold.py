@@ -5,26 +5,32 @@
 
 `functions` forks a process for each example from one that did nothing but `import tenfold`: loading the plugins, writing the
 call path and finding the kernel all happen anew. Without names it takes the first operators of each module that declares
-some; `functions all` takes every one, which is ten times as many. `files` starts an interpreter per file and runs its first
-tests; later ones no longer meet a fresh process. Left out: operators without an example, and what the files' later tests do
-(the sessions `tests` and `oracle` run all of them).
+some; `functions all` takes every one, which is ten times as many. `files` forks a process for each file from one that has
+pytest and NumPy only, and runs its first tests; later ones no longer meet a fresh process. Left out: operators without an
+example, and what the files' later tests do (the sessions `tests` and `oracle` run all of them).
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import doctest
+import functools
+import importlib
 import json
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 FIRST_TESTS = 3
 FIRST_OPERATORS = 2
@@ -104,28 +110,53 @@ def _finished(running: dict[int, str]) -> Iterator[str]:
         yield name
 
 
-def run_file(path: str) -> tuple[str, str]:
-    """Run a file's first tests in an interpreter of their own; its path, and what it printed if it failed."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "cold", "-p", "no:cacheprovider", path]
-    paths = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
-    try:
-        run = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=LIMIT_S, env={**os.environ, "PYTHONPATH": paths}
-        )
-    except subprocess.TimeoutExpired:
-        return path, f"{path}: its first tests took more than {LIMIT_S} s"  # one hang does not hide the other files
-    return path, "" if run.returncode in (0, 5) else run.stdout + run.stderr  # 5: nothing to run here
+def first_tests(path: str, output: Path) -> bool:
+    """Whether a file's first tests pass; this process has imported pytest and NumPy, nothing of Tenfold."""
+    with output.open("w") as log:
+        for stream in (1, 2):
+            os.dup2(log.fileno(), stream)
+    sys.path.insert(0, os.getcwd())
+    options = [
+        "-q",
+        "-x",
+        "-p",
+        "cold",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "-W",
+        "ignore::pytest.PytestAssertRewriteWarning",
+    ]
+    return pytest.main([*options, path]) in (0, pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
 def run_files(paths: list[str]) -> list[str]:
-    """The files whose first tests fail in a process of their own."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(run_file, paths))
-    failed = {path: output for path, output in results if output}
-    for output in failed.values():
-        print(output)
+    """The files whose first tests fail in a process of their own, several at a time."""
+    for name in ("numpy", "hypothesis"):  # once for all: they take longer than most first tests
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    waiting, running, failed = list(reversed(paths)), dict[int, tuple[str, float]](), []
+    with tempfile.TemporaryDirectory() as folder:
+        output = {path: Path(folder) / str(i) for i, path in enumerate(paths)}
+        while waiting or running:
+            while waiting and len(running) < (os.cpu_count() or 1):
+                path = waiting.pop()
+                running[forked(functools.partial(first_tests, path, output[path]))] = path, time.monotonic()
+            child, status = os.waitpid(-1, os.WNOHANG)
+            if child:
+                path, _ = running.pop(child)
+                if status:
+                    failed.append(path)
+                    print(output[path].read_text() or f"{path}: status {status}")
+                continue
+            for child, (path, start) in running.items():
+                if time.monotonic() - start > LIMIT_S:  # one hang does not hide the other files
+                    print(f"{path}: its first tests took more than {LIMIT_S} s")
+                    os.kill(child, signal.SIGKILL)
+            time.sleep(0.01)
     print(f"{len(paths)} test files, each first in its process: {len(failed)} failed")
-    return list(failed)
+    return failed
 
 
 def main() -> int:
