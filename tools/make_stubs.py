@@ -163,14 +163,20 @@ DUNDERS += [
 ]
 
 
+_SPELT_OTHERWISE = ("fft_", "linalg_", "special_")  # no program's names: these operators are `tenfold.fft.fft` and so on
+
+
 def of_siblings(public: dict[str, Any]) -> dict[str, list[str]]:
-    """{distribution: the names among these whose operators it declares}, core's own left out."""
+    """{distribution: the names among these whose operators it declares}, core's own left out.
+
+    Nor have those their names here that programs find in modules: each name costs core's wheel some bytes.
+    """
     from tenfold.plugins import PACKAGES
 
     found: dict[str, list[str]] = {}
     for name, member in sorted(public.items()):
         package = PACKAGES.get(member.op.declared.__module__.split(".")[1]) if hasattr(member, "op") else None
-        if package is not None and not name.startswith("__"):
+        if package is not None and not name.startswith(("__", *_SPELT_OTHERWISE)):
             found.setdefault(package, []).append(name)
     return dict(sorted(found.items()))
 

@@ -275,6 +275,23 @@ def test_disabled_plugins(site, value):
     assert "npu              switched off by TENFOLD_DISABLE_PLUGINS" in report.stdout
 
 
+def test_a_device_is_spoken_of_where_something_serves_it_or_pytorch_knows_it(site):
+    site.plugin(GOOD, "npu", "npu_plugin", "tenfold-npu")
+    code = """
+        import tenfold
+        print(tenfold.device("npu"), tenfold.device("npu", 1), *[tenfold.device(d) for d in ("mps", "xla:0", "privateuseone")])
+        for wrong in ("other", "cpuu", "np"):
+            try:
+                print(tenfold.device(wrong))
+            except RuntimeError as error:
+                print(error)
+    """
+    first, *refused = site.run(code).stdout.splitlines()
+    assert first == "npu npu:1 mps xla:0 privateuseone"
+    for name, line in zip(("other", "cpuu", "np"), refused, strict=True):
+        assert line.startswith(f"Expected one of cpu, meta, npu device type at start of device string: {name}."), line
+
+
 def test_disabling_something_else(site):
     site.plugin(GOOD, "npu", "npu_plugin", "tenfold-npu")
     site.environment["TENFOLD_DISABLE_PLUGINS"] = "tpu"
@@ -301,6 +318,8 @@ MISSING = {
     "tenfold.ones(1, requires_grad=True)": ("RuntimeError", "is in the package tenfold-autograd: pip install tenfold-autograd"),
     "tenfold.ones(1, device='cuda')": ("RuntimeError", "in the package tenfold-backend-cuda: pip install tenfold-backend-cuda"),
     "tenfold.ones(1, device='npu')": ("RuntimeError", "Expected one of cpu, meta device type at start of device string: npu"),
+    "tenfold.device('npu:1')": ("RuntimeError", "Expected one of cpu, meta device type at start of device string: npu"),
+    "tenfold.ones(1, device='xla')": ("RuntimeError", "Expected one of cpu, meta device type at start of device string: xla"),
     "tenfold.profiler": ("ModuleNotFoundError", "tenfold.profiler is in the package tenfold-autograd: pip install"),
     "tenfold.utils.data": ("ModuleNotFoundError", "tenfold.utils.data is in the package tenfold-data: pip install tenfold-data"),
     "tenfold.conv2d": ("AttributeError", "is in the package tenfold-nn: pip install tenfold-nn"),

@@ -32,6 +32,23 @@ def test_an_older_name_warns_once(name, monkeypatch):
         CALLS[name]()
 
 
+REMOVED = {
+    "eig": [tenfold.eig, lambda x: x.eig(eigenvectors=True)],
+    "symeig": [tenfold.symeig, lambda x: x.symeig(upper=False)],
+    "solve": [lambda x: tenfold.solve(x, x), lambda x: x.solve(x)],
+    "lstsq": [lambda x: tenfold.lstsq(x, x), lambda x: x.lstsq(x)],
+    "matrix_rank": [lambda x: tenfold.matrix_rank(x, symmetric=True)],
+}
+
+
+@pytest.mark.parametrize("name", REMOVED)
+def test_a_removed_name_says_what_does_its_work(name):
+    instead = name.replace("symeig", "eigh")
+    for call in REMOVED[name]:
+        with pytest.raises(RuntimeError, match=rf"^{name}: .*since version 1.9 and is now removed.*tenfold\.linalg\.{instead}"):
+            call(A)
+
+
 def test_names_of_today_do_not_warn(monkeypatch):
     monkeypatch.setattr(once, "_seen", set())
     with warnings.catch_warnings():

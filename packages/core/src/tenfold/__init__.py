@@ -117,7 +117,7 @@ _LAZY = {
         "hardswish_ hardtanh hardtanh_ leaky_relu leaky_relu_ logsigmoid mish mish_ prelu relu6 relu6_ selu selu_ silu "
         "silu_ silu_backward softplus softshrink softsign tanhshrink threshold threshold_",
         "ops.view.resizing": "resize_as_",
-        "autograd.view_copies": "as_strided_copy detach_copy diagonal_copy expand_copy narrow_copy permute_copy select_copy "
+        "autograd.view_copies": "as_strided_copy detach_copy diagonal_copy expand_copy permute_copy select_copy "
         "split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy unsqueeze_copy view_copy "
         "view_as_complex_copy view_as_real_copy alias_copy slice_copy",
         "random.generator": "Generator default_generator manual_seed initial_seed seed get_rng_state set_rng_state",

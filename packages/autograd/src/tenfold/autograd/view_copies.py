@@ -11,7 +11,7 @@ from tenfold.tensor.tensor import Tensor
 from tenfold.types.memory_format import contiguous_format
 
 _VIEWS = (
-    "as_strided detach diagonal expand narrow permute select split split_with_sizes squeeze t transpose unbind unfold unsqueeze "
+    "as_strided detach diagonal expand permute select split split_with_sizes squeeze t transpose unbind unfold unsqueeze "
     "view view_as_complex view_as_real"
 ).split()
 

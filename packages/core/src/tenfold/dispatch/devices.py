@@ -111,6 +111,10 @@ class _NotLoaded:
     """The type of no array: that of a device whose backend is not loaded."""
 
 
+# The device types that PyTorch names: these may be spoken of where no backend serves them, others may not.
+_NAMED = "cpu cuda ipu xpu mkldnn opengl opencl ideep hip ve fpga maia xla lazy vulkan mps meta hpu mtia privateuseone".split()
+
+
 class device:  # noqa: N801 - PyTorch's name
     """Where a tensor lives, e.g. `device("cpu")`, `device("cuda", 1)`; as a context manager, its thread's default.
 
@@ -151,6 +155,8 @@ class device:  # noqa: N801 - PyTorch's name
             raise RuntimeError(f"Invalid device string: '{type}'")
         found: Self | None = cls._interned.get((name, index))
         if found is None:
+            if name not in _NAMED:
+                SERVICES.backend_of(name)  # says which names there are
             made = object.__new__(cls)
             made.type, made.index = name, index
             made.device, made.override, made.level = made, False, None

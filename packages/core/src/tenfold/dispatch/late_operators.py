@@ -44,12 +44,12 @@ BOTH: dict[str, str] = {
     "tenfold.ops.reduction.ordering": "argmax argmin argsort kthvalue sort topk unique",
     "tenfold.ops.reduction.reductions": "all amax amin aminmax any count_nonzero logsumexp max mean min prod sum sum_to_size",
     "tenfold.ops.reduction.scans": "cumprod cumprod_ cumsum cumsum_",
-    "tenfold.ops.reduction.statistics": "bincount dist norm std var",
+    "tenfold.ops.reduction.statistics": "bincount norm std var",
     "tenfold.ops.view.forms": (
         "adjoint as_strided_ broadcast_to detach_ expand_as flatten moveaxis movedim narrow ravel reshape_as squeeze_ swapaxes "
         "swapaxes_ swapdims swapdims_ t t_ transpose_ unflatten unsqueeze_ view_as"
     ),
-    "tenfold.ops.view.parts": "chunk split split_with_sizes unbind unsafe_chunk",
+    "tenfold.ops.view.parts": "chunk split split_with_sizes unbind",
     "tenfold.ops.view.shapes": "as_strided detach diagonal expand permute reshape select squeeze transpose unfold unsqueeze view",
 }
 FUNCTIONS: dict[str, str] = {
@@ -68,12 +68,11 @@ FUNCTIONS: dict[str, str] = {
     "tenfold.ops.pointwise.arithmetic": "add_scaled add_scaled_ floored_quotient truncated_quotient",
     "tenfold.ops.pointwise.complex_numbers": "complex imag_part real_part view_as_complex view_as_real",
     "tenfold.ops.pointwise.filling": "copy fill zero",
-    "tenfold.ops.random": "normal rand rand_like randint randint_like randn randn_like randperm",
+    "tenfold.ops.random": "normal rand rand_like randint randn randn_like randperm",
     "tenfold.ops.reduction.ordering": "kthvalue_pair search_positions searchsorted sort_pair topk_pair unique_parts",
     "tenfold.ops.reduction.reductions": "max_dim min_dim",
-    "tenfold.ops.reduction.statistics": "std_mean var_mean vector_norm",
+    "tenfold.ops.reduction.statistics": "var_mean vector_norm",
     "tenfold.ops.view.forms": "broadcast_tensors",
-    "tenfold.ops.view.parts": "unsafe_split",
 }
 METHODS: dict[str, str] = {
     "tenfold.ops._dunders": (

@@ -234,28 +234,6 @@ def randn_like(
     return drawn("normal", generator, input.shape, *_kind(input, dtype, device), requires_grad)
 
 
-@composite("random", method=None, random=True, nondifferentiable=INDEPENDENT)
-def randint_like(
-    input: Tensor, low: Any = None, high: Any = None, *, generator: Any = None, dtype: Any = None, layout: Any = None,
-    device: Any = None, requires_grad: bool = False, memory_format: Any = None, pin_memory: bool = False,
-) -> Tensor:  # fmt: skip
-    """Uniform integers in [low, high), or [0, high), with the shape, dtype and device of another tensor.
-
-    >>> import tenfold
-    >>> tenfold.randint_like(tenfold.ones(2), 5, 6)
-    tensor([5., 5.])
-    """
-    if high is None:
-        low, high = 0, low
-    if not input.is_contiguous():
-        made = random_(
-            empty_like(input, dtype=dtype, device=device, memory_format=memory_format), low or 0, high, generator=generator
-        )
-        return made.requires_grad_(requires_grad)
-    dtype, device = _kind(input, dtype, device)
-    return _integers(0 if low is None else low, high, input.shape, generator, dtype, device, requires_grad)
-
-
 @composite("random", method=None, out=True, random=True)
 def normal(
     mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, dtype: Any = None, layout: Any = None,

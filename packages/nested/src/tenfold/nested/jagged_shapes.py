@@ -138,7 +138,7 @@ def split_with_sizes(func: Any, input: Any, split_sizes: Any, dim: int = 0) -> t
     return tuple(input.view_of(v) for v in func(input._held, split_sizes, inner(input, dim, "split_with_sizes")))
 
 
-@knows(JAGGED, "chunk")
+@knows(JAGGED, "chunk", "unsafe_chunk")
 def chunk(func: Any, input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     """Equal pieces of a dimension that is not ragged, or of the rows."""
     d = dimension(dim, input.dim())

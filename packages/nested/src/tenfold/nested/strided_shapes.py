@@ -145,7 +145,7 @@ def split(func: Any, input: Any, split_size: Any, dim: int = 0) -> tuple[Any, ..
     return split_with_sizes(func, input, lengths, dim)
 
 
-@knows(STRIDED, "chunk")
+@knows(STRIDED, "chunk", "unsafe_chunk")
 def chunk(func: Any, input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     """Views of the last dimension in equal pieces."""
     if dimension(dim, input.dim()) != input.dim() - 1:

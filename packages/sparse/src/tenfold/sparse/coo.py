@@ -126,10 +126,6 @@ class SparseTensor(Resizable):
         """Itself."""
         return self
 
-    def narrow_copy(self, dim: int, start: int, length: int) -> Any:
-        """A range of a dimension."""
-        return tenfold.narrow_copy(self, dim, start, length)
-
     def smm(self, mat: Tensor) -> Any:
         """The product with a dense matrix, sparse."""
         return SERVICES.smm(self, mat)

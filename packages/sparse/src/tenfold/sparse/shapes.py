@@ -106,7 +106,7 @@ def broadcast_to(input: Any, size: Sequence[int]) -> SparseTensor:
     return SparseTensor.of(at, held, size, x._is_summed and wide == list(range(len(wide))))
 
 
-@knows("narrow")
+@knows("narrow", "narrow_copy")
 def narrow(input: Any, dim: int, start: Any, length: int) -> SparseTensor:
     """A range of a dimension."""
     if not -input.ndim <= dim < input.ndim:

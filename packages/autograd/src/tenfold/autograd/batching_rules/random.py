@@ -105,7 +105,7 @@ def in_place(batch: Batch) -> Result:
 
 
 batching_by_name("rand randn randint", drawing(sized))
-batching_by_name("rand_like randn_like randint_like", drawing(shaped))
+batching_by_name("rand_like randn_like", drawing(shaped))
 batching_by_name("bernoulli", bernoulli)
 batching_by_name("normal", normal)
 batching_by_name("multinomial", drawing(rows, by_shape=False))

@@ -109,21 +109,6 @@ def var_mean(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool
     return variance, mean(input, dim, keepdim)
 
 
-@composite("reduction", method=None)
-def std_mean(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
-    """Standard deviation and mean.
-
-    >>> import tenfold
-    >>> tenfold.std_mean(tenfold.tensor([1.0, 2.0, 3.0]))
-    (tensor(1.), tensor(2.))
-    """
-    _check_spread(input, "std_mean")
-    dim, correction = spread_arguments(dim, unbiased, correction)
-    free = _warn_of_freedom("std_mean", input, dim, correction)
-    spread = std(input, dim, None, keepdim, correction=correction) if free else _variance(input, dim, keepdim, correction).sqrt()
-    return spread, mean(input, dim, keepdim)
-
-
 # Norms
 
 
@@ -183,17 +168,6 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
     if dtype is not None:
         input = input.to(dtype)
     return _vector_norm(input, 2 if p is None or p == "fro" else p, dim, keepdim)
-
-
-@composite("reduction", rounded_once=True)
-def dist(input: Tensor, other: Tensor, p: Any = 2) -> Tensor:
-    """The p-norm of input - other.
-
-    >>> import tenfold
-    >>> tenfold.dist(tenfold.tensor([3.0, 4.0]), tenfold.zeros(2))
-    tensor(5.)
-    """
-    return _vector_norm(input - other, p)
 
 
 # Counts

@@ -64,7 +64,7 @@ def _(input: Any, dim: int) -> list[Meta]:
     return [Meta(shape, input.dtype, strides, input.offset + i * step) for i in range(n)]
 
 
-@composite("view", method=None, aliases=("unsafe_split",))
+@composite("view", method=None)
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Parts of a dimension: all of one size (the last may be smaller), or of the listed sizes.
 
@@ -95,7 +95,7 @@ def _split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, 
 Tensor.split = _split_method  # type: ignore[method-assign, assignment]
 
 
-@composite("view", aliases=("unsafe_chunk",))
+@composite("view")
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` parts of a dimension, of equal size but for the last.
 

@@ -25,6 +25,7 @@ def _dirichlet_tangent(operator: Operator, values: dict[str, Any], tangents: dic
     return out, grown - out * grown.sum(-1, True)
 
 
+batching_by_name("randint_like", drawing(shaped))
 batching_by_name("geometric_ cauchy_ log_normal_", in_place)
 batching_by_name("poisson binomial _standard_gamma _sample_dirichlet", drawing(shaped, by_shape=False))
 batching_by_name("_standard_gamma_grad _dirichlet_grad", pointwise)

@@ -1,4 +1,4 @@
-"""Samples of distributions: Poisson, binomial, gamma, Dirichlet, and fills of Cauchy, geometric, log-normal.
+"""Samples of distributions: Poisson, binomial, gamma, Dirichlet, fills of Cauchy, geometric, log-normal, integers like a tensor.
 
 Like all random numbers they are drawn on the CPU. The names with an underscore are PyTorch's, which its distributions build on.
 """
@@ -15,7 +15,8 @@ from tenfold.dispatch.devices import META
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.ops.creation.factories import empty_on, place
-from tenfold.ops.random import INDEPENDENT, fill, source
+from tenfold.ops.creation.like import empty_like
+from tenfold.ops.random import INDEPENDENT, fill, randint, random_, source
 from tenfold.tensor.tensor import Tensor, host
 
 _COUNT = "its result is a number of events"
@@ -192,3 +193,28 @@ def log_normal_(input: Tensor, mean: float = 1.0, std: float = 2.0, *, generator
     True
     """
     return fill("log_normal_", input, lambda shape, dtype: _variates().log_normal(source(generator), shape, dtype, mean, std))
+
+
+@composite("random", method=None, random=True, nondifferentiable=INDEPENDENT)
+def randint_like(
+    input: Tensor, low: Any = None, high: Any = None, *, generator: Any = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, memory_format: Any = None, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """Uniform integers in [low, high), or [0, high), with the shape, dtype and device of another tensor.
+
+    >>> import tenfold
+    >>> tenfold.randint_like(tenfold.ones(2), 5, 6)
+    tensor([5., 5.])
+    """
+    if high is None:
+        low, high = 0, low
+    if not input.is_contiguous():
+        made = random_(
+            empty_like(input, dtype=dtype, device=device, memory_format=memory_format), low or 0, high, generator=generator
+        )
+        return made.requires_grad_(requires_grad)
+    drawn: Tensor = randint(
+        0 if low is None else low, high, input.shape, generator=generator, dtype=dtype or input.dtype,
+        device=input.device if device is None else device, requires_grad=requires_grad,
+    )  # fmt: skip
+    return drawn

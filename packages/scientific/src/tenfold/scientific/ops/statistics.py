@@ -1,4 +1,4 @@
-"""Medians, modes, quantiles, covariance and correlation; sums and means without NaN; sorted along the first dimension."""
+"""Deviations, medians, modes, quantiles, covariance, correlation; sums and means without NaN; the first dimension sorted."""
 
 from __future__ import annotations
 
@@ -12,9 +12,25 @@ from tenfold.dispatch.operators import composite, op, primitive
 from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
 from tenfold.ops.pointwise.several import where
 from tenfold.ops.reduction.ordering import sort
-from tenfold.ops.reduction.reductions import located_rule, ordered, sum
+from tenfold.ops.reduction.reductions import located_rule, mean, ordered, sum
+from tenfold.ops.reduction.statistics import std
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import float32, float64, int64
+
+
+@composite("statistics", method=None)
+def std_mean(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+    """Standard deviation and mean.
+
+    >>> import tenfold
+    >>> tenfold.std_mean(tenfold.tensor([1.0, 2.0, 3.0]))
+    (tensor(1.), tensor(2.))
+    """
+    if input.dtype.category < 2:
+        raise RuntimeError(
+            f"std_mean only supports floating point and complex dtypes, got {input.dtype.name}; convert with .float()"
+        )
+    return std(input, dim, unbiased, keepdim, correction=correction), mean(input, dim, keepdim)
 
 
 @primitive("statistics", accepts=ordered("median", bools=False), method=None, name="median_value")
