@@ -406,3 +406,13 @@ def test_muon_refuses_complex_parameters() -> None:
     weight.grad = tenfold.ones(2, 2, dtype=tenfold.complex64)
     with pytest.raises(RuntimeError, match="Muon does not support complex parameters"):
         tenfold.optim.Muon([weight]).step()
+
+
+def test_capturable_steps_on_the_cpu_where_it_is_fused() -> None:
+    one, other = leaf(), leaf()
+    for param, options in ((one, {"fused": True, "capturable": True}), (other, {})):
+        param.grad = tenfold.ones_like(param)
+        Adam([param], **options).step()
+    assert one.tolist() == other.tolist()
+    with pytest.raises(AssertionError, match="If capturable=True"):
+        Adam([one], capturable=True).step()

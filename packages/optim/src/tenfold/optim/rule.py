@@ -122,7 +122,8 @@ class RuleOptimizer(Optimizer):
         params = [param for param in group["params"] if param.grad is not None]
         devices = {param.device.type for param in params}
         device = devices.pop() if len(devices) == 1 else ""
-        kernel = None if device == "cpu" and group.get("capturable") else _fused_kernels.get((self.rule, device))
+        refused = device == "cpu" and group.get("capturable") and not group.get("fused")  # there is nothing to capture in
+        kernel = None if refused else _fused_kernels.get((self.rule, device))
         if STATE.beneath or STATE.layers:  # who watches operators is to see those of the step
             kernel = None
         asked_not_to = group.get("fused") is False or group.get("foreach") is False

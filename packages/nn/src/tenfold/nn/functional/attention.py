@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import tenfold as tf
@@ -139,6 +140,12 @@ def _joined_mask(attn_mask: Any, padding: Any, q: Tensor, keys: int, added: int)
     """Both masks as one to add to the scores, with nothing masked in the positions put on at the end."""
     N, heads, T, _ = q.shape
     S = keys - added
+    if attn_mask is not None and padding is not None and attn_mask.dtype != padding.dtype:
+        warnings.warn(
+            "Support for mismatched key_padding_mask and attn_mask is deprecated: "
+            f"{padding.dtype} and {attn_mask.dtype}; give both the same type",
+            stacklevel=4,
+        )
     total = None
     if attn_mask is not None:
         expected = (T, S) if attn_mask.dim() == 2 else (N * heads, T, S)

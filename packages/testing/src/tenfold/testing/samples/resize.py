@@ -263,14 +263,14 @@ def _affine_grid(make: Make) -> Iterator[Sample]:
     for align in (False, True):
         yield Sample(make(2, 2, 3), (2, 1, 2, 3), align, note=f"2-d, {align}")
         yield Sample(make(1, 3, 4), (1, 2, 2, 2 if align else 1, 3), align_corners=align, note=f"3-d, {align}")
-    yield Sample(make(2, 2, 3, layout="transposed"), (2, 1, 3, 2), note="strided memory")
+    yield Sample(make(2, 2, 3, layout="transposed"), (2, 1, 3, 2), False, note="strided memory")
 
 
 @error_samples("affine_grid")
 def _affine_grid_errors(make: Make) -> Iterator[ErrorSample]:
-    yield ErrorSample(make.ints(1, 2, 3, low=0, high=2), (1, 1, 2, 2), error=ValueError, match="floating point")
-    yield ErrorSample(make(1, 3, 3), (1, 1, 2, 2), error=ValueError, match="Nx2x3")
-    yield ErrorSample(make(1, 2, 3), (1, 1, 0, 2), error=ValueError, match="positive")
+    yield ErrorSample(make.ints(1, 2, 3, low=0, high=2), (1, 1, 2, 2), False, error=ValueError, match="floating point")
+    yield ErrorSample(make(1, 3, 3), (1, 1, 2, 2), False, error=ValueError, match="Nx2x3")
+    yield ErrorSample(make(1, 2, 3), (1, 1, 0, 2), False, error=ValueError, match="positive")
 
 
 def _places(make: Make, *shape: int, layout: str = "contiguous") -> Any:
@@ -286,9 +286,14 @@ def _grid_sample(make: Make) -> Iterator[Sample]:
                 x, grid = make(1, 2, 3, 4), _places(make, 1, 2, 2, 2)
                 yield Sample(x, grid, mode, padding, align, note=f"{mode}, {padding}, {align}")
     for mode in ("bilinear", "nearest"):
-        yield Sample(make(1, 1, 2, 3, 3), _places(make, 1, 1, 2, 2, 3), mode, note=f"3-d {mode}")
+        yield Sample(make(1, 1, 2, 3, 3), _places(make, 1, 1, 2, 2, 3), mode, align_corners=False, note=f"3-d {mode}")
     yield Sample(make(0, 2, 3, 4), make(0, 2, 2, 2), align_corners=False, note="empty batch")
-    yield Sample(make(1, 2, 3, 4, layout="transposed"), _places(make, 1, 2, 2, 2, layout="strided"), note="strided memory")
+    yield Sample(
+        make(1, 2, 3, 4, layout="transposed"),
+        _places(make, 1, 2, 2, 2, layout="strided"),
+        align_corners=False,
+        note="strided memory",
+    )
 
 
 @error_samples("grid_sample")

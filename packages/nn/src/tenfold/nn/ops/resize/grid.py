@@ -24,6 +24,7 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
     tensor([[[[-0.5000,  0.0000],
               [ 0.5000,  0.0000]]]])
     """
+    align_corners = _given("affine_grid", align_corners)
     size = tuple(size)
     n = len(size) - 2
     if align_corners and 1 in size[2:]:
@@ -48,10 +49,20 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
     spatial = size[2:]
     axes = []
     for axis in range(n - 1, -1, -1):  # x runs along the last dimension
-        steps = _regular(spatial[axis], bool(align_corners), theta)
+        steps = _regular(spatial[axis], align_corners, theta)
         axes.append(steps.view(*[-1 if i == axis else 1 for i in range(n)]).expand(*spatial))
     places = tf.stack([*axes, tf.ones_like(axes[0])], -1).reshape(1, prod(spatial), n + 1)
     return tf.matmul(places.expand(size[0], prod(spatial), n + 1), theta.transpose(1, 2)).view(size[0], *spatial, n)
+
+
+def _given(name: str, align_corners: bool | None) -> bool:
+    if align_corners is None:
+        warnings.warn(
+            f"{name}: align_corners was not given. Default grid_sample and affine_grid behavior is align_corners=False "
+            "(True before PyTorch 1.3); say which one you want",
+            stacklevel=4,
+        )
+    return bool(align_corners)
 
 
 def _regular(count: int, align_corners: bool, like: Tensor) -> Tensor:
@@ -78,7 +89,7 @@ def grid_sample(
     """
     n = input.dim() - 2
     _check(n, input, grid, mode, padding_mode)
-    align = bool(align_corners)
+    align = _given("grid_sample", align_corners)
     sizes = tuple(input.shape[2:])
     at = [_unnormalized(grid[..., n - 1 - axis], sizes[axis], align) for axis in range(n)]
     if mode != "bicubic":
