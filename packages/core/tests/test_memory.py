@@ -159,3 +159,12 @@ def test_no_line_of_python_runs_inside_a_collection():
     assert allocator.COLLECTED
     tenfold.zeros(1)
     assert not allocator.COLLECTED
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float8_e5m2, tenfold.float8_e4m3fn, tenfold.bfloat16, tenfold.float16])
+def test_views_of_arrays_of_any_dtype_become_tensors(dtype):
+    array = tenfold.tensor([1.0, 2.0, 3.0]).to(dtype).numpy(force=True)
+    part = tenfold.from_numpy(array[1:])
+    assert (part.dtype, part.tolist()) == (dtype, [2.0, 3.0])
+    part[0] = 1
+    assert array.tolist() == [1.0, 1.0, 3.0]

@@ -20,6 +20,7 @@ import pytest
 import tenfold
 from tenfold.data import DataLoader
 from tenfold.multiprocessing.shared import Segment
+from tenfold.multiprocessing.transit import Handle
 
 pytestmark = [pytest.mark.timeout(60), pytest.mark.usefixtures("no_leaks")]
 
@@ -121,7 +122,7 @@ def test_packets_keep_every_kind_of_array(monkeypatch):
         if way == "small":
             monkeypatch.setattr(transport, "_MIN_SHARED_BYTES", 1 << 20)
         packet = transport.pack(batch)
-        assert (packet.block is None, type(packet.block) is bytearray) == (way == "no room", way == "small")
+        assert [type(block) for block in packet.blocks] == {"shared": [Handle], "no room": [], "small": [bytearray]}[way]
         result = transport.unpack(packet)
         for key in ("big", "turned", "empty", "scalar", "objects"):
             np.testing.assert_array_equal(result[key], batch[key])
@@ -141,6 +142,12 @@ def test_a_dtype_from_outside_numpy_travels():
         result = transport.unpack(transport.pack(array))
         assert result.dtype == array.dtype
         assert (result == array).all()
+
+
+@pytest.mark.parametrize("dtype", [tenfold.bfloat16, tenfold.float8_e5m2, tenfold.float16])
+def test_tensors_of_dtypes_that_numpy_lacks_travel(dtype):
+    batches = list(DataLoader([tenfold.ones(2).to(dtype)] * 2, 2, num_workers=1, multiprocessing_context="fork"))
+    assert [(batch.dtype, batch.tolist()) for batch in batches] == [(dtype, [[1.0, 1.0], [1.0, 1.0]])]
 
 
 def test_gradient_flag_travels():

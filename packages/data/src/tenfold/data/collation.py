@@ -10,6 +10,7 @@ import numpy as np
 
 import tenfold
 from tenfold import Tensor
+from tenfold.data.worker_info import get_worker_info
 
 CollateMap = dict[type | tuple[type, ...], Callable[..., Any]]
 
@@ -114,7 +115,11 @@ def rebuilt_sequence(like: Any, parts: list[Any]) -> Any:
 
 
 def _collate_tensors(batch: list[Tensor], *, collate_fn_map: CollateMap | None = None) -> Tensor:
-    return tenfold.stack(batch, 0)
+    if get_worker_info() is None:
+        return tenfold.stack(batch, 0)
+    from tenfold.data.stacking import stacked_to_send  # only in workers
+
+    return stacked_to_send(batch)
 
 
 def _collate_arrays(batch: list[np.ndarray], *, collate_fn_map: CollateMap | None = None) -> Any:

@@ -1,5 +1,7 @@
 """Batches between processes: arrays travel in one block per batch, of shared memory unless it is small, the rest in a pickle.
 
+What collation has put into shared memory already (`stacking`) travels in that.
+
 A shared block travels as tensors do in `tenfold.multiprocessing`: by a handle, with which the receiver maps the sender's
 memory and builds tensors on it without a copy. It has no name that could be left behind, and goes with the last of these tensors.
 """
@@ -16,6 +18,7 @@ import numpy as np
 
 import tenfold
 from tenfold import Tensor
+from tenfold.data.stacking import elements, place_of
 from tenfold.multiprocessing import transit
 from tenfold.multiprocessing.shared import AVAILABLE, Segment, on_span, starts_of
 
@@ -27,68 +30,73 @@ _MIN_APART_BYTES = 4096
 
 @dataclass(frozen=True)
 class Packet:
-    """A batch on its way: the pickle, and where in which block its large arrays lie; a small block travels itself."""
+    """A batch on its way: the pickle, and on which of its blocks its large arrays lie; a small block travels itself."""
 
     body: bytes
-    block: transit.Handle | Segment | bytearray | None
-    spans: tuple[tuple[int, int], ...]  # (start, size in bytes) per array
+    blocks: tuple[transit.Handle | Segment | bytearray, ...]
+    spans: tuple[tuple[int, int, int], ...]  # (block, start, size in bytes) per array
 
 
 def pack(batch: Any) -> Packet:
-    """Put a batch's arrays into a new shared block (unless it is small) and pickle the rest.
+    """Put a batch's arrays into a new shared block (unless it is small or they lie on one) and pickle the rest.
 
     Without room for shared memory the arrays go into the pickle: slower, but no process dies of it.
     """
     arrays: list[np.ndarray[Any, Any]] = []
     body = _pickled(batch, arrays)
-    if not arrays:
-        return Packet(body, None, ())
-    starts, total = starts_of(array.nbytes for array in arrays)
-    spans = tuple((start, array.nbytes) for start, array in zip(starts, arrays, strict=True))
-    if total < _MIN_SHARED_BYTES:
-        return Packet(body, _joined(arrays, spans, total), spans)
+    places = [place_of(array) for array in arrays]
+    lying = dict.fromkeys(place[0] for place in places if place is not None)
+    others = [array for array, place in zip(arrays, places, strict=True) if place is None]
+    starts, total = starts_of(array.nbytes for array in others)
     try:
-        block = _block(arrays, total)
+        new = () if not others else (_block(others, starts, total),)
     except (OSError, RuntimeError):  # no room, or no descriptors
         return pack_small(batch)
-    return Packet(body, transit.send(block), spans)
+    blocks = (*lying, *new)
+    numbers, rest = {segment: number for number, segment in enumerate(lying)}, iter(starts)
+    spans = tuple(
+        (len(lying), next(rest), array.nbytes) if place is None else (numbers[place[0]], place[1], array.nbytes)
+        for array, place in zip(arrays, places, strict=True)
+    )
+    return Packet(body, tuple(transit.send(block) if isinstance(block, Segment) else block for block in blocks), spans)
 
 
 def pack_small(value: Any) -> Packet:
     """Pickle all of a value, without a shared block."""
-    return Packet(_pickled(value, None), None, ())
+    return Packet(_pickled(value, None), (), ())
 
 
 def arrived(packet: Packet) -> Packet:
-    """The packet with its block mapped here, so that it needs its sender no more. Raises: SenderGone."""
-    return replace(packet, block=transit.receive(packet.block)) if isinstance(packet.block, transit.Handle) else packet
+    """The packet with its blocks mapped here, so that it needs its sender no more. Raises: SenderGone."""
+    blocks = (transit.receive(block) if isinstance(block, transit.Handle) else block for block in packet.blocks)
+    return replace(packet, blocks=tuple(blocks))
 
 
 def unpack(packet: Packet) -> Any:
-    """The batch of a packet, its arrays on the packet's block."""
-    block = arrived(packet).block
-    if block is None:
-        return pickle.loads(packet.body)  # noqa: S301 - from our own worker
-    if isinstance(block, bytearray):
-        return pickle.loads(packet.body, buffers=[memoryview(block)[i : i + n] for i, n in packet.spans])  # noqa: S301
-    assert isinstance(block, Segment), "it has arrived"
-    buffers = [on_span(block, start, size) for start, size in packet.spans]
-    if Segment.live > _max_mappings():
-        buffers = [buffer.copy() for buffer in buffers]
+    """The batch of a packet, its arrays on the packet's blocks."""
+    blocks = arrived(packet).blocks
+    copied = Segment.live > _max_mappings()
+    buffers = [_part(blocks[block], start, size, copied) for block, start, size in packet.spans]
     return pickle.loads(packet.body, buffers=buffers)  # noqa: S301 - from our own worker
 
 
-def _block(arrays: list[np.ndarray[Any, Any]], total: int) -> Segment:
+def _part(block: transit.Handle | Segment | bytearray, start: int, size: int, copied: bool) -> Any:
+    if isinstance(block, bytearray):
+        return memoryview(block)[start : start + size]
+    assert isinstance(block, Segment), "it has arrived"
+    buffer = on_span(block, start, size)
+    return buffer.copy() if copied else buffer
+
+
+def _block(arrays: list[np.ndarray[Any, Any]], starts: list[int], total: int) -> Segment | bytearray:
+    if total < _MIN_SHARED_BYTES:
+        joined = bytearray(total)
+        for array, start in zip(arrays, starts, strict=True):
+            joined[start : start + array.nbytes] = array.data
+        return joined
     if not AVAILABLE:
         raise OSError("tensors share memory between processes on Linux only")
     return Segment.holding(arrays, total)
-
-
-def _joined(arrays: list[np.ndarray[Any, Any]], spans: tuple[tuple[int, int], ...], total: int) -> bytearray:
-    joined = bytearray(total)
-    for array, (start, size) in zip(arrays, spans, strict=True):
-        joined[start : start + size] = array.data
-    return joined
 
 
 class _BatchPickler(pickle.Pickler):
@@ -107,7 +115,7 @@ class _BatchPickler(pickle.Pickler):
 
     def reducer_override(self, value: Any) -> Any:
         if type(value) is Tensor:
-            return _tensor_from, (value.detach().numpy(), value.requires_grad)
+            return _tensor_from, (elements(value), value.requires_grad)
         if type(value) is np.ndarray and not value.dtype.hasobject:
             # As bytes: dtypes from outside NumPy (bfloat16) do not export buffers.
             flat = np.ascontiguousarray(value).reshape(-1).view(np.uint8)

@@ -22,6 +22,7 @@ AVAILABLE = sys.platform.startswith("linux")
 # Files here can be given a name later (see `transit`); where there is no room, the system's own will do.
 FOLDER = "/dev/shm"
 ALIGNMENT = 64
+_VIEWS_A_CALL = 1024  # IOV_MAX of Linux
 _FAILED = ctypes.c_void_p(-1).value
 
 Bytes = Iterable[np.ndarray[Any, Any]]
@@ -86,6 +87,12 @@ class Segment:
         error instead of the end of the process.
         """
         return cls(_made(size, lambda fd: _write(fd, parts, size)), size)
+
+    @classmethod
+    def joining(cls, parts: list[np.ndarray[Any, Any]]) -> Segment:
+        """A new segment with the bytes of flat uint8 arrays, one right behind the other; written as `holding` does."""
+        size = sum(part.size for part in parts)
+        return cls(_made(size, lambda fd: _write_joined(fd, [memoryview(part) for part in parts])), size)
 
 
 def on_span(segment: Segment, offset: int, size: int) -> Any:
@@ -178,6 +185,19 @@ def _write(fd: int, parts: Bytes, size: int) -> None:
         place += -(-part.size // ALIGNMENT) * ALIGNMENT
     if place > size:
         os.ftruncate(fd, size)
+
+
+def _write_joined(fd: int, views: list[memoryview]) -> None:
+    start = 0
+    for first in range(0, len(views), _VIEWS_A_CALL):
+        left = views[first : first + _VIEWS_A_CALL]
+        while left:  # a call writes at most 2 GB
+            written = os.pwritev(fd, left, start)
+            start += written
+            while left and written >= len(left[0]):
+                written -= len(left.pop(0))
+            if written:
+                left[0] = left[0][written:]
 
 
 # Files

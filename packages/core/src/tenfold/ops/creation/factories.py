@@ -177,7 +177,7 @@ def from_numpy(ndarray: Any) -> Tensor:
             "change what others rely on: from_numpy(array.copy()) is a tensor of its own. This warning comes once.",
         )
     ndarray = ndarray.view(np.ndarray)  # subclasses, as of files, give results of their own class
-    if ndarray.base is not None and ndarray.flags.c_contiguous and ndarray.dtype.kind != "V":
+    if ndarray.base is not None and ndarray.flags.c_contiguous and ndarray.dtype.isbuiltin == 1:
         # The tensor's storage starts where the given array does, as in PyTorch.
         ndarray = np.ndarray(ndarray.shape, ndarray.dtype, ndarray.data)
     return wrap(ndarray, devices.located(devices.CPU))
