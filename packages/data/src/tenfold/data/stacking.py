@@ -24,12 +24,12 @@ def stacked_to_send(samples: Sequence[Tensor]) -> Tensor:
     """`tenfold.stack(samples)`, on memory that other processes can map where that pays."""
     first = samples[0]
     if first.nbytes < _MIN_SAMPLE_BYTES or first.nbytes * len(samples) < _MIN_BATCH_BYTES or not _alike(samples):
-        return tenfold.stack(samples, 0)  # type: ignore[arg-type]
+        return tenfold.stack(samples, 0)
     arrays = [np.ascontiguousarray(elements(sample)) for sample in samples]
     try:
         segment = Segment.joining([array.reshape(-1).view(np.uint8) for array in arrays])
     except (OSError, RuntimeError):  # no room, or no descriptors
-        return tenfold.stack(samples, 0)  # type: ignore[arg-type]
+        return tenfold.stack(samples, 0)
     _stacked.add(segment)
     memory = on_span(segment, 0, segment.size)
     return tenfold.from_numpy(memory.view(arrays[0].dtype).reshape(len(samples), *first.shape))

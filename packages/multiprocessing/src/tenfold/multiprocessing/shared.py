@@ -92,7 +92,7 @@ class Segment:
     def joining(cls, parts: list[np.ndarray[Any, Any]]) -> Segment:
         """A new segment with the bytes of flat uint8 arrays, one right behind the other; written as `holding` does."""
         size = sum(part.size for part in parts)
-        return cls(_made(size, lambda fd: _write_joined(fd, [memoryview(part) for part in parts])), size)
+        return cls(_made(size, lambda fd: _write_joined(fd, [memoryview(part) for part in parts])), size)  # type: ignore[arg-type]
 
 
 def on_span(segment: Segment, offset: int, size: int) -> Any:
