@@ -254,6 +254,22 @@ def test_writing_leaves_the_model_as_it_was():
     assert model.generate(IDS, max_new_tokens=100).shape == (1, 24)  # as many positions as it has
 
 
+@pytest.mark.parametrize("beams", [1, 3])
+def test_nothing_more_is_the_prompt(beams):
+    for more in ({"max_new_tokens": 0}, {"max_length": 3}):
+        assert gpt2().generate(IDS, num_beams=beams, **more).tolist() == IDS.tolist()
+
+
+def test_streams_are_shaped_as_texts_are():
+    model = gpt2()
+    settings = {"max_new_tokens": 6, "begin_suppress_tokens": [3], "forced_eos_token_id": 5, "min_new_tokens": 2}
+    assert list(model.stream(IDS, **settings)) == model.generate(IDS, **settings)[0, 4:].tolist()
+
+
+def test_an_answer_of_a_criterion_may_be_for_all():
+    assert gpt2().generate(IDS, max_new_tokens=6, stopping_criteria=lambda ids, scores: ids.shape[1] == 6).shape == (1, 6)
+
+
 def test_an_end_ends():
     model = gpt2()
     written = model.generate(IDS, max_new_tokens=8)[0].tolist()
@@ -327,8 +343,9 @@ def test_chance_by_a_generator():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"temperature": 0.0}, {"top_k": 0}, {"top_p": 0.0}, {"top_p": 1.5}, {"num_beams": 0}, {"num_return_sequences": 2},
-     {"num_beams": 2, "num_return_sequences": 3}, {"do_sample": True, "num_beams": 2}, {"repetition_penalty": 0.0},
+    [{"temperature": 0.0, "do_sample": True}, {"typical_p": 0.0}, {"bad_words_ids": [[]]},
+     {"top_k": -1}, {"top_p": 0.0}, {"top_p": 1.5}, {"num_beams": 0}, {"num_return_sequences": 2},
+     {"num_beams": 2, "num_return_sequences": 3}, {"repetition_penalty": 0.0},
      {"early_stopping": "soon"}, {"max_new_tokens": -1}],
 )  # fmt: skip
 def test_settings_without_meaning(wrong):

@@ -183,13 +183,23 @@ WRITERS = ["GPT2LMHeadModel", "LlamaForCausalLM", "T5ForConditionalGeneration"]
 WAYS = {
     "greedy": {},
     "repeated less": {"repetition_penalty": 1.7},
+    "repeated more": {"repetition_penalty": 0.5},
     "no repeats": {"no_repeat_ngram_size": 2},
     "not at once": {"min_new_tokens": 5},
+    "long": {"min_length": 9},
+    "to a length": {"max_new_tokens": None, "max_length": 12},
+    "without words": {"bad_words_ids": [[5], [7, 9], [30]]},
+    "without tokens": {"suppress_tokens": [5, 6, 7, 8], "begin_suppress_tokens": [9, 10, 11, 12, 13]},
+    "the first and last": {"forced_bos_token_id": 7, "forced_eos_token_id": 2},
     "beams": {"num_beams": 3},
     "many beams": {"num_beams": 5, "num_return_sequences": 3},
+    "more beams than words": {"num_beams": 70, "max_new_tokens": 3},
     "long beams": {"num_beams": 4, "length_penalty": 2.0, "early_stopping": "never"},
     "short beams": {"num_beams": 4, "length_penalty": 0.3, "early_stopping": True},
+    "beams of any length": {"num_beams": 3, "length_penalty": 0.0},
+    "beams that like short texts": {"num_beams": 3, "length_penalty": -1.0},
     "beams without repeats": {"num_beams": 3, "no_repeat_ngram_size": 2, "repetition_penalty": 1.3},
+    "beams with much forbidden": {"num_beams": 3, "bad_words_ids": [[5], [7, 9]], "forced_eos_token_id": 2, "min_length": 8},
     "no cache": {"num_beams": 2, "use_cache": False},
 }
 
@@ -230,22 +240,77 @@ def test_scores_of_beams(name):
     close(scores, expected.sequences_scores)
 
 
-@pytest.mark.parametrize("settings", [{}, {"temperature": 0.7, "top_k": 9}, {"top_p": 0.8}, {"min_p": 0.1, "temperature": 1.5}])
-def test_texts_by_chance_are_those_of_the_same_seed(settings):
-    oracle, ours = both("GPT2LMHeadModel")
-    ids, _ = prompts("GPT2")
+@pytest.mark.parametrize("name", ["GPT2LMHeadModel", "T5ForConditionalGeneration"])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"top_k": 0}, {"temperature": 0.7, "top_k": 9}, {"top_k": 0, "top_p": 0.8}, {"min_p": 0.1, "temperature": 1.5},
+     {"typical_p": 0.5}, {"num_beams": 3, "num_return_sequences": 2}, {"num_beams": 3, "top_k": 1, "num_return_sequences": 1},
+     {"num_beams": 2, "top_p": 0.1, "num_return_sequences": 1}],
+)  # fmt: skip
+def test_texts_by_chance_are_those_of_the_same_seed(name, settings):
+    oracle, ours = both(name)
+    ids, _ = prompts(name)
     settings = {
         "max_new_tokens": 12,
         "do_sample": True,
         "num_return_sequences": 3,
         "eos_token_id": 2,
-        "pad_token_id": 0,
+        "pad_token_id": 3,
         **settings,
     }
+    if settings.get("num_beams"):
+        settings["num_return_sequences"] = min(settings["num_return_sequences"], settings["num_beams"])
     torch.manual_seed(5)
-    expected = oracle.generate(torch.tensor(ids[:1]), **{"top_k": 0, "top_p": 1.0, **settings})
+    expected = oracle.generate(torch.tensor(ids[:1]), **settings)
     tenfold.manual_seed(5)
     assert ours.generate(tenfold.tensor(ids[:1]), **settings).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("way", [{}, {"num_beams": 3}, {"eos_token_id": [0, 2]}])
+@pytest.mark.parametrize("name", WRITERS)
+def test_padding_is_seen_where_no_mask_is_given(name, way):
+    oracle, ours = both(name)
+    ids, _ = prompts(name)
+    settings = {"max_new_tokens": 8, "pad_token_id": 0, "eos_token_id": 2, **way}
+    expected = oracle.generate(torch.tensor(ids), do_sample=False, **settings).tolist()
+    assert ours.generate(tenfold.tensor(ids), **settings).tolist() == expected
+
+
+def test_a_callers_own_functions():
+    """Processors and criteria that are written for either library's tensors."""
+    oracle, ours = both("GPT2LMHeadModel")
+    ids, _ = prompts("GPT2")
+
+    def shifted(ids, scores):
+        return scores.roll(1, -1)
+
+    class Long(transformers.StoppingCriteria):
+        def __call__(self, ids, scores, **more):
+            return (ids[:, 5] % 2 == 0) & (ids.shape[1] >= 8)
+
+    for more in ({}, {"num_beams": 2}, {"num_beams": 2, "max_new_tokens": 2}):
+        settings = {"max_new_tokens": 9, "pad_token_id": 3, "eos_token_id": 2, "logits_processor": [shifted], **more}
+        expected = oracle.generate(torch.tensor(ids), do_sample=False, stopping_criteria=[Long()], **settings)
+        assert ours.generate(tenfold.tensor(ids), stopping_criteria=Long(), **settings).tolist() == expected.tolist()
+
+
+def test_how_a_published_model_writes(tmp_path):
+    """The settings of its folder hold where the caller says nothing else."""
+    oracle, _ = both("GPT2LMHeadModel")
+    oracle.save_pretrained(tmp_path)
+    said = {"max_length": 14, "eos_token_id": [2, 31], "pad_token_id": 4, "do_sample": True, "top_k": 3, "temperature": 0.9}
+    transformers.GenerationConfig(**said).save_pretrained(tmp_path)
+    theirs = transformers.GPT2LMHeadModel.from_pretrained(tmp_path, dtype=torch.float64).eval()
+    ours = models.from_pretrained(tmp_path, dtype=tenfold.float64)
+    assert ours.generation_config["top_k"] == 3
+    ids, _ = prompts("GPT2")
+    for more in ({}, {"top_k": 7}, {"do_sample": False}, {"max_new_tokens": 3}):
+        torch.manual_seed(3)
+        expected = theirs.generate(torch.tensor(ids[:1]), **more).tolist()
+        tenfold.manual_seed(3)
+        assert ours.generate(tenfold.tensor(ids[:1]), **more).tolist() == expected
+    ours.save_pretrained(tmp_path / "again")
+    assert models.from_pretrained(tmp_path / "again").generation_config == ours.generation_config
 
 
 @pytest.mark.parametrize("name", ["BertForMaskedLM", "GPT2LMHeadModel", "LlamaForCausalLM", "T5ForConditionalGeneration-gated"])

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 import tenfold
 from tenfold import Tensor
-from tenfold.text.generation.scores import shaped
+from tenfold.text.generation.scores import Change, shaped, warped
 from tenfold.text.generation.settings import Settings
 from tenfold.text.generation.stepping import Stepper
 
@@ -46,8 +47,12 @@ def search(
     new_tokens: int,
     pad: int,
     finished: Callable[[Tensor], Tensor] | None = None,
+    change: Change | None = None,
+    generator: Any = None,
 ) -> tuple[Tensor, Tensor]:
     """The best texts of each prompt, padded to one length, and their scores: mean log-probabilities, by the penalty of length.
+
+    With `do_sample` the ways on are drawn by their probabilities, from `generator`.
 
     Shape: (B * returned, T + new), (B * returned,).
     """
@@ -59,7 +64,8 @@ def search(
     beams = [Beams(width) for _ in range(prompts)]
     base = tenfold.arange(prompts, device=device).unsqueeze(1) * width
     for new in range(1, new_tokens + 1):
-        totals, rows, tokens = _candidates(stepper, settings, running, new - 1)
+        scores = _next(stepper, settings, new - 1, new == new_tokens, change)
+        totals, rows, tokens = _candidates(scores, settings, running, generator)
         stepper.reorder((rows + base).view(-1))
         grown = tenfold.cat([stepper.ids, tokens.view(-1, 1)], 1)
         ends = _ended(grown, settings, finished, last=new == new_tokens).view(prompts, -1)
@@ -80,16 +86,24 @@ def search(
     return _best(beams, settings.num_return_sequences, pad, device, prompt_length)
 
 
-def _candidates(stepper: Stepper, settings: Settings, running: Tensor, new: int) -> tuple[Tensor, Tensor, Tensor]:
-    """The best ways on: their totals, the beams that they go on with, and their tokens. Shape: (prompts, at least 2 width)."""
-    prompts, width = running.shape
+def _next(stepper: Stepper, settings: Settings, new: int, last: bool, change: Change | None) -> Tensor:
+    """The log-probability of each token as the next one, as the settings will have it. Shape: (prompts * width, V)."""
     if stepper.mask is not None and not stepper.encodes and new:
         stepper.mask = tenfold.cat([stepper.mask, tenfold.ones_like(stepper.mask[:, :1])], 1)
-    scores = shaped(stepper.scores().log_softmax(-1), stepper.ids, settings, new)
-    totals = (scores.double().view(prompts, width, -1) + running.unsqueeze(2)).flatten(1)
-    count = min(max(2, 1 + len(settings.end_ids)) * width, totals.shape[1])
-    best = totals.topk(count, -1)
+    scores = shaped(stepper.scores().log_softmax(-1), stepper.ids, settings, new, last, change)
+    return warped(scores, settings) if settings.do_sample else scores
+
+
+def _candidates(scores: Tensor, settings: Settings, running: Tensor, generator: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """The best ways on: their totals, the beams that they go on with, and their tokens. Shape: (prompts, at least 2 width)."""
+    prompts, width = running.shape
     words = scores.shape[-1]
+    totals = (scores.double().view(prompts, width, words) + running.unsqueeze(2)).flatten(1)
+    count = min(max(2, 1 + len(settings.end_ids)) * width, totals.shape[1])
+    if settings.do_sample:
+        drawn = tenfold.multinomial(totals.softmax(-1), count, generator=generator)
+        return totals.gather(1, drawn), drawn // words, drawn % words
+    best = totals.topk(count, -1)
     return best.values, best.indices // words, best.indices % words
 
 

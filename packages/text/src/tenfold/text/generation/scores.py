@@ -5,6 +5,8 @@ Shape of scores: (B, V); of the ids so far: (B, T).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import tenfold
 from tenfold import Tensor
 from tenfold.text.generation.settings import Settings
@@ -12,27 +14,84 @@ from tenfold.text.generation.settings import Settings
 NEVER = float("-inf")
 
 
-def shaped(scores: Tensor, ids: Tensor, settings: Settings, new: int) -> Tensor:
-    """Scores with what holds for every way of choosing; `new` is the number of tokens written so far."""
+Change = Callable[[Tensor, Tensor], Tensor]
+
+
+def shaped(scores: Tensor, ids: Tensor, settings: Settings, new: int, last: bool = False, change: Change | None = None) -> Tensor:
+    """Scores with what holds for every way of choosing.
+
+    `new` is the number of tokens written so far, `last` says that no token follows this one, `change` is the caller's own
+    function from ids and scores to scores.
+    """
     if settings.repetition_penalty != 1.0:
         scores = less_repeated(scores, ids, settings.repetition_penalty)
     if settings.no_repeat_ngram_size:
         scores = without_repeats(scores, ids, settings.no_repeat_ngram_size)
-    if new < settings.min_new_tokens and settings.end_ids:
-        scores = scores.clone()
-        scores[:, settings.end_ids] = NEVER
-    return scores
+    if settings.bad_words_ids:
+        scores = without_words(scores, ids, [list(word) for word in settings.bad_words_ids], settings.end_ids)
+    if settings.end_ids and (new < settings.min_new_tokens or ids.shape[1] < settings.min_length):
+        scores = without(scores, settings.end_ids)
+    if settings.forced_bos_token_id is not None and ids.shape[1] == 1:
+        scores = only(scores, [settings.forced_bos_token_id])
+    if settings.last_ids and last:
+        scores = only(scores, settings.last_ids)
+    if settings.suppress_tokens or (settings.begin_suppress_tokens and not new):
+        scores = without(scores, [*settings.suppress_tokens, *(settings.begin_suppress_tokens if not new else ())])
+    return scores if change is None else change(ids, scores)
 
 
 def warped(scores: Tensor, settings: Settings) -> Tensor:
-    """Scores for drawing by chance: divided by the temperature, the unlikely ones cut off."""
+    """Scores for drawing by chance: divided by the temperature, the unlikely ones cut off.
+
+    Beams keep at least as many tokens as the best ways on need, one more than there are tokens that end a text.
+    """
+    keep = 1 if settings.num_beams == 1 else max(2, len(settings.end_ids) + 1)
     scores = scores / settings.temperature
-    if settings.top_k is not None:
-        scores = among_top_k(scores, settings.top_k)
+    if settings.top_k:
+        scores = among_top_k(scores, max(settings.top_k, keep))
     if settings.top_p is not None and settings.top_p < 1:
-        scores = among_top_p(scores, settings.top_p)
+        scores = among_top_p(scores, settings.top_p, keep)
     if settings.min_p is not None:
-        scores = above_min_p(scores, settings.min_p)
+        scores = above_min_p(scores, settings.min_p, keep)
+    if settings.typical_p is not None and settings.typical_p < 1:
+        scores = among_typical(scores, settings.typical_p, keep)
+    return scores
+
+
+def without(scores: Tensor, tokens: Sequence[int]) -> Tensor:
+    """None of these tokens.
+
+    >>> without(tenfold.zeros(1, 3), [1]).tolist()
+    [[0.0, -inf, 0.0]]
+    """
+    scores = scores.clone()
+    scores[:, list(tokens)] = NEVER
+    return scores
+
+
+def only(scores: Tensor, tokens: Sequence[int]) -> Tensor:
+    """One of these tokens, for sure.
+
+    >>> only(tenfold.ones(1, 3), [1]).tolist()
+    [[-inf, 0.0, -inf]]
+    """
+    scores = tenfold.full_like(scores, NEVER)
+    scores[:, list(tokens)] = 0.0
+    return scores
+
+
+def without_words(scores: Tensor, ids: Tensor, words: Sequence[list[int]], ends: Sequence[int] = ()) -> Tensor:
+    """No token that would complete one of these words; a word that is a token which ends a text is left alone.
+
+    >>> without_words(tenfold.zeros(1, 3), tenfold.tensor([[0, 1]]), [[2], [1, 0], [0, 1]]).tolist()
+    [[-inf, 0.0, -inf]]
+    """
+    words = [word for word in words if not (len(word) == 1 and word[0] in ends)]
+    scores = scores.clone()
+    for row, text in enumerate(ids.tolist()):
+        ending = [word[-1] for word in words if len(word) <= len(text) + 1 and text[len(text) - len(word) + 1 :] == word[:-1]]
+        if ending:
+            scores[row, ending] = NEVER
     return scores
 
 
@@ -73,8 +132,8 @@ def among_top_k(scores: Tensor, k: int) -> Tensor:
     return tenfold.where(scores < lowest, NEVER, scores)
 
 
-def among_top_p(scores: Tensor, p: float) -> Tensor:
-    """The fewest likeliest tokens that have the share p of the probability.
+def among_top_p(scores: Tensor, p: float, keep: int = 1) -> Tensor:
+    """The fewest likeliest tokens that have the share p of the probability, at least `keep`.
 
     Source: A. Holtzman et al., The Curious Case of Neural Text Degeneration, 2020, section 3.1.
 
@@ -83,15 +142,37 @@ def among_top_p(scores: Tensor, p: float) -> Tensor:
     """
     ascending, order = scores.sort(-1)
     cut = ascending.softmax(-1).cumsum(-1) <= 1 - p
-    cut[:, -1] = False
-    return scores.masked_fill(tenfold.zeros_like(cut).scatter(1, order, cut), NEVER)
+    return _cut(scores, cut, order, keep)
 
 
-def above_min_p(scores: Tensor, share: float) -> Tensor:
-    """The tokens with at least this share of the likeliest one's probability.
+def above_min_p(scores: Tensor, share: float, keep: int = 1) -> Tensor:
+    """The tokens with at least this share of the likeliest one's probability, at least `keep`.
 
     >>> above_min_p(tenfold.tensor([[0.6, 0.3, 0.1]]).log(), 0.4).exp()[0, 2].item()
     0.0
     """
-    likely = scores.softmax(-1)
-    return scores.masked_fill(likely < share * likely.amax(-1, keepdim=True), NEVER)
+    ascending, order = scores.sort(-1)
+    likely = ascending.softmax(-1)
+    return _cut(scores, likely < share * likely[..., -1:], order, keep)
+
+
+def among_typical(scores: Tensor, p: float, keep: int = 1) -> Tensor:
+    """The tokens that tell about as much as is to be expected, which have the share p of the probability; at least `keep`.
+
+    Source: C. Meister et al., Locally Typical Sampling, 2023, section 4.
+
+    >>> among_typical(tenfold.tensor([[0.6, 0.25, 0.15]]).log(), 0.5).exp()
+    tensor([[0.6000, 0.0000, 0.0000]])
+    """
+    told = scores.log_softmax(-1)
+    expected = -(told * told.exp()).nansum(-1, keepdim=True)
+    ascending, order = (-told - expected).abs().sort(-1)
+    enough = (told.exp().gather(-1, order).cumsum(-1) < p).sum(-1, keepdim=True).clamp(max=scores.shape[-1] - 1)
+    cut = ascending > ascending.gather(-1, enough)  # those as typical as the last one stay
+    return _cut(scores, cut.flip(-1), order.flip(-1), keep)
+
+
+def _cut(scores: Tensor, cut: Tensor, order: Tensor, keep: int) -> Tensor:
+    """-inf where `cut`, which is in the order given, the best token last; the last ones are kept."""
+    cut[..., -keep:] = False
+    return scores.masked_fill(tenfold.zeros_like(cut).scatter(-1, order, cut), NEVER)

@@ -43,7 +43,7 @@ class Stepper:
         else:
             found = self.model(new, self.mask, self._positions(new), past_key_values=self.cache)
         logits: Tensor = found.logits[:, -1]
-        return logits if logits.dtype == tenfold.float64 else logits.float()
+        return logits.float()  # whatever the model computes in, so that the same tokens are chosen as elsewhere
 
     def _positions(self, new: Tensor) -> Tensor | None:
         """Where padding stands before a text, its positions begin after it."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import json
 import os
 from typing import Any
 
+from tenfold.text.models.config import read_json
 from tenfold.text.models.pretrained import PretrainedModel, checkpoint_home
 
 MODULES = {
@@ -41,7 +41,7 @@ def from_pretrained(folder: str | os.PathLike[str], **options: Any) -> Pretraine
     Raises: FileNotFoundError, RuntimeError as the class's `from_pretrained`; KeyError for an architecture that is not here.
     """
     home = checkpoint_home(folder)
-    named = json.loads((home / "config.json").read_text(encoding="utf-8")).get("architectures") or []
+    named = read_json(home / "config.json").get("architectures") or []
     if not named:
         raise KeyError(f"{home / 'config.json'} names no architecture; use a class's own from_pretrained")
     made: PretrainedModel = model_class(named[0]).from_pretrained(home, **options)

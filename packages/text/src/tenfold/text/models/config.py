@@ -47,7 +47,7 @@ class Config:
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Self:
         """The configuration in a ``config.json``."""
-        return cls.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
+        return cls.from_dict(read_json(path))
 
     def to_dict(self) -> dict[str, Any]:
         """The entries of ``config.json``."""
@@ -64,3 +64,17 @@ class Config:
         """The ids that end a text."""
         found = self.eos_token_id
         return [] if found is None else list(found) if isinstance(found, list) else [found]
+
+
+def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The entries of a file.
+
+    Raises: ValueError, which names the file, where it is no JSON object.
+    """
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{os.fspath(path)} is no JSON: {error}; use another copy") from error
+    if not isinstance(found, dict):
+        raise ValueError(f"{os.fspath(path)} is no JSON object of entries by name; use another copy")
+    return found

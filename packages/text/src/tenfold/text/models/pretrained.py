@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from collections.abc import Iterator, Mapping
@@ -10,10 +11,11 @@ from typing import Any, ClassVar, Self
 
 import tenfold
 from tenfold import Tensor, nn
-from tenfold.text.models.config import Config
+from tenfold.text.models.config import Config, read_json
 from tenfold.text.models.weights import read_parts, write_weights
 
 _OLD_NAMES = {"gamma": "weight", "beta": "bias"}  # of LayerNorm, in checkpoints that came from TensorFlow
+GENERATION = "generation_config.json"
 MAX_SHARD_BYTES = 5_000_000_000
 
 
@@ -32,6 +34,7 @@ class PretrainedModel(nn.Module):
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.config = config
+        self.generation_config: dict[str, Any] = {}  # how this model writes, where `generate` is not told otherwise
 
     # Loading and saving
 
@@ -54,6 +57,8 @@ class PretrainedModel(nn.Module):
         if dtype is not None:
             model.to(dtype=dtype)
         model.load_parts(read_parts(home), str(home))
+        if (home / GENERATION).is_file():
+            model.generation_config = read_json(home / GENERATION)
         return (model if device is None else model.to(device)).eval()
 
     def load_parts(self, parts: Iterator[dict[str, Tensor]], source: str) -> None:
@@ -111,6 +116,8 @@ class PretrainedModel(nn.Module):
         home.mkdir(parents=True, exist_ok=True)
         self.config.extra["architectures"] = [type(self).__name__]
         self.config.save(home / "config.json")
+        if self.generation_config:
+            (home / GENERATION).write_text(json.dumps(self.generation_config, indent=2) + "\n", encoding="utf-8")
         once: dict[int, str] = {}
         state = self.state_dict(keep_vars=True)
         kept = {name: tensor for name, tensor in state.items() if once.setdefault(id(tensor), name) == name}

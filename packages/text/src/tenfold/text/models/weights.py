@@ -11,6 +11,7 @@ from typing import Any
 import tenfold
 from tenfold import Tensor
 from tenfold.checkpoint.safetensors import load_file, save_file
+from tenfold.text.models.config import read_json
 
 SINGLE, SHARD = "model.safetensors", "model-{:05}-of-{:05}.safetensors"
 INDEX = SINGLE + ".index.json"
@@ -39,7 +40,7 @@ def weight_files(folder: Folder) -> list[Path]:
 
 def _index(path: Path) -> dict[str, str]:
     """Which file holds which tensor."""
-    found = json.loads(path.read_text(encoding="utf-8")).get("weight_map")
+    found = read_json(path).get("weight_map")
     if not isinstance(found, dict) or not all(isinstance(name, str) and Path(name).name == name for name in found.values()):
         raise ValueError(f"{path} has no weight_map from tensors to files of its folder")
     return found
