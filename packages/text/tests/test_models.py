@@ -354,7 +354,7 @@ def test_settings_without_meaning(wrong):
 
 
 def test_unknown_settings_and_shapes():
-    with pytest.raises(TypeError, match="there is no beams; there are do_sample"):
+    with pytest.raises(TypeError, match="there is no beams; there are .*do_sample"):
         gpt2().generate(IDS, beams=3)
     for wrong in (IDS[0], IDS[:, :0]):
         with pytest.raises(ValueError, match="input_ids are"):
