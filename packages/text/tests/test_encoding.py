@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import pytest
@@ -204,3 +205,42 @@ def test_a_missing_sentencepiece_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "sentencepiece", None)
     with pytest.raises(ImportError, match=r'pip install "tenfold-text\[sentencepiece\]"'):
         SentencePiece("m.model")
+
+
+def test_long_pairs_are_cut_without_keeping_what_is_cut_off(trained):
+    """The library would keep every piece of one text with every piece of the other."""
+    long, other = "the cat ran " * 3000, "a dog sat " * 3000
+    batch = trained.batch(long, other, truncation=True, max_length=12)
+    assert batch.input_ids.shape == (1, 12)
+    assert batch.special_tokens_mask.sum().item() == 3
+    assert batch.input_ids.tolist() == trained.batch(long[:300], other[:300], truncation=True, max_length=12).input_ids.tolist()
+    with pytest.raises(ValueError, match="special tokens alone are"):
+        trained.batch("the cat", truncation=True, max_length=1)
+
+
+def test_a_published_folder_names_its_padding(trained, tmp_path):
+    trained.save_pretrained(tmp_path)
+    name = trained.decode([5], skip_special_tokens=False) if trained.token_to_id("e") is None else "e"
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"pad_token": {"content": name}, "padding_side": "left"}))
+    read = SubwordTokenizer.from_pretrained(tmp_path)
+    assert (read.pad_token, read.side) == (name, "left")
+    ids = read.batch(["the", "the cat ran"]).input_ids
+    assert ids[0, 0].item() == read.token_to_id(name)
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"pad_token": "nothing of this name", "padding_side": 3}))
+    assert SubwordTokenizer.from_pretrained(tmp_path).pad_token == trained.pad_token
+
+
+def test_sentencepiece_with_padding_of_choice(tmp_path):
+    pytest.importorskip("sentencepiece")
+    from tenfold.text.tokenizers.sentencepiece import train_sentencepiece
+
+    (tmp_path / "texts").write_text("\n".join(TEXTS * 20))
+    train_sentencepiece(tmp_path / "texts", 20, "unigram", str(tmp_path / "m"))
+    own = SentencePiece(tmp_path / "m.model")
+    with pytest.raises(ValueError, match="SentencePiece's pad"):
+        own.batch(["the", "the cat ran"])
+    assert SentencePiece(tmp_path / "m.model", pad=0).batch(["the", "the cat ran"]).input_ids[0, -1].item() == 0
+    with pytest.raises(RuntimeError, match="texts: no sentencepiece model"):
+        SentencePiece(tmp_path / "texts")
+    with pytest.raises(RuntimeError, match="9 bytes: no sentencepiece model"):
+        SentencePiece(b"a nothing")

@@ -95,6 +95,40 @@ def test_a_folder_there_and_back(tmp_path):
     assert models.from_pretrained(tmp_path, dtype=tenfold.bfloat16).dtype == tenfold.bfloat16
 
 
+def test_dtypes_of_folders(tmp_path):
+    given = bert()
+    given.save_pretrained(tmp_path)
+    for dtype in (tenfold.float16, "float16", "torch.float16"):
+        assert models.from_pretrained(tmp_path, dtype=dtype).dtype == tenfold.float16
+    assert models.from_pretrained(tmp_path, torch_dtype="bfloat16").dtype == tenfold.bfloat16
+    assert models.from_pretrained(tmp_path, dtype="auto").dtype == tenfold.float32
+    for name in ("dtype", "torch_dtype"):
+        given.config.extra = {name: "float16"}
+        given.save_pretrained(tmp_path)
+        assert models.from_pretrained(tmp_path, dtype="auto").dtype == tenfold.float16
+    for wrong in ("half a float", "int64", "nn", 3, float):
+        with pytest.raises(TypeError, match=r"dtype is a floating one such as tenfold\.bfloat16, its name, or 'auto'; got"):
+            models.from_pretrained(tmp_path, dtype=wrong)
+
+
+@pytest.mark.parametrize("name", ["config.json", "generation_config.json", "model.safetensors.index.json"])
+@pytest.mark.parametrize("text", ["{bad", "[]", ""])
+def test_files_that_are_no_json_are_named(tmp_path, name, text):
+    gpt2().save_pretrained(tmp_path, max_shard_size=2000)
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=rf"{name} is no JSON.*use another copy"):
+        models.from_pretrained(tmp_path)
+
+
+def test_a_text_of_padding_alone_is_no_number_less(tmp_path):
+    sizes = {"vocab_size": 30, "d_model": 8, "d_kv": 4, "d_ff": 8, "num_layers": 1, "num_heads": 2}
+    model = T5ForConditionalGeneration(T5Config(**sizes)).eval()
+    mask = tenfold.tensor([[1, 1, 1, 1], [0, 0, 0, 0]])
+    for dtype in (tenfold.float32, tenfold.float16, tenfold.bfloat16):
+        logits = model.to(dtype)(IDS.repeat(2, 1), mask, decoder_input_ids=tenfold.tensor([[0, 3]] * 2)).logits
+        assert bool(logits.isfinite().all())
+
+
 def test_parts_with_an_index(tmp_path):
     given = gpt2()
     given.save_pretrained(tmp_path, max_shard_size=2000)
@@ -354,7 +388,7 @@ def test_settings_without_meaning(wrong):
 
 
 def test_unknown_settings_and_shapes():
-    with pytest.raises(TypeError, match="there is no beams; there are .*do_sample"):
+    with pytest.raises(TypeError, match=r"there is no beams; there are .*do_sample"):
         gpt2().generate(IDS, beams=3)
     for wrong in (IDS[0], IDS[:, :0]):
         with pytest.raises(ValueError, match="input_ids are"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import struct
 import zipfile
 
@@ -61,7 +62,8 @@ def test_word2vec(tmp_path, line_ends, packed):
     ("name", "data", "message"),
     [
         ("a.txt", b"a 1 2\nb 1\n", "line 2: 1 numbers, the first vector has 2"),
-        ("a.txt", b"a 1 2\nb 1 x\n", "line 2"),
+        ("a.txt", b"a 1 2\nb 1 x\n", "line 2: could not convert .*x.*expected a word and 2 numbers"),
+        ("a.txt", b"alone\n", "line 1: 0 numbers, the first vector has none"),
         ("a.bin", b"x", "not word2vec's binary form"),
         ("a.bin", b"2 2\na 12345678", "ends in vector 2 of 2"),
     ],
@@ -83,6 +85,24 @@ def test_the_file_is_read_once_and_mapped(cache):
     again.vectors[0] = 5.0  # of this process alone
     assert Vectors("glove.6B.50d.txt", cache=cache)["the"].tolist() == [1, 2, 3]
     assert np.load(cache / "glove.6B.50d.txt.npy").dtype == np.float32
+
+
+def test_another_file_of_the_same_name_is_read_anew(cache):
+    before = Vectors("glove.6B.50d.txt", cache=cache)
+    (cache / "glove.6B.50d.txt").write_text("new 9 9\n")
+    after = Vectors("glove.6B.50d.txt", cache=cache)
+    assert (after.itos, after["new"].tolist()) == (["new"], [9, 9])
+    assert before["the"].tolist() == [1, 2, 3]  # what is mapped stays
+    (cache / "other").mkdir()
+    (cache / "other" / "glove.6B.50d.txt").write_text("old 1\n")
+    os.utime(cache / "other" / "glove.6B.50d.txt", ns=(1, 1))
+    assert Vectors(cache / "other" / "glove.6B.50d.txt", cache=cache).itos == ["old"]
+
+
+def test_tabs_part_as_spaces_do(tmp_path):
+    (tmp_path / "v.txt").write_text("the\t1\t2\na b\t3\t4\n")
+    found = Vectors("v.txt", cache=tmp_path)
+    assert (found.itos, found.vectors.tolist()) == (["the", "a b"], [[1, 2], [3, 4]])
 
 
 def test_words_by_their_names(cache):

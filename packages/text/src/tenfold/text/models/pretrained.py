@@ -43,12 +43,15 @@ class PretrainedModel(nn.Module):
         """The model in a folder with ``config.json`` and weights (one file, or parts with an index), in evaluation mode.
 
         A model for a task can be made from the weights of the base or of another task; parameters that the files lack are
-        new, and a warning names them. `changes` are entries of the configuration, such as `num_labels=5`.
+        new, and a warning names them. `changes` are entries of the configuration, such as `num_labels=5`. `dtype` (or
+        `torch_dtype`) is one, its name, or "auto" for that of the configuration; by default the default dtype.
 
-        Raises: FileNotFoundError naming the missing file; RuntimeError for weights of other shapes, or where nothing fits.
+        Raises: FileNotFoundError naming the missing file; RuntimeError for weights of other shapes, or where nothing fits;
+        TypeError for an entry or a dtype that there is not.
         """
         home = checkpoint_home(folder)
         config = cls.config_class.from_file(home / "config.json")
+        dtype = _dtype(changes.pop("torch_dtype", dtype), config)
         for name, value in changes.items():
             if not hasattr(config, name):
                 raise TypeError(f"{cls.config_class.__name__} has no entry {name!r}")
@@ -166,3 +169,16 @@ def checkpoint_home(folder: str | os.PathLike[str]) -> Path:
             "tenfold.text.models.download(name)"
         )
     return home
+
+
+def _dtype(given: Any, config: Config) -> Any:
+    """A dtype of itself, of its name, or of what the configuration names.
+
+    Raises: TypeError for anything else.
+    """
+    if given == "auto":
+        given = config.extra.get("dtype") or config.extra.get("torch_dtype")
+    found = getattr(tenfold, given.removeprefix("torch."), None) if isinstance(given, str) else given
+    if given is not None and (not isinstance(found, tenfold.dtype) or not found.is_floating_point):
+        raise TypeError(f"from_pretrained: dtype is a floating one such as tenfold.bfloat16, its name, or 'auto'; got {given!r}")
+    return found

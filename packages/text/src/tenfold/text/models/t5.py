@@ -225,7 +225,8 @@ class Stack(nn.Module):
         bias = self.block[0].layer[0].SelfAttention.relative_bias(past, x.shape[1])
         seen = visible(attention_mask, x, past, causal=self.is_decoder)
         if seen is not None:
-            bias = tenfold.where(seen, bias, float("-inf"))
+            # finite, so that a text of padding alone looks at all of it alike
+            bias = tenfold.where(seen, bias, tenfold.finfo(bias.dtype).min)
         across = None if memory is None else visible(memory_mask, memory)
         for block in self.block:
             x = block(x, bias, memory, across, cache)

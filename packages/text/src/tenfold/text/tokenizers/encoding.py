@@ -74,7 +74,10 @@ def padded(
     """
     width = _width([len(row.ids) for row in rows], padding, max_length, multiple_of)
     if pad is None and any(len(row.ids) < width for row in rows):
-        raise ValueError("the texts have different lengths and there is no padding token; name one")
+        raise ValueError(
+            "the texts have different lengths and the tokenizer has no padding token; name one: SubwordTokenizer's pad_token, "
+            "SentencePiece's pad (an id), Encoder's pad"
+        )
 
     def table(values: list[list[int]], fill: int) -> Tensor:
         filled = [row + [fill] * (width - len(row)) if side == "right" else [fill] * (width - len(row)) + row for row in values]

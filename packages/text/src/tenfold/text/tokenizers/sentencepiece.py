@@ -16,20 +16,32 @@ MODEL_TYPES = ("unigram", "bpe", "word", "char")
 class SentencePiece:
     """A sentencepiece model (the extra tenfold-text[sentencepiece]), with `begin` and `end` tokens put around texts on request.
 
+    `pad` is the id of padding, by default the model's own; many models have none.
+
     Calling it gives the pieces of a text; `encode` and `decode` go between texts and ids; `batch` makes tensors.
 
     Raises: ImportError when the library is not installed; OSError or RuntimeError for a file that is none.
     """
 
     def __init__(
-        self, source: str | os.PathLike[str] | bytes, begin: bool = False, end: bool = False, side: str = "right"
+        self,
+        source: str | os.PathLike[str] | bytes,
+        begin: bool = False,
+        end: bool = False,
+        side: str = "right",
+        pad: int | None = None,
     ) -> None:
         library = sentencepiece_library()
         named = {"model_proto": source} if isinstance(source, bytes) else {"model_file": os.fspath(source)}
-        self.backend = library.SentencePieceProcessor(**named)
+        try:
+            self.backend = library.SentencePieceProcessor(**named)
+        except RuntimeError as error:
+            what = f"{len(source)} bytes" if isinstance(source, bytes) else os.fspath(source)
+            raise RuntimeError(f"SentencePiece: {what}: no sentencepiece model ({error}); give a published .model file") from None
         self.begin = [int(self.backend.bos_id())] if begin and self.backend.bos_id() >= 0 else []
         self.end = [int(self.backend.eos_id())] if end and self.backend.eos_id() >= 0 else []
-        self.pad = int(self.backend.pad_id()) if self.backend.pad_id() >= 0 else None
+        own = int(self.backend.pad_id())
+        self.pad = pad if pad is not None else own if own >= 0 else None
         self.side = side
 
     def __call__(self, text: str) -> list[str]:

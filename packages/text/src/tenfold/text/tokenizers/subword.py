@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tenfold import Tensor
-from tenfold.text.tokenizers.encoding import Encoding, Row, both, padded
+from tenfold.text.tokenizers.encoding import Encoding, Row, both, padded, truncated
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -62,16 +62,30 @@ class SubwordTokenizer:
     def from_pretrained(cls, folder: str | PathLike[str]) -> SubwordTokenizer:
         """Read a published tokenizer: ``tokenizer.json``, else BERT's ``vocab.txt``, else GPT-2's ``vocab.json`` and its merges.
 
+        The padding token and its side are those of ``tokenizer_config.json``, if it names them.
+
         Raises: FileNotFoundError where the folder has none of them.
         """
         home = Path(folder)
+        options = json.loads(text) if (text := _text_of(home / "tokenizer_config.json")) else {}
+        made = cls(cls._backend_of(home, options))
+        pad = options.get("pad_token")
+        name = pad.get("content") if isinstance(pad, dict) else pad
+        if isinstance(name, str) and made.token_to_id(name) is not None:
+            made.pad_token = name
+        if options.get("padding_side") in ("left", "right"):
+            made.side = options["padding_side"]
+        return made
+
+    @classmethod
+    def _backend_of(cls, home: Path, options: dict[str, Any]) -> Any:
+        """The library's tokenizer of a folder's files."""
         if (home / "tokenizer.json").is_file():
-            return cls.from_file(home / "tokenizer.json")
+            return subword_library().Tokenizer.from_file(str(home / "tokenizer.json"))
         if (home / "vocab.txt").is_file():
-            options = json.loads(text) if (text := _text_of(home / "tokenizer_config.json")) else {}
-            return cls(bert_backend(home / "vocab.txt", bool(options.get("do_lower_case", True))))
+            return bert_backend(home / "vocab.txt", bool(options.get("do_lower_case", True)))
         if (home / "vocab.json").is_file() and (home / "merges.txt").is_file():
-            return cls(gpt2_backend(home / "vocab.json", home / "merges.txt"))
+            return gpt2_backend(home / "vocab.json", home / "merges.txt")
         raise FileNotFoundError(
             f"SubwordTokenizer: {home} has neither tokenizer.json nor vocab.txt nor vocab.json with merges.txt; put one there"
         )
@@ -123,28 +137,28 @@ class SubwordTokenizer:
 
         Raises: ValueError where `truncation` lacks `max_length`, or padding has no padding token.
         """
-        self._cut_at(truncation, max_length)
-        try:
-            given = [text if pair is None else (text, pair) for text, pair in both(texts, pairs)]
-            rows = [
-                Row(list(found.ids), list(found.type_ids), list(found.special_tokens_mask))
-                for found in self.backend.encode_batch(given, add_special_tokens=add_special_tokens)
-            ]
-        finally:
-            self.backend.no_truncation()
+        if truncation is not False and max_length is None:
+            raise ValueError(f"truncation={truncation!r} needs max_length")
+        self.backend.no_truncation()  # the library keeps all that it cuts off, for pairs each piece with each other
+        self.backend.no_padding()  # a published file may switch both on
+        given = [text if pair is None else (text, pair) for text, pair in both(texts, pairs)]
+        found = self.backend.encode_batch(given, add_special_tokens=add_special_tokens)
+        rows = [_row(one, pairs is not None, truncation, max_length) for one in found]
         pad = None if self.pad_token is None else self.token_to_id(self.pad_token)
         return padded(rows, pad, padding, max_length, self.side, pad_to_multiple_of)
 
-    def _cut_at(self, truncation: bool | str, max_length: int | None) -> None:
-        if truncation is False:
-            self.backend.no_truncation()
-            self.backend.no_padding()  # a published file may switch both on
-            return
-        if max_length is None:
-            raise ValueError(f"truncation={truncation!r} needs max_length")
-        strategy = "longest_first" if truncation is True else truncation
-        self.backend.no_padding()
-        self.backend.enable_truncation(max_length, strategy=strategy)
+
+def _row(found: Any, is_pair: bool, truncation: bool | str, max_length: int | None) -> Row:
+    """What the library made of a text, or of a pair, cut to a length."""
+    row = Row(list(found.ids), list(found.type_ids), list(found.special_tokens_mask))
+    if truncation is False or max_length is None:
+        return row
+    whose = found.sequence_ids  # of each token: the first text's (0), the second's (1), put in beside them (None)
+    first = [place for place, text in enumerate(whose) if text == 0]
+    second = [place for place, text in enumerate(whose) if text == 1] if is_pair else None
+    kept = truncated(first, second, max_length - whose.count(None), truncation)
+    places = sorted([*kept[0], *(kept[1] or ()), *(place for place, text in enumerate(whose) if text is None)])
+    return Row(*([values[place] for place in places] for values in (row.ids, row.types, row.special)))
 
 
 # Kinds

@@ -36,25 +36,28 @@ def read_vectors(path: Path, most: int | None = None) -> tuple[list[str], Array]
 
 
 def _text(file: IO[bytes], path: Path) -> Iterator[tuple[str, Array]]:
-    """Words with their numbers, one in a line; a first line of two numbers is a header, a word may have spaces in it."""
-    first = file.readline()
+    """Words with their numbers, one in a line, with spaces or tabs between; a first line of two numbers is a header.
+
+    A word may have spaces in it.
+    """
+    first = file.readline().replace(b"\t", b" ")
     header = first.split()
     size = int(header[1]) if len(header) == 2 and all(part.isdigit() for part in header) else None
     start = 2 if size is not None else 1
     size = len(first.rstrip().split(b" ")) - 1 if size is None else size
     for number, line in enumerate(file if start == 2 else _again(first, file), start):
-        parts = line.rstrip().rsplit(b" ", size)
         if not line.strip():
             continue
+        parts = line.replace(b"\t", b" ").rstrip().rsplit(b" ", size)
+        if len(parts) - 1 != size or not size:
+            raise RuntimeError(f"{path}, line {number}: {len(parts) - 1} numbers, the first vector has {size or 'none'}")
         try:
             vector = np.array(parts[1:], np.float32)
             word = parts[0].decode("utf-8")
         except UnicodeDecodeError:
             continue  # a damaged word is nobody's
-        except ValueError:
-            vector = np.empty(0, np.float32)
-        if len(vector) != size:
-            raise RuntimeError(f"{path}, line {number}: {len(line.split()) - 1} numbers, the first vector has {size}")
+        except ValueError as error:
+            raise RuntimeError(f"{path}, line {number}: {error}; expected a word and {size} numbers") from None
         yield word, vector
 
 

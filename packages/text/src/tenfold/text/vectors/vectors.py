@@ -22,8 +22,8 @@ class Vectors:
     """The vectors of a file: `vectors` (N, D) float32, `itos` the words, `stoi` their rows, `dim` D.
 
     `name` is a file, or the name that one has in the folder `cache` (``TENFOLD_HOME/vectors``), to which `url` brings it; an
-    archive is unpacked. Beside the cache a copy is made on first use that later ones map into memory. A word without
-    vector has what `unk_init` makes of a tensor (D,), zeros by default.
+    archive is unpacked. Beside the cache a copy is made on first use that later ones map into memory, until the file is
+    another one. A word without vector has what `unk_init` makes of a tensor (D,), zeros by default.
 
     Raises: RuntimeError where the file is not there and no `url` is given.
 
@@ -47,7 +47,7 @@ class Vectors:
         self.unk_init: Callable[[Tensor], Tensor] = tenfold.zeros_like if unk_init is None else unk_init
         with alone_in(folder):
             words, numbers = _kept(Path(name), folder, max_vectors)
-            if not words.is_file():
+            if not _is_of(words, Path(name), folder):
                 _keep(_source(Path(name), folder, url, checksum), words, numbers, max_vectors)
         self.itos = words.read_text(encoding="utf-8").split("\n")
         self.stoi = {word: row for row, word in enumerate(self.itos)}
@@ -88,21 +88,38 @@ def _kept(name: Path, folder: Path, most: int | None) -> tuple[Path, Path]:
     return folder / f"{stem}.words", folder / f"{stem}.npy"
 
 
+def _is_of(words: Path, name: Path, folder: Path) -> bool:
+    """Whether the copy is there and of the file; where that is gone it is taken to be."""
+    if not words.is_file():
+        return False
+    source = _local(name, folder)
+    return source is None or source.stat().st_mtime_ns == words.stat().st_mtime_ns
+
+
+def _local(name: Path, folder: Path) -> Path | None:
+    """The file, where it is here."""
+    return next((place for place in (name, folder / name.name) if place.is_file()), None)
+
+
 def _keep(source: Path, words: Path, numbers: Path, most: int | None) -> None:
+    written_ns = source.stat().st_mtime_ns
     texts, vectors = read_vectors(source, most)
     if any("\n" in text for text in texts):
         raise ValueError(f"{source} has a word with a line break")
-    np.save(numbers, vectors)
+    with open(numbers.with_name(numbers.name + ".part"), "wb") as file:  # others may have the old numbers mapped
+        np.save(file, vectors)
+    os.replace(file.name, numbers)
     whole = words.with_name(words.name + ".part")  # the words come last and at once: they say that the numbers are there
     whole.write_text("\n".join(texts), encoding="utf-8", newline="")
+    os.utime(whole, ns=(written_ns, written_ns))  # by which a later use sees whether it is of this file
     os.replace(whole, words)
 
 
 def _source(name: Path, folder: Path, url: str | None, checksum: str | None) -> Path:
     """The file, from here or from elsewhere."""
-    for place in (name, folder / name.name):
-        if place.is_file():
-            return place
+    here = _local(name, folder)
+    if here is not None:
+        return here
     if url is None:
         raise RuntimeError(f"no vectors found at {folder / name.name}; put the file there, or give its url")
     download_url(url, folder, md5=checksum)
