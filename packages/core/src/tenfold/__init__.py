@@ -31,7 +31,8 @@ from tenfold.dispatch.gradmode import (
     no_grad as no_grad,
     set_grad_enabled as set_grad_enabled,
 )
-from tenfold.dispatch.operators import ALIASES as _ALIASES, LATE as _LATE_OPERATORS, OPERATORS as _OPERATORS, op as op
+from tenfold.dispatch.late_methods import LATE as _LATE_OPERATORS
+from tenfold.dispatch.operators import ALIASES as _ALIASES, OPERATORS as _OPERATORS, op as op
 from tenfold.dispatch.services import SERVICES as _SERVICES
 from tenfold.dispatch.sibling_operators import FUNCTIONS as _FUNCTIONS
 from tenfold.settings import environment as _environment, siblings as _siblings

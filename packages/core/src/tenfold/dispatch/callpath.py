@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tenfold.dispatch.layout import layout_of
+from tenfold.dispatch.layout import arranged
 from tenfold.dispatch.operators import TENSOR_ROLES, Operator, Param
 from tenfold.dispatch.reading import Reading, tensor_params
 from tenfold.dispatch.runtime import RUNTIME
@@ -259,32 +259,10 @@ def _run_and_wrap(operator: Operator, body_call: str = "") -> list[str]:
                 f"        note_view(t_, {first})",
             ]
     else:
-        lines += ["    t_._storage = t_._base = None", *_arranged(operator), "    if INFERENCE:", "        settle(t_)"]
+        lines += ["    t_._storage = t_._base = None", *arranged(operator), "    if INFERENCE:", "        settle(t_)"]
     if record:
         lines += [f"    if {record}:", f"        attach_{name}(t_, {given})", "        return t_"]
     return [*lines, *([] if operator.view else ["    t_._node = None"]), "    return t_"]
-
-
-def _arranged(operator: Operator) -> list[str]:
-    """Lines that give elementwise results the strides that follow from the arguments'.
-
-    Only views, and what was computed of them, are laid out otherwise than row by row; they have a storage.
-    """
-    name = layout_of(operator)
-    if not name:
-        return []
-    params = [p for p in tensor_params(operator) if p.role in ("tensor", "number")]
-    is_tensor = {p.name: "" if p.role == "tensor" else f"a_{p.name} is not {p.name} and " for p in params}
-    is_number = {p.name: "" if p.role == "tensor" else f"a_{p.name} is {p.name} or " for p in params}
-    has_storage = " or ".join(f"{is_tensor[p.name]}{p.name}._storage is not None" for p in params)
-    by_rows = ["r_.flags.c_contiguous"]
-    if name.startswith("arrange"):
-        by_rows += [f"({is_number[p.name]}a_{p.name}.flags.c_contiguous)" for p in params]
-    look = f"key_ is CPU and not ({' and '.join(by_rows)})"
-    if name != "note_layout":  # of a copy the format may have been asked for
-        look = f"({has_storage}) and {look}"
-    arrays = "".join(f"a_{p.name}, " for p in params)
-    return [f"    if {look}:", f"        {name}(t_, ({arrays}))"]
 
 
 def _refuse_result(name: str) -> list[str]:

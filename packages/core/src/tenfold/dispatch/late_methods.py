@@ -10,6 +10,32 @@ from tenfold.dispatch.runtime import RUNTIME
 from tenfold.dispatch.services import SERVICES
 from tenfold.dispatch.sibling_operators import METHODS
 
+# {operator: the module that declares it}, of core's own modules that are imported when one of their operators is asked for.
+LATE = {
+    name: module
+    for table in (late_operators.BOTH, late_operators.FUNCTIONS)
+    for module, names in table.items()
+    for name in names.split()
+}
+
+
+def load_late(name: str) -> bool:
+    """Import the module that declares the operator of this name (or alias), if it is core's own and not loaded yet."""
+    module = LATE.get(name)
+    if module is None:
+        return False
+    importlib.import_module(module)
+    return True
+
+
+class Table(dict[str, Any]):
+    """Operators by name; one of a module that is not loaded yet is there as soon as it is asked for."""
+
+    def __missing__(self, name: str) -> Any:
+        if not load_late(name):
+            raise KeyError(name)
+        return self[name]
+
 
 class LateMethod:
     """Stands for a method until it is asked for: the operators' declarations, loaded then, put the method in its place.

@@ -14,15 +14,16 @@ BOTH: dict[str, str] = {
     "tenfold.ops.matmul": "addmm addmm_ addmv addmv_ baddbmm baddbmm_ bmm dot ger matmul mm mv outer spmm vdot",
     "tenfold.ops.pointwise.arithmetic": (
         "add add_ addcdiv addcdiv_ addcmul addcmul_ div div_ divide divide_ floor_divide floor_divide_ fmod fmod_ mul mul_ "
-        "multiply multiply_ remainder remainder_ rsub sub sub_ subtract subtract_ true_divide true_divide_"
+        "multiply multiply_ neg neg_ negative negative_ positive remainder remainder_ rsub sub sub_ subtract subtract_ "
+        "true_divide true_divide_"
     ),
     "tenfold.ops.pointwise.complex_numbers": "angle conj conj_physical conj_physical_ imag real resolve_conj resolve_neg",
     "tenfold.ops.pointwise.elementary": (
         "abs abs_ absolute absolute_ acos acos_ acosh acosh_ arccos arccos_ arccosh arccosh_ arcsin arcsin_ arcsinh arcsinh_ "
         "arctan arctan_ arctanh arctanh_ asin asin_ asinh asinh_ atan atan_ atanh atanh_ cos cos_ cosh cosh_ deg2rad deg2rad_ "
         "erf erf_ erfc erfc_ erfinv erfinv_ exp exp2 exp2_ exp_ expm1 expm1_ log log10 log10_ log1p log1p_ log2 log2_ log_ logit "
-        "logit_ neg neg_ negative negative_ positive rad2deg rad2deg_ reciprocal reciprocal_ rsqrt rsqrt_ sgn sgn_ sigmoid "
-        "sigmoid_ sign sign_ signbit sin sin_ sinc sinc_ sinh sinh_ sqrt sqrt_ square square_ tan tan_ tanh tanh_"
+        "logit_ rad2deg rad2deg_ reciprocal reciprocal_ rsqrt rsqrt_ sgn sgn_ sigmoid sigmoid_ sign sign_ sin sin_ sinc sinc_ "
+        "sinh sinh_ sqrt sqrt_ square square_ tan tan_ tanh tanh_"
     ),
     "tenfold.ops.pointwise.filling": "copy_ fill_ masked_fill masked_fill_ zero_",
     "tenfold.ops.pointwise.limits": (
@@ -34,7 +35,7 @@ BOTH: dict[str, str] = {
         "bitwise_or_ bitwise_right_shift bitwise_right_shift_ bitwise_xor bitwise_xor_ eq eq_ equal gcd gcd_ ge ge_ greater "
         "greater_ greater_equal greater_equal_ gt gt_ isclose isfinite isinf isnan isneginf isposinf isreal lcm lcm_ le le_ less "
         "less_ less_equal less_equal_ logical_and logical_and_ logical_not logical_not_ logical_or logical_or_ logical_xor "
-        "logical_xor_ lt lt_ ne ne_ not_equal not_equal_"
+        "logical_xor_ lt lt_ ne ne_ not_equal not_equal_ signbit"
     ),
     "tenfold.ops.pointwise.several": (
         "arctan2 arctan2_ atan2 atan2_ copysign copysign_ heaviside heaviside_ hypot hypot_ lerp lerp_ logaddexp logaddexp2 "
@@ -46,10 +47,10 @@ BOTH: dict[str, str] = {
     "tenfold.ops.reduction.scans": "cumprod cumprod_ cumsum cumsum_",
     "tenfold.ops.reduction.statistics": "bincount norm std var",
     "tenfold.ops.view.forms": (
-        "adjoint as_strided_ broadcast_to detach_ expand_as flatten moveaxis movedim narrow ravel reshape_as squeeze_ swapaxes "
-        "swapaxes_ swapdims swapdims_ t t_ transpose_ unflatten unsqueeze_ view_as"
+        "adjoint broadcast_to expand_as flatten moveaxis movedim narrow ravel reshape_as swapaxes swapdims t unflatten view_as"
     ),
     "tenfold.ops.view.parts": "chunk split split_with_sizes unbind",
+    "tenfold.ops.view.resizing": "as_strided_ detach_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_",
     "tenfold.ops.view.shapes": "as_strided detach diagonal expand permute reshape select squeeze transpose unfold unsqueeze view",
 }
 FUNCTIONS: dict[str, str] = {

@@ -10,6 +10,7 @@ import numpy as np
 
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.operators import Operator
+from tenfold.dispatch.reading import tensor_params
 from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.types.memory_format import propagated_order, steps_of
 
@@ -29,6 +30,28 @@ def layout_of(operator: Operator) -> str:
     if operator.name == "pow":
         return "arrange_power"
     return "arrange" if operator.pointwise else ""
+
+
+def arranged(operator: Operator) -> list[str]:
+    """Lines that give elementwise results the strides that follow from the arguments'.
+
+    Only views, and what was computed of them, are laid out otherwise than row by row; they have a storage.
+    """
+    name = layout_of(operator)
+    if not name:
+        return []
+    params = [p for p in tensor_params(operator) if p.role in ("tensor", "number")]
+    is_tensor = {p.name: "" if p.role == "tensor" else f"a_{p.name} is not {p.name} and " for p in params}
+    is_number = {p.name: "" if p.role == "tensor" else f"a_{p.name} is {p.name} or " for p in params}
+    has_storage = " or ".join(f"{is_tensor[p.name]}{p.name}._storage is not None" for p in params)
+    by_rows = ["r_.flags.c_contiguous"]
+    if name.startswith("arrange"):
+        by_rows += [f"({is_number[p.name]}a_{p.name}.flags.c_contiguous)" for p in params]
+    look = f"key_ is CPU and not ({' and '.join(by_rows)})"
+    if name != "note_layout":  # of a copy the format may have been asked for
+        look = f"({has_storage}) and {look}"
+    arrays = "".join(f"a_{p.name}, " for p in params)
+    return [f"    if {look}:", f"        {name}(t_, ({arrays}))"]
 
 
 def lay_out(operator: Operator, result: Any, arrays: Sequence[Any]) -> None:

@@ -8,7 +8,6 @@ time it is called; its `.op` is the `Operator`, also found as `tenfold.op.NAME`.
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 import re
 import types
@@ -19,8 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tenfold.dispatch.accepted import Accepted
 from tenfold.dispatch.calls import Calls
-from tenfold.dispatch.late_methods import LateMethod
-from tenfold.dispatch.late_operators import BOTH, FUNCTIONS
+from tenfold.dispatch.late_methods import LATE, LateMethod, Table, load_late
 from tenfold.dispatch.runtime import RUNTIME
 from tenfold.dispatch.services import SERVICES
 
@@ -49,18 +47,7 @@ Number = int | float | complex
 Data = Any  # what tensors are made of: numbers, nested lists, arrays; NumPy's numbers among them keep their dtype
 
 
-class Table(dict[str, Any]):
-    """Operators by name; one of a module that is not loaded yet is there as soon as it is asked for."""
-
-    def __missing__(self, name: str) -> Operator:
-        if not load_late(name):
-            raise KeyError(name)
-        return self[name]  # type: ignore[no-any-return]
-
-
 OPERATORS: dict[str, Operator] = Table()
-# {operator: the module that declares it}, of core's own modules that are imported when one of their operators is asked for.
-LATE = {name: module for table in (BOTH, FUNCTIONS) for module, names in table.items() for name in names.split()}
 # Further public names: the same function as the operator's own.
 ALIASES: dict[str, Any] = {}
 
@@ -375,15 +362,6 @@ def as_operator(target: Any) -> Operator:
 def find(name: str) -> Operator | None:
     """The operator of this name, or None."""
     return OPERATORS.get(name) or (OPERATORS.get(name) if load_late(name) else None)
-
-
-def load_late(name: str) -> bool:
-    """Import the module that declares the operator of this name (or alias), if it is core's own and not loaded yet."""
-    module = LATE.get(name)
-    if module is None:
-        return False
-    importlib.import_module(module)
-    return True
 
 
 class OperatorNamespace(types.ModuleType):

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from tenfold.dispatch import devices
-from tenfold.dispatch.devices import CPU, META, get_default_device
+from tenfold.dispatch.devices import CPU, META
 from tenfold.dispatch.inplace import check_writable, write_back
 from tenfold.dispatch.operators import composite
-from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.ops.creation.factories import checked_size, empty_on, place, too_large
 from tenfold.ops.creation.like import empty_like
 from tenfold.ops.pointwise.complex_numbers import view_as_complex, view_as_real
-from tenfold.random.generator import Generator, default_generator
+from tenfold.random.ahead import few
+from tenfold.random.generator import default_generator, source, unused
 from tenfold.tensor.tensor import Tensor, host, wrap
 from tenfold.types import dtypes
 from tenfold.types.dtypes import get_default_dtype, type_name
@@ -37,28 +37,13 @@ def _sampling() -> Any:
     return sampling
 
 
-def source(generator: Any) -> Generator:
-    """The generator to draw from: the given one or the process's default."""
-    if generator is None:
-        return default_generator
-    if not isinstance(generator, Generator):
-        raise TypeError(f"generator: expected a tenfold.Generator, got {type(generator).__name__}")
-    return generator
-
-
-@cache
-def _unused() -> Generator:
-    """The generator of draws of no elements, which only check their arguments."""
-    return Generator()
-
-
 def drawn(draw: str, generator: Any, shape: Any, dtype: Any, device: Any, requires_grad: bool, *parameters: Any) -> Tensor:
     """A new tensor of samples."""
     shape, key = checked_size(shape), devices.located(device)
     if dtype is dtypes.complex32:
         return _drawn_pairs(draw, generator, shape, device, requires_grad, *parameters)
     if key is META:
-        getattr(_sampling(), draw)(_unused(), (0,), dtype.numpy, *parameters)  # refuses what it refuses elsewhere
+        getattr(_sampling(), draw)(unused(), (0,), dtype.numpy, *parameters)  # refuses what it refuses elsewhere
         return empty_on(shape, dtype, device, requires_grad)
     try:
         array = getattr(_sampling(), draw)(source(generator), shape, dtype.numpy, *parameters)
@@ -105,7 +90,7 @@ def rand(
     >>> tenfold.rand(3)
     tensor([0.4963, 0.7682, 0.0885])
     """
-    if generator is device is dtype is None and not requires_grad and (count := _few(size)):
+    if generator is device is dtype is None and not requires_grad and (count := few(size)):
         return wrap(default_generator.few_units32(count), CPU)
     return drawn("uniform", generator, size, dtype or get_default_dtype(), device, requires_grad)
 
@@ -122,22 +107,10 @@ def randn(
     >>> tenfold.randn(2)
     tensor([ 1.5410, -0.2934])
     """
-    if generator is device is dtype is None and not requires_grad and (count := _few(size)):
+    if generator is device is dtype is None and not requires_grad and (count := few(size)):
         z = default_generator.few_normals32(count)
         return wrap(np.array(_sampling().few_normals(default_generator, count), np.float32) if z is None else z, CPU)
     return drawn("normal", generator, size, dtype or get_default_dtype(), device, requires_grad)
-
-
-FEW = 16  # samples that are drawn one by one
-
-
-def _few(size: Any) -> int:
-    """How many samples these are, where they are few, in one dimension, of float32 and on the CPU; else 0."""
-    if type(size) is tuple and len(size) == 1:
-        count = size[0]
-        if type(count) is int and 0 < count < FEW and get_default_dtype() is dtypes.float32:
-            return count if not STATE.devices or get_default_device() is CPU else 0
-    return 0
 
 
 def _whole(value: Any) -> Any:
@@ -149,7 +122,7 @@ def _integers(low: int, high: int, shape: Any, generator: Any, dtype: Any, devic
     if not low < high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     if devices.located(device) is META:
-        _sampling().randint(_unused(), low, high, (0,), dtype.numpy)
+        _sampling().randint(unused(), low, high, (0,), dtype.numpy)
         return empty_on(shape, dtype, device, requires_grad)
     return place(_sampling().randint(source(generator), low, high, shape, dtype.numpy), device, requires_grad)
 

@@ -9,14 +9,19 @@ from __future__ import annotations
 import os
 import threading
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from tenfold.dispatch.devices import CPU, get_default_device
+from tenfold.dispatch.runtime import STATE
+from tenfold.types.dtypes import float32, get_default_dtype
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BLOCK = 624  # words of the Mersenne Twister
+FEW = 16  # samples that are drawn one by one
 PATIENCE = 4  # draws of a few words in a row before words are drawn ahead
 
 _HALF, _53_BITS = np.array([32, 2**53 - 1], np.uint64).reshape(2, 1)  # quicker than scalars
@@ -25,6 +30,15 @@ _HALF, _53_BITS = np.array([32, 2**53 - 1], np.uint64).reshape(2, 1)  # quicker 
 LOCK = threading.RLock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
+
+
+def few(size: Any) -> int:
+    """How many samples these are, where they are few, in one dimension, of float32 and on the CPU; else 0."""
+    if type(size) is tuple and len(size) == 1:
+        count = size[0]
+        if type(count) is int and 0 < count < FEW and get_default_dtype() is float32:
+            return count if not STATE.devices or get_default_device() is CPU else 0
+    return 0
 
 
 class Ahead:

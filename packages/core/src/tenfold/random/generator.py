@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 import os
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -331,6 +332,21 @@ def manual_seed(seed: int) -> Generator:
     for backend in loaded_backends():
         backend.manual_seed(int(seed))
     return generator
+
+
+def source(generator: Any) -> Generator:
+    """The generator to draw from: the given one or the process's default."""
+    if generator is None:
+        return default_generator
+    if not isinstance(generator, Generator):
+        raise TypeError(f"generator: expected a tenfold.Generator, got {type(generator).__name__}")
+    return generator
+
+
+@cache
+def unused() -> Generator:
+    """The generator of draws of no elements, which only check their arguments."""
+    return Generator()
 
 
 def initial_seed() -> int:

@@ -1,4 +1,4 @@
-"""Elementwise operators of several arguments: arithmetic, powers, selection. Functions of one variable, comparisons,
+"""Elementwise arithmetic: sums, products, quotients, remainders, signs turned. Other functions of one variable, comparisons,
 rounding, complex parts and filling are in the modules beside this one."""
 
 from __future__ import annotations
@@ -274,6 +274,35 @@ def fmod(input: Tensor, other: Tensor | Number) -> Tensor:
     >>> tenfold.fmod(tenfold.tensor([-7, 7]), 3)
     tensor([-1,  1])
     """
+
+
+@primitive(
+    "pointwise", inplace=True, out=True, rule=pointwise, aliases=("negative",),
+    accepts=Only(
+        "integer floating complex", RuntimeError, "{name}: not supported on a bool tensor; use logical_not() or convert it"
+    ),
+)  # fmt: skip
+def neg(input: Tensor) -> Tensor:
+    """Negative: -input.
+
+    >>> import tenfold
+    >>> tenfold.neg(tenfold.tensor([1, -2]))
+    tensor([-1,  2])
+    """
+
+
+@composite(
+    "pointwise",
+    accepts=Only("integer floating complex", RuntimeError, "{name}: The `+` operator, on a bool tensor is not supported."),
+)
+def positive(input: Tensor) -> Tensor:
+    """The tensor itself; bool tensors are refused.
+
+    >>> import tenfold
+    >>> tenfold.positive(tenfold.tensor([-1]))
+    tensor([-1])
+    """
+    return input
 
 
 @primitive(

@@ -9,13 +9,8 @@ import numpy as np
 from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import OPERATORS, composite, primitive
-from tenfold.dispatch.shape_rules import pointwise, pointwise_bool
-from tenfold.ops.pointwise.logic import refuse_other_outputs
+from tenfold.dispatch.shape_rules import pointwise
 from tenfold.tensor.tensor import Tensor
-
-_NOT_BOOL = Only(
-    "integer floating complex", RuntimeError, "{name}: not supported on a bool tensor; use logical_not() or convert it"
-)
 
 
 def _squared(input: Any) -> Meta:
@@ -26,16 +21,6 @@ def _magnitude(input: Any) -> Meta:
     """A complex number's size is real."""
     real = np.float16 if input.dtype.names else input.dtype.type(0).real.dtype if input.dtype.kind == "c" else input.dtype
     return Meta(input.shape, real)
-
-
-@primitive("pointwise", accepts=_NOT_BOOL, inplace=True, out=True, rule=pointwise, aliases=("negative",))
-def neg(input: Tensor) -> Tensor:
-    """Negative: -input.
-
-    >>> import tenfold
-    >>> tenfold.neg(tenfold.tensor([1, -2]))
-    tensor([-1,  2])
-    """
 
 
 def _refuse_complex(input: Any) -> Any:
@@ -359,33 +344,6 @@ def sigmoid(input: Tensor) -> Tensor:
     >>> tenfold.sigmoid(tenfold.tensor([0.0, 1.0]))
     tensor([0.5000, 0.7311])
     """
-
-
-@primitive("pointwise", accepts="bool integer floating", out="bool", rule=pointwise_bool, nondifferentiable="its result is bool")
-def signbit(input: Tensor) -> Tensor:
-    """Whether the sign bit is set: below 0, and -0.0.
-
-    >>> import tenfold
-    >>> tenfold.signbit(tenfold.tensor([1.0, -0.0]))
-    tensor([False,  True])
-    """
-
-
-refuse_other_outputs(signbit)
-
-
-@composite(
-    "pointwise",
-    accepts=Only("integer floating complex", RuntimeError, "{name}: The `+` operator, on a bool tensor is not supported."),
-)
-def positive(input: Tensor) -> Tensor:
-    """The tensor itself; bool tensors are refused.
-
-    >>> import tenfold
-    >>> tenfold.positive(tenfold.tensor([-1]))
-    tensor([-1])
-    """
-    return input
 
 
 @composite("pointwise", accepts="floating", promote="float", inplace=True, out=True)

@@ -264,6 +264,16 @@ def isneginf(input: Tensor) -> Tensor:
     return input == -np.inf
 
 
+@primitive("pointwise", accepts="bool integer floating", out="bool", rule=pointwise_bool, nondifferentiable="its result is bool")
+def signbit(input: Tensor) -> Tensor:
+    """Whether the sign bit is set: below 0, and -0.0.
+
+    >>> import tenfold
+    >>> tenfold.signbit(tenfold.tensor([1.0, -0.0]))
+    tensor([False,  True])
+    """
+
+
 def refuse_other_outputs(function: Any) -> None:
     """Make an operator refuse `out=` of another dtype than bool."""
 
@@ -277,6 +287,7 @@ def refuse_other_outputs(function: Any) -> None:
 
 refuse_other_outputs(isposinf)
 refuse_other_outputs(isneginf)
+refuse_other_outputs(signbit)
 
 
 @composite("pointwise")

@@ -6,14 +6,10 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from tenfold.dispatch.gradmode import set_grad_enabled
-from tenfold.dispatch.inplace import bump_version, check_writable
 from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.overrides import handle_torch_function, has_torch_function
-from tenfold.dispatch.runtime import STATE
-from tenfold.dispatch.services import SERVICES
 from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
-from tenfold.ops.view.shapes import as_strided, expand, of_a_copy, permute, reshape, squeeze, transpose, unsqueeze, view
+from tenfold.ops.view.shapes import expand, of_a_copy, permute, reshape, transpose, view
 from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
 
@@ -312,131 +308,3 @@ Tensor.T = property(_reversed)  # type: ignore[method-assign, assignment]
 Tensor.mT = property(_matrix_transposed)  # type: ignore[method-assign, assignment]
 Tensor.H = property(_conjugate_transposed)  # type: ignore[method-assign, assignment]
 Tensor.mH = property(_batch_adjoint)  # type: ignore[method-assign, assignment]
-
-
-# The in-place forms change a tensor's own geometry; its memory and other tensors on it stay as they are.
-
-
-def _become(name: str, tensor: Tensor, change: Any, *arguments: Any) -> Tensor:
-    """Let a tensor be what `change` makes of it, recorded as such; a leaf, outside of recording, stays the leaf it is."""
-    check_writable(name, tensor, may_repeat=True)
-    node = tensor._node
-    with set_grad_enabled(STATE.grad_enabled or not (node is None or node.is_leaf)):  # gradients pass through it as it is
-        changed = change(tensor, *arguments)
-    tensor._array = changed._array
-    if node is not None and node.is_leaf:
-        node._shape = changed._array.shape
-    else:
-        tensor._node = changed._node
-        if STATE.grad_enabled and node is not None and tensor._base is None:
-            SERVICES.autograd().forbid_marked(tensor)
-    for slot in getattr(type(changed), "adopted", ()):  # wrappers inside a transform
-        setattr(tensor, slot, getattr(changed, slot))
-    bump_version(tensor)
-    return tensor
-
-
-@composite("view")
-def unsqueeze_(input: Tensor, dim: int) -> Tensor:
-    """In-place version of `unsqueeze`.
-
-    >>> import tenfold
-    >>> tenfold.ones(2).unsqueeze_(0).shape
-    tenfold.Size([1, 2])
-    """
-    return _become("unsqueeze_", input, unsqueeze, dim)
-
-
-@composite("view")
-def squeeze_(input: Tensor, dim: Any = None) -> Tensor:
-    """In-place version of `squeeze`.
-
-    >>> import tenfold
-    >>> tenfold.ones(1, 2).squeeze_().shape
-    tenfold.Size([2])
-    """
-    return _become("squeeze_", input, squeeze, dim)
-
-
-@composite("view")
-def transpose_(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """In-place version of `transpose`.
-
-    >>> import tenfold
-    >>> tenfold.ones(2, 3).transpose_(0, 1).shape
-    tenfold.Size([3, 2])
-    """
-    return _become("transpose_", input, transpose, dim0, dim1)
-
-
-@composite("view")
-def swapaxes_(input: Tensor, axis0: int, axis1: int) -> Tensor:
-    """In-place version of `swapaxes`.
-
-    >>> import tenfold
-    >>> tenfold.ones(2, 3).swapaxes_(0, 1).shape
-    tenfold.Size([3, 2])
-    """
-    return _become("swapaxes_", input, transpose, axis0, axis1)
-
-
-@composite("view")
-def swapdims_(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """In-place version of `swapdims`.
-
-    >>> import tenfold
-    >>> tenfold.ones(2, 3).swapdims_(0, 1).shape
-    tenfold.Size([3, 2])
-    """
-    return _become("swapdims_", input, transpose, dim0, dim1)
-
-
-@composite("view")
-def t_(input: Tensor) -> Tensor:
-    """In-place version of `t`.
-
-    >>> import tenfold
-    >>> tenfold.ones(2, 3).t_().shape
-    tenfold.Size([3, 2])
-    """
-    return _become("t_", input, t)
-
-
-@composite("view")
-def as_strided_(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """In-place version of `as_strided`.
-
-    >>> import tenfold
-    >>> tenfold.arange(5).as_strided_((2, 2), (1, 2))
-    tensor([[0, 2],
-            [1, 3]])
-    """
-    return _become("as_strided_", input, as_strided, size, stride, storage_offset)
-
-
-@composite("view")
-def detach_(input: Tensor) -> Tensor:
-    """Cut this tensor off the gradient graph; views of it cannot be detached in place.
-
-    >>> import tenfold
-    >>> tenfold.ones(2).detach_()
-    tensor([1., 1.])
-    """
-    if input._base is not None:
-        raise RuntimeError("Can't detach views in-place. Use detach() instead")
-    if input._node is not None and not input._node.is_leaf:
-        _leave_memory(input)
-    input._node = None
-    return input
-
-
-def _leave_memory(input: Tensor) -> None:
-    """Give the tensor a version that no node has saved: what saved it as an argument would find it at no place of the graph."""
-    before = input._storage
-    if getattr(before, "inference", False):
-        return
-    input._storage = None
-    made = input.untyped_storage()
-    made.version = 1 if before is None else before.version + 1
-    made.detached = getattr(before, "detached", 0) + 1
-    made.guarded = before is not None and before.guarded

@@ -6,7 +6,7 @@ from typing import Any
 
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
-from tenfold.ops.random import source
+from tenfold.random.generator import source
 from tenfold.scientific import implicit, rejection
 
 

@@ -16,7 +16,8 @@ from tenfold.dispatch.operators import composite
 from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.ops.creation.factories import empty_on, place
 from tenfold.ops.creation.like import empty_like
-from tenfold.ops.random import INDEPENDENT, fill, randint, random_, source
+from tenfold.ops.random import INDEPENDENT, fill, randint, random_
+from tenfold.random.generator import source
 from tenfold.tensor.tensor import Tensor, host
 
 _COUNT = "its result is a number of events"
