@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenfold.checkpoint.storage_classes import CLASSES, STORAGES, _LegacyStorage
 from tenfold.checkpoint.typed_storage import (
-    CLASSES,
-    STORAGES,
     TypedStorage,
-    _LegacyStorage,
     always_warn as _get_always_warn_typed_storage_removal,
     reset_warning as _reset_warn_typed_storage_removal,
     set_always_warn as _set_always_warn_typed_storage_removal,

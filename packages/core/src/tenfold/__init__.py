@@ -68,7 +68,7 @@ _SERVICES.provide("tenfold.plugins.services", "autograd")
 _SERVICES.provide("tenfold.tensor.printing", "repr_of")
 _SERVICES.provide("tenfold.tensor.copying", "deep_copy reduce copy_storage reduce_storage")
 _SERVICES.provide("tenfold.multiprocessing.reductions", "reduce_sent_tensor reduce_sent_storage")
-_SERVICES.provide("tenfold.checkpoint.typed_storage", "typed_storage storage_type")
+_SERVICES.provide("tenfold.checkpoint.storage_classes", "typed_storage storage_type")
 _SERVICES.provide("tenfold.multiprocessing.shared", "Segment mapped_file on_span require_shared_memory shared_copy")
 _SERVICES.provide("tenfold.multiprocessing.sharing", "share_memory")
 _SERVICES.provide("tenfold.scientific.dlpack", "export dlpack_device from_dlpack")
@@ -114,9 +114,9 @@ _LAZY = {
         "feature_dropout feature_dropout_",
         "nn.ops.norm.batch": "batch_norm_update_stats",
         "nn.ops.norm.renorm": "renorm",
-        "nn.ops.units": "celu celu_ elu elu_ gelu gelu_ gelu_backward glu hardshrink hardsigmoid hardsigmoid_ hardswish "
-        "hardswish_ hardtanh hardtanh_ leaky_relu leaky_relu_ logsigmoid mish mish_ prelu relu6 relu6_ selu selu_ silu "
-        "silu_ silu_backward softplus softshrink softsign tanhshrink threshold threshold_",
+        "nn.ops.units.gates": "gelu gelu_ gelu_backward glu hardswish hardswish_ mish mish_ silu silu_ silu_backward",
+        "nn.ops.units.curves": "celu celu_ elu elu_ hardshrink hardsigmoid hardsigmoid_ hardtanh hardtanh_ leaky_relu "
+        "leaky_relu_ logsigmoid prelu relu6 relu6_ selu selu_ softplus softshrink softsign tanhshrink threshold threshold_",
         "ops.view.resizing": "resize_as_",
         "autograd.view_copies": "as_strided_copy detach_copy diagonal_copy expand_copy permute_copy select_copy "
         "split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy unsqueeze_copy view_copy "

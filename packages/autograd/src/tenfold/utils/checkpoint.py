@@ -17,16 +17,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
-from tenfold.amp.autocast import autocast
-from tenfold.amp.settings import SETTINGS, get_autocast_dtype, is_autocast_enabled
 from tenfold.autograd import engine
 from tenfold.autograd.function import Function
 from tenfold.autograd.saved import hooked
+from tenfold.autograd.surroundings import Surroundings, get_device_states, set_device_states
 from tenfold.autograd.tape import backward
 from tenfold.dispatch.gradmode import enable_grad, no_grad
 from tenfold.dispatch.runtime import STATE
 from tenfold.ops.creation.factories import empty
-from tenfold.random.generator import get_rng_state, set_rng_state
 from tenfold.tensor.tensor import Tensor
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
@@ -142,33 +140,6 @@ def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentra
     return part(steps[(segments - 1) * size :])(input)
 
 
-class _Surroundings:
-    """The random state and the autocasting under which the first run began."""
-
-    def __init__(self, preserve: bool) -> None:
-        self.rng = get_rng_state() if preserve else None
-        self.casting = [
-            (name, is_autocast_enabled(name), get_autocast_dtype(name), SETTINGS.cache)
-            for name in {"cpu", "cuda", *SETTINGS.enabled}
-        ]
-
-    @contextmanager
-    def again(self) -> Iterator[None]:
-        """Run a block under them; afterwards random numbers go on where they were."""
-        now = None if self.rng is None else get_rng_state()
-        try:
-            if self.rng is not None:
-                set_rng_state(self.rng)
-            with contextlib.ExitStack() as stack:
-                for name, enabled, dtype, cache in self.casting:
-                    if enabled or is_autocast_enabled(name):
-                        stack.enter_context(autocast(name, dtype=dtype, enabled=enabled, cache_enabled=cache))
-                yield
-        finally:
-            if now is not None:
-                set_rng_state(now)
-
-
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments, tensors as fresh leaves that require gradients where the given ones do."""
     made = []
@@ -182,40 +153,6 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(made)
 
 
-def _tensors(tree: Any) -> Iterator[Tensor]:
-    """The tensors among arguments, and in lists, tuples and dictionaries of them."""
-    if isinstance(tree, Tensor):
-        yield tree
-    elif isinstance(tree, (list, tuple, dict)):
-        for branch in tree.values() if isinstance(tree, dict) else tree:
-            yield from _tensors(branch)
-
-
-def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
-    """The GPUs that tensors among the arguments, or in trees of them, lie on, and the state of random numbers of each.
-
-    >>> get_device_states(empty(2), {"x": empty(3)})
-    ([], [])
-    """
-    # Every device draws from the one default generator, whose state is each device's.
-    found = {t.device.index or 0 for t in _tensors(args) if t.device.type not in ("cpu", "meta")}
-    return sorted(found), [get_rng_state() for _ in found]
-
-
-def set_device_states(devices: Sequence[int], states: Sequence[Tensor], *, device_type: str | None = None) -> None:
-    """Put the random numbers of devices back to the states that `get_device_states` gave.
-
-    >>> set_device_states([], [])
-    """
-    if len(devices) != len(states):
-        raise ValueError(
-            f"set_device_states: each device needs a state, but got {len(devices)} devices and {len(states)} states; "
-            "pass both lists as get_device_states gave them"
-        )
-    for state in states:
-        set_rng_state(state)
-
-
 class CheckpointFunction(Function):
     """The reentrant way: runs the part unrecorded, and in its backward pass once more, recorded."""
 
@@ -223,7 +160,7 @@ class CheckpointFunction(Function):
     def forward(ctx: Any, function: Any, preserve: bool, *args: Any) -> Any:
         if not any(isinstance(a, Tensor) and a.requires_grad for a in args):
             warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=3)
-        ctx.function, ctx.surroundings = function, _Surroundings(preserve)
+        ctx.function, ctx.surroundings = function, Surroundings(preserve)
         ctx.places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]
         ctx.save_for_backward(*[args[i] for i in ctx.places])
@@ -287,7 +224,7 @@ class _Part:
 
     def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], preserve: bool) -> None:
         self.function, self.kwargs = function, kwargs
-        self.surroundings = _Surroundings(preserve)
+        self.surroundings = Surroundings(preserve)
         self.others = [None if isinstance(a, Tensor) else a for a in args]
         self.places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
         self.keeper = self._keeper([args[i] for i in self.places])
@@ -414,6 +351,6 @@ def _without_reentering(
 
 
 __all__ = [
-    "CheckpointError", "CheckpointFunction", "checkpoint", "checkpoint_sequential", "detach_variable", "noop_context_fn",
-    "set_checkpoint_debug_enabled", "set_checkpoint_early_stop",
+    "CheckpointError", "CheckpointFunction", "checkpoint", "checkpoint_sequential", "detach_variable", "get_device_states",
+    "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states",
 ]  # fmt: skip

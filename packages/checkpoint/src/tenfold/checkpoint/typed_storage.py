@@ -1,4 +1,4 @@
-"""Typed storages: memory as elements of one dtype, PyTorch's deprecated `TypedStorage`, `FloatStorage` and so on."""
+"""Typed storages: memory as elements of one dtype, PyTorch's deprecated `TypedStorage`."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class TypedStorage:
         if not _internal:
             warn_deprecated()
         if wrap_storage is not None:
-            _check_wrapped(wrap_storage, args, device, dtype, "TypedStorage")
+            check_wrapped(wrap_storage, args, device, dtype, "TypedStorage")
             self._untyped_storage, self._dtype = wrap_storage, dtype
             return
         self._dtype = get_default_dtype() if dtype is None else dtype
@@ -328,24 +328,12 @@ for _name, _target in _CASTS.items():
     setattr(TypedStorage, _name, _caster(_name, _target))
 
 
-def typed_storage(tensor: Any, told: bool = True) -> TypedStorage:
-    """A tensor's memory as elements of its dtype."""
-    if told:
-        warn_deprecated(4)
-    return TypedStorage(wrap_storage=tensor.untyped_storage(), dtype=tensor.dtype, _internal=True)
-
-
-def storage_type(tensor: Any) -> Any:
-    """The class of a tensor's typed storage, such as `FloatStorage`."""
-    return STORAGES[tensor.dtype.name]
-
-
 def _rebuild(untyped: UntypedStorage, kind: dtype) -> TypedStorage:
     """The inverse of pickling."""
     return TypedStorage(wrap_storage=untyped, dtype=kind, _internal=True)
 
 
-def _check_wrapped(storage: Any, args: Any, device: Any, kind: Any, name: str) -> None:
+def check_wrapped(storage: Any, args: Any, device: Any, kind: Any, name: str) -> None:
     """What a call with `wrap_storage=` may be given beside it."""
     if args:
         raise RuntimeError(f"{name}(): No positional arguments should be given when using 'wrap_storage'")
@@ -376,43 +364,3 @@ def _memory_for(args: Any, kind: dtype, device: Any) -> UntypedStorage:
         raise TypeError(f"TypedStorage(): Argument type not recognized: {type(values).__name__}; expected a size or a sequence")
     made = SERVICES.to_array(list(values), kind, True)
     return UntypedStorage(key.backend.from_numpy(made, key.index), key)
-
-
-class _OfOneType(type):
-    """The class of `FloatStorage` and its kin: calls make typed storages, which count as instances by their dtype."""
-
-    _dtype: Any
-
-    @property
-    def dtype(cls) -> Any:
-        warn_deprecated()
-        return cls._dtype
-
-    is_cuda = is_sparse = False
-
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return type(instance) is TypedStorage and instance._dtype is cls._dtype and instance.device.type == "cpu"
-
-    def __call__(cls, *args: Any, wrap_storage: Any = None, _internal: bool = False, **kwargs: Any) -> Any:
-        if cls.__name__ == "_LegacyStorage":
-            raise RuntimeError("Only child classes of _LegacyStorage can be instantiated")
-        for name in kwargs:
-            if name in ("dtype", "device"):
-                raise RuntimeError(f"{cls.__name__}.__init__(): '{name}' cannot be specified; use TypedStorage")
-            raise TypeError(f"{cls.__name__}.__init__() got an unexpected keyword argument '{name}'")
-        if not _internal:
-            warn_deprecated()
-        if wrap_storage is not None:
-            _check_wrapped(wrap_storage, args, None, cls._dtype, cls.__name__)
-        return TypedStorage(*args, dtype=cls._dtype, wrap_storage=wrap_storage, _internal=True)
-
-
-class _LegacyStorage(TypedStorage, metaclass=_OfOneType):
-    """What `FloatStorage` and its kin have in common."""
-
-
-STORAGES = {
-    name: _OfOneType(f"{title}Storage", (_LegacyStorage,), {"_dtype": dtypes.BY_NAME[name], "__module__": "tenfold"})
-    for name, title in TITLES.items()
-}
-CLASSES = {cls.__name__: cls for cls in STORAGES.values()}

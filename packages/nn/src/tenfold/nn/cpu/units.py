@@ -15,7 +15,7 @@ from tenfold.cpu.pointwise.elementary import ONE
 from tenfold.cpu.quiet import quiet
 from tenfold.cpu.reduction.sums import F32, F64, SMALL
 from tenfold.dispatch.kernels import kernel
-from tenfold.nn.ops import units as ops
+from tenfold.nn.ops.units import curves, gates
 
 Array = np.ndarray[Any, Any]
 # Under names of this module: on a few elements each look-up tells.
@@ -27,7 +27,7 @@ TANH_SCALE = sqrt(2 / pi)
 TANH_CUBE = 0.044715
 
 
-@kernel(ops.gelu, device="cpu")
+@kernel(gates.gelu, device="cpu")
 @widened
 @quiet
 def gelu(input: Array, approximate: str) -> Array:
@@ -71,7 +71,7 @@ def _exp_argument(out: Array, x: Array) -> None:
     np.exp(out, out=out)
 
 
-@kernel(ops.gelu_backward, device="cpu")
+@kernel(gates.gelu_backward, device="cpu")
 @widened
 @quiet
 def gelu_backward(grad_output: Array, input: Array, approximate: str) -> Array:
@@ -108,7 +108,7 @@ def _gelu_tanh_gradient(out: Array, g: Array, x: Array) -> None:
     out *= g
 
 
-@kernel(ops.silu, device="cpu")
+@kernel(gates.silu, device="cpu")
 @quiet
 def silu(input: Array) -> Array:
     dtype = input.dtype
@@ -132,7 +132,7 @@ def _silu(out: Array, x: Array) -> None:
     np.divide(x, out, out)
 
 
-@kernel(ops.silu_backward, device="cpu")
+@kernel(gates.silu_backward, device="cpu")
 @widened
 @quiet
 def silu_backward(grad_output: Array, input: Array) -> Array:
@@ -153,7 +153,7 @@ def _silu_gradient(out: Array, g: Array, x: Array) -> None:
     out *= g
 
 
-@kernel(ops.hardswish, device="cpu")
+@kernel(gates.hardswish, device="cpu")
 @widened
 @quiet
 def hardswish(input: Array) -> Array:
@@ -167,7 +167,7 @@ def _hardswish(out: Array, x: Array) -> None:
     out /= 6
 
 
-@kernel(ops.logsigmoid, device="cpu")
+@kernel(curves.logsigmoid, device="cpu")
 @widened
 @quiet
 def logsigmoid(input: Array) -> Array:

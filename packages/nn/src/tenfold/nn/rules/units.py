@@ -6,7 +6,8 @@ from __future__ import annotations
 from tenfold import op
 from tenfold.autograd.gradients import gradient
 from tenfold.dispatch.runtime import STATE
-from tenfold.nn.ops.units import HALF_BYTES, gelu_backward, near_zero, silu_backward, softplus
+from tenfold.nn.ops.units.curves import HALF_BYTES, near_zero, softplus
+from tenfold.nn.ops.units.gates import gelu_backward, silu_backward
 from tenfold.ops.creation.like import ones_like
 from tenfold.ops.pointwise.several import where
 from tenfold.tensor.tensor import Tensor

@@ -1,15 +1,12 @@
-"""Units of layers: functions of one number with a kink or a bend, and gates. PyTorch has most as functions only."""
+"""Functions of one number with a kink or a bend."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import pi, sqrt
 from typing import Any, TypeVar
 
-from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import OPERATORS, composite
 from tenfold.dispatch.runtime import STATE
-from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.ops.activation import inplace_on_demand
 from tenfold.ops.creation.factories import full
 from tenfold.ops.pointwise.several import where
@@ -70,7 +67,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     """Limited to a range: min(max(input, min_val), max_val).
 
     >>> import tenfold
-    >>> from tenfold.nn.ops.units import hardtanh
+    >>> from tenfold.nn.ops.units.curves import hardtanh
     >>> hardtanh(tenfold.tensor([-2.0, 0.5]))
     tensor([-1.0000,  0.5000])
     """
@@ -91,7 +88,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """Rectifier cut at 6: min(max(input, 0), 6).
 
     >>> import tenfold
-    >>> from tenfold.nn.ops.units import relu6
+    >>> from tenfold.nn.ops.units.curves import relu6
     >>> relu6(tenfold.tensor([-1.0, 7.0]))
     tensor([0., 6.])
     """
@@ -106,7 +103,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     Source: Maas, Hannun and Ng, "Rectifier nonlinearities improve neural network acoustic models", ICML 2013.
 
     >>> import tenfold
-    >>> from tenfold.nn.ops.units import leaky_relu
+    >>> from tenfold.nn.ops.units.curves import leaky_relu
     >>> leaky_relu(tenfold.tensor([-1.0, 2.0]), 0.5)
     tensor([-0.5000,  2.0000])
     """
@@ -146,7 +143,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     Source: Clevert, Unterthiner and Hochreiter, 2015, https://arxiv.org/abs/1511.07289.
 
     >>> import tenfold
-    >>> from tenfold.nn.ops.units import elu
+    >>> from tenfold.nn.ops.units.curves import elu
     >>> elu(tenfold.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
     """
@@ -183,95 +180,12 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return where(input <= 0, (input.clamp_max(0) / alpha).expm1() * alpha, input)
 
 
-@composite("units", accepts="floating", **_FUNCTION)
-def gelu(input: Tensor, approximate: str = "none") -> Tensor:
-    """Gaussian error linear unit: input * Phi(input); with "tanh" an approximation of it.
-
-    Source: Hendrycks and Gimpel, 2016, https://arxiv.org/abs/1606.08415.
-
-    >>> import tenfold
-    >>> from tenfold.nn.ops.units import gelu
-    >>> gelu(tenfold.tensor([-1.0, 1.0]))
-    tensor([-0.1587,  0.8413])
-    """
-    if approximate == "none":
-        return input * 0.5 * (1 + (input * sqrt(0.5)).erf())
-    if approximate == "tanh":
-        return input * 0.5 * (1 + _gelu_argument(input).tanh())
-    raise RuntimeError(f"gelu: approximate argument must be either none or tanh, got {approximate!r}")
-
-
-def _gelu_argument(x: Tensor) -> Tensor:
-    return (x + 0.044715 * x * x * x) * sqrt(2 / pi)
-
-
-@composite("units", accepts="floating", method=None)
-def gelu_backward(grad_output: Tensor, input: Tensor, approximate: str = "none") -> Tensor:
-    """The gradient of `gelu`: grad_output * (Phi(input) + input * phi(input)), or that of the approximation.
-
-    >>> import tenfold
-    >>> tenfold.gelu_backward(tenfold.tensor([1.0]), tenfold.tensor([0.0]))
-    tensor([0.5000])
-    """
-    x = input
-    if approximate == "none":
-        density = (x * x * -0.5).exp() * (1 / sqrt(2 * pi))
-        return grad_output * (0.5 * (1 + (x * sqrt(0.5)).erf()) + x * density)
-    t = _gelu_argument(x).tanh()
-    slope = (1 + 3 * 0.044715 * x * x) * sqrt(2 / pi)
-    return grad_output * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope)
-
-
-@inplace_on_demand
-@composite("units", accepts="floating complex", **_FUNCTION)
-def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Sigmoid linear unit, or swish: input * sigmoid(input).
-
-    Source: Elfwing, Uchibe and Doya, 2017, https://arxiv.org/abs/1702.03118.
-
-    >>> import tenfold
-    >>> from tenfold.nn.ops.units import silu
-    >>> silu(tenfold.tensor([-1.0, 1.0]))
-    tensor([-0.2689,  0.7311])
-    """
-    return input * input.sigmoid()
-
-
-@composite("units", method=None)
-def silu_backward(grad_output: Tensor, input: Tensor) -> Tensor:
-    """The gradient of `silu`: with s = sigmoid(input), grad_output * s * (1 + input * (1 - s)).
-
-    >>> import tenfold
-    >>> tenfold.silu_backward(tenfold.tensor([1.0]), tenfold.tensor([0.0]))
-    tensor([0.5000])
-    """
-    s = input.sigmoid()
-    return grad_output * (s * (1 + input * (1 - s)))
-
-
-@inplace_on_demand
-@composite("units", accepts="floating", **_FUNCTION)
-def mish(input: Tensor, inplace: bool = False) -> Tensor:
-    """input * tanh(softplus(input)).
-
-    Source: Misra, 2019, https://arxiv.org/abs/1908.08681.
-
-    >>> import tenfold
-    >>> from tenfold.nn.ops.units import mish
-    >>> mish(tenfold.tensor([1.0]))
-    tensor([0.8651])
-    """
-    if input._array.dtype.itemsize == HALF_BYTES:
-        return mish(input.float()).to(input.dtype)
-    return input * softplus(input).tanh()
-
-
 @composite("units", accepts="floating", method=None, out="same")
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """Smooth rectifier: log(1 + exp(beta * input)) / beta, and the input itself where beta * input > threshold.
 
     >>> import tenfold
-    >>> from tenfold.nn.ops.units import softplus
+    >>> from tenfold.nn.ops.units.curves import softplus
     >>> softplus(tenfold.tensor([0.0, 30.0]))
     tensor([ 0.6931, 30.0000])
     """
@@ -287,7 +201,7 @@ def softsign(input: Tensor) -> Tensor:
     """input / (1 + |input|).
 
     >>> import tenfold
-    >>> from tenfold.nn.ops.units import softsign
+    >>> from tenfold.nn.ops.units.curves import softsign
     >>> softsign(tenfold.tensor([-1.0, 3.0]))
     tensor([-0.5000,  0.7500])
     """
@@ -299,7 +213,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     """input - tanh(input).
 
     >>> import tenfold
-    >>> from tenfold.nn.ops.units import tanhshrink
+    >>> from tenfold.nn.ops.units.curves import tanhshrink
     >>> tanhshrink(tenfold.tensor([1.0]))
     tensor([0.2384])
     """
@@ -329,7 +243,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """0 from -lambd to lambd, outside moved towards 0 by lambd.
 
     >>> import tenfold
-    >>> from tenfold.nn.ops.units import softshrink
+    >>> from tenfold.nn.ops.units.curves import softshrink
     >>> softshrink(tenfold.tensor([0.25, -1.0]))
     tensor([ 0.0000, -0.5000])
     """
@@ -345,7 +259,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """A sigmoid of three straight pieces: min(max(input + 3, 0), 6) / 6.
 
     >>> import tenfold
-    >>> from tenfold.nn.ops.units import hardsigmoid
+    >>> from tenfold.nn.ops.units.curves import hardsigmoid
     >>> hardsigmoid(tenfold.tensor([-4.0, 0.0]))
     tensor([0.0000, 0.5000])
     """
@@ -355,62 +269,15 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     return where((input > -3) & (input < 3), (input + 3) / 6, kept.detach())
 
 
-@inplace_on_demand
-@composite("units", accepts="floating", **_FUNCTION)
-def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
-    """input * hardsigmoid(input).
-
-    Source: Howard et al., "Searching for MobileNetV3", 2019, https://arxiv.org/abs/1905.02244.
-
-    >>> import tenfold
-    >>> from tenfold.nn.ops.units import hardswish
-    >>> hardswish(tenfold.tensor([-4.0, 1.0]))
-    tensor([-0.0000,  0.6667])
-    """
-    return input * hardtanh(input + 3, 0, 6) / 6
-
-
 @composite("units", accepts="floating", method=None, out="same")
 def logsigmoid(input: Tensor) -> Tensor:
     """Logarithm of the logistic function: min(input, 0) - log(1 + exp(-|input|)).
 
     >>> import tenfold
-    >>> from tenfold.nn.ops.units import logsigmoid
+    >>> from tenfold.nn.ops.units.curves import logsigmoid
     >>> logsigmoid(tenfold.tensor([0.0]))
     tensor([-0.6931])
     """
     low = input < 0
     # min(input, 0) and -|input| by one comparison, so that their slopes at 0 belong together and give 1 / 2
     return where(low, input, 0) - where(low, input, -input).exp().log1p()
-
-
-@composite("units", accepts="floating", method=None)
-def glu(input: Tensor, dim: int = -1) -> Tensor:
-    """Gated linear unit: the first half along `dim` times the sigmoid of the second.
-
-    Source: Dauphin et al., 2016, https://arxiv.org/abs/1612.08083.
-
-    >>> import tenfold
-    >>> from tenfold.nn.ops.units import glu
-    >>> glu(tenfold.tensor([2.0, 0.0]))
-    tensor([1.])
-    """
-    dim, size = _halves(input.shape, dim)
-    lead = (slice(None),) * dim
-    return input[(*lead, slice(0, size // 2))] * input[(*lead, slice(size // 2, size))].sigmoid()
-
-
-def _halves(shape: Any, dim: int) -> tuple[int, int]:
-    """The dimension, counted from the front, and its size; RuntimeError where it has no halves."""
-    if not shape:
-        raise RuntimeError("glu does not support 0-dimensional tensors")
-    dim = wrap_dim(dim, len(shape), "glu")
-    if shape[dim] % 2:
-        raise RuntimeError(f"glu: Halving dimension must be even, but dimension {dim} is size {shape[dim]}")
-    return dim, shape[dim]
-
-
-@glu.rule
-def _(input: Any, dim: int) -> Meta:
-    dim, size = _halves(input.shape, dim)
-    return Meta((*input.shape[:dim], size // 2, *input.shape[dim + 1 :]), input.dtype)
