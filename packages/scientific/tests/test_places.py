@@ -85,3 +85,13 @@ def test_order_of_dimensions_in_memory() -> None:
     x = tenfold.empty_permuted((2, 3, 4), (2, 0, 1))
     assert x.dim_order() == (2, 0, 1)
     assert x.stride() == (3, 1, 6)
+
+
+def test_isin_writes_into_an_output():
+    x, out = tenfold.tensor([1, 2, 3]), tenfold.empty(3, dtype=tenfold.bool)
+    assert tenfold.isin(x, tenfold.tensor([2]), out=out) is out
+    assert out.tolist() == [False, True, False]
+    tenfold.isin(x, 3, invert=True, out=out)
+    assert out.tolist() == [True, True, False]
+    with pytest.raises(RuntimeError, match="isin"):
+        tenfold.isin(x, tenfold.tensor([2]), out=tenfold.empty(3))

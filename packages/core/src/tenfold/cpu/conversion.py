@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.cpu.copies import row_major
+from tenfold.cpu.copies import real_part, row_major
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.types.dtypes import complex32, float8_e4m3fn
@@ -34,7 +34,7 @@ def to_dtype(input: Any, dtype: Any) -> Any:
     order = None if input.flags.forc or is_dense(input) else preserve_format.order_for(input)
     with np.errstate(all="ignore"):
         if input.dtype.kind == "c" and dtype.category in (1, 2):
-            input = input.real
+            input = real_part(input)
         if dtype is float8_e4m3fn:
             input = limited(input)
         if order is None:

@@ -11,11 +11,18 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.blocks import row_blocks
+from tenfold.settings.warnings import warn_once
 
 # Smaller arrays stay in the cache whatever the order.
 _LARGE_BYTES = 1 << 16
 _TILE, _PANEL_BYTES, _CONFLICT_BYTES = 128, 256, 512
 _NARROW, _LONGEST_RUN_BYTES = 4, 256
+
+
+def real_part(array: Any) -> Any:
+    """What is left of complex numbers where real ones are asked for; a warning says so once."""
+    warn_once("complex", "Casting complex values to real discards the imaginary part", 6)
+    return array.real
 
 
 def row_major(array: Any) -> Any:

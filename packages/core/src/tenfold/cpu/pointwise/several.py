@@ -9,6 +9,7 @@ import numpy as np
 from numpy._core.umath import clip  # type: ignore[attr-defined] # a ufunc, unlike np.clip; NumPy's declarations lack it
 
 from tenfold.cpu.choice import LARGE as LARGE_CHOICE, choose
+from tenfold.cpu.copies import real_part
 from tenfold.cpu.half import widened
 from tenfold.cpu.numbers import as_array
 from tenfold.cpu.pointwise.elementary import NUMBERS
@@ -295,8 +296,7 @@ def copy(input: Any, src: Any, non_blocking: bool, out: Any = None) -> Any:
 def _convert(out: Any, src: Any) -> None:
     if out.dtype.names or src.dtype.names:
         src = narrowed(src) if out.dtype.names else widened_pairs(src)
-    real = src.dtype.kind == "c" and out.dtype.kind not in "bc"
-    src = src.real if real else src
+    src = real_part(src) if src.dtype.kind == "c" and out.dtype.kind not in "bc" else src
     np.copyto(out, limited(src) if lacks_infinity(out.dtype) else src, casting="unsafe")
 
 

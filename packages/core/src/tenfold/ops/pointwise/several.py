@@ -14,6 +14,7 @@ from tenfold.dispatch.shape_rules import (
     pointwise,
 )
 from tenfold.ops.pointwise.arithmetic import BINARY, FLOAT_REAL, FLOATING
+from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import (
     bfloat16,
@@ -94,6 +95,7 @@ def _(condition: Any, input: Any, other: Any, out: Any) -> Any:
         if isinstance(value, int) and not -(2**63) <= value < 2**64:
             raise OverflowError("int too big to convert")
     if hasattr(condition, "_array") and condition.dtype is uint8:
+        warn_once("where", "where received a uint8 condition tensor, which is deprecated: use a bool condition instead", 4)
         return where(condition.to(bool_), input, other, out=out)
     return NotImplemented
 

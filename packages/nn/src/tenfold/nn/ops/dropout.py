@@ -10,7 +10,7 @@ from tenfold.ops.creation.factories import empty_on
 from tenfold.ops.creation.like import empty_like
 from tenfold.ops.random import bernoulli, bernoulli_
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.dtypes import type_name
+from tenfold.types.dtypes import bool_, type_name
 
 # The value that SELU tends to for large negative inputs, with opposite sign: scale * alpha.
 _SATURATION = 1.7580993408473766
@@ -104,3 +104,19 @@ def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     tenfold.Size([1, 2, 3])
     """
     return _dropped_to_saturation(input, p, train, True)
+
+
+@composite("dropout", method=None, random=True)
+def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
+    """Dropout, and which elements it kept; without `train` all of them.
+
+    >>> import tenfold
+    >>> tenfold.native_dropout(tenfold.ones(2), 1.0, True)
+    (tensor([0., 0.]), tensor([False, False]))
+    """
+    if _idle(input, p, train is not False):
+        return input.clone(), op.ones_like(input, dtype=bool_)
+    if p == 1:
+        return input * op.zeros((), dtype=input.dtype, device=input.device), op.zeros_like(input, dtype=bool_)
+    mask = _mask(input, p, False)
+    return input * mask * (1 / (1 - p)), mask.to(bool_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import tenfold as tf
@@ -167,6 +168,18 @@ def embedding_bag(
         return sums
     sizes = tf.zeros(count, dtype=weight.dtype, device=weight.device).index_add(0, bags, tf.ones_like(bags).to(weight.dtype))
     return sums / sizes.clamp_min(1).unsqueeze(1)
+
+
+@embedding_bag.overload
+def _(input: Any, weight: Any, *rest: Any, **named: Any) -> Any:
+    if weight.dtype.name == "int64" and input.is_floating_point():  # the order before PyTorch 0.4
+        warnings.warn(
+            "Argument order of nn.functional.embedding_bag was changed: `embedding_bag(weight, input, ...)` is deprecated, and "
+            "should now be `embedding_bag(input, weight, ...)`.",
+            stacklevel=4,
+        )
+        return embedding_bag(weight, input, *rest, **named)
+    return NotImplemented
 
 
 def _check_sample_weights(given: Tensor, input: Tensor, weight: Tensor, mode: str) -> None:

@@ -12,7 +12,7 @@ from tenfold.types.dtypes import int64, type_name
 from tenfold.types.promotion import promote_types
 
 
-@composite("membership", method=None, nondifferentiable="its result is bool")
+@composite("membership", method=None, out="bool", nondifferentiable="its result is bool")
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
     """Whether each element is among the test elements (with `invert`: is not).
 

@@ -235,3 +235,35 @@ def _normalize(make: Make) -> Iterator[Sample]:
 @error_samples("normalize")
 def _normalize_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(2, 3), dim=2, error=IndexError, match="range")
+
+
+# With the statistics
+
+
+@samples("native_layer_norm", dtypes=FLOATS)
+def _native_layer_norm(make: Make) -> Iterator[Sample]:
+    yield Sample(make(2, 5), (5,), make(5), make(5), 1e-5, note="rows")
+    yield Sample(make(2, 3, 4), (3, 4), None, None, 0.1, note="planes")
+
+
+@samples("native_group_norm", dtypes=FLOATS)
+def _native_group_norm(make: Make) -> Iterator[Sample]:
+    yield Sample(make(2, 4, 3), make(4), make(4), 2, 4, 3, 2, 1e-5, note="lines")
+    yield Sample(make(2, 2, 2, 3), None, None, 2, 2, 6, 1, 0.1, note="planes")
+
+
+@samples("native_batch_norm", dtypes=FLOATS, mutates=True, constants=("running_mean", "running_var"))
+def _native_batch_norm(make: Make) -> Iterator[Sample]:
+    yield Sample(make(3, 2), make(2), make(2), None, None, True, 0.1, 1e-5, note="batch")
+    yield Sample(make(2, 2, 3), None, None, make(2), make(2, domain=POSITIVE), False, 0.1, 1e-5, note="running")
+
+
+error_samples("native_layer_norm")(
+    lambda make: [ErrorSample(make(2, 3), (2,), None, None, 1e-5, error=RuntimeError, match="expected input with shape")]
+)
+error_samples("native_group_norm")(
+    lambda make: [ErrorSample(make(2, 4), None, None, 2, 4, 3, 2, 1e-5, error=RuntimeError, match="24 elements")]
+)
+error_samples("native_batch_norm")(
+    lambda make: [ErrorSample(make(2, 3), None, None, None, None, False, 0.1, 1e-5, error=RuntimeError, match="to be defined")]
+)

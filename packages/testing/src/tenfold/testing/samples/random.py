@@ -88,7 +88,7 @@ for _name, _rest, _match in (
         (lambda rest, match: lambda make: [ErrorSample(make(2), *rest, error=RuntimeError, match=match)])(_rest, _match)
     )
 
-for _name in ("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout"):
+for _name in ("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout", "native_dropout"):
     samples(_name, random=True)(
         lambda make: [Sample(make(4, 3, 2), 0.4, True), Sample(make(4, 3), 0.4, False), Sample(make(4, 3), 0.0, True)]
     )

@@ -305,3 +305,38 @@ def _grid_sample_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(x, make(1, 2, 2, 3), error=RuntimeError, match="last")
     yield ErrorSample(make(1, 1, 2, 2, 2), make(1, 1, 1, 1, 3), "bicubic", error=RuntimeError, match="bicubic")
     yield ErrorSample(make(1, 2, 0, 4), grid, error=RuntimeError, match="non-empty")
+
+
+@samples("affine_grid_generator", dtypes=FLOATS)
+def _affine_grid_generator(make: Make) -> Iterator[Sample]:
+    yield Sample(make(2, 2, 3), (2, 1, 2, 3), False, note="2-d")
+    yield Sample(make(1, 3, 4), (1, 2, 2, 2, 3), True, note="3-d")
+
+
+@samples("grid_sampler", dtypes=FLOATS)
+@samples("grid_sampler_2d", dtypes=FLOATS)
+def _grid_sampler(make: Make) -> Iterator[Sample]:
+    for mode in range(3):
+        yield Sample(make(1, 2, 3, 4), _places(make, 1, 2, 2, 2), mode, mode, mode == 1, note=f"modes {mode}")
+
+
+@samples("grid_sampler_3d", dtypes=FLOATS)
+def _grid_sampler_3d(make: Make) -> Iterator[Sample]:
+    yield Sample(make(1, 1, 2, 3, 3), _places(make, 1, 1, 2, 2, 3), 0, 1, False, note="volume")
+
+
+@error_samples("grid_sampler_2d")
+def _grid_sampler_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample(make(1, 1, 2, 2, 2), make(1, 1, 1, 1, 3), 0, 0, False, error=RuntimeError, match="expected 4D input")
+    yield ErrorSample(make(1, 2, 3, 4), make(1, 2, 2, 2), 3, 0, False, error=RuntimeError, match="interpolation_mode 3 is none")
+
+
+error_samples("grid_sampler")(
+    lambda make: [ErrorSample(make(1, 1, 2, 2), make(1, 1, 1, 2), 0, 9, False, error=RuntimeError, match="padding_mode 9")]
+)
+error_samples("grid_sampler_3d")(
+    lambda make: [ErrorSample(make(1, 1, 2, 2), make(1, 1, 1, 2), 0, 0, False, error=RuntimeError, match="expected 5D input")]
+)
+error_samples("affine_grid_generator")(
+    lambda make: [ErrorSample(make(1, 3, 3), (1, 1, 2, 2), False, error=ValueError, match="Nx2x3")]
+)
