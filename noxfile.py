@@ -8,7 +8,6 @@ declares and nothing else. Environments are reused; `nox --reuse-venv=no` starts
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -22,8 +21,10 @@ ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "tools"))
 os.environ.pop("PYTHONPATH", None)  # a session sees what is installed in its environment
 
+from builder import builder, new_environment  # noqa: E402
+from chosen import extras, named, needs_oracle, readme_program, skips, smoke_names, wheel  # noqa: E402
 from next_version import copy_bumped  # noqa: E402
-from workspace import Package, closure, distribution_name, example_plugins, packages, siblings  # noqa: E402
+from workspace import Package, closure, distribution_name, example_plugins, packages  # noqa: E402
 
 PACKAGES = packages()
 PLUGINS = example_plugins()
@@ -54,23 +55,6 @@ _built: dict[bool, Path] = {}
 _released: list[Path] = []
 
 
-def new_environment(session: nox.Session, home: Path) -> str:
-    """Make an environment with pip at `home`, apart from nox's own, and return its Python."""
-    session.run_install(sys.executable, "-m", "virtualenv", "--quiet", str(home), external=True)
-    return str(home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python"))
-
-
-def builder(session: nox.Session) -> str:
-    """The Python of a small environment with the build tools; it is made once per checkout."""
-    note = ROOT / ".nox" / "builder" / "python.txt"
-    if not note.exists():
-        python = new_environment(session, note.parent)
-        tools = ("build>=1.2", "editables>=0.5", "hatchling>=1.27")
-        session.run_install(python, "-m", "pip", "install", "--quiet", *tools, external=True)
-        note.write_text(python, encoding="utf-8")  # last, so that an interrupted start is made good
-    return note.read_text(encoding="utf-8")
-
-
 def wheelhouse(session: nox.Session, editable: bool) -> Path:
     """The folder with every package's and plugin's wheel, built once per run."""
     if editable not in _built:
@@ -81,11 +65,6 @@ def wheelhouse(session: nox.Session, editable: bool) -> Path:
         session.run_install(builder(session), *arguments, external=True, silent=True)
         _built[editable] = out
     return _built[editable]
-
-
-def wheel(folder: Path, package: Package) -> str:
-    """The path of a package's wheel in `folder`."""
-    return str(next(folder.glob(f"{package.name.replace('-', '_')}-*.whl")))
 
 
 def install(session: nox.Session, chosen: Iterable[Package], *requirements: str, editable: bool = True) -> None:
@@ -109,18 +88,6 @@ def install_for_tests(
     own = {package.name for package in needed}
     further = [need for need in chosen.test_requires if distribution_name(need) not in own]
     install(session, needed, *requirements, *further, editable=editable)
-
-
-def named(*names: str) -> list[Package]:
-    """The packages in these folders and every sibling that they need."""
-    return siblings([PACKAGES[name].name for name in names], PACKAGES.values())
-
-
-def extras(chosen: Iterable[Package], *without: str) -> list[str]:
-    """What the packages' extras name outside this repository, except the extras `without`."""
-    own = {package.name for package in PACKAGES.values()}
-    needs = [need for package in chosen for extra, names in package.extras.items() if extra not in without for need in names]
-    return sorted({need for need in needs if distribution_name(need) not in own})
 
 
 def names_files(session: nox.Session) -> bool:
@@ -209,28 +176,15 @@ def oracle(session: nox.Session) -> None:
     each(session, commands, good, OMP_NUM_THREADS=dict.fromkeys(commands, "1"))
 
 
-def skips(path: Path) -> bool:
-    """Whether some of a file's tests skip themselves in `tests`, for want of a sibling."""
-    return 'importorskip("tenfold.' in path.read_text(encoding="utf-8")
-
-
-def needs_oracle(path: Path) -> bool:
-    """Whether a test file skips itself where PyTorch or SciPy is missing.
-
-    Those that compare with torchvision run when they are named: it has no build for every PyTorch.
-    """
-    text = path.read_text(encoding="utf-8")
-    return re.search(r"importorskip\(\s*[\"'](torch|scipy)\b", text) is not None and "torchvision" not in text
-
-
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check formatting, lint, the operators' declarations, the packages' import direction, and the repository's own tools."""
+    """Check formatting, lint, imports' direction, files' lengths, the operators' declarations, and the repository's own tools."""
     install(session, named(*WITH_OPERATORS), RUFF, *TEST_TOOLS)
     commands = {
         "format": ["ruff", "format", "--check", "."],
         "lint": ["ruff", "check", "."],
         "imports": ["python", "tools/check_imports.py"],
+        "lengths": ["python", "tools/check_lengths.py"],
         "declarations": ["python", "tools/make_stubs.py", "--check"],
         "tools": ["pytest", "tools/tests"],
     }
@@ -295,7 +249,7 @@ def wheels(session: nox.Session) -> None:
     session.run(sys.executable, "tools/check_wheels.py", *built)
     with tempfile.TemporaryDirectory() as outside:
         shutil.copy(ROOT / "tools" / "smoke.py", outside)
-        readme_program(Path(outside) / "program.py")
+        readme_program(ROOT / "README.md", Path(outside) / "program.py")
         with session.chdir(outside):
             # What `pip install tenfold` brings runs the README's program; then the other packages join.
             python = new_environment(session, Path(outside) / "venv")
@@ -304,19 +258,6 @@ def wheels(session: nox.Session) -> None:
             session.run(python, "program.py")
             session.run(python, "-m", "pip", "install", "--quiet", *built)
             session.run(python, "smoke.py", *smoke_names())
-
-
-def smoke_names() -> list[str]:
-    """What the smoke test imports: every package that has code."""
-    return [package.import_name for package in PACKAGES.values() if package.has_code]
-
-
-def readme_program(target: Path) -> None:
-    """Write the README's first Python block into a file."""
-    found = re.search(r"(?s)```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"))
-    if found is None:
-        raise LookupError("README.md has no Python block")
-    target.write_text(found[1], encoding="utf-8")
 
 
 @nox.session(venv_backend="none")

@@ -1,13 +1,12 @@
-"""Hooks, edges, saved tensors, checkpoints: the same program in both libraries."""
+"""Hooks, edges, saved tensors: the same program in both libraries."""
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from typing import Any
 
-import numpy as np
 import pytest
+from graph_programs import assert_as_pytorch
 
 import tenfold
 
@@ -16,10 +15,6 @@ torch = pytest.importorskip("torch")
 
 def graph(lib: Any) -> Any:
     return lib.autograd.graph
-
-
-def checkpointing(lib: Any) -> Any:
-    return importlib.import_module(f"{lib.__name__}.utils.checkpoint")
 
 
 def chain(lib: Any) -> tuple[Any, Any, Any]:
@@ -294,110 +289,15 @@ def thrown_into_a_generator(lib: Any) -> Any:
     return found, seen, lib.is_grad_enabled()
 
 
-def network(lib: Any, x: Any, w: Any) -> Any:
-    return lib.dropout((x @ w).sin(), 0.5, True).exp() @ w
-
-
-def checkpointed(lib: Any, **options: Any) -> Any:
-    x, w = lib.linspace(-1, 1, 6).view(2, 3).requires_grad_(True), lib.eye(3).mul_(0.5).requires_grad_(True)
-    run = checkpointing(lib).checkpoint
-    lib.manual_seed(3)
-    out = run(lambda a, b: network(lib, a, b), run(lambda a, b: network(lib, a, b), x, w, **options), w, **options)
-    out.sum().backward()
-    lib.manual_seed(3)
-    y, v = x.detach().requires_grad_(True), w.detach().requires_grad_(True)
-    network(lib, network(lib, y, v), v).sum().backward()
-    return bool(lib.allclose(x.grad, y.grad)), bool(lib.allclose(w.grad, v.grad))
-
-
-def checkpoint_that_reenters(lib: Any) -> Any:
-    return checkpointed(lib, use_reentrant=True)
-
-
-def checkpoint_that_does_not(lib: Any) -> Any:
-    return checkpointed(lib, use_reentrant=False)
-
-
-def nested_checkpoints(lib: Any) -> Any:
-    run, calls = checkpointing(lib).checkpoint, []
-
-    def inner(x: Any) -> Any:
-        calls.append("inner")
-        return x.sin().exp()
-
-    def outer(x: Any) -> Any:
-        calls.append("outer")
-        return run(inner, x.cos(), use_reentrant=False).tan()
-
-    x = lib.tensor(0.3, requires_grad=True)
-    run(outer, x, use_reentrant=False).backward()
-    return x.grad
-
-
-def second_derivative_of_a_checkpoint(lib: Any) -> Any:
-    x = lib.tensor(0.3, requires_grad=True)
-    y = checkpointing(lib).checkpoint(lambda x: x.sin().exp(), x, use_reentrant=False)
-    (g,) = lib.autograd.grad(y, x, create_graph=True)
-    return lib.autograd.grad(g, x)
-
-
-def checkpoint_of_another_size(lib: Any) -> Any:
-    calls: list[int] = []
-
-    def grows(x: Any) -> Any:
-        calls.append(1)
-        return x.sin().exp().sin() if len(calls) == 1 else x.sin()
-
-    x = lib.tensor(0.3, requires_grad=True)
-    checkpointing(lib).checkpoint(grows, x, use_reentrant=False).backward()
-
-
-def checkpoint_under_grad(lib: Any) -> Any:
-    x = lib.tensor(0.3, requires_grad=True)
-    return lib.autograd.grad(checkpointing(lib).checkpoint(lambda x: x.sin(), x, use_reentrant=True), x)
-
-
-def checkpointed_sequence(lib: Any) -> Any:
-    x = lib.tensor([0.3, 0.5], requires_grad=True)
-    steps = [lambda x: x.sin(), lambda x: x.exp(), lambda x: x * 3, lambda x: x.cos()]
-    checkpointing(lib).checkpoint_sequential(steps, 2, x, use_reentrant=False).sum().backward()
-    return x.grad
-
-
 PROGRAMS = [f for f in list(globals().values()) if getattr(f, "__annotations__", {}) == {"lib": "Any", "return": "Any"}]
-PROGRAMS = [f for f in PROGRAMS if f not in (graph, checkpointing)]
-
-
-def assert_same(ours: Any, theirs: Any) -> None:
-    if hasattr(theirs, "tolist"):
-        np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=1e-5)
-    elif isinstance(theirs, (list, tuple)):
-        assert len(ours) == len(theirs)
-        for a, b in zip(ours, theirs):
-            assert_same(a, b)
-    else:
-        assert ours == theirs
-
-
-def outcome(program: Any, lib: Any) -> Any:
-    try:
-        return program(lib)
-    except (RuntimeError, TypeError, AssertionError) as error:
-        return error
+PROGRAMS = [f for f in PROGRAMS if f is not graph]
 
 
 @pytest.mark.filterwarnings("ignore:Using backward:UserWarning")  # PyTorch's advice on create_graph
 @pytest.mark.filterwarnings("ignore:the .type, exc, tb. signature:DeprecationWarning")  # PyTorch throws so
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_as_pytorch(program: Any) -> None:
-    ours, theirs = outcome(program, tenfold), outcome(program, torch)
-    if not isinstance(theirs, Exception):
-        assert_same(ours, theirs)
-        return
-    said = str(theirs).split(".")[0].split(",")[0].replace("torch", "tenfold").split(": ")[-1][:60]
-    assert isinstance(ours, Exception)
-    assert said in str(ours)
-    assert isinstance(ours, type(theirs)) or isinstance(theirs, RuntimeError)
+    assert_as_pytorch(program, tenfold, torch)
 
 
 def test_mutation_of_saved_tensors() -> None:

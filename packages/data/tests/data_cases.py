@@ -172,3 +172,20 @@ class ReadEnvironment(Dataset):
 
     def __getitem__(self, index):
         return int(os.environ["TENFOLD_TEST_WORKER"])
+
+
+def running_process(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def gone(pids, within_s=0.0):
+    """Whether all these processes have ended, at the latest after so many seconds."""
+    deadline = time.monotonic() + within_s
+    while any(running_process(pid) for pid in pids):
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(0.05)
+    return True

@@ -1,17 +1,10 @@
-"""The loader with worker processes: order, seeds, faults, shutdown, shared memory."""
+"""The loader with worker processes: order, seeds, faults, shared memory."""
 
 from __future__ import annotations
 
 import gc
-import os
 import pickle
-import signal
-import subprocess
-import sys
-import textwrap
-import time
 from itertools import chain
-from pathlib import Path
 
 import data_cases as cases
 import numpy as np
@@ -31,22 +24,6 @@ def no_room(arrays, size):
 
 def numbers(loader):
     return [batch[1].tolist() for batch in loader]
-
-
-def running_process(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
-def gone(pids, within_s=0.0):
-    deadline = time.monotonic() + within_s
-    while any(running_process(pid) for pid in pids):
-        if time.monotonic() >= deadline:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
@@ -211,7 +188,7 @@ def test_persistent_workers_stay_and_start_epochs_afresh():
     assert iter(loader).pool.pids == pids
     del loader, first
     gc.collect()
-    assert gone(pids)
+    assert cases.gone(pids)
     stream = DataLoader(cases.Stream(4), None, num_workers=2, persistent_workers=True)
     assert list(stream) == list(stream) == [0, 1, 2, 3]
 
@@ -301,119 +278,3 @@ def test_the_loader_goes_on_after_an_exception():
 def test_exceptions_of_the_init_function():
     with pytest.raises(ValueError, match="init of 0 failed"):
         list(DataLoader(cases.Images(4), num_workers=1, worker_init_fn=cases.fail_in_init))
-
-
-@pytest.mark.parametrize(("action", "text"), [(cases.exit_at_once, "exit code 17"), (cases.kill_self, "SIGKILL")])
-@pytest.mark.parametrize("persistent", [False, True])
-def test_a_dead_worker_is_an_error_with_its_pid(action, text, persistent):
-    loader = DataLoader(cases.Failing(action), None, num_workers=2, persistent_workers=persistent)
-    running = iter(loader)
-    pids = running.pool.pids
-    with pytest.raises(RuntimeError, match=rf"DataLoader worker \(pid {pids[1]}\).*{text}"):
-        list(running)
-    assert gone(pids)
-    with pytest.raises(RuntimeError):
-        next(running)
-    with pytest.raises(RuntimeError, match=r"\(pid"):
-        list(loader)
-
-
-def test_a_worker_killed_from_outside():
-    running = iter(DataLoader(cases.Images(100), num_workers=2))
-    next(running)
-    victim = running.pool.pids[0]
-    os.kill(victim, signal.SIGKILL)
-    with pytest.raises(RuntimeError, match=rf"pid {victim}\) is killed by signal: SIGKILL"):
-        list(running)
-
-
-def test_a_dataset_that_spawn_cannot_send():
-    loader = DataLoader([lambda: None], num_workers=1, multiprocessing_context="spawn")
-    with pytest.raises(RuntimeError, match=f"worker 0 of process {os.getpid()} could not be started by 'spawn'.*picklable"):
-        list(loader)
-
-
-def test_a_dataset_that_spawn_cannot_receive(capfd):
-    running = iter(DataLoader(cases.NotInChild(), num_workers=1, multiprocessing_context="spawn"))
-    (pid,) = running.pool.pids
-    with pytest.raises(RuntimeError, match=rf"\(pid {pid}\) exited unexpectedly with exit code 1"):
-        next(running)
-    assert "made to fail in the worker" in capfd.readouterr().err
-
-
-def test_timeout():
-    running = iter(DataLoader(cases.Failing(cases.sleep_long, at=0), num_workers=1, timeout=0.3))
-    (pid,) = running.pool.pids
-    with pytest.raises(RuntimeError, match=r"timed out after 0\.3 seconds"):
-        next(running)
-    os.kill(pid, signal.SIGKILL)
-
-
-def test_an_early_break_ends_the_workers():
-    loader = DataLoader(cases.Images(50), num_workers=2)
-    running = iter(loader)
-    pids = running.pool.pids
-    next(running)
-    del running
-    gc.collect()
-    assert gone(pids)
-
-
-def test_large_batches_in_pickles_do_not_block_shutdown():
-    loader = DataLoader(["x" * 1_000_000] * 20, None, num_workers=2, prefetch_factor=5)
-    running = iter(loader)
-    pids = running.pool.pids
-    assert len(next(running)) == 1_000_000
-    del running
-    gc.collect()
-    assert gone(pids)
-
-
-def _run(program, **options):
-    """Run a program that uses the cases; (exit code, stderr), once its shared memory is gone."""
-    folder = Path(__file__).parent
-    head = f"import sys; sys.path.insert(0, {str(folder)!r})\nimport data_cases as cases\nfrom tenfold.data import DataLoader\n"
-    command = [sys.executable, "-W", "error", "-c", head + textwrap.dedent(program)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **options) as process:
-        _, stderr = process.communicate(timeout=50)
-    deadline = time.monotonic() + 10
-    while cases.blocks_of(process.pid):
-        assert time.monotonic() < deadline, "shared memory is left"
-        time.sleep(0.05)
-    return process.returncode, stderr
-
-
-def test_leaving_python_in_mid_epoch_is_quiet():
-    program = """
-        running = iter(DataLoader(cases.Images(50), num_workers=2))
-        batch = next(running)
-    """
-    assert _run(program) == (0, "")
-
-
-def test_keyboard_interrupt_ends_all_quickly():
-    program = """
-        import os, signal, threading
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # a test run in the background ignores Ctrl-C
-        loader = DataLoader(cases.Failing(cases.sleep_long, at=2), None, num_workers=2)
-        threading.Timer(1.0, os.killpg, (0, signal.SIGINT)).start()
-        try:
-            list(loader)
-        except KeyboardInterrupt:
-            sys.exit(5)
-    """
-    code, stderr = _run(program, start_new_session=True)
-    assert (code, stderr) == (5, "")
-
-
-def test_a_killed_main_process_leaves_no_workers():
-    program = """
-        import os, signal
-        running = iter(DataLoader(cases.Images(50), num_workers=2))
-        next(running)
-        print(*running.pool.pids, file=sys.stderr, flush=True)
-        os.kill(os.getpid(), signal.SIGKILL)
-    """
-    code, stderr = _run(program)
-    assert code == -signal.SIGKILL
-    assert gone(stderr.split("\n")[0].split(), within_s=10)

@@ -389,25 +389,6 @@ def test_capturable_needs_a_device_kernel() -> None:
         Adam([with_grad()], capturable=True).step()
 
 
-def test_lbfgs_accepts_one_group_and_known_line_searches() -> None:
-    with pytest.raises(ValueError, match="parameter groups"):
-        tenfold.optim.LBFGS([{"params": [leaf()]}, {"params": [leaf()]}])
-    with pytest.raises(RuntimeError, match="only 'strong_wolfe' is supported"):
-        tenfold.optim.LBFGS([leaf()], line_search_fn="armijo").step(lambda: 0.0)
-
-
-def test_muon_accepts_matrices_only() -> None:
-    with pytest.raises(ValueError, match="only supports 2D parameters"):
-        tenfold.optim.Muon([leaf()])
-
-
-def test_muon_refuses_complex_parameters() -> None:
-    weight = tenfold.ones(2, 2, dtype=tenfold.complex64, requires_grad=True)
-    weight.grad = tenfold.ones(2, 2, dtype=tenfold.complex64)
-    with pytest.raises(RuntimeError, match="Muon does not support complex parameters"):
-        tenfold.optim.Muon([weight]).step()
-
-
 def test_capturable_steps_on_the_cpu_where_it_is_fused() -> None:
     one, other = leaf(), leaf()
     for param, options in ((one, {"fused": True, "capturable": True}), (other, {})):

@@ -1,0 +1,120 @@
+"""In-place writes that both libraries refuse: to leaves, to their views, and to what a backward pass needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tenfold
+
+torch = pytest.importorskip("torch")
+
+
+def leaf_itself(lib: Any, x: Any) -> None:
+    x.mul_(2)
+
+
+def view_of_leaf(lib: Any, x: Any) -> None:
+    x[0].mul_(2)
+
+
+def assignment_to_leaf(lib: Any, x: Any) -> None:
+    x[0] = 1
+
+
+def advanced_assignment_to_leaf(lib: Any, x: Any) -> None:
+    x[lib.tensor([0])] = 1
+
+
+def saved_operand_written(lib: Any, x: Any) -> None:
+    y = x * 2
+    z = y * y
+    y.add_(1)
+    z.sum().backward()
+
+
+def saved_result_written(lib: Any, x: Any) -> None:
+    y = x.exp()
+    y.add_(1)
+    y.sum().backward()
+
+
+def saved_operand_written_through_view(lib: Any, x: Any) -> None:
+    y = x * 2
+    z = y * y
+    y[0].add_(1)
+    z.sum().backward()
+
+
+def saved_view_written_through_base(lib: Any, x: Any) -> None:
+    y = x * 2
+    v = y[0]
+    z = v * v
+    y.add_(1)
+    z.sum().backward()
+
+
+def own_view_as_operand(lib: Any, x: Any) -> None:
+    y = x * 2
+    y[0].mul_(y[1])
+    y.sum().backward()
+
+
+def saved_operand_written_by_assignment(lib: Any, x: Any) -> None:
+    y = x * 2
+    z = y * y
+    y[lib.tensor([0])] = 1
+    z.sum().backward()
+
+
+def saved_index_written(lib: Any, x: Any) -> None:
+    i = lib.tensor([0, 1])
+    z = (x * 2)[i]
+    i[0] = 1
+    z.sum().backward()
+
+
+def saved_operand_written_through_detached(lib: Any, x: Any) -> None:
+    y = x * 2
+    z = y * y
+    y.detach().mul_(2)
+    z.sum().backward()
+
+
+def wrong_shape(lib: Any, x: Any) -> None:
+    y = x * 2
+    y[0] = lib.ones(7)
+
+
+def detached_view_in_place(lib: Any, x: Any) -> None:
+    (x * 2)[0].detach_()
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        leaf_itself, view_of_leaf, assignment_to_leaf, advanced_assignment_to_leaf, saved_operand_written,
+        saved_result_written, saved_operand_written_through_view, saved_view_written_through_base, own_view_as_operand,
+        saved_operand_written_by_assignment, saved_index_written, saved_operand_written_through_detached, wrong_shape,
+        detached_view_in_place,
+    ],
+    ids=lambda f: f.__name__,
+)  # fmt: skip
+def test_both_refuse(program: Any) -> None:
+    for lib in (torch, tenfold):
+        x = lib.from_numpy(np.ones((3, 4))).requires_grad_(True)
+        with pytest.raises(RuntimeError):
+            program(lib, x)
+
+
+def test_error_texts_say_what_happened() -> None:
+    x = tenfold.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"):
+        x.mul_(2)
+    y = x * 2
+    z = y * y
+    y[0] = 3
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.sum().backward()

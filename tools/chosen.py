@@ -1,0 +1,53 @@
+"""What nox's sessions choose: packages by folder, their wheels and extras, test files by what they skip for want of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from workspace import Package, distribution_name, packages, siblings
+
+
+def named(*names: str) -> list[Package]:
+    """The packages in these folders and every sibling that they need."""
+    return siblings([packages()[name].name for name in names], packages().values())
+
+
+def extras(chosen: Iterable[Package], *without: str) -> list[str]:
+    """What the packages' extras name outside this repository, except the extras `without`."""
+    own = {package.name for package in packages().values()}
+    needs = [need for package in chosen for extra, names in package.extras.items() if extra not in without for need in names]
+    return sorted({need for need in needs if distribution_name(need) not in own})
+
+
+def wheel(folder: Path, package: Package) -> str:
+    """The path of a package's wheel in `folder`."""
+    return str(next(folder.glob(f"{package.name.replace('-', '_')}-*.whl")))
+
+
+def skips(path: Path) -> bool:
+    """Whether some of a file's tests skip themselves in `tests`, for want of a sibling."""
+    return 'importorskip("tenfold.' in path.read_text(encoding="utf-8")
+
+
+def needs_oracle(path: Path) -> bool:
+    """Whether a test file skips itself where PyTorch or SciPy is missing.
+
+    Those that compare with torchvision run when they are named: it has no build for every PyTorch.
+    """
+    text = path.read_text(encoding="utf-8")
+    return re.search(r"importorskip\(\s*[\"'](torch|scipy)\b", text) is not None and "torchvision" not in text
+
+
+def readme_program(readme: Path, target: Path) -> None:
+    """Write a README's first Python block into a file."""
+    found = re.search(r"(?s)```python\n(.*?)```", readme.read_text(encoding="utf-8"))
+    if found is None:
+        raise LookupError(f"{readme} has no Python block")
+    target.write_text(found[1], encoding="utf-8")
+
+
+def smoke_names() -> list[str]:
+    """What the smoke test imports: every package that has code."""
+    return [package.import_name for package in packages().values() if package.has_code]
