@@ -11,6 +11,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+ACTIONS = "datasets.actions"
 ROOT = __name__.rpartition(".")[0]
 ARRAYS, LISTED, FOLDERS, SCENES = "datasets.arrays", "datasets.photographs", "datasets.class_folders", "datasets.scenes"
 
@@ -56,6 +57,10 @@ SHOWN: dict[str, tuple[str, ...]] = {
     "datasets.stanford_cars": (LISTED,),
     "datasets.sun397": (FOLDERS,),
     "datasets.svhn": (ARRAYS,),
+    "datasets.ucf101": (ACTIONS,),
+    "datasets.hmdb51": (ACTIONS,),
+    "datasets.kinetics": (ACTIONS,),
+    "datasets.video_utils": ("datasets.clips",),
     "datasets.usps": (ARRAYS,),
     "datasets.voc": (SCENES,),
     "models._utils": ("models.feature_extraction",),

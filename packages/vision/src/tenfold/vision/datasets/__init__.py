@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tenfold.vision.datasets.actions import HMDB51, UCF101, Kinetics
 from tenfold.vision.datasets.arrays import FER2013, SEMEION, STL10, SVHN, USPS, MovingMNIST
 from tenfold.vision.datasets.captions import SBU, Flickr8k, Flickr30k
 from tenfold.vision.datasets.cifar import CIFAR10, CIFAR100
@@ -44,6 +45,9 @@ from tenfold.vision.datasets.wrapping import wrap_dataset_for_transforms_v2
 from tenfold.vision.paths import show_paths
 
 __all__ = [
+    "HMDB51",
+    "Kinetics",
+    "UCF101",
     "CarlaStereo",
     "CREStereo",
     "ETH3DStereo",
