@@ -98,7 +98,7 @@ class VideoClips:
             self.video_paths, self.video_pts, self.video_fps = (known[f"video_{key}"] for key in ("paths", "pts", "fps"))
             assert len(self.video_paths) == len(self.video_pts) == len(self.video_fps)
             return
-        loader = DataLoader(Lengths(self.video_paths), 16, num_workers=self.num_workers, collate_fn=as_it_is)
+        loader: DataLoader[Any] = DataLoader(Lengths(self.video_paths), 16, num_workers=self.num_workers, collate_fn=as_it_is)
         found = [facts for batch in loader for facts in batch]
         self.video_pts = [tenfold.tensor(times, dtype=tenfold.int64) for times, _ in found]
         self.video_fps = [rate for _, rate in found]
