@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import tenfold
+from tenfold.checkpoint.errors import CheckpointError
 from tenfold.checkpoint.files import replaced
 from tenfold.checkpoint.safetensors import load_file, save_file
 
@@ -194,3 +195,57 @@ def test_loading_is_a_processes_first_operation(modern: bool, tmp_path: Path) ->
         program = f"import tenfold; print(tenfold.load({str(tmp_path / 'x')!r}, map_location='cpu'))"
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
         assert "tensor([1., 1.]" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("unaligned", [False, True])
+def test_safetensors_lie_in_the_file(tmp_path: Path, unaligned: bool) -> None:
+    path = tmp_path / "w.safetensors"
+    given = {
+        "a": tenfold.arange(6.0).view(2, 3),
+        "b": tenfold.tensor([True, False]),
+        "c": tenfold.zeros(0, 2),
+        "d": tenfold.ones(()),
+    }
+    save_file(given, path)
+    if unaligned:  # as some published files are
+        data = path.read_bytes()
+        length = int.from_bytes(data[:8], "little") + 1
+        path.write_bytes(length.to_bytes(8, "little") + data[8 : 7 + length] + b" " + data[7 + length :])
+    before = path.read_bytes()
+    loaded = load_file(path, mmap=True)
+    assert set(loaded) == set(given)
+    assert all(tenfold.equal(loaded[name], tensor) for name, tensor in given.items())
+    loaded["a"].add_(1)
+    loaded["a"].requires_grad_().sum().item()
+    assert path.read_bytes() == before
+    assert load_file(path, mmap=True)["a"].tolist() == given["a"].tolist()
+    path.write_bytes(before[:-1])
+    with pytest.raises(CheckpointError, match="cut short"):
+        load_file(path, mmap=True)
+
+
+LARGER = """
+import json, os, resource, sys
+from tenfold.checkpoint.safetensors import load_file
+path, memory = sys.argv[1], os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+each = 1 << 30
+count = 2 * memory // each + 1
+about = {"dtype": "F32", "shape": [each // 4]}
+header = json.dumps({f"w{i}": {**about, "data_offsets": [i * each, (i + 1) * each]} for i in range(count)})
+header += " " * (-len(header) % 8)
+with open(path, "wb") as file:  # holes only, which take no room
+    file.write(len(header).to_bytes(8, "little") + header.encode())
+    file.truncate(8 + len(header) + count * each)
+tensors = load_file(path, mmap=True)
+assert len(tensors) == count
+assert tensors[f"w{count - 1}"][-1000:].sum().item() == 0
+tensors["w0"][:10] = 1.0
+assert tensors["w0"][:20].sum().item() == 10
+assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1 << 20  # kB
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux how much memory there is")
+def test_a_file_twice_as_large_as_the_memory(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", LARGER, str(tmp_path / "w")], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr

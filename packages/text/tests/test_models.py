@@ -88,6 +88,52 @@ def test_dtypes_of_folders(tmp_path):
             models.from_pretrained(tmp_path, dtype=wrong)
 
 
+@pytest.mark.parametrize("kind", ["safetensors", "parts", "bin", "old"])
+@pytest.mark.parametrize("mmap", [False, True])
+def test_a_folder_is_read_and_no_more(tmp_path, kind, mmap):
+    """What a model is, trains and shares is the same, however its file lies; the file stays as it is."""
+    given = gpt2()
+    given.save_pretrained(tmp_path, max_shard_size=2000 if kind == "parts" else 1 << 30)
+    if kind in ("bin", "old"):
+        state = load_file(tmp_path / "model.safetensors")
+        (tmp_path / "model.safetensors").unlink()
+        tenfold.save(state, tmp_path / "pytorch_model.bin", _use_new_zipfile_serialization=kind == "bin")
+    files = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    read = models.from_pretrained(tmp_path, mmap=mmap)
+    assert read.lm_head.weight is read.transformer.wte.weight
+    assert all(p.requires_grad and p.is_leaf and p.device.type == "cpu" for p in read.parameters())
+    assert tenfold.equal(read(IDS).logits, given(IDS).logits)
+    optimizer = tenfold.optim.SGD(read.parameters(), lr=0.1)
+    before = read(IDS, labels=IDS).loss
+    before.backward()
+    optimizer.step()
+    assert read(IDS, labels=IDS).loss.item() < before.item()
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == files
+
+
+def test_narrow_models_turn_as_wide_ones_do(tmp_path):
+    """The angles of rotations are of float32: the last of many positions is turned as it should be."""
+    given = LlamaForCausalLM(LlamaConfig(**SMALL, max_position_embeddings=4096, initializer_range=0.3)).eval()
+    given.save_pretrained(tmp_path)
+    places = tenfold.arange(4000, 4004).unsqueeze(0)
+    expected = given.model.rotation(places, tenfold.float32)[0]
+    for narrow in (models.from_pretrained(tmp_path, dtype=tenfold.bfloat16), given.half()):
+        assert tenfold.equal(narrow.model.rotation(places, tenfold.float32)[0], expected)
+
+
+def test_parameters_that_the_files_lack_are_those_of_a_new_model(tmp_path):
+    bert(BertModel).save_pretrained(tmp_path)
+    state = load_file(tmp_path / "model.safetensors")
+    dropped = [name for name in state if name.startswith("pooler") or name.endswith("LayerNorm.weight")]
+    save_file({name: tensor for name, tensor in state.items() if name not in dropped}, tmp_path / "model.safetensors")
+    with pytest.warns(UserWarning, match=r"has no .*LayerNorm\.weight.*pooler\.dense\.bias.*these are new"):
+        made = BertModel.from_pretrained(tmp_path, dtype="float64")
+    assert tenfold.equal(made.embeddings.LayerNorm.weight, tenfold.ones(8, dtype=tenfold.float64))
+    assert made.pooler.dense.bias.tolist() == [0.0] * 8
+    assert 0 < made.pooler.dense.weight.std().item() < 0.2
+    assert {p.dtype for p in made.parameters()} == {tenfold.float64}
+
+
 @pytest.mark.parametrize("name", ["config.json", "generation_config.json", "model.safetensors.index.json"])
 @pytest.mark.parametrize("text", ["{bad", "[]", ""])
 def test_files_that_are_no_json_are_named(tmp_path, name, text):

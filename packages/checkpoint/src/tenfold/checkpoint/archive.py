@@ -9,6 +9,7 @@ import contextlib
 import mmap as memory_map
 import os
 import struct
+import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -179,5 +180,10 @@ def mapped(path: str | os.PathLike[str]) -> Any:
     """A file's bytes as memory: private, or with MAP_SHARED as default the file's own."""
     shared = OPTIONS.mmap_flags == MAP_SHARED
     with open(path, "r+b" if shared else "rb") as file:
-        access = memory_map.ACCESS_WRITE if shared else memory_map.ACCESS_COPY
-        return memory_map.mmap(file.fileno(), 0, access=access)
+        if shared or not _UNRESERVED:
+            return memory_map.mmap(file.fileno(), 0, access=memory_map.ACCESS_WRITE if shared else memory_map.ACCESS_COPY)
+        return memory_map.mmap(file.fileno(), 0, flags=memory_map.MAP_PRIVATE | _UNRESERVED)
+
+
+# Linux refuses memory that could be written where it is more than the machine has, unless told that little of it will be.
+_UNRESERVED = getattr(memory_map, "MAP_NORESERVE", 0x4000) if sys.platform == "linux" else 0

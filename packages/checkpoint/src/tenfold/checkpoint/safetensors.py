@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from tenfold.checkpoint.archive import mapped
 from tenfold.checkpoint.errors import CheckpointError, located
 from tenfold.checkpoint.files import Window, name_of, opened, replaced
 from tenfold.ops.creation.factories import place
@@ -80,13 +82,19 @@ def _text(metadata: Mapping[str, str]) -> dict[str, str]:
 # Reading
 
 
-def load_file(filename: str | os.PathLike[str], device: Any = "cpu") -> dict[str, Tensor]:
-    """Read all tensors of a file; CheckpointError (a RuntimeError) when it is corrupt."""
+def load_file(filename: str | os.PathLike[str], device: Any = "cpu", mmap: bool = False) -> dict[str, Tensor]:
+    """Read all tensors of a file; CheckpointError (a RuntimeError) when it is corrupt.
+
+    With `mmap` tensors on the CPU lie in the file until they are used, so that it may be larger than the memory; writes do not
+    go there.
+    """
+    name = name_of(filename)
     with opened(filename) as window:
-        entries, start = _checked_entries(window, name_of(filename))
-        return {
-            tensor: place(_data(window, name_of(filename), tensor, start, entry), device) for tensor, entry in entries.items()
-        }
+        entries, start = _checked_entries(window, name)
+        if mmap:
+            memory = mapped(filename)
+            return {tensor: place(_mapped_data(memory, start, entry), device) for tensor, entry in entries.items()}
+        return {tensor: place(_data(window, name, tensor, start, entry), device) for tensor, entry in entries.items()}
 
 
 def load_metadata(filename: str | os.PathLike[str]) -> dict[str, str]:
@@ -165,4 +173,17 @@ def _data(window: Window, file: str, tensor: str, start: int, entry: _Entry) -> 
         array = np.empty(last - first, np.uint8)
         window.seek(start + first)
         window.read_into(array)
-        return array.view(dtype.numpy.newbyteorder("<") if dtype.numpy.kind in "iufc" else dtype.numpy).reshape(shape)
+        return _typed(array, dtype, shape)
+
+
+def _mapped_data(memory: Any, start: int, entry: _Entry) -> Any:
+    """The array of one tensor in a file's memory; one that does not lie as the processor reads it is copied."""
+    dtype, shape, first, last = entry
+    array = np.frombuffer(memory, np.uint8, last - first, start + first)
+    return _typed(array if not (start + first) % dtype.itemsize else array.copy(), dtype, shape)
+
+
+def _typed(array: Any, dtype: dtypes.dtype, shape: tuple[int, ...]) -> Any:
+    if sys.byteorder == "little" or dtype.numpy.kind not in "iufc":
+        return array.view(dtype.numpy).reshape(shape)
+    return array.view(dtype.numpy.newbyteorder("<")).astype(dtype.numpy).reshape(shape)

@@ -77,12 +77,16 @@ class Rotation(nn.Module):
 
     def __init__(self, config: LlamaConfig) -> None:
         super().__init__()
-        self.speeds: Tensor
-        speeds = 1.0 / config.rope_theta ** (tenfold.arange(0, config.width, 2, dtype=tenfold.float32) / config.width)
-        self.register_buffer("speeds", _scaled(speeds, config.rope_scaling), persistent=False)
+        steps = tenfold.arange(0, config.width, 2, dtype=tenfold.float32, device="cpu") / config.width
+        # No buffer: it stays in float32 where the model becomes narrower, for the last of many positions need its digits.
+        self.speeds = _scaled(1.0 / config.rope_theta**steps, config.rope_scaling)
+        self._speeds_at = {self.speeds.device: self.speeds}
 
     def forward(self, places: Tensor, dtype: Any) -> tuple[Tensor, Tensor]:
-        angles = places.float().unsqueeze(-1) * self.speeds.float()  # in float32 also for half precision: positions are large
+        speeds = self._speeds_at.get(places.device)
+        if speeds is None:
+            speeds = self._speeds_at[places.device] = self.speeds.to(places.device)
+        angles = places.float().unsqueeze(-1) * speeds
         angles = tenfold.cat([angles, angles], -1).unsqueeze(1)
         return angles.cos().to(dtype), angles.sin().to(dtype)
 

@@ -39,12 +39,15 @@ class PretrainedModel(nn.Module):
     # Loading and saving
 
     @classmethod
-    def from_pretrained(cls, folder: str | os.PathLike[str], dtype: Any = None, device: Any = None, **changes: Any) -> Self:
+    def from_pretrained(
+        cls, folder: str | os.PathLike[str], dtype: Any = None, device: Any = None, mmap: bool = False, **changes: Any
+    ) -> Self:
         """The model in a folder with ``config.json`` and weights (one file, or parts with an index), in evaluation mode.
 
         A model for a task can be made from the weights of the base or of another task; parameters that the files lack are
         new, and a warning names them. `changes` are entries of the configuration, such as `num_labels=5`. `dtype` (or
-        `torch_dtype`) is one, its name, or "auto" for that of the configuration; by default the default dtype.
+        `torch_dtype`) is one, its name, or "auto" for that of the configuration; by default the default dtype. With `mmap`
+        parameters of that dtype stay in the files until they are used, so that these may be larger than the memory.
 
         Raises: FileNotFoundError naming the missing file; RuntimeError for weights of other shapes, or where nothing fits;
         TypeError for an entry or a dtype that there is not.
@@ -56,31 +59,60 @@ class PretrainedModel(nn.Module):
             if not hasattr(config, name):
                 raise TypeError(f"{cls.config_class.__name__} has no entry {name!r}")
             setattr(config, name, value)
-        model = cls(config)
-        if dtype is not None:
-            model.to(dtype=dtype)
-        model.load_parts(read_parts(home), str(home))
+        with tenfold.device("meta"):
+            model = cls(config)
+        missing = model.load_parts(read_parts(home), str(home), dtype or tenfold.get_default_dtype(), mmap)
+        if missing:
+            model._add_new(cls(config), missing)
         if (home / GENERATION).is_file():
             model.generation_config = read_json(home / GENERATION)
         return (model if device is None else model.to(device)).eval()
 
-    def load_parts(self, parts: Iterator[dict[str, Tensor]], source: str) -> None:
-        """Take parameters from the parts of a checkpoint, whether its keys name the base or not."""
-        own = self.state_dict()
+    def load_parts(self, parts: Iterator[dict[str, Tensor]], source: str, dtype: Any, mmap: bool = False) -> set[str]:
+        """Put a checkpoint's tensors in place of parameters, whether its keys name the base or not; which keys it lacks.
+
+        Keys of one parameter go on to be of one. Those that are lacking, if others are there, are named in a warning.
+        """
+        own = self.state_dict(keep_vars=True)
+        same: dict[int, list[str]] = {}
+        for name, tensor in own.items():
+            same.setdefault(id(tensor), []).append(name)
         missing, unknown = set(own), []
         for part in parts:
-            fitting = {}
             for key, tensor in part.items():
                 name = self._own_key(key, own)
                 if name is None:
                     unknown.append(key)
-                else:
-                    fitting[name] = tensor
-            self._check_shapes(fitting, own, source)
-            self.load_state_dict(fitting, strict=False)
-            missing -= set(fitting)
-        missing -= self._shared_with_others(missing)
+                    continue
+                self._check_shape(name, tensor, own[name], source)
+                names = same[id(own[name])]
+                self._put(names, tensor.to(dtype if own[name].is_floating_point() else own[name].dtype, copy=not mmap))
+                missing -= set(names)
         self._report(missing, unknown, len(own), source)
+        return missing
+
+    def _put(self, names: list[str], tensor: Tensor) -> None:
+        """Let a tensor be the parameter, or the buffer, of these names."""
+        new: Tensor | None = None
+        for name in names:
+            module, last = self._home_of(name)
+            if last in module._parameters:
+                new = module._parameters[last] = nn.Parameter(tensor) if new is None else new
+            else:
+                module._buffers[last] = tensor
+
+    def _home_of(self, name: str) -> tuple[nn.Module, str]:
+        path, _, last = name.rpartition(".")
+        return self.get_submodule(path), last
+
+    def _add_new(self, made: PretrainedModel, missing: set[str]) -> None:
+        """Take what the files lack from a new model."""
+        state, done = made.state_dict(keep_vars=True), set[int]()
+        for name in missing:
+            if id(state[name]) not in done:
+                done.add(id(state[name]))
+                same = [other for other, tensor in state.items() if tensor is state[name]]
+                self._put(same, state[name].detach().to(self.dtype))
 
     def _own_key(self, key: str, own: Mapping[str, Any]) -> str | None:
         """The name here of a checkpoint's key."""
@@ -89,17 +121,12 @@ class PretrainedModel(nn.Module):
         prefix = self.base_prefix + "."
         return next((name for name in (renamed, prefix + renamed, renamed.removeprefix(prefix)) if name in own), None)
 
-    def _check_shapes(self, given: Mapping[str, Tensor], own: Mapping[str, Tensor], source: str) -> None:
-        wrong = [f"{k}: {tuple(t.shape)} in place of {tuple(own[k].shape)}" for k, t in given.items() if t.shape != own[k].shape]
-        if wrong:
+    def _check_shape(self, name: str, given: Tensor, own: Tensor, source: str) -> None:
+        if given.shape != own.shape:
             raise RuntimeError(
-                f"{type(self).__name__}: {source} has weights of other shapes: {'; '.join(wrong[:5])}; does its config.json fit?"
+                f"{type(self).__name__}: {source} has weights of other shapes: {name}: {tuple(given.shape)} in place of "
+                f"{tuple(own.shape)}; does its config.json fit?"
             )
-
-    def _shared_with_others(self, missing: set[str]) -> set[str]:
-        """Those keys whose parameter another key, which is not missing, gave as well."""
-        given = {id(p) for name, p in self.named_parameters(remove_duplicate=False) if name not in missing}
-        return {name for name, p in self.named_parameters(remove_duplicate=False) if name in missing and id(p) in given}
 
     def _report(self, missing: set[str], unknown: list[str], count: int, source: str) -> None:
         if len(missing) == count:

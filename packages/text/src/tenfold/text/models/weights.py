@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 import tenfold
 from tenfold import Tensor
@@ -47,15 +48,15 @@ def _index(path: Path) -> dict[str, str]:
 
 
 def read_parts(folder: Folder) -> Iterator[dict[str, Tensor]]:
-    """The tensors by name, file by file, so that no more than one file is in memory beside the model.
+    """The tensors by name, file by file; those of all files can be held at once, for they lie there until they are used.
 
-    A ``.bin`` file is read without running code from it.
+    A ``.bin`` file is read without running code from it; one in the format before PyTorch 1.6 is read whole.
     """
     for path in weight_files(folder):
         if path.suffix == ".safetensors":
-            yield load_file(path)
+            yield load_file(path, mmap=True)
         else:
-            yield tenfold.load(path, map_location="cpu", weights_only=True)
+            yield tenfold.load(path, map_location="cpu", weights_only=True, mmap=is_zipfile(path))
 
 
 def write_weights(tensors: Mapping[str, Tensor], folder: Folder, max_shard_size: int) -> list[Path]:
