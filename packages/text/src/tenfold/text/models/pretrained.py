@@ -93,11 +93,11 @@ class PretrainedModel(nn.Module):
 
     def _put(self, names: list[str], tensor: Tensor) -> None:
         """Let a tensor be the parameter, or the buffer, of these names."""
-        new: Tensor | None = None
+        new = nn.Parameter(tensor) if tensor.is_floating_point() else None
         for name in names:
             module, last = self._home_of(name)
             if last in module._parameters:
-                new = module._parameters[last] = nn.Parameter(tensor) if new is None else new
+                module._parameters[last] = new
             else:
                 module._buffers[last] = tensor
 
