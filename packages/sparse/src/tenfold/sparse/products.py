@@ -6,6 +6,7 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
+from tenfold.dispatch.operators import OPERATORS
 from tenfold.sparse.coo import SparseTensor
 from tenfold.sparse.table import knows
 from tenfold.types.dtypes import type_name
@@ -123,6 +124,12 @@ def dot(input: Any, tensor: Any) -> Any:
 def dsmm(mat1: Any, mat2: Any) -> Any:
     """Product of a sparse matrix and a dense one, dense."""
     return tenfold.mm(mat1, mat2)
+
+
+@knows("lobpcg")
+def lobpcg(*args: Any, **kwargs: Any) -> Any:
+    """Extreme eigenvalues: the search takes products with the matrix, and nothing else of it."""
+    return OPERATORS["lobpcg"].body(*args, **kwargs)
 
 
 def smm(input: Any, mat: Tensor) -> Any:
