@@ -10,6 +10,7 @@ import pytest
 import tenfold
 from tenfold import op
 from tenfold.dispatch.kernels import KERNELS, _detach, kernel
+from tenfold.dispatch.registration import registering
 from tenfold.inspection.cards import card
 
 calls: list[str] = []
@@ -56,6 +57,20 @@ def test_the_last_attached_is_asked_first(attach):
     assert calls == ["outer", "inner"]
     assert tenfold.ones(2, 1).exp().tolist() == [[7.0], [7.0]]
     assert calls == ["outer", "inner", "outer"]
+
+
+def test_what_a_package_attaches_later_stands_beneath_a_programs_own(attach):
+    tenfold.ones(2).exp()
+    attach(op.exp, lambda input: np.full_like(input, 7), when=lambda input: input.ndim == 2)
+    with registering("somebody"):
+        kernel(op.exp, device="cpu", wrap=True)(lambda beneath: noting("theirs", beneath))
+    try:
+        assert tenfold.ones(2, 1).exp().tolist() == [[7.0], [7.0]]
+        assert calls == []
+        tenfold.ones(2).exp()
+        assert calls == ["theirs"]
+    finally:
+        _detach(op.exp, "cpu", KERNELS["exp", "cpu"][-2])
 
 
 def test_it_is_taken_back(attach):

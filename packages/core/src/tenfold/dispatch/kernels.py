@@ -32,6 +32,7 @@ class Kernel(NamedTuple):
     attached: str  # file:line where it was attached
     over: tuple[Operator, ...] = ()  # the operators whose work it does itself, so that their kernels are not called
     wrap: bool = False  # `function` makes the kernel from the one beneath it
+    loaded: bool = False  # attached by an installed package
 
     @property
     def location(self) -> str:
@@ -106,8 +107,6 @@ def kernel(
         if when is not None:
             check_parameters("kernel condition", when, operator)
         owner = current_owner(function)
-        if not loading():  # a program's own kernel comes after those of the packages, which else are loaded later
-            SERVICES.load_kernels(device, operator.family)
         entries = KERNELS.setdefault((operator.name, device), [])
         if when is None and not wrap:
             for entry in entries:
@@ -117,8 +116,12 @@ def kernel(
                         f"({entry.location}) and from {owner}; uninstall one, or attach the faster one with when= or wrap="
                     )
         caller = sys._getframe(1)
-        entry = Kernel(function, when, can_write, owner, note, f"{caller.f_code.co_filename}:{caller.f_lineno}", beneath, wrap)
-        entries.append(entry)
+        entry = Kernel(
+            function, when, can_write, owner, note, f"{caller.f_code.co_filename}:{caller.f_lineno}", beneath, wrap, loading()
+        )
+        # A program's own kernels come after those of the packages, which may be loaded later.
+        own = len(entries) if not entry.loaded else next((i for i, e in enumerate(entries) if not e.loaded), len(entries))
+        entries.insert(own, entry)
         for primitive in beneath:
             _ABOVE.setdefault(primitive.name, set()).add(operator.name)
         on_failure(partial(_detach, operator, device, entry))
