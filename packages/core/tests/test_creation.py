@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -108,3 +110,15 @@ def test_tensor_reads_every_kind_of_sequence() -> None:
 def test_tensor_refuses_what_is_no_number(data: object, error: type[Exception], dtype: object) -> None:
     with pytest.raises(error, match=r"Could not infer dtype of (NoneType|dict)|invalid data type|too many dimensions"):
         tenfold.tensor(data, dtype=dtype)
+
+
+def test_a_dtype_that_was_pickled_is_the_one_that_kernels_know() -> None:
+    """An array from another process has a dtype of its own, equal to NumPy's; a kernel may compare by identity."""
+    for dtype in (np.float32, np.float64, np.int64, np.bool_):
+        array = pickle.loads(pickle.dumps(np.ones((2, 3), dtype)))
+        assert array.dtype is not np.dtype(dtype)
+        for made in (tenfold.from_numpy(array), tenfold.tensor(array), tenfold.as_tensor(array), tenfold.from_numpy(array.T)):
+            assert made.numpy().dtype is np.dtype(dtype)
+    array = pickle.loads(pickle.dumps(np.zeros(2)))
+    tenfold.from_numpy(array)[0] = 5
+    assert array.tolist() == [5.0, 0.0]

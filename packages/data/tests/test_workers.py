@@ -278,3 +278,9 @@ def test_the_loader_goes_on_after_an_exception():
 def test_exceptions_of_the_init_function():
     with pytest.raises(ValueError, match="init of 0 failed"):
         list(DataLoader(cases.Images(4), num_workers=1, worker_init_fn=cases.fail_in_init))
+
+
+def test_batches_of_workers_have_the_dtypes_that_kernels_know():
+    """Not only equal ones, as an unpickled dtype is."""
+    batch = next(iter(DataLoader(list(tenfold.ones(4, 3)), 2, num_workers=1)))
+    assert batch.numpy().dtype is np.dtype(np.float32)

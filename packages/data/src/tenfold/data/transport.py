@@ -21,6 +21,7 @@ from tenfold import Tensor
 from tenfold.data.stacking import elements, place_of
 from tenfold.multiprocessing import transit
 from tenfold.multiprocessing.shared import AVAILABLE, Segment, on_span, starts_of
+from tenfold.types.dtypes import FROM_NUMPY
 
 # Below this size all of a batch's arrays fit into a pipe (64 KiB) beside its pickle: cheaper than a block and its system calls.
 _MIN_SHARED_BYTES = 48 * 1024
@@ -130,7 +131,8 @@ def _pickled(batch: Any, arrays: list[np.ndarray[Any, Any]] | None) -> bytes:
 
 
 def _array_from(content: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    return np.ndarray(shape, dtype, content)
+    kind = FROM_NUMPY.get(dtype)  # an unpickled dtype is equal to the one that kernels know, and another
+    return np.ndarray(shape, dtype if kind is None else kind.numpy, content)
 
 
 def _tensor_from(array: np.ndarray[Any, Any], requires_grad: bool) -> Tensor:

@@ -103,7 +103,7 @@ def to_array(data: Any, dtype: Any, copy: bool) -> Any:
         return _by_another(data, dtype, copy)
     if isinstance(data, np.ndarray):
         wanted = dtype_of(data.dtype) if dtype is None else dtype
-        return np.array(data, wanted.numpy, copy=True if copy else None)
+        return np.array(data, wanted.numpy, copy=True if copy else None).view(wanted.numpy)
     if not isinstance(data, (list, tuple, int, float, complex, np.generic)):
         if hasattr(data, "__array__") or hasattr(data, "__array_interface__"):
             return to_array(np.asarray(data), dtype, copy)

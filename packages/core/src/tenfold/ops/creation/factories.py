@@ -165,7 +165,8 @@ def from_numpy(ndarray: Any) -> Tensor:
     """
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"from_numpy: expected np.ndarray (got {type(ndarray).__name__})")
-    if dtype_of(ndarray.dtype).numpy != ndarray.dtype:
+    kind = dtype_of(ndarray.dtype).numpy
+    if kind != ndarray.dtype:
         raise ValueError("from_numpy: given numpy array has byte order different from the native byte order")
     if any(s % ndarray.itemsize for s in ndarray.strides):
         raise ValueError(
@@ -182,7 +183,8 @@ def from_numpy(ndarray: Any) -> Tensor:
             "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. Writes to it fail, or "
             "change what others rely on: from_numpy(array.copy()) is a tensor of its own. This warning comes once.",
         )
-    ndarray = ndarray.view(np.ndarray)  # subclasses, as of files, give results of their own class
+    # Subclasses, as of files, give results of their own class; an unpickled dtype is equal to the one kernels know, and another.
+    ndarray = ndarray.view(kind, np.ndarray)
     if ndarray.base is not None and ndarray.flags.c_contiguous and ndarray.dtype.isbuiltin == 1:
         # The tensor's storage starts where the given array does, as in PyTorch.
         ndarray = np.ndarray(ndarray.shape, ndarray.dtype, ndarray.data)

@@ -36,7 +36,7 @@ def fused_layer_norm(
 ) -> tuple[Array, Array, Array]:
     """(x - mean) / sqrt(var + eps) * weight + bias over the last dimensions; also mean and 1 / sqrt(var + eps)."""
     if input.nbytes <= SMALL_BYTES and normalized_ndim == 1 and input.shape[-1]:
-        short = (ROWS32 if input.dtype is F32 else ROWS64)[input.shape] if eps > 0 else None
+        short = (ROWS32 if input.dtype == F32 else ROWS64)[input.shape] if eps > 0 else None
         if short is None:
             return _small_layer_norm(input, weight, bias, eps)
         spreads: list[Array] = []
