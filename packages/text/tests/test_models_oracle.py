@@ -48,13 +48,24 @@ CASES = {
     "BertForSequenceClassification": ("Bert", BERT),
     "BertForTokenClassification": ("Bert", {**BERT, "hidden_act": "gelu_new"}),
     "BertForQuestionAnswering": ("Bert", {**BERT, "num_labels": 2}),
+    "BertForNextSentencePrediction": ("Bert", BERT),
+    "BertForMultipleChoice": ("Bert", BERT),
     "RobertaModel": ("Roberta", BERT),
+    "RobertaForTokenClassification": ("Roberta", BERT),
+    "RobertaForQuestionAnswering": ("Roberta", {**BERT, "num_labels": 2}),
+    "RobertaForMultipleChoice": ("Roberta", BERT),
+    "XLMRobertaForSequenceClassification": ("XLMRoberta", BERT),
     "RobertaForMaskedLM": ("Roberta", BERT),
     "RobertaForSequenceClassification": ("Roberta", BERT),
     "DistilBertModel": ("DistilBert", DISTIL),
     "DistilBertForMaskedLM": ("DistilBert", DISTIL),
     "DistilBertForSequenceClassification": ("DistilBert", DISTIL),
+    "DistilBertForTokenClassification": ("DistilBert", DISTIL),
+    "DistilBertForQuestionAnswering": ("DistilBert", {**DISTIL, "num_labels": 2}),
     "GPT2Model": ("GPT2", GPT2),
+    "GPT2ForSequenceClassification": ("GPT2", {**GPT2, "pad_token_id": 0, "num_labels": 3}),
+    "LlamaForSequenceClassification": ("Llama", {**LLAMA, "pad_token_id": 0, "num_labels": 3}),
+    "Qwen2ForSequenceClassification": ("Qwen2", {**LLAMA, "pad_token_id": 0, "num_labels": 3}),
     "GPT2LMHeadModel": ("GPT2", {**GPT2, "scale_attn_by_inverse_layer_idx": True}),
     "LlamaModel": ("Llama", LLAMA),
     "LlamaForCausalLM": ("Llama", LLAMA),
@@ -116,12 +127,16 @@ MASK = [[1] * 7, [1] * 4 + [0] * 3]
 
 def inputs(name):
     """Two texts, the second padded; with labels where the model takes them."""
-    ids = [[i or 1 for i in row] for row in IDS] if name.startswith("Roberta") else IDS
+    ids = [[i or 1 for i in row] for row in IDS] if "Roberta" in name else IDS
     given = {"input_ids": ids, "attention_mask": MASK}
     if name.startswith("Bert"):
         given["token_type_ids"] = [[0, 0, 0, 1, 1, 1, 1], [0, 0, 1, 1, 0, 0, 0]]
     if "ForSequence" in name:
         given["labels"] = [2, 0]
+    elif "NextSentence" in name:
+        given["labels"] = [1, 0]
+    elif "MultipleChoice" in name:
+        given = {key: [rows, rows[::-1]] for key, rows in given.items()} | {"labels": [1, 0]}
     elif "QuestionAnswering" in name:
         given |= {"start_positions": [1, 2], "end_positions": [3, 9]}
     elif "TokenClass" in name:
@@ -168,6 +183,34 @@ def test_outputs_losses_and_gradients(name):
             close(p.grad, theirs[key].grad)
             compared += 1
     assert compared > 10
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if "T5" not in name and "-" not in name])
+def test_places_and_hidden_states_of_every_task(name):
+    oracle, ours = both(name)
+    given = {key: value for key, value in inputs(name).items() if "label" not in key and "positions" not in key}
+    places = [[1, 2, 3, 4, 5, 6, 7], [7, 6, 5, 4, 3, 2, 1]]
+    given["position_ids"] = [places, places] if "MultipleChoice" in name else places
+    expected = oracle(**{key: torch.tensor(value) for key, value in given.items()}, output_hidden_states=True)
+    found = ours(**{key: tenfold.tensor(value) for key, value in given.items()}, output_hidden_states=True)
+    there = tenfold.tensor(MASK * (2 if "MultipleChoice" in name else 1)).bool().numpy()
+    assert len(found.hidden_states) == len(expected.hidden_states)
+    for one, other in zip(found.hidden_states, expected.hidden_states, strict=True):
+        close(one[tenfold.tensor(there)], other[torch.tensor(there)])
+
+
+def test_several_texts_without_a_padding_token():
+    _, ours = both("GPT2ForSequenceClassification")
+    ours.config.pad_token_id = None
+    try:
+        with pytest.raises(ValueError, match=r"2 texts: .*config\.pad_token_id, which is None"):
+            ours(tenfold.tensor(IDS))
+        assert ours(tenfold.tensor(IDS[:1])).logits.shape == (1, 3)
+    finally:
+        ours.config.pad_token_id = 0
+    _, chooses = both("BertForMultipleChoice")
+    with pytest.raises(ValueError, match=r"input_ids are \(texts, choices, tokens\), got \(2, 7\)"):
+        chooses(tenfold.tensor(IDS))
 
 
 def test_hidden_states():

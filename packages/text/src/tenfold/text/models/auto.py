@@ -12,15 +12,18 @@ from tenfold.text.models.pretrained import PretrainedModel, checkpoint_home
 MODULES = {
     "bert": ("BertModel", "BertForMaskedLM", "BertForPreTraining", "BertForSequenceClassification", "BertForTokenClassification",
              "BertForQuestionAnswering", "BertConfig"),
-    "roberta": ("RobertaModel", "RobertaForMaskedLM", "RobertaForSequenceClassification", "RobertaConfig"),
-    "distilbert": ("DistilBertModel", "DistilBertForMaskedLM", "DistilBertForSequenceClassification", "DistilBertConfig"),
-    "gpt2": ("GPT2Model", "GPT2LMHeadModel", "GPT2Config"),
+    "bert_choices": ("BertForNextSentencePrediction", "BertForMultipleChoice"),
+    "roberta": ("RobertaModel", "RobertaForMaskedLM", "RobertaForSequenceClassification", "RobertaForTokenClassification",
+                "RobertaForQuestionAnswering", "RobertaForMultipleChoice", "RobertaConfig"),
+    "distilbert": ("DistilBertModel", "DistilBertForMaskedLM", "DistilBertForSequenceClassification",
+                   "DistilBertForTokenClassification", "DistilBertForQuestionAnswering", "DistilBertConfig"),
+    "gpt2": ("GPT2Model", "GPT2LMHeadModel", "GPT2ForSequenceClassification", "GPT2Config"),
     "t5": ("T5EncoderModel", "T5ForConditionalGeneration", "T5Config"),
-    "llama": ("LlamaModel", "LlamaForCausalLM", "LlamaConfig"),
+    "llama": ("LlamaModel", "LlamaForCausalLM", "LlamaForSequenceClassification", "LlamaConfig"),
 }  # fmt: skip
-_SAME = {"MistralForCausalLM": "LlamaForCausalLM", "Qwen2ForCausalLM": "LlamaForCausalLM", "MistralModel": "LlamaModel",
-         "Qwen2Model": "LlamaModel", "XLMRobertaModel": "RobertaModel", "XLMRobertaForMaskedLM": "RobertaForMaskedLM",
-         "MT5ForConditionalGeneration": "T5ForConditionalGeneration", "BertLMHeadModel": "BertForMaskedLM"}  # fmt: skip
+_SAME = {"MT5ForConditionalGeneration": "T5ForConditionalGeneration", "MT5EncoderModel": "T5EncoderModel",
+         "BertLMHeadModel": "BertForMaskedLM"}  # fmt: skip
+_KIN = {"Mistral": "Llama", "Qwen2": "Llama", "XLMRoberta": "Roberta", "Camembert": "Roberta"}  # the same under other names
 HOME = {name: module for module, names in MODULES.items() for name in names}
 
 
@@ -30,6 +33,8 @@ def model_class(name: str) -> Any:
     Raises: KeyError for one that is not here.
     """
     name = _SAME.get(name, name)
+    kin = next((kin for kin in _KIN if name.startswith(kin)), "")
+    name = _KIN.get(kin, "") + name.removeprefix(kin)
     if name not in HOME:
         raise KeyError(f"{name!r} is not here; there are {', '.join(HOME)}")
     return getattr(importlib.import_module(f"tenfold.text.models.{HOME[name]}"), name)

@@ -164,9 +164,9 @@ class BertPretrained(PretrainedModel):
         """Make the encoder, under the name that the checkpoints give it."""
         setattr(self, self.base_prefix, BertModel(config, pooled, self.embeddings_class))
 
-    def encode(self, *inputs: Any) -> Output:
-        """What the encoder gives."""
-        found: Output = getattr(self, self.base_prefix)(*inputs)
+    def encode(self, *inputs: Any, **options: Any) -> Output:
+        """What the encoder gives; `options` are `position_ids` and `output_hidden_states`."""
+        found: Output = getattr(self, self.base_prefix)(*inputs, **options)
         return found
 
 
@@ -256,9 +256,11 @@ class BertForMaskedLM(BertPretrained):
         attention_mask: Tensor | None = None,
         token_type_ids: Tensor | None = None,
         labels: Tensor | None = None,
+        **options: Any,
     ) -> Output:
-        logits = self.cls.predictions(self.encode(input_ids, attention_mask, token_type_ids).last_hidden_state)
-        return Output(loss=token_loss(logits, labels), logits=logits)
+        found = self.encode(input_ids, attention_mask, token_type_ids, **options)
+        logits = self.cls.predictions(found.last_hidden_state)
+        return Output(loss=token_loss(logits, labels), logits=logits, hidden_states=found.hidden_states)
 
 
 class BertForPreTraining(BertPretrained):
@@ -278,14 +280,16 @@ class BertForPreTraining(BertPretrained):
         token_type_ids: Tensor | None = None,
         labels: Tensor | None = None,
         next_sentence_label: Tensor | None = None,
+        **options: Any,
     ) -> Output:
-        found = self.encode(input_ids, attention_mask, token_type_ids)
+        found = self.encode(input_ids, attention_mask, token_type_ids, **options)
         words = self.cls.predictions(found.last_hidden_state)
         relation = self.cls.seq_relationship(found.pooler_output)
         loss = token_loss(words, labels)
         if loss is not None and next_sentence_label is not None:
             loss = loss + nn.functional.cross_entropy(relation, next_sentence_label.view(-1))
-        return Output(loss=loss, prediction_logits=words, seq_relationship_logits=relation)
+        states = found.hidden_states
+        return Output(loss=loss, prediction_logits=words, seq_relationship_logits=relation, hidden_states=states)
 
 
 class BertForSequenceClassification(BertPretrained):
@@ -304,10 +308,11 @@ class BertForSequenceClassification(BertPretrained):
         attention_mask: Tensor | None = None,
         token_type_ids: Tensor | None = None,
         labels: Tensor | None = None,
+        **options: Any,
     ) -> Output:
-        pooled = self.encode(input_ids, attention_mask, token_type_ids).pooler_output
-        logits = self.classifier(self.dropout(pooled))
-        return Output(loss=class_loss(logits, labels), logits=logits)
+        found = self.encode(input_ids, attention_mask, token_type_ids, **options)
+        logits = self.classifier(self.dropout(found.pooler_output))
+        return Output(loss=class_loss(logits, labels), logits=logits, hidden_states=found.hidden_states)
 
 
 class BertForTokenClassification(BertPretrained):
@@ -326,10 +331,11 @@ class BertForTokenClassification(BertPretrained):
         attention_mask: Tensor | None = None,
         token_type_ids: Tensor | None = None,
         labels: Tensor | None = None,
+        **options: Any,
     ) -> Output:
-        states = self.encode(input_ids, attention_mask, token_type_ids).last_hidden_state
-        logits = self.classifier(self.dropout(states))
-        return Output(loss=token_loss(logits, labels), logits=logits)
+        found = self.encode(input_ids, attention_mask, token_type_ids, **options)
+        logits = self.classifier(self.dropout(found.last_hidden_state))
+        return Output(loss=token_loss(logits, labels), logits=logits, hidden_states=found.hidden_states)
 
 
 class BertForQuestionAnswering(BertPretrained):
@@ -348,10 +354,12 @@ class BertForQuestionAnswering(BertPretrained):
         token_type_ids: Tensor | None = None,
         start_positions: Tensor | None = None,
         end_positions: Tensor | None = None,
+        **options: Any,
     ) -> Output:
-        states = self.encode(input_ids, attention_mask, token_type_ids).last_hidden_state
-        start, end = self.qa_outputs(states).unbind(-1)
-        return Output(loss=span_loss(start, end, start_positions, end_positions), start_logits=start, end_logits=end)
+        found = self.encode(input_ids, attention_mask, token_type_ids, **options)
+        start, end = self.qa_outputs(found.last_hidden_state).unbind(-1)
+        loss, states = span_loss(start, end, start_positions, end_positions), found.hidden_states
+        return Output(loss=loss, start_logits=start, end_logits=end, hidden_states=states)
 
 
 def _rate(config: Any) -> float:

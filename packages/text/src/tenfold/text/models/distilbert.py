@@ -6,14 +6,14 @@ Source: V. Sanh, L. Debut, J. Chaumond, T. Wolf, DistilBERT, a distilled version
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import tenfold
 from tenfold import Tensor, nn
 from tenfold.text.models.activations import activation
 from tenfold.text.models.attention import attend, checked_heads, split_heads, visible
 from tenfold.text.models.config import Config
-from tenfold.text.models.heads import class_loss, token_loss
+from tenfold.text.models.heads import class_loss, span_loss, token_loss
 from tenfold.text.models.output import Output
 from tenfold.text.models.pretrained import PretrainedModel
 
@@ -33,6 +33,7 @@ class DistilBertConfig(Config):
     attention_dropout: float = 0.1
     activation: str = "gelu"
     seq_classif_dropout: float = 0.2
+    qa_dropout: float = 0.1
     pad_token_id: int | None = 0
 
 
@@ -46,11 +47,11 @@ class Embeddings(nn.Module):
         self.LayerNorm = nn.LayerNorm(config.dim, eps=1e-12)
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, input_ids: Tensor) -> Tensor:
+    def forward(self, input_ids: Tensor, position_ids: Tensor | None = None) -> Tensor:
         T, most = input_ids.shape[1], self.position_embeddings.num_embeddings
         if most < T:
             raise ValueError(f"the text has {T} tokens, the model positions for {most}; truncate it")
-        places = tenfold.arange(T, device=input_ids.device).unsqueeze(0)
+        places = tenfold.arange(T, device=input_ids.device).unsqueeze(0) if position_ids is None else position_ids
         return self.dropout(self.LayerNorm(self.word_embeddings(input_ids) + self.position_embeddings(places)))
 
 
@@ -129,8 +130,9 @@ class DistilBertModel(DistilBertPretrained):
         attention_mask: Tensor | None = None,
         token_type_ids: Tensor | None = None,
         output_hidden_states: bool = False,
+        position_ids: Tensor | None = None,
     ) -> Output:
-        x = self.embeddings(input_ids)
+        x = self.embeddings(input_ids, position_ids)
         states = self.transformer(x, visible(attention_mask, x))
         return Output(last_hidden_state=states[-1], hidden_states=tuple(states) if output_hidden_states else None)
 
@@ -155,10 +157,11 @@ class DistilBertForMaskedLM(DistilBertPretrained):
         attention_mask: Tensor | None = None,
         labels: Tensor | None = None,
         token_type_ids: Tensor | None = None,
+        **options: Any,
     ) -> Output:
-        states = self.distilbert(input_ids, attention_mask).last_hidden_state
-        logits = self.vocab_projector(self.vocab_layer_norm(self.act(self.vocab_transform(states))))
-        return Output(loss=token_loss(logits, labels), logits=logits)
+        found = self.distilbert(input_ids, attention_mask, **options)
+        logits = self.vocab_projector(self.vocab_layer_norm(self.act(self.vocab_transform(found.last_hidden_state))))
+        return Output(loss=token_loss(logits, labels), logits=logits, hidden_states=found.hidden_states)
 
 
 class DistilBertForSequenceClassification(DistilBertPretrained):
@@ -178,7 +181,57 @@ class DistilBertForSequenceClassification(DistilBertPretrained):
         attention_mask: Tensor | None = None,
         labels: Tensor | None = None,
         token_type_ids: Tensor | None = None,
+        **options: Any,
     ) -> Output:
-        first = self.distilbert(input_ids, attention_mask).last_hidden_state[:, 0]
-        logits = self.classifier(self.dropout(tenfold.relu(self.pre_classifier(first))))
-        return Output(loss=class_loss(logits, labels), logits=logits)
+        found = self.distilbert(input_ids, attention_mask, **options)
+        hidden = tenfold.relu(self.pre_classifier(found.last_hidden_state[:, 0]))
+        logits = self.classifier(self.dropout(hidden))
+        return Output(loss=class_loss(logits, labels), logits=logits, hidden_states=found.hidden_states)
+
+
+class DistilBertForTokenClassification(DistilBertPretrained):
+    """Scores of each token's classes. Shape: (B, T) -> (B, T, classes)."""
+
+    def __init__(self, config: DistilBertConfig) -> None:
+        super().__init__(config)
+        self.distilbert = DistilBertModel(config)
+        self.dropout = nn.Dropout(config.dropout)
+        self.classifier = nn.Linear(config.dim, config.num_labels)
+        self.initialize()
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor | None = None,
+        labels: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
+        **options: Any,
+    ) -> Output:
+        found = self.distilbert(input_ids, attention_mask, **options)
+        logits = self.classifier(self.dropout(found.last_hidden_state))
+        return Output(loss=token_loss(logits, labels), logits=logits, hidden_states=found.hidden_states)
+
+
+class DistilBertForQuestionAnswering(DistilBertPretrained):
+    """Scores of where the answer starts and where it ends. Shape: (B, T) -> (B, T), (B, T)."""
+
+    def __init__(self, config: DistilBertConfig) -> None:
+        super().__init__(config)
+        self.distilbert = DistilBertModel(config)
+        self.qa_outputs = nn.Linear(config.dim, 2)
+        self.dropout = nn.Dropout(config.qa_dropout)
+        self.initialize()
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
+        start_positions: Tensor | None = None,
+        end_positions: Tensor | None = None,
+        **options: Any,
+    ) -> Output:
+        found = self.distilbert(input_ids, attention_mask, **options)
+        start, end = self.qa_outputs(self.dropout(found.last_hidden_state)).unbind(-1)
+        loss, states = span_loss(start, end, start_positions, end_positions), found.hidden_states
+        return Output(loss=loss, start_logits=start, end_logits=end, hidden_states=states)

@@ -15,7 +15,7 @@ from tenfold.text.generation.generate import Generative
 from tenfold.text.models.activations import activation
 from tenfold.text.models.attention import Cache, attend, checked_heads, positions_of, split_heads, visible
 from tenfold.text.models.config import Config
-from tenfold.text.models.heads import next_token_loss
+from tenfold.text.models.heads import at_last_token, class_loss, next_token_loss
 from tenfold.text.models.output import Output
 from tenfold.text.models.pretrained import PretrainedModel
 
@@ -190,3 +190,29 @@ class GPT2LMHeadModel(GPT2Pretrained, Generative):
         logits = self.lm_head(found.last_hidden_state)
         loss = next_token_loss(logits, labels)
         return Output(loss=loss, logits=logits, past_key_values=cache, hidden_states=found.hidden_states)
+
+
+class GPT2ForSequenceClassification(GPT2Pretrained):
+    """Scores of a text's classes, from its last token; with one class, a number. Shape: (B, T) -> (B, classes).
+
+    Raises: ValueError for several texts where `config.pad_token_id` is None.
+    """
+
+    def __init__(self, config: GPT2Config) -> None:
+        super().__init__(config)
+        self.transformer = GPT2Model(config)
+        self.score = nn.Linear(config.n_embd, config.num_labels, bias=False)
+        self.initialize()
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        labels: Tensor | None = None,
+        token_type_ids: Tensor | None = None,  # of an `Encoding`; this model has one kind of text
+        output_hidden_states: bool = False,
+    ) -> Output:
+        found = self.transformer(input_ids, attention_mask, position_ids, None, output_hidden_states)
+        logits = at_last_token(self.score(found.last_hidden_state), input_ids, self.config)
+        return Output(loss=class_loss(logits, labels), logits=logits, hidden_states=found.hidden_states)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import tenfold
 from tenfold import Tensor
 from tenfold.nn import functional as F
 
@@ -34,3 +37,20 @@ def span_loss(start: Tensor, end: Tensor, first: Tensor | None, last: Tensor | N
     T = start.shape[1]
     parts = [F.cross_entropy(s, p.view(-1).clamp(0, T), ignore_index=T) for s, p in ((start, first), (end, last))]
     return (parts[0] + parts[1]) / 2
+
+
+def at_last_token(logits: Tensor, input_ids: Tensor, config: Any) -> Tensor:
+    """What stands at each text's last token that is no padding. Shape: (B, T, C), (B, T) -> (B, C).
+
+    Raises: ValueError for several texts where the configuration names no padding token.
+    """
+    pad = config.pad_token_id
+    if pad is None:
+        if len(input_ids) > 1:
+            raise ValueError(
+                f"{len(input_ids)} texts: which token is the last of each is seen by config.pad_token_id, which is None; set it"
+            )
+        return logits[:, -1]
+    places = tenfold.arange(input_ids.shape[1], device=input_ids.device)
+    last = ((input_ids != pad).long() * places).argmax(-1)
+    return logits[tenfold.arange(len(input_ids), device=input_ids.device), last]

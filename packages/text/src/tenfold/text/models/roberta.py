@@ -11,7 +11,16 @@ from typing import Any, ClassVar
 import tenfold
 from tenfold import Tensor, nn
 from tenfold.nn import functional as F
-from tenfold.text.models.bert import BertConfig, BertModel, BertPretrained, Embeddings, _rate
+from tenfold.text.models.bert import (
+    BertConfig,
+    BertForQuestionAnswering,
+    BertForTokenClassification,
+    BertModel,
+    BertPretrained,
+    Embeddings,
+    _rate,
+)
+from tenfold.text.models.bert_choices import BertForMultipleChoice
 from tenfold.text.models.config import Config
 from tenfold.text.models.heads import class_loss, token_loss
 from tenfold.text.models.output import Output
@@ -95,9 +104,11 @@ class RobertaForMaskedLM(RobertaPretrained):
         attention_mask: Tensor | None = None,
         token_type_ids: Tensor | None = None,
         labels: Tensor | None = None,
+        **options: Any,
     ) -> Output:
-        logits = self.lm_head(self.encode(input_ids, attention_mask, token_type_ids).last_hidden_state)
-        return Output(loss=token_loss(logits, labels), logits=logits)
+        found = self.encode(input_ids, attention_mask, token_type_ids, **options)
+        logits = self.lm_head(found.last_hidden_state)
+        return Output(loss=token_loss(logits, labels), logits=logits, hidden_states=found.hidden_states)
 
 
 class ClassHead(nn.Module):
@@ -129,6 +140,20 @@ class RobertaForSequenceClassification(RobertaPretrained):
         attention_mask: Tensor | None = None,
         token_type_ids: Tensor | None = None,
         labels: Tensor | None = None,
+        **options: Any,
     ) -> Output:
-        logits = self.classifier(self.encode(input_ids, attention_mask, token_type_ids).last_hidden_state)
-        return Output(loss=class_loss(logits, labels), logits=logits)
+        found = self.encode(input_ids, attention_mask, token_type_ids, **options)
+        logits = self.classifier(found.last_hidden_state)
+        return Output(loss=class_loss(logits, labels), logits=logits, hidden_states=found.hidden_states)
+
+
+class RobertaForTokenClassification(RobertaPretrained, BertForTokenClassification):
+    """Scores of each token's classes. Shape: (B, T) -> (B, T, classes)."""
+
+
+class RobertaForQuestionAnswering(RobertaPretrained, BertForQuestionAnswering):
+    """Scores of where the answer starts and where it ends. Shape: (B, T) -> (B, T), (B, T)."""
+
+
+class RobertaForMultipleChoice(RobertaPretrained, BertForMultipleChoice):
+    """A score of each of several texts. Shape: (B, choices, T) -> (B, choices)."""
