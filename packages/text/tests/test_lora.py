@@ -9,7 +9,7 @@ import pytest
 import tenfold
 from tenfold import nn, optim
 from tenfold.text import models
-from tenfold.text.lora import LoraLinear, add_lora, load_lora, lora_state_dict, merge_lora, save_lora
+from tenfold.text.lora import LoraLinear, add_lora, load_lora, lora_state_dict, merge_lora, save_lora, unmerge_lora
 from tenfold.text.models import BertConfig, BertForSequenceClassification, GPT2Config, GPT2LMHeadModel
 
 IDS = tenfold.tensor([[3, 4, 5, 6], [7, 8, 9, 3]])
@@ -121,3 +121,39 @@ def test_without_network(offline, tmp_path):
         models.download("gpt2", root=tmp_path)
     with pytest.raises(FileNotFoundError, match=r"tenfold\.text\.models\.download"):
         models.from_pretrained(tmp_path / "gpt2")
+
+
+def test_merged_and_taken_apart_again(tmp_path):
+    model = add_lora(nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2)).double(), targets=["0", "2"], r=2)
+    for layer in (model[0], model[2]):
+        nn.init.normal_(layer.lora_B.weight)
+    x, before = tenfold.randn(3, 4, dtype=tenfold.float64), model[0].base_layer.weight.clone()
+    expected = model(x)
+    for _ in range(2):  # once is as good as twice
+        merge_lora(model, unload=False)
+    assert tenfold.allclose(model(x), expected)
+    assert not tenfold.allclose(model[0].base_layer.weight, before)
+    for _ in range(2):
+        unmerge_lora(model)
+    assert tenfold.allclose(model(x), expected)
+    assert tenfold.allclose(model[0].base_layer.weight, before)
+    merge_lora(model, unload=False)
+    merge_lora(model)
+    assert type(model[0]) is nn.Linear
+    assert tenfold.allclose(model(x), expected)
+
+
+def test_kinds_of_published_adapters(tmp_path):
+    made = add_lora(nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 2)), targets=["0"], r=4, alpha=8)
+    nn.init.normal_(made[0].lora_B.weight)
+    save_lora(made, tmp_path)
+    path = tmp_path / "adapter_config.json"
+    settings = json.loads(path.read_text())
+    path.write_text(json.dumps({**settings, "target_modules": ".*0$", "use_rslora": True, "lora_alpha": 4.0}))
+    read = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 2))
+    read.load_state_dict(merge_lora(nn.Sequential(made[0].base_layer, made[1])).state_dict())
+    x = tenfold.randn(3, 4)
+    assert tenfold.allclose(load_lora(read, tmp_path)(x), made(x), atol=1e-6)
+    path.write_text(json.dumps({**settings, "use_dora": True}))
+    with pytest.raises(ValueError, match="has use_dora; plain LoRA"):
+        load_lora(nn.Sequential(nn.Linear(4, 4)), tmp_path)

@@ -38,22 +38,39 @@ class LoraLinear(nn.Module):
         like: dict[str, Any] = {"dtype": weight.dtype, "device": weight.device}
         self.base_layer = base.requires_grad_(False)
         self.r, self.alpha, self.scale = r, alpha, alpha / r
-        self.dropout = nn.Dropout(dropout)
+        self.dropout, self.is_merged = nn.Dropout(dropout), False
         self.lora_A, self.lora_B = nn.Linear(inputs, r, bias=False, **like), nn.Linear(r, outputs, bias=False, **like)
         nn.init.kaiming_uniform_(self.lora_A.weight, a=math.sqrt(5))
         nn.init.zeros_(self.lora_B.weight)
 
     def forward(self, x: Tensor) -> Tensor:
+        if self.is_merged:
+            whole: Tensor = self.base_layer(x)
+            return whole
         learned: Tensor = self.lora_B(self.lora_A(self.dropout(x)))
         result: Tensor = self.base_layer(x) + learned * self.scale
         return result
 
     def merged(self) -> nn.Module:
         """The large layer with what was learned added to its weight."""
-        change = self.lora_B.weight.detach() @ self.lora_A.weight.detach() * self.scale
+        self.merge()
+        return self.base_layer
+
+    def merge(self) -> None:
+        """Add what was learned to the large weight, by which alone the layer then computes."""
+        if not self.is_merged:
+            self._add(1.0)
+
+    def unmerge(self) -> None:
+        """Take what was learned out of the large weight again, up to rounding; the small part goes on to be trained."""
+        if self.is_merged:
+            self._add(-1.0)
+
+    def _add(self, sign: float) -> None:
+        change = self.lora_B.weight.detach() @ self.lora_A.weight.detach() * (sign * self.scale)
         with tenfold.no_grad():
             _weight(self.base_layer).add_(change if isinstance(self.base_layer, nn.Linear) else change.t())
-        return self.base_layer
+        self.is_merged = sign > 0
 
 
 def _weight(base: nn.Module) -> Tensor:
@@ -95,11 +112,23 @@ def add_lora(
     return model
 
 
-def merge_lora(model: nn.Module) -> nn.Module:
-    """Add what was learned to the large matrices and put these back in their places: the model is as published ones are."""
+def merge_lora(model: nn.Module, unload: bool = True) -> nn.Module:
+    """Add what was learned to the large matrices and put these back in their places: the model is as published ones are.
+
+    With `unload=False` the LoRA layers stay, and `unmerge_lora` takes out again what was added.
+    """
     for name, layer in list(_layers(model)):
-        parent, last = _parent(model, name)
-        setattr(parent, last, layer.merged())
+        layer.merge()
+        if unload:
+            parent, last = _parent(model, name)
+            setattr(parent, last, layer.base_layer)
+    return model
+
+
+def unmerge_lora(model: nn.Module) -> nn.Module:
+    """Take out of the large matrices what `merge_lora(model, unload=False)` has added."""
+    for _, layer in _layers(model):
+        layer.unmerge()
     return model
 
 
@@ -132,14 +161,22 @@ def save_lora(model: nn.Module, folder: str | os.PathLike[str]) -> None:
 def load_lora(model: nn.Module, folder: str | os.PathLike[str]) -> nn.Module:
     """Put an adapter's layers into a model, unless they are there, and read their weights.
 
-    Raises: FileNotFoundError where the folder has none; RuntimeError for weights that fit no layer.
+    Raises: FileNotFoundError where the folder has none; RuntimeError for weights that fit no layer; ValueError for an adapter of
+    another kind, such as DoRA.
     """
     home = Path(folder)
     settings = json.loads((home / SETTINGS).read_text(encoding="utf-8"))
-    if not list(_layers(model)):
-        options = (settings["r"], settings["lora_alpha"], settings.get("lora_dropout", 0.0))
-        add_lora(model, settings["target_modules"], *options)
+    other = [name for name in ("use_dora", "rank_pattern", "alpha_pattern") if settings.get(name)]
+    if other:
+        raise ValueError(f"load_lora: {home / SETTINGS} has {', '.join(other)}; plain LoRA with one rank can be read")
     given = {key.removeprefix(_PREFIX): tensor for key, tensor in load_file(home / FILE).items()}
+    if not list(_layers(model)):
+        r, alpha = settings["r"], settings["lora_alpha"]
+        if settings.get("use_rslora"):  # which divides by the root of r (D. Kalajdzievski, 2023), not by r
+            alpha *= math.sqrt(r)
+        # The layers by the weights: what the settings name may be an expression, or "all-linear".
+        names = sorted({key.partition(".lora_")[0] for key in given if ".lora_" in key})
+        add_lora(model, names or settings["target_modules"], r, alpha, settings.get("lora_dropout", 0.0))
     own = model.state_dict()
     unknown = [key for key in given if key not in own]
     if unknown:
