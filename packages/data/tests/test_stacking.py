@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 
 import data_cases as cases
 import numpy as np
@@ -110,12 +111,15 @@ def test_without_room_samples_are_stacked_as_ever(in_worker, monkeypatch):
 
 
 def test_the_memory_goes_with_the_batch(in_worker):
-    gc.collect()
-    before, known = Segment.live, len(stacking._stacked)
     batch = default_collate(samples())
-    assert (Segment.live, len(stacking._stacked)) == (before + 1, known + 1)
+    place = stacking.place_of(batch.numpy())
+    assert place is not None
+    segment = weakref.ref(place[0])
+    del place
+    assert segment() in stacking._stacked
     del batch
-    assert (Segment.live, len(stacking._stacked)) == (before, known)
+    gc.collect()
+    assert segment() is None
 
 
 def test_joining_many_parts_lays_them_end_to_end(monkeypatch):

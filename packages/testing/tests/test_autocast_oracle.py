@@ -24,8 +24,8 @@ DIFFERENT = {
     "linalg_pinv": "computed in float32 throughout; PyTorch's last product is in the half type",
     "linalg_matrix_exp": "computed in float32; PyTorch's exponential knows bfloat16",
 }  # fmt: skip
-# PyTorch's function of this name returns more than the operator.
-OTHERS = ("adaptive_max_pool1d",)
+# PyTorch's function of the first name returns more than the operator; of the second it iterates in the half type without end.
+OTHERS = ("adaptive_max_pool1d", "lobpcg")
 HALF = tenfold.bfloat16
 
 

@@ -166,7 +166,7 @@ def _map2(self: Tensor, x: Tensor, y: Tensor, callable: Any) -> Tensor:
 
 def _mapped(self: Tensor, name: str, function: Any, *others: Tensor) -> Tensor:
     for x in (self, *others):
-        if not isinstance(t, Tensor):
+        if not isinstance(x, Tensor):
             raise TypeError(f"{name}(): expected a Tensor, got {type(x).__name__}")
         if x.requires_grad:
             raise RuntimeError(f"Can't call {name} on Variable that requires grad. Use var.detach().{name} instead.")

@@ -24,7 +24,13 @@ def native_layer_norm(
     """
     out = layer_norm(input, normalized_shape, weight, bias, eps)  # refuses what does not fit
     _, mean, rstd = fused_layer_norm(input.detach(), len(tuple(normalized_shape)), None, None, eps)
-    return out, mean, rstd
+    return out, *_as_parameters(input, weight, mean, rstd)
+
+
+def _as_parameters(input: Tensor, weight: Tensor | None, mean: Tensor, rstd: Tensor) -> tuple[Tensor, Tensor]:
+    """Statistics in the weight's dtype, in the input's without one, as PyTorch gives them."""
+    dtype = input.dtype if weight is None else weight.dtype
+    return mean.to(dtype), rstd.to(dtype)
 
 
 @composite("norm", accepts={"input": "floating"}, method=None)
@@ -42,7 +48,7 @@ def native_group_norm(
     rows = input.reshape(N, C, HxW)
     out = group_norm(rows, group, weight, bias, eps)
     _, mean, rstd = fused_group_norm(rows.detach(), group, None, None, eps)
-    return out.reshape(input.shape), mean, rstd
+    return out.reshape(input.shape), *_as_parameters(input, weight, mean, rstd)
 
 
 @composite("norm", accepts={"input": "floating"}, method=None)
@@ -60,4 +66,4 @@ def native_batch_norm(
     if not training:
         return out, tf.empty(0, dtype=input.dtype, device=input.device), tf.empty(0, dtype=input.dtype, device=input.device)
     _, mean, _, rstd = fused_batch_norm(input.detach(), None, None, None, None, True, eps)
-    return out, mean, rstd
+    return out, *_as_parameters(input, weight if running_mean is None else running_mean, mean, rstd)
