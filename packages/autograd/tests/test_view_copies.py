@@ -10,7 +10,6 @@ CALLS = {
     "as_strided": ((2, 2), (1, 2)),
     "diagonal": (),
     "expand": ((4, 3, 3),),
-    "narrow": (1, 1, 2),
     "permute": ((1, 0),),
     "select": (0, 1),
     "squeeze": (),

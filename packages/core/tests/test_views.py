@@ -229,7 +229,8 @@ def test_views_of_every_kind_of_dtype(dtype: str) -> None:
     x = tenfold.tensor([[1, 0, 1], [0, 1, 1]]).to(getattr(tenfold, dtype))
     for name, view in VIEWS.items():
         want = view(tenfold.tensor([[1, 0, 1], [0, 1, 1]]))
-        assert view(x).to(tenfold.int64).tolist() == want.tolist(), name
+        got = view(x).real if x.is_complex() else view(x)
+        assert got.to(tenfold.int64).tolist() == want.tolist(), name
 
 
 @FAST

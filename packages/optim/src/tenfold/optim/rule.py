@@ -129,7 +129,7 @@ class RuleOptimizer(Optimizer):
         asked_not_to = group.get("fused") is False or group.get("foreach") is False
         plain = not any(param.grad.is_sparse or param.dtype.is_complex for param in params)
         if kernel is None or asked_not_to or group.get("differentiable") or not plain:
-            if group.get("capturable") and params:
+            if group.get("capturable") and params and not (device == "cpu" and group.get("fused")):
                 raise AssertionError(
                     f"{type(self).__name__} on {params[0].device}: If capturable=True, params and state_steps must be on "
                     f"supported devices, which have a fused kernel for {self.rule!r}; pass capturable=False"

@@ -172,7 +172,9 @@ def embedding_bag(
 
 @embedding_bag.overload
 def _(input: Any, weight: Any, *rest: Any, **named: Any) -> Any:
-    if weight.dtype.name == "int64" and input.is_floating_point():  # the order before PyTorch 0.4
+    if (
+        isinstance(input, Tensor) and isinstance(weight, Tensor) and weight.dtype.name == "int64" and input.is_floating_point()
+    ):  # the order before PyTorch 0.4
         warnings.warn(
             "Argument order of nn.functional.embedding_bag was changed: `embedding_bag(weight, input, ...)` is deprecated, and "
             "should now be `embedding_bag(input, weight, ...)`.",

@@ -165,7 +165,7 @@ def among_typical(scores: Tensor, p: float, keep: int = 1) -> Tensor:
     tensor([[0.6000, 0.0000, 0.0000]])
     """
     told = scores.log_softmax(-1)
-    expected = -(told * told.exp()).nansum(-1, keepdim=True)
+    expected = -(told * told.exp()).masked_fill(told.isneginf(), 0.0).sum(-1, keepdim=True)
     ascending, order = (-told - expected).abs().sort(-1)
     enough = (told.exp().gather(-1, order).cumsum(-1) < p).sum(-1, keepdim=True).clamp(max=scores.shape[-1] - 1)
     cut = ascending > ascending.gather(-1, enough)  # those as typical as the last one stay
