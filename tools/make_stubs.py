@@ -164,6 +164,7 @@ DUNDERS += [
 
 
 _SPELT_OTHERWISE = ("fft_", "linalg_", "special_")  # no program's names: these operators are `tenfold.fft.fft` and so on
+_PARTS_OF_OTHERS = re.compile(r"fused_.*|\w+_(grad|pair)")  # nor are these, which composites and gradients call
 
 
 def of_siblings(public: dict[str, Any]) -> dict[str, list[str]]:
@@ -176,7 +177,8 @@ def of_siblings(public: dict[str, Any]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, member in sorted(public.items()):
         package = PACKAGES.get(member.op.declared.__module__.split(".")[1]) if hasattr(member, "op") else None
-        if package is not None and not name.startswith(("__", *_SPELT_OTHERWISE)):
+        inside = name.startswith(("__", *_SPELT_OTHERWISE)) or _PARTS_OF_OTHERS.fullmatch(name)
+        if package is not None and not inside:
             found.setdefault(package, []).append(name)
     return dict(sorted(found.items()))
 

@@ -139,6 +139,7 @@ HOMES = {
     "torch.autograd.function": "Function InplaceFunction",
     "torch.autograd.grad_mode": "no_grad enable_grad inference_mode set_grad_enabled",
     "torch.autograd.graph": "Node GradientEdge saved_tensors_hooks",
+    "torch.cpu.amp.grad_scaler": "GradScaler",
     "torch.cuda.amp.grad_scaler": "GradScaler",
     "torch.distributions.normal": "Normal",
     "torch.distributions.transforms": "AffineTransform StackTransform ComposeTransform",

@@ -131,3 +131,11 @@ def test_sparse_data_are_taken_at_the_places_of_the_mask():
 def test_layouts_asked_for(made, kinds):
     x = getattr(example(), made)()
     assert (x.is_sparse, x.is_sparse_coo(), x.is_sparse_csr()) == kinds
+
+
+def test_sparse_data_lie_in_no_order_of_rows():
+    x = tenfold.eye(2)
+    sparse = masked_tensor(x.to_sparse(), (x > 0).to_sparse())
+    for ask in (sparse.is_contiguous, sparse.contiguous):
+        with pytest.raises(ValueError, match="MaskedTensors with sparse data do not have is_contiguous"):
+            ask()

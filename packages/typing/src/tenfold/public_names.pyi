@@ -46,7 +46,8 @@ from tenfold.checkpoint.serialization import load as load, save as save
 from tenfold.checkpoint.typed_tensors import BFloat16Tensor as BFloat16Tensor, BoolTensor as BoolTensor, ByteTensor as ByteTensor, CharTensor as CharTensor, DoubleTensor as DoubleTensor, FloatTensor as FloatTensor, HalfTensor as HalfTensor, IntTensor as IntTensor, LongTensor as LongTensor, ShortTensor as ShortTensor, _tensor_classes as _tensor_classes, set_default_tensor_type as set_default_tensor_type
 from tenfold.func import vmap as vmap
 from tenfold.inspection.checks import _assert as _assert, _assert_async as _assert_async, _check as _check, _check_index as _check_index, _check_not_implemented as _check_not_implemented, _check_tensor_all as _check_tensor_all, _check_type as _check_type, _check_value as _check_value
-from tenfold.inspection.precision import get_float32_matmul_precision as get_float32_matmul_precision, set_float32_matmul_precision as set_float32_matmul_precision
+from tenfold.inspection.precision import get_float32_matmul_precision as get_float32_matmul_precision, set_float32_matmul_precision as set_float32_matmul_precision, set_flush_denormal as set_flush_denormal
+from tenfold.inspection.symbolic import sym_float as sym_float, sym_int as sym_int, sym_ite as sym_ite, sym_max as sym_max, sym_min as sym_min, sym_not as sym_not, sym_sum as sym_sum
 from tenfold.multiprocessing.mapped import from_file as from_file
 from tenfold.nested import _nested_from_padded as _nested_from_padded, _nested_from_padded_and_nested_example as _nested_from_padded_and_nested_example, _nested_tensor_from_mask as _nested_tensor_from_mask, _nested_tensor_from_mask_left_aligned as _nested_tensor_from_mask_left_aligned
 from tenfold.nn.functional.activation import rrelu as rrelu, rrelu_ as rrelu_

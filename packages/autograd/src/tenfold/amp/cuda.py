@@ -1,4 +1,4 @@
-"""`torch.cuda.amp`: `torch.amp` for CUDA devices, as it was called before there were others."""
+"""`torch.cuda.amp`: `torch.amp` for CUDA devices, as it was called before there were others; each use says so."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from tenfold.amp import custom, grad_scaler
 from tenfold.amp.autocast import autocast as _autocast
+from tenfold.amp.older import warn_of_place
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
@@ -16,6 +17,7 @@ class autocast(_autocast):  # noqa: N801 - PyTorch's name
     """`torch.amp.autocast("cuda", ...)`."""
 
     def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> None:
+        warn_of_place("cuda", "autocast")
         super().__init__("cuda", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)
 
 
@@ -30,14 +32,17 @@ class GradScaler(grad_scaler.GradScaler):
         growth_interval: int = 2000,
         enabled: bool = True,
     ) -> None:
+        warn_of_place("cuda", "GradScaler")
         super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
 
 
 def custom_fwd(fwd: Callable[..., Any] | None = None, **options: Any) -> Any:
     """`torch.amp.custom_fwd` for CUDA devices."""
+    warn_of_place("cuda", "custom_fwd")
     return functools.partial(custom.custom_fwd, device_type="cuda")(fwd, **options)
 
 
 def custom_bwd(bwd: Callable[..., Any]) -> Callable[..., Any]:
     """`torch.amp.custom_bwd` for CUDA devices."""
+    warn_of_place("cuda", "custom_bwd")
     return custom.custom_bwd(bwd, device_type="cuda")  # type: ignore[no-any-return]

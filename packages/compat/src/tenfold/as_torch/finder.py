@@ -23,6 +23,9 @@ _STAND_INS = "tenfold.as_torch.stand_ins"
 _ELSEWHERE = {
     "torch._functorch.vmap": f"{_STAND_INS}._functorch.vmap",
     "torch.amp.autocast_mode": "tenfold.amp",
+    "torch.cpu.amp": "tenfold.amp.cpu",
+    "torch.cpu.amp.autocast_mode": "tenfold.amp.cpu",
+    "torch.cpu.amp.grad_scaler": "tenfold.amp.cpu",
     "torch.cuda.amp": "tenfold.amp.cuda",
     "torch.cuda.amp.autocast_mode": "tenfold.amp.cuda",
     "torch.cuda.amp.grad_scaler": "tenfold.amp.cuda",
@@ -64,7 +67,7 @@ class Finder(importlib.metadata.DistributionFinder):
         target = None if module.__name__ in ROOTS else target_of(module.__name__)
         if target is not None:
             found = sys.modules[module.__name__] = importlib.import_module(target)
-            if module.__name__ == "torch.cuda.amp":  # a package in PyTorch
+            if module.__name__ in ("torch.cuda.amp", "torch.cpu.amp"):  # packages in PyTorch
                 found.__path__ = []
         if module.__name__ == "torch.nn":
             rename_layers()

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
+
 from tenfold.cpu.allocator import (
     empty_cache as empty_cache,
     memory_stats as memory_stats,
     set_memory_limit as set_memory_limit,
 )
+
+
+def __getattr__(name: str) -> object:
+    if name == "amp":  # of the package tenfold-autograd
+        return importlib.import_module("tenfold.amp.cpu")
+    raise AttributeError(f"module 'tenfold.cpu' has no attribute {name!r}")
 
 
 def is_available() -> bool:

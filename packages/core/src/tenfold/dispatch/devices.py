@@ -111,7 +111,7 @@ class _NotLoaded:
     """The type of no array: that of a device whose backend is not loaded."""
 
 
-# The device types that PyTorch names: these may be spoken of where no backend serves them, others may not.
+# PyTorch's device types, which may be spoken of where no backend serves them.
 _NAMED = "cpu cuda ipu xpu mkldnn opengl opencl ideep hip ve fpga maia xla lazy vulkan mps meta hpu mtia privateuseone".split()
 
 

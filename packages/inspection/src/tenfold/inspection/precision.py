@@ -1,4 +1,4 @@
-"""PyTorch's switch for products of float32 matrices: kept for programs that set it, products here are exact to float32."""
+"""PyTorch's switches of precision, kept for programs that set them: products are exact to float32, no number is flushed to 0."""
 
 from __future__ import annotations
 
@@ -22,3 +22,14 @@ def set_float32_matmul_precision(precision: str) -> None:
 def get_float32_matmul_precision() -> str:
     """What `set_float32_matmul_precision` said."""
     return _state["level"]
+
+
+def set_flush_denormal(mode: bool, /) -> bool:
+    """Whether numbers below the smallest normal one are taken for 0 from now on: they never are, so that `True` is not heeded.
+
+    >>> set_flush_denormal(True)
+    False
+    """
+    if not isinstance(mode, bool):
+        raise RuntimeError(f"set_flush_denormal expects a bool, but got {type(mode).__name__}")
+    return not mode

@@ -127,10 +127,7 @@ def tensor(data: Data, *, dtype: Any = None, device: Any = None, requires_grad: 
     if hasattr(data, "untyped"):  # a storage, with elements of a dtype or of bytes
         data = on_storage(data, dtype or getattr(data, "_dtype", dtypes.uint8))
     elif isinstance(data, Tensor):
-        warnings.warn(
-            "To copy construct from a tensor, it is recommended to use source.detach().clone(), or .requires_grad_(True) of it",
-            stacklevel=3,
-        )
+        warnings.warn("To copy construct from a tensor, it is recommended to use source.detach().clone()", stacklevel=3)
     if isinstance(data, Tensor):
         result = data.detach().clone().to(dtype=dtype, device=device)
         return result.requires_grad_(True) if requires_grad else result

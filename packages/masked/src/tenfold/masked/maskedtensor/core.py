@@ -157,7 +157,7 @@ class MaskedTensor(Holding):
 
     def contiguous(self, memory_format: Any = None) -> MaskedTensor:
         """The same with data and mask row by row."""
-        self._strided("contiguous")
+        self._strided("is_contiguous")  # PyTorch's word for both
         return MaskedTensor.of(self._held.contiguous(), self._mask.contiguous())
 
     def _strided(self, what: str) -> None:

@@ -184,7 +184,7 @@ def lu(input: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
     return (LU, pivots, info) if get_infos else (LU, pivots)
 
 
-@composite("linalg", method=None, out=True, aliases=("orgqr",))
+@composite("linalg", method="orgqr", out=True, aliases=("orgqr",))
 def linalg_householder_product(A: Tensor, tau: Tensor) -> Tensor:
     """The first N columns of the product of reflections I - tau_i v_i v_i^H, v_i in column i of A below a one.
 

@@ -170,7 +170,7 @@ _PADE = (
 _REACH = 5.371920351148152
 
 
-@composite("linalg", method=None, aliases=("matrix_exp",))
+@composite("linalg", method="matrix_exp", aliases=("matrix_exp",))
 def linalg_matrix_exp(A: Tensor) -> Tensor:
     """Matrix exponential, the sum of A^k / k!. Shape: (..., N, N) -> (..., N, N).
 
