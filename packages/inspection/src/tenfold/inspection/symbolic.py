@@ -25,7 +25,7 @@ def sym_int(a: Any) -> int:
     return int(a) if isinstance(a, str) else trunc(a)
 
 
-def sym_ite(b: bool, t: Any, f: Any) -> Any:
+def sym_ite(b: Any, t: Any, f: Any) -> Any:
     """`t` if `b` holds, else `f`; both of one type.
 
     >>> sym_ite(True, 1, 2)
