@@ -333,3 +333,61 @@ def test_names_that_libraries_ask_for_before_they_do_anything():
         "out = torch.ops.aten._convolution(x, w, None, [1], [0], [1], False, [0], 1, False, False, True, True)\n"
         "assert out.shape == (1, 2, 2)\n"
     )
+
+
+def test_loaded_modules_can_be_looked_up():
+    run("""
+import importlib, importlib.util
+for name in (
+    "torch.nn.modules.module", "torch.utils.data._utils.collate", "torch._dynamo.utils", "torch._dynamo.trace_rules",
+    "torch.distributed.elastic.utils.distributed", "torch.distributed.checkpoint.planner", "torch.ao.quantization.observer",
+    "torch.quantization", "torch._jit_internal", "torch._prims_common", "torch.jit._script", "torch._library.infer_schema",
+):
+    module = importlib.import_module(name)
+    assert importlib.util.find_spec(name) is not None, name
+""")
+
+
+def test_modules_are_not_quantized_and_can_be_asked_for_it():
+    run("""
+from torch.ao.quantization import DeQuantStub, FakeQuantizeBase, ObserverBase, QuantStub, QuantWrapper, quantize_dynamic
+from torch.quantization import QuantStub as older
+net = QuantWrapper(torch.nn.Linear(2, 2))
+assert older is QuantStub and torch.equal(net(torch.ones(1, 2)), net.module(torch.ones(1, 2)))
+assert not any(isinstance(m, (ObserverBase, FakeQuantizeBase)) for m in net.modules())
+try:
+    quantize_dynamic(net)
+except NotImplementedError as error:
+    assert "quantize_dynamic: Tenfold has no quantized tensors" in str(error)
+else:
+    raise AssertionError
+""")
+
+
+def test_modules_of_the_compiled_kind_run_as_python():
+    run("""
+class Net(torch.jit.ScriptModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(2, 3)
+
+    @torch.jit.script_method
+    def forward(self, x):
+        return self.layer(x)
+
+net = Net()
+assert isinstance(net, (torch.jit.ScriptModule, torch.nn.Module)) and len(list(net.parameters())) == 2
+assert net(torch.ones(1, 2)).shape == (1, 3) and not isinstance(net.layer, torch.jit.ScriptModule)
+traced = torch.jit.trace(net.layer.forward, torch.ones(1, 2))
+assert isinstance(traced, torch.jit.TopLevelTracedModule) and traced.training and len(list(traced.parameters())) == 2
+""")
+
+
+def test_layouts_that_libraries_ask_for():
+    run("""
+from torch._prims_common import make_contiguous_strides_for, suggest_memory_format
+x = torch.ones(2, 3, 4, 4)
+assert suggest_memory_format(x) is torch.contiguous_format
+assert suggest_memory_format(x.to(memory_format=torch.channels_last)) is torch.channels_last
+assert make_contiguous_strides_for((2, 0, 5)) == torch.empty(2, 0, 5).stride()
+""")

@@ -77,6 +77,9 @@ def test_grids() -> None:
 def test_limits() -> None:
     assert finfo(tenfold.float32).eps == np.finfo(np.float32).eps
     assert finfo(tenfold.bfloat16).max == 3.3895313892515355e38
+    limits = finfo(tenfold.float8_e5m2)
+    assert (limits.bits, limits.eps, limits.max, limits.resolution) == (8, 0.25, 57344.0, 1.0)
+    assert [finfo(kind).resolution for kind in (tenfold.float8_e4m3fn, tenfold.bfloat16, tenfold.float64)] == [1.0, 0.01, 1e-15]
     assert (iinfo(tenfold.uint8).min, iinfo(tenfold.uint8).max) == (0, 255)
     with pytest.raises(TypeError):
         finfo(tenfold.int32)

@@ -69,6 +69,7 @@ def _show(path: str, names: dict[str, Any]) -> None:
     """Make a module of PyTorch's importable below both names of ours."""
     shown = ModuleType(f"{tenfold.data.__name__}.{path}", f"PyTorch's path of {', '.join(names)}.")
     shown.__dict__.update(names)
+    shown.__spec__ = ModuleSpec(shown.__name__, None)  # for importlib.util.find_spec, which refuses a loaded module without one
     if path == "_utils":
         shown.__path__ = []
     parent, _, leaf = path.rpartition(".")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Callable, Mapping
+from importlib.machinery import ModuleSpec
 from typing import Any
 
 
@@ -31,6 +32,7 @@ def show(module: str, names: Mapping[str, Any]) -> types.ModuleType:
     """Make a module of PyTorch's that is only a place where names of its parent's are found."""
     shown = sys.modules[module] = types.ModuleType(module, f"PyTorch's path of {', '.join(names)}.")
     shown.__dict__.update(names)
+    shown.__spec__ = ModuleSpec(module, None)  # for importlib.util.find_spec, which refuses a loaded module without one
     parent, _, leaf = module.rpartition(".")
     if parent in sys.modules:
         setattr(sys.modules[parent], leaf, shown)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 from tenfold import Tensor
@@ -81,6 +82,7 @@ def _show(path: str, files: tuple[str, ...]) -> None:
             if getattr(value, "__module__", None) == source.__name__
             and (name[0] == "_" or re.fullmatch(_NAMES.get(path, r"\w+"), name))
         )
+    shown.__spec__ = ModuleSpec(shown.__name__, None)  # for importlib.util.find_spec, which refuses a loaded module without one
     sys.modules[shown.__name__] = shown
     globals()[path] = shown
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
-import types
 from typing import Any
 
 from tenfold.as_torch.stand_ins.absent import classes, functions, show, show_missing
 from tenfold.as_torch.stand_ins.compiler import allow_in_graph, disable, is_compiling, reset, set_stance
+from tenfold.as_torch.stand_ins.warnings_once import warn_once
 
 _WHY = "programs are compiled by the package tenfold-compile, which is not installed"
 
-config = types.SimpleNamespace(suppress_errors=False, verbose=False, cache_size_limit=8, recompile_limit=8, dynamic_shapes=True)
+config = show(
+    f"{__name__}.config",
+    {"suppress_errors": False, "verbose": False, "cache_size_limit": 8, "recompile_limit": 8, "dynamic_shapes": True},
+)
 assume_constant_result = disallow_in_graph = forbid_in_graph = allow_in_graph
 
 
@@ -46,6 +50,26 @@ globals().update(classes("OptimizedModule", _WHY))
 eval_frame = show(
     f"{__name__}.eval_frame", {"OptimizedModule": globals()["OptimizedModule"], "is_dynamo_supported": is_dynamo_supported}
 )
+
+
+def maybe_enable_compiled_autograd(
+    should_enable: bool, fullgraph: bool = True, dynamic: bool = True
+) -> contextlib.AbstractContextManager[None]:
+    """A context in which gradients would be compiled: they are computed as they are."""
+    return contextlib.nullcontext()
+
+
+counters: collections.defaultdict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
+utils = show(
+    f"{__name__}.utils",
+    {
+        "counters": counters,  # what was compiled: nothing
+        "is_compile_supported": lambda device_type: False,
+        "maybe_enable_compiled_autograd": maybe_enable_compiled_autograd,
+        "warn_once": warn_once,
+    },
+)
+show(f"{__name__}.trace_rules", {"LEGACY_MOD_INLINELIST": set(), "MOD_INLINELIST": set()})
 
 
 class TransformGetItemToIndex(contextlib.nullcontext[None]):

@@ -82,5 +82,6 @@ constants = show(f"{__name__}.constants", {"default_pg_timeout": default_pg_time
 distributed_c10d = show(f"{__name__}.distributed_c10d", {name: value for name, value in globals().items() if name[:2] != "__"})
 device_mesh = show(f"{__name__}.device_mesh", {name: globals()[name] for name in ("DeviceMesh", "init_device_mesh")})
 show_missing(__name__, PATHS, _WHY)
-globals()["rpc"].is_available = is_available  # libraries ask before they use it
+for _asked in ("rpc", "autograd"):
+    globals()[_asked].is_available = is_available  # libraries ask before they use it
 __all__ = [name for name in globals() if name[0] != "_"]

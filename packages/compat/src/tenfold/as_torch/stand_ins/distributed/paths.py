@@ -27,6 +27,7 @@ PATHS = {
     "_tensor.experimental": "implicit_replication",
     "fsdp": _FSDP,
     "fsdp.api": _FSDP,
+    "fsdp._common_utils": "TrainingState _FSDPState",
     "fsdp.fully_sharded_data_parallel": _FSDP,
     "fsdp.wrap": "CustomPolicy ModuleWrapPolicy _Policy _recursive_wrap always_wrap_policy enable_wrap lambda_auto_wrap_policy "
     "size_based_auto_wrap_policy transformer_auto_wrap_policy wrap",
@@ -43,6 +44,12 @@ PATHS = {
     "checkpoint.state_dict_loader": "_load_state_dict load",
     "checkpoint.state_dict_saver": "async_save save",
     "checkpoint.stateful": "Stateful",
+    "checkpoint._consolidate_hf_safetensors": "consolidate_safetensors_files consolidate_safetensors_files_on_every_rank",
+    "checkpoint._fsspec_filesystem": "FsspecReader FsspecWriter",
+    "checkpoint.hf_storage": "HuggingFaceStorageReader HuggingFaceStorageWriter",
+    "checkpoint.planner": "LoadPlan LoadPlanner SavePlan SavePlanner",
+    "checkpoint.storage": "StorageReader StorageWriter",
+    "_composable_state": "_State _get_module_state",
     "algorithms": "Join JoinHook Joinable",
     "algorithms.join": "Join JoinConfig JoinHook Joinable",
     "algorithms._checkpoint.checkpoint_wrapper": "CheckpointImpl CheckpointWrapper apply_activation_checkpointing "
@@ -58,6 +65,7 @@ PATHS = {
     "launcher.api": "LaunchConfig elastic_launch launch_agent",
     "elastic.multiprocessing": "DefaultLogsSpecs Std start_processes",
     "elastic.multiprocessing.errors": "ChildFailedError ErrorHandler record",
+    "elastic.utils.distributed": "get_free_port get_socket_with_port",
     "elastic.metrics": "prof put_metric",
     "rpc": "RRef WorkerInfo init_rpc remote rpc_async rpc_sync shutdown",
     "autograd": "backward context get_gradients",

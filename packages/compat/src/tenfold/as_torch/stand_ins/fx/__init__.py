@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tenfold.as_torch.stand_ins.absent import show_missing
+from collections.abc import Callable
+from typing import Any
+
+from tenfold.as_torch.stand_ins.absent import show, show_missing
 
 _WHY = "Tenfold's graphs are recorded on proxies (torch.fx.symbolic_trace), without symbolic shapes or operators of aten"
 
@@ -11,6 +14,12 @@ def get_proxy_mode() -> None:
     """None: no graph is being made of operators."""
 
 
+def compatibility(is_backward_compatible: bool) -> Callable[[Any], Any]:
+    """A decorator that leaves a function as it is: a promise of PyTorch's developers."""
+    return lambda function: function
+
+
+show(f"{__name__}._compatibility", {"compatibility": compatibility})
 show_missing(
     __name__,
     {

@@ -139,7 +139,7 @@ def strict_fusion() -> Iterator[None]:
 
 
 globals().update(functions("load save export_opnames", WHY))
-globals().update(classes("Attribute CompilationUnit Error RecursiveScriptModule ScriptFunction ScriptModule", WHY))
+globals().update(classes("Attribute CompilationUnit Error ScriptFunction", WHY))
 
 
 def script_method(fn: Value) -> Value:
@@ -153,15 +153,15 @@ def _overload(func: Value) -> Value:
 
 
 _overload_method = _overload
-show(f"{__name__}._script", {name: globals()[name] for name in ("RecursiveScriptModule", "ScriptModule", "script")})
 show(f"{__name__}.annotations", {name: getattr(typing, name) for name in "Any Dict List Optional Tuple Type Union".split()})
+_MODULES = ("RecursiveScriptModule", "ScriptModule")
 _TRACING = ("TopLevelTracedModule", "TracedModule", "TracerWarning", "TracingCheckError", "trace", "trace_module")
 
 
 def __getattr__(name: str) -> Any:
-    if name in _TRACING:  # what tenfold-nn is needed for
-        return getattr(importlib.import_module(f"{__name__}._trace"), name)
+    if name in _TRACING or name in _MODULES:  # what tenfold-nn is needed for
+        return getattr(importlib.import_module(f"{__name__}.{'_trace' if name in _TRACING else '_script'}"), name)
     raise AttributeError(f"module 'torch.jit' has no attribute {name!r}")
 
 
-__all__ = [*(name for name in globals() if name[0] != "_"), *_TRACING]  # noqa: PLE0604 - they are strings
+__all__ = [*(name for name in globals() if name[0] != "_"), *_TRACING, *_MODULES]  # noqa: PLE0604 - they are strings

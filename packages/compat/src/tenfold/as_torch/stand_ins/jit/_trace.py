@@ -15,7 +15,8 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-from tenfold.as_torch.stand_ins.jit import WHY, ScriptFunction, ScriptModule
+from tenfold.as_torch.stand_ins.jit import WHY, ScriptFunction
+from tenfold.as_torch.stand_ins.jit._script import ScriptModule
 
 Module: Any = importlib.import_module("tenfold.nn").Module  # tenfold-nn, which only tracing needs
 _CONTAINER = (
@@ -36,7 +37,7 @@ class TracingCheckError(Exception):
     """What `check_inputs` found out."""
 
 
-class TracedModule(Module, ScriptModule):  # type: ignore[misc]
+class TracedModule(ScriptModule):
     """A module in the place of the traced one, whose parameters, buffers and submodules it has."""
 
     def __init__(self, original: Any) -> None:
@@ -58,10 +59,6 @@ class TracedModule(Module, ScriptModule):  # type: ignore[misc]
     def train(self, mode: bool = True) -> Any:
         self._original.train(mode)
         return super().train(mode)
-
-    def save(self, f: Any, **options: Any) -> None:
-        """Not here: only a graph could be saved without the class."""
-        raise NotImplementedError(f"ScriptModule.save: {WHY}")
 
     def extra_repr(self) -> str:
         return f"original_name={self.original_name}"
@@ -116,6 +113,9 @@ def trace(
             "The input to trace is already a ScriptModule, tracing it is a no-op. Returning the object as is.", stacklevel=2
         )
         return func
+    owner = getattr(func, "__self__", None)
+    if isinstance(owner, Module) and getattr(func, "__name__", "") == "forward":
+        func = owner  # as PyTorch does: the module, without losing its parameters
     traced: Any = TopLevelTracedModule(func) if isinstance(func, Module) else TracedFunction(func)
     examples = _as_arguments(example_inputs) if example_kwarg_inputs is None else example_kwarg_inputs
     _try(func, examples, strict)

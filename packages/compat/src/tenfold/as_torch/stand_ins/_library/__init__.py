@@ -1,0 +1,1 @@
+"""`torch._library`: what `torch.library` is made of."""

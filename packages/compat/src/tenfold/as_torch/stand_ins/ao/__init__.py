@@ -1,0 +1,1 @@
+"""`torch.ao`: what programs ask of PyTorch's older tools for quantized and sparse models."""
