@@ -3,8 +3,9 @@
     python benchmarks/data.py [--images N] [--repeats N] [--only rows] [--json results.json]
 
 Each side loads every batch and throws it away; passes alternate, medians count. The images are drawn here (JPEG, about
-400x300) and both sides use the same augmentation: a random crop resized to 224, a flip, conversion to a tensor. torchvision
-serves PyTorch's side where it can be imported; without it the same PIL functions serve both, so that only loaders differ.
+400x300). In the first two cases of images both sides augment by the same functions of PIL, so that only loaders differ: a random
+crop resized to 224, a flip, conversion to a tensor. In the third tenfold.vision's and torchvision's ImageFolder and transforms do
+it, where torchvision can be imported. "cpu" is the ratio of processor time of all processes, which a busy machine changes less.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import os
 import platform
 import statistics
 import tarfile
@@ -27,20 +29,19 @@ from PIL import Image
 Case = tuple[str, Iterable[Any], Iterable[Any]]  # a title, our loader and PyTorch's
 
 
-def seconds(loader: Iterable[Any]) -> float:
-    start = time.perf_counter()
+def seconds(loader: Iterable[Any]) -> tuple[float, float]:
+    """How long a pass took, and the processor time of it, that of the workers that ended with it too."""
+    start, spent = time.perf_counter(), sum(os.times()[:4])
     for _ in loader:
         pass
-    return time.perf_counter() - start
+    return time.perf_counter() - start, sum(os.times()[:4]) - spent
 
 
-def compared(ours: Callable[[], Iterable[Any]], theirs: Callable[[], Iterable[Any]], repeats: int) -> tuple[float, float]:
-    """Median seconds of an epoch of both, their passes alternating; the first of each warms up."""
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(repeats + 1):
-        for side, make in enumerate((ours, theirs)):
-            times[side].append(seconds(make()))
-    return statistics.median(times[0][1:]), statistics.median(times[1][1:])
+def compared(own: Iterable[Any], peer: Iterable[Any], repeats: int) -> tuple[list[float], list[float]]:
+    """Median seconds, and seconds of processors, of an epoch of both, their passes alternating; the first of each warms up."""
+    passes = [[seconds(loader) for loader in (own, peer)] for _ in range(repeats + 1)][1:]
+    figures = [[statistics.median(figure) for figure in zip(*side, strict=True)] for side in zip(*passes, strict=True)]
+    return figures[0], figures[1]
 
 
 class Folder:
@@ -119,7 +120,8 @@ def cases_of_images(folder: Path, count: int) -> list[Case]:
     from tenfold.data.pipes import FromIterable
     from tenfold.data.readers import TarReader
 
-    paths = draw_images(folder, count)
+    (folder / "all" / "one").mkdir(parents=True)
+    paths = draw_images(folder / "all" / "one", count)
     own = ours.DataLoader(Folder(paths, tenfold.from_numpy), 64, num_workers=2)
     peer = theirs.DataLoader(Folder(paths, torch.from_numpy), 64, num_workers=2)
     tar = folder / "images.tar"
@@ -137,7 +139,21 @@ def cases_of_images(folder: Path, count: int) -> list[Case]:
 
     pipe = FromIterable(Numbered(TarReader(tar))).shard().map(sample)
     own_tar, peer_tar = ours.DataLoader(pipe, 64, num_workers=2), theirs.DataLoader(Stream(), 64, num_workers=2)
-    return [(f"{count:,} JPEG, 2 workers", own, peer), (f"a tar of {count:,} JPEG, 2 workers", own_tar, peer_tar)]
+    found: list[Case] = [(f"{count:,} JPEG, 2 workers", own, peer), (f"a tar of {count:,} JPEG, 2 workers", own_tar, peer_tar)]
+    try:
+        import torchvision
+    except (ImportError, RuntimeError):
+        print("torchvision cannot be imported: its transforms are not compared")
+        return found
+    import tenfold.vision
+
+    sides = []
+    for library, loaders in ((tenfold.vision, ours), (torchvision, theirs)):
+        T = library.transforms
+        steps = [T.RandomResizedCrop(224), T.RandomHorizontalFlip(), T.ColorJitter(0.4, 0.4, 0.4), T.ToTensor()]
+        augment = T.Compose([*steps, T.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])])
+        sides.append(loaders.DataLoader(library.datasets.ImageFolder(folder / "all", augment), 64, shuffle=True, num_workers=2))
+    return [*found, (f"{count:,} JPEG by vision's transforms, 2 workers", *sides)]
 
 
 def main() -> None:
@@ -152,15 +168,16 @@ def main() -> None:
 
     torch.set_num_threads(1)
     rows: list[dict[str, Any]] = []
-    print(f"{'an epoch of':40} {'tenfold s':>10} {'torch s':>10} {'ratio':>6}")
+    print(f"{'an epoch of':45} {'tenfold s':>10} {'torch s':>10} {'ratio':>6} {'cpu':>6}")
     with tempfile.TemporaryDirectory() as name:
         cases = [] if "JPEG" in given.only else cases_of_rows()
         cases += [] if "rows" in given.only else cases_of_images(Path(name), given.images)
         for title, own, peer in cases:
             if given.only in title:
-                mine, other = compared(lambda own=own: own, lambda peer=peer: peer, given.repeats)  # type: ignore[misc]
-                rows.append({"case": title, "tenfold_s": mine, "torch_s": other, "ratio": mine / other})
-                print(f"{title:40} {mine:10.4f} {other:10.4f} {mine / other:6.2f}")
+                (mine, ours), (other, theirs) = compared(own, peer, given.repeats)
+                row = {"case": title, "tenfold_s": mine, "torch_s": other, "ratio": mine / other, "cpu_ratio": ours / theirs}
+                rows.append(row)
+                print(f"{title:45} {mine:10.4f} {other:10.4f} {row['ratio']:6.2f} {row['cpu_ratio']:6.2f}", flush=True)
     if given.json:
         former = json.loads(given.json.read_text())["rows"] if given.json.exists() else []
         known = {row["case"]: row for row in former} | {row["case"]: row for row in rows}

@@ -189,3 +189,7 @@ def gone(pids, within_s=0.0):
             return False
         time.sleep(0.05)
     return True
+
+
+def parity(number):
+    return number % 2

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from tenfold.data import datapipes
 from tenfold.data.collation import collate, default_collate, default_collate_fn_map, default_convert
+from tenfold.data.datapipes.datapipe import DataChunk, IterDataPipe, MapDataPipe, functional_datapipe
 from tenfold.data.dataset import ChainDataset, ConcatDataset, Dataset, IterableDataset, StackDataset, Subset, TensorDataset
 from tenfold.data.distributed import DistributedSampler
 from tenfold.data.loader import DataLoader
@@ -21,10 +23,13 @@ __all__ = [
     "BatchSampler",
     "ChainDataset",
     "ConcatDataset",
+    "DataChunk",
     "DataLoader",
     "Dataset",
     "DistributedSampler",
+    "IterDataPipe",
     "IterableDataset",
+    "MapDataPipe",
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
@@ -37,7 +42,9 @@ __all__ = [
     "collate",
     "default_collate",
     "default_collate_fn_map",
+    "datapipes",
     "default_convert",
+    "functional_datapipe",
     "get_worker_info",
     "random_split",
 ]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from tenfold import Generator
 from tenfold.data.arguments import check_iterable_options, check_sampling_options, check_worker_options, mp_context
 from tenfold.data.collation import default_collate, default_convert
+from tenfold.data.datapipes.datapipe import IterDataPipe, apply_random_seed, apply_shuffle_settings, new_seed
 from tenfold.data.fetch import is_stream, make_fetch
 from tenfold.data.iterators import LoaderIterator, LocalIterator, WorkerIterator
 from tenfold.data.pinning import can_pin
@@ -70,6 +71,8 @@ class DataLoader(Generic[T_co]):
         progress: bool | str = False,
     ) -> None:
         check_worker_options(num_workers, timeout, prefetch_factor, persistent_workers)
+        if isinstance(dataset, IterDataPipe):
+            dataset, shuffle = apply_shuffle_settings(dataset, shuffle), None
         if is_stream(dataset):
             check_iterable_options(shuffle, sampler, batch_sampler)
         check_sampling_options(batch_size, shuffle, sampler, batch_sampler, drop_last)
@@ -201,8 +204,12 @@ class DataLoader(Generic[T_co]):
 
     def _open(self, skip: int | None, base_seed: int | None) -> LoaderIterator:
         persistent = self._living()
+        if isinstance(self.dataset, IterDataPipe):  # its pipes draw alike in all workers
+            apply_random_seed(self.dataset, Generator().manual_seed(new_seed(self.generator)))
         if persistent is None:
             self._base_seed = draw_seed(self.generator) if base_seed is None else base_seed
+            if isinstance(self.dataset, IterDataPipe) and self.num_workers:
+                new_seed(self.generator)  # PyTorch draws again when it hands out the first tasks
         passes = self._passes if persistent is None else persistent.epoch + 1
         self._progress = Progress(snapshot(self.sampler, self._generators(), self._base_seed, passes))
         indices = self._indices(skip)

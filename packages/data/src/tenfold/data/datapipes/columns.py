@@ -1,0 +1,36 @@
+"""Columns of items: the arguments of a function, and where its result goes."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+
+def picked(item: Any, columns: Any) -> list[Any]:
+    """The values of one column, or of several.
+
+    >>> picked({"a": 1, "b": 2}, ["b", "a"])
+    [2, 1]
+    """
+    return [item[column] for column in columns] if isinstance(columns, (list, tuple)) else [item[columns]]
+
+
+def changed(item: Any, result: Any, columns: Any, output: Any) -> Any:
+    """A copy of the item with a result in column `output` (-1: a new last one), or in the first of those that it was made of.
+
+    >>> changed((1, 2), 3, 0, -1)
+    (1, 2, 3)
+    """
+    values = list(item) if isinstance(item, tuple) else copy.copy(item)
+    if output is not None:
+        if output == -1:
+            values.append(result)
+        else:
+            values[output] = result
+    elif isinstance(columns, (list, tuple)):
+        values[columns[0]] = result
+        for column in sorted(columns[1:], reverse=True):
+            del values[column]
+    else:
+        values[columns] = result
+    return tuple(values) if isinstance(item, tuple) else values
