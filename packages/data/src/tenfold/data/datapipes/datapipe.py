@@ -53,7 +53,7 @@ class IterDataPipe(_Registered, IterableDataset[T_co]):
     """A stream; a class of one's own defines `__iter__`, and `reset()` if a pass leaves something behind.
 
     >>> from tenfold.data.datapipes.iter import IterableWrapper
-    >>> list(IterableWrapper(range(6)).filter(lambda x: x % 2).map(lambda x: x * 10).batch(2))
+    >>> list(IterableWrapper(range(6)).filter(lambda x: x % 2 == 1).map(lambda x: x * 10).batch(2))
     [[10, 30], [50]]
     """
 
