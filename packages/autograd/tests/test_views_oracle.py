@@ -339,8 +339,54 @@ def test_broadcast_of_one_shape_is_the_tensor_itself() -> None:
         assert lib.broadcast_tensors(x, lib.ones(2))[0].is_leaf
 
 
+def _leaf_among_views(lib: Any) -> tuple[Any, Any, Any]:
+    """A base that requires nothing, a view that is a leaf, and a leaf."""
+    base = lib.zeros(6)
+    v = base[:3].requires_grad_()
+    return base, v, lib.ones(3, requires_grad=True)
+
+
+def leaf_is_a_view_whose_sibling_is_written(lib: Any) -> Any:
+    base, v, w = _leaf_among_views(lib)
+    base[3:].copy_(w * 2)
+    (base.sum() + v.sum()).backward()
+    return v.is_leaf, w.grad, base.is_leaf, v.requires_grad
+
+
+def leaf_is_a_view_whose_base_is_written(lib: Any) -> Any:
+    base, v, w = _leaf_among_views(lib)
+    (v * 3).sum().backward()
+    base.mul_(w.repeat(2))
+    (base.sum() + v.sum()).backward()
+    return v.is_leaf, w.grad
+
+
+def leaf_is_an_empty_view_whose_sibling_is_written(lib: Any) -> Any:
+    parts = lib.zeros(0).tensor_split((0, 5))
+    parts[1].requires_grad_()
+    parts[2].copy_(lib.zeros(0, requires_grad=True) * 2)
+    return parts[1].is_leaf, parts[0].is_leaf
+
+
+def leaf_is_a_view_of_what_is_written_without_a_gradient(lib: Any) -> Any:
+    base, v, w = _leaf_among_views(lib)
+    used = v * 3
+    with lib.no_grad():
+        base[3:].copy_(w)
+    used.sum().backward()
+    return v.is_leaf, v.grad
+
+
+def leaf_was_used_before_its_base_was_written(lib: Any) -> Any:
+    base, v, w = _leaf_among_views(lib)
+    used = v * 3
+    base[3:].copy_(w)
+    used.sum().backward()
+    return v.grad
+
+
 PROGRAMS = [f for f in list(globals().values()) if callable(f) and getattr(f, "__annotations__", {}).get("lib") == "Any"]
-PROGRAMS = [f for f in PROGRAMS if f is not computed]
+PROGRAMS = [f for f in PROGRAMS if f not in (computed, _leaf_among_views)]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)

@@ -23,6 +23,7 @@ PHRASES = (
     "one of the variables needed for gradient computation has been modified by an inplace operation",
     "can't assign Variable as its own grad",
     "Can't detach views in-place. Use detach() instead",
+    "leaf variable has been moved into the graph interior",
 )
 # Where PyTorch speaks of a view of a view, or of no_grad mode where there is none.
 OWN_WORDS = {

@@ -244,6 +244,11 @@ def _accumulate(node: AccumulateGrad | Any, g: Any, create_graph: bool) -> None:
     leaf = node.ref()
     if leaf is None:
         return
+    if leaf._node is not node and leaf._node is not None and not leaf._node.is_leaf:
+        raise RuntimeError(
+            "backward: leaf variable has been moved into the graph interior: a leaf that is a view was used, and then its base "
+            "was written with a gradient; write first, or make the leaf from a copy"
+        )
     if type(g) is not Tensor and not isinstance(g, Holding) and type(g._key) is not BeneathKey:
         g = g.as_subclass(Tensor)  # a subclass's operators may have made it; `.grad` is a plain tensor
     if g._key.level is not None:

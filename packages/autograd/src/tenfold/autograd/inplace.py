@@ -205,7 +205,7 @@ def _reattach_others(target: Any, base: Any) -> None:
         origin = getattr(view, "_origin", None)
         if origin is not None:
             _forbid(view, origin)
-        elif view._node is None or not view._node.is_leaf:
+        else:
             _reattach(view, base, start)
 
 
