@@ -95,3 +95,28 @@ def test_dtypes_of_ranges(make, dtype):
             return type(error).__name__
 
     assert made(tenfold) == made(torch)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128", "float32", "float64", "int64"])
+@pytest.mark.parametrize("given", ["complex64", "complex128"])
+@pytest.mark.parametrize("name", ["abs", "absolute", "angle"])
+def test_outputs_of_real_functions_of_complex_numbers(name, given, dtype):
+    def call(lib, make):
+        return getattr(lib, name)(lib.tensor([3 + 4j, 1j], dtype=getattr(lib, given)), out=make((2,)))
+
+    wanted = outcome(call, torch, dtype)
+    assert outcome(call, tenfold, dtype) == (wanted if isinstance(wanted, str) else pytest.approx(wanted))
+
+
+@pytest.mark.parametrize("limit", [2 + 0j, 1j])
+@pytest.mark.parametrize("given", ["float32", "int64"])
+@pytest.mark.parametrize("inplace", [False, True])
+def test_complex_limits_of_numbers(inplace, given, limit):
+    def clamped(lib):
+        x = lib.tensor([1, 2, 3], dtype=getattr(lib, given))
+        try:
+            return (x.clamp_ if inplace else x.clamp)(lib.tensor(limit), 7).tolist()
+        except RuntimeError:
+            return "refused"
+
+    assert clamped(tenfold) == clamped(torch)

@@ -155,6 +155,12 @@ for _limiting in (clamp_min, clamp_max):
         _form.overload(lambda input, out=None, **limits: _check_limits(input, *limits.values()))
 
 
+def _number(limit: Any, input: Any) -> Any:
+    """A limit as a number; a complex one of a floating point tensor by its real part, where it has no other."""
+    number = limit.item() if isinstance(limit, Tensor) else limit
+    return number.real if input.is_floating_point() and not number.imag else number
+
+
 def _is_many(limit: Any) -> bool:
     return isinstance(limit, Tensor)
 
@@ -185,7 +191,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
         raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
     _refuse_mixture(min, max)
     if min is not None and max is not None and _is_many(min) is not _is_many(max):  # both as numbers
-        min, max = (limit.item() if isinstance(limit, Tensor) and not limit.is_meta else limit for limit in (min, max))
+        min, max = (limit if isinstance(limit, Tensor) and limit.is_meta else _number(limit, input) for limit in (min, max))
     _check_limits(input, min, max)
     if min is None:
         return clamp_max(input, max)
@@ -203,7 +209,7 @@ def _(input: Any, min: Any = None, max: Any = None) -> Any:
     _refuse_mixture(min, max)
     if min is None or max is None or _is_many(min) is _is_many(max):
         return NotImplemented
-    return input.clamp_(*[limit.item() if isinstance(limit, Tensor) else limit for limit in (min, max)])
+    return input.clamp_(_number(min, input), _number(max, input))
 
 
 @composite("pointwise", inplace=True, out=True)
