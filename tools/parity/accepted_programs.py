@@ -186,7 +186,7 @@ ACCEPTED = [
     ),
     (
         r"matmul|mm|bmm|addmm|baddbmm|mv|sum|mean",
-        r"value(-nonfinite)? \[squares beyond the dtype\]",
+        r"value(-nonfinite)? \[sums beyond the dtype\]",
         "what exceeds the range depends on the order",
     ),
     (
@@ -256,7 +256,11 @@ ACCEPTED = [
         r"value \[rows of nearly equal elements\]",
         "within float32's rounding of the true value; PyTorch's variance cancels",
     ),
-    (r"layer_norm|F\.layer_norm", r"value-nonfinite \[squares beyond the dtype\]", "what exceeds the range is no result"),
+    (
+        r"(F\.)?(layer|batch|group|instance)_norm",
+        r"value-nonfinite \[squares beyond the dtype\]",
+        "0, a number divided by its infinite deviation; PyTorch's is nan, or 0 in its other loops",
+    ),
     (
         r"prod|histc|tanhshrink|ldexp|cumprod|xlogy",
         r"value(-nonfinite)? \[half\]",

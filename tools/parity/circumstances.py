@@ -243,22 +243,45 @@ def _of_sums(torch: Any, base: str, inexact: list[Any], details: list[Any]) -> s
             return "rounding of a sum"
     if base == "remainder" and any(((g != 0) & (g.abs() < 1e-37)).any() for g in inexact if g.is_floating_point()):
         return "the smallest numbers"
-    if re.search(r"matmul|mm|mv|sum|mean", base) and any(g.nan_to_num(0, 0, 0).abs().max() > 1e37 for g in inexact if g.numel()):
-        return "squares beyond the dtype"
+    if re.search(r"matmul|mm|mv|sum|mean", base) and inexact:
+        largest = [_largest(g) for g in (inexact[:1] if base in ("sum", "mean") else inexact)]
+        if np.prod(largest) * max(g.numel() for g in inexact) > _range_of(torch, inexact[0]):
+            return "sums beyond the dtype"
     return ""
+
+
+def _largest(t: Any) -> float:
+    """The largest finite number of a tensor, at least 1."""
+    return max(1.0, float(t.detach().nan_to_num(0, 0, 0).abs().double().max())) if t.numel() else 1.0
+
+
+def _range_of(torch: Any, t: Any) -> float:
+    """The largest number of a tensor's dtype."""
+    return float(torch.finfo(t.dtype).max)
 
 
 _NOT_OF_BITS = ("mode", "unique", "conv1d")
 
 
+def _of_norms(torch: Any, base: str, given: Any) -> str:
+    """What makes a variance inexact, by rows of float64, or exceed the range, that of float32 for halves."""
+    x = given.double()
+    if base.endswith("batch_norm") and x.dim() > 1:
+        x = x.transpose(0, 1).flatten(1)
+    found = _of_rows(x) if base.endswith(("layer_norm", "batch_norm")) else ""
+    limit = max(_range_of(torch, given), _range_of(torch, torch.empty(0)))
+    if not found and base.endswith("_norm") and _largest(given) ** 2 * given.numel() > limit:
+        return "squares beyond the dtype"
+    return found
+
+
 def _of_rows(x: Any) -> str:
-    """What makes the variance of rows inexact."""
     spread, largest = x.amax(-1) - x.amin(-1), x.abs().amax(-1)
     if (spread.abs() <= 1e-12).any():
         return "rows of equal elements"
     if (spread <= 1e-3 * largest).any():
         return "rows of nearly equal elements"
-    return "squares beyond the dtype" if x.abs().max() > 1e15 else ""
+    return ""
 
 
 def _of_values(torch: Any, given: list[Any], before: list[str], base: str, what: str, details: list[Any]) -> str:
@@ -281,11 +304,7 @@ def _of_values(torch: Any, given: list[Any], before: list[str], base: str, what:
         return "an exponent beyond 32 bits"
     if base in ("gcd", "lcm"):
         return "the largest integers" if re.search(r"\d{10}|32768|32767|\b12[78]\b|255", " ".join(before)) else ""
-    found = _of_sums(torch, base, inexact, details)
+    found = _of_sums(torch, base, inexact, details) or (_of_norms(torch, base, inexact[0]) if inexact and x.dim() else "")
     if found:
         return found
-    if base.endswith("batch_norm") and inexact and x.dim() > 1:
-        inexact = [inexact[0].transpose(0, 1).flatten(1)]
-    if base.endswith(("layer_norm", "batch_norm")) and inexact and x.dim():
-        return _of_rows(inexact[0].double())
     return "half" if any(v.dtype in (torch.float16, torch.bfloat16) for v in (x, *given)) or "float16" in before[-1] else ""
