@@ -158,3 +158,42 @@ def test_distances_of_counts_and_of_largest_elements(p: float) -> None:
     others = [[3.0, 1.0], [2.0, 2.0], [0.0, 0.0], [1.0, 7.0]]
     _same(lambda lib, x: lib.cdist(x, lib.tensor(others, dtype=x.dtype), p), [[1.0, 3.0], [0.0, 0.0], [2.0, 2.0], [-4.0, 2.5]])
     _same(lambda lib, x: lib.pdist(x, p), others)
+
+
+@pytest.mark.parametrize("g", [float("inf"), float("-inf"), 2.0])
+@pytest.mark.parametrize("p", [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, float("inf")])
+def test_infinite_gradients_that_come_into_distances(p: float, g: float) -> None:
+    grads: list[list[Any]] = []
+    for lib in LIBRARIES:
+        x = lib.tensor([[0.0, 1.0, 2.0], [3.0, 1.0, 0.0], [0.0, 1.0, 2.0]], dtype=lib.float64, requires_grad=True)
+        y = lib.tensor([[0.0, 1.0, 2.0], [1.0, 1.0, 5.0]], dtype=lib.float64, requires_grad=True)
+        distances = [(lib.cdist(x, y, p), [x, y]), (lib.nn.functional.pdist(x, p), [x])]
+        grads.append([r.tolist() for out, of in distances for r in lib.autograd.grad(out, of, lib.full_like(out, g))])
+    for ours, theirs in zip(grads[1], grads[0]):
+        np.testing.assert_allclose(ours, theirs, 1e-10)
+
+
+@pytest.mark.parametrize("g", [float("inf"), float("-inf"), 2.0])
+@pytest.mark.parametrize("pos_weight", [None, 3.0])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_infinite_gradients_that_come_into_losses_of_logits(dtype: str, pos_weight: float | None, g: float) -> None:
+    found: list[list[Any]] = []
+    for lib in LIBRARIES:
+        kind = getattr(lib, dtype)
+        x = lib.tensor([-2.0, 0.0, 1.0, 30.0, -float("inf"), float("inf"), 200.0], dtype=kind, requires_grad=True)
+        t = lib.tensor([0.0, 0.5, 1.0, 0.25, 0.0, 1.0, 0.3], dtype=kind, requires_grad=True)
+        positive = None if pos_weight is None else lib.tensor(pos_weight, dtype=kind)
+        out = lib.nn.functional.binary_cross_entropy_with_logits(x, t, reduction="none", pos_weight=positive)
+        found.append([r.tolist() for r in (out, *lib.autograd.grad(out, [x, t], lib.full_like(out, g)))])
+    for ours, theirs in zip(found[1], found[0]):
+        np.testing.assert_allclose(ours, theirs, 1e-5, 1e-7)
+
+
+@pytest.mark.parametrize("pos_weight", [None, 3.0])
+def test_second_derivatives_of_losses_of_logits(pos_weight: float | None) -> None:
+    def slope(lib: Any, x: Any) -> Any:
+        weight = None if pos_weight is None else lib.tensor(pos_weight, dtype=x.dtype)
+        loss = lib.nn.functional.binary_cross_entropy_with_logits(x, lib.full_like(x, 0.25), pos_weight=weight)
+        return lib.autograd.grad(loss, x, create_graph=True)[0].square()
+
+    _same(slope, [-20.0, -3.0, 0.0, 0.5, 20.0])

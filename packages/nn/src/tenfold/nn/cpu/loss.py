@@ -258,5 +258,18 @@ def binary_entropies_grad(grad: Array, input: Array, target: Array) -> Array:
     return np.asarray(grad * (input - target) / slopes, input.dtype)
 
 
+@kernel(elementwise.logit_entropies, device="cpu")
+@array_kernel()
+def logit_entropies(input: Array, target: Array, pos_weight: Array | None) -> Array:
+    """(1 - target) input + (1 + (pos_weight - 1) target) log(1 + exp(-input))."""
+    if input.dtype.kind != "f" or any(x is not None and x.dtype != input.dtype for x in (target, pos_weight)):
+        return NotImplemented
+    losses = np.log1p(np.exp(-np.abs(input)))
+    losses -= np.minimum(input, 0)
+    if pos_weight is not None:
+        losses = losses * ((pos_weight - 1) * target + 1)
+    return np.asarray(losses + (1 - target) * input)
+
+
 for _function in (fused_nll_loss, fused_nll_loss_grad, fused_cross_entropy, fused_cross_entropy_grad):
     kernel(getattr(ops, _function.__name__), device="cpu")(_function)

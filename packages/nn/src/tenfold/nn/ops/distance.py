@@ -103,17 +103,24 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = Non
 def _lengths(difference: Tensor, p: float) -> Tensor:
     """The p-norms of the last dimension, with a distance's gradient: 0 of equal rows, also where an infinite one comes in.
 
-    Each of several elements that are the largest gets the whole of it, not its share.
+    Each of several elements that are the largest gets the whole of it, not its share. Of p = 1 and infinity it is a product
+    with the signs, which an infinite one makes nan where elements are equal.
     """
     if not difference.size(-1):
         return difference.sum(-1)
+    if 0 < p < 1:  # whose slope at 0 is infinite
+        difference = where(difference == 0, 0, difference)
     norms = op.vector_norm(difference, p, -1)
-    if not difference.requires_grad:
+    if not difference.requires_grad or p == 1:
         return norms
-    if p in (0, inf):  # the norm's value, and a sum of zeros whose derivative is the distance's
+    if p == 0:  # the norm's value, and a sum of zeros whose derivative is the distance's
+        return norms.detach() + where(tf.zeros_like(difference, dtype=tf.bool), difference, 0).sum(-1)
+    if p == inf:
         size = difference.abs()
-        counts = (size == norms.unsqueeze(-1)) & size.isfinite() if p else tf.zeros_like(size, dtype=tf.bool)
-        return norms.detach() + where(counts, size - size.detach(), 0).sum(-1)
+        finite = size.isfinite()
+        size = where(finite, size, 0)
+        largest = (size == norms.detach().unsqueeze(-1)) & finite
+        return norms.detach() + ((size - size.detach()) * largest).sum(-1)
     return where(norms == 0, 0, norms)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import tenfold as tf
 from tenfold.autograd.gradients import gradient, gradients
 from tenfold.nn.ops.loss import classes as ops, elementwise
 
@@ -38,3 +39,16 @@ gradient(
     input=lambda g, input, target: elementwise.binary_entropies_grad(g, input, target),
     target=lambda g, input: g * ((-input).log1p() - input.log()),
 )
+
+gradient(
+    elementwise.logit_entropies,
+    node="BinaryCrossEntropyWithLogitsBackward0",
+    input=lambda g, input, target, pos_weight: elementwise.logit_entropies_grad(g, input, target, pos_weight),
+    target=lambda g, input, pos_weight: _slope_of_targets(input, pos_weight) * g,
+    pos_weight=lambda g, input, target: g * target * -tf.logsigmoid(input),
+)
+
+
+def _slope_of_targets(input: Any, pos_weight: Any) -> Any:
+    """What a target's share costs: log(1 - p) - pos_weight log(p) of p = sigmoid(input)."""
+    return -input if pos_weight is None else tf.logsigmoid(-input) - pos_weight * tf.logsigmoid(input)

@@ -59,6 +59,11 @@ def with_logits(input: Array, target: Array, pos_weight: Any = None) -> Array:
     return (1 - target) * input + share * np.logaddexp(0, -input)
 
 
+def with_logits_grad(grad: Array, input: Array, target: Array, pos_weight: Any = None) -> Array:
+    positive = target if pos_weight is None else target * pos_weight
+    return grad * ((1 - target + positive) / (1 + np.exp(-input)) - positive)
+
+
 def kl_div(input: Array, target: Array, reduction: str = "mean", log_target: bool = False) -> Array:
     if log_target:
         return total(np.exp(target) * (target - input), reduction)
@@ -216,6 +221,8 @@ REFERENCES |= {
     "binary_entropies_grad": lambda grad, input, target: grad * (input - target) / np.maximum(input * (1 - input), 1e-12),
     "binary_cross_entropy": averaged(cross_entropy_of),
     "binary_cross_entropy_with_logits": averaged(with_logits),
+    "logit_entropies": with_logits,
+    "logit_entropies_grad": with_logits_grad,
     "kl_div": kl_div,
     "poisson_nll_loss": poisson,
     "gaussian_nll_loss": gaussian,

@@ -216,11 +216,38 @@ def binary_cross_entropy_with_logits(
         raise ValueError(
             f"binary_cross_entropy_with_logits: Target size ({target.shape}) must be the same as input size ({input.shape})"
         )
+    losses = logit_entropies(input, target, pos_weight)
+    return reduced(losses if weight is None else losses * weight, reduction)
+
+
+@composite("loss", method=None)
+def logit_entropies(input: Tensor, target: Tensor, pos_weight: Tensor | None = None) -> Tensor:
+    """(1 - target) input + (1 + (pos_weight - 1) target) log(1 + exp(-input)).
+
+    >>> import tenfold
+    >>> tenfold.op.logit_entropies(tenfold.tensor([0.0]), tenfold.tensor([1.0]))
+    tensor([0.6931])
+    """
     softplus = -tf.logsigmoid(input)
     if pos_weight is not None:
         softplus = softplus * ((pos_weight - 1) * target + 1)
-    losses = (1 - target) * input + softplus
-    return reduced(losses if weight is None else losses * weight, reduction)
+    return (1 - target) * input + softplus
+
+
+@composite("loss", method=None)
+def logit_entropies_grad(grad: Tensor, input: Tensor, target: Tensor, pos_weight: Tensor | None = None) -> Tensor:
+    """The gradient of `logit_entropies` for its input as one factor: sigmoid(input) - target, of a `pos_weight` its sum of two.
+
+    >>> import tenfold
+    >>> tenfold.op.logit_entropies_grad(tenfold.ones(1), tenfold.zeros(1), tenfold.ones(1))
+    tensor([-0.5000])
+    """
+    if pos_weight is None:
+        slope = tf.sigmoid(input) - target
+    else:
+        positive = pos_weight * target
+        slope = (positive + 1 - target) * tf.sigmoid(input) - positive
+    return (slope * grad).to(input.dtype)
 
 
 _FLOATING = Only("floating", RuntimeError, "{name}: expected a floating point input, but got {dtype}")

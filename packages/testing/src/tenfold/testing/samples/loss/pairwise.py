@@ -68,6 +68,7 @@ samples("smooth_l1_loss", dtypes=FLOATS, reference=reduced(_smooth))(elementwise
 samples("huber_loss", dtypes=FLOATS)(elementwise(LEFT, RIGHT, ({"delta": 0.15}, {"delta": 5.0}), weight=True))
 samples("binary_cross_entropy", dtypes=FLOATS)(elementwise(PROBABILITY, PROBABILITY, weight=True))
 samples("binary_entropies", dtypes=FLOATS)(binary(PROBABILITY, PROBABILITY, numbers=()))
+samples("logit_entropies", dtypes=FLOATS)(binary(ANY, PROBABILITY, numbers=()))
 
 
 @samples("binary_entropies_grad", dtypes=FLOATS)
@@ -76,12 +77,21 @@ def _binary_entropies_grad(make: Make) -> Iterator[Sample]:
         yield Sample(make(*(x * y).shape), x, y, note=note)
 
 
+@samples("logit_entropies_grad", dtypes=FLOATS)
+def _logit_entropies_grad(make: Make) -> Iterator[Sample]:
+    for note, x, y in binary_pairs(make, ANY, PROBABILITY):
+        yield Sample(make(*(x * y).shape), x, y, note=note)
+    yield Sample(make(3, 4), make(3, 4), make(3, 4, domain=PROBABILITY), make(4, domain=POSITIVE), note="pos_weight")
+
+
 @error_samples("binary_entropies")
+@error_samples("logit_entropies")
 def _entropy_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample([1.0], make(2), error=TypeError, match="argument")
 
 
 @error_samples("binary_entropies_grad")
+@error_samples("logit_entropies_grad")
 def _entropy_gradient_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample([1.0], make(2), make(2), error=TypeError, match="argument")
 
