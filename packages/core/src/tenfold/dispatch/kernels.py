@@ -119,7 +119,7 @@ def kernel(
         entry = Kernel(
             function, when, can_write, owner, note, f"{caller.f_code.co_filename}:{caller.f_lineno}", beneath, wrap, loading()
         )
-        # A program's own kernels come after those of the packages, which may be loaded later.
+        # A program's own come last, though packages may be loaded later.
         own = len(entries) if not entry.loaded else next((i for i, e in enumerate(entries) if not e.loaded), len(entries))
         entries.insert(own, entry)
         for primitive in beneath:

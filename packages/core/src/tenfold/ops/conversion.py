@@ -15,7 +15,7 @@ from tenfold.types import dtypes
 from tenfold.types.dtypes import dtype, get_default_dtype
 from tenfold.types.memory_format import contiguous_format, memory_format, preserve_format, suggested_format
 
-Ints = Sequence[Any]  # here: any positional arguments
+Ints = Sequence[Any]
 
 
 @primitive("conversion")

@@ -24,7 +24,7 @@ BLOCK = 624  # words of the Mersenne Twister
 FEW = 16  # samples that are drawn one by one
 PATIENCE = 4  # draws of a few words in a row before words are drawn ahead
 
-_HALF, _53_BITS = np.array([32, 2**53 - 1], np.uint64).reshape(2, 1)  # quicker than scalars
+_HALF, _53_BITS = np.array([32, 2**53 - 1], np.uint64).reshape(2, 1)
 
 # Two threads never get the same word. A child process must not inherit a lock that another thread held.
 LOCK = threading.RLock()

@@ -135,7 +135,7 @@ def _log32(x: F32) -> F32:
     tail = fma32(_horner(_LOG, m) * m, square, e * np.float32(_LN2[1]))
     tail -= square * np.float32(0.5)
     tail += m
-    tail += e * np.float32(_LN2[0])  # an exact product
+    tail += e * np.float32(_LN2[0])
     return tail
 
 

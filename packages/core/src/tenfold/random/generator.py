@@ -73,7 +73,7 @@ class Generator:
     normal_sample: float | None  # the second half of the last Box-Muller pair, not handed out yet
     _engine: MT19937 | None
     _ahead: Ahead | None
-    _few_draws: int  # in a row
+    _few_draws: int
     _position: int  # of the engine in its block; asking the engine takes longer than a hundred draws
     _draw: Callable[..., NDArray[np.uint32]]
 

@@ -51,7 +51,7 @@ def uniform(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, l
     >>> uniform(Generator().manual_seed(0), 3).tolist()
     [0.49625658988952637, 0.7682217955589294, 0.08847743272781372]
     """
-    if low == 0 and high == 1 and dtype in (_F32, _F64):  # the common call
+    if low == 0 and high == 1 and dtype in (_F32, _F64):
         count = math.prod(sizes_of(shape))
         if count < _BLOCK:
             units = np.array(generator.few_units64(count)) if dtype == _F64 else generator.few_units32(count)
@@ -95,7 +95,7 @@ def normal(
     >>> normal(Generator().manual_seed(0), 3).tolist()
     [1.5409960746765137, -0.293428897857666, -2.1787893772125244]
     """
-    if mean == 0 and std == 1 and dtype in (_F32, _F64):  # the common call
+    if mean == 0 and std == 1 and dtype in (_F32, _F64):
         count = math.prod(sizes_of(shape))
         if 0 < count < _BLOCK:
             few = generator.few_normals32(count) if dtype == _F32 else None

@@ -12,7 +12,7 @@ from tenfold.types.naming import qualified
 
 
 def _limits(numpy_type: Any) -> Any:
-    if numpy_type.isbuiltin == 1:  # ml_dtypes' float8_e5m2 is of kind "f", too
+    if numpy_type.isbuiltin == 1:  # float8_e5m2 is of kind "f", too
         return np.finfo(numpy_type)
     import ml_dtypes
 
@@ -38,7 +38,7 @@ class finfo:  # noqa: N801 - PyTorch's name
         self.dtype, self.bits = kind.name, int(info.bits)
         self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
         self.tiny = self.smallest_normal = float(info.smallest_normal)
-        self.resolution = float(f"1e-{int(-math.log10(self.eps))}")  # the decimal digits that are sure
+        self.resolution = float(f"1e-{int(-math.log10(self.eps))}")
 
     def __repr__(self) -> str:
         return (

@@ -26,7 +26,7 @@ def _is_sequence(data: Any) -> bool:
 
 def _infer_dtype(data: Any, leading: bool = True) -> dtypes.dtype:
     """The dtype for nested Python data: the highest category found."""
-    if type(data) is not list:  # what it mostly is
+    if type(data) is not list:
         if isinstance(data, Tensor):
             return data.dtype
         if isinstance(data, (np.generic, np.ndarray)):

@@ -184,7 +184,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     try:
         within(place, size, "index out of range in self")
     except IndexError:
-        if input.dim() > 1 and dim % input.dim() == 1:  # where PyTorch's kernel is another
+        if input.dim() > 1 and dim % input.dim() == 1:
             _check_places_of_none(place, size)
         raise
     if not input.dim():
@@ -287,7 +287,7 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     size, wrapped = length(input, dim, "index_add"), wrap_dim(dim, input.dim(), "index_add")
     if alpha == 1 and input.dim() > 1 and wrapped in (0, input.dim() - 1) and index.dtype.name == "int64":
         message = f"index {{}} is out of bounds for dimension {wrapped} with size {size}"
-        within(index, size, message, RuntimeError)  # where PyTorch's kernel is another
+        within(index, size, message, RuntimeError)
     within(index, size, "index out of range in self")
     if alpha != 1:
         source = (source * alpha).to(source.dtype)

@@ -168,7 +168,7 @@ def _(input: Any, shifts: Any, dims: Any) -> Meta:
         return Meta(input.shape, input.dtype)
     if along and not input.shape:
         raise IndexError(f"Dimension specified as {along[0]} but tensor has no dimensions")
-    for dim in along:  # a dimension may be named twice: it is shifted twice
+    for dim in along:
         wrap_dim(dim, len(input.shape), "roll")
     return Meta(input.shape, input.dtype)
 

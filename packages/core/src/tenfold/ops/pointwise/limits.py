@@ -156,7 +156,7 @@ for _limiting in (clamp_min, clamp_max):
 
 
 def _number(limit: Any, input: Any) -> Any:
-    """A limit as a number; a complex one of a floating point tensor by its real part, where it has no other."""
+    """A limit as a number; a complex one of floats by its real part, if it has no other."""
     number = limit.item() if isinstance(limit, Tensor) else limit
     return number.real if input.is_floating_point() and not number.imag else number
 
