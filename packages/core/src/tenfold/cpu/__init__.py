@@ -14,7 +14,7 @@ from tenfold.cpu.allocator import (
 def __getattr__(name: str) -> object:
     if name == "amp":  # of the package tenfold-autograd
         return importlib.import_module("tenfold.amp.cpu")
-    raise AttributeError(f"tenfold.cpu has no {name!r}")
+    raise AttributeError(f"module 'tenfold.cpu' has no attribute {name!r}")
 
 
 def is_available() -> bool:
