@@ -185,6 +185,15 @@ def test_node_hooks_see_inputs_and_outputs():
     assert x.grad.tolist() == [10.0]
 
 
+def test_a_retained_gradient_has_memory_of_its_own():
+    x, seed = tenfold.ones(3, requires_grad=True), tenfold.ones(3)
+    y = x * 2
+    y.retain_grad()
+    (given,) = tenfold.autograd.grad(y.clone(), [y], seed)
+    y.grad.mul_(2)
+    assert (given.tolist(), seed.tolist()) == ([1.0] * 3, [1.0] * 3)
+
+
 def test_retain_grad():
     x = leaf(2.0)
     h = x * 3

@@ -66,7 +66,8 @@ def arriving(node: Node, g: Any) -> Any:
     if "retain" in extra and g is not None:
         tensor = extra["retain"]()
         if tensor is not None:
-            tensor._grad = g if tensor.grad is None else tensor.grad + g
+            # In memory of its own: what arrives may be somebody's tensor, or what `autograd.grad` returns.
+            tensor._grad = g.clone() if tensor.grad is None else tensor.grad + g
     return g
 
 
