@@ -146,7 +146,7 @@ def accuracy(model: BertForTokenClassification, encoder: Encoder, samples: list[
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--epochs", type=int, default=6, help="passes over the texts of the pre-training")
+    parser.add_argument("--epochs", type=int, default=30, help="passes over the texts of the pre-training")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("runs/small_bert"), help="folder for the models")
     args = parser.parse_args(argv)
