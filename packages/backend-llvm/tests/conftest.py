@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 
@@ -9,3 +10,11 @@ def _own_home(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TENFOLD_HOME", str(tmp_path_factory.mktemp("home")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def same_numbers(request: pytest.FixtureRequest) -> None:
+    """Every test draws the same numbers from its module's RNG, whichever test ran before it in this process."""
+    rng = getattr(request.module, "RNG", None)
+    if rng is not None:
+        rng.bit_generator.state = np.random.default_rng(0).bit_generator.state
