@@ -60,7 +60,9 @@ def with_logits(input: Array, target: Array, pos_weight: Any = None) -> Array:
 
 
 def with_logits_grad(grad: Array, input: Array, target: Array, pos_weight: Any = None) -> Array:
-    positive = target if pos_weight is None else target * pos_weight
+    if pos_weight is None:
+        return grad * (1 / (1 + np.exp(-input)) - target)
+    positive = target * pos_weight
     return grad * ((1 - target + positive) / (1 + np.exp(-input)) - positive)
 
 
