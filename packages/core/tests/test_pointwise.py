@@ -232,3 +232,11 @@ def test_nothing_may_be_divided_by_zero(name):
     assert getattr(tenfold, name)(tenfold.zeros(0, 3, dtype=tenfold.int64), zeros).shape == (0, 3)
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         getattr(tenfold, name)(tenfold.ones(2, 3, dtype=tenfold.int64), zeros)
+
+
+@pytest.mark.filterwarnings("error")
+def test_nan_of_bfloat16_without_a_warning():
+    x = tenfold.full((35,), float("nan"), dtype=tenfold.bfloat16)
+    assert not (x < 1).any()
+    assert tenfold.isnan(tenfold.maximum(x, tenfold.ones_like(x))).all()
+    assert not tenfold.allclose(x, x)

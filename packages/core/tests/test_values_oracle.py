@@ -129,6 +129,7 @@ def agree(name, found, expected):
             np.testing.assert_array_equal(x, y)
 
 
+@pytest.mark.filterwarnings("error:(invalid|divide|over|under).* encountered:RuntimeWarning")  # what NumPy says of nan
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", list(compared()))
 def test_as_in_pytorch(name):

@@ -165,3 +165,10 @@ def test_istft_of_two_sided_spectra_reads_their_first_half() -> None:
         lib.istft(lib.from_numpy(spectra), 6, onesided=False, window=lib.from_numpy(window)) for lib in (tenfold, torch)
     ]
     np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", ONE + SEVERAL)
+def test_infinities_without_a_warning(name: str) -> None:
+    x = tenfold.full((3, 5), float("inf"))
+    assert not tenfold.isfinite(tenfold.view_as_real(getattr(tenfold.fft, name)(x) + 0j)).all()

@@ -33,6 +33,7 @@ def relu(input: Array, out: Any = None) -> Array:
 
 
 @kernel(op.threshold_backward, device="cpu")
+@quiet
 def threshold_backward(grad_output: Array, input: Array, threshold: float) -> Array:
     off = np.less_equal(input, threshold)
     bits = BITS.get(grad_output.itemsize)

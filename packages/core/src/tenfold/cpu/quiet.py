@@ -93,7 +93,7 @@ def _with_number(ufunc: Any, run: Any, silent: Any) -> Callable[..., Any]:
 
     def with_number(input: Any, other: Any, out: Any = None) -> Any:
         try:
-            return run(ufunc, input, ARRAYS[input.dtype][other], out)
+            return run(ufunc, input, ARRAYS[input.dtype][other], out=out)
         except (KeyError, OverflowError, RuntimeError):  # integers; a number too large; as in `quiet`
             return silent(input, other, out)
 
@@ -113,9 +113,9 @@ def _quiet_unary(ufunc: Any, run: Any, slow: Any) -> Callable[..., Any]:
 def _quiet_binary(ufunc: Any, run: Any, slow: Any) -> Callable[..., Any]:
     def silent(input: Any, other: Any, out: Any = None) -> Any:
         try:
-            return run(ufunc, input, other, out)
+            return run(ufunc, input, other, out=out)
         except RuntimeError:
-            return slow(input, other, out)
+            return slow(input, other, out=out)
 
     return silent
 

@@ -79,13 +79,13 @@ def log1p(input: Any, out: Any = None) -> Any:
     return result
 
 
-for _operator, _ufunc in {op.hypot: np.hypot, op.nextafter: np.nextafter}.items():
-    kernel(_operator, device="cpu")(quiet(_ufunc))
-for _operator, _ufunc in {
-    op.bitwise_left_shift: np.left_shift, op.bitwise_right_shift: np.right_shift, op.lt: np.less, op.le: np.less_equal,
-    op.gt: np.greater, op.ge: np.greater_equal, op.clamp_min: np.maximum, op.clamp_max: np.minimum, op.maximum: np.maximum,
-    op.minimum: np.minimum, op.fmax: np.fmax, op.fmin: np.fmin,
+for _operator, _ufunc in {  # those of bfloat16 warn of nan when they compare
+    op.hypot: np.hypot, op.nextafter: np.nextafter, op.lt: np.less, op.le: np.less_equal, op.gt: np.greater,
+    op.ge: np.greater_equal, op.fmax: np.fmax, op.fmin: np.fmin,
+    op.clamp_min: np.maximum, op.clamp_max: np.minimum, op.maximum: np.maximum, op.minimum: np.minimum,
 }.items():  # fmt: skip
+    kernel(_operator, device="cpu")(quiet(_ufunc))
+for _operator, _ufunc in {op.bitwise_left_shift: np.left_shift, op.bitwise_right_shift: np.right_shift}.items():
     kernel(_operator, device="cpu")(_ufunc)
 for _operator, _function in {op.erf: erf, op.erfc: erfc, op.erfinv: erfinv}.items():
     kernel(_operator, device="cpu")(_function)
@@ -106,6 +106,7 @@ for _operator, _ufunc in {op.floor: np.floor, op.ceil: np.ceil, op.trunc: np.tru
 
 
 @kernel(op.sign, device="cpu")
+@quiet
 def sign(input: Any) -> Any:
     if input.dtype.kind == "b":
         return input.copy()
@@ -185,6 +186,7 @@ def logit(input: Any, eps: float | None) -> Any:
 
 
 @kernel(op.angle, device="cpu")
+@quiet
 def angle(input: Any) -> Any:
     if input.dtype.kind == "c":
         return np.arctan2(input.imag, input.real)

@@ -199,6 +199,7 @@ def _whole_power(input: Any, exponent: Any, out: Any) -> Any:
 
 
 @kernel(op.heaviside, device="cpu")
+@quiet
 def heaviside(input: Any, values: Any) -> Any:
     return np.where(input == 0, values, (input > 0).astype(input.dtype))
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 
@@ -15,6 +16,7 @@ _BACKWARD: dict[str, Any] = {"none": "forward", "root": "ortho", "count": "backw
 
 
 @kernel(op.complex_transform, device="cpu")
+@quiet
 def complex_transform(input: Any, dim: Any, forward: bool, divisor: str) -> Any:
     transform, norm = (np.fft.fft, _FORWARD[divisor]) if forward else (np.fft.ifft, _BACKWARD[divisor])
     for d in reversed(dim):
@@ -23,10 +25,12 @@ def complex_transform(input: Any, dim: Any, forward: bool, divisor: str) -> Any:
 
 
 @kernel(op.real_transform, device="cpu")
+@quiet
 def real_transform(input: Any, dim: int, divisor: str) -> Any:
     return np.fft.rfft(input, axis=dim, norm=_FORWARD[divisor])
 
 
 @kernel(op.real_inverse_transform, device="cpu")
+@quiet
 def real_inverse_transform(input: Any, dim: int, size: int, divisor: str) -> Any:
     return np.fft.irfft(input, size, axis=dim, norm=_BACKWARD[divisor])

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 
@@ -154,6 +155,7 @@ def _exchange(a: Any, kk: int, p: int, k: int, step: int, hermitian: bool) -> No
 
 
 @kernel(op.ldl_packed, device="cpu")
+@quiet
 def ldl_packed(A: Any, hermitian: bool) -> Any:
     _require(A)
     hermitian = hermitian and A.dtype.kind == "c"
