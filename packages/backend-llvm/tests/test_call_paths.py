@@ -40,7 +40,7 @@ def _warm():
 
 
 def native(function):
-    return function in session().paths.taken.values()
+    return function in session().paths.taken
 
 
 def ordinary(call):

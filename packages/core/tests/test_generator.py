@@ -79,6 +79,15 @@ def test_words_drawn_ahead_are_the_same_words_and_the_state_does_not_show_them()
     assert place < 9000
 
 
+def test_words_that_memory_cannot_hold_are_not_drawn() -> None:
+    g, whole = seeded(2), seeded(2).words32(700).tolist()
+    assert g.words32(3).tolist() == whole[:3]
+    with pytest.raises(MemoryError):
+        g.words32(1 << 55)
+    assert [word for _ in range(40) for word in g.few(2)] == whole[3:83]  # words are drawn ahead meanwhile
+    assert g.clone_state().words32(5).tolist() == whole[83:88]
+
+
 def test_seed_from_the_system() -> None:
     g = Generator()
     first, second = g.seed(), g.seed()

@@ -20,6 +20,7 @@ MODULES = {
     "pool": ("pool",),
     "loss": ("loss",),
     "optim": ("optim",),
+    "random": ("random",),
 }
 
 

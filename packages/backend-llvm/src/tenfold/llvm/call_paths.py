@@ -26,7 +26,9 @@ from tenfold.settings import environment
 OLDEST = (3, 12)  # whose functions have a vectorcall field that may be set
 MOST = 128
 FIELDS = ("_array", "_key", "_node", "_storage", "_base")
-SYMBOLS = ("PyType_GenericAlloc", "PyDict_GetItemWithError")
+SYMBOLS = (
+    "PyType_GenericAlloc", "PyDict_GetItemWithError", "PyObject_GetAttr", "PyLong_FromSsize_t", "PyFloat_FromDouble",
+)  # fmt: skip
 NO_GRADIENT = 1  # in the place of a rule's name
 # The words of a function, as native/paths.ll reads them.
 LEAST, COUNT, KERNELS, HAS_BODY, GRADIENT, FLAGS_WANTED = range(6)
@@ -69,7 +71,8 @@ class Paths:
         read.argtypes, read.restype = [ctypes.py_object], ctypes.c_void_p
         self.ordinary = read(lambda: 0)
         self.has_parameters = False
-        self.taken: dict[int, FunctionType] = {}  # by the number of their path
+        self.count = 0  # of the functions that have words
+        self.taken: dict[FunctionType, str] = {}  # the functions with a native path, and its name
         Tensor = RUNTIME["Tensor"]
         for name, value in {
             "p_Tensor": Tensor, "p_Parameter": Tensor, "p_CPU": CPU, "p_globals": RUNTIME, "p_builtin": BuiltinFunctionType,
@@ -115,26 +118,29 @@ class Paths:
             self._lead(function, words)
 
     def _lead(self, function: FunctionType, words: Any) -> None:
-        number = len(self.taken)
-        if number < MOST and function not in self.taken.values():
-            self.taken[number] = function
+        if self.count < MOST and function not in self.taken:
             base = self.native.code.variable("p_words")
-            ctypes.c_int64.from_address(base + 8 * number).value = words.ctypes.data
-            self.set_vectorcall(function, self.native.code.address(f"path{number}"))
+            ctypes.c_int64.from_address(base + 8 * self.count).value = words.ctypes.data
+            self.lead(function, f"path{self.count}")
+            self.count += 1
+
+    def lead(self, function: FunctionType, path: str) -> None:
+        """Let a function's calls begin in a native function."""
+        self.taken[function] = path
+        self.set_vectorcall(function, self.native.code.address(path))
 
     @contextmanager
     def suspended(self) -> Iterator[None]:
         """Inside, all functions are called as they were: to see whether native code makes a difference."""
         taken = dict(self.taken)
-        for function in taken.values():
+        for function in taken:
             self.set_vectorcall(function, self.ordinary)
         self.taken.clear()
         try:
             yield
         finally:
-            for number, function in taken.items():
-                self.taken[number] = function
-                self.set_vectorcall(function, self.native.code.address(f"path{number}"))
+            for function, path in taken.items():
+                self.lead(function, path)
 
 
 def _word(gradient: Any) -> int:
@@ -170,18 +176,23 @@ def _functions(operator: Operator) -> list[FunctionType]:
 
 
 def offsets(cls: type, base: type | None = None) -> dict[str, int]:
+    """Where the fields of a tensor's class lie."""
+    return places(cls, FIELDS, base)
+
+
+def places(cls: type, fields: tuple[str, ...], base: type | None = None) -> dict[str, int]:
     """Where the fields of an object of a class lie, found by what is written into them."""
     thing: Any = object.__new__(cls)
     words = cls.__basicsize__ // 8
     found = {}
-    for field in FIELDS:
+    for field in fields:
         slot: Any = vars(base or cls)[field]
         mark = object()
         slot.__set__(thing, mark)
         memory = (ctypes.c_int64 * words).from_address(id(thing))
-        places = [8 * k for k in range(2, words) if memory[k] == id(mark)]
+        lie = [8 * k for k in range(2, words) if memory[k] == id(mark)]
         slot.__set__(thing, None)
-        if len(places) != 1:
+        if len(lie) != 1:
             raise RuntimeError(f"{cls.__name__}.{field} cannot be found in memory")
-        found[field] = places[0]
+        found[field] = lie[0]
     return found

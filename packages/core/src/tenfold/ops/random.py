@@ -16,6 +16,7 @@ from tenfold.dispatch import devices
 from tenfold.dispatch.devices import CPU, META
 from tenfold.dispatch.inplace import check_writable, write_back
 from tenfold.dispatch.operators import composite
+from tenfold.dispatch.services import SERVICES
 from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.ops.creation.factories import checked_size, empty_on, place, too_large
 from tenfold.ops.creation.like import empty_like
@@ -34,6 +35,7 @@ INDEPENDENT = "its result does not depend on its input's values"
 def _sampling() -> Any:
     from tenfold.random import sampling  # loads numpy.random, which `import tenfold` does without
 
+    SERVICES.load_kernels("cpu", "random")
     return sampling
 
 
@@ -90,7 +92,7 @@ def rand(
     >>> tenfold.rand(3)
     tensor([0.4963, 0.7682, 0.0885])
     """
-    if generator is device is dtype is None and not requires_grad and (count := few(size)):
+    if generator is device is dtype is None and not requires_grad and _sampling() and (count := few(size)):
         return wrap(default_generator.few_units32(count), CPU)
     return drawn("uniform", generator, size, dtype or get_default_dtype(), device, requires_grad)
 

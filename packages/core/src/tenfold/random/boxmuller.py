@@ -20,14 +20,14 @@ F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
 
 # Minimax polynomials, highest power first.
-_LOG = [
+LOG = [
     7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
     -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,
 ]  # fmt: skip
-_SIN = [-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1]
-_COS = [2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2]
-_LN2 = (0.693359375, -2.12194440e-4)  # log(2) in two parts, the first exact in few bits
-_PI_4 = (0.78515625, 2.4187564849853515625e-4, 3.77489497744594108e-8)  # pi / 4 in three
+SIN = [-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1]
+COS = [2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2]
+LN2 = (0.693359375, -2.12194440e-4)  # log(2) in two parts, the first exact in few bits
+PI_4 = (0.78515625, 2.4187564849853515625e-4, 3.77489497744594108e-8)  # pi / 4 in three
 _CHUNK = 16384  # pairs whose temporaries stay in the processor's cache
 
 
@@ -132,10 +132,10 @@ def _log32(x: F32) -> F32:
     mantissa += _where_all_bits(mantissa, small)
     m = mantissa - np.float32(1)  # in [sqrt(1/2) - 1, sqrt(2) - 1)
     square = m * m
-    tail = fma32(_horner(_LOG, m) * m, square, e * np.float32(_LN2[1]))
+    tail = fma32(_horner(LOG, m) * m, square, e * np.float32(LN2[1]))
     tail -= square * np.float32(0.5)
     tail += m
-    tail += e * np.float32(_LN2[0])
+    tail += e * np.float32(LN2[0])
     return tail
 
 
@@ -143,12 +143,12 @@ def _cos_sin32(angle: F32) -> tuple[F32, F32]:
     octant = (angle * np.float32(4 / np.pi)).astype(np.int32)
     octant += octant & 1
     turns = octant.astype(np.float32)
-    x = angle - turns * np.float32(_PI_4[0])  # an exact product, and so is the next
-    x -= turns * np.float32(_PI_4[1])
-    x = fma32(turns, np.float32(-_PI_4[2]), x)  # in [-pi/4, pi/4]
+    x = angle - turns * np.float32(PI_4[0])  # an exact product, and so is the next
+    x -= turns * np.float32(PI_4[1])
+    x = fma32(turns, np.float32(-PI_4[2]), x)  # in [-pi/4, pi/4]
     square = x * x
-    cos = fma32(_horner(_COS, square) * square, square, square * np.float32(-0.5)) + np.float32(1)
-    sin = fma32(_horner(_SIN, square) * square, x, x)
+    cos = fma32(_horner(COS, square) * square, square, square * np.float32(-0.5)) + np.float32(1)
+    sin = fma32(_horner(SIN, square) * square, x, x)
     cos_bits, sin_bits = cos.view(np.int32), sin.view(np.int32)
     swap = _where_all_bits(cos_bits ^ sin_bits, (octant & 2) != 0)  # bits, because branches would be mispredicted
     cos_bits ^= swap ^ ((octant + 2) & 4) << 29  # 4 << 29 is the sign bit

@@ -18,8 +18,6 @@ from tenfold.dispatch.services import SERVICES
 from tenfold.random.ahead import BLOCK as _N, LOCK, PATIENCE, Ahead
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.random import MT19937
     from numpy.typing import NDArray
 
@@ -75,7 +73,7 @@ class Generator:
     _ahead: Ahead | None
     _few_draws: int
     _position: int  # of the engine in its block; asking the engine takes longer than a hundred draws
-    _draw: Callable[..., NDArray[np.uint32]]
+    _draw: Any
 
     def __init__(self, device: Any = "cpu") -> None:
         # The CPU's backend is not loaded for the default generator's sake.
@@ -163,11 +161,11 @@ class Generator:
         with LOCK:
             engine = self._engine or self._started()
             self._few_draws = 0
+            # random_raw starts faster, integers runs faster
+            words = engine.random_raw(count).astype(np.uint32) if count < _N else self._draw(0, 1 << 32, count, np.uint32)
             self._fresh = self._fresh and not count
             self._position = (self._position + count) % _N
-            if count < _N:  # random_raw starts faster, integers runs faster
-                return engine.random_raw(count).astype(np.uint32)
-            return self._draw(0, 1 << 32, count, np.uint32)
+            return words
 
     def _words_from_ahead(self, count: int) -> NDArray[np.uint32]:
         with LOCK:
@@ -181,7 +179,7 @@ class Generator:
         return np.concatenate([words, self.words32(count - len(words))])
 
     def few(self, count: int) -> list[int]:
-        """The same as Python's integers, which is faster for a few."""
+        """The same as Python's integers."""
         with LOCK:
             ahead = self._looked_ahead(count)
             if ahead is not None:
@@ -209,7 +207,7 @@ class Generator:
             return np.array([(w & 0xFFFFFF) * 2.0**-24 for w in self.few(count)], np.float32)
 
     def few_units64(self, count: int) -> list[float]:
-        """A few uniforms in [0, 1) of 53 bits, which are made faster one by one than by arrays."""
+        """A few uniforms in [0, 1) of 53 bits, one by one."""
         with LOCK:
             ahead = self._ahead or self._looked_ahead(count)
             if ahead is not None:
@@ -299,9 +297,14 @@ class Generator:
     def _start(self, key: NDArray[np.uint32], position: int) -> MT19937:
         engine = np.random.MT19937(0)
         engine.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": position}}
-        self._draw, self._engine = np.random.Generator(engine).integers, engine
+        self._draw, self._engine = integers(engine), engine
         self._ahead, self._position = None, position % _N
         return engine
+
+
+def integers(engine: MT19937) -> Any:
+    """What draws many words; as `sampling.filled`, compiled code may replace it."""
+    return np.random.Generator(engine).integers
 
 
 def _restore(device: Any, state: NDArray[np.uint8]) -> Generator:

@@ -108,7 +108,7 @@ def normal(
         return _complex(parts, dtype)
     count = math.prod(sizes_of(shape))
     if count >= _BLOCK and contiguous:
-        z = _filled(generator, count, dtype)
+        z = filled(generator, count, dtype)
     else:
         z = serial_normals(generator, count)
     if (mean, std) != (0, 1):
@@ -339,7 +339,7 @@ def few_normals(generator: Generator, count: int) -> list[float]:
     return made
 
 
-def _filled(generator: Generator, count: int, dtype: np.dtype[Any]) -> Array:
+def filled(generator: Generator, count: int, dtype: np.dtype[Any]) -> Array:
     """At least 16 normals in blocks of 16; of a last block that is not full, the last 16 are drawn anew."""
     whole = count - count % _BLOCK
     draw: Callable[..., Array]

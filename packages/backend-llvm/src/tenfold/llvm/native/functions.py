@@ -13,7 +13,7 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
-from tenfold.llvm import call_paths
+from tenfold.llvm import call_paths, normals
 from tenfold.llvm.compiler import Loaded, load, unsuitable
 
 _PYTHON = (
@@ -22,6 +22,7 @@ _PYTHON = (
     "PyList_New", "PyList_SetItem",
 )  # fmt: skip
 _NUMPY = {"PyArray_NewFromDescr": 94, "PyDataMem_SetHandler": 304}  # their places in NumPy's table, which do not change
+_FILES = ("memory.ll", "calls.ll", "rows.ll", "products.ll", "joining.ll", "random.ll")
 _PAUSE = {"x86_64": "llvm.x86.sse2.pause()", "aarch64": "llvm.aarch64.hint(i32)"}
 # Linux's system calls and the instruction for a pause, for each processor.
 _SYSTEM = {
@@ -91,16 +92,19 @@ def source() -> str:
         threads = threads.replace(name if name == "PAUSE" else f"SYSCALL_{name}", str(value))
     parts = [
         threads,
-        *((folder / name).read_text("utf-8") for name in ("memory.ll", "calls.ll", "rows.ll", "products.ll", "joining.ll")),
+        *((folder / name).read_text("utf-8") for name in _FILES),
+        normals.source(),
     ]
     if call_paths.possible():
-        parts += [(folder / "paths.ll").read_text("utf-8"), call_paths.stubs()]
+        parts += [*((folder / name).read_text("utf-8") for name in ("paths.ll", "random_paths.ll")), call_paths.stubs()]
     return "\n".join(parts)
 
 
 def _resolve_symbols() -> None:
     for name in (*_PYTHON, *(call_paths.SYMBOLS if call_paths.possible() else ())):
         llvm.add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value)
+    for name, address in normals.addresses().items():
+        llvm.add_symbol(f"libm_{name}", address)
     capsule = ctypes.pythonapi.PyCapsule_GetPointer
     capsule.restype, capsule.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     interface = import_module("numpy._core._multiarray_umath")._ARRAY_API

@@ -240,6 +240,31 @@ agree:
   ret i1 %same
 }
 
+; A tensor of the CPU that has the array, whose reference it takes, and no node.
+define internal ptr @new_tensor(ptr %array) {
+entry:
+  %Tensor = load ptr, ptr @p_Tensor
+  %t = call ptr @PyType_GenericAlloc(ptr %Tensor, i64 0)
+  %lost = icmp eq ptr %t, null
+  br i1 %lost, label %lose, label %fill
+lose:
+  call void @Py_DecRef(ptr %array)
+  ret ptr null
+fill:
+  %CPU = load ptr, ptr @p_CPU
+  %None = load ptr, ptr @g_None
+  call void @Py_IncRef(ptr %CPU)
+  call void @Py_IncRef(ptr %None)
+  call void @Py_IncRef(ptr %None)
+  call void @Py_IncRef(ptr %None)
+  call void @set_field(ptr %t, ptr @p_array, ptr %array)
+  call void @set_field(ptr %t, ptr @p_key, ptr %CPU)
+  call void @set_field(ptr %t, ptr @p_storage, ptr %None)
+  call void @set_field(ptr %t, ptr @p_base, ptr %None)
+  call void @set_field(ptr %t, ptr @p_node, ptr %None)
+  ret ptr %t
+}
+
 ; The call of a function with these words.
 define internal ptr @call_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names) {
 entry:
@@ -407,23 +432,12 @@ drop:
   call void @Py_DecRef(ptr %r)
   br label %slow
 wrap:
-  %Tensor = load ptr, ptr @p_Tensor
-  %t = call ptr @PyType_GenericAlloc(ptr %Tensor, i64 0)
+  %t = call ptr @new_tensor(ptr %r)
   %lost = icmp eq ptr %t, null
   br i1 %lost, label %lose, label %fill
 lose:
-  call void @Py_DecRef(ptr %r)
   ret ptr null
 fill:
-  call void @Py_IncRef(ptr %CPU)
-  call void @Py_IncRef(ptr %None)
-  call void @Py_IncRef(ptr %None)
-  call void @Py_IncRef(ptr %None)
-  call void @set_field(ptr %t, ptr @p_array, ptr %r)
-  call void @set_field(ptr %t, ptr @p_key, ptr %CPU)
-  call void @set_field(ptr %t, ptr @p_storage, ptr %None)
-  call void @set_field(ptr %t, ptr @p_base, ptr %None)
-  call void @set_field(ptr %t, ptr @p_node, ptr %None)
   br i1 %record, label %attach_it, label %done
 done:
   ret ptr %t

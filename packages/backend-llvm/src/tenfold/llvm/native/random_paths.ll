@@ -1,0 +1,278 @@
+; The call paths of `rand` and `randn`: a few sizes by position, float32, on the CPU, from the process's default generator. What
+; is drawn is read from its fields and from its engine's state; draws.py says where they lie.
+
+@d_generator = global ptr null  ; the default generator
+@d_engine = global ptr null     ; its engine, when it was last looked at
+@d_words = global i64 0         ; where that engine's state lies
+@d_owner = global i64 0         ; where the lock of all generators notes who holds it
+@d_thread = global ptr null     ; the thread's state, which has the default device
+@d_devices = global ptr null    ; the string "devices"
+@d_types = global ptr null      ; the dictionary that has the default dtype
+@d_default = global ptr null    ; the string that it has there
+@d_float32 = global ptr null
+@d_size = global ptr null       ; the class of sizes
+@d_look = global ptr null       ; a function that looks at the generator again
+; Where the generator's fields lie.
+@d_engine_at = global i64 0
+@d_ahead_at = global i64 0
+@d_normal_at = global i64 0
+@d_fresh_at = global i64 0
+@d_position_at = global i64 0
+
+declare ptr @PyObject_GetAttr(ptr, ptr)
+declare ptr @PyLong_FromSsize_t(i64)
+declare ptr @PyFloat_FromDouble(double)
+
+define internal void @replace(ptr %object, ptr %place, ptr %value) alwaysinline {
+entry:
+  %old = call ptr @field(ptr %object, ptr %place)
+  call void @set_field(ptr %object, ptr %place, ptr %value)
+  %none = icmp eq ptr %old, null
+  br i1 %none, label %done, label %drop
+drop:
+  call void @Py_DecRef(ptr %old)
+  br label %done
+done:
+  ret void
+}
+
+define internal i1 @engine_is_known() {
+entry:
+  %generator = load ptr, ptr @d_generator
+  %engine = call ptr @field(ptr %generator, ptr @d_engine_at)
+  %known = load ptr, ptr @d_engine
+  %same = icmp eq ptr %engine, %known
+  %ahead = call ptr @field(ptr %generator, ptr @d_ahead_at)
+  %None = load ptr, ptr @g_None
+  %no_ahead = icmp eq ptr %ahead, %None
+  %is = and i1 %same, %no_ahead
+  ret i1 %is
+}
+
+; Normals one by one, as PyTorch makes fewer than 16; the second of a pair that is not used up waits in the generator.
+define internal i1 @few_normals(ptr %generator, ptr %state, ptr %data, i64 %count) {
+entry:
+  %words = alloca [32 x i64], align 64
+  %None = load ptr, ptr @g_None
+  %kept = call ptr @field(ptr %generator, ptr @d_normal_at)
+  %waits = icmp ne ptr %kept, %None
+  br i1 %waits, label %use, label %begin
+use:
+  %kept_at = getelementptr i8, ptr %kept, i64 16
+  %kept_value = load double, ptr %kept_at
+  %kept_narrow = fptrunc double %kept_value to float
+  store float %kept_narrow, ptr %data
+  call void @Py_IncRef(ptr %None)
+  call void @replace(ptr %generator, ptr @d_normal_at, ptr %None)
+  br label %begin
+begin:
+  %first = phi i64 [0, %entry], [1, %use]
+  %missing = sub i64 %count, %first
+  %up = add i64 %missing, 1
+  %pairs = lshr i64 %up, 1
+  %wanted = shl i64 %pairs, 2
+  call void @draw_words(ptr %state, ptr %words, i64 %wanted)
+  br label %look
+look:
+  %k = phi i64 [0, %begin], [%knext, %both]
+  %i = phi i64 [%first, %begin], [%inext, %both]
+  %end = icmp eq i64 %k, %pairs
+  br i1 %end, label %done, label %one
+one:
+  %k2 = shl i64 %k, 1
+  %turn_word = call i64 @word(ptr %words, i64 %k2)
+  %k3 = add i64 %k2, 1
+  %height_word = call i64 @word(ptr %words, i64 %k3)
+  %turn = call double @unit64(i64 %turn_word)
+  %height = call double @unit64(i64 %height_word)
+  %minus = fneg double %height
+  %log = call double @libm_log1p(double %minus)
+  %twice = fmul double %log, -2.0
+  %made = call {double, double} @pair(double %twice, double %turn)
+  %a = extractvalue {double, double} %made, 0
+  %b = extractvalue {double, double} %made, 1
+  %a_narrow = fptrunc double %a to float
+  %b_narrow = fptrunc double %b to float
+  %p = getelementptr float, ptr %data, i64 %i
+  store float %a_narrow, ptr %p
+  %i1 = add i64 %i, 1
+  %inext = add i64 %i, 2
+  %knext = add i64 %k, 1
+  %room = icmp slt i64 %i1, %count
+  br i1 %room, label %both, label %keep
+both:
+  %q = getelementptr float, ptr %data, i64 %i1
+  store float %b_narrow, ptr %q
+  br label %look
+keep:
+  %number = call ptr @PyFloat_FromDouble(double %b)
+  %lost = icmp eq ptr %number, null
+  br i1 %lost, label %fail, label %put
+put:
+  call void @replace(ptr %generator, ptr @d_normal_at, ptr %number)
+  br label %done
+done:
+  ret i1 true
+fail:
+  ret i1 false
+}
+
+define internal ptr @draw_path(i64 %normal, ptr %function, ptr %args, i64 %nargsf, ptr %names) {
+entry:
+  %shape = alloca [8 x i64]
+  %n = and i64 %nargsf, 9223372036854775807
+  %flags = load ptr, ptr @p_flags
+  %s0 = call i64 @word(ptr %flags, i64 0)
+  %s2 = call i64 @word(ptr %flags, i64 2)
+  %s3 = call i64 @word(ptr %flags, i64 3)
+  %s02 = or i64 %s0, %s2
+  %s = or i64 %s02, %s3
+  %usual = icmp eq i64 %s, 0
+  %unnamed = icmp eq ptr %names, null
+  %some = icmp sgt i64 %n, 0
+  %c0 = and i1 %usual, %unnamed
+  %c1 = and i1 %c0, %some
+  br i1 %c1, label %sizes, label %slow
+sizes:
+  %first = call ptr @pointer(ptr %args, i64 0)
+  %type = call ptr @at(ptr %first, i64 8)
+  %Tuple = load ptr, ptr @g_tuple
+  %Size = load ptr, ptr @d_size
+  %is_tuple = icmp eq ptr %type, %Tuple
+  %is_size = icmp eq ptr %type, %Size
+  %whole = or i1 %is_tuple, %is_size
+  br i1 %whole, label %inside, label %open
+inside:
+  %alone = icmp eq i64 %n, 1
+  br i1 %alone, label %inside_open, label %slow
+inside_open:
+  %inside_n = call i64 @word(ptr %first, i64 2)
+  %inside_items = getelementptr i8, ptr %first, i64 24
+  br label %open
+open:
+  %rank = phi i64 [%n, %sizes], [%inside_n, %inside_open]
+  %items = phi ptr [%args, %sizes], [%inside_items, %inside_open]
+  %low = icmp sgt i64 %rank, 0
+  %high = icmp slt i64 %rank, 9
+  %fits = and i1 %low, %high
+  br i1 %fits, label %size, label %slow
+size:
+  %d = phi i64 [0, %open], [%dnext, %taken]
+  %count = phi i64 [1, %open], [%more, %taken]
+  %all = icmp eq i64 %d, %rank
+  br i1 %all, label %defaults, label %one
+one:
+  %item = call ptr @pointer(ptr %items, i64 %d)
+  %length = call i64 @whole_number(ptr %item, i64 -1)
+  %positive = icmp sgt i64 %length, 0
+  %bounded = icmp slt i64 %length, 16385
+  %good = and i1 %positive, %bounded
+  br i1 %good, label %take, label %slow
+take:
+  %more = mul i64 %count, %length
+  %small = icmp slt i64 %more, 16385
+  br i1 %small, label %taken, label %slow
+taken:
+  %slot = getelementptr i64, ptr %shape, i64 %d
+  store i64 %length, ptr %slot
+  %dnext = add i64 %d, 1
+  br label %size
+defaults:
+  %types = load ptr, ptr @d_types
+  %default = load ptr, ptr @d_default
+  %dtype = call ptr @PyDict_GetItemWithError(ptr %types, ptr %default)
+  %Single = load ptr, ptr @d_float32
+  %single = icmp eq ptr %dtype, %Single
+  br i1 %single, label %device, label %slow
+device:
+  %thread = load ptr, ptr @d_thread
+  %devices_name = load ptr, ptr @d_devices
+  %devices = call ptr @PyObject_GetAttr(ptr %thread, ptr %devices_name)
+  %no_devices = icmp eq ptr %devices, null
+  br i1 %no_devices, label %clear, label %devices_look
+clear:
+  call void @PyErr_Clear()
+  br label %slow
+devices_look:
+  %chosen = call i64 @word(ptr %devices, i64 2)
+  call void @Py_DecRef(ptr %devices)
+  %here = icmp eq i64 %chosen, 0
+  br i1 %here, label %source, label %slow
+source:
+  %generator = load ptr, ptr @d_generator
+  %known = call i1 @engine_is_known()
+  br i1 %known, label %ready, label %look
+look:
+  %looker = load ptr, ptr @d_look
+  %seen = call ptr @PyObject_Vectorcall(ptr %looker, ptr null, i64 0, ptr null)
+  %failed = icmp eq ptr %seen, null
+  br i1 %failed, label %clear, label %looked
+looked:
+  call void @Py_DecRef(ptr %seen)
+  %known_now = call i1 @engine_is_known()
+  br i1 %known_now, label %ready, label %slow
+ready:
+  %owner_at = load i64, ptr @d_owner
+  %owner_p = inttoptr i64 %owner_at to ptr
+  %owner = load i64, ptr %owner_p
+  %unlocked = icmp eq i64 %owner, 0
+  br i1 %unlocked, label %make, label %slow
+make:
+  %Array = load ptr, ptr @g_ndarray
+  %F32 = load ptr, ptr @p_float32
+  %rank32 = trunc i64 %rank to i32
+  call void @Py_IncRef(ptr %F32)
+  %array = call ptr @PyArray_NewFromDescr(ptr %Array, ptr %F32, i32 %rank32, ptr %shape, ptr null, ptr null, i32 0, ptr null)
+  %lost = icmp eq ptr %array, null
+  br i1 %lost, label %fail, label %draw
+draw:
+  %state_at = load i64, ptr @d_words
+  %state = inttoptr i64 %state_at to ptr
+  %data = call ptr @at(ptr %array, i64 16)
+  %is_normal = icmp ne i64 %normal, 0
+  %is_few = icmp slt i64 %count, 16
+  %one_by_one = and i1 %is_normal, %is_few
+  br i1 %one_by_one, label %few, label %many
+few:
+  %done = call i1 @few_normals(ptr %generator, ptr %state, ptr %data, i64 %count)
+  br i1 %done, label %note, label %drop
+many:
+  %kind = select i1 %is_normal, i64 3, i64 1
+  call void @draw_kind(i64 %kind, ptr %state, ptr %data, i64 %count)
+  br label %note
+note:  ; what the generator knows of its engine's place
+  %position_p = getelementptr i8, ptr %state, i64 2496
+  %position32 = load i32, ptr %position_p
+  %end = icmp eq i32 %position32, 624
+  %place32 = select i1 %end, i32 0, i32 %position32
+  %place = sext i32 %place32 to i64
+  %number = call ptr @PyLong_FromSsize_t(i64 %place)
+  %no_number = icmp eq ptr %number, null
+  br i1 %no_number, label %drop, label %noted
+noted:
+  call void @replace(ptr %generator, ptr @d_position_at, ptr %number)
+  %False = load ptr, ptr @g_False
+  call void @Py_IncRef(ptr %False)
+  call void @replace(ptr %generator, ptr @d_fresh_at, ptr %False)
+  %tensor = call ptr @new_tensor(ptr %array)
+  ret ptr %tensor
+drop:
+  call void @Py_DecRef(ptr %array)
+  br label %fail
+fail:
+  ret ptr null
+slow:
+  %ordinary = load ptr, ptr @p_ordinary
+  %usual_way = call ptr %ordinary(ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  ret ptr %usual_way
+}
+
+define ptr @path_rand(ptr %function, ptr %args, i64 %nargsf, ptr %names) {
+  %r = tail call ptr @draw_path(i64 0, ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  ret ptr %r
+}
+
+define ptr @path_randn(ptr %function, ptr %args, i64 %nargsf, ptr %names) {
+  %r = tail call ptr @draw_path(i64 1, ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  ret ptr %r
+}
