@@ -115,7 +115,7 @@ def install(session: Any) -> None:
     except RuntimeError as error:
         give_up("compiled draws", str(error))
         return
-    sampling.filled, generators.integers = made.filled, made.integers  # type: ignore[assignment]
+    sampling.filled, generators.integers = made.filled, made.integers
     sampling.swapped = made.swapped  # type: ignore[attr-defined]
     if session.paths is not None:
         made.lead(session.paths)
