@@ -132,7 +132,9 @@ def test_threads_share_a_stream_without_losing_numbers():
     assert sorted(np.concatenate(drawn).tolist()) == sorted(whole.tolist())
 
 
-PATHS = pytest.mark.skipif(not call_paths.possible(), reason="call paths are native from Python 3.12 on, where nobody has said no")
+PATHS = pytest.mark.skipif(
+    not call_paths.possible(), reason="call paths are native from Python 3.12 on, where nobody has said no"
+)
 
 
 def outcome(call):
