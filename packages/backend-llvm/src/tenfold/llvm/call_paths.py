@@ -2,7 +2,7 @@
 
 The function stays what it is, with its signature, source and code; only its `vectorcall` field, which CPython 3.12 and newer
 let anybody set, leads to native/paths.ll first. Plain is: positional arguments, tensors (or parameters) of the CPU that lie in
-one piece, float32 or float64, a compiled kernel, no layer, no transform, gradients not switched off. What is not goes to the
+one piece, float32 or float64, a compiled kernel, no layer, no transform. What is not goes to the
 function's own code, whose words are the errors. TENFOLD_NATIVE_CALLS=0 leaves all functions as they are.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.operators import Operator
-from tenfold.dispatch.runtime import FLAGS, RUNTIME
+from tenfold.dispatch.runtime import FLAGS, RUNTIME, STATE
 from tenfold.settings import environment
 
 OLDEST = (3, 12)  # whose functions have a vectorcall field that may be set
@@ -76,7 +76,7 @@ class Paths:
         Tensor = RUNTIME["Tensor"]
         for name, value in {
             "p_Tensor": Tensor, "p_Parameter": Tensor, "p_CPU": CPU, "p_globals": RUNTIME, "p_builtin": BuiltinFunctionType,
-            "p_function": FunctionType,
+            "p_function": FunctionType, "p_thread": STATE, "p_grad_enabled": sys.intern("grad_enabled"),
             "p_float32": np.dtype(np.float32), "p_float64": np.dtype(np.float64),
         }.items():  # fmt: skip
             native.point(name, value)

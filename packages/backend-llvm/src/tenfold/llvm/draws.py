@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tenfold.dispatch.operators import op
-from tenfold.dispatch.runtime import STATE
 from tenfold.llvm.call_paths import places
 from tenfold.llvm.session import give_up
 from tenfold.random import generator as generators, sampling, shuffle
@@ -93,7 +92,7 @@ class Draws:
         if owner is None:
             return
         for name, value in {
-            "generator": default_generator, "thread": STATE, "devices": sys.intern("devices"), "types": vars(dtypes),
+            "generator": default_generator, "devices": sys.intern("devices"), "types": vars(dtypes),
             "default": sys.intern("_default"), "float32": dtypes.float32, "size": Size, "look": self.look,
         }.items():  # fmt: skip
             self.native.point(f"d_{name}", value)

@@ -15,6 +15,8 @@
 @p_flags = global ptr null     ; four numbers: whether any thread has layers, no gradients, inference mode or transforms
 @p_function = global ptr null  ; the type of functions in Python
 @p_ordinary = global ptr null  ; the vectorcall of functions in Python
+@p_thread = global ptr null        ; the state of each thread
+@p_grad_enabled = global ptr null  ; the string "grad_enabled"
 ; Where a tensor's fields lie.
 @p_array = global i64 0
 @p_key = global i64 0
@@ -24,6 +26,7 @@
 
 declare ptr @PyType_GenericAlloc(ptr, i64)
 declare ptr @PyDict_GetItemWithError(ptr, ptr)
+declare ptr @PyObject_GetAttr(ptr, ptr)
 declare ptr @PyList_New(i64)
 declare i32 @PyList_SetItem(ptr, i64, ptr)
 
@@ -240,6 +243,24 @@ agree:
   ret i1 %same
 }
 
+; Whether this thread records gradients.
+define internal i1 @grad_is_on() {
+entry:
+  %state = load ptr, ptr @p_thread
+  %name = load ptr, ptr @p_grad_enabled
+  %is = call ptr @PyObject_GetAttr(ptr %state, ptr %name)
+  %lost = icmp eq ptr %is, null
+  br i1 %lost, label %clear, label %look
+clear:
+  call void @PyErr_Clear()
+  ret i1 true
+look:
+  call void @Py_DecRef(ptr %is)
+  %True = load ptr, ptr @g_True
+  %on = icmp eq ptr %is, %True
+  ret i1 %on
+}
+
 ; A tensor of the CPU that has the array, whose reference it takes, and no node.
 define internal ptr @new_tensor(ptr %array) {
 entry:
@@ -293,10 +314,8 @@ entry:
   %n = and i64 %nargsf, 9223372036854775807
   %flags = load ptr, ptr @p_flags
   %s0 = call i64 @word(ptr %flags, i64 0)
-  %s1 = call i64 @word(ptr %flags, i64 1)
   %s2 = call i64 @word(ptr %flags, i64 2)
-  %s01 = or i64 %s0, %s1
-  %s = or i64 %s01, %s2
+  %s = or i64 %s0, %s2
   %usual = icmp eq i64 %s, 0
   br i1 %usual, label %order, label %slow
 order:
@@ -378,7 +397,17 @@ next:
   br label %read
 
 kernel:
-  %recorded = load i1, ptr %recorded_is
+  %has_node = load i1, ptr %recorded_is
+  %s1 = call i64 @word(ptr %flags, i64 1)
+  %all_on = icmp eq i64 %s1, 0
+  %nobody_off = xor i1 %has_node, true
+  %plainly = or i1 %all_on, %nobody_off
+  br i1 %plainly, label %decided, label %ask_thread
+ask_thread:  ; some thread has switched gradients off, perhaps this one
+  %on_here = call i1 @grad_is_on()
+  br label %decided
+decided:
+  %recorded = phi i1 [%has_node, %kernel], [%on_here, %ask_thread]
   %attach_name = call ptr @pointer(ptr %words, i64 4)
   %no_rule = icmp eq ptr %attach_name, null
   %unneeded = icmp eq ptr %attach_name, inttoptr (i64 1 to ptr)

@@ -5,7 +5,6 @@
 @d_engine = global ptr null     ; its engine, when it was last looked at
 @d_words = global i64 0         ; where that engine's state lies
 @d_owner = global i64 0         ; where the lock of all generators notes who holds it
-@d_thread = global ptr null     ; the thread's state, which has the default device
 @d_devices = global ptr null    ; the string "devices"
 @d_types = global ptr null      ; the dictionary that has the default dtype
 @d_default = global ptr null    ; the string that it has there
@@ -19,7 +18,6 @@
 @d_fresh_at = global i64 0
 @d_position_at = global i64 0
 
-declare ptr @PyObject_GetAttr(ptr, ptr)
 declare ptr @PyLong_FromSsize_t(i64)
 declare ptr @PyFloat_FromDouble(double)
 
@@ -185,7 +183,7 @@ defaults:
   %single = icmp eq ptr %dtype, %Single
   br i1 %single, label %device, label %slow
 device:
-  %thread = load ptr, ptr @d_thread
+  %thread = load ptr, ptr @p_thread
   %devices_name = load ptr, ptr @d_devices
   %devices = call ptr @PyObject_GetAttr(ptr %thread, ptr %devices_name)
   %no_devices = icmp eq ptr %devices, null
