@@ -7,6 +7,7 @@ import gc
 import inspect
 import pickle
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -182,6 +183,54 @@ def test_gradients_and_their_switches():
     assert type((w * x).grad_fn).__name__.startswith("MulBackward")
     assert (w > x).grad_fn is None
     assert list(FLAGS) == [RUNTIME[name] for name in ("ACTIVE", "GRAD_OFF", "INFERENCE", "TRANSFORMS")]
+
+
+def frames(call):
+    """The names of the functions that the interpreter enters in a call."""
+    seen = []
+    sys.setprofile(lambda frame, event, value: seen.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return seen
+
+
+def test_calls_stay_native_while_gradients_are_off():
+    x, w = tenfold.randn(5), nn.Parameter(tenfold.randn(5))
+    y = (w * x) * x
+    with tenfold.no_grad():
+        assert "add" not in frames(lambda: tenfold.add(w, x))
+        assert type(w * x).__name__ == "Tensor"
+        assert (w * x)._node is None
+        assert (w + 1.0).requires_grad is False
+    y.sum().backward(retain_graph=True)  # compiles what it needs
+    entered = frames(lambda: y.backward(x))
+    assert "apply" in entered
+    assert "mul" not in entered
+
+
+def test_another_thread_that_switched_gradients_off_changes_nothing_here():
+    x, w = tenfold.randn(5), nn.Parameter(tenfold.randn(5))
+    entered, leave, seen = threading.Event(), threading.Event(), []
+
+    def other():
+        with tenfold.no_grad():
+            entered.set()
+            leave.wait(10)
+            seen.append((w * x).grad_fn)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    entered.wait(10)
+    try:
+        assert FLAGS[1] == 1
+        assert (w * x).grad_fn is not None
+        assert (x * x).grad_fn is None
+    finally:
+        leave.set()
+        thread.join(10)
+    assert seen == [None]
 
 
 def test_layers_and_transforms_see_every_call():

@@ -2,8 +2,8 @@
 
 The function stays what it is, with its signature, source and code; only its `vectorcall` field, which CPython 3.12 and newer
 let anybody set, leads to native/paths.ll first. Plain is: positional arguments, tensors (or parameters) of the CPU that lie in
-one piece, float32 or float64, a compiled kernel, no layer, no transform. What is not goes to the
-function's own code, whose words are the errors. TENFOLD_NATIVE_CALLS=0 leaves all functions as they are.
+one piece, float32 or float64, a compiled kernel, no layer, no transform. What is not goes to the function's own code, whose
+words are the errors. TENFOLD_NATIVE_CALLS=0 leaves all functions as they are.
 """
 
 from __future__ import annotations
