@@ -50,6 +50,23 @@ def test_layouts_and_sizes():
     np.testing.assert_array_equal(table("cpu").cat([large, large], 0), np.concatenate([large, large]))
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_large_results_are_copied_in_parts(threads):
+    before = tenfold.get_num_threads()
+    tenfold.set_num_threads(threads)
+    try:
+        for shapes, dim in (
+            (((300, 301), (77, 301)), 0), (((300, 301), (300, 0), (300, 17)), 1), (((70, 30, 60), (70, 3, 60), (70, 1, 60)), 1),
+            (((0, 300), (400, 300), (0, 300)), 0), (((50, 20, 300),) * 2, -1), (((30_000, 1),) * 5, 1), (((2, 3000),) * 249, 0),
+            (((2, 3000),) * 251, 0),
+        ):  # fmt: skip
+            for dtype in (np.float32, np.uint8, np.float64):
+                parts = [numbers(shape, dtype) for shape in shapes]
+                np.testing.assert_array_equal(table("cpu").cat(parts, dim), np.concatenate(parts, dim))
+    finally:
+        tenfold.set_num_threads(before)
+
+
 def outcome(call):
     try:
         result = call()
