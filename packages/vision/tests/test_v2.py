@@ -11,7 +11,7 @@ from PIL import Image
 
 import tenfold
 from tenfold.vision import tv_tensors
-from tenfold.vision.transforms import v2
+from tenfold.vision.transforms import draws, v2
 from tenfold.vision.transforms.v2 import functional as F
 
 BOXES = tv_tensors.BoundingBoxes([[1.0, 2.0, 5.0, 6.0]], format="XYXY", canvas_size=(8, 10))
@@ -145,3 +145,44 @@ def test_what_libraries_ask_of_the_package():
     assert vision.extension._has_ops()
     with pytest.raises(ValueError, match="PIL"):
         vision.set_image_backend("accimage")
+
+
+def test_integers_become_floats_by_a_product():
+    x = np.arange(256, dtype=np.uint8).reshape(1, 16, 16)
+    scaled = v2.functional.to_dtype(tenfold.from_numpy(x), tenfold.float32, scale=True).numpy()
+    assert np.array_equal(scaled, x * np.float32(1 / 255))
+    assert not np.array_equal(scaled, x / np.float32(255))
+
+
+@pytest.mark.parametrize("width", [8, 13, 16])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_bytes_are_mirrored_where_they_lie(channels, width):
+    x = np.random.default_rng(0).integers(0, 256, (2, channels, 5, width)).astype(np.uint8)
+    planes, wider = tenfold.from_numpy(x), tenfold.from_numpy(np.pad(x, ((0, 0), (0, 0), (1, 1), (3, 5))))
+    laid = [planes, planes[0], planes[0, 0], planes.contiguous(memory_format=tenfold.channels_last), planes.permute(2, 0, 1, 3)]
+    for picture in (*laid, wider[:, :, 1:-1, 3:-5], planes[..., ::2], planes[:, :, :0]):
+        found = v2.functional.horizontal_flip(picture)
+        assert np.array_equal(found.numpy(), picture.numpy()[..., ::-1])
+        assert found.stride() == picture.flip(-1).stride()
+
+
+def test_a_pil_image_is_copied_once():
+    image = v2.functional.to_image(Image.new("RGB", (5, 4)))
+    assert image.stride() == (1, 15, 3)
+    assert v2.functional.pil_to_tensor(Image.new("L", (0, 3))).shape == (1, 3, 0)
+
+
+def test_one_number_is_drawn_as_a_tensor_of_one_would_be():
+    for seed in range(20):
+        tenfold.manual_seed(seed)
+        expected = [
+            tenfold.empty(1).uniform_(0.08, 1.0).item(),
+            tenfold.randint(0, 77, (1,)).item(),
+            tenfold.rand(1).item() < 0.5,
+        ]
+        tenfold.manual_seed(seed)
+        assert [draws.uniform(0.08, 1.0), draws.below(77), draws.happens(0.5)] == expected
+    with pytest.raises(RuntimeError, match="from=2"):
+        draws.uniform(2.0, 1.0)
+    with pytest.raises(RuntimeError, match="from"):
+        draws.below(0)

@@ -1,13 +1,15 @@
-"""NumPy kernels of resampling: along one dimension after the other, a gather for each tap."""
+"""NumPy kernels of resampling: along one dimension after the other, a gather for each tap; bytes by products of matrices."""
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from tenfold.dispatch.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
+from tenfold.nn.cpu.resize_bytes import resample_bytes
 from tenfold.nn.ops.resize import interpolate as ops, tables
 from tenfold.types.memory_format import suggested_format
 
@@ -28,18 +30,17 @@ def _as_it_lies(x: Array, ndim: int) -> tuple[Array, int, bool]:
 def resample(input: Array, output_size: Sizes, scales: Scales, mode: str, align_corners: bool, antialias: bool) -> Array:
     """Weighted sums of a few elements along each of the last dimensions; bytes as integers."""
     x, first, moved = _as_it_lies(input, len(output_size))
-    for i in reversed(range(len(output_size))):
+    nearest = mode.startswith("nearest")
+    if x.dtype == np.uint8 and not nearest:
+        steps_of = [(x.shape[first + i], out, scale) for i, (out, scale) in enumerate(zip(output_size, scales, strict=True))]
+        return _laid_out(resample_bytes(x, first, steps_of, (align_corners, mode, antialias)), moved, input)
+    shrinks = nearest and prod(output_size) < prod(x.shape[first : first + len(output_size)])
+    for i in range(len(output_size)) if shrinks else reversed(range(len(output_size))):  # whole rows are dropped fastest
         axis, steps = first + i, (x.shape[first + i], output_size[i], scales[i])
         if tables.is_identity(*steps):
             continue
-        if mode.startswith("nearest"):
+        if nearest:
             x = x.take(tables.nearest(*steps, mode == "nearest-exact"), axis)
-        elif x.dtype == np.uint8:
-            places, weights, bits = tables.whole_numbers(*steps, align_corners, mode, antialias)
-            sums = _weighted_sums(x, axis, places, weights)
-            sums += 1 << bits >> 1
-            sums >>= bits
-            x = np.clip(sums, 0, 255, out=sums).astype(np.uint8)
         else:
             places, weights = tables.weighted(*steps, align_corners, mode, antialias)
             x = _weighted_sums(x, axis, places, weights.astype(x.dtype))

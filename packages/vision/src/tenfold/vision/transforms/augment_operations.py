@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import tenfold
@@ -57,15 +58,25 @@ def apply_operation(
     return warp.affine(img, **{**still, **moves[name]}, interpolation=interpolation, fill=fill)
 
 
+def steps(start: float, end: float, count: int) -> Tensor:
+    """``linspace`` on the processor, kept: every call of an automatic augmentation asks for the same strengths."""
+    return _steps(start, end, count, tenfold.get_default_dtype())
+
+
+@lru_cache(maxsize=256)
+def _steps(start: float, end: float, count: int, dtype: tenfold.dtype) -> Tensor:
+    return tenfold.linspace(start, end, count, dtype=dtype, device="cpu")
+
+
 def geometric(bins: int, shear: float, across: float, down: float, angle: float) -> Space:
     """Shears, shifts in pixels, and rotation in degrees, from nothing up to these."""
     ends = {"ShearX": shear, "ShearY": shear, "TranslateX": across, "TranslateY": down, "Rotate": angle}
-    return {name: (tenfold.linspace(0.0, end, bins), True) for name, end in ends.items()}
+    return {name: (steps(0.0, end, bins), True) for name, end in ends.items()}
 
 
 def enhancing(bins: int, strongest: float) -> Space:
     """Brightness, colour, contrast and sharpness."""
-    return {name: (tenfold.linspace(0.0, strongest, bins), True) for name in ENHANCEMENTS}
+    return {name: (steps(0.0, strongest, bins), True) for name in ENHANCEMENTS}
 
 
 def toning(bins: int, most_bits: int, lost_bits: int) -> Space:
@@ -73,7 +84,7 @@ def toning(bins: int, most_bits: int, lost_bits: int) -> Space:
     bits = most_bits - (tenfold.arange(bins) / ((bins - 1) / lost_bits)).round().int()
     return {
         "Posterize": (bits, False),
-        "Solarize": (tenfold.linspace(255.0, 0.0, bins), False),
+        "Solarize": (steps(255.0, 0.0, bins), False),
         "AutoContrast": NONE,
         "Equalize": NONE,
     }

@@ -8,6 +8,7 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor, nn
+from tenfold.vision.transforms import draws
 from tenfold.vision.transforms.augment_operations import (
     NONE,
     Magnitudes,
@@ -33,12 +34,8 @@ class AutoAugmentPolicy(Enum):
     SVHN = "svhn"
 
 
-def _drawn(count: int) -> int:
-    return int(tenfold.randint(count, (1,)).item())
-
-
 def _signed(magnitude: float, signed: bool) -> float:
-    return -magnitude if signed and _drawn(2) else magnitude
+    return -magnitude if signed and draws.below(2) else magnitude
 
 
 class _Augmentation(nn.Module):
@@ -82,7 +79,7 @@ class AutoAugment(_Augmentation):
     @staticmethod
     def get_params(transform_num: int) -> tuple[int, Tensor, Tensor]:
         """Draw the pair, whether each of its two happens, and their signs."""
-        return _drawn(transform_num), tenfold.rand((2,)), tenfold.randint(2, (2,))
+        return draws.below(transform_num), tenfold.rand((2,)), tenfold.randint(2, (2,))
 
     def forward(self, img: Picture) -> Picture:
         fill = fill_of(self.fill, img)
@@ -126,7 +123,7 @@ class RandAugment(_Augmentation):
         _, height, width = get_dimensions(img)
         space = self._augmentation_space(self.num_magnitude_bins, (height, width))
         for _ in range(self.num_ops):
-            name = list(space)[_drawn(len(space))]
+            name = list(space)[draws.below(len(space))]
             magnitudes, signed = space[name]
             magnitude = float(magnitudes[self.magnitude].item()) if magnitudes.ndim > 0 else 0.0
             img = self._apply(img, name, _signed(magnitude, signed), fill)
@@ -155,9 +152,9 @@ class TrivialAugmentWide(_Augmentation):
 
     def forward(self, img: Picture) -> Picture:
         space = self._augmentation_space(self.num_magnitude_bins)
-        name = list(space)[_drawn(len(space))]
+        name = list(space)[draws.below(len(space))]
         magnitudes, signed = space[name]
-        magnitude = float(magnitudes[_drawn(len(magnitudes))].item()) if magnitudes.ndim > 0 else 0.0
+        magnitude = float(magnitudes[draws.below(len(magnitudes))].item()) if magnitudes.ndim > 0 else 0.0
         return self._apply(img, name, _signed(magnitude, signed), fill_of(self.fill, img))
 
 
@@ -198,13 +195,13 @@ class AugMix(_Augmentation):
     def _chain(self, img: Tensor, space: Space, fill: Any) -> Tensor:
         depth = self.chain_depth if self.chain_depth > 0 else int(tenfold.randint(1, 4, (1,)).item())
         for _ in range(depth):
-            name = list(space)[_drawn(len(space))]
+            name = list(space)[draws.below(len(space))]
             img = self._apply(img, name, self._strength(space[name]), fill)
         return img
 
     def _strength(self, magnitudes: Magnitudes) -> float:
         steps, signed = magnitudes
-        return _signed(float(steps[_drawn(self.severity)].item()) if steps.ndim > 0 else 0.0, signed)
+        return _signed(float(steps[draws.below(self.severity)].item()) if steps.ndim > 0 else 0.0, signed)
 
     def forward(self, img: Picture) -> Picture:
         _, height, width = get_dimensions(img)

@@ -63,14 +63,15 @@ def get_image_num_channels(img: Picture) -> int:
 
 
 def pil_to_tensor(pic: Any) -> Tensor:
-    """A PIL image as a (C, H, W) tensor of its own values, uint8 for most modes.
+    """A PIL image as a (C, H, W) tensor of its own values, uint8 for most modes; a pixel's channels are side by side in memory.
 
     Raises:
         TypeError: ``pic`` is not a PIL image.
     """
     if not is_pil_image(pic):
         raise TypeError(f"pil_to_tensor: pic should be a PIL image, got {type(pic).__name__}")
-    return tenfold.from_numpy(_channels_first(np.array(pic, copy=True)))
+    values = np.array(pic, copy=True)
+    return tenfold.from_numpy((values[:, :, None] if values.ndim == 2 else values).transpose(2, 0, 1))
 
 
 def to_tensor(pic: Any) -> Tensor:
@@ -175,11 +176,12 @@ def convert_image_dtype(image: Tensor, dtype: tenfold.dtype | None = None) -> Te
     if image.is_floating_point():
         return image.to(wanted) if wanted.is_floating_point else _floats_to_integers(image, wanted)
     if wanted.is_floating_point:
-        return image.to(wanted) / _largest(image.dtype)
+        return image.to(wanted) / largest(image.dtype)
     return _rescale_integers(image, wanted)
 
 
-def _largest(dtype: tenfold.dtype) -> int:
+def largest(dtype: tenfold.dtype) -> int:
+    """White: the largest value of a dtype of integers, or 1."""
     return 1 if dtype == tenfold.bool else int(tenfold.iinfo(dtype).max)
 
 
@@ -190,11 +192,11 @@ def _floats_to_integers(image: Tensor, dtype: tenfold.dtype) -> Tensor:
     if inexact:
         raise RuntimeError(f"convert_image_dtype: the cast from {image.dtype} to {dtype} cannot be performed safely")
     below_next = 1.0 - 1e-3  # 1.0 lands in the last of equally wide bins, without a round-off into the next
-    return image.mul(_largest(dtype) + below_next).to(dtype)
+    return image.mul(largest(dtype) + below_next).to(dtype)
 
 
 def _rescale_integers(image: Tensor, dtype: tenfold.dtype) -> Tensor:
-    before, after = _largest(image.dtype), _largest(dtype)
+    before, after = largest(image.dtype), largest(dtype)
     if before > after:
         return tenfold.div(image, (before + 1) // (after + 1), rounding_mode="floor").to(dtype)
     return image.to(dtype) * ((after + 1) // (before + 1))
@@ -216,8 +218,8 @@ def normalize(tensor: Any, mean: Sequence[float], std: Sequence[float], inplace:
     if (std_ == 0).any():
         raise ValueError(f"normalize: std evaluated to zero in {tensor.dtype}, leading to division by zero: {std}")
     mean_, std_ = (values.view(-1, 1, 1) if values.ndim == 1 else values for values in (mean_, std_))
-    result = tensor if inplace else tensor.clone()
-    return result.sub_(mean_).div_(std_)
+    result = tensor.sub_(mean_) if inplace else tensor.sub(mean_)
+    return result.div_(std_)
 
 
 def erase(img: Tensor, i: int, j: int, h: int, w: int, v: Tensor, inplace: bool = False) -> Tensor:

@@ -5,17 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from numbers import Number
 
+import numpy as np
+
 import tenfold
+from tenfold.random.generator import default_generator
+
+FEW = 1 << 28  # randint takes one word of 32 bits for an integer below this
 
 
 def uniform(low: float, high: float) -> float:
     """One number between ``low`` and ``high``."""
-    return float(tenfold.empty(1).uniform_(float(low), float(high)).item())
+    return _uniform32(float(low), float(high))
+
+
+def _uniform32(low: float, high: float) -> float:
+    """What ``empty(1).uniform_(low, high)`` draws in float32, without a tensor for one number."""
+    if tenfold.get_default_dtype() != tenfold.float32 or not -np.inf < low <= high < np.inf:
+        return float(tenfold.empty(1).uniform_(low, high).item())  # which says what is wrong
+    unit = default_generator.few_units32(1)[0]
+    drawn = np.float32(np.float64(unit) * (np.float32(high) - np.float32(low)) + np.float32(low))
+    return float(np.float32(low) if drawn == np.float32(high) else drawn)
 
 
 def below(stop: int) -> int:
     """One integer from 0 up to ``stop``, without it."""
-    return int(tenfold.randint(0, stop, size=(1,)).item())
+    if not 0 < stop < FEW:
+        return int(tenfold.randint(0, stop, size=(1,)).item())
+    return default_generator.few(1)[0] % stop
 
 
 def happens(probability: float) -> bool:

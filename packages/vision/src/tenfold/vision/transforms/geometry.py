@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import tenfold
 from tenfold import Tensor
@@ -118,7 +119,21 @@ def hflip(img: Picture) -> Picture:
     tensor([[3, 2, 1]])
     """
     require_picture("hflip", img)
-    return img.flip(-1) if isinstance(img, Tensor) else _transpose(img, 0)
+    if not isinstance(img, Tensor):
+        return _transpose(img, 0)
+    if img.dtype == tenfold.uint8 and img.device.type == "cpu":
+        return tenfold.from_numpy(_mirrored(img.numpy()))
+    return img.flip(-1)
+
+
+def _mirrored(values: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Rows backwards: eight bytes at once, or one channel after the other where a pixel's are side by side."""
+    if values.strides[-1] == 1 and values.shape[-1] % 8 == 0 and values.size:
+        return values.view(np.uint64)[..., ::-1].byteswap().view(np.uint8)
+    result = np.empty_like(values)
+    for channel in range(values.shape[-3]) if values.ndim > 2 and values.strides[-3] == 1 else [slice(None)]:
+        result[..., channel, :, :] = values[..., channel, :, ::-1]
+    return result
 
 
 def vflip(img: Picture) -> Picture:

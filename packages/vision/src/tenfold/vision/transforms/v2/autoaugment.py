@@ -7,8 +7,8 @@ from typing import Any
 import tenfold
 from tenfold import Tensor
 from tenfold.autograd import pytree
-from tenfold.vision.transforms import autoaugment as plain
-from tenfold.vision.transforms.augment_operations import Magnitudes, Space, apply_operation
+from tenfold.vision.transforms import autoaugment as plain, draws
+from tenfold.vision.transforms.augment_operations import Magnitudes, Space, apply_operation, steps
 from tenfold.vision.transforms.conversion import is_pil_image
 from tenfold.vision.transforms.interpolation import InterpolationMode, interpolation_mode
 from tenfold.vision.transforms.policies import POLICIES
@@ -78,11 +78,11 @@ def interpolation_of(operator: str, value: Mode) -> InterpolationMode:
 def _of_shares(space: Space) -> Space:
     """Solarization's thresholds as shares of white, for bytes and floats alike."""
     bytes_, signed = space["Solarize"]
-    return {**space, "Solarize": (tenfold.linspace(1.0, 0.0, len(bytes_)), signed)}
+    return {**space, "Solarize": (steps(1.0, 0.0, len(bytes_)), signed)}
 
 
 def _drawn(space: Space) -> tuple[str, Magnitudes]:
-    name = list(space)[int(tenfold.randint(len(space), ()))]
+    name = list(space)[draws.below(len(space))]
     return name, space[name]
 
 
@@ -111,7 +111,7 @@ class AutoAugment(_Automatic):
     def _augmented(self, picture: Any) -> Any:
         height, width = F.get_size(picture)
         space = _of_shares(plain.AutoAugment._augmentation_space(10, (height, width)))
-        for name, probability, step in self._policies[int(tenfold.randint(len(self._policies), ()))]:
+        for name, probability, step in self._policies[draws.below(len(self._policies))]:
             if not bool(tenfold.rand(()) <= probability):
                 continue
             magnitudes, signed = space[name]
@@ -163,7 +163,7 @@ class TrivialAugmentWide(_Automatic):
         name, (magnitudes, signed) = _drawn(_of_shares(plain.TrivialAugmentWide._augmentation_space(self.num_magnitude_bins)))
         magnitude = 0.0
         if magnitudes.ndim > 0:
-            magnitude = float(magnitudes[int(tenfold.randint(self.num_magnitude_bins, ()))].item())
+            magnitude = float(magnitudes[draws.below(self.num_magnitude_bins)].item())
         return self._done(picture, name, _signed(magnitude, signed))
 
 
@@ -216,6 +216,6 @@ class AugMix(_Automatic):
             name, (magnitudes, signed) = _drawn(space)
             magnitude = 0.0
             if magnitudes.ndim > 0:
-                magnitude = float(magnitudes[int(tenfold.randint(self.severity, ()))].item())
+                magnitude = float(magnitudes[draws.below(self.severity)].item())
             batch = self._done(batch, name, _signed(magnitude, signed))
         return batch

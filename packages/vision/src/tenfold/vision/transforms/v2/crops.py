@@ -9,7 +9,7 @@ from typing import Any
 import tenfold
 from tenfold import Tensor
 from tenfold.vision.ops.boxes import box_iou
-from tenfold.vision.transforms import crops, geometry
+from tenfold.vision.transforms import crops, draws, geometry
 from tenfold.vision.transforms.conversion import is_pil_image
 from tenfold.vision.transforms.v2 import functional as F
 from tenfold.vision.transforms.v2.base import Transform
@@ -112,7 +112,7 @@ class RandomCrop(Transform):
             raise ValueError(
                 f"Required crop size {(wanted_height, wanted_width)} is larger than padded input image size {(height, width)}."
             )
-        start = [int(tenfold.randint(0, free + 1, ())) if free else 0 for free in (height - wanted_height, width - wanted_width)]
+        start = [draws.below(free + 1) if free else 0 for free in (height - wanted_height, width - wanted_width)]
         return {
             "padding": [left, top, right, bottom] if any((left, top, right, bottom)) else None,
             "part": (start[0], start[1], wanted_height, wanted_width),
@@ -204,7 +204,7 @@ class RandomIoUCrop(Transform):
         known = get_bounding_boxes(flat_inputs)
         boxes = F.convert_bounding_box_format(known.as_subclass(Tensor), known.format, BoundingBoxFormat.XYXY)
         while True:
-            least = self.options[int(tenfold.randint(0, len(self.options), size=(1,)))]
+            least = self.options[draws.below(len(self.options))]
             if least >= 1.0:
                 return {}
             for _ in range(self.trials):

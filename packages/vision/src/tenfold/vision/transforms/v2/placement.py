@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import tenfold
-from tenfold.vision.transforms import placement, retouch
+from tenfold.vision.transforms import draws, placement, retouch
 from tenfold.vision.transforms.draws import symmetric_range
 from tenfold.vision.transforms.geometry import PADDING_MODES
 from tenfold.vision.transforms.v2 import functional as F
@@ -119,7 +119,7 @@ class RandomShortestSize(_Resized):
     def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
         """Draw the size."""
         height, width = query_size(flat_inputs)
-        ratio = self.min_size[int(tenfold.randint(len(self.min_size), ()))] / min(height, width)
+        ratio = self.min_size[draws.below(len(self.min_size))] / min(height, width)
         if self.max_size is not None:
             ratio = min(ratio, self.max_size / max(height, width))
         return {"size": (int(height * ratio), int(width * ratio))}

@@ -81,7 +81,11 @@ def uniform_temporal_subsample(inpt: Any, num_samples: int) -> Any:
 
 
 def _cast(image: Tensor, dtype: tenfold.dtype = tenfold.float32, scale: bool = False) -> Tensor:
-    return conversion.convert_image_dtype(image, dtype) if scale else image.to(dtype)
+    if not scale:
+        return image.to(dtype)
+    if dtype.is_floating_point and not image.is_floating_point():
+        return image.to(dtype).mul_(1.0 / conversion.largest(image.dtype))  # a product where version 1 divides: the last bit
+    return conversion.convert_image_dtype(image, dtype)
 
 
 def _cast_plain(inpt: Tensor, dtype: tenfold.dtype = tenfold.float32) -> Tensor:
