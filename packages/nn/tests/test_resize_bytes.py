@@ -28,11 +28,8 @@ def test_bytes_equal_sums_of_whole_numbers_in_both_layouts(channels, size, mode,
     expected = x if size[1] == 33 else summed(x, size[1], 3, kind, antialias)
     expected = expected if size[0] == 40 else summed(expected, size[0], 2, kind, antialias)
     given = tenfold.from_numpy(x)
-    for picture in (
-        given,
-        given.contiguous(memory_format=tenfold.channels_last),
-        tenfold.from_numpy(np.repeat(x, 2, 3))[..., ::2],
-    ):
+    last = given.contiguous(memory_format=tenfold.channels_last)
+    for picture in (given, last, tenfold.from_numpy(np.repeat(x, 2, 3))[..., ::2]):
         found = F.interpolate(picture, size, mode=mode, align_corners=False, antialias=antialias)
         assert np.array_equal(found.numpy(), expected)
     assert F.interpolate(last, size, mode=mode).is_contiguous(memory_format=tenfold.channels_last)

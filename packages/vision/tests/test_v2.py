@@ -163,7 +163,8 @@ def test_bytes_are_mirrored_where_they_lie(channels, width):
     for picture in (*laid, wider[:, :, 1:-1, 3:-5], planes[..., ::2], planes[:, :, :0]):
         found = v2.functional.horizontal_flip(picture)
         assert np.array_equal(found.numpy(), picture.numpy()[..., ::-1])
-        assert found.stride() == picture.flip(-1).stride()
+        steps = zip(found.stride(), picture.flip(-1).stride(), picture.shape, strict=True)
+        assert all(mine == other for mine, other, size in steps if size > 1)
 
 
 def test_a_pil_image_is_copied_once():

@@ -129,9 +129,11 @@ def hflip(img: Picture) -> Picture:
 def _mirrored(values: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Rows backwards: eight bytes at once, or one channel after the other where a pixel's are side by side."""
     if values.strides[-1] == 1 and values.shape[-1] % 8 == 0 and values.size:
-        return values.view(np.uint64)[..., ::-1].byteswap().view(np.uint8)
+        return values.view(np.uint64)[..., ::-1].copy("K").byteswap(inplace=True).view(np.uint8)
+    if values.ndim < 3 or values.strides[-3] != 1:
+        return values[..., ::-1].copy("K")
     result = np.empty_like(values)
-    for channel in range(values.shape[-3]) if values.ndim > 2 and values.strides[-3] == 1 else [slice(None)]:
+    for channel in range(values.shape[-3]):
         result[..., channel, :, :] = values[..., channel, :, ::-1]
     return result
 
