@@ -7,11 +7,12 @@ from typing import Any
 from tenfold import op
 from tenfold.autograd.gradients import gradient
 from tenfold.autograd.rules.conjugates import conj
+from tenfold.autograd.rules.passing import as_rows, turned
 
 
 def adjoint(x: Any) -> Any:
-    """The conjugate transpose of the last two dimensions."""
-    x = x.transpose(-2, -1)
+    """The conjugate transpose of the last two dimensions, for one product."""
+    x = turned(x)
     return x.conj() if x._array.dtype.kind == "c" else x
 
 
@@ -44,7 +45,7 @@ def _to_right(g: Any, input: Any, other_shape: Any) -> Any:
     a = input.unsqueeze(0) if input.dim() == 1 else input
     g = _restored(g, input.shape, other_shape)
     if len(other_shape) < 3 and a.dim() > 2 and a.numel() and g.numel():  # the batch is summed by the product itself
-        g = adjoint(a.reshape(-1, a.shape[-1])).mm(g.reshape(-1, g.shape[-1]))
+        g = adjoint(as_rows(a)).mm(as_rows(g))
     else:
         g = adjoint(a).matmul(g)
     return g.squeeze(-1) if len(other_shape) == 1 else g

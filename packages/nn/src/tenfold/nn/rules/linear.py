@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 from tenfold.autograd.gradients import gradient
+from tenfold.autograd.rules.passing import as_rows, turned
 from tenfold.nn.arguments import conjugate
 from tenfold.nn.ops.linear import linear
 
@@ -17,11 +17,9 @@ def _input(g: Any, weight: Any) -> Any:
 
 def _weight(g: Any, input: Any, weight_shape: Any) -> Any:
     input = conjugate(input)
-    if input.dim() == 2 and len(weight_shape) == 2:
-        return g.transpose(0, 1).mm(input)
-    N = prod(input.shape[:-1])
-    rows, g = input.reshape(N, input.shape[-1]), g.reshape(N, prod(weight_shape[:-1]))
-    return g.transpose(0, 1).mm(rows).view(weight_shape)
+    if len(weight_shape) == 1:
+        return turned(g.reshape(-1, 1)).mm(as_rows(input)).view(weight_shape)
+    return turned(as_rows(g)).mm(as_rows(input))
 
 
 gradient(linear, input=_input, weight=_weight, bias=lambda g: g, node="AddmmBackward0")
