@@ -120,3 +120,45 @@ def test_complex_limits_of_numbers(inplace, given, limit):
             return "refused"
 
     assert clamped(tenfold) == clamped(torch)
+
+
+@pytest.mark.parametrize("limits", [{"min": 2 + 0j}, {"max": 2 + 0j}, {"min": 2 + 0j, "max": 3}, {"min": 1, "max": 2 + 1j}], ids=str)
+@pytest.mark.parametrize("given", ["float32", "int64"])
+def test_complex_limits_that_are_no_tensors(given, limits):
+    def clamped(lib, name):
+        x = lib.tensor([1, 2, 3], dtype=getattr(lib, given))
+        try:
+            return getattr(x, name)(**limits).tolist()
+        except RuntimeError:
+            return "refused"
+
+    for name in ("clamp", "clamp_", "clip"):
+        assert clamped(tenfold, name) == clamped(torch, name)
+
+
+EXTREMES = {
+    "all": lambda lib, name, make: getattr(lib, name)(lib.tensor([1.5, 3.5]), out=make(())),
+    "two": lambda lib, name, make: getattr(lib, name)(lib.tensor([1.5, 3.5]), lib.tensor([2.5, 2.5]), out=make((2,))),
+    "dim": lambda lib, name, make: getattr(lib, name)(lib.tensor([1.5, 3.5]), 0, out=(make(()), lib.tensor(0)))[0],
+}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("form", EXTREMES)
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_extremes_are_converted_but_for_those_along_a_dimension(name, form, dtype):
+    wanted = outcome(lambda lib, make: EXTREMES[form](lib, name, make), torch, dtype)
+    assert outcome(lambda lib, make: EXTREMES[form](lib, name, make), tenfold, dtype) == wanted
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["sign", "sgn", "conj_physical", "logical_not", "square", "neg", "sqrt", "logical_and"])
+def test_outputs_for_truth_values(name, dtype):
+    def call(lib, make):
+        x = lib.tensor([True, False])
+        return getattr(lib, name)(*[x] * (2 if name == "logical_and" else 1), out=make((2,)))
+
+    wanted = outcome(call, torch, dtype)
+    found = outcome(call, tenfold, dtype)
+    refusals = ("RuntimeError", "NotImplementedError")
+    assert found == wanted or (wanted in refusals and found in refusals)

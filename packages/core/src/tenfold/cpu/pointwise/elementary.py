@@ -79,7 +79,7 @@ def log1p(input: Any, out: Any = None) -> Any:
     return result
 
 
-for _operator, _ufunc in {  # those of bfloat16 warn of nan when they compare
+for _operator, _ufunc in {  # bfloat16's warn of nan
     op.hypot: np.hypot, op.nextafter: np.nextafter, op.lt: np.less, op.le: np.less_equal, op.gt: np.greater,
     op.ge: np.greater_equal, op.fmax: np.fmax, op.fmin: np.fmin,
     op.clamp_min: np.maximum, op.clamp_max: np.minimum, op.maximum: np.maximum, op.minimum: np.minimum,

@@ -190,8 +190,11 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     if min is None and max is None:
         raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
     _refuse_mixture(min, max)
-    if min is not None and max is not None and _is_many(min) is not _is_many(max):  # both as numbers
-        min, max = (limit if isinstance(limit, Tensor) and limit.is_meta else _number(limit, input) for limit in (min, max))
+    if complex in (type(min), type(max)) or (min is not None and max is not None and _is_many(min) is not _is_many(max)):
+        min, max = (
+            limit if limit is None or (isinstance(limit, Tensor) and limit.is_meta) else _number(limit, input)
+            for limit in (min, max)
+        )
     _check_limits(input, min, max)
     if min is None:
         return clamp_max(input, max)

@@ -118,7 +118,7 @@ def logical_xor(input: Tensor, other: Tensor) -> Tensor:
     """
 
 
-@primitive("pointwise", inplace=True, out=True, **_BOOL)
+@primitive("pointwise", inplace=True, out="converted", **_BOOL)
 def logical_not(input: Tensor) -> Tensor:
     """Whether input is false (0).
 

@@ -73,7 +73,7 @@ def _widened(function: Callable[..., Any], args: tuple[Any, ...], rounded: int) 
     dtype = args[0].dtype
     result = function(*[a.astype(np.float32) if is_half(a) else a for a in args])
     if not isinstance(result, tuple):
-        return result.astype(dtype)
+        return result if result is NotImplemented else result.astype(dtype)
     return tuple(_narrow(r, dtype) if i < rounded else r for i, r in enumerate(result))
 
 

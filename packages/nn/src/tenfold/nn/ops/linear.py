@@ -11,7 +11,7 @@ from tenfold.dispatch.operators import composite
 from tenfold.tensor.tensor import Tensor
 
 
-@composite("linear", accepts="integer floating complex", method=None, promote="same")
+@composite("linear", accepts="integer floating complex", method=None, promote="same", out="same")
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Affine map: input @ weight.T + bias.
 

@@ -158,6 +158,8 @@ def gradient(input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order:
     dims = _dims(input, dim)
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    if input.dtype.name == "uint8":
+        raise RuntimeError("torch.gradient does not support uint8 input, whose differences wrap around; convert it")
     steps = _spacing(input, spacing, dims, dim is not None)
     for d in dims:
         if input.dim() and input.shape[d] < edge_order + 1:

@@ -32,15 +32,15 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     if index.dtype.name != "int64":
         raise IndexError(f"index_fill_(): Expected dtype int64 for index, got {index.dtype.name}")
     place = vector(index, "index_fill")
+    if isinstance(value, Tensor) and value.dim():
+        raise RuntimeError(
+            f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s)."
+        )
+    if not input.dtype.is_complex and (value.is_complex() if isinstance(value, Tensor) else isinstance(value, complex)):
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     if isinstance(value, Tensor):
-        if value.dim():
-            raise RuntimeError(
-                f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s)."
-            )
         value = value.to(input.device, input.dtype)
     else:
-        if isinstance(value, complex) and not input.dtype.is_complex:
-            raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
         value = full((), value, dtype=input.dtype, device=input.device)
     dim = wrap_dim(dim, input.dim(), "index_fill")
     size = input.size(dim) if input.dim() else 1
@@ -50,7 +50,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     return where(view(chosen, tuple(shape)), value, input)
 
 
-@composite("places", inplace=True)
+@composite("places", inplace=True, out="same")
 def index_reduce(
     input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:  # fmt: skip

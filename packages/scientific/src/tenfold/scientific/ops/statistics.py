@@ -13,9 +13,9 @@ from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
 from tenfold.ops.pointwise.several import where
 from tenfold.ops.reduction.ordering import sort
 from tenfold.ops.reduction.reductions import located_rule, mean, ordered, sum
-from tenfold.ops.reduction.statistics import std
+from tenfold.ops.reduction.statistics import spread_arguments, std
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.dtypes import float32, float64, int64
+from tenfold.types.dtypes import float32, float64, int64, type_name
 
 
 @composite("statistics", method=None)
@@ -30,7 +30,8 @@ def std_mean(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool
         raise RuntimeError(
             f"std_mean only supports floating point and complex dtypes, got {input.dtype.name}; convert with .float()"
         )
-    return std(input, dim, unbiased, keepdim, correction=correction), mean(input, dim, keepdim)
+    dim, correction = spread_arguments(dim, unbiased, correction)
+    return std(input, dim, None, keepdim, correction=correction), mean(input, dim, keepdim)
 
 
 @primitive("statistics", accepts=ordered("median", bools=False), method=None, name="median_value")
@@ -185,6 +186,27 @@ def _quantiles(input: Tensor, q: Any, dim: int | None, keepdim: bool, interpolat
     return result if keepdim else result.squeeze(dim + q.dim())
 
 
+def _check_weights(name: str, weights: Tensor | None, rows: Tensor, wanted: tuple[str, int]) -> None:
+    """Refuse weights of observations of another kind, count or sign."""
+    if weights is None:
+        return
+    kind, category = wanted
+    if weights.dim() > 1:
+        raise RuntimeError(
+            f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights.dim()} dimensions"
+        )
+    if weights.dtype.category != category:
+        got = type_name(weights.dtype)
+        raise RuntimeError(f"cov(): expected {name} to have {kind} dtype but got {name} with {got} dtype")
+    if weights.numel() != rows.shape[1]:
+        raise RuntimeError(
+            f"cov(): expected {name} to have the same numel as there are observations in the input but got {weights.numel()} != "
+            f"{rows.shape[1]}"
+        )
+    if weights._key.device.type != "meta" and weights._key.level is None and not bool((weights >= 0).all()):
+        raise RuntimeError(f"cov(): {name} cannot be negative")
+
+
 @composite("statistics")
 def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
     """Covariance matrix of variables in rows, observations in columns.
@@ -201,6 +223,8 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, a
     if input.dtype.category == 0:
         raise RuntimeError("cov(): bool dtype is not supported for input")
     rows = input.reshape(1, -1) if input.dim() < 2 else input
+    _check_weights("fweights", fweights, rows, ("integral", 1))
+    _check_weights("aweights", aweights, rows, ("floating point", 2))
     weights = fweights
     if aweights is not None:
         weights = aweights if weights is None else weights * aweights

@@ -38,7 +38,8 @@ def _plain(
             raise RuntimeError(f"{name}: Invalid padding string: {padding!r}; it must be 'same', 'valid', or ints")
     padding = per_dim(padding, n, f"{name}: padding")
     check_steps(name, stride, padding, dilation, groups)
-    if 0 in input._array.shape:  # no kernel would notice sizes that do not fit
+    if 0 in input._array.shape or (bias is not None and bias._array.shape != weight._array.shape[:1]):
+        # no kernel would notice sizes that do not fit
         check_convolution(input, weight, bias, stride, padding, dilation, False, (0,) * n, groups)
     return convolution(input, weight, bias, stride, padding, dilation, False, (0,) * n, groups)
 
@@ -62,7 +63,7 @@ def _transposed(
     stride, dilation = per_dim(stride, n, f"{name}: stride"), per_dim(dilation, n, f"{name}: dilation")
     padding, more = per_dim(padding, n, f"{name}: padding"), per_dim(output_padding, n, f"{name}: output_padding")
     check_steps(name, stride, padding, dilation, groups)
-    if 0 in input._array.shape:
+    if 0 in input._array.shape or (bias is not None and bias._array.shape != (weight._array.shape[1] * groups,)):
         check_convolution(input, weight, bias, stride, padding, dilation, True, more, groups)
     else:  # of an empty batch none is too large
         check_output_padding(name, more, stride, dilation)

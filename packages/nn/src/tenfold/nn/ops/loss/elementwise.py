@@ -13,6 +13,8 @@ from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.nn.arguments import widened
 from tenfold.nn.ops.loss.reduction import reduced, reduction_of
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import type_name
+from tenfold.types.promotion import of_values
 
 
 def _together(name: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
@@ -38,7 +40,20 @@ def _weighted(name: str, losses: Tensor, weight: Tensor | None, reduction: str) 
     return losses.sum() / weight.sum() if reduction == "mean" else reduced(losses, reduction)
 
 
-@composite("loss", accepts={"input": "floating"}, method=None)
+def _differences(name: str, input: Tensor, target: Tensor) -> Tensor:
+    """input - target in their common dtype, which has to be a floating one; truth values are 0 and 1."""
+    if input.dtype is not target.dtype or not input.dtype.is_floating_point:
+        dtype = of_values((input, target))
+        if not dtype.is_floating_point:
+            raise NotImplementedError(
+                f"\"{name}\" not implemented for '{type_name(dtype)}': got an input of {input.dtype.name} and a target of "
+                f"{target.dtype.name}; one of them has to be floating point, none complex"
+            )
+        input, target = input.to(dtype), target.to(dtype)
+    return input - target
+
+
+@composite("loss", method=None)
 def mse_loss(
     input: Tensor,
     target: Tensor,
@@ -57,7 +72,7 @@ def mse_loss(
     """
     reduction = reduction_of("mse_loss", size_average, reduce, reduction)
     input, target = _together("mse_loss", input, target)
-    difference = input - target
+    difference = _differences("mse_loss", input, target)
     return _weighted("mse_loss", difference * difference, weight, reduction)
 
 
@@ -81,7 +96,7 @@ def l1_loss(
     return _weighted("l1_loss", (input - target).abs(), weight, reduction)
 
 
-@composite("loss", accepts={"input": "floating"}, method=None)
+@composite("loss", method=None)
 def smooth_l1_loss(
     input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean", beta: float = 1.0
 ) -> Tensor:
@@ -95,7 +110,7 @@ def smooth_l1_loss(
     input, target = _together("smooth_l1_loss", input, target)
     if beta < 0:
         raise RuntimeError(f"smooth_l1_loss does not support negative values for beta, got {beta}")
-    d = input - target
+    d = _differences("smooth_l1_loss", input, target)
     if beta == 0.0:
         return reduced(d.abs(), reduction)
     return reduced(_square_then_straight(d, d.abs() >= beta, beta, 1.0), reduction)
@@ -121,9 +136,9 @@ def huber_loss(
     if delta <= 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta, got {delta}")
     input, target = _together("huber_loss", input, target)
-    d = input - target
+    d = _differences("huber_loss", input, target)
     losses = _square_then_straight(d, d.abs() > delta, delta, delta)
-    return _weighted("huber_loss", losses, weight, reduction)
+    return _weighted("huber_loss", losses.to(input.dtype), weight, reduction)
 
 
 def _check_same_size(name: str, input: Tensor, target: Tensor) -> None:
@@ -153,6 +168,11 @@ def binary_cross_entropy(
     """
     reduction = reduction_of("binary_cross_entropy", size_average, reduce, reduction)
     _check_same_size("binary_cross_entropy", input, target)
+    if target.dtype is not input.dtype:
+        raise RuntimeError(
+            f"binary_cross_entropy: Found dtype {type_name(target.dtype)} but expected {type_name(input.dtype)}, that of the "
+            f"input; convert the target with .to(input.dtype)"
+        )
     if (
         input._key.device.type == "cpu"
         and input._key.level is None
@@ -161,7 +181,7 @@ def binary_cross_entropy(
     ):
         raise RuntimeError("binary_cross_entropy: all elements of input should be between 0 and 1")
     losses = binary_entropies(input, target)
-    return reduced(losses if weight is None else losses * weight, reduction)
+    return reduced(losses if weight is None else (losses * weight).to(input.dtype), reduction)
 
 
 @composite("loss", method=None)
@@ -216,8 +236,13 @@ def binary_cross_entropy_with_logits(
         raise ValueError(
             f"binary_cross_entropy_with_logits: Target size ({target.shape}) must be the same as input size ({input.shape})"
         )
-    losses = logit_entropies(input, target, pos_weight)
-    return reduced(losses if weight is None else losses * weight, reduction)
+    if target.dtype.category < 2:
+        raise RuntimeError(
+            f"binary_cross_entropy_with_logits: result type {type_name(input.dtype)} can't be cast to the desired output type "
+            f"{type_name(target.dtype)}, that of the target; convert it with .to(input.dtype)"
+        )
+    losses = logit_entropies(input, target, pos_weight).to(target.dtype)
+    return reduced(losses if weight is None else (losses * weight).to(target.dtype), reduction)
 
 
 @composite("loss", method=None)
@@ -267,6 +292,10 @@ def kl_div(
     """
     if size_average is not None or reduce is not None or reduction != "batchmean":
         reduction = reduction_of("kl_div", size_average, reduce, reduction)
+    if target.dtype.category < 2:
+        raise RuntimeError(
+            f"kl_div: Integral inputs not supported, but the target is {target.dtype.name}; convert it with .float()"
+        )
     if reduction == "mean":
         warnings.warn(
             "kl_div: reduction: 'mean' divides the total loss by both the batch size and the support size. "
@@ -330,6 +359,8 @@ def gaussian_nll_loss(
             )
     if var._key.level is None and var._key.device.type != "meta" and bool((var < 0).any()):
         raise ValueError("gaussian_nll_loss: var has negative entry/entries")
+    if not (var.is_floating_point() or var.is_complex()):
+        raise RuntimeError(f"gaussian_nll_loss: var has to be floating point, but got {var.dtype.name}; convert it with .float()")
     with tf.no_grad():
         excess = tf.clamp_min(var, eps) - var
     var = var + excess  # the gradient passes as if nothing were cut

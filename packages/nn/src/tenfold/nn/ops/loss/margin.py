@@ -6,9 +6,11 @@ from typing import Any
 
 import tenfold as tf
 from tenfold.dispatch.operators import composite
+from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.nn.ops.distance import pairwise_distance
 from tenfold.nn.ops.loss.reduction import reduced, reduction_of
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import type_name
 
 
 @composite("loss", method=None)
@@ -49,7 +51,7 @@ def margin_ranking_loss(
             f"margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: {list(input1.shape)}, "
             f"input2: {list(input2.shape)}, target: {list(target.shape)}"
         )
-    return reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)
+    return reduced((-target * (input1 - input2) + float(margin)).clamp_min(0), reduction)
 
 
 @composite("loss", method=None)
@@ -65,7 +67,17 @@ def soft_margin_loss(
     if input.dtype.category < 2:
         raise RuntimeError(f"soft_margin_loss: expected a floating point input, got {input.dtype.name}")
     reduction = reduction_of("soft_margin_loss", size_average, reduce, reduction)
-    return reduced((-target * input).exp().log1p(), reduction)
+    if target.dtype.is_complex and not input.dtype.is_complex:
+        raise RuntimeError(
+            f"soft_margin_loss: result type {type_name(target.dtype)} can't be cast to the desired output type "
+            f"{type_name(input.dtype)}, that of the input"
+        )
+    if reduction == "none" and broadcast_shapes("soft_margin_loss", [input.shape, target.shape]) != tuple(input.shape):
+        raise RuntimeError(
+            f"soft_margin_loss: output with shape {list(input.shape)} doesn't match the broadcast shape of input and target, "
+            f"which is {list(target.shape)}"
+        )
+    return reduced((-target.to(input.dtype) * input).exp().log1p(), reduction)
 
 
 def _class_count(name: str, input: Tensor) -> int:

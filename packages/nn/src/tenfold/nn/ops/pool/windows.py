@@ -303,7 +303,7 @@ def avg_pool1d(
     return _avg("avg_pool1d", 1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
 
 
-@composite("pool", accepts={"input": "int64 floating"}, method=None)
+@composite("pool", accepts={"input": "int64 floating"}, method=None, out="same")
 def avg_pool2d(
     input: Tensor,
     kernel_size: Any,
@@ -324,7 +324,7 @@ def avg_pool2d(
     return _avg("avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
-@composite("pool", accepts={"input": "int64 floating"}, method=None)
+@composite("pool", accepts={"input": "int64 floating"}, method=None, out="same")
 def avg_pool3d(
     input: Tensor,
     kernel_size: Any,

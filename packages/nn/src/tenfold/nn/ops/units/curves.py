@@ -11,6 +11,7 @@ from tenfold.ops.activation import inplace_on_demand
 from tenfold.ops.creation.factories import full
 from tenfold.ops.pointwise.several import where
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import type_name
 
 SELU_ALPHA = 1.6732632423543772848170429916717
 SELU_SCALE = 1.0507009873554804934193349852946
@@ -120,6 +121,9 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     >>> tenfold.prelu(tenfold.tensor([-1.0, 2.0]), tenfold.tensor([0.25]))
     tensor([-0.2500,  2.0000])
     """
+    if weight.dtype is not input.dtype:
+        kinds = f"{type_name(input.dtype)} and {type_name(weight.dtype)}"
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {kinds}; convert the weight with .to(input.dtype)")
     if weight.numel() != 1:
         channels = input.shape[1] if input.dim() > 1 else 1
         if weight.numel() != channels:
@@ -220,7 +224,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     return input - input.tanh()
 
 
-@composite("units", accepts="floating", rounded_once=False)
+@composite("units", accepts="floating", rounded_once=False, out="same")
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """0 from -lambd to lambd, the input outside.
 

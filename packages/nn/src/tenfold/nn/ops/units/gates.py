@@ -15,7 +15,7 @@ from tenfold.tensor.tensor import Tensor
 _FUNCTION: dict[str, Any] = {"method": None, "inplace": True}
 
 
-@composite("units", accepts="floating", **_FUNCTION)
+@composite("units", accepts="floating", out="same", **_FUNCTION)
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """Gaussian error linear unit: input * Phi(input); with "tanh" an approximation of it.
 

@@ -12,7 +12,7 @@ from tenfold.scientific.ops.linalg.checks import numbers, raise_if_failed, requi
 from tenfold.scientific.ops.linalg.contractions import chain_product
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
-from tenfold.types.promotion import of_values
+from tenfold.types.promotion import promote_types
 
 
 @composite("linalg", method=None, out=True)
@@ -216,16 +216,20 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any
     >>> tenfold.addr(tenfold.ones(1, 1), tenfold.ones(1), tenfold.ones(1))
     tensor([[2.]])
     """
-    scaled = vec1
-    if vec1.dtype is vec2.dtype and vec1.dtype.itemsize == 2 and vec1.is_floating_point():
-        check_factors(input.dtype, {"beta": beta, "alpha": alpha})
-        alpha, beta = (op.full((), float(factor), dtype=vec1.dtype).item() for factor in (alpha, beta))
-        scaled, alpha = vec1 if alpha == 1 else vec1 * alpha, 1
+    dtype = promote_types(promote_types(vec1.dtype, vec2.dtype), input.dtype)  # a 0-d input is a matrix, too
+    input, scaled, vec2 = input.to(dtype), vec1.to(dtype), vec2.to(dtype)
+    if dtype.is_half:
+        check_factors(dtype, {"beta": beta, "alpha": alpha})
+        alpha, beta = (op.full((), float(factor), dtype=dtype).item() for factor in (alpha, beta))
+        scaled, alpha = scaled if alpha == 1 else scaled * alpha, 1
     product = outer(scaled, vec2)
-    if product.dtype.category == 0 and input.dtype.category == 0:
+    if dtype.category == 0:
+        for name, factor in (("beta", beta), ("alpha", alpha)):
+            if not isinstance(factor, int):
+                raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
         product = product if alpha else op.zeros_like(product)
         return product if not beta else product.logical_or(input)
-    check_factors(of_values((input, product)), {"beta": beta, "alpha": alpha})
+    check_factors(dtype, {"beta": beta, "alpha": alpha})
     return blend("addr", input, product, beta, alpha)
 
 

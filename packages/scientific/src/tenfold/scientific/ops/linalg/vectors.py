@@ -7,6 +7,7 @@ from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
 from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import type_name
 
 
 @composite("linalg", method=None, out="same")
@@ -25,6 +26,10 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
             f"linalg.cross: inputs dimension {dim} must have length 3. Got {list(input.shape)} and {list(other.shape)}"
         )
     broadcast_shapes("linalg.cross", [input.shape, other.shape])
+    if input.dtype is not other.dtype:
+        raise RuntimeError(
+            f"linalg.cross: expected scalar type {type_name(input.dtype)} but found {type_name(other.dtype)}; convert one of them"
+        )
     a, b = input.unbind(d), other.unbind(d)
     return op.stack([a[i] * b[j] - a[j] * b[i] for i, j in ((1, 2), (2, 0), (0, 1))], d)
 

@@ -63,6 +63,8 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
     """
     if p < 1:
         raise RuntimeError("mvlgamma: p has to be greater than or equal to 1")
+    if input.dtype.category == 0:
+        raise RuntimeError("mvlgamma: The input tensor may not be a boolean tensor; convert it to an integer or floating dtype")
     halves = op.arange(p, device=input.device) * -0.5
     return lgamma(input.unsqueeze(-1) + halves.to(input.dtype if input.dtype.category > 1 else halves.dtype)).sum(-1) + (
         p * (p - 1) * log(pi) / 4
