@@ -122,7 +122,9 @@ def test_complex_limits_of_numbers(inplace, given, limit):
     assert clamped(tenfold) == clamped(torch)
 
 
-@pytest.mark.parametrize("limits", [{"min": 2 + 0j}, {"max": 2 + 0j}, {"min": 2 + 0j, "max": 3}, {"min": 1, "max": 2 + 1j}], ids=str)
+@pytest.mark.parametrize(
+    "limits", [{"min": 2 + 0j}, {"max": 2 + 0j}, {"min": 2 + 0j, "max": 3}, {"min": 1, "max": 2 + 1j}], ids=str
+)
 @pytest.mark.parametrize("given", ["float32", "int64"])
 def test_complex_limits_that_are_no_tensors(given, limits):
     def clamped(lib, name):
