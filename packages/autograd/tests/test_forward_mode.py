@@ -260,3 +260,40 @@ def test_a_tangent_may_have_another_dtype(of, along):
         dual = forward_ad.make_dual(primal, tangent)
         assert forward_ad.unpack_dual(dual).tangent.dtype is tangent.dtype
         assert forward_ad.unpack_dual(dual * 2).tangent.tolist() == [4.0, 6.0]
+
+
+DRAWS_INTO = {
+    "uniform_": (), "normal_": (), "exponential_": (), "random_": (), "bernoulli_": (0.5,),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DRAWS_INTO)
+def test_numbers_drawn_into_a_dual_tensor_are_constants(name):
+    with forward_ad.dual_level():
+        base = forward_ad.make_dual(tenfold.zeros(2, 2), tenfold.ones(2, 2))
+        getattr(base[0], name)(*DRAWS_INTO[name])
+        tangent = forward_ad.unpack_dual(base).tangent
+    assert tangent.tolist() == [[0, 0], [1, 1]]  # the other row keeps its own
+    tenfold.manual_seed(3)
+    plain = getattr(tenfold.zeros(2), name)(*DRAWS_INTO[name])
+    tenfold.manual_seed(3)
+    with forward_ad.dual_level():
+        drawn = getattr(forward_ad.make_dual(tenfold.zeros(2), tenfold.ones(2)), name)(*DRAWS_INTO[name])
+        assert forward_ad.unpack_dual(drawn).primal.tolist() == plain.tolist()
+
+
+def test_numbers_drawn_into_a_recorded_dual_tensor_cut_the_gradient():
+    w = tenfold.ones(2, requires_grad=True)
+    with forward_ad.dual_level():
+        y = forward_ad.make_dual(w * 2, tenfold.ones(2))
+        y.normal_()
+        forward_ad.unpack_dual(y * 3).primal.sum().backward()
+    assert w.grad.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("draw", [tenfold.bernoulli, lambda x: tenfold.normal(x, 1.0), lambda x: tenfold.normal(0.0, x)])
+def test_numbers_drawn_around_a_dual_tensor_have_no_slope(draw):
+    with forward_ad.dual_level():
+        x = forward_ad.make_dual(tenfold.full((3,), 0.5), tenfold.ones(3))
+        assert forward_ad.unpack_dual(draw(x)).tangent.tolist() == [0, 0, 0]
+        assert forward_ad.unpack_dual(tenfold.rand_like(x)).tangent is None

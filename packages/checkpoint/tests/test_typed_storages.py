@@ -57,3 +57,8 @@ def test_tensors_are_set_on_storages_of_their_dtype() -> None:
 def test_pickled() -> None:
     made = pickle.loads(pickle.dumps(tenfold.arange(3).storage()))
     assert (made.dtype, made.tolist()) == (tenfold.int64, [0, 1, 2])
+
+
+def test_storage_is_the_class_of_the_default_dtype():
+    assert tenfold.Storage is tenfold.FloatStorage
+    assert tenfold.Storage([1.0, 2.0]).tolist() == [1.0, 2.0]

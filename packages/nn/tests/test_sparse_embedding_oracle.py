@@ -142,3 +142,13 @@ def test_gradients_are_cleared_in_place() -> None:
         table.zero_grad(set_to_none=False)
         assert table.weight.grad.is_sparse
         assert not table.weight.grad.to_dense().any()
+
+
+def test_the_gradients_of_two_sums_stand_side_by_side() -> None:
+    found = []
+    for lib in LIBS:
+        table = embedding(lib)
+        for _ in range(2):
+            table(lib.tensor([5, 1])).sum().backward()
+        found.append(table.weight.grad._indices().tolist())
+    assert found[0] == found[1] == [[5, 1, 5, 1]]

@@ -30,6 +30,7 @@ def _storage_type_to_dtype_map() -> dict[str, Any]:
 
 
 _StorageBase = UntypedStorage
+Storage = CLASSES["FloatStorage"]
 _storage_classes = {*STORAGES.values(), UntypedStorage, TypedStorage}
 
 

@@ -137,7 +137,7 @@ _LAZY = {
         "sparse_compressed_tensor dsmm hsmm hspmm saddmm smm sspaddmm _sparse_broadcast_to _validate_sparse_coo_tensor_args "
         "_validate_sparse_compressed_tensor_args _convert_indices_from_csr_to_coo",
         "storage": "TypedStorage FloatStorage DoubleStorage HalfStorage BFloat16Storage LongStorage IntStorage ShortStorage "
-        "CharStorage ByteStorage BoolStorage ComplexFloatStorage ComplexDoubleStorage _storage_classes",
+        "CharStorage ByteStorage BoolStorage ComplexFloatStorage ComplexDoubleStorage Storage _storage_classes",
         "tensor.printing": "set_printoptions get_printoptions",
         "tensor.queries": "numel is_floating_point is_complex is_inference is_nonzero is_same_size "
         "is_conj is_neg is_signed is_storage typename broadcast_shapes",

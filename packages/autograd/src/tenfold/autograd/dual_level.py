@@ -17,10 +17,11 @@ from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.ops.creation.factories import zeros
-from tenfold.ops.creation.like import zeros_like
+from tenfold.ops.creation.like import empty_like, zeros_like
 from tenfold.tensor.tensor import Tensor
 
 new = object.__new__
+DRAWN_AROUND = frozenset(("bernoulli", "binomial", "normal", "poisson"))  # a tensor says around what these draw
 
 
 class Dual(Meta):
@@ -87,7 +88,7 @@ class DualLevel(Transform):
         if self.closed:
             return operator.fn(**primals)
         if draws(operator) or (operator.random and not tangents):
-            return self._drawn(operator, values, primals)
+            return self._drawn(operator, values, primals, bool(tangents))
         if tangents and operator.nondifferentiable is None:
             if operator.random:  # every level sees what draws, this one inside the rule, too
                 with Below(self):
@@ -98,15 +99,16 @@ class DualLevel(Transform):
             result, tangent = operator.fn(**primals), None
         return self.wrap_results(operator, values[operator.kernel_params[0].name] if operator.view else None, result, tangent)
 
-    def _drawn(self, operator: Operator, values: dict[str, Any], primals: dict[str, Any]) -> Any:
-        """Random numbers are constants."""
+    def _drawn(self, operator: Operator, values: dict[str, Any], primals: dict[str, Any], moving: bool) -> Any:
+        """Random numbers are constants; those that depend on a dual tensor have zeros as tangent, for whoever unpacks them."""
+        in_place = operator.name.endswith("_")
+        if in_place:  # drawn elsewhere and written as any result: views, tangents and the tape see it
+            primals = {**primals, "input": empty_like(primals["input"])}
         with Below(self):
             result = operator.fn(**primals)
-        if not operator.name.endswith("_"):
-            return self.constant(result)
-        if self.owns(values["input"]):
-            values["input"]._array.tangent = None
-        return values["input"]
+        if in_place:
+            return write_back(operator.name, values["input"], self.constant(result))
+        return self.wrap(result, zeros_like(result) if moving and operator.name in DRAWN_AROUND else None)
 
     def wrap_results(self, operator: Operator, source: Any, result: Any, tangent: Any) -> Any:
         """The results with their tangents; views of `source` where the operator makes views."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tenfold.autograd.dual_level import DualLevel
+from tenfold.autograd.dual_level import DRAWN_AROUND, DualLevel
 from tenfold.autograd.function import RUNNING
 from tenfold.autograd.nodes import Node
 from tenfold.autograd.recording import alias
@@ -66,7 +66,9 @@ class _UserLevel(DualLevel):
         return value
 
     def handles(self, operator: Any) -> bool:
-        return not draws(operator) and super().handles(operator)  # what is drawn inside the level is an ordinary tensor
+        if draws(operator) and operator.name not in DRAWN_AROUND and not operator.name.endswith("_"):
+            return False  # what is drawn inside the level is an ordinary tensor
+        return super().handles(operator)
 
     def repr_of(self, tensor: Tensor) -> str:
         primal, tangent = self.unwrap(tensor)

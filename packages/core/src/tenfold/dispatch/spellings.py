@@ -64,7 +64,7 @@ def old_form(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 
 def _fits(operator: Operator, name: str, value: Any) -> bool:
     tensor = hasattr(value, "_array") or hasattr(type(value), "__torch_function__")
-    return tensor != (name in operator.neutral or name in _scales(operator))
+    return name not in _scales(operator) or not tensor or (value.shape == () and not value.requires_grad)
 
 
 def _scales(operator: Operator) -> set[str]:

@@ -10,21 +10,6 @@ from tenfold.tensor.storage import Storage
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.size import Size
 
-__all__ = [
-    "broadcast_shapes",
-    "is_complex",
-    "is_conj",
-    "is_floating_point",
-    "is_inference",
-    "is_neg",
-    "is_nonzero",
-    "is_same_size",
-    "is_signed",
-    "is_storage",
-    "numel",
-    "typename",
-]
-
 
 def numel(input: Tensor) -> int:
     """The number of elements."""

@@ -71,7 +71,9 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
             f"'other' has {other.sparse_dim()} sparse dimensions"
         )
     scaled = other._held if alpha == 1 else other._held.to(tenfold.result_type(input, other)) * alpha
-    if input._at is other._at or tenfold.equal(input._at, other._at):
+    # Elements at equal coordinates are summed at once, but for expanded values (the gradient of a sum), as in PyTorch.
+    dense = input._held.is_contiguous() and other._held.is_contiguous()
+    if (dense or input._is_summed) and (input._at is other._at or tenfold.equal(input._at, other._at)):
         return mapped(input, input._held + scaled)
     at, held = tenfold.cat([input._at, other._at], 1), _cat_values(input._held, scaled)
     both = SparseTensor.of(at, held, input.shape)

@@ -58,7 +58,8 @@ def checked_padding_idx(name: str, padding_idx: int | None, num_weights: int) ->
 
 
 def renormalize(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
-    """Scale the rows in use down to a norm of at most `max_norm`, in place."""
+    """Scale the rows in use down to a norm of at most `max_norm`, in place; neither gradient nor tangent knows of it."""
+    weight = weight.detach()
     with tf.no_grad():
         used = tf.unique(input.reshape(-1))
         rows = weight[used]
@@ -240,9 +241,18 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool, to_t
 
 
 def _bag_maxima(rows: Tensor, bags: Tensor, count: int) -> Tensor:
-    D = rows.shape[1]
-    index = bags.unsqueeze(1).expand(-1, D)
-    return tf.zeros(count, D, dtype=rows.dtype, device=rows.device).scatter_reduce(0, index, rows, "amax", include_self=False)
+    """Each bag's largest elements: of equal ones the first, which alone gets the gradient; nan where a row has one."""
+    L, D = rows.shape
+    if L == 0:
+        return tf.zeros(count, D, dtype=rows.dtype, device=rows.device) * rows.sum(0)
+    index, values = bags.unsqueeze(1).expand(-1, D), rows.detach()
+    largest = tf.zeros(count, D, dtype=rows.dtype, device=rows.device)
+    largest = largest.scatter_reduce(0, index, values, "amax", include_self=False)
+    places = tf.arange(L, device=rows.device).unsqueeze(1).expand(-1, D)
+    holds = tf.eq(values, largest.gather(0, index)) | tf.isnan(values)
+    first = tf.full((count, D), L, dtype=tf.int64, device=rows.device)
+    first = first.scatter_reduce(0, index, tf.where(holds, places, L), "amin")
+    return tf.where(first < L, rows.gather(0, first.clamp_max(L - 1)), 0)
 
 
 @composite("embedding", method=None)
