@@ -85,7 +85,7 @@ class Paths:
         for field, offset in offsets(Tensor).items():
             native.cell(f"p{field}").value = offset
 
-    def _look_for_parameters(self) -> None:
+    def look_for_parameters(self) -> None:
         """Parameters are as plain as tensors, once tenfold-nn is there."""
         module = sys.modules.get("tenfold.nn.parameter")
         if module is not None and not self.has_parameters:
@@ -103,7 +103,7 @@ class Paths:
             return
         params = operator.params[: len(roles)]
         gradient: Any = NO_GRADIENT if operator.nondifferentiable else sys.intern(f"attach_{operator.name}")
-        self._look_for_parameters()
+        self.look_for_parameters()
         words = np.zeros(WORDS, np.int64)
         required = [p.default is inspect.Parameter.empty for p in params]
         words[LEAST], words[COUNT], words[KERNELS] = sum(required), len(params), id(operator.calls.kernels)

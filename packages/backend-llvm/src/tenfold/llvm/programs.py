@@ -54,6 +54,10 @@ class Compiled:
                 words[place] = found
         return found
 
+    def known(self, key: tuple[Any, ...]) -> int:
+        """Where the program begins if it was compiled; else 0."""
+        return self._addresses.get(key, 0)
+
     def run(self, key: tuple[Any, ...], items: int, grain: int, *arguments: Any) -> bool:
         """Run over some items; False where there is no code."""
         address = self.address(*key)

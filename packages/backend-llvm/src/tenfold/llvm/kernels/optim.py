@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from tenfold.llvm import session as sessions
+from tenfold.llvm.call_paths import places
 from tenfold.llvm.expressions import Expr, load, parameter, sqrt
 from tenfold.llvm.programs import Program, suitable
 from tenfold.llvm.rows import Array as Argument, Rows
@@ -56,11 +58,42 @@ def _sgd(stored: Stored, momentum: bool, nesterov: bool, decays: bool) -> Rows:
     return _update(stored, 3, [p + (g + buffer * keep if nesterov else buffer) * step, buffer], 5)
 
 
+class Update:
+    """The native step of small parameters, where there are native call paths."""
+
+    def __init__(self) -> None:
+        session = sessions.session()
+        self.run: Any = None
+        if session is not None and session.paths is not None:
+            session.paths.look_for_parameters()
+            session.native.point("u_storage", Storage)
+            for field in ("version", "guarded"):
+                owner = next(c for c in Storage.__mro__ if field in vars(c))
+                session.native.cell(f"u_{field}_at").value = places(Storage, (field,), owner)[field]
+            session.native.cell("u_most").value = PIECE
+            self.run = session.native.builtin("update", None, 0)
+
+    def serves(self, tensors: list[Any], numbers: tuple[float, ...], program: Program, *variant: Any) -> bool:
+        """Update all but the last tensor, if the call is plain."""
+        if self.run is None:
+            return False
+        single, double = program.known((FLOAT32, *variant)), program.known((FLOAT64, *variant))
+        return self.run(single, double, tensors, numbers) is True
+
+
+@cache
+def native_update() -> Update:
+    """The native step, on first use."""
+    return Update()
+
+
 ADAM, MOMENTUM = Program("adam", _adam), Program("sgd", _sgd)
 
 
 def _in_place(tensors: list[Any], numbers: tuple[float, ...], program: Program, *variant: Any) -> bool:
     """Update all but the last tensor, which is the gradient; False where the ordinary rule has to."""
+    if native_update().serves(tensors, numbers, program, *variant):
+        return True
     arrays = [t._array for t in tensors]
     stored = suitable(*arrays)
     shape = arrays[0].shape

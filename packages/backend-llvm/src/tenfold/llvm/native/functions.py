@@ -96,7 +96,10 @@ def source() -> str:
         normals.source(),
     ]
     if call_paths.possible():
-        parts += [*((folder / name).read_text("utf-8") for name in ("paths.ll", "random_paths.ll")), call_paths.stubs()]
+        parts += [
+            *((folder / name).read_text("utf-8") for name in ("paths.ll", "random_paths.ll", "updates.ll")),
+            call_paths.stubs(),
+        ]
     return "\n".join(parts)
 
 

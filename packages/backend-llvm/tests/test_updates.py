@@ -1,0 +1,105 @@
+"""The native step of small parameters: the numbers of the step from Python, its refusals, versions and references."""
+
+from __future__ import annotations
+
+import gc
+import sys
+
+import numpy as np
+import pytest
+
+import tenfold
+from tenfold import nn
+from tenfold.llvm import call_paths
+from tenfold.llvm.kernels import optim
+
+POSSIBLE = call_paths.possible() and tenfold.llvm.is_available()
+pytestmark = pytest.mark.skipif(not POSSIBLE, reason="call paths are native from Python 3.12 on, where nobody has said no")
+NUMBERS = (1.0, 0.0, 0.9, 1.0, -0.1)  # of SGD: sign, decay, momentum, new share, step
+
+
+def made(shape=(3, 5), dtype=tenfold.float32, seed=0):
+    values = np.random.default_rng(seed).standard_normal(shape)
+    tensor = nn.Parameter(tenfold.tensor(values, dtype=dtype))
+    tensor.untyped_storage()
+    return tensor, tenfold.tensor(values + 1, dtype=dtype)
+
+
+@pytest.fixture(autouse=True)
+def _compiled():
+    """Have the loops for both dtypes."""
+    for dtype in (tenfold.float32, tenfold.float64):
+        optim._in_place(list(made(dtype=dtype)), NUMBERS, optim.MOMENTUM, False, False, False)
+
+
+def served(tensors, numbers=NUMBERS):
+    return optim.native_update().serves(list(tensors), numbers, optim.MOMENTUM, len(tensors) == 3, False, False)
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.float64])
+@pytest.mark.parametrize("shape", [(), (1,), (7,), (3, 5), (64, 64)])
+def test_numbers_and_versions(shape, dtype):
+    param, grad = made(shape, dtype)
+    before, version = param.detach().clone(), param._version
+    assert served((param, grad))
+    np.testing.assert_allclose(param.detach().numpy(), (before - 0.1 * grad).numpy(), rtol=1e-6)
+    assert (param._version, grad._version) == (version + 1, 0)
+
+
+def test_what_python_looks_at():
+    param, grad = made()
+    rows = tenfold.zeros(4, 5)
+    rows.untyped_storage()
+    guarded = made()[0]
+    guarded.untyped_storage().guarded = True
+    fresh = tenfold.zeros(3, 5)
+    with tenfold.inference_mode():
+        inference = tenfold.zeros(3, 5)
+    large = made((65, 64))
+    frozen = np.zeros((3, 5), np.float32)
+    frozen.flags.writeable = False
+    for first, second in (
+        (rows[1:], rows[:-1]), (rows[:-1], rows[1:]), (guarded, grad), (fresh, grad), (inference, grad), large, (param, param),
+        (param, grad.double()), (param, grad[:, :4]), (param, made((5, 3))[1]), (made((0, 3))), (param, grad.t().clone().t()),
+        (param.to(tenfold.float16), grad.to(tenfold.float16)), (param, tenfold.zeros(3, 5, device="meta")),
+    ):  # fmt: skip
+        before = first._array.copy()
+        assert not served((first, second))
+        np.testing.assert_array_equal(before, first._array)
+    assert not served((param, grad), (1, 0.0, 0.9, 1.0, -0.1))  # a number that is no float
+    assert served((param, grad))
+    both = tenfold.from_numpy(np.ones((6, 5), np.float32))
+    first, second = both[:3], both[3:]  # one beside the other
+    assert served((first, second)) or first.untyped_storage().guarded
+
+
+def test_steps_with_and_without_native_code(monkeypatch):
+    def run():
+        tenfold.manual_seed(0)
+        model = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 2))
+        x = tenfold.randn(5, 6)
+        for optimizer in (tenfold.optim.SGD(model.parameters(), 0.1, momentum=0.9), tenfold.optim.AdamW(model.parameters())):
+            for _ in range(4):
+                optimizer.zero_grad()
+                model(x).square().sum().backward()
+                optimizer.step()
+        return [(p.tolist(), p._version) for p in model.parameters()]
+
+    ours = run()
+    monkeypatch.setattr(optim.native_update(), "run", None)
+    assert ours == run()
+
+
+def test_steps_leave_no_reference():
+    param, grad = made()
+    things = (param, grad, param._array, param.untyped_storage(), NUMBERS[2], True, NotImplemented)
+    for _ in range(300):  # versions beyond those that Python keeps
+        served((param, grad))
+    gc.collect()
+    before, objects = [sys.getrefcount(t) for t in things], len(gc.get_objects())
+    for _ in range(5000):
+        served((param, grad))
+        served((param, param))
+    gc.collect()
+    assert all(abs(sys.getrefcount(t) - n) < 20 for t, n in zip(things, before, strict=True))
+    assert abs(len(gc.get_objects()) - objects) < 100
