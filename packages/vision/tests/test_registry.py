@@ -25,7 +25,11 @@ from tenfold.vision.models.registry import BUILDERS, CATALOGS
 PUBLISHED = json.loads(Path(__file__).with_name("published_keys.json").read_text())
 NAMES = models.list_models()
 # the checkpoints' table counts auxiliary classifiers and norms in another way than a network without a checkpoint has them
-COUNTED_OTHERWISE = {"googlenet", *models.list_models(include=["fcn_*", "deeplab*", "*rcnn*", "retinanet*", "fcos*"])}
+COUNTED_OTHERWISE = {
+    "googlenet",
+    "quantized_googlenet",
+    *models.list_models(include=["fcn_*", "deeplab*", "*rcnn*", "retinanet*", "fcos*"]),
+}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -165,3 +169,24 @@ def test_intermediate_layers():
     assert {name: tuple(value.shape) for name, value in found.items()} == {"low": (1, 64, 8, 8), "high": (1, 256, 2, 2)}
     with pytest.raises(ValueError, match="not present in model"):
         IntermediateLayerGetter(network, {"nope": "a"})
+
+
+def test_networks_that_could_be_quantized_are_networks_of_floats():
+    from tenfold.vision.models import quantization
+
+    assert len(models.list_models(quantization)) == 12
+    weights = models.get_weight("ResNet50_QuantizedWeights.DEFAULT")
+    assert (weights.meta["backend"], weights.meta["unquantized"]) == ("fbgemm", models.ResNet50_Weights.IMAGENET1K_V2)
+    assert models.get_model_weights(quantization.resnet50) is quantization.ResNet50_QuantizedWeights
+    assert models.get_model_weights(models.resnet50) is models.ResNet50_Weights
+    network = models.get_model("quantized_shufflenet_v2_x0_5", num_classes=5).eval()
+    assert isinstance(network, quantization.QuantizableShuffleNetV2)
+    plain = models.shufflenet_v2_x0_5(num_classes=5).eval()
+    plain.load_state_dict(network.state_dict())
+    x = tenfold.rand(1, 3, 64, 64)
+    assert tenfold.equal(network(x), plain(x))
+    assert not any(part.inplace for part in network.modules() if isinstance(part, nn.ReLU))
+    with pytest.raises(NotImplementedError, match="quantize=True needs tensors of 8 bits"):
+        quantization.resnet18(quantize=True)
+    with pytest.raises(NotImplementedError, match="fuse_model"):
+        network.fuse_model()

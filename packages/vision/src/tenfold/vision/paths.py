@@ -14,6 +14,7 @@ from typing import Any
 ACTIONS = "datasets.actions"
 ROOT = __name__.rpartition(".")[0]
 ARRAYS, LISTED, FOLDERS, SCENES = "datasets.arrays", "datasets.photographs", "datasets.class_folders", "datasets.scenes"
+QUANTIZED = ("googlenet", "inception", "mobilenet", "mobilenetv2", "mobilenetv3", "resnet", "shufflenetv2")
 
 # torchvision's path: our modules in which its names are found; a name that differs here as name=ours.
 SHOWN: dict[str, tuple[str, ...]] = {
@@ -75,6 +76,7 @@ SHOWN: dict[str, tuple[str, ...]] = {
     "models.detection.mask_rcnn": ("models.detection", "models.detection.rcnn"),
     "models.detection.ssdlite": ("models.detection", "models.detection.published_ssd"),
     "models.detection.transform": ("models.detection.images", "paste_masks_in_image=paste_masks"),
+    **dict.fromkeys([f"models.quantization.{path}" for path in QUANTIZED], ("models.quantization",)),
     "ops.ciou_loss": ("ops.box_losses",),
     "ops.diou_loss": ("ops.box_losses",),
     "ops.drop_block": ("ops.dropping",),

@@ -166,7 +166,7 @@ from tenfold.vision.models.vision_transformer import VisionTransformer, vit_b_16
 from tenfold.vision.models.weights import Weights, WeightsEnum
 from tenfold.vision.paths import show_paths
 
-_ROOMS = ("detection", "feature_extraction", "optical_flow", "segmentation", "video")
+_ROOMS = ("detection", "feature_extraction", "optical_flow", "quantization", "segmentation", "video")
 
 
 def __getattr__(name: str) -> Any:

@@ -137,26 +137,27 @@ class MobileNetV3(nn.Module):
         return result
 
 
-def _settings(
+def settings(
     arch: str, width_mult: float = 1.0, reduced_tail: bool = False, dilated: bool = False, **_: Any
 ) -> tuple[list[InvertedResidualConfig], int]:
+    """The blocks of a network, and the width of its last layer but one."""
     table = {"mobilenet_v3_large": LARGE, "mobilenet_v3_small": SMALL}[arch]
     divisor, dilation = (2 if reduced_tail else 1), (2 if dilated else 1)
     inputs = 16
-    settings = []
+    blocks = []
     for i, (kernel, wide, outputs, se, swish, stride) in enumerate(table):
         place = i - (len(table) - TAIL)  # 0, 1, 2 in the tail
         outputs = outputs // divisor if place >= 0 else outputs
         wide = wide // divisor if place >= 1 else wide
         rate = dilation if place >= 0 else 1
         row = (inputs, kernel, wide, outputs, se, "HS" if swish else "RE", stride, rate, width_mult)
-        settings.append(InvertedResidualConfig(*row))
+        blocks.append(InvertedResidualConfig(*row))
         inputs = outputs
-    return settings, InvertedResidualConfig.adjust_channels(LAST_CHANNELS[arch] // divisor, width_mult)
+    return blocks, InvertedResidualConfig.adjust_channels(LAST_CHANNELS[arch] // divisor, width_mult)
 
 
 def _build(arch: str, catalog: type[WeightsEnum], weights: Any, progress: bool, options: dict[str, Any]) -> MobileNetV3:
-    return with_weights(partial(MobileNetV3, *_settings(arch, **options)), catalog, weights, progress, options)
+    return with_weights(partial(MobileNetV3, *settings(arch, **options)), catalog, weights, progress, options)
 
 
 @model(MobileNet_V3_Large_Weights)

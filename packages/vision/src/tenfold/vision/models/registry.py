@@ -14,33 +14,39 @@ from tenfold import nn
 from tenfold.vision.models.weights import WeightsEnum
 
 Build = TypeVar("Build", bound=Callable[..., nn.Module])
-ROOMS = ("detection", "optical_flow", "segmentation", "video")  # the folders of models beside the classifiers
+ROOMS = ("detection", "optical_flow", "quantization", "segmentation", "video")  # the folders of models beside the classifiers
 BUILDERS: dict[str, Callable[..., nn.Module]] = {}
 CATALOGS: dict[str, type[WeightsEnum]] = {}
 
 
-def model(catalog: type[WeightsEnum] | None = None, backbone: WeightsEnum | None = None) -> Callable[[Build], Build]:
-    """Register a function that builds a model under its own name, with its checkpoints.
+def model(
+    catalog: type[WeightsEnum] | None = None,
+    backbone: WeightsEnum | None = None,
+    name: str | None = None,
+    former: type[WeightsEnum] | None = None,
+) -> Callable[[Build], Build]:
+    """Register a function that builds a model under its own name, or another, with its checkpoints.
 
     The function also takes torchvision's former arguments: ``pretrained=True`` (and ``pretrained_backbone=True``), or weights
-    given by position; both with a warning. ``backbone`` is the checkpoint that ``pretrained_backbone`` stands for.
+    given by position; both with a warning. ``backbone`` is the checkpoint that ``pretrained_backbone`` stands for, ``former`` has
+    those that ``pretrained`` stands for where they are not the model's.
     """
 
     def register(build: Build) -> Build:
-        name = build.__name__
-        if name in BUILDERS:
-            raise ValueError(f"An entry is already registered under the name '{name}'.")
+        called = build.__name__ if name is None else name
+        if called in BUILDERS:
+            raise ValueError(f"An entry is already registered under the name '{called}'.")
 
         @functools.wraps(build)
         def builder(*args: Any, **kwargs: Any) -> nn.Module:
             if catalog is not None and (args or "pretrained" in kwargs or "pretrained_backbone" in kwargs):
-                kwargs = _as_of_today(name, catalog, backbone, args, kwargs)
+                kwargs = _as_of_today(called, former or catalog, backbone, args, kwargs)
                 args = ()
             return build(*args, **kwargs)
 
-        BUILDERS[name] = builder
+        BUILDERS[called] = builder
         if catalog is not None:
-            CATALOGS[name] = catalog
+            CATALOGS[called] = catalog
         return builder  # type: ignore[return-value]
 
     return register
@@ -130,8 +136,8 @@ def get_model_weights(name: Callable[..., nn.Module] | str) -> type[WeightsEnum]
         ValueError: there is no such model, or it has no checkpoints.
     """
     build = get_model_builder(name) if isinstance(name, str) else name
-    catalog = CATALOGS.get(getattr(build, "__name__", ""))
-    if catalog is None or BUILDERS.get(build.__name__) is not build:
+    catalog = next((CATALOGS.get(called) for called, known in BUILDERS.items() if known is build), None)
+    if catalog is None:
         raise ValueError(f"get_model_weights: no published checkpoints are known for {name!r}")
     return catalog
 
