@@ -117,3 +117,46 @@ def test_refusals():
 def test_zeros_and_what_is_no_number(dense):
     assert str(example(dense=dense).to_dense()) == str(tenfold.tensor(dense))
     assert tenfold.zeros(0, 3).to_sparse_csr().to_dense().shape == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("starts", "places", "values", "size", "demand"),
+    [
+        ([[0, 2, 4]], [0, 1, 0, 1], [4], (2, 2), "dimensionalities must be equal but got 2 and 1"),
+        ([[0, 2, 4]], [[0, 1, 0, 1]], [4], (2, 2), "values must have dimensionality > sum of batch and block"),
+        ([0, 2, 4], [0, 1, 0, 1], [4], (2, 2, 2), r"\(=0 \+ 2 \+ 0\) but got 3"),
+        ([[0, 2, 4]], [[0, 1, 0, 1]], [1, 4], (2, 2, 2), r"tensor batch dimensions \(=\[2\]\)"),
+        ([0, 2, 4], [0, 1, 0, 1, 1], [4], (2, 2), r"col_indices.shape\[-1\] must be equal to nnz \(=4\)"),
+    ],
+)
+def test_parts_of_other_sizes_are_refused(starts, places, values, size, demand):
+    parts = tenfold.tensor(starts), tenfold.tensor(places), tenfold.ones(values)
+    with pytest.raises(RuntimeError, match=demand):
+        tenfold._validate_sparse_compressed_tensor_args(*parts, size, tenfold.sparse_csr)
+
+
+def test_indices_with_gaps_between_them_are_refused():
+    places, values = tenfold.tensor([0, 1, 0, 1]), tenfold.ones(4)
+    with pytest.raises(RuntimeError, match="expected crow_indices to be a contiguous tensor per batch"):
+        tenfold.sparse_csr_tensor(tenfold.tensor([0, 9, 2, 9, 4])[::2], places, values, (2, 2), check_invariants=True)
+
+
+def test_what_conversions_cannot_heed_is_refused():
+    for given, what in (({"blocksize": (1, 1)}, "blocksize"), ({"dense_dim": 1}, "dense_dim"), ({"sparse_dim": 1}, "sparse_dim")):
+        with pytest.raises(RuntimeError, match=f"conversion from SparseCsr to Sparse with {what} argument"):
+            example().to_sparse(**given)
+    with pytest.raises(RuntimeError, match="to_sparse_csc: Expected product of batch dimensions to be non-zero"):
+        tenfold.ones(0, 2, 2).to_sparse_csc()
+
+
+def test_matrices_of_several_dimensions_are_chosen_by_one_index():
+    dense = tenfold.arange(1.0, 25.0).reshape(2, 3, 2, 2)
+    x = dense.to_sparse_csr()
+    assert x[1, 2].layout is tenfold.sparse_csr
+    assert tenfold.equal(x[1, 2].to_dense(), dense[1, 2])
+    assert x[1, 2, 1].to_dense().tolist() == dense[1, 2, 1].tolist()
+
+
+def test_coordinates_of_no_elements():
+    x = tenfold.zeros(2, 3).to_sparse_csr()
+    assert tenfold._convert_indices_from_csr_to_coo(x.crow_indices(), x.col_indices()).shape == (2, 0)

@@ -146,7 +146,8 @@ def _convert_indices_from_csr_to_coo(
     crow_indices: Tensor, col_indices: Tensor, *, out_int32: bool = False, transpose: bool = False
 ) -> Tensor:
     """Coordinates (batch dims + 2, elements) of compressed indices: of each element its matrix, line and place."""
-    starts, places = crow_indices.reshape(-1, crow_indices.shape[-1]), col_indices.reshape(-1, col_indices.shape[-1])
+    starts = crow_indices.reshape(-1, crow_indices.shape[-1])
+    places = col_indices.reshape(len(starts), col_indices.shape[-1])
     lines = [
         tenfold.arange(len(s) - 1, device=s.device).repeat_interleave((s[1:] - s[:-1]).to(tenfold.int64)) for s in starts
     ]  # fmt: skip

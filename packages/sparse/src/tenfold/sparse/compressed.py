@@ -137,13 +137,25 @@ class CompressedTensor(Scalars):
         self, sparse_dim: int | None = None, *, layout: Any = None, blocksize: Any = None, dense_dim: int | None = None
     ) -> Any:
         """The same elements in another sparse layout, by coordinates unless one is given."""
-        if layout is self.layout and (blocksize is None or tuple(blocksize) == self.blocksize):
+        target = tenfold.sparse_coo if layout is None else layout
+        if blocksize is not None and target not in BLOCKS:
+            raise self._unsupported(target, "blocksize argument given")
+        if dense_dim is not None:
+            raise self._unsupported(target, "dense_dim argument given")
+        if sparse_dim not in (None, 2):
+            raise self._unsupported(target, "sparse_dim argument !=2")
+        if target is self.layout and (blocksize is None or tuple(blocksize) == self.blocksize):
             return self
-        if layout in (None, tenfold.sparse_coo):
+        if target is tenfold.sparse_coo:
             return self.coordinates()
         if self._places.ndim > 1:
             return compressed(self.to_dense(), layout, blocksize, self.dense_dim())
         return compressed(self.coordinates(), layout, blocksize)
+
+    def _unsupported(self, target: Any, what: str) -> RuntimeError:
+        return RuntimeError(
+            f"to_sparse: conversion from {layout_name(self.layout)} to {layout_name(target)} with {what} is not supported"
+        )
 
     def _gradient(self, g: Tensor) -> Tensor:
         return self.with_values(g)
@@ -151,6 +163,9 @@ class CompressedTensor(Scalars):
     # What has no memory of its own
 
     def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, tuple) and index:  # one dimension after the other, as long as matrices are chosen
+            chosen = self[index[0]] if self._places.ndim > 1 and isinstance(index[0], int) else None
+            return self.coordinates()[index] if chosen is None else chosen[index[1:]] if len(index) > 1 else chosen
         return self.batch(index) if self._places.ndim > 1 and isinstance(index, int) else self.coordinates()[index]
 
     def __len__(self) -> int:
@@ -219,7 +234,7 @@ def compressed(x: Any, layout: Any, blocksize: Any = None, dense_dim: int | None
     dense_dim = dense_dim or 0
     if not isinstance(x, SparseTensor):
         if x.ndim - dense_dim > 2:
-            return _batched([compressed(part, layout, blocksize, dense_dim) for part in x])
+            return _batched([compressed(part, layout, blocksize, dense_dim) for part in x], layout)
         if x.ndim - dense_dim < 2:
             raise RuntimeError(f"to_sparse: a tensor of {x.ndim} dimensions has no rows and columns to compress")
         x = x.to_sparse(2)
@@ -255,8 +270,10 @@ def _in_blocks(x: SparseTensor, layout: Any, blocksize: Sequence[int]) -> Compre
     return _by_line(at, held, x.shape, layout, lines)
 
 
-def _batched(parts: list[CompressedTensor]) -> CompressedTensor:
+def _batched(parts: list[CompressedTensor], layout: Any) -> CompressedTensor:
     """Matrices that store equally many elements as one tensor."""
+    if not parts:
+        raise RuntimeError(f"to_sparse_{str(layout.name)[-3:]}: Expected product of batch dimensions to be non-zero.")
     if len({part._nnz() for part in parts}) != 1:
         raise RuntimeError("Expect the same number of specified elements per batch.")
     first = parts[0]
