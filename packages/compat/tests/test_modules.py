@@ -341,7 +341,8 @@ import importlib, importlib.util
 for name in (
     "torch.nn.modules.module", "torch.utils.data._utils.collate", "torch._dynamo.utils", "torch._dynamo.trace_rules",
     "torch.distributed.elastic.utils.distributed", "torch.distributed.checkpoint.planner", "torch.ao.quantization.observer",
-    "torch.quantization", "torch._jit_internal", "torch._prims_common", "torch.jit._script", "torch._library.infer_schema",
+    "torch.quantization", "torch.cuda.streams", "torch.cuda.memory", "torch.utils._triton",
+    "torch._jit_internal", "torch._prims_common", "torch.jit._script", "torch._library.infer_schema",
 ):
     module = importlib.import_module(name)
     assert importlib.util.find_spec(name) is not None, name

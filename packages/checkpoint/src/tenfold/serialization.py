@@ -26,6 +26,7 @@ from tenfold.checkpoint.options import (
     set_default_mmap_options,
     skip_data,
 )
+from tenfold.checkpoint.rebuilding import layout_of
 from tenfold.checkpoint.serialization import DEFAULT_PROTOCOL, get_unsafe_globals_in_checkpoint, load, save
 from tenfold.checkpoint.torch_names import torch_names
 from tenfold.dispatch.devices import device
@@ -44,4 +45,5 @@ MAP_LOCATION: TypeAlias = Callable[[Any, str], Any] | device | str | dict[str, s
 
 # PyTorch's own names for what programs use that look into the archive.
 _open_zipfile_reader, _open_zipfile_writer = reading, writing
+_get_layout = layout_of
 _is_zipfile, _open_file_like = is_zipfile, open_file_like

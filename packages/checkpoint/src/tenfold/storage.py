@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
+from tenfold.checkpoint.serialization import load
 from tenfold.checkpoint.storage_classes import CLASSES, STORAGES, _LegacyStorage
 from tenfold.checkpoint.typed_storage import (
     TypedStorage,
@@ -19,6 +21,11 @@ __all__ = [
     "TypedStorage", "UntypedStorage", "_LegacyStorage", "_get_always_warn_typed_storage_removal",
     "_reset_warn_typed_storage_removal", "_set_always_warn_typed_storage_removal",
 ]  # fmt: skip
+
+
+def _load_from_bytes(data: bytes) -> Any:
+    """A storage in a pickle of PyTorch's, which has a checkpoint in it; like any pickle, of files that one trusts."""
+    return load(io.BytesIO(data), weights_only=False)
 
 
 def _dtype_to_storage_type_map() -> dict[Any, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.types import dtypes
+from tenfold.types import dtypes, memory_format as formats
 from tenfold.types.dtypes import TITLES
 
 # PyTorch's names of typed storages; other dtypes are saved with an untyped storage and the dtype beside it.
@@ -32,5 +32,8 @@ class StorageType:
 STORAGE_GLOBALS: dict[str, Global] = {name: Global("torch", name) for name in STORAGES.values()}
 STORAGE_GLOBALS[UNTYPED] = Global("torch.storage", UNTYPED)
 DTYPE_GLOBALS: dict[Any, Global] = {dtype: Global("torch", dtype.name) for dtype in dtypes.ALL}
+FORMAT_GLOBALS = {
+    name: Global("torch", name) for name, value in vars(formats).items() if isinstance(value, formats.memory_format)
+}
 STORAGE_TYPES = {name: StorageType(dtypes.BY_NAME[dtype], True) for dtype, name in STORAGES.items()}
 STORAGE_TYPES[UNTYPED] = StorageType(dtypes.uint8, False)

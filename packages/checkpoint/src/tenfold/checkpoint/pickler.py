@@ -8,7 +8,7 @@ import pickle
 from types import FunctionType
 from typing import Any
 
-from tenfold.checkpoint.names import DTYPE_GLOBALS, STORAGE_GLOBALS, STORAGES, UNTYPED, Global
+from tenfold.checkpoint.names import DTYPE_GLOBALS, FORMAT_GLOBALS, STORAGE_GLOBALS, STORAGES, UNTYPED, Global
 from tenfold.checkpoint.options import location_tag
 from tenfold.checkpoint.torch_names import torch_global, writes_torch_names
 from tenfold.checkpoint.typed_storage import TypedStorage
@@ -26,6 +26,7 @@ _REBUILD_META = Global("torch._utils", "_rebuild_meta_tensor_no_storage")
 _REBUILD_PARAMETER = Global("torch._utils", "_rebuild_parameter")
 _REBUILD_PARAMETER_WITH_STATE = Global("torch._utils", "_rebuild_parameter_with_state")
 _REBUILD_SUBCLASS = Global("torch._tensor", "_rebuild_from_type_v2")
+_REBUILD_SPARSE = Global("torch._utils", "_rebuild_sparse_tensor")
 _TENSOR = Global("torch", "Tensor")
 _DEVICE, _SIZE = Global("torch", "device"), Global("torch", "Size")
 _LAYOUT = Global("torch.serialization", "_get_layout")
@@ -73,6 +74,7 @@ class _TensorPickler:
             self.dispatch[type(obj)](self, obj)  # type: ignore[attr-defined]
             return
         obj = DTYPE_GLOBALS[obj] if isinstance(obj, dtypes.dtype) else obj  # a dtype is a name, not a call
+        obj = FORMAT_GLOBALS[obj.name] if isinstance(obj, memory_format) else obj
         obj = self.renamed(obj) if self.torch_names and isinstance(obj, (type, FunctionType)) else obj
         if type(obj) is not Global:
             super().save(obj, save_persistent_id)  # type: ignore[misc]
@@ -106,8 +108,6 @@ class _TensorPickler:
             return _DEVICE, (obj.type,) if obj.index is None else (obj.type, obj.index)
         if isinstance(obj, layout):
             return _LAYOUT, (f"torch.{obj.name}",)
-        if isinstance(obj, memory_format):
-            return Global("torch", obj.name), ()
         if type(obj) is Size:
             return _SIZE, (tuple(obj),)
         if isinstance(obj, Tensor):
@@ -175,6 +175,8 @@ def _tensor(obj: Any) -> Any:
     if _is_parameter(obj):
         given: tuple[Any, ...] = _data_of(obj), obj.requires_grad, collections.OrderedDict()
         return (_REBUILD_PARAMETER_WITH_STATE, (*given, state)) if state else (_REBUILD_PARAMETER, given)
+    if obj.layout.name in _SPARSE:
+        return _REBUILD_SPARSE, (obj.layout, _sparse_parts(obj))
     own: Any = type(obj).__reduce_ex__
     if own is not Tensor.__reduce_ex__:
         return NotImplemented  # the class has its own way
@@ -183,6 +185,19 @@ def _tensor(obj: Any) -> Any:
     if type(obj) is Tensor and not state:
         return function, place
     return _REBUILD_SUBCLASS, (function, _TENSOR if type(obj) is Tensor else type(obj), place, state)
+
+
+_SPARSE = ("sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc")
+
+
+def _sparse_parts(obj: Any) -> tuple[Any, ...]:
+    """A sparse tensor's numbers and where they stand, plain tensors."""
+    data = obj.detach()
+    if data.layout.name == "sparse_coo":
+        return data._indices(), data._values(), data.size(), data.is_coalesced()
+    if data.layout.name in ("sparse_csr", "sparse_bsr"):
+        return data.crow_indices(), data.col_indices(), data.values(), data.size()
+    return data.ccol_indices(), data.row_indices(), data.values(), data.size()
 
 
 def _is_parameter(obj: Any) -> bool:

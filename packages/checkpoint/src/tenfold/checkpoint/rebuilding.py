@@ -124,6 +124,19 @@ def rebuild_parameter(data: Any, requires_grad: Any, hooks: Any, state: Any = No
     return made
 
 
+def rebuild_sparse(layout: Any, parts: Any) -> Any:
+    """A sparse tensor, by the package that has the layout; its places are compared with its size."""
+    front: Any = importlib.import_module("tenfold")
+    if not isinstance(layout, formats.layout) or not isinstance(parts, (tuple, list)) or len(parts) < 3:
+        raise ValueError(f"a sparse tensor of layout {layout!r} made of {parts!r}")
+    if layout.name == "sparse_coo":
+        places, values, size, *summed = parts
+        is_summed = bool(summed and summed[0])
+        return front.sparse_coo_tensor(places, values, tuple(size), check_invariants=True, is_coalesced=is_summed)
+    starts, places, values, size = parts
+    return front.sparse_compressed_tensor(starts, places, values, tuple(size), layout=layout, check_invariants=True)
+
+
 def rebuild_subclass(function: Any, cls: Any, given: Any, state: Any) -> Any:
     """A tensor of a subclass, or one with attributes."""
     if id(function) not in REBUILDERS:
@@ -136,7 +149,7 @@ def rebuild_subclass(function: Any, cls: Any, given: Any, state: Any) -> Any:
     return made
 
 
-def _layout(name: Any) -> Any:
+def layout_of(name: Any) -> Any:
     found = getattr(formats, str(name).removeprefix("torch."), None)
     if not isinstance(found, formats.layout):
         raise ValueError(f"layout {name!r}, which Tenfold does not have")
@@ -189,9 +202,10 @@ def _table() -> dict[str, Any]:
     found: dict[str, Any] = {
         "torch._utils._rebuild_tensor": rebuild_tensor, "torch._utils._rebuild_tensor_v2": rebuild_tensor,
         "torch._utils._rebuild_tensor_v3": rebuild_of_dtype, "torch._utils._rebuild_meta_tensor_no_storage": rebuild_meta,
-        "torch._utils._rebuild_parameter": rebuild_parameter, "torch._tensor._rebuild_from_type_v2": rebuild_subclass,
+        "torch._utils._rebuild_parameter": rebuild_parameter, "torch._utils._rebuild_sparse_tensor": rebuild_sparse,
+        "torch._tensor._rebuild_from_type_v2": rebuild_subclass,
         "torch._utils._rebuild_parameter_with_state": rebuild_parameter, "torch.device": device, "torch.Size": _listed(Size),
-        "torch.Tensor": Tensor, "torch.serialization._get_layout": _layout, "_codecs.encode": _bytes,
+        "torch.Tensor": Tensor, "torch.serialization._get_layout": layout_of, "_codecs.encode": _bytes,
         "collections.OrderedDict": _ORDERED, "collections.Counter": _listed(collections.Counter, dict),
         "builtins.set": _listed(set), "builtins.frozenset": _listed(frozenset), "builtins.bytearray": _bytearray,
         "builtins.complex": complex, "builtins.slice": slice, "builtins.range": range,

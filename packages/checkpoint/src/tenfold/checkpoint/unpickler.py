@@ -243,8 +243,14 @@ def unpickler_of(module: Any) -> Any:
     return type("AnyUnpickler", (_AnyUnpickler, module.Unpickler), {})
 
 
+# What PyTorch's compiled functions and methods are written as attributes of.
+_OWNERS = ("TensorBase", "_TensorBase", "_VariableFunctions", "_VariableFunctionsClass")
+
+
 def _ours(file: str, module: str, name: str) -> Any:
     """Tenfold's object of a PyTorch name: at the same place, or as a public name above it."""
+    if module == "torch._C" and name in _OWNERS:
+        return Tensor if "Tensor" in name else importlib.import_module("tenfold")
     parts = module.split(".")[1:]
     for depth in range(len(parts), -1, -1):
         try:

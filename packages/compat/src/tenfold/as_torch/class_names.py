@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import tenfold
+from tenfold.as_torch.layer_constants import give_constants
 
 _OF_TORCH = ("Size", "Generator", "device", "dtype", "layout", "memory_format")
 
@@ -134,10 +135,22 @@ def rename(module: types.ModuleType) -> None:
     """Give what a module of Tenfold's defines the names that PyTorch has for it."""
     for value in _defined(module):
         ours = str(value.__module__)  # another module's where this one imports it; some say where users find them
-        theirs = torch_module(ours, value.__qualname__.partition(".")[0]) if ours.startswith("tenfold") else None
+        name = value.__qualname__.partition(".")[0]
+        theirs = torch_module(ours, name) if ours.startswith("tenfold") else None
+        if theirs is None and isinstance(value, types.FunctionType):
+            theirs = _module_of_operator(ours, name)
         if theirs is not None and (isinstance(value, type) or theirs.rpartition(".")[2] != "lr_scheduler"):
             value.__module__ = theirs
             _show_annotations(value, module, theirs)
+
+
+def _module_of_operator(ours: str, name: str) -> str | None:
+    """Where pickles of PyTorch's look an operator's function up: in `torch.nn.functional` if it is there, else in `torch`."""
+    if ours.startswith(("tenfold.nn.ops.", "tenfold.nn.functional.")):
+        return "torch" if name.startswith("native_") else "torch.nn.functional"
+    if ours.startswith("tenfold.ops."):
+        return "torch.nn.functional" if name in ("relu", "sigmoid", "tanh") else "torch"
+    return None
 
 
 def _defined(module: types.ModuleType) -> Iterator[Any]:
@@ -188,7 +201,7 @@ def renaming(spec: importlib.machinery.ModuleSpec | None) -> importlib.machinery
 
 def is_renamed(ours: str) -> bool:
     """Whether a module of Tenfold's defines anything that has another name under PyTorch's."""
-    return ours.removeprefix("tenfold.") in _PLACES or torch_module(ours, "") is not None
+    return ours.removeprefix("tenfold.") in _PLACES or (torch_module(ours, "") or _module_of_operator(ours, "")) is not None
 
 
 _PLACES = {key.partition(":")[0] for key in _FILES}
@@ -196,14 +209,33 @@ _PLACES = {key.partition(":")[0] for key in _FILES}
 
 def rename_layers() -> None:
     """The layers' classes, each where PyTorch has it."""
+    parameter: Any = importlib.import_module("tenfold.nn.parameter")
+    for function in (parameter._rebuild_parameter, parameter._rebuild_parameter_with_state):
+        function.__module__ = "torch._utils"
     modules = importlib.import_module("tenfold.nn.modules")
-    for path, shown in list(vars(modules).items()):
+    for path, shown in sorted(vars(modules).items(), key=lambda item: item[0] != "module"):  # whose Module all others show, too
         if isinstance(shown, types.ModuleType) and shown.__name__ == f"tenfold.nn.modules.{path}":
             sys.modules[f"torch.nn.modules.{path}"] = shown  # where `typing.get_type_hints` looks annotations up
+            sources = []
             for value in list(vars(shown).values()):
                 if isinstance(value, type) and value.__module__.startswith("tenfold.nn."):
-                    _show_names_of(sys.modules[value.__module__], shown)
+                    sources.append(sys.modules[value.__module__])
+                    give_constants(value)
+                    if "_torch_state" in vars(value) and path != "module":
+                        setattr(value, "__reduce_ex__", _reduce_with_torch_state)  # noqa: B010 - mypy refuses the other form
+                    _show_names_of(sources[-1], shown)
                     value.__module__ = f"torch.nn.modules.{path}"
+            if sources:
+                likeliest = max(sources, key=lambda source: (source.__name__.endswith(f".{path}"), sources.count(source)))
+                shown.__file__ = likeliest.__file__  # where `inspect` looks for the text of classes
+
+
+def _reduce_with_torch_state(self: Any, protocol: Any) -> Any:
+    """For pickle: a layer with the attributes that PyTorch's class has besides."""
+    reduced = object.__reduce_ex__(self, protocol)
+    if len(reduced) < 3 or not isinstance(reduced[2], dict):  # a subclass's own way
+        return reduced
+    return (*reduced[:2], {**reduced[2], **self._torch_state()}, *reduced[3:])
 
 
 def _show_annotations(value: Any, source: types.ModuleType, shown: str) -> None:

@@ -10,6 +10,7 @@ from tenfold.as_torch.class_names import rename_core
 from tenfold.as_torch.finder import Finder
 from tenfold.as_torch.names import ROOTS
 from tenfold.as_torch.roots import RootModule
+from tenfold.dispatch.services import SERVICES
 from tenfold.settings.environment import AS_TORCH
 from tenfold.types.naming import set_namespace
 
@@ -40,6 +41,8 @@ def install() -> None:
     set_namespace("torch")
     rename_core()
     enter_loaded()
+    SERVICES.provide("tenfold.as_torch.plain_pickles", "reduce")
+    vars(SERVICES).pop("reduce", None)  # one found before
 
 
 def is_installed() -> bool:

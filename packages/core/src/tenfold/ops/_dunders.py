@@ -34,12 +34,13 @@ SWAPPED = {
     "__rmatmul__": "matmul", "__rlshift__": "bitwise_left_shift", "__rrshift__": "bitwise_right_shift",
 }  # fmt: skip
 
+_STUBS: dict[str, Any] = {}  # not asked of Tensor, where a program may have put its own
 _OPERANDS = (Tensor, int, float, complex, np.generic)
 
 
 def _first_dunder(method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     operator = OPERATORS[BINARY.get(method) or INPLACE[method]]
-    return first_call(lambda: dunder(operator, vars(Tensor)[method]), args, kwargs)
+    return first_call(lambda: dunder(operator, _STUBS[method]), args, kwargs)
 
 
 RUNTIME["first_dunder"] = _first_dunder
@@ -75,6 +76,7 @@ for _method, _name in (*BINARY.items(), *INPLACE.items()):
     _operator = OPERATORS[_name]
     _stub: Any = types.FunctionType(stub_code("first_dunder", _method), RUNTIME, _method)
     _stub.op, _stub.__doc__ = _operator, _operator.doc
+    _STUBS[_method] = _stub
     setattr(Tensor, _method, _stub)
 for _method, _name in UNARY.items():
     setattr(Tensor, _method, OPERATORS[_name].fn)

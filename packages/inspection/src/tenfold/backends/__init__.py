@@ -9,6 +9,7 @@ from tenfold.backends import (
     cpu as cpu,
     cuda as cuda,
     cudnn as cudnn,
+    mha as mha,
     mkl as mkl,
     mkldnn as mkldnn,
     mps as mps,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import tenfold
 from tenfold import Tensor
 from tenfold.dispatch.overrides import DisableTorchFunctionSubclass, disabled_torch_function
-from tenfold.tensor.copying import send_as_tensor
+from tenfold.tensor.copying import restore, send_as_tensor, state_of
 
 __all__ = [
     "Buffer",
@@ -64,12 +64,21 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         return "Parameter containing:\n" + repr(self.detach().requires_grad_(self.requires_grad))
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return _rebuild_parameter, (self.detach(), self.requires_grad, OrderedDict())
+        given: tuple[Any, ...] = Tensor._make_subclass(Tensor, self.detach()), self.requires_grad, OrderedDict()
+        state = state_of(self)
+        return (_rebuild_parameter_with_state, (*given, state)) if state else (_rebuild_parameter, given)
 
 
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Parameter:
     """What a pickled Parameter calls to come back."""
     made: Parameter = Parameter(data, requires_grad)
+    return made
+
+
+def _rebuild_parameter_with_state(data: Tensor, requires_grad: bool, backward_hooks: Any, state: Any) -> Parameter:
+    """The same for one with attributes."""
+    made = _rebuild_parameter(data, requires_grad, backward_hooks)
+    restore(made, state)
     return made
 
 

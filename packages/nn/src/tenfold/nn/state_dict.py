@@ -197,7 +197,7 @@ class StateDict:
         return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
     def _register_load_state_dict_pre_hook(self, hook: Hook, with_module: bool = False) -> RemovableHandle:
-        return _put(self._load_state_dict_pre_hooks, BoundHook(hook, self if with_module else None))
+        return _put(self._load_state_dict_pre_hooks, _WrappedHook(hook, self if with_module else None))
 
     def register_load_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
         """Calls `hook(module, incompatible_keys)` after this module and its children were loaded; it may change the
@@ -206,7 +206,7 @@ class StateDict:
         return _put(self._load_state_dict_post_hooks, hook)
 
 
-class BoundHook:
+class _WrappedHook:
     """A hook with its module in front; deepcopy and pickle keep the two together, which a closure could not.
 
     The module has the hook, so the hook has it weakly: a circle would keep both until garbage is collected.
@@ -218,11 +218,14 @@ class BoundHook:
     def __call__(self, *args: Any) -> Any:
         return self.hook(*args) if self._module is None else self.hook(self._module(), *args)
 
-    def __getstate__(self) -> tuple[Hook, Any]:
-        return self.hook, None if self._module is None else self._module()
+    def __getstate__(self) -> dict[str, Any]:
+        """As PyTorch's class of this name writes it, so that whole modules go over."""
+        if self._module is None:
+            return {"hook": self.hook, "with_module": False}
+        return {"hook": self.hook, "with_module": True, "module": self._module()}
 
-    def __setstate__(self, state: tuple[Hook, Any]) -> None:
-        self.__init__(*state)  # type: ignore[misc] # the same two
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["hook"], state.get("module"))  # type: ignore[misc] # the same two
 
 
 class _Loading:

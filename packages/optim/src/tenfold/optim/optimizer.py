@@ -18,6 +18,7 @@ from tenfold.utils.hooks import RemovableHandle, add_hook
 Group = dict[str, Any]
 State = dict[str, Any]
 Params = Iterable[Tensor] | Iterable[Group] | Iterable[tuple[str, Tensor]]
+ParamsT, StateDict = Params, dict[str, Any]  # PyTorch's names, which libraries' optimizers import
 Closure = Callable[[], Any]
 Hooks = OrderedDict[int, Callable[..., Any]]
 

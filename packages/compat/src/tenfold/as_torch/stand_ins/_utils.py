@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,14 +10,13 @@ import tenfold
 from tenfold import Tensor
 from tenfold.checkpoint.rebuilding import (
     rebuild_of_dtype as _rebuild_tensor_v3,
-    rebuild_parameter,
+    rebuild_sparse as _rebuild_sparse_tensor,
     rebuild_tensor as _rebuild_tensor_v2,
 )
 
-__all__ = ["_rebuild_parameter", "_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3"]
+__all__ = ["_rebuild_sparse_tensor", "_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3"]
 
 _rebuild_tensor = _rebuild_tensor_v2
-_rebuild_parameter = _rebuild_parameter_with_state = rebuild_parameter
 
 
 def _get_available_device_type() -> str | None:
@@ -65,3 +65,9 @@ def _unflatten_dense_tensors(flat: Tensor, tensors: Sequence[Tensor]) -> tuple[T
     """Views of `flat` with the tensors' sizes."""
     parts = flat.split([t.numel() for t in tensors])
     return tuple(part.view(t.shape) for part, t in zip(parts, tensors))
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("_rebuild_parameter", "_rebuild_parameter_with_state"):  # by the package that has parameters
+        return getattr(importlib.import_module("tenfold.nn.parameter"), name)
+    raise AttributeError(f"module 'torch._utils' has no attribute {name!r} (torch is Tenfold here, by tenfold.as_torch)")

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import importlib
 import inspect
+import sys
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -70,9 +71,13 @@ def _overridable() -> tuple[dict[Any, list[Any]], dict[Any, str]]:
     for path in _NAMESPACES:
         module = importlib.import_module(path.replace("torch", "tenfold", 1))
         found = [(name, value) for name, value in _members(module) if _asks(value)]
-        functions[module] = [value for _, value in found]
+        functions[sys.modules.get("torch", module) if path == "torch" else module] = [value for _, value in found]
         for name, value in found:
             if not name.endswith("_"):  # methods, which Tenfold has as functions, too
+                names.setdefault(value, f"{path}.{name}")
+    for path in _NAMESPACES:  # those that ask nobody have names, too
+        for name, value in _members(importlib.import_module(path.replace("torch", "tenfold", 1))):
+            if _is_hashable(value):
                 names.setdefault(value, f"{path}.{name}")
     functions[Tensor] = []
     for name, value in _of_tensors():

@@ -14,8 +14,44 @@ _WHY = "programs are compiled by the package tenfold-compile, which is not insta
 
 config = show(
     f"{__name__}.config",
-    {"suppress_errors": False, "verbose": False, "cache_size_limit": 8, "recompile_limit": 8, "dynamic_shapes": True},
+    {
+        "suppress_errors": False,
+        "verbose": False,
+        "cache_size_limit": 8,
+        "recompile_limit": 8,
+        "dynamic_shapes": True,
+        "capture_scalar_outputs": False,
+        "capture_dynamic_output_shape_ops": False,
+        "optimize_ddp": True,
+        "guard_nn_modules": True,
+        "inline_inbuilt_nn_modules": True,
+        "accumulated_cache_size_limit": 256,
+        "assume_static_by_default": True,
+        "automatic_dynamic_shapes": True,
+        "force_parameter_static_shapes": True,
+        "compiled_autograd": False,
+    },
 )
+
+
+class _Patch(contextlib.ContextDecorator):
+    """Settings of `config` for the time of a context or a function."""
+
+    def __init__(self, *setting: Any, **settings: Any) -> None:
+        given = {} if not setting else dict(setting[0]) if len(setting) == 1 else {setting[0]: setting[1]}
+        self._wanted = {**given, **settings}
+        if unknown := [name for name in self._wanted if not hasattr(config, name)]:
+            raise AttributeError(f"torch._dynamo.config.patch: {', '.join(unknown)} is no setting")
+
+    def __enter__(self) -> None:
+        self._before = {name: getattr(config, name) for name in self._wanted}
+        config.__dict__.update(self._wanted)
+
+    def __exit__(self, *error: object) -> None:
+        config.__dict__.update(self._before)
+
+
+config.__dict__["patch"] = _Patch
 assume_constant_result = disallow_in_graph = forbid_in_graph = allow_in_graph
 
 

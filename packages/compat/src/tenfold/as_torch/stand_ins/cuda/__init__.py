@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import tenfold
+from tenfold.as_torch.stand_ins.absent import show
 from tenfold.types.errors import AcceleratorError as AcceleratorError, OutOfMemoryError as OutOfMemoryError
 
 _WHY = (
@@ -214,3 +215,14 @@ def __getattr__(name: str) -> Any:
     if name == "random":
         return importlib.import_module(f"{__name__}.random")
     raise AttributeError(f"module 'torch.cuda' has no attribute {name!r} ({_WHY.partition(': ')[2]})")
+
+
+_MEMORY = (
+    "caching_allocator_alloc caching_allocator_delete empty_cache max_memory_allocated max_memory_cached max_memory_reserved "
+    "mem_get_info memory_allocated memory_cached memory_reserved memory_snapshot memory_stats memory_summary "
+    "reset_accumulated_memory_stats reset_max_memory_allocated reset_max_memory_cached reset_peak_memory_stats "
+    "set_per_process_memory_fraction"
+)
+memory = show(f"{__name__}.memory", {name: globals()[name] for name in _MEMORY.split()})
+streams = show(f"{__name__}.streams", {"Event": Event, "ExternalStream": ExternalStream, "Stream": Stream})
+profiler = show(f"{__name__}.profiler", {name: _device_needed(name) for name in ("profile", "start", "stop")})

@@ -138,7 +138,7 @@ def strict_fusion() -> Iterator[None]:
     yield
 
 
-globals().update(functions("load save export_opnames", WHY))
+globals().update(functions("load save export_opnames _get_trace_graph", WHY))
 globals().update(classes("Attribute CompilationUnit Error ScriptFunction", WHY))
 
 

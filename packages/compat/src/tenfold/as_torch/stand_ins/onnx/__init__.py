@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+
 from tenfold.as_torch.stand_ins.absent import classes, functions, show
 
 _WHY = "exporting models to ONNX needs graphs of programs, which are in the package tenfold-compile, which is not installed"
@@ -9,6 +11,18 @@ _WHY = "exporting models to ONNX needs graphs of programs, which are in the pack
 
 class OnnxExporterError(RuntimeError):
     """An error of the exporter."""
+
+
+class TrainingMode(enum.Enum):
+    """How a model is exported; none is."""
+
+    EVAL, PRESERVE, TRAINING = range(3)
+
+
+class OperatorExportTypes(enum.Enum):
+    """What becomes of operators that ONNX has not; no model is exported."""
+
+    ONNX, ONNX_ATEN, ONNX_ATEN_FALLBACK, ONNX_FALLTHROUGH = range(4)
 
 
 def is_in_onnx_export() -> bool:

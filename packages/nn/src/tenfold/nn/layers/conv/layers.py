@@ -20,7 +20,7 @@ class _ConvNd(Module):
     """Parameters, checks and repr of all convolutions; `ndim` counts the spatial dimensions."""
 
     ndim: ClassVar[int]
-    convolve: ClassVar[Callable[..., Tensor]]
+    convolve: ClassVar[str]  # of nn.functional, looked up in each call: programs put their own there
     weight: Tensor
 
     def __init__(
@@ -143,10 +143,11 @@ class _Conv(_ConvNd):
         )
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        convolve: Callable[..., Tensor] = getattr(F, self.convolve)
         if self.padding_mode == "zeros":
-            return self.convolve(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
+            return convolve(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
         padded = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
-        return self.convolve(padded, weight, bias, self.stride, (0,) * self.ndim, self.dilation, self.groups)
+        return convolve(padded, weight, bias, self.stride, (0,) * self.ndim, self.dilation, self.groups)
 
     def forward(self, input: Tensor) -> Tensor:
         return self._conv_forward(input, self.weight, self.bias)
@@ -162,7 +163,7 @@ class Conv1d(_Conv):
     """
 
     ndim = 1
-    convolve = staticmethod(F.conv1d)
+    convolve = "conv1d"
 
 
 class Conv2d(_Conv):
@@ -178,7 +179,7 @@ class Conv2d(_Conv):
     """
 
     ndim = 2
-    convolve = staticmethod(F.conv2d)
+    convolve = "conv2d"
 
 
 class Conv3d(_Conv):
@@ -191,7 +192,7 @@ class Conv3d(_Conv):
     """
 
     ndim = 3
-    convolve = staticmethod(F.conv3d)
+    convolve = "conv3d"
 
 
 class _ConvTransposeNd(_ConvNd):
@@ -233,7 +234,8 @@ class _ConvTransposeNd(_ConvNd):
 
     def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
         output_padding = self._output_padding(input, output_size)
-        return self.convolve(input, self.weight, self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation)
+        convolve: Callable[..., Tensor] = getattr(F, self.convolve)
+        return convolve(input, self.weight, self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation)
 
     def _output_padding(self, input: Tensor, output_size: Any) -> tuple[int, ...]:
         """What has to be added on one side to reach `output_size`; raises ValueError where that cannot be reached."""
@@ -272,7 +274,7 @@ class ConvTranspose1d(_ConvTransposeNd):
     """
 
     ndim = 1
-    convolve = staticmethod(F.conv_transpose1d)
+    convolve = "conv_transpose1d"
 
 
 class ConvTranspose2d(_ConvTransposeNd):
@@ -286,7 +288,7 @@ class ConvTranspose2d(_ConvTransposeNd):
     """
 
     ndim = 2
-    convolve = staticmethod(F.conv_transpose2d)
+    convolve = "conv_transpose2d"
 
 
 class ConvTranspose3d(_ConvTransposeNd):
@@ -298,4 +300,4 @@ class ConvTranspose3d(_ConvTransposeNd):
     """
 
     ndim = 3
-    convolve = staticmethod(F.conv_transpose3d)
+    convolve = "conv_transpose3d"

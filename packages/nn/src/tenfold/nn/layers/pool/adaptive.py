@@ -13,14 +13,15 @@ from tenfold.nn.module import Module
 class _AdaptiveAvgPoolNd(Module):
     """Options of the average poolings to a fixed size."""
 
-    pool: ClassVar[Callable[..., Tensor]]
+    pool: ClassVar[str]
 
     def __init__(self, output_size: Any) -> None:
         super().__init__()
         self.output_size = output_size
 
     def forward(self, input: Tensor) -> Tensor:
-        return self.pool(input, self.output_size)
+        pool: Callable[..., Tensor] = getattr(F, self.pool)
+        return pool(input, self.output_size)
 
     def extra_repr(self) -> str:
         return f"output_size={self.output_size}"
@@ -29,14 +30,14 @@ class _AdaptiveAvgPoolNd(Module):
 class _AdaptiveMaxPoolNd(Module):
     """Options of the max poolings to a fixed size."""
 
-    pool: ClassVar[Callable[..., Any]]
+    pool: ClassVar[str]
 
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         super().__init__()
         self.output_size, self.return_indices = output_size, return_indices
 
     def forward(self, input: Tensor) -> Any:
-        return self.pool(input, self.output_size, self.return_indices)
+        return getattr(F, self.pool)(input, self.output_size, self.return_indices)
 
     def extra_repr(self) -> str:
         return f"output_size={self.output_size}"
@@ -51,7 +52,7 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     [[0.5, 2.5]]
     """
 
-    pool = staticmethod(F.adaptive_avg_pool1d)
+    pool = "adaptive_avg_pool1d"
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
@@ -63,7 +64,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     [[1.0, 3.0]]
     """
 
-    pool = staticmethod(F.adaptive_max_pool1d)
+    pool = "adaptive_max_pool1d"
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
@@ -75,7 +76,7 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     [[[2.5, 4.5]]]
     """
 
-    pool = staticmethod(F.adaptive_avg_pool2d)
+    pool = "adaptive_avg_pool2d"
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
@@ -87,7 +88,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     [[[5.0, 7.0]]]
     """
 
-    pool = staticmethod(F.adaptive_max_pool2d)
+    pool = "adaptive_max_pool2d"
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
@@ -99,7 +100,7 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     [[[[3.5]]]]
     """
 
-    pool = staticmethod(F.adaptive_avg_pool3d)
+    pool = "adaptive_avg_pool3d"
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
@@ -111,4 +112,4 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     [[[[7.0]]]]
     """
 
-    pool = staticmethod(F.adaptive_max_pool3d)
+    pool = "adaptive_max_pool3d"

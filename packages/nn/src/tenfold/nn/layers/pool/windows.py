@@ -14,7 +14,7 @@ from tenfold.nn.module import Module
 class _MaxPoolNd(Module):
     """Options of the max poolings."""
 
-    pool: ClassVar[Callable[..., Any]]
+    pool: ClassVar[str]
 
     def __init__(
         self,
@@ -32,7 +32,9 @@ class _MaxPoolNd(Module):
         self.return_indices, self.ceil_mode = return_indices, ceil_mode
 
     def forward(self, input: Tensor) -> Any:
-        return self.pool(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode, self.return_indices)
+        return getattr(F, self.pool)(
+            input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode, self.return_indices
+        )
 
     def extra_repr(self) -> str:
         return (
@@ -52,7 +54,7 @@ class MaxPool1d(_MaxPoolNd):
     [[1.0, 3.0]]
     """
 
-    pool = staticmethod(F.max_pool1d)
+    pool = "max_pool1d"
 
 
 class MaxPool2d(_MaxPoolNd):
@@ -65,7 +67,7 @@ class MaxPool2d(_MaxPoolNd):
     [[[5.0, 7.0], [13.0, 15.0]]]
     """
 
-    pool = staticmethod(F.max_pool2d)
+    pool = "max_pool2d"
 
 
 class MaxPool3d(_MaxPoolNd):
@@ -79,14 +81,14 @@ class MaxPool3d(_MaxPoolNd):
     [[[[7.0]]]]
     """
 
-    pool = staticmethod(F.max_pool3d)
+    pool = "max_pool3d"
 
 
 class _MaxUnpoolNd(Module):
     """Options of the inverses of max pooling."""
 
     ndim: ClassVar[int]
-    unpool: ClassVar[Callable[..., Tensor]]
+    unpool: ClassVar[str]
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         super().__init__()
@@ -95,7 +97,8 @@ class _MaxUnpoolNd(Module):
         self.padding = as_tuple(padding, self.ndim)
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
-        return self.unpool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+        unpool: Callable[..., Tensor] = getattr(F, self.unpool)
+        return unpool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
     def extra_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
@@ -114,7 +117,7 @@ class MaxUnpool1d(_MaxUnpoolNd):
     """
 
     ndim = 1
-    unpool = staticmethod(F.max_unpool1d)
+    unpool = "max_unpool1d"
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
@@ -130,7 +133,7 @@ class MaxUnpool2d(_MaxUnpoolNd):
     """
 
     ndim = 2
-    unpool = staticmethod(F.max_unpool2d)
+    unpool = "max_unpool2d"
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
@@ -146,7 +149,7 @@ class MaxUnpool3d(_MaxUnpoolNd):
     """
 
     ndim = 3
-    unpool = staticmethod(F.max_unpool3d)
+    unpool = "max_unpool3d"
 
 
 class AvgPool1d(Module):
@@ -183,7 +186,7 @@ class AvgPool1d(Module):
 class _AvgPoolNd(Module):
     """Options of the average poolings over 2 and 3 dimensions."""
 
-    pool: ClassVar[Callable[..., Tensor]]
+    pool: ClassVar[str]
 
     def __init__(
         self,
@@ -201,7 +204,8 @@ class _AvgPoolNd(Module):
         self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
 
     def forward(self, input: Tensor) -> Tensor:
-        return self.pool(
+        pool: Callable[..., Tensor] = getattr(F, self.pool)
+        return pool(
             input,
             self.kernel_size,
             self.stride,
@@ -225,7 +229,7 @@ class AvgPool2d(_AvgPoolNd):
     [[[2.5, 4.5]]]
     """
 
-    pool = staticmethod(F.avg_pool2d)
+    pool = "avg_pool2d"
 
 
 class AvgPool3d(_AvgPoolNd):
@@ -239,20 +243,21 @@ class AvgPool3d(_AvgPoolNd):
     [[[[3.5]]]]
     """
 
-    pool = staticmethod(F.avg_pool3d)
+    pool = "avg_pool3d"
 
 
 class _LPPoolNd(Module):
     """Options of the power-mean poolings."""
 
-    pool: ClassVar[Callable[..., Tensor]]
+    pool: ClassVar[str]
 
     def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> None:
         super().__init__()
         self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
 
     def forward(self, input: Tensor) -> Tensor:
-        return self.pool(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+        pool: Callable[..., Tensor] = getattr(F, self.pool)
+        return pool(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
     def extra_repr(self) -> str:
         return f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, ceil_mode={self.ceil_mode}"
@@ -266,7 +271,7 @@ class LPPool1d(_LPPoolNd):
     [[5.0]]
     """
 
-    pool = staticmethod(F.lp_pool1d)
+    pool = "lp_pool1d"
 
 
 class LPPool2d(_LPPoolNd):
@@ -278,7 +283,7 @@ class LPPool2d(_LPPoolNd):
     [[[2.0, 2.0]]]
     """
 
-    pool = staticmethod(F.lp_pool2d)
+    pool = "lp_pool2d"
 
 
 class LPPool3d(_LPPoolNd):
@@ -290,14 +295,14 @@ class LPPool3d(_LPPoolNd):
     [[[[8.0]]]]
     """
 
-    pool = staticmethod(F.lp_pool3d)
+    pool = "lp_pool3d"
 
 
 class _FractionalMaxPoolNd(Module):
     """Options of the max poolings with windows at random places."""
 
     ndim: ClassVar[int]
-    pool: ClassVar[Callable[..., Any]]
+    pool: ClassVar[str]
 
     def __init__(
         self,
@@ -322,7 +327,9 @@ class _FractionalMaxPoolNd(Module):
             raise ValueError(f"{name}: output_ratio must be between 0 and 1 (got {output_ratio})")
 
     def forward(self, input: Tensor) -> Any:
-        return self.pool(input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, self._random_samples)
+        return getattr(F, self.pool)(
+            input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, self._random_samples
+        )
 
 
 class FractionalMaxPool2d(_FractionalMaxPoolNd):
@@ -338,7 +345,7 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
     """
 
     ndim = 2
-    pool = staticmethod(F.fractional_max_pool2d)
+    pool = "fractional_max_pool2d"
 
 
 class FractionalMaxPool3d(_FractionalMaxPoolNd):
@@ -354,4 +361,4 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd):
     """
 
     ndim = 3
-    pool = staticmethod(F.fractional_max_pool3d)
+    pool = "fractional_max_pool3d"

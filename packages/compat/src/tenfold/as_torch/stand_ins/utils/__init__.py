@@ -1,0 +1,1 @@
+"""What libraries import from below `torch.utils` and Tenfold has no use for."""
