@@ -75,14 +75,14 @@ def _overridable() -> tuple[dict[Any, list[Any]], dict[Any, str]]:
         for name, value in found:
             if not name.endswith("_"):  # methods, which Tenfold has as functions, too
                 names.setdefault(value, f"{path}.{name}")
-    for path in _NAMESPACES:  # those that ask nobody have names, too
-        for name, value in _members(importlib.import_module(path.replace("torch", "tenfold", 1))):
-            if _is_hashable(value):
-                names.setdefault(value, f"{path}.{name}")
     functions[Tensor] = []
     for name, value in _of_tensors():
         functions[Tensor].append(value)
         names.setdefault(value, f"torch.Tensor.{name}")
+    for path in _NAMESPACES:  # those that ask nobody have names, too
+        for name, value in _members(importlib.import_module(path.replace("torch", "tenfold", 1))):
+            if _is_hashable(value):
+                names.setdefault(value, f"{path}.{name}")
     return functions, names
 
 
