@@ -86,12 +86,22 @@ def test_masks_to_boxes():
         {"colors": "red", "width": 2},
         {"fill": True, "colors": ["#00FF00", (1, 2, 3), "blue"]},
         {"labels": ["a", None, "cat"]},
+        {"labels": ["a", None, "cat"], "fill_labels": True, "label_background_colors": "yellow"},
+        {"labels": ["a", "b", "cat"], "fill_labels": True, "label_colors": ["red", "blue", "white"], "colors": "green"},
+        {"labels": ["a", "b", "cat"], "label_background_colors": "yellow"},
     ],
 )
 def test_draw_boxes(dtype, options):
     image = RNG.integers(0, 256, (3, 40, 50)).astype(np.uint8)
     image = image if dtype == "uint8" else image.astype(np.float32) / 255
     both(lambda v, x, b: v.utils.draw_bounding_boxes(x, b, **options), image, random_boxes(3))
+
+
+@pytest.mark.parametrize("options", [{}, {"fill": True, "width": 2, "colors": "red"}, {"labels": ["a", "b"]}])
+def test_draw_turned_boxes(options):
+    image = RNG.integers(0, 256, (3, 40, 50)).astype(np.uint8)
+    corners = np.array([[5.0, 20, 25, 5, 33, 17, 12, 34], [40, 10, 48, 10, 48, 30, 40, 30]])
+    both(lambda v, x, b: v.utils.draw_bounding_boxes(x, b, **options), image, corners)
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])

@@ -8,7 +8,14 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-from tenfold.vision.backends import _is_tracing, disable_beta_transforms_warning, get_image_backend, set_image_backend
+from tenfold.vision.backends import (
+    _is_tracing,
+    disable_beta_transforms_warning,
+    get_image_backend,
+    get_video_backend,
+    set_image_backend,
+    set_video_backend,
+)
 
 _SUBMODULES = ("datasets", "extension", "io", "models", "ops", "transforms", "tv_tensors", "utils")
 __all__ = [
@@ -17,10 +24,12 @@ __all__ = [
     "disable_beta_transforms_warning",
     "extension",
     "get_image_backend",
+    "get_video_backend",
     "io",
     "models",
     "ops",
     "set_image_backend",
+    "set_video_backend",
     "transforms",
     "tv_tensors",
     "utils",

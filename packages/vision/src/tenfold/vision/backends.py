@@ -1,4 +1,4 @@
-"""Which library reads pictures: Pillow, always."""
+"""Which libraries read pictures and films: Pillow and PyAV, always."""
 
 from __future__ import annotations
 
@@ -20,6 +20,19 @@ def set_image_backend(backend: str) -> None:
     """
     if backend != "PIL":
         raise ValueError(f"set_image_backend: pictures are read by 'PIL' alone, got {backend!r}")
+
+
+def get_video_backend() -> str:
+    """The name of the library that reads films.
+
+    >>> get_video_backend()
+    'pyav'
+    """
+    return "pyav"
+
+
+def set_video_backend(backend: str) -> None:
+    """Do nothing, whatever is asked for: PyAV is the one library that reads films, here as in torchvision."""
 
 
 def disable_beta_transforms_warning() -> None:

@@ -180,6 +180,11 @@ def convert_image_dtype(image: Tensor, dtype: tenfold.dtype | None = None) -> Te
     return _rescale_integers(image, wanted)
 
 
+def scaled_to_floats(image: Tensor, dtype: tenfold.dtype) -> Tensor:
+    """Integers as floats of 0..1 by a product, as version 2 of the transforms does; version 1 divides: the last bit differs."""
+    return image.to(dtype).mul_(1.0 / largest(image.dtype))
+
+
 def largest(dtype: tenfold.dtype) -> int:
     """White: the largest value of a dtype of integers, or 1."""
     return 1 if dtype == tenfold.bool else int(tenfold.iinfo(dtype).max)

@@ -84,7 +84,7 @@ def _cast(image: Tensor, dtype: tenfold.dtype = tenfold.float32, scale: bool = F
     if not scale:
         return image.to(dtype)
     if dtype.is_floating_point and not image.is_floating_point():
-        return image.to(dtype).mul_(1.0 / conversion.largest(image.dtype))  # a product where version 1 divides: the last bit
+        return conversion.scaled_to_floats(image, dtype)
     return conversion.convert_image_dtype(image, dtype)
 
 
