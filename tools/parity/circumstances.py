@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import numpy as np
+import reruns  # type: ignore[import-not-found] # beside this file
 
 _FAULTS = (
     (
@@ -57,6 +58,8 @@ def circumstance(torch: Any, environment: dict[str, Any], before: list[str], op:
         return "a comparison in place" if re.search(_COMPARISON, text) else ""
     if what == "writes to overlapping memory are accepted":
         return "the same elements" if sum(t.numel() for t in given[:1]) and not any(map(overlaps, given)) else ""
+    if what.startswith("is_leaf"):
+        return "of nothing" if not details[0].numel() else ""
     if what == "python value":
         return "one element or none" if any(map(_few, given)) else ""
     if base == "as_strided":
@@ -77,7 +80,15 @@ def _beyond(torch: Any, t: Any) -> bool:
     return t.dtype is torch.int64 and bool(((t > 2**53) | (t < -(2**53))).any())
 
 
-_UNITS = r"\b(celu|elu|selu|hardshrink|softshrink|hardtanh|relu6|hardswish)\("
+def _has_huge_exponent(torch: Any, environment: dict[str, Any], line: str) -> bool:
+    """Whether a line raises a tensor that requires gradients to an integer that float64 lacks."""
+    found = re.search(r"(?:pow_?\(|^)(?:torch\.)?(.*?)(?:, | \*\* |\.pow_?\()(.*)", line.split(" = ", 1)[-1])
+    if not found or not any(t.requires_grad for t in tensors_of(environment, found[1])):
+        return False
+    return bool(re.search(r"\b\d{17,}", found[2])) or any(_beyond(torch, t) for t in tensors_of(environment, found[2]))
+
+
+_UNITS = rf"\bF\.({'|'.join(reruns.UNITS)})\("
 
 
 def _has(test: Any, environment: dict[str, Any], before: list[str], pattern: str) -> bool:
@@ -100,16 +111,32 @@ def _of_edges(torch: Any, environment: dict[str, Any], before: list[str], detail
         return "all was overwritten"
     if more and _has(lambda t: ~t.isfinite(), environment, before, r"\b(prod|cumprod)_?\("):
         return "an infinite factor"
-    return "nan" if _has(torch.isnan, environment, before, r"\bmode\(") else ""
+    return ""
+
+
+def _places_of_modes(x: Any, dim: int) -> Any:
+    """Where Tenfold finds the most frequent elements."""
+    import tenfold
+
+    return tenfold.mode(tenfold.tensor(x.tolist(), dtype=tenfold.float64), dim, keepdim=True).indices.tolist()
+
+
+def _of_changed_formulas(torch: Any, environment: dict[str, Any], before: list[str], ours: Any) -> str:
+    """Which function of PyTorch's, replaced by its definition, makes the difference."""
+    causes = (
+        ("a unit at nan", _UNITS, reruns.units_with_one_slope_at_nan(torch)),
+        ("a mode beside nan", r"\bmode\(", reruns.mode_by_counting(torch, _places_of_modes)),
+    )
+    for name, pattern, functions in causes:
+        if _has(torch.isnan, environment, before, pattern) and reruns.explains(torch, before, functions, ours):
+            return name
+    return ""
 
 
 def _of_gradients(torch: Any, environment: dict[str, Any], before: list[str], what: str, details: list[Any]) -> str:
     if what.endswith("value-complex-nonfinite"):
         return "the same poles" if _same_poles(*map(_numbers, details)) else ""
-    huge = [line for line in before if re.search(r"\*\*|pow", line)]
-    if any(re.search(r"\b\d{17,}", line) for line in huge) or any(
-        _beyond(torch, t) for x in huge for t in tensors_of(environment, x)
-    ):
+    if any(_has_huge_exponent(torch, environment, line) for line in before if re.search(r"\*\*|pow", line)):
         return "an exponent beyond 2 ** 53"
     if any(re.search(r"\bldexp", line) for line in before) and what.endswith("value"):
         return "ldexp of integers"
@@ -117,11 +144,11 @@ def _of_gradients(torch: Any, environment: dict[str, Any], before: list[str], wh
         return ".data was written"
     if any(re.search(r"\.logical_\w+_\(", line) for line in before):
         return "a logical operator in place"
-    if any("float16" in line for line in before) and _rounded(*map(_numbers, details)):
+    if any("float16" in line for line in before) and reruns.is_as_near(torch, before, *details):
         return "half"
     if what.endswith("value-nonfinite") and (found := _of_edges(torch, environment, before, details)):
         return found
-    return "a unit at nan" if _has(torch.isnan, environment, before, _UNITS) else ""
+    return _of_changed_formulas(torch, environment, before, details[1])
 
 
 def _numbers(t: Any) -> Any:
@@ -134,16 +161,11 @@ def _same_poles(a: Any, b: Any) -> bool:
     return bool((finite == np.isfinite(b)).all() and np.allclose(a[finite], b[finite], 1e-3, 1e-4))
 
 
-def _rounded(a: Any, b: Any) -> bool:
-    """Whether numbers differ by what a few steps in half precision make of them: little, or overflow."""
-    finite = np.isfinite(a) & np.isfinite(b)
-    largest = max(np.abs(x[np.isfinite(x)]).max(initial=0) for x in (a, b))
-    overflow = largest > 65504 / 32 or bool((np.isfinite(a) == np.isfinite(b)).all())
-    return overflow and bool((np.abs(a - b)[finite] <= largest / 32).all())
-
-
 _INSIDE = ("writes to overlapping memory", "subtraction of bools", "a write that would not fit", "in-place rules of views")
 _QUIET_WRITE = r"with torch\.no_grad\(\): (t[\d_]+(\.\w+_\(|\[.*\] = | [-+*/%|&^<>]+= )|torch\..*out=)"
+
+
+_QUIET_SHAPE = r"with torch\.no_grad\(\): t[\d_]+\.((un)?squeeze|t|transpose|swap(axes|dims))_\("
 
 
 def _writes_quietly(environment: dict[str, Any], line: str) -> bool:
@@ -183,6 +205,10 @@ def _of_history(environment: dict[str, Any], given: list[Any], before: list[str]
             return "inside PyTorch's backward pass"
         if re.match(r"grad is None|kind of result|error|shape", what) and any(_writes_quietly(environment, x) for x in before):
             return "changed without recording"
+        if what == "shape" and any(re.match(_QUIET_SHAPE, line) for line in before):
+            return "a leaf of another shape than before"
+        if what.startswith("error") and any("register_post_accumulate_grad_hook" in line for line in before):
+            return "a hook without a gradient"
     if "nonfinite" in what and any(_lacks_freedom(environment, line) for line in before):
         return "no degree of freedom"
     if what == "version after write" and any("detach_" in line for line in before):
@@ -212,6 +238,8 @@ def _of_errors(torch: Any, environment: dict[str, Any], given: list[Any], text: 
         return "one element or none"
     if what.startswith("error: None") and "single memory location" in str(details[1]):
         return "out= repeats elements"
+    if str(details[0]) == "ZeroDivisionError" and details[1] is None:
+        return _of_outputs(given, text, "")
     words = [str(x) for x in details]
     if None not in details and any(re.search(pattern, said) for pattern, said in zip(_FAULTS, words)):
         return "two mistakes"
@@ -270,7 +298,7 @@ def _of_norms(torch: Any, base: str, given: Any) -> str:
         x = x.transpose(0, 1).flatten(1)
     found = _of_rows(x) if base.endswith(("layer_norm", "batch_norm")) else ""
     limit = max(_range_of(torch, given), _range_of(torch, torch.empty(0)))
-    if not found and base.endswith("_norm") and _largest(given) ** 2 * given.numel() > limit:
+    if not found and base.endswith("_norm") and _largest(given) > (limit / given.numel()) ** 0.5:
         return "squares beyond the dtype"
     return found
 
@@ -284,6 +312,26 @@ def _of_rows(x: Any) -> str:
     return ""
 
 
+def _differs_beside_nan(torch: Any, x: Any, theirs: Any, ours: Any) -> bool:
+    """Whether results of a reduction differ for rows alone that hold nan."""
+    a, b = _numbers(theirs), _numbers(ours)
+    other = ~((a == b) | (np.isnan(a) & np.isnan(b)))
+    for dim in range(x.dim()):
+        rows = torch.isnan(x).any(dim, keepdim=theirs.dim() == x.dim()).numpy()
+        if rows.shape == other.shape and not (other & ~rows).any():
+            return True
+    return x.dim() == 0
+
+
+def _of_choices(torch: Any, base: str, inexact: list[Any], last: Any, text: str, details: list[Any]) -> str:
+    """Elements that are chosen by comparing them, and truth values."""
+    if base in ("any", "all"):
+        return "truth in bytes" if "out=" in text and last.dtype is torch.uint8 else ""
+    if base == "mode":
+        return "nan" if _differs_beside_nan(torch, inexact[0], *details) else ""
+    return "nan" if any(torch.isnan(g).any() for g in inexact) else ""
+
+
 def _of_values(torch: Any, given: list[Any], before: list[str], base: str, what: str, details: list[Any]) -> str:
     x = details[0]
     if not isinstance(x, torch.Tensor):
@@ -294,10 +342,11 @@ def _of_values(torch: Any, given: list[Any], before: list[str], base: str, what:
     if found:
         return found
     inexact = [g.detach() for g in given if g.is_floating_point() or g.is_complex()]
-    if what == "value" and not (x.is_floating_point() or x.is_complex()) and any(not torch.isfinite(g).all() for g in inexact):
-        return "nan" if base in ("mode", "unique") else "infinite to integer"
-    if base in ("mode", "unique") and any(torch.isnan(g).any() for g in inexact):
-        return "nan"
+    if base in ("mode", "unique", "any", "all") and inexact:
+        return _of_choices(torch, base, inexact, given[-1], before[-1], details)
+    whole = not (x.is_floating_point() or x.is_complex())
+    if what == "value" and whole and any(not torch.isfinite(g).all() for g in inexact):
+        return "infinite to integer"
     if base in ("median", "nanmedian") and any(0 in g.stride() for g in given):
         return "expanded"
     if base == "ldexp" and re.search(r"\d{10}", " ".join(before)):

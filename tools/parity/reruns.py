@@ -1,0 +1,109 @@
+"""A random program once more on PyTorch with one thing changed: whether that alone explains another gradient."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+_HALF = (r"torch\.b?float16\b", "torch.float64"), (r"\.(half|bfloat16)\(\)", ".double()")
+
+
+@contextlib.contextmanager
+def _replaced(functions: dict[tuple[Any, str], Any]) -> Iterator[None]:
+    """Attributes replaced for a while."""
+    before = {place: getattr(*place) for place in functions}
+    try:
+        for place, function in functions.items():
+            setattr(*place, function)
+        yield
+    finally:
+        for place, function in before.items():
+            setattr(*place, function)
+
+
+def _gradients(torch: Any, lines: list[str], functions: dict[tuple[Any, str], Any]) -> list[Any]:
+    """Every gradient of a program: the results of its last line, and what its tensors hold."""
+    scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional, "np": np}
+    last: Any = None
+    with _replaced(functions):
+        for line in lines:
+            with contextlib.suppress(Exception):  # a statement that PyTorch refuses is part of a program
+                exec(line, scope)
+            target = re.match(r"(with torch\.no_grad\(\): )?(t\d+) = ", line)
+            last = scope.get(target[2]) if target else None
+            if target and isinstance(last, (tuple, list)):
+                scope.update({f"{target[2]}_{i}": x for i, x in enumerate(last[:4]) if isinstance(x, torch.Tensor)})
+    tensors = [x for x in scope.values() if isinstance(x, torch.Tensor)]
+    held = []
+    for x in tensors:
+        with contextlib.suppress(RuntimeError):  # of views that were written elsewhere
+            held.append(x.grad)
+    found = list(last) if isinstance(last, (tuple, list)) else [last]
+    return [x.detach() for x in (*found, *held) if isinstance(x, torch.Tensor)]
+
+
+def _numbers(t: Any) -> Any:
+    return np.array(t.detach().tolist(), dtype=complex)
+
+
+def explains(torch: Any, lines: list[str], functions: dict[tuple[Any, str], Any], ours: Any) -> bool:
+    """Whether PyTorch with these functions in place of its own has our gradient."""
+    y = _numbers(ours)
+    near = {"rtol": 4e-2, "atol": 2e-2} if "float16" in " ".join(lines) else {"rtol": 1e-3, "atol": 1e-4}
+    candidates = [_numbers(x) for x in _gradients(torch, lines, functions)]
+    return any(x.shape == y.shape and np.allclose(x, y, equal_nan=True, **near) for x in candidates)
+
+
+def is_as_near(torch: Any, lines: list[str], theirs: Any, ours: Any) -> bool:
+    """Whether our gradient in half precision is as near to that of float64 as PyTorch's, or but some roundings further."""
+    exact = list(lines)
+    for pattern, word in _HALF:
+        exact = [re.sub(pattern, word, line) for line in exact]
+    unit = 2.0 ** (-7 if "bfloat16" in " ".join(lines) else -10)
+    x, y = _numbers(theirs), _numbers(ours)
+    return any(_is_near(_numbers(t), x, y, unit) for t in _gradients(torch, exact, {}) if t.shape == theirs.shape)
+
+
+def _is_near(truth: Any, theirs: Any, ours: Any, unit: float) -> bool:
+    with np.errstate(all="ignore"):
+        wrong, other = np.abs(ours - truth), np.abs(theirs - truth)
+    lost = ~np.isfinite(other)  # where PyTorch's overflows, or meets another's overflow
+    if not np.isfinite(wrong[~lost]).all():
+        return False
+    terms = np.abs(truth[np.isfinite(truth)]).max(initial=0)
+    return bool(wrong[~lost].max(initial=0) <= 4 * (other[~lost].max(initial=0) + unit * terms))
+
+
+UNITS = "celu elu selu hardshrink softshrink hardtanh relu6 hardswish".split()
+
+
+def units_with_one_slope_at_nan(torch: Any) -> dict[tuple[Any, str], Any]:
+    """PyTorch's units as they are at single elements: nan passes its gradient, times `selu`'s scale."""
+    F = torch.nn.functional
+
+    def at_nan(name: str) -> Callable[..., Any]:
+        unit, slope = getattr(F, name), 1.0507009873554805 if name == "selu" else 1.0
+
+        def changed(x: Any, *args: Any, inplace: bool = False, **options: Any) -> Any:
+            none = torch.isnan(x)
+            result = torch.where(none, x * slope, unit(torch.where(none, 0.0, x), *args, **options))
+            return x.copy_(result) if inplace else result
+
+        return changed
+
+    return {(F, name): at_nan(name) for name in UNITS}
+
+
+def mode_by_counting(torch: Any, mode: Callable[..., Any]) -> dict[tuple[Any, str], Any]:
+    """PyTorch's `mode` with the positions that another one finds (`mode`, of NumPy's arrays), whose gradient is a gather's."""
+
+    def changed(x: Any, dim: int = -1, keepdim: bool = False) -> Any:
+        places = torch.as_tensor(mode(x.detach(), dim))
+        values = x.gather(dim, places) if x.dim() else x
+        return (values, places) if keepdim else (values.squeeze(dim), places.squeeze(dim))
+
+    return {(torch, "mode"): changed, (torch.Tensor, "mode"): changed}
