@@ -12,6 +12,7 @@ import re
 from typing import Any
 
 from tenfold.autograd.gradients import GradientRule, find
+from tenfold.autograd.layout import layout_of
 from tenfold.autograd.nodes import RELEASED, Node, Output
 from tenfold.autograd.watch import WATCH
 from tenfold.dispatch import runtime
@@ -32,7 +33,8 @@ def make_attach(operator: Operator) -> Any:
     rule = find(operator)
     if rule is None:
         return _without_gradient(operator)
-    text, namespace = _Source(operator, rule).build()
+    source = _Source(operator, rule)
+    text, namespace = source.build()
     filename = f"<tenfold gradient of {operator.name}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     exec(compile(text, filename, "exec"), namespace)  # noqa: S102 - its own text
@@ -40,7 +42,7 @@ def make_attach(operator: Operator) -> Any:
     made.show_fields()
     if rule.label is not None:
         made.label = staticmethod(rule.label)
-    namespace["attach"].source = text
+    namespace["attach"].source, namespace["attach"].layout = text, layout_of(source, made)
     return namespace["attach"]
 
 
@@ -211,15 +213,15 @@ class _Source:
         saved = self.saved_names()
         slots = [s for n in saved for s in self._slots(n)]
         lines = [f"class {self.rule.node_name}(Node):", f"    __slots__ = {tuple(slots)!r}", f"    fields = {tuple(saved)!r}",
-                 f"    tensors = {tuple(n for n in saved if self._is_tensor(n))!r}"]  # fmt: skip
+                 f"    tensors = {tuple(n for n in saved if self.is_tensor(n))!r}"]  # fmt: skip
         if self.multiple:
             lines.append("    is_multiple = True")
-        if not any(self._is_tensor(n) for n in saved):
+        if not any(self.is_tensor(n) for n in saved):
             lines.append("    keeps = False")
         lines += ["", *self._apply(saved), "", *self._release(saved), "", *self._attach(saved)]
         return "\n".join(lines) + "\n", self.namespace
 
-    def _is_tensor(self, name: str) -> bool:
+    def is_tensor(self, name: str) -> bool:
         return re.fullmatch(r"out\d*", name) is not None or (name in self.params and self.params[name].role in TENSOR_ROLES)
 
     def _is_single(self, name: str) -> bool:
@@ -227,7 +229,7 @@ class _Source:
         return name in self.params and self.params[name].role == "tensor"
 
     def _slots(self, name: str) -> list[str]:
-        return [f"s_{name}", f"v_{name}"] if self._is_tensor(name) else [f"s_{name}"]
+        return [f"s_{name}", f"v_{name}"] if self.is_tensor(name) else [f"s_{name}"]
 
     def _attach(self, saved: list[str]) -> list[str]:
         given = ", ".join(self.params)
@@ -282,7 +284,7 @@ class _Source:
                 return ["    node.s_out = [alias(x) for x in result]", "    node.v_out = [x._version for x in result]"]
             store = [f"node.s_{name} = alias({source})", f"node.v_{name} = {source}._storage.version"]
             return self._if_used(name, store)
-        if not self._is_tensor(name):
+        if not self.is_tensor(name):
             return [f"    node.s_{name} = {name}"]
         if self._is_single(name):
             store = [f"node.s_{name} = {name}", f"s = {name}._storage", f"node.v_{name} = 0 if s is None else s.version"]
@@ -323,7 +325,7 @@ class _Source:
 
     def _load(self, name: str) -> list[str]:
         lines = [f"        {name} = self.s_{name}"]
-        if not self._is_tensor(name):
+        if not self.is_tensor(name):
             return lines
         lines += [f"        if {name} is RELEASED:", "            raise second_time(self)"]
         if re.fullmatch(r"out\d*", name):
@@ -363,7 +365,7 @@ class _Source:
         ]
 
     def _release(self, saved: list[str]) -> list[str]:
-        tensors = [n for n in saved if self._is_tensor(n)]
+        tensors = [n for n in saved if self.is_tensor(n)]
         if not tensors:
             return []
         lines = ["    def release(self):"]

@@ -21,6 +21,8 @@ import numpy as np
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import FLAGS, RUNTIME, STATE
+from tenfold.llvm.recording import Recorder
+from tenfold.llvm.slots import places
 from tenfold.settings import environment
 
 OLDEST = (3, 12)  # whose functions have a vectorcall field that may be set
@@ -84,6 +86,7 @@ class Paths:
         native.cell("p_ordinary").value = self.ordinary
         for field, offset in offsets(Tensor).items():
             native.cell(f"p{field}").value = offset
+        self.recorder = Recorder(native)
 
     def look_for_parameters(self) -> None:
         """Parameters are as plain as tensors, once tenfold-nn is there."""
@@ -178,21 +181,3 @@ def _functions(operator: Operator) -> list[FunctionType]:
 def offsets(cls: type, base: type | None = None) -> dict[str, int]:
     """Where the fields of a tensor's class lie."""
     return places(cls, FIELDS, base)
-
-
-def places(cls: type, fields: tuple[str, ...], base: type | None = None) -> dict[str, int]:
-    """Where the fields of an object of a class lie, found by what is written into them."""
-    thing: Any = object.__new__(cls)
-    words = cls.__basicsize__ // 8
-    found = {}
-    for field in fields:
-        slot: Any = vars(base or cls)[field]
-        mark = object()
-        slot.__set__(thing, mark)
-        memory = (ctypes.c_int64 * words).from_address(id(thing))
-        lie = [8 * k for k in range(2, words) if memory[k] == id(mark)]
-        slot.__set__(thing, None)
-        if len(lie) != 1:
-            raise RuntimeError(f"{cls.__name__}.{field} cannot be found in memory")
-        found[field] = lie[0]
-    return found

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tenfold.dispatch.operators import op
-from tenfold.llvm.call_paths import places
 from tenfold.llvm.session import give_up
+from tenfold.llvm.slots import places
 from tenfold.random import generator as generators, sampling, shuffle
 from tenfold.random.ahead import BLOCK, LOCK
 from tenfold.random.generator import Generator, default_generator

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from tenfold.llvm import session as sessions
-from tenfold.llvm.call_paths import places
 from tenfold.llvm.expressions import Expr, load, parameter, sqrt
 from tenfold.llvm.programs import Program, suitable
 from tenfold.llvm.rows import Array as Argument, Rows
+from tenfold.llvm.slots import places
 from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
 from tenfold.tensor.storage import Storage
 from tenfold.tensor.tensor import Tensor
@@ -66,10 +66,7 @@ class Update:
         self.run: Any = None
         if session is not None and session.paths is not None:
             session.paths.look_for_parameters()
-            session.native.point("u_storage", Storage)
-            for field in ("version", "guarded"):
-                owner = next(c for c in Storage.__mro__ if field in vars(c))
-                session.native.cell(f"u_{field}_at").value = places(Storage, (field,), owner)[field]
+            session.native.cell("u_guarded_at").value = places(Storage, ("guarded",))["guarded"]
             session.native.cell("u_most").value = PIECE
             self.run = session.native.builtin("update", None, 0)
 

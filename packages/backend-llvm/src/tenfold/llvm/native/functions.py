@@ -97,7 +97,7 @@ def source() -> str:
     ]
     if call_paths.possible():
         parts += [
-            *((folder / name).read_text("utf-8") for name in ("paths.ll", "random_paths.ll", "updates.ll")),
+            *((folder / name).read_text("utf-8") for name in ("paths.ll", "recording.ll", "random_paths.ll", "updates.ll")),
             call_paths.stubs(),
         ]
     return "\n".join(parts)

@@ -1,8 +1,9 @@
 ; Calls of operators without the interpreter: what stands in the `vectorcall` field of a function such as tenfold.add, for
 ; tensors of the CPU that lie in one piece while no layer is entered. Everything else goes to the function's own code.
 ; call_paths.py fills the p_… variables and the words of each function: 0 arguments at least, 1 parameters, 2 the kernels by
-; device, 3 whether its body records what has no rule, 4 the name under which the globals have what gives results their node, 5 the flags that arrays have to have;
-; at 8 the parameters' roles (1 a tensor, 2 that or a number, 3 a value, 4 a value that has to be the default and that kernels do
+; device, 3 whether its body records what has no rule, 4 the name under which the globals have what gives results their node, 5
+; the flags that arrays have to have, 6 recording.ll's words for the rule at 7; at 8 the parameters' roles (1 a tensor, 2 that or a
+; number, 3 a value, 4 a value that has to be the default and that kernels do
 ; not get, 5 a tensor or None, 6 a list of tensors), at 16 their defaults, at 24 their names.
 
 @p_Tensor = global ptr null
@@ -15,6 +16,7 @@
 @p_flags = global ptr null     ; four numbers: whether any thread has layers, no gradients, inference mode or transforms
 @p_function = global ptr null  ; the type of functions in Python
 @p_ordinary = global ptr null  ; the vectorcall of functions in Python
+@p_learn = global ptr null         ; a function that is told of a new rule
 @p_thread = global ptr null        ; the state of each thread
 @p_grad_enabled = global ptr null  ; the string "grad_enabled"
 ; Where a tensor's fields lie.
@@ -307,6 +309,7 @@ entry:
   %values = alloca [8 x ptr]
   %given = alloca [8 x ptr]     ; what the kernel gets
   %attached = alloca [9 x ptr]  ; the result, and what the kernel got with tensors for arrays
+  %told = alloca [2 x ptr]
   %dtype_is = alloca ptr
   %recorded_is = alloca i1
   store ptr null, ptr %dtype_is
@@ -472,6 +475,38 @@ done:
   ret ptr %t
 attach_it:
   store ptr %t, ptr %attached
+  %data = call ptr @pointer(ptr %words, i64 6)
+  %of_rule = call ptr @pointer(ptr %words, i64 7)
+  %learnt = icmp eq ptr %of_rule, %rule_found
+  br i1 %learnt, label %has_data, label %learn
+learn:  ; what Python knows of a new rule; the first use of one puts another in its place
+  %learner = load ptr, ptr @p_learn
+  %where_int = ptrtoint ptr %words to i64
+  %where = call ptr @PyLong_FromSsize_t(i64 %where_int)
+  %where_lost = icmp eq ptr %where, null
+  br i1 %where_lost, label %lose_tensor, label %tell
+tell:
+  %told1 = getelementptr ptr, ptr %told, i64 1
+  store ptr %where, ptr %told
+  store ptr %rule_found, ptr %told1
+  %answered = call ptr @PyObject_Vectorcall(ptr %learner, ptr %told, i64 2, ptr null)
+  call void @Py_DecRef(ptr %where)
+  %unanswered = icmp eq ptr %answered, null
+  br i1 %unanswered, label %lose_tensor, label %learnt_it
+learnt_it:
+  call void @Py_DecRef(ptr %answered)
+  br label %attach_slowly
+lose_tensor:
+  call void @Py_DecRef(ptr %t)
+  ret ptr null
+has_data:
+  %no_data = icmp eq ptr %data, null
+  br i1 %no_data, label %attach_slowly, label %attach_natively
+attach_natively:
+  %arguments = getelementptr ptr, ptr %attached, i64 1
+  %recorded_it = call i1 @record(ptr %data, ptr %t, ptr %arguments)
+  br i1 %recorded_it, label %done, label %attach_slowly
+attach_slowly:
   %m_all = add i64 %m, 1
   call void @Py_IncRef(ptr %rule_found)  ; the first use of a rule puts another in its place
   %answer = call ptr @PyObject_Vectorcall(ptr %rule_found, ptr %attached, i64 %m_all, ptr null)

@@ -18,21 +18,7 @@
 @d_fresh_at = global i64 0
 @d_position_at = global i64 0
 
-declare ptr @PyLong_FromSsize_t(i64)
 declare ptr @PyFloat_FromDouble(double)
-
-define internal void @replace(ptr %object, ptr %place, ptr %value) alwaysinline {
-entry:
-  %old = call ptr @field(ptr %object, ptr %place)
-  call void @set_field(ptr %object, ptr %place, ptr %value)
-  %none = icmp eq ptr %old, null
-  br i1 %none, label %done, label %drop
-drop:
-  call void @Py_DecRef(ptr %old)
-  br label %done
-done:
-  ret void
-}
 
 define internal i1 @engine_is_known() {
 entry:

@@ -2,9 +2,7 @@
 ; the last are written: True, or NotImplemented for what Python looks at. Served here: tensors of the CPU of one dtype and shape,
 ; few elements, none in another's memory, whose storages are there and unguarded.
 
-@u_storage = global ptr null   ; the class of storages
-@u_version_at = global i64 0   ; where its fields lie
-@u_guarded_at = global i64 0
+@u_guarded_at = global i64 0   ; where a storage's field lies
 @u_most = global i64 0         ; elements
 declare i64 @llvm.abs.i64(i64, i1)
 
@@ -22,7 +20,7 @@ entry:
   %Float = load ptr, ptr @g_float
   %F32 = load ptr, ptr @p_float32
   %F64 = load ptr, ptr @p_float64
-  %Storage = load ptr, ptr @u_storage
+  %Storage = load ptr, ptr @p_Storage
   %False = load ptr, ptr @g_False
   %Int = load ptr, ptr @g_int
   %first = load ptr, ptr %items
@@ -93,7 +91,7 @@ s_type:
   br i1 %s_is, label %s_fields, label %no
 s_fields:
   %guarded = call ptr @field(ptr %s, ptr @u_guarded_at)
-  %version = call ptr @field(ptr %s, ptr @u_version_at)
+  %version = call ptr @field(ptr %s, ptr @p_version)
   %unguarded = icmp eq ptr %guarded, %False
   %v_known = icmp ne ptr %version, null
   %both = and i1 %unguarded, %v_known
@@ -150,14 +148,14 @@ note:  ; each write counts
 note_one:
   %w_t = call ptr @pointer(ptr %items, i64 %w)
   %w_s = call ptr @field(ptr %w_t, ptr @p_storage)
-  %w_version = call ptr @field(ptr %w_s, ptr @u_version_at)
+  %w_version = call ptr @field(ptr %w_s, ptr @p_version)
   %w_n = call i64 @PyLong_AsSsize_t(ptr %w_version)
   %w_more = add i64 %w_n, 1
   %w_new = call ptr @PyLong_FromSsize_t(i64 %w_more)
   %w_lost = icmp eq ptr %w_new, null
   br i1 %w_lost, label %fail, label %noted
 noted:
-  call void @replace(ptr %w_s, ptr @u_version_at, ptr %w_new)
+  call void @replace(ptr %w_s, ptr @p_version, ptr %w_new)
   %wnext = add i64 %w, 1
   br label %note
 yes:
