@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from tenfold.autograd.watch import WATCH
+
 
 class Layout(NamedTuple):
-    """The class of nodes, the arguments that edges lead to, and what is saved.
+    """The class of nodes, the arguments that edges lead to, what is saved, and the count of who wants to see new nodes.
 
     Saved is ("tensor", "value" or "shape", the argument, the slot's name, which edges need it: a bit each, 0 for all).
     """
@@ -14,6 +16,7 @@ class Layout(NamedTuple):
     node: Any
     edges: tuple[int, ...]
     saves: tuple[tuple[str, int, str, int], ...]
+    watch: Any = WATCH
 
 
 def layout_of(source: Any, node: Any) -> Layout | None:

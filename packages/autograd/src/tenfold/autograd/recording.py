@@ -371,7 +371,8 @@ class _Source:
         lines = ["    def release(self):"]
         for name in tensors:
             if name in self.params and self.params[name].role == "number":  # a number is no memory to give back
-                lines += [f"        if hasattr(self.s_{name}, '_array'):", f"            self.s_{name} = RELEASED"]
+                held = f"self.s_{name}"
+                lines += [f"        if type({held}) is Tensor or hasattr({held}, '_array'):", f"            {held} = RELEASED"]
             elif self._always_saved(name):
                 lines.append(f"        self.s_{name} = RELEASED")
             else:  # what no wanted gradient needs was not saved, and a second pass does without it

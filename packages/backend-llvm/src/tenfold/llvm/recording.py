@@ -39,15 +39,13 @@ class Recorder:
 
     def words(self, layout: Any) -> Any:
         """A layout as words; None where it has too many parts."""
-        from tenfold.autograd.nodes import Node  # of an optional package, whose rule this is
-        from tenfold.autograd.watch import WATCH, Watch
-
         if max(len(layout.edges), len(layout.saves)) > MOST:
             return None
-        self.native.cell("r_active").value = places(Watch, ("active",))["active"]
-        self.native.point("r_watch", WATCH)
+        self.native.cell("r_active").value = places(type(layout.watch), ("active",))["active"]
+        self.native.point("r_watch", layout.watch)
         words = np.zeros(FIRST_SAVE + SAVE_WORDS * MOST, np.int64)
-        found = places(layout.node, ("_next", "_extra", "_shape"), Node)
+        base = next(c for c in layout.node.__mro__ if "_next" in vars(c))  # the class of all nodes
+        found = places(layout.node, ("_next", "_extra", "_shape"), base)
         words[[CLASS, EDGES, SAVES]] = id(layout.node), len(layout.edges), len(layout.saves)
         words[[NEXT, EXTRA, SHAPE]] = found["_next"], found["_extra"], found["_shape"]
         words[FIRST_EDGE : FIRST_EDGE + len(layout.edges)] = layout.edges

@@ -7,6 +7,8 @@ import cmath
 from math import log as ln, nan, pi, sqrt
 from typing import Any
 
+import numpy as np
+
 from tenfold import op
 from tenfold.autograd.gradients import gradient
 from tenfold.autograd.rules.conjugates import conj, is_complex
@@ -14,6 +16,8 @@ from tenfold.ops.creation.like import zeros_like
 from tenfold.ops.pointwise.arithmetic import div, mul
 from tenfold.ops.pointwise.complex_numbers import complex, real, view_as_complex, view_as_real
 from tenfold.ops.pointwise.several import where
+
+F32 = np.dtype(np.float32)
 
 
 def zero(g: Any) -> Any:
@@ -27,8 +31,8 @@ gradient(op.sub, input=lambda g: g, other=lambda g: -g)
 gradient(op.rsub, node="RsubBackward1", input=lambda g: -g, other=lambda g: g)
 gradient(
     op.mul,  # written out: nothing is differentiated more often
-    input=lambda g, other: mul(g, other) if g._array.dtype.kind == "f" else g * conj(other),
-    other=lambda g, input: mul(g, input) if g._array.dtype.kind == "f" else g * conj(input),
+    input=lambda g, other: mul(g, other) if g._array.dtype is F32 or g._array.dtype.kind == "f" else g * conj(other),
+    other=lambda g, input: mul(g, input) if g._array.dtype is F32 or g._array.dtype.kind == "f" else g * conj(input),
 )
 gradient(op.div, input=lambda g, other: g / conj(other), other=lambda g, input, other: -g * conj(input / other / other))
 gradient(op.floored_quotient, input=zero, other=zero)
