@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 import tenfold
-from tenfold.vision import tv_tensors
+from tenfold.vision import transforms, tv_tensors
 from tenfold.vision.transforms import draws, v2
 from tenfold.vision.transforms.v2 import functional as F
 
@@ -187,3 +187,49 @@ def test_one_number_is_drawn_as_a_tensor_of_one_would_be():
         draws.uniform(2.0, 1.0)
     with pytest.raises(RuntimeError, match="from"):
         draws.below(0)
+
+
+def test_whole_numbers_of_every_width():
+    x = tenfold.tensor([[[5, 2**62 + 3]]])
+    assert F.invert(x).tolist() == [[[2**63 - 6, 2**62 - 4]]]
+    assert F.solarize(x, 2**62).tolist() == [[[5, 2**62 - 4]]]
+    assert F.posterize(x, 2).tolist() == [[[0, 2**62]]]
+    assert F.posterize(tenfold.tensor([[[100, 30000]]], dtype=tenfold.int16), 3).tolist() == [[[0, 28672]]]
+    for wrong in (9, -1, 1.5):
+        with pytest.raises(TypeError, match="bits must be"):
+            F.posterize(x, wrong)
+
+
+def test_a_mask_has_no_range():
+    mask = tenfold.tensor([[[True, False]]])
+    assert F.to_dtype(mask, tenfold.float32, scale=True).tolist() == [[[1.0, 0.0]]]
+    with pytest.raises(TypeError, match="Number of value bits"):
+        F.to_dtype(mask, tenfold.uint8, scale=True)
+    with pytest.raises(TypeError, match="Number of value bits"):
+        F.to_dtype(mask.to(tenfold.uint8), tenfold.bool, scale=True)
+
+
+def test_channels_change_places_in_images_of_any_mode():
+    values = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
+    found = F.permute_channels(Image.frombytes("CMYK", (3, 2), values.tobytes()), [3, 2, 1, 0])
+    assert np.array_equal(np.asarray(found), values[..., ::-1])
+    grey = F.permute_channels(Image.new("P", (3, 2), 7), [0])
+    assert (grey.mode, grey.getpixel((0, 0))) == ("L", 7)
+
+
+@pytest.mark.parametrize(
+    ("make", "error"),
+    [
+        (lambda: v2.CenterCrop("x"), TypeError),
+        (lambda: v2.Pad("x"), ValueError),
+        (lambda: v2.AutoAugment("x"), ValueError),
+        (lambda: v2.RandAugment(num_ops="x"), ValueError),
+        (lambda: v2.RandAugment(num_ops=-1), ValueError),
+        (lambda: transforms.Resize(None), TypeError),
+        (lambda: transforms.Resize("a"), TypeError),
+        (lambda: transforms.functional.posterize(tenfold.zeros(3, 2, 2, dtype=tenfold.uint8), 9), ValueError),
+    ],
+)
+def test_what_is_refused(make, error):
+    with pytest.raises(error):
+        make()

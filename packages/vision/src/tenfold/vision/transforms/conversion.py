@@ -185,6 +185,22 @@ def scaled_to_floats(image: Tensor, dtype: tenfold.dtype) -> Tensor:
     return image.to(dtype).mul_(1.0 / largest(image.dtype))
 
 
+def white_of(dtype: tenfold.dtype) -> int:
+    """The value of white: 1 for floats."""
+    return 1 if dtype.is_floating_point else largest(dtype)
+
+
+def value_bits(operator: str, dtype: tenfold.dtype) -> int:
+    """How many bits of a dtype of integers hold values, and not their sign.
+
+    Raises:
+        TypeError: it is no dtype of integers.
+    """
+    if dtype.is_floating_point or dtype == tenfold.bool:
+        raise TypeError(f"{operator}: Number of value bits is only defined for integer dtypes, but got {dtype}.")
+    return largest(dtype).bit_length()
+
+
 def largest(dtype: tenfold.dtype) -> int:
     """White: the largest value of a dtype of integers, or 1."""
     return 1 if dtype == tenfold.bool else int(tenfold.iinfo(dtype).max)

@@ -17,10 +17,12 @@ TENSOR_MODES = ("nearest", "nearest-exact", "bilinear", "bicubic")
 PADDING_MODES = ("constant", "edge", "reflect", "symmetric")
 
 
-def pair(operator: str, size: int | Sequence[int]) -> tuple[int, int]:
+def pair(operator: str, size: Any) -> tuple[int, int]:
     """Height and width, from one number for both or a sequence of one or two."""
     if isinstance(size, int):
         return size, size
+    if isinstance(size, str):
+        raise TypeError(f"{operator}: size should be an int or a sequence of 1 or 2 ints (height, width), got {size!r}")
     if len(size) not in (1, 2):
         raise ValueError(f"{operator}: size should be an int or a sequence of 1 or 2 ints (height, width), got {size!r}")
     return int(size[0]), int(size[-1])

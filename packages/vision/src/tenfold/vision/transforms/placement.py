@@ -16,13 +16,13 @@ class Resize(nn.Module):
 
     def __init__(
         self,
-        size: int | Sequence[int] | None,
+        size: Any,
         interpolation: Mode = InterpolationMode.BILINEAR,
         max_size: int | None = None,
         antialias: bool | None = True,
     ) -> None:
         super().__init__()
-        if size is not None and not isinstance(size, int | Sequence):
+        if not isinstance(size, int | Sequence) or isinstance(size, str):
             raise TypeError(f"Resize: Size should be int or sequence, got {type(size).__name__}")
         if isinstance(size, Sequence) and len(size) not in (1, 2):
             raise ValueError(f"Resize: If size is a sequence, it should have 1 or 2 values, got {len(size)}")

@@ -6,7 +6,9 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-from tenfold.vision.transforms.conversion import Picture, require_picture
+from tenfold.vision.transforms.conversion import Picture, largest, require_picture
+
+BYTE = 8
 
 
 def bound_of(dtype: tenfold.dtype) -> float:
@@ -35,8 +37,7 @@ def invert(img: Picture) -> Picture:
     if not isinstance(img, Tensor):
         return _ops().invert(img)
     _require_colours("invert", img)
-    white = bound_of(img.dtype)
-    return white - img if img.is_floating_point() else int(white) - img
+    return 1.0 - img if img.is_floating_point() else largest(img.dtype) - img
 
 
 def posterize(img: Picture, bits: int) -> Picture:
@@ -44,10 +45,13 @@ def posterize(img: Picture, bits: int) -> Picture:
 
     Raises:
         TypeError: a tensor is not uint8.
+        ValueError: there are not so many bits.
     """
     require_picture("posterize", img)
     if not isinstance(img, Tensor):
         return _ops().posterize(img, bits)
+    if not 0 <= bits <= BYTE:
+        raise ValueError(f"posterize: The number of bits should be between 0 and {BYTE}, got {bits}")
     if img.dtype != tenfold.uint8:
         raise TypeError(f"posterize: Only torch.uint8 image tensors are supported, but found {img.dtype}")
     _require_colours("posterize", img)

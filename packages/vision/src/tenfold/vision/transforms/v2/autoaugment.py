@@ -105,6 +105,8 @@ class AutoAugment(_Automatic):
         fill: Fill = None,
     ) -> None:
         super().__init__(interpolation, fill)
+        if not isinstance(policy, plain.AutoAugmentPolicy):
+            raise ValueError(f"The provided policy {policy} is not recognized.")
         self.policy = policy
         self._policies = POLICIES[policy.value]
 
@@ -128,13 +130,15 @@ class RandAugment(_Automatic):
 
     def __init__(
         self,
-        num_ops: int = 2,
+        num_ops: Any = 2,
         magnitude: int = 9,
         num_magnitude_bins: int = 31,
         interpolation: Mode = "nearest",
         fill: Fill = None,
     ) -> None:
         super().__init__(interpolation, fill)
+        if not isinstance(num_ops, int) or num_ops < 0:
+            raise ValueError(f"num_ops should be a non-negative integer, but got {num_ops} instead.")
         self.num_ops = num_ops
         self.magnitude = magnitude
         self.num_magnitude_bins = num_magnitude_bins

@@ -160,7 +160,7 @@ def padding_of(operator: str, padding: Any) -> Any:
     """
     if not isinstance(padding, int | Sequence):
         raise TypeError(f"{operator}: Got inappropriate padding arg: {padding!r}")
-    if isinstance(padding, Sequence) and len(padding) not in (1, 2, 4):
+    if isinstance(padding, str) or (isinstance(padding, Sequence) and len(padding) not in (1, 2, 4)):
         raise ValueError(f"{operator}: Padding must be an int or a 1, 2, or 4 element sequence, not a {len(padding)} element one")
     return padding if isinstance(padding, int) else list(padding)
 

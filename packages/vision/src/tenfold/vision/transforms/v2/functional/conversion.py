@@ -83,8 +83,13 @@ def uniform_temporal_subsample(inpt: Any, num_samples: int) -> Any:
 def _cast(image: Tensor, dtype: tenfold.dtype = tenfold.float32, scale: bool = False) -> Tensor:
     if not scale:
         return image.to(dtype)
+    if image.dtype == dtype:
+        return image
     if dtype.is_floating_point and not image.is_floating_point():
         return conversion.scaled_to_floats(image, dtype)
+    if not image.is_floating_point():
+        for given in (image.dtype, dtype):
+            conversion.value_bits("to_dtype", given)  # a mask has no range to be scaled
     return conversion.convert_image_dtype(image, dtype)
 
 

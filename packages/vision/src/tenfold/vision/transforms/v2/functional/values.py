@@ -49,16 +49,21 @@ def invert(inpt: Any) -> Any:
     """White less the value."""
 
 
-def _posterized(image: Any, bits: int) -> Any:
-    if not isinstance(image, Tensor) or not image.is_floating_point():
+def _posterized(image: Any, bits: Any) -> Any:
+    if not isinstance(image, Tensor):
         return tones.posterize(image, bits)
-    levels = 2**bits
-    return (image * levels).floor().clamp(0, levels - 1) * (1.0 / levels)
+    if not isinstance(bits, int) or not 0 <= bits <= tones.BYTE:
+        raise TypeError(f"posterize: bits must be a positive integer in the range [0, {tones.BYTE}], got {bits} instead.")
+    if image.is_floating_point():
+        levels = 2**bits
+        return (image * levels).floor().clamp(0, levels - 1) * (1.0 / levels)
+    known = conversion.value_bits("posterize", image.dtype)
+    return image if bits >= known else image & ((2**bits - 1) << (known - bits))
 
 
 @dispatches(_posterized)
 def posterize(inpt: Any, bits: int) -> Any:
-    """The highest bits of each byte; floats of 0..1 are brought to as many levels."""
+    """The highest bits of each whole number; floats of 0..1 are brought to as many levels."""
 
 
 @dispatches(tones.solarize)
@@ -66,7 +71,20 @@ def solarize(inpt: Any, threshold: float) -> Any:
     """Invert the values from ``threshold`` on."""
 
 
-@dispatches(tones.autocontrast)
+def _stretched(image: Any) -> Any:
+    if not isinstance(image, Tensor) or image.numel() == 0:
+        return image if isinstance(image, Tensor) else tones.autocontrast(image)
+    if image.shape[-3] not in (1, 3):
+        raise TypeError(f"autocontrast: Input image tensor permitted channel values are 1 or 3, but found {image.shape[-3]}")
+    white = conversion.white_of(image.dtype)
+    values = image if image.is_floating_point() else image.to(tenfold.float32)
+    low, high = values.amin(dim=(-2, -1), keepdim=True), values.amax(dim=(-2, -1), keepdim=True)
+    flat = high == low
+    reciprocal = tenfold.where(flat, 1.0, (high - low) * (1.0 / white))  # a quotient where version 1 multiplies: the last bit
+    return ((values - tenfold.where(flat, 0.0, low)) / reciprocal).clamp(0, white).to(image.dtype)
+
+
+@dispatches(_stretched)
 def autocontrast(inpt: Any) -> Any:
     """Stretch each channel from black to white."""
 
@@ -134,7 +152,7 @@ def gaussian_noise(inpt: Any, mean: float = 0.0, sigma: float = 0.1, clip: bool 
 
 def _permuted(image: Any, permutation: Sequence[int]) -> Any:
     if not isinstance(image, Tensor):
-        return conversion.to_pil_image(_permuted(conversion.pil_to_tensor(image), permutation), image.mode)
+        return conversion.to_pil_image(_permuted(conversion.pil_to_tensor(image), permutation))
     channels = image.shape[-3]
     if sorted(int(place) for place in permutation) != list(range(channels)):
         raise ValueError(
