@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tenfold.types.errors import AcceleratorError, OutOfMemoryError
+from tenfold.types import errors
 
-__all__ = [
-    "AcceleratorError", "OutOfMemoryError", "device_count", "empty_cache", "is_available", "is_initialized", "manual_seed",
-    "manual_seed_all",
-]  # fmt: skip
+AcceleratorError, OutOfMemoryError = errors.AcceleratorError, errors.OutOfMemoryError
 
 
 def is_available() -> bool:

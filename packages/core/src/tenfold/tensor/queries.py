@@ -27,12 +27,12 @@ def is_complex(input: Tensor) -> bool:
 
 
 def is_conj(input: Tensor) -> bool:
-    """Whether a conjugation is still to be done: never, conjugates are computed at once."""
+    """Whether a conjugation is still to be done: never here."""
     return input.is_conj()
 
 
 def is_neg(input: Tensor) -> bool:
-    """Whether a negation is still to be done: never, negatives are computed at once."""
+    """Whether a negation is still to be done: never here."""
     return input.is_neg()
 
 
@@ -47,7 +47,7 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
 
 
 def is_inference(input: Tensor) -> bool:
-    """Whether the tensor was made in inference mode, and may not meet autograd."""
+    """Whether the tensor was made in inference mode."""
     return input.is_inference()
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.overrides import handle_torch_function, has_torch_function
-from tenfold.ops.creation.factories import place
+from tenfold.ops.creation.factories import place, too_large
 from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
@@ -22,25 +22,30 @@ Ints = Sequence[int]
 
 
 def number_of(value: Any) -> Any:
-    if isinstance(value, Tensor):
-        if value.dim():
-            raise RuntimeError(f"expected a number or a 0-d tensor, got a tensor of {value.dim()} dimensions")
-        value = value.item()
-    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, Tensor) and value.dim():
+        raise RuntimeError(f"expected a number or a 0-d tensor, got a tensor of {value.dim()} dimensions")
+    value = value.item() if isinstance(value, (Tensor, np.generic)) else value
     return int(value) if isinstance(value, bool) else value
 
 
 def _require_numbers(name: str, dtype: Any) -> None:
-    """NotImplementedError for complex32, whose pairs NumPy stores but does not compute."""
+    """NotImplementedError for complex32, which NumPy does not compute."""
     if dtype is dtypes.complex32:
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'ComplexHalf'; make complex64 and convert with .chalf()")
 
 
 def _require_order(name: str, dtype: Any) -> None:
-    """NotImplementedError for truth values and complex numbers, of which none comes next."""
+    """NotImplementedError for truth values and complex numbers."""
     _require_numbers(name, dtype)
     if dtype.category in (0, 3):
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{type_name(dtype)}'; make int64 and convert with .to()")
+
+
+def _numbers(dtype: Any, start: int, end: int, step: int = 1) -> Any:
+    try:
+        return np.arange(start, end, step)
+    except (MemoryError, ValueError) as error:
+        raise too_large(((end - start) // step,), dtype.numpy) from error
 
 
 @composite("creation", method=None, out="filled")
@@ -62,9 +67,7 @@ def arange(
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"arange: unsupported range: {start} -> {end}")
     if (end - start) * (1 if step > 0 else -1) < 0:
-        raise RuntimeError(
-            f"arange: upper bound and lower bound inconsistent with step sign: start={start}, end={end}, step={step}"
-        )
+        raise RuntimeError(f"arange: upper bound and lower bound inconsistent with step sign: {start}, {end}, {step}")
     if dtype is dtypes.int64:
         start, end, step = int(start), int(end), int(step)
     whole = type(start) is int and type(end) is int and type(step) is int
@@ -72,12 +75,12 @@ def arange(
     _require_order("arange", dtype)
     array: Any
     if whole:
-        array = np.arange(start, end, step)
+        array = _numbers(dtype, start, end, step)
     else:
         count = math.ceil((end - start) / step)
         if dtype.category < 2:
             start, step = int(start), int(step)
-        array = start + np.arange(count, dtype=np.float64) * step
+        array = start + _numbers(dtype, 0, count) * step
     return place(array.astype(dtype.numpy, copy=False), device, requires_grad)
 
 
@@ -110,7 +113,7 @@ def _range(
         UserWarning,
         stacklevel=2,
     )
-    array = start + np.arange(math.floor((end - start) / step) + 1) * step
+    array = start + _numbers(dtype, 0, math.floor((end - start) / step) + 1) * step
     return place(array.astype(dtype.numpy), device, requires_grad)
 
 
@@ -159,7 +162,7 @@ def spaced(start: Any, end: Any, steps: int, dtype: Any) -> Any:
         first, last = np.float32(start), np.float32(end)
         with np.errstate(over="ignore", invalid="ignore"):
             start, end, step = float(first), float(last), float((last - first) / np.float32(steps - 1))
-    index = np.arange(steps)
+    index = _numbers(dtype, 0, steps)
     with np.errstate(invalid="ignore"):
         return np.where(index < steps // 2, start + index * step, end - (steps - 1 - index) * step).astype(wide)
 

@@ -20,6 +20,8 @@ def logcumsumexp(input: Any, dim: int) -> Any:
         if input.dtype.kind != "c":
             return np.logaddexp.accumulate(input.astype(np.float64), dim).astype(input.dtype, order="C")
         rows = np.moveaxis(input.astype(np.complex128), dim, 0)
+        # One part that is nan leaves nothing known of the sum, and what is minus infinity has no phase.
+        rows = np.where(np.isnan(rows), complex(np.nan, np.nan), np.where(np.isneginf(rows.real), -np.inf, rows))
         result = rows.copy()
         for i in range(1, rows.shape[0]):
             result[i] = _log_add_exp(result[i - 1], rows[i])

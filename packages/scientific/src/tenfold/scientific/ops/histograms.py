@@ -44,8 +44,7 @@ def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | N
     tensor([0., 5., 2., 0.])
     """
     rows = input.detach().reshape(-1, 1)
-    if weight is not None and weight.shape != input.shape:
-        raise _other_weight(rows.shape, weight)
+    _check_weight(input, rows.shape, input.shape, weight)
     edges = _edges("histogram", rows, [bins], range)
     counts = _counts(rows, edges, None if weight is None else weight.detach().reshape(-1), density)
     return return_types.histogram(counts, edges[0])
@@ -66,8 +65,7 @@ def histogramdd(input: Tensor, bins: Any, range: Any = None, weight: Tensor | No
     if input.dim() < 2:
         raise RuntimeError(f"torch.histogramdd: input tensor should have at least 2 dimensions, but got {input.dim()}")
     D = input.shape[-1]
-    if weight is not None and weight.shape != input.shape[:-1]:
-        raise _other_weight(input.shape, weight)
+    _check_weight(input, input.shape, input.shape[:-1], weight)
     given = list(bins) if isinstance(bins, Sequence) else [bins] * D
     if len(given) != D:
         raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
@@ -77,11 +75,32 @@ def histogramdd(input: Tensor, bins: Any, range: Any = None, weight: Tensor | No
     return return_types.histogramdd(counts, tuple(edges))
 
 
-def _other_weight(shape: Any, weight: Any) -> RuntimeError:
-    return RuntimeError(
-        "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor excluding its "
-        f"innermost dimension, but got input with shape {list(shape)} and weight with shape {list(weight.shape)}"
-    )
+def _check_weight(input: Tensor, points: Any, wanted: Any, weight: Tensor | None) -> None:
+    if weight is None:
+        return
+    if weight.shape != wanted:
+        raise RuntimeError(
+            "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor excluding its "
+            f"innermost dimension, but got input with shape {list(points)} and weight with shape {list(weight.shape)}"
+        )
+    if weight.dtype is not input.dtype:
+        raise RuntimeError(
+            "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same dtype, but got "
+            f"input({input.dtype.name}), and weight({weight.dtype.name})"
+        )
+
+
+def _check_edges(rows: Any, given: Tensor, d: int) -> None:
+    if given.dtype is not rows.dtype:
+        raise RuntimeError(
+            "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with dtype "
+            f"{rows.dtype.name} and bins for dimension {d} with dtype {given.dtype.name}"
+        )
+    if given.dim() != 1:
+        raise RuntimeError(
+            f"torch.histogramdd: bins tensor should have one dimension, but got {given.dim()} dimensions in the bins tensor for "
+            f"dimension {d}"
+        )
 
 
 def _edges(name: str, rows: Any, bins: list[Any], range: Any) -> list[Any]:
@@ -93,7 +112,8 @@ def _edges(name: str, rows: Any, bins: list[Any], range: Any) -> list[Any]:
     edges = []
     for d, count in enumerate(bins):
         if isinstance(count, Tensor):
-            edges.append(count.to(rows.dtype))
+            _check_edges(rows, count, d)
+            edges.append(count)
             continue
         if count <= 0:
             raise RuntimeError(f"torch.{name}(): bins must be > 0, but got {count} for dimension {d}")

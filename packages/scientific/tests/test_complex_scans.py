@@ -1,0 +1,23 @@
+"""Running log-sums of complex numbers at their limits: what is minus infinity has no phase, one part that is nan tells all."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import tenfold
+
+inf, nan = math.inf, math.nan
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_minus_infinity_adds_nothing_whatever_its_phase(dtype: str) -> None:
+    x = tenfold.tensor([complex(-inf, 2), complex(-inf, inf), 1j, complex(-inf, -1)], dtype=getattr(tenfold, dtype))
+    assert tenfold.logcumsumexp(x, 0).tolist() == [complex(-inf, 0), complex(-inf, 0), 1j, 1j]
+
+
+@pytest.mark.parametrize("first", [complex(nan, 0), complex(1, nan), complex(-inf, nan)])
+def test_nan_in_one_part_is_nan_in_both(first: complex) -> None:
+    found = tenfold.logcumsumexp(tenfold.tensor([first, 1]), 0).tolist()
+    assert all(math.isnan(v.real) and math.isnan(v.imag) for v in found)
