@@ -37,7 +37,7 @@ def film(path: str | os.PathLike[str]) -> Film:
 
 @lru_cache(maxsize=256)
 def _film(path: str, modified: int) -> Film:
-    with _av().open(path) as container:
+    with player().open(path) as container:
         if not container.streams.video:
             return Film((), 0, None)
         stream = container.streams.video[0]
@@ -60,7 +60,7 @@ def read_pictures(path: str | os.PathLike[str], first: int, last: int) -> Tensor
         IndexError: the film ends before.
     """
     found: list[np.ndarray[Any, Any]] = []
-    with _av().open(os.fspath(path)) as container:
+    with player().open(os.fspath(path)) as container:
         for number, frame in _numbered(container, film(path), first):
             if number >= first:
                 found.append(frame.to_ndarray(format="rgb24"))
@@ -87,7 +87,7 @@ def read_sound(path: str | os.PathLike[str], start_s: float, end_s: float) -> Te
 
     Shape: (channels, samples). Dtype: float32, from -1 to 1.
     """
-    av = _av()
+    av = player()
     with av.open(os.fspath(path)) as container:
         if not container.streams.audio:
             return tenfold.zeros((1, 0))
@@ -108,7 +108,7 @@ def read_sound(path: str | os.PathLike[str], start_s: float, end_s: float) -> Te
     return tenfold.from_numpy(np.ascontiguousarray(whole[:, low:high]))
 
 
-def _av() -> Any:
+def player() -> Any:
     """PyAV.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Image files as tensors, and tensors as image files."""
+"""Image files and films as tensors, and tensors as image files and films."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from tenfold.vision.io.image import (
     write_jpeg,
     write_png,
 )
+from tenfold.vision.io.video import read_video, read_video_timestamps, write_video
 
 __all__ = [
     "ImageReadMode",
@@ -33,7 +34,10 @@ __all__ = [
     "encode_png",
     "read_file",
     "read_image",
+    "read_video",
+    "read_video_timestamps",
     "write_file",
     "write_jpeg",
     "write_png",
+    "write_video",
 ]
