@@ -53,6 +53,12 @@ def test_made_tensors() -> None:
 
 def test_make_tensor_refuses() -> None:
     with pytest.raises(ValueError, match="`low` must be less than `high`"):
-        make_tensor(2, dtype=tenfold.float32, device="cpu", low=1, high=1)
+        make_tensor(2, dtype=tenfold.int64, device="cpu", low=1, high=1)
+    with pytest.warns(FutureWarning, match="Passing `low==high`"):
+        assert make_tensor(2, dtype=tenfold.float32, device="cpu", low=1, high=1).tolist() == [1, 1]
+    with pytest.raises(ValueError, match="cannot be NaN"):
+        make_tensor(2, dtype=tenfold.float32, device="cpu", low=float("nan"))
+    with pytest.raises(ValueError, match=r"only supports \[0, 256\)"):
+        make_tensor(2, dtype=tenfold.uint8, device="cpu", low=300, high=400)
     with pytest.raises(ValueError, match="mutually exclusive"):
         make_tensor(2, dtype=tenfold.float32, device="cpu", noncontiguous=True, memory_format=tenfold.contiguous_format)
