@@ -63,7 +63,7 @@ trapped, TRAPPED = _traps()
 def quiet(function: Any, arguments: int | None = None) -> Any:
     """The function, run with floating-point warnings off; NumPy's own state is as before afterwards.
 
-    With `arguments` (known for NumPy's ufuncs) it takes one or two arrays and `out`, and the call is a little faster.
+    With `arguments` (known for NumPy's ufuncs) it takes one or two arrays and `out`, faster.
 
     A context can be entered once at a time: a second thread (or a finalizer) that calls the same function meanwhile gets
     a RuntimeError before the function starts, and takes the slower way. A kernel's own RuntimeError comes up twice the

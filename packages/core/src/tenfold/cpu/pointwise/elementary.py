@@ -26,8 +26,7 @@ for _operator, _ufunc in {
 }.items():  # fmt: skip
     kernel(_operator, device="cpu")(quiet(_ufunc))
 
-# Into no array: NumPy 2.4 reads beside the input where elements of 4 bytes lie 4 apart, or of 8 bytes 8 apart, and the given
-# array has gaps, too, as with the columns of a matrix that change their sign in place.
+# Into no array: NumPy 2.4 reads beside an input with gaps where the given array has gaps, too, as a matrix' columns have.
 kernel(op.neg, device="cpu", into=False)(quiet(np.negative))
 
 # Into no array: that of a complex tensor, which `abs_` refuses, could take the result.
@@ -46,7 +45,7 @@ for _operator, _ufunc in {
 @kernel(op.log10, device="cpu")
 @quiet
 def log10(input: Any) -> Any:
-    # NumPy's float32 log10 of 100 and 1000 is not 2 and 3 on every processor.
+    # NumPy's float32 log10(100) is not 2 on every processor.
     if input.dtype == np.float32:
         return np.log10(input, dtype=np.float64).astype(np.float32)
     return np.log10(input)
@@ -65,7 +64,7 @@ def expm1(input: Any) -> Any:
 @kernel(op.log1p, device="cpu", into=True)
 @quiet
 def log1p(input: Any, out: Any = None) -> Any:
-    if input.dtype == np.float32:  # NumPy's own is off by up to 0.8 units in the last place, and no faster
+    if input.dtype == np.float32:  # NumPy's is off by 0.8 units in the last place
         return np.log1p(input, out, dtype=np.float64, casting="same_kind") if out is not None else _in_float64(np.log1p, input)
     if input.dtype.kind != "c":
         return np.log1p(input, out)

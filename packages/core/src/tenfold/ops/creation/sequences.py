@@ -12,6 +12,7 @@ import numpy as np
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.overrides import handle_torch_function, has_torch_function
 from tenfold.ops.creation.factories import place, too_large
+from tenfold.ops.view.forms import tensors_of
 from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
@@ -213,11 +214,6 @@ def triu_indices(
     return place(np.stack(np.triu_indices(row, offset, col)).astype((dtype or dtypes.int64).numpy), device)
 
 
-def tensors_of(given: Any) -> list[Tensor]:
-    """The tensors of a call f(a, b) or f([a, b])."""
-    return [given] if isinstance(given, Tensor) else list(given)
-
-
 @composite("creation", method=None)
 def meshgrid(tensors: Ints = (), indexing: str | None = None) -> tuple[Any, ...]:
     """The coordinates of a grid over vectors: result i varies along dimension i ("ij"), or x and y swapped ("xy").
@@ -226,7 +222,7 @@ def meshgrid(tensors: Ints = (), indexing: str | None = None) -> tuple[Any, ...]
     >>> tenfold.meshgrid(tenfold.arange(2), tenfold.arange(3), indexing="ij")[0].shape
     tenfold.Size([2, 3])
     """
-    given: Any = tensors_of(tensors)
+    given = tensors_of(tensors)
     if has_torch_function(given):
         return handle_torch_function(meshgrid, given, *given, indexing=indexing)
     if indexing is None:

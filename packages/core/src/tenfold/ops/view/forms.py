@@ -221,8 +221,13 @@ def broadcast_to(input: Tensor, size: Ints) -> Tensor:
     return expand(input, tuple(size))
 
 
-def _several(tensors: Any) -> tuple[Tensor, ...]:
-    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+def tensors_of(given: Any) -> tuple[Any, ...]:
+    """The tensors of a call f(a, b) or f([a, b]); TypeError for what is none."""
+    found = tuple(given) if isinstance(given, (list, tuple)) else (given,)
+    for i, x in enumerate(found):
+        if not hasattr(x, "__torch_function__"):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
+    return found
 
 
 @composite("view", method=None)
@@ -233,12 +238,9 @@ def broadcast_tensors(tensors: Ints) -> tuple[Tensor, ...]:
     >>> [t.shape for t in tenfold.broadcast_tensors(tenfold.ones(2, 1), tenfold.ones(3))]
     [tenfold.Size([2, 3]), tenfold.Size([2, 3])]
     """
-    given = _several(tensors)
+    given = tensors_of(tensors)
     if has_torch_function(given):
         return handle_torch_function(broadcast_tensors, given, *given)
-    for i, x in enumerate(given):
-        if not isinstance(x, Tensor):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
     shape = broadcast_shapes("broadcast_tensors", [x.shape for x in given])
     return tuple(x if x.shape == shape else expand(x, shape) for x in given)
 

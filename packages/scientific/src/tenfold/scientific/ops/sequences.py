@@ -10,7 +10,8 @@ import numpy as np
 
 from tenfold.dispatch.operators import composite, op
 from tenfold.ops.creation.factories import place
-from tenfold.ops.creation.sequences import meshgrid, number_of, spaced, spaced_dtype, tensors_of
+from tenfold.ops.creation.sequences import meshgrid, number_of, spaced, spaced_dtype
+from tenfold.ops.view.forms import tensors_of
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 from tenfold.types.promotion import of_values
@@ -36,15 +37,6 @@ def logspace(
         return place(array.astype(dtype.numpy), device, requires_grad)
 
 
-def _several(tensors: Any) -> list[Tensor]:
-    """The tensors of a call f(a, b) or f([a, b]); TypeError for what is none."""
-    found = tensors_of(tensors) if isinstance(tensors, (Tensor, list, tuple)) else [tensors]
-    for i, t in enumerate(found):
-        if not isinstance(t, Tensor):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
-    return found
-
-
 @composite("sequences", method=None)
 def cartesian_prod(tensors: Ints) -> Tensor:
     """Every combination of elements of the vectors, one in a row.
@@ -53,7 +45,7 @@ def cartesian_prod(tensors: Ints) -> Tensor:
     >>> tenfold.cartesian_prod(tenfold.arange(2), tenfold.arange(2)).shape
     tenfold.Size([4, 2])
     """
-    vectors = _several(tensors)
+    vectors = tensors_of(tensors)
     for t in vectors:
         if t.dim() != 1:
             raise RuntimeError(f"cartesian_prod: Expect a 1D vector, but got shape {list(t.shape)}")
@@ -70,7 +62,7 @@ def block_diag(tensors: Ints = ()) -> Tensor:
     >>> tenfold.block_diag(tenfold.ones(1, 2), tenfold.ones(1, 1)).shape
     tenfold.Size([2, 3])
     """
-    blocks = _several(tensors)
+    blocks = tensors_of(tensors)
     for i, t in enumerate(blocks):
         if t.dim() > 2:
             raise RuntimeError(
