@@ -80,6 +80,7 @@ def test_std_mean_without_a_dimension(unbiased: bool) -> None:
         agree(lambda lib, i=i: lib.std_mean(lib.arange(6.0).view(2, 3), 1, unbiased, True)[i])
 
 
+@pytest.mark.filterwarnings("ignore:index_reduce")  # PyTorch calls it new
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_index_reduce_into_an_output(dtype: str) -> None:
     def call(lib: Any) -> Any:
