@@ -119,3 +119,20 @@ except AttributeError:
 else:
     raise AssertionError
 """)
+
+
+def test_names_that_libraries_borrow():
+    run("""
+from torch import TensorType
+import torch.cuda.amp
+from torch.utils.checkpoint import check_backward_validity
+assert torch.cuda.amp.common.amp_definitely_not_available() is not torch.cuda.is_available()
+assert not isinstance(torch.ones(1), TensorType) and torch.hub.tqdm is __import__("tqdm").tqdm
+check_backward_validity([torch.ones(1, requires_grad=True)])
+try:
+    check_backward_validity([torch.ones(1)])
+except UserWarning as warning:
+    assert "None of the inputs" in str(warning)
+else:
+    raise AssertionError
+""")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import hashlib
+import importlib
 import importlib.util
 import os
 import re
@@ -207,3 +208,9 @@ def _entry(module: types.ModuleType, model: str) -> Callable[..., Any]:
     if not callable(found):
         raise RuntimeError(f"Cannot find callable {model} in hubconf")
     return found  # type: ignore[no-any-return]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "tqdm":  # the progress bar, which some programs take from here
+        return importlib.import_module("tqdm").tqdm
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -13,7 +13,7 @@ import contextlib
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -151,6 +151,12 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
             x = fresh
         made.append(x)
     return tuple(made)
+
+
+def check_backward_validity(inputs: Iterable[Any]) -> None:
+    """Warn where no tensor among the inputs asks for gradients, so that a reentrant checkpoint will have none."""
+    if not any(isinstance(value, Tensor) and value.requires_grad for value in inputs):
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
 
 
 class CheckpointFunction(Function):
@@ -351,6 +357,7 @@ def _without_reentering(
 
 
 __all__ = [
-    "CheckpointError", "CheckpointFunction", "checkpoint", "checkpoint_sequential", "detach_variable", "get_device_states",
-    "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states",
+    "CheckpointError", "CheckpointFunction", "check_backward_validity", "checkpoint", "checkpoint_sequential",
+    "detach_variable", "get_device_states", "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop",
+    "set_device_states",
 ]  # fmt: skip

@@ -15,6 +15,8 @@ _NAMES = {
     for module, names in {
         "compiler": "compile",
         "_C": "DisableTorchFunctionSubclass Future Generator PyTorchFileReader PyTorchFileWriter ScriptFunction ScriptModule "
+        "AnyType BoolType ClassType DictType FloatType IntType ListType NoneType NumberType OptionalType StringType "
+        "TensorType TupleType "
         "Event StorageBase Stream SymBool SymFloat SymInt",
         "quantized": "qint8 quint8 qint32 quint4x2 quint2x4 qscheme per_tensor_affine "
         "per_tensor_symmetric per_channel_affine per_channel_symmetric per_channel_affine_float_qparams",

@@ -22,6 +22,8 @@ from tenfold.types.errors import AcceleratorError as AcceleratorError, OutOfMemo
 
 _WHY = "compiled programs are in the package tenfold-compile, which is not installed"
 globals().update(classes("Graph Node ScriptFunction ScriptMethod ScriptModule Value Block FunctionSchema", _WHY))
+_TYPES = "AnyType BoolType ClassType DictType FloatType IntType ListType NoneType NumberType OptionalType StringType "
+globals().update(classes(f"{_TYPES} TensorType TupleType", _WHY))
 globals().update(classes("PyTorchFileReader PyTorchFileWriter", "tenfold.load and tenfold.save read and write such files"))
 globals().update(classes("Event Stream", "streams and events are those of torch.cuda, in the package tenfold-backend-cuda"))
 globals().update(classes("SymBool SymFloat SymInt", "sizes are known numbers here"))
