@@ -175,6 +175,11 @@ ACCEPTED = [
     ),
     (
         r"autograd\.grad.*|backward.*",
+        r"(grad )?value(-nonfinite)? \[blocks after an empty vector\]",
+        "an empty vector is a row of `block_diag`: PyTorch's gradients of the blocks after it are those of the row before",
+    ),
+    (
+        r"autograd\.grad.*|backward.*",
         r"shape \[a leaf of another shape than before\]",
         "a leaf that was reshaped in place under no_grad: PyTorch's gradient has the shape at its first use",
     ),

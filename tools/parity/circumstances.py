@@ -136,6 +136,9 @@ def _of_changed_formulas(torch: Any, environment: dict[str, Any], before: list[s
 def _of_gradients(torch: Any, environment: dict[str, Any], before: list[str], what: str, details: list[Any]) -> str:
     if what.endswith("value-complex-nonfinite"):
         return "the same poles" if _same_poles(*map(_numbers, details)) else ""
+    blocks = [t for line in before if "block_diag(" in line for t in tensors_of(environment, line.split(" = ", 1)[-1])]
+    if any(t.shape == (0,) for t in blocks):
+        return "blocks after an empty vector"
     if any(_has_huge_exponent(torch, environment, line) for line in before if re.search(r"\*\*|pow", line)):
         return "an exponent beyond 2 ** 53"
     if any(re.search(r"\bldexp", line) for line in before) and what.endswith("value"):
