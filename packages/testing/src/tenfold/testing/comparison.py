@@ -38,7 +38,10 @@ class _Comparison:
         self.device, self.dtype, self.layout, self.stride, self.subclasses = device, dtype, layout, stride, subclasses
 
     def compare(self, actual: Any, expected: Any) -> None:
-        if isinstance(expected, Tensor) or isinstance(actual, Tensor):
+        if actual is None or expected is None:
+            if actual is not expected:
+                raise _Different(AssertionError, f"None mismatch: {actual} is not {expected}")
+        elif isinstance(expected, Tensor) or isinstance(actual, Tensor):
             self._tensors(actual, expected)
         elif isinstance(expected, Mapping) and isinstance(actual, Mapping):
             self._mappings(actual, expected)
@@ -48,8 +51,6 @@ class _Comparison:
             self._numbers(actual, expected)
         elif isinstance(expected, (np.ndarray, np.generic)) and isinstance(actual, (np.ndarray, np.generic)):
             self._tensors(tensor(actual), tensor(expected))
-        elif actual is None and expected is None:
-            return
         else:
             raise TypeError(
                 f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}: assert_close takes "
@@ -105,12 +106,21 @@ class _Comparison:
     def _tensors(self, actual: Any, expected: Any) -> None:
         actual, expected = self._as_tensors(actual, expected)
         self._attributes(actual, expected)
+        if actual.is_meta or expected.is_meta:  # no numbers to compare
+            return
         rtol, atol = self._tolerances(actual.dtype, expected.dtype)
+        if actual.layout is not expected.layout:
+            actual, expected = actual.to_dense(), expected.to_dense()
+        for name, a, e, exact in _parts(actual, expected):
+            self._values(a, e, *((0.0, 0.0) if exact else (rtol, atol)), name)
+
+    def _values(self, actual: Any, expected: Any, rtol: float, atol: float, name: str | None) -> None:
         a, e = _comparable(actual), _comparable(expected)
         with np.errstate(all="ignore"):
             equal = _close(a, e, rtol, atol, self.equal_nan)
             if not equal.all():
-                raise _Different(AssertionError, _difference(a, e, equal, rtol, atol))
+                text = _difference(a, e, equal, rtol, atol)
+                raise _Different(AssertionError, text if name is None else text.replace("Tensor-likes", name, 1))
 
     def _as_tensors(self, actual: Any, expected: Any) -> tuple[Any, Any]:
         if not self.subclasses and type(actual) is not type(expected):
@@ -144,6 +154,30 @@ class _Comparison:
             return tolerances.default(a, e)
         exact = a.category < 2 and e.category < 2
         return tolerances.EXACT if exact else tolerances.default(tenfold.float64)
+
+
+def _parts(actual: Any, expected: Any) -> list[tuple[str | None, Any, Any, bool]]:
+    """What of two tensors of one layout is compared: a name for the message, both values, and whether exactly."""
+    layout = str(actual.layout).rpartition(".")[2].removeprefix("sparse_").upper()
+    if layout == "STRIDED":
+        return [(None, actual, expected, False)]
+    counts = [("specified values", actual._nnz(), expected._nnz())]
+    if layout == "COO":
+        counts.insert(0, ("sparse dimensions", actual.sparse_dim(), expected.sparse_dim()))
+        if actual.is_coalesced() != expected.is_coalesced():
+            raise _Different(
+                AssertionError,
+                f"The values for attribute 'is_coalesced()' do not match: {actual.is_coalesced()} != {expected.is_coalesced()}.",
+            )
+    for what, a, e in counts:
+        if a != e:
+            raise _Different(AssertionError, f"The number of {what} in sparse {layout} tensors does not match: {a} != {e}")
+    names = {"COO": ("_indices", "_values"), "CSR": ("crow_indices", "col_indices", "values")}
+    names.update(BSR=names["CSR"], CSC=("ccol_indices", "row_indices", "values"), BSC=("ccol_indices", "row_indices", "values"))
+    return [
+        (f"Sparse {layout} {n.removeprefix('_')}", getattr(actual, n)(), getattr(expected, n)(), "indices" in n)
+        for n in names[layout]
+    ]
 
 
 def _is_sequence(value: Any) -> bool:
