@@ -18,11 +18,13 @@ from tenfold.plugins.devices import backend_of, backends, broken_plugin
 from tenfold.plugins.discovery import API_VERSION, GROUP, Plugin, PluginError
 from tenfold.plugins.loading import (
     as_modules,
+    autograd,
     disabled,
     hook_results,
     installed,
     installed_hooks,
     installed_manager,
+    layer,
     load_family,
     load_kernels,
     load_module,
@@ -31,7 +33,6 @@ from tenfold.plugins.loading import (
     problems,
 )
 from tenfold.plugins.registration import register, unregister
-from tenfold.plugins.services import autograd, layer
 from tenfold.settings.siblings import PACKAGES
 
 __all__ = [

@@ -23,6 +23,8 @@ LOADED_FAMILIES: set[tuple[str, tuple[tuple[str, Any], ...], str]] = set()
 HOOK_RESULTS: dict[tuple[str, tuple[tuple[str, Any], ...]], list[tuple[Plugin, Any]]] = {}
 # What other modules have computed from hooks' results; emptied when plugins come and go.
 CACHES: list[dict[str, Any]] = []
+_layers: dict[str, Any] = {}
+CACHES.append(_layers)
 
 
 def installed() -> list[Plugin]:
@@ -188,3 +190,28 @@ def failed_note() -> str:
 def only_cause() -> BaseException | None:
     failed = problems()
     return failed[0].error if len(failed) == 1 else None
+
+
+def layer(name: str) -> Any:
+    """The module that a plugin registers as a named layer, or None."""
+    if name not in _layers:
+        found = None
+        for plugin, modules in hook_results("tenfold_layers"):
+            if name in modules:
+                found = load_module(plugin, modules[name])
+        _layers[name] = found
+    return _layers[name]
+
+
+def autograd() -> Any:
+    """The autograd package's tape; an error that names the package when it is not installed."""
+    found = layer("autograd")
+    if found is None:
+        for plugin in problems():
+            if plugin.name == "autograd":
+                raise PluginError(f"autograd: plugin {plugin} failed to load: {plugin.failure}") from plugin.error
+        raise RuntimeError(
+            "recording gradients (requires_grad=True) is in the package tenfold-autograd: pip install tenfold-autograd"
+            + failed_note()
+        )
+    return found
