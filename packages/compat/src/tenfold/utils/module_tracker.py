@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -29,12 +30,12 @@ class ModuleTracker:
     def __init__(self) -> None:
         self.parents: set[str] = {"Global"}
         self._names: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
-        self._in_backward = False
 
     @property
     def is_bw(self) -> bool:
         """Whether a backward pass is running."""
-        return self._in_backward
+        engine = sys.modules.get("tenfold.autograd.engine")
+        return engine is not None and engine.TASKS.current is not None
 
     def _name(self, module: Any) -> str:
         if module not in self._names:
@@ -56,7 +57,6 @@ class ModuleTracker:
             return
 
         def reached(*_: Any) -> None:
-            self._in_backward = mode == "any"
             act(name)
 
         importlib.import_module("tenfold.autograd.graph").register_multi_grad_hook(tensors, reached, mode=mode)
