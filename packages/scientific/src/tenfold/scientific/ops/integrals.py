@@ -21,9 +21,15 @@ def _strips(name: str, y: Tensor, x: Tensor | None, dx: Any, dim: int) -> tuple[
     return pairs * _widths(name, y, x, dim) / 2, dim
 
 
-def _refuse_complex_step(name: str, dx: Any) -> None:
+def _step(name: str, x: Any, dx: Any) -> Any:
+    """The distance of samples: 1 unless told; TypeError beside points, RuntimeError for a complex one."""
+    if dx is None:
+        return 1
+    if x is not None:
+        raise TypeError(f"{name}() received an invalid combination of arguments: the points `x` or the distance `dx`, not both")
     if isinstance(dx, complex):
         raise RuntimeError(f"{name}: Currently, we only support dx as a real number, got {dx}")
+    return dx
 
 
 def _widths(name: str, y: Tensor, x: Tensor, dim: int) -> Any:
@@ -36,7 +42,7 @@ def _widths(name: str, y: Tensor, x: Tensor, dim: int) -> Any:
 
 
 @composite("integrals", method=None, aliases=("trapz",))
-def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
     """Integral of samples by the trapezoidal rule, at distances `dx` or at the points `x`.
 
     Formula: sum((x[i + 1] - x[i]) * (y[i] + y[i + 1]) / 2); at equal distances (sum(y) - (y[0] + y[-1]) / 2) * dx.
@@ -46,7 +52,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1)
     tensor(10.5000)
     """
     d = wrap_dim(dim, y.dim(), "trapezoid")
-    _refuse_complex_step("trapezoid", dx)
+    dx = _step("trapezoid", x, dx)
     if y.dim() and not y.size(d):
         return y.sum(d).to(y.dtype)
     if x is None and y.dtype.category:  # in whole numbers the sum of neighbours could leave the dtype's range
@@ -57,14 +63,14 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1)
 
 
 @composite("integrals", method=None)
-def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
+def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
     """The integral by the trapezoidal rule up to each sample after the first.
 
     >>> import tenfold
     >>> tenfold.cumulative_trapezoid(tenfold.tensor([1.0, 5.0, 10.0]))
     tensor([ 3.0000, 10.5000])
     """
-    _refuse_complex_step("cumulative_trapezoid", dx)
+    dx = _step("cumulative_trapezoid", x, dx)
     strips, dim = _strips("cumulative_trapezoid", y, x, dx, dim)
     return strips.cumsum(dim)
 
