@@ -6,11 +6,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from tenfold.amp import custom, grad_scaler
+from tenfold.amp import common, custom, grad_scaler
 from tenfold.amp.autocast import autocast as _autocast
 from tenfold.amp.older import warn_of_place
 
-__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
+__all__ = ["GradScaler", "autocast", "common", "custom_bwd", "custom_fwd"]
 
 
 class autocast(_autocast):  # noqa: N801 - PyTorch's name

@@ -29,7 +29,7 @@ _ELSEWHERE = {
     "torch.cuda.amp": "tenfold.amp.cuda",
     "torch.cuda.amp.autocast_mode": "tenfold.amp.cuda",
     "torch.cuda.amp.grad_scaler": "tenfold.amp.cuda",
-    "torch.cuda.amp.common": f"{_STAND_INS}.cuda.amp_common",
+    "torch.cuda.amp.common": "tenfold.amp.common",
     "torch.cuda.random": f"{_STAND_INS}.cuda.random",
     "torch.overrides": f"{_STAND_INS}.overrides",
     "torch.profiler.profiler": "tenfold.profiler",
@@ -70,8 +70,6 @@ class Finder(importlib.metadata.DistributionFinder):
             found = sys.modules[module.__name__] = importlib.import_module(target)
             if module.__name__ in ("torch.cuda.amp", "torch.cpu.amp"):  # packages in PyTorch
                 found.__path__ = []
-            if module.__name__ == "torch.cuda.amp":
-                vars(found)["common"] = importlib.import_module(_ELSEWHERE["torch.cuda.amp.common"])
         if module.__name__ == "torch.nn":
             rename_layers()
         elif target == "tenfold.cuda":

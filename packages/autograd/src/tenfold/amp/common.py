@@ -1,0 +1,18 @@
+"""`torch.cuda.amp.common`: whether mixed precision can be used on a GPU."""
+
+from __future__ import annotations
+
+import importlib
+
+from tenfold.amp.autocast import is_autocast_available
+
+__all__ = ["amp_definitely_not_available"]
+
+
+def amp_definitely_not_available() -> bool:
+    """Whether there is no device for it, or no package that knows such devices.
+
+    >>> amp_definitely_not_available() or is_autocast_available("cuda")
+    True
+    """
+    return not (is_autocast_available("cuda") and importlib.import_module("tenfold.cuda").is_available())
