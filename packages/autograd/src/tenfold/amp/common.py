@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
-
 from tenfold.amp.autocast import is_autocast_available
+from tenfold.dispatch.services import SERVICES
 
 __all__ = ["amp_definitely_not_available"]
 
@@ -15,4 +14,4 @@ def amp_definitely_not_available() -> bool:
     >>> amp_definitely_not_available() or is_autocast_available("cuda")
     True
     """
-    return not (is_autocast_available("cuda") and importlib.import_module("tenfold.cuda").is_available())
+    return not (is_autocast_available("cuda") and SERVICES.backend_of("cuda").is_available())
