@@ -152,3 +152,14 @@ def test_the_gradients_of_two_sums_stand_side_by_side() -> None:
             table(lib.tensor([5, 1])).sum().backward()
         found.append(table.weight.grad._indices().tolist())
     assert found[0] == found[1] == [[5, 1, 5, 1]]
+
+
+def test_the_gradient_keeps_its_places_when_the_indices_are_written() -> None:
+    found = []
+    for lib in LIBS:
+        table, at = embedding(lib), lib.tensor([5, 1])
+        table(at).sum().backward()
+        at[0] = 2
+        table(at).sum().backward()
+        found.append(table.weight.grad._indices().tolist())
+    assert found[0] == found[1] == [[5, 1, 2, 1]]

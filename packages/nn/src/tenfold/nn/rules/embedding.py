@@ -15,7 +15,7 @@ def _sparse(g: Any, indices: Any, weight_shape: Any, padding_idx: int, scale_gra
         raise RuntimeError(
             "embedding_backward: scale_grad_by_freq not supported with sparse gradients; use sparse=False, or divide the loss"
         )
-    flat = indices.reshape(-1).to(tf.int64)
+    flat = indices.reshape(-1).to(tf.int64, copy=True)  # the gradient's own: programs write their indices anew
     rows = g.reshape(flat.shape[0], *weight_shape[1:])
     if padding_idx >= 0:
         kept = tf.nonzero(tf.ne(flat, padding_idx)).squeeze(1)
