@@ -212,8 +212,8 @@ globals().update({f"{title}Tensor": _typed(title) for title in _TYPED.split()})
 def __getattr__(name: str) -> Any:
     if name == "amp":
         return importlib.import_module("tenfold.amp.cuda")
-    if name == "random":
-        return importlib.import_module(f"{__name__}.random")
+    if name in ("nvtx", "random"):
+        return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module 'torch.cuda' has no attribute {name!r} ({_WHY.partition(': ')[2]})")
 
 
