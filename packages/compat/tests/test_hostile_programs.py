@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 PRELUDE = "from tenfold import as_torch; as_torch.install(); import warnings, torch, tenfold\n"
 
 
@@ -121,13 +123,18 @@ else:
 """)
 
 
+def test_hub_lends_its_progress_bar():
+    pytest.importorskip("tqdm")
+    run("""assert torch.hub.tqdm is __import__("tqdm").tqdm""")
+
+
 def test_names_that_libraries_borrow():
     run("""
 from torch import TensorType
 import torch.cuda.amp
 from torch.utils.checkpoint import check_backward_validity
 assert torch.cuda.amp.common.amp_definitely_not_available() is not torch.cuda.is_available()
-assert not isinstance(torch.ones(1), TensorType) and torch.hub.tqdm is __import__("tqdm").tqdm
+assert not isinstance(torch.ones(1), TensorType)
 check_backward_validity([torch.ones(1, requires_grad=True)])
 try:
     check_backward_validity([torch.ones(1)])
