@@ -143,3 +143,9 @@ except UserWarning as warning:
 else:
     raise AssertionError
 """)
+
+
+def test_every_dtype_is_pickled_under_either_name():
+    check = "import pickle; from tenfold.types import dtypes; assert all(pickle.loads(pickle.dumps(d)) is d for d in dtypes.ALL)"
+    run(check)
+    subprocess.run([sys.executable, "-c", check], check=True, timeout=100)

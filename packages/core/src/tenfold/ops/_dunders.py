@@ -34,7 +34,7 @@ SWAPPED = {
     "__rmatmul__": "matmul", "__rlshift__": "bitwise_left_shift", "__rrshift__": "bitwise_right_shift",
 }  # fmt: skip
 
-_STUBS: dict[str, Any] = {}  # not asked of Tensor, where a program may have put its own
+_STUBS: dict[str, Any] = {}
 _OPERANDS = (Tensor, int, float, complex, np.generic)
 
 

@@ -45,7 +45,7 @@ class dtype:  # noqa: N801 - PyTorch's name
         return qualified(self.name)
 
     def __reduce__(self) -> Any:
-        return self.name
+        return self.name if type(self).__module__ == "torch" else (_named, (self.name,))
 
     def to_complex(self) -> dtype:
         """The complex type whose parts have this precision; RuntimeError for integers and bool."""
@@ -88,6 +88,11 @@ ALL = (
 BY_NAME = {d.name: d for d in ALL}
 ALIASES = {"half": float16, "float": float32, "double": float64, "short": int16, "int": int32, "long": int64,
            "chalf": complex32, "cfloat": complex64, "cdouble": complex128}  # fmt: skip
+
+
+def _named(name: str) -> dtype:
+    """The dtype that was pickled."""
+    return BY_NAME[name]
 
 
 class _FromNumpy(dict[Any, dtype]):
