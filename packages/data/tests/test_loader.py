@@ -9,7 +9,7 @@ import pytest
 from data_cases import Failing, Images, Stream, stop_iteration
 
 import tenfold
-from tenfold.data import BatchSampler, DataLoader, DistributedSampler, RandomSampler, SequentialSampler
+from tenfold.data import BatchSampler, DataLoader, DistributedSampler, IterableDataset, RandomSampler, SequentialSampler
 
 
 def values(loader):
@@ -248,3 +248,23 @@ def test_a_pass_is_shown_where_asked(capsys):
     told = capsys.readouterr().err
     assert "epoch 1" in told
     assert "3/3" in told
+
+
+def test_a_pass_has_the_length_of_its_sampler():
+    assert len(iter(DataLoader(range(7), batch_size=3))) == 3
+
+
+class Shy(IterableDataset):
+    """A stream that does not want to be asked for its length."""
+
+    def __iter__(self):
+        return iter(range(5))
+
+    def __len__(self):
+        raise NotImplementedError
+
+
+def test_a_stream_whose_length_is_an_error_can_be_passed_over():
+    assert [batch.tolist() for batch in DataLoader(Shy(), batch_size=3)] == [[0, 1, 2], [3, 4]]
+    with pytest.raises(TypeError):
+        len(iter(DataLoader(Shy())))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import pickle
+import weakref
 from itertools import chain
 
 import data_cases as cases
@@ -76,6 +77,23 @@ def test_no_room_in_shared_memory_sends_through_the_pipe(monkeypatch):
     monkeypatch.setattr(Segment, "holding", no_room)
     loader = DataLoader(cases.Images(6), 3, num_workers=1, multiprocessing_context="fork")
     assert [images.amax().item() for images, _ in loader] == [2.0, 5.0]
+
+
+@pytest.mark.parametrize("pack", ["pack", "pack_small"])
+def test_a_packed_batch_is_let_go_at_once(pack):
+    from tenfold.data import transport
+
+    large, small = np.zeros(100_000), np.zeros(3)
+    alive = [weakref.ref(large), weakref.ref(small)]
+    gc.collect()
+    gc.disable()  # what waits for it holds a batch's memory, and ended processes when it cleared a buffer before its user
+    try:
+        packet = getattr(transport, pack)([large, small])
+        del large, small
+        assert packet.body
+        assert [ref() is None for ref in alive] == [True, True]
+    finally:
+        gc.enable()
 
 
 def test_packets_keep_every_kind_of_array(monkeypatch):

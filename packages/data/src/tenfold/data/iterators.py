@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 class LoaderIterator(Iterator[Any]):
     """Base of both kinds: counts batches, pins them, and warns when a stream is longer than it said."""
 
+    order: Any = ()  # what gives the pass its indices
+
     def __init__(self, indices: Iterator[Any], progress: Progress, length: int | None, pinned: bool) -> None:
         self._indices = indices
         self._progress = progress
@@ -41,6 +43,10 @@ class LoaderIterator(Iterator[Any]):
         self._progress.batches += 1
         self._check_length()
         return pin(batch) if self._pinned else batch
+
+    def __len__(self) -> int:
+        """The number of batches of a whole pass. Raises: TypeError for a stream."""
+        return len(self.order)
 
     def discard(self, count: int) -> None:
         """Load batches and drop them: the way to a place in a stream."""

@@ -218,6 +218,7 @@ class DataLoader(Generic[T_co]):
             persistent.restart(indices, self._progress, self._known_length())
             return persistent
         iterator = self._new_iterator(indices, self._progress)
+        iterator.order = self._index_sampler
         self._running = weakref.ref(iterator)
         if self._streams:
             iterator.discard(skip or 0)
@@ -303,7 +304,7 @@ class DataLoader(Generic[T_co]):
             return None
         try:
             return len(self)
-        except TypeError:
+        except Exception:  # noqa: BLE001 - a pass needs no length, whyever there is none
             return None
 
     def _pins(self) -> bool:

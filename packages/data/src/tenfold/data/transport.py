@@ -12,6 +12,7 @@ import io
 import pickle
 import sys
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -104,15 +105,8 @@ class _BatchPickler(pickle.Pickler):
     """Pickles tensors as arrays, and puts large buffers on a list instead of writing them."""
 
     def __init__(self, file: io.BytesIO, arrays: list[np.ndarray[Any, Any]] | None) -> None:
-        super().__init__(file, protocol=5, buffer_callback=None if arrays is None else self._stays_inside)
-        self._arrays = arrays
-
-    def _stays_inside(self, buffer: pickle.PickleBuffer) -> bool:
-        raw = buffer.raw()
-        if self._arrays is None or raw.nbytes < _MIN_APART_BYTES:
-            return True
-        self._arrays.append(np.frombuffer(raw, np.uint8))
-        return False
+        # No method of its own: the two would keep each other, and the whole batch, until a collection of garbage.
+        super().__init__(file, protocol=5, buffer_callback=None if arrays is None else partial(_stays_inside, arrays))
 
     def reducer_override(self, value: Any) -> Any:
         if type(value) is Tensor:
@@ -122,6 +116,14 @@ class _BatchPickler(pickle.Pickler):
             flat = np.ascontiguousarray(value).reshape(-1).view(np.uint8)
             return _array_from, (pickle.PickleBuffer(flat.data), value.dtype, value.shape)
         return NotImplemented
+
+
+def _stays_inside(arrays: list[np.ndarray[Any, Any]], buffer: pickle.PickleBuffer) -> bool:
+    raw = buffer.raw()
+    if raw.nbytes < _MIN_APART_BYTES:
+        return True
+    arrays.append(np.frombuffer(raw, np.uint8))
+    return False
 
 
 def _pickled(batch: Any, arrays: list[np.ndarray[Any, Any]] | None) -> bytes:
