@@ -301,3 +301,23 @@ def test_version_counters_are_shared_by_views() -> None:
     x[0] = 1
     assert view._version == 2
     assert x.detach()._version == 2
+
+
+GEOMETRIES = {
+    "squeeze_": (), "unsqueeze_": (0,), "transpose_": (0, 1), "swapaxes_": (0, 1), "swapdims_": (0, 1), "t_": (),
+    "as_strided_": ((2, 2), (1, 2)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GEOMETRIES)
+def test_views_read_their_gradients_from_a_base_of_new_geometry(name):
+    def found(lib: Any) -> Any:
+        x = lib.arange(12.0).view(3, 4).requires_grad_(True)
+        base = x * 2
+        view, other = base[None, -2], base[:, 1]
+        getattr(base, name)(*GEOMETRIES[name])
+        kind = type(view.grad_fn).__name__
+        gradients = lib.autograd.grad((view * view).sum() + other.sum(), [base, x], allow_unused=True)
+        return kind, view._version, [g.tolist() for g in gradients]
+
+    assert found(tenfold) == found(torch)

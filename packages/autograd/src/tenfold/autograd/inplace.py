@@ -209,11 +209,9 @@ def _reattach_others(target: Any, base: Any) -> None:
             _reattach(view, base, start)
 
 
-def forbid_marked(base: Any) -> None:
-    """After a change of the base that leaves its views' gradients as they are: marked views cannot follow even that."""
-    for view in base._storage.live_views(base):
-        if view._base is base and getattr(view, "_origin", None) is not None:
-            _forbid(view, view._origin)
+def views_follow(base: Any) -> None:
+    """After a change of the base's own geometry: its views read their gradients from what it is now."""
+    _reattach_others(base, base)
 
 
 def _forbid(view: Any, origin: str) -> None:

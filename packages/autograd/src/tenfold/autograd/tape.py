@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from tenfold.autograd import engine
 from tenfold.autograd.gradients import find
 from tenfold.autograd.hooks import register_post_accumulate_hook, register_tensor_hook, retain_grad
-from tenfold.autograd.inplace import forbid_marked, rebase
+from tenfold.autograd.inplace import rebase, views_follow
 from tenfold.autograd.levels import SCOPES
 from tenfold.autograd.nodes import AccumulateGrad, Node, Output
 from tenfold.autograd.recording import make_attach
@@ -25,8 +25,8 @@ from tenfold.tensor.holding import Holding
 from tenfold.tensor.tensor import Tensor, wrap
 
 __all__ = [
-    "backward", "forbid_marked", "grad", "handed_over", "has_gradient", "is_transformed", "leaf", "make_attach", "rebase",
-    "register_post_accumulate_hook", "register_tensor_hook", "retain_grad",
+    "backward", "grad", "handed_over", "has_gradient", "is_transformed", "leaf", "make_attach", "rebase",
+    "register_post_accumulate_hook", "register_tensor_hook", "retain_grad", "views_follow",
 ]  # fmt: skip
 
 

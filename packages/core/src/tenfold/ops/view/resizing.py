@@ -198,7 +198,7 @@ def _become(name: str, tensor: Tensor, change: Any, *arguments: Any) -> Tensor:
     else:
         tensor._node = changed._node
         if STATE.grad_enabled and node is not None and tensor._base is None:
-            SERVICES.autograd().forbid_marked(tensor)
+            SERVICES.autograd().views_follow(tensor)
     for slot in getattr(type(changed), "adopted", ()):  # wrappers inside a transform
         setattr(tensor, slot, getattr(changed, slot))
     bump_version(tensor)
