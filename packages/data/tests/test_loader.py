@@ -104,6 +104,11 @@ def test_a_stream_longer_than_it_said_is_reported():
             return 2
 
     loader = DataLoader(Liar(5), 2)
+    assert values(loader) == [[0, 1], [2, 3], [4]]  # nobody was told a length
+    passing = iter(loader)
+    assert (next(passing).tolist(), len(loader)) == ([0, 1], 1)
+    with pytest.warns(UserWarning, match="makes 1 batches, but gave more"):
+        next(passing)
     with pytest.warns(UserWarning, match="makes 1 batches, but gave more"):
         assert values(loader) == [[0, 1], [2, 3], [4]]
 

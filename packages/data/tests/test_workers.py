@@ -302,3 +302,10 @@ def test_batches_of_workers_have_the_dtypes_that_kernels_know():
     """Not only equal ones, as an unpickled dtype is."""
     batch = next(iter(DataLoader(list(tenfold.ones(4, 3)), 2, num_workers=1)))
     assert batch.numpy().dtype is np.dtype(np.float32)
+
+
+def test_programs_find_the_processes_of_a_pass():
+    passing = iter(DataLoader(range(4), num_workers=2))
+    alive = [worker.is_alive() for worker in passing._workers]
+    assert len(list(passing)) == 4
+    assert (alive, [worker.is_alive() for worker in passing._workers]) == ([True, True], [False, False])

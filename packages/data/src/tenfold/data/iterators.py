@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class LoaderIterator(Iterator[Any]):
-    """Base of both kinds: counts batches, pins them, and warns when a stream is longer than it said."""
+    """Base of both kinds: counts batches, pins them, and warns when a stream is longer than somebody was told."""
 
     order: Any = ()  # what gives the pass its indices
 
     def __init__(self, indices: Iterator[Any], progress: Progress, length: int | None, pinned: bool) -> None:
         self._indices = indices
         self._progress = progress
-        self._length = length
+        self.told_length = length
         self._pinned = pinned
 
     def __next__(self) -> Any:
@@ -66,9 +66,9 @@ class LoaderIterator(Iterator[Any]):
         """Release what the pass held."""
 
     def _check_length(self) -> None:
-        if self._length is not None and self._progress.batches == self._length + 1:
+        if self.told_length is not None and self._progress.batches == self.told_length + 1:
             warnings.warn(
-                f"DataLoader: its IterableDataset reported a length that makes {self._length} batches, but gave more. With "
+                f"DataLoader: its IterableDataset reported a length that makes {self.told_length} batches, but gave more. With "
                 f"worker processes each one iterates the whole stream unless __iter__ shares it out by get_worker_info()",
                 stacklevel=3,
             )
@@ -104,6 +104,7 @@ class WorkerIterator(LoaderIterator):
     ) -> None:
         super().__init__(indices, progress, length, pinned)
         self._pool = pool
+        self._workers = pool.processes  # PyTorch's name, by which programs look at them, after the pass too
         self._close = weakref.finalize(self, pool.shutdown)
         self._prefetch = prefetch
         self._timeout_s = timeout_s
@@ -124,7 +125,7 @@ class WorkerIterator(LoaderIterator):
 
     def restart(self, indices: Iterator[Any], progress: Progress, length: int | None) -> None:
         """Begin a new epoch with the same workers; what is still under way of the old one is dropped."""
-        self._indices, self._progress, self._length = indices, progress, length
+        self._indices, self._progress, self.told_length = indices, progress, length
         self._epoch += 1
         self._start()
 

@@ -104,6 +104,7 @@ class DataLoader(Generic[T_co]):
         self._resume: dict[str, Any] | None = None
         self._worker_start: list[dict[str, Any]] | None = None
         self._running: Callable[[], LoaderIterator | None] = lambda: None
+        self._told_length: int | None = None  # what somebody who asked for the length of a stream was told
         self._warn_of_too_many_workers()
         self._ready = True
 
@@ -146,10 +147,14 @@ class DataLoader(Generic[T_co]):
         """
         if not self._streams:
             return len(self._index_sampler)  # type: ignore[arg-type]
-        samples = len(self.dataset)
-        if self.batch_size is None:
-            return samples
-        return samples // self.batch_size if self.drop_last else -(-samples // self.batch_size)
+        batches = len(self.dataset)
+        if self.batch_size is not None:
+            batches = batches // self.batch_size if self.drop_last else -(-batches // self.batch_size)
+        self._told_length = batches
+        running = self._running()
+        if running is not None:
+            running.told_length = batches
+        return batches
 
     def state_dict(self) -> dict[str, Any]:
         """Where the latest pass over this loader stands: the batches given to the caller count, prefetched ones do not."""
@@ -215,7 +220,7 @@ class DataLoader(Generic[T_co]):
         indices = self._indices(skip)
         self._progress.batches = 0 if self._streams else skip or 0
         if persistent is not None:
-            persistent.restart(indices, self._progress, self._known_length())
+            persistent.restart(indices, self._progress, self._told_length)
             return persistent
         iterator = self._new_iterator(indices, self._progress)
         iterator.order = self._index_sampler
@@ -234,7 +239,7 @@ class DataLoader(Generic[T_co]):
         return chain(list(islice(rest, 1)), rest)
 
     def _new_iterator(self, indices: Iterator[Any], progress: Progress) -> LoaderIterator:
-        length, pinned = self._known_length(), self._pins()
+        length, pinned = self._told_length, self._pins()
         batched = self._auto_collation  # which subclasses override
         if not self.num_workers:
             fetch = make_fetch(self.dataset, batched, self.collate_fn, self.drop_last)
@@ -296,15 +301,6 @@ class DataLoader(Generic[T_co]):
         try:
             return len(self) - (0 if self._progress is None else self._progress.batches)
         except TypeError:
-            return None
-
-    def _known_length(self) -> int | None:
-        """The number of batches a stream said it has, to warn when it has more."""
-        if not self._streams:
-            return None
-        try:
-            return len(self)
-        except Exception:  # noqa: BLE001 - a pass needs no length, whyever there is none
             return None
 
     def _pins(self) -> bool:

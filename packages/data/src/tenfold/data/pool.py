@@ -66,6 +66,11 @@ class WorkerPool:
         return len(self._workers)
 
     @property
+    def processes(self) -> list[BaseProcess]:
+        """The worker processes."""
+        return [worker.process for worker in self._workers]
+
+    @property
     def pids(self) -> list[int | None]:
         """The process ids of the workers."""
         return [worker.process.pid for worker in self._workers]
