@@ -21,6 +21,7 @@ MODULES = {
     "loss": ("loss",),
     "optim": ("optim",),
     "random": ("random",),
+    "rnn": ("recurrence",),
 }
 
 
