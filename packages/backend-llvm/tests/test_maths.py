@@ -177,3 +177,29 @@ def test_powers_by_one_number_are_roots_products_and_reciprocals(exponent):
             np.testing.assert_allclose(got.numpy(), end, rtol=1e-6)
             kept = ~np.isnan(end)
             np.testing.assert_array_equal(np.signbit(got.numpy())[kept], np.signbit(end)[kept])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_erfc_where_it_ends(dtype):
+    x = np.linspace(9, 11, 2001) if dtype == np.float32 else np.linspace(26, 29, 3001)
+    x = np.append(x, [100.0, 1e30, np.inf]).astype(dtype)
+    expected = np.array([math.erfc(v) for v in x.astype(np.float64)]).astype(dtype)
+    np.testing.assert_allclose(computed("erfc", x), expected, rtol=1e-6, atol=4 * np.finfo(dtype).smallest_subnormal)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_gelu_and_its_gradient_far_out(dtype):
+    """Relative errors of the tail stay small, and beyond it results are 0 or x, gradients 0 or 1."""
+    far = dtype([-1e30, -100.0, -40.0, 40.0, 100.0, 1e30])
+    x = np.append(np.linspace(-13, 13, 4001).astype(dtype), far)
+    wide = x.astype(np.float64)
+    below = np.array([math.erfc(-v / math.sqrt(2)) / 2 for v in wide])
+    slope = below + wide * np.exp(-np.minimum(wide * wide, 1e4) / 2) / math.sqrt(2 * math.pi)
+    got, back = (
+        tenfold.tensor(x),
+        tenfold.op.gelu_backward(tenfold.ones(len(x), dtype=tenfold.tensor(x).dtype), tenfold.tensor(x), "none"),
+    )
+    limit = 2e-6 if dtype == np.float32 else 1e-12
+    np.testing.assert_allclose(tenfold.nn.functional.gelu(got).numpy(), wide * below, rtol=limit, atol=np.finfo(dtype).tiny)
+    np.testing.assert_allclose(back.numpy(), slope, rtol=0, atol=limit)
+    np.testing.assert_array_equal(back.numpy()[-6:], [0, 0, 0, 1, 1, 1])

@@ -159,3 +159,18 @@ def test_transforms(kind):
     slope = tenfold.func.jvp(lambda x: loss(weights, x), (x,), (direction,))[1]
     whole = (tenfold.func.grad(loss, 1)(weights, x) * direction).sum()
     np.testing.assert_allclose(slope.item(), whole.item(), rtol=1e-10)
+
+
+def test_infinite_gradients_stop_at_closed_units():
+    """Of relu: where the unit gave 0, nothing flows back, not even infinity or NaN."""
+    found = []
+    for lib in (tenfold, torch):
+        x = lib.tensor([[[1.0]], [[-1.0]], [[2.0]]]).requires_grad_()
+        layer = lib.nn.RNN(1, 1, nonlinearity="relu", bias=False)
+        for weight in layer.parameters():
+            weight.data.fill_(1.0)
+        weights = lib.tensor([[[1.0]], [[float("inf")]], [[float("nan")]]])
+        (first,) = lib.autograd.grad(layer(x)[0], x, weights * lib.tensor([[[1.0]], [[1.0]], [[0.5]]]))
+        closed = -lib.ones(3, 1, 1).requires_grad_()
+        found.append([first.tolist(), lib.autograd.grad(layer(closed)[0], closed, weights)[0].tolist()])
+    np.testing.assert_array_equal(*found)

@@ -121,14 +121,18 @@ class _Writer:
             with f.loop(0, at["steps"]) as step:
                 start, active = f.whole(at["starts"], step), f.whole(at["counts"], step)
                 count = f.least(f.sub(active, first), at["share"])
-                if self.cell.forwards:
-                    self._begin(first, count)
-                    self._product("sums", first, "h", first, count)
-                with f.loop(0, count) as i:
-                    self._row(step, start, active, f.add(first, i))
-                if not self.cell.forwards:
-                    self._product("flow", first, "inner", f.add(start, first), count)
+                with f.when(f.let(f"icmp sgt i64 {count}, 0")):  # of packed sequences, some have ended
+                    self._step(step, start, active, first, count)
         return "\n".join([self.v.declarations(), product(self.tile, False), self._cell(), f.text(), METADATA])
+
+    def _step(self, step: str, start: str, active: str, first: str, count: str) -> None:
+        if self.cell.forwards:
+            self._begin(first, count)
+            self._product("sums", first, "h", first, count)
+        with self.f.loop(0, count) as i:
+            self._row(step, start, active, self.f.add(first, i))
+        if not self.cell.forwards:
+            self._product("flow", first, "inner", self.f.add(start, first), count)
 
     def _begin(self, first: str, count: str) -> None:
         """The sums begin with the bias."""

@@ -10,11 +10,10 @@ import numpy as np
 
 from tenfold.cpu import blas
 from tenfold.cpu.quiet import quiet
-from tenfold.llvm import maths
-from tenfold.llvm.expressions import Expr, constant, select
+from tenfold.llvm.cells import GRU, GRU_BACK, LSTM, LSTM_BACK, PLAIN, PLAIN_BACK, RELU, RELU_BACK
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.programs import Compiled, empty, suitable
-from tenfold.llvm.recurrence import Cell, Elements, Place, recurrence, tile_for
+from tenfold.llvm.recurrence import Cell, recurrence, tile_for
 from tenfold.llvm.storage import FLOAT32, FLOAT64
 from tenfold.settings.threads import get_num_threads
 
@@ -24,102 +23,6 @@ NOTE = "float32 and float64 in one piece"
 MOST_ROWS = 48  # of an item: more would not stay in the cache beside the weight
 WORTH_SHARING = 1 << 20  # multiplications from which a second thread gets rows of the batch
 
-
-def _plain(e: Elements) -> dict[str, Expr]:
-    new = maths.tanh(e["x"] + e["sums"])
-    return {"out": new, "h": new}
-
-
-def _plain_back(e: Elements) -> dict[str, Expr]:
-    out = e["out"]
-    return {"inner": (e["flow"] + e["grad"]) * (1.0 - out * out), "flow": constant(0.0, out.type)}
-
-
-def _relu(e: Elements) -> dict[str, Expr]:
-    sums = e["x"] + e["sums"]
-    new = select(sums <= 0.0, 0.0, sums)  # NaN stays
-    return {"out": new, "h": new}
-
-
-def _relu_back(e: Elements) -> dict[str, Expr]:
-    out = e["out"]
-    return {"inner": select(out <= 0.0, 0.0, e["flow"] + e["grad"]), "flow": constant(0.0, out.type)}
-
-
-def _lstm(e: Elements) -> dict[str, Expr]:
-    """i, f, o = sigmoid and g = tanh of the sums; c' = f c + i g; h' = o tanh(c')."""
-    i, f, o = (maths.sigmoid(e[f"x{k}"] + e[f"sums{k}"]) for k in (0, 1, 3))
-    g = maths.tanh(e["x2"] + e["sums2"])
-    c = f * e["c"] + i * g
-    h = o * maths.tanh(c)
-    return {"gates0": i, "gates1": f, "gates2": g, "gates3": o, "cells": c, "c": c, "out": h, "h": h}
-
-
-def _lstm_back(e: Elements) -> dict[str, Expr]:
-    """1 - gate loses nothing where the gate is nearly 1."""
-    i, f, g, o = (e[f"gates{k}"] for k in range(4))
-    t = maths.tanh(e["cells"])
-    d_h = e["flow"] + e["grad"]
-    d_c = e["c"] + d_h * ((1.0 - t * t) * o)
-    sums = (
-        d_c * ((1.0 - i) * (i * g)),
-        d_c * ((1.0 - f) * (f * e["before"])),
-        d_c * ((1.0 - g) * ((g + 1.0) * i)),
-        d_h * ((1.0 - o) * (o * t)),
-    )
-    return {**{f"inner{k}": s for k, s in enumerate(sums)}, "c": d_c * f, "flow": constant(0.0, t.type)}
-
-
-def _gru(e: Elements) -> dict[str, Expr]:
-    """r, z = sigmoid of sums; v = w_hn h + b_hn; n = tanh(x_n + r v); h' = n + z (h - n). What is kept: n, r, z and v."""
-    r, z = (maths.sigmoid(e[f"x{k}"] + e[f"sums{k}"]) for k in (0, 1))
-    v = e["sums2"]
-    n = maths.tanh(e["x2"] + r * v)
-    new = (e["h"] - n) * z + n
-    return {"gates0": n, "gates1": r, "gates2": z, "gates3": v, "out": new, "h": new}
-
-
-def _gru_back(e: Elements) -> dict[str, Expr]:
-    """The gradients for x_n, the sums in r and z, and v; the last three go on into the state."""
-    n, r, z, v = (e[f"gates{k}"] for k in range(4))
-    d = e["flow"] + e["grad"]
-    open_ = 1.0 - z
-    of_n = (1.0 - n * n) * open_
-    of_v = of_n * r
-    slopes = of_n, (1.0 - r) * of_v * v, (e["before"] - n) * z * open_, of_v
-    return {**{f"inner{k}": d * s for k, s in enumerate(slopes)}, "flow": d * z}
-
-
-STEPS, STATE, SUMS = Place("steps"), Place("state"), Place("sums")
-_PLAIN = {"x": STEPS, "sums": SUMS, "out": STEPS, "h": STATE}
-_PLAIN_BACK = {"grad": STEPS, "out": STEPS, "inner": STEPS, "flow": Place("flow")}
-PLAIN, RELU = Cell("rnn", True, _PLAIN, _plain), Cell("rnn of relu", True, _PLAIN, _relu)
-PLAIN_BACK = Cell("gradient of rnn", False, _PLAIN_BACK, _plain_back)
-RELU_BACK = Cell("gradient of rnn of relu", False, _PLAIN_BACK, _relu_back)
-LSTM = Cell(
-    "lstm",
-    True,
-    {"x": Place("steps", 4), "sums": SUMS, "gates": Place("turned", 4), "cells": STEPS, "out": STEPS, "h": STATE, "c": STATE},
-    _lstm,
-)
-LSTM_BACK = Cell(
-    "gradient of lstm",
-    False,
-    {
-        "grad": STEPS, "gates": Place("turned", 4), "cells": STEPS, "before": Place("before"), "inner": Place("steps", 4),
-        "flow": Place("flow"), "c": STATE,
-    },
-    _lstm_back,
-)  # fmt: skip
-GRU = Cell("gru", True, {"x": Place("steps", 3), "sums": SUMS, "gates": Place("steps", 4), "out": STEPS, "h": STATE}, _gru)
-GRU_BACK = Cell(
-    "gradient of gru",
-    False,
-    {
-        "grad": STEPS, "gates": Place("steps", 4), "before": Place("before"), "inner": Place("steps", 4), "flow": Place("flow")
-    },
-    _gru_back,
-)  # fmt: skip
 RECURRENCE = Compiled("recurrence", recurrence)
 
 
@@ -128,7 +31,8 @@ class _Call:
 
     def __init__(self, rows: int, state: Array, weight: Array, batch_sizes: Sequence[int], *arrays: Array | None) -> None:
         self.stored = suitable(state, weight, *arrays)
-        self.batch, self.hidden = state.shape if state.ndim == 2 else (0, 0)
+        self.batch: int = state.shape[0] if state.ndim == 2 else 0
+        self.hidden: int = state.shape[1] if state.ndim == 2 else 0
         self.sizes = list(batch_sizes)
         self.fine = (
             self.stored in (FLOAT32, FLOAT64)
@@ -142,6 +46,11 @@ class _Call:
             and all(a >= b for a, b in zip(self.sizes, self.sizes[1:]))
         )
 
+    def empty(self, shape: tuple[int, ...]) -> Array:
+        """A new array of the call's dtype."""
+        assert self.stored is not None
+        return empty(shape, self.stored)
+
     def tables(self, reverse: bool, back: bool) -> list[Array]:
         """The first row and the number of rows of every step in the order of calculation; and of the step before, forwards."""
         steps = [(end - size, size) for end, size in zip(accumulate(self.sizes), self.sizes)]
@@ -152,7 +61,9 @@ class _Call:
         table = np.array([*zip(*steps), *zip(*before)], np.int64)
         return list(table)
 
-    def run(self, cell: Cell, reverse: bool, weight: Array, row: int, offset: int, bias: Array | None, arrays: dict[str, Array]) -> bool:
+    def run(
+        self, cell: Cell, reverse: bool, weight: Array, row: int, offset: int, bias: Array | None, arrays: dict[str, Array]
+    ) -> bool:
         """Walk over all steps; `weight` multiplies what begins at `offset` of rows of length `row`."""
         assert self.stored is not None
         depth, columns = weight.shape
@@ -242,7 +153,7 @@ def fused_rnn_grad(
     call = _Call(len(output), grad_h, w_hh, batch_sizes, grad, output)
     if not call.fine or len(w_hh) != call.hidden or grad.shape != output.shape != (len(output), call.hidden):
         return NotImplemented
-    inner = empty(output.shape, call.stored)
+    inner = call.empty(output.shape)
     arrays = {"grad": grad, "out": output, "inner": inner, "flow": grad_h}
     if not call.run(RELU_BACK if relu else PLAIN_BACK, reverse, w_hh, call.hidden, 0, None, arrays):
         return NotImplemented
@@ -270,7 +181,7 @@ def fused_lstm(
         return NotImplemented
     N, H = len(input), call.hidden
     x, h, c = blas.dot(input, w_ih.T), hx.copy(), cx.copy()
-    gates, cells, out = empty((4 * N, H), call.stored), empty((N, H), call.stored), empty((N, H), call.stored)
+    gates, cells, out = call.empty((4 * N, H)), call.empty((N, H)), call.empty((N, H))
     arrays = {"x": x, "gates": gates, "cells": cells, "out": out, "h": h, "c": c}
     done = call.run(LSTM, reverse, w_hh.T, H, 0, _together(b_ih, b_hh), arrays)
     return (out, h, c, gates, cells) if done else NotImplemented
@@ -304,7 +215,7 @@ def fused_lstm_grad(
         return NotImplemented
     if not grad.shape == cells.shape == (N, H) or not grad_c.shape == cx.shape == grad_h.shape:
         return NotImplemented
-    inner, d_c = empty((N, 4 * H), call.stored), grad_c.copy()
+    inner, d_c = call.empty((N, 4 * H)), grad_c.copy()
     arrays = {
         "grad": grad, "gates": gates, "cells": cells, "before": cells, "first": cx, "inner": inner, "flow": grad_h, "c": d_c
     }  # fmt: skip
@@ -333,7 +244,7 @@ def fused_gru(
     x, h = blas.dot(input, w_ih.T), hx.copy()
     if b_ih is not None:
         x += b_ih
-    gates, out = empty((N, 4 * H), call.stored), empty((N, H), call.stored)
+    gates, out = call.empty((N, 4 * H)), call.empty((N, H))
     done = call.run(GRU, reverse, w_hh.T, H, 0, b_hh, {"x": x, "gates": gates, "out": out, "h": h})
     return (out, h, gates) if done else NotImplemented
 
@@ -361,7 +272,7 @@ def fused_gru_grad(
         return NotImplemented
     if not grad.shape == output.shape == (N, H) or hx.shape != grad_h.shape:
         return NotImplemented
-    inner = empty((N, 4 * H), call.stored)
+    inner = call.empty((N, 4 * H))
     arrays = {"grad": grad, "gates": gates, "before": output, "first": hx, "inner": inner, "flow": grad_h}
     if not call.run(GRU_BACK, reverse, w_hh, 4 * H, H, None, arrays):
         return NotImplemented

@@ -46,12 +46,16 @@ def fused_rnn_grad(
     grad: Array, grad_h: Array, w_hh: Array, output: Array, batch_sizes: list[int], reverse: bool, relu: bool
 ) -> tuple[Array, Array]:
     """The gradients for what goes into the activation and for the first state."""
-    inner = (~(output <= 0)).astype(output.dtype) if relu else 1 - output * output
+    open_ = ~(output <= 0)
+    inner = np.zeros_like(output) if relu else 1 - output * output
     flow = np.array(grad_h, order="C")
     with products_of_steps(len(flow), w_hh) as product:
         for rows, n in reversed(walk(batch_sizes, reverse)):
             d, x = flow[:n], inner[rows]
             d += grad[rows]
-            x *= d
+            if relu:  # a gradient of infinity or NaN stops at a closed unit
+                np.copyto(x, d, where=open_[rows])
+            else:
+                x *= d
             product(x, w_hh, d)
     return inner, flow
