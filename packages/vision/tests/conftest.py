@@ -1,7 +1,7 @@
 """Files served on this machine, a folder that stands in for the network, and what torchvision needs to be imported.
 
-Its compiled operators do not load beside a PyTorch for the CPU, and its Python asks for their names: they get them, and the two
-that its detectors cannot do without are restated here in PyTorch's operators.
+Where its compiled operators do not load beside this PyTorch, its Python asks for their names all the same: they get them, and the
+two that its detectors cannot do without are restated here in PyTorch's operators.
 """
 
 import importlib.util
@@ -43,6 +43,8 @@ def _name_operators() -> list[object]:
         return []
     import torch
 
+    if _loads_compiled(torch):
+        return []
     library = torch.library.Library("torchvision", "DEF")
     for schema in OPERATORS:
         library.define(schema)
@@ -50,6 +52,17 @@ def _name_operators() -> list[object]:
         library.impl("nms", _nms, key)
         library.impl("roi_align", _roi_align, key)
     return [library]
+
+
+def _loads_compiled(torch: Any) -> bool:
+    """Whether torchvision has its own operators here; importing it after names were given would end the process."""
+    found = importlib.util.find_spec("torchvision")
+    folder = Path(found.origin).parent if found is not None and found.origin else None
+    library = None if folder is None else next(folder.glob("_C*.so"), None)
+    try:
+        return library is not None and torch.ops.load_library(library) is None
+    except OSError:
+        return False
 
 
 def _nms(boxes: Any, scores: Any, iou_threshold: float) -> Any:

@@ -30,8 +30,8 @@ OPTIONS = {
     "retinanet": {"score_thresh": 0.0101, "topk_candidates": 50},
     "fcos": {"score_thresh": 0.05, "topk_candidates": 50},
     "ssd300": {"score_thresh": 0.35, "topk_candidates": 20},
-    "ssdlite": {"score_thresh": 0.3334, "topk_candidates": 20},
-    "keypoint": {**FAST, "box_score_thresh": 0.2, "box_detections_per_img": 5, "box_batch_size_per_image": 8},
+    "ssdlite": {"score_thresh": 0.3, "topk_candidates": 20},
+    "keypoint": {**FAST, "box_score_thresh": 0.01, "box_detections_per_img": 5, "box_batch_size_per_image": 8},
 }
 
 
@@ -60,7 +60,7 @@ def pictures(name):
     for image, target in zip(images, targets, strict=True):
         if "keypoint" in name:
             spread = rng.random((len(target["labels"]), 17, 3)) * [90.0, 90.0, 1.6]
-            target["keypoints"] = np.concatenate([spread[..., :2], spread[..., 2:] // 0.5], 2)
+            target["keypoints"] = np.concatenate([spread[..., :2], spread[..., 2:] // 0.5], 2).astype(np.float32)
         if "mask" in name:
             target["masks"] = (rng.random((len(target["labels"]), *image.shape[1:])) > 0.5).astype(np.uint8)
     return images, targets

@@ -20,7 +20,7 @@ IMPORTS = [
     ("models.detection.anchor_utils", "DefaultBoxGenerator", detection.DefaultBoxGenerator),
     ("models.detection.generalized_rcnn", "GeneralizedRCNN", detection.rcnn.GeneralizedRCNN),
     ("models.detection.image_list", "ImageList", detection.images.ImageList),
-    ("models.detection.transform", "paste_masks_in_image", detection.images.paste_masks),
+    ("models.detection.transform", "paste_masks_in_image", detection.images.paste_masks_in_image),
     ("models.detection.transform", "GeneralizedRCNNTransform", detection.images.GeneralizedRCNNTransform),
     ("models.detection.ssd", "ssd300_vgg16", detection.ssd300_vgg16),
     ("models.mobilenet", "mobilenet_v2", models.mobilenet_v2),

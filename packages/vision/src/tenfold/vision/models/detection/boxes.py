@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import tenfold
 from tenfold import Tensor, nn
@@ -30,33 +31,51 @@ class AnchorGenerator(nn.Module):
         self.sizes, self.aspect_ratios = sizes, aspect_ratios
         self.cell_anchors = [self.generate_anchors(s, r) for s, r in zip(sizes, aspect_ratios, strict=True)]
 
-    @staticmethod
-    def generate_anchors(scales: Sequence[float], aspect_ratios: Sequence[float]) -> Tensor:
+    def generate_anchors(
+        self,
+        scales: Sequence[float],
+        aspect_ratios: Sequence[float],
+        dtype: tenfold.dtype = tenfold.float32,
+        device: Any = "cpu",
+    ) -> Tensor:
         """The boxes around the origin: (ratios * scales, 4), whole numbers."""
-        sides = tenfold.tensor(list(scales), dtype=tenfold.float32)
-        high = tenfold.tensor(list(aspect_ratios), dtype=tenfold.float32).sqrt()
+        sides = tenfold.as_tensor(scales, dtype=dtype, device=device)
+        high = tenfold.as_tensor(aspect_ratios, dtype=dtype, device=device).sqrt()
         ws, hs = ((1 / high)[:, None] * sides).flatten(), (high[:, None] * sides).flatten()
         return (tenfold.stack([-ws, -hs, ws, hs], dim=1) / 2).round()
+
+    def set_cell_anchors(self, dtype: tenfold.dtype, device: Any) -> None:
+        """Bring the boxes around the origin to the maps' dtype and device."""
+        self.cell_anchors = [cell.to(dtype=dtype, device=device) for cell in self.cell_anchors]
 
     def num_anchors_per_location(self) -> list[int]:
         """How many boxes a pixel has, for each level."""
         return [len(s) * len(r) for s, r in zip(self.sizes, self.aspect_ratios, strict=True)]
 
-    def forward(self, image_list: ImageList, feature_maps: Sequence[Tensor]) -> list[Tensor]:
-        if len(feature_maps) != len(self.cell_anchors):
+    def grid_anchors(self, grid_sizes: Sequence[Sequence[int]], strides: Sequence[Sequence[Any]]) -> list[Tensor]:
+        """The boxes around every place of each level, of so many (rows, columns) so many pixels apart: (places * boxes, 4).
+
+        Raises:
+            ValueError: another number of levels than there are tuples of sizes.
+        """
+        if not len(grid_sizes) == len(strides) == len(self.cell_anchors):
             raise ValueError(
-                f"AnchorGenerator: {len(self.cell_anchors)} tuples of sizes for {len(feature_maps)} levels; give one for each"
+                f"AnchorGenerator: {len(self.cell_anchors)} tuples of sizes for {len(grid_sizes)} levels; give one for each"
             )
-        height, width = image_list.tensors.shape[-2:]
         levels = []
-        for maps, cell in zip(feature_maps, self.cell_anchors, strict=True):
-            rows, columns = maps.shape[-2:]
-            options = {"dtype": maps.dtype, "device": maps.device}
-            y = tenfold.arange(rows, **options) * (height // rows)  # type: ignore[arg-type]
-            x = tenfold.arange(columns, **options) * (width // columns)  # type: ignore[arg-type]
+        for (rows, columns), (down, across), cell in zip(grid_sizes, strides, self.cell_anchors, strict=True):
+            y = tenfold.arange(rows, dtype=tenfold.int32, device=cell.device) * down
+            x = tenfold.arange(columns, dtype=tenfold.int32, device=cell.device) * across
             at_y, at_x = (grid.flatten() for grid in tenfold.meshgrid(y, x, indexing="ij"))
             places = tenfold.stack([at_x, at_y, at_x, at_y], dim=1)
-            levels.append((places[:, None] + cell.to(**options)[None]).reshape(-1, 4))  # type: ignore[arg-type]
+            levels.append((places[:, None] + cell[None]).reshape(-1, 4))
+        return levels
+
+    def forward(self, image_list: ImageList, feature_maps: Sequence[Tensor]) -> list[Tensor]:
+        height, width = image_list.tensors.shape[-2:]
+        grids = [tuple(maps.shape[-2:]) for maps in feature_maps]
+        self.set_cell_anchors(feature_maps[0].dtype, feature_maps[0].device)
+        levels = self.grid_anchors(grids, [(height // rows, width // columns) for rows, columns in grids])
         return [tenfold.cat(levels) for _ in image_list.image_sizes]
 
 
@@ -95,6 +114,29 @@ class BoxCoder:
         at_x, at_y = dx * w + x, dy * h + y
         corners = [at_x - 0.5 * wide, at_y - 0.5 * high, at_x + 0.5 * wide, at_y + 0.5 * high]
         return tenfold.stack(corners, dim=2).flatten(1)
+
+
+class BoxLinearCoder:
+    """Boxes as the distances of their edges from the middles of others, in the sides of these with ``normalize_by_size``."""
+
+    def __init__(self, normalize_by_size: bool = True) -> None:
+        self.normalize_by_size = normalize_by_size
+
+    def encode(self, reference_boxes: Tensor, proposals: Tensor) -> Tensor:
+        """How far left, up, right and down the edges are: (..., 4), (..., 4) -> (..., 4)."""
+        middle, sides = self._places(proposals)
+        edges = tenfold.cat([middle - reference_boxes[..., :2], reference_boxes[..., 2:] - middle], -1)
+        return edges / sides
+
+    def decode(self, rel_codes: Tensor, boxes: Tensor) -> Tensor:
+        """The boxes whose edges are so far away: (..., 4), (..., 4) -> (..., 4)."""
+        middle, sides = self._places(boxes.to(rel_codes.dtype))
+        edges = rel_codes * sides
+        return tenfold.cat([middle - edges[..., :2], middle + edges[..., 2:]], -1)
+
+    def _places(self, boxes: Tensor) -> tuple[Tensor, Any]:
+        low, high = boxes[..., :2], boxes[..., 2:]
+        return 0.5 * (low + high), tenfold.cat([high - low] * 2, -1) if self.normalize_by_size else 1
 
 
 def _centres(boxes: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:

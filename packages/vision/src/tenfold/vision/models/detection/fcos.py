@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import tenfold
@@ -12,9 +13,10 @@ from tenfold.nn.functional import binary_cross_entropy_with_logits, relu
 from tenfold.vision.models.catalog.convolutional import ResNet50_Weights
 from tenfold.vision.models.catalog.detection import FCOS_ResNet50_FPN_Weights
 from tenfold.vision.models.detection.backbones import resnet50_pyramid, trainable_layers
-from tenfold.vision.models.detection.boxes import BELOW, AnchorGenerator
+from tenfold.vision.models.detection.boxes import BELOW, AnchorGenerator, BoxLinearCoder
 from tenfold.vision.models.detection.images import GeneralizedRCNNTransform, Target, require_targets
 from tenfold.vision.models.detection.published_rcnn import checked, loaded
+from tenfold.vision.models.detection.rcnn import require_kind, require_width
 from tenfold.vision.models.detection.rpn import per_anchor
 from tenfold.vision.models.registry import model
 from tenfold.vision.ops.box_losses import generalized_box_iou_loss
@@ -23,6 +25,7 @@ from tenfold.vision.ops.focal_loss import sigmoid_focal_loss
 from tenfold.vision.ops.pyramid import LastLevelP6P7
 from tenfold.vision.transforms.presets import MEAN, STD
 
+Layer = Callable[..., nn.Module]
 STRIDES = (8, 16, 32, 64, 128)
 NEAR, FAR = 4.0, 8.0  # a level is for boxes whose farthest edge is between so many of its strides away
 
@@ -30,11 +33,12 @@ NEAR, FAR = 4.0, 8.0  # a level is for boxes whose farthest edge is between so m
 class _Tower(nn.Module):
     """Convolutions with norms, under the name ``conv``."""
 
-    def __init__(self, width: int, count: int) -> None:
+    def __init__(self, width: int, count: int, norm_layer: Layer | None) -> None:
         super().__init__()
+        norm = partial(nn.GroupNorm, 32) if norm_layer is None else norm_layer
         layers: list[nn.Module] = []
         for _ in range(count):
-            layers += [nn.Conv2d(width, width, 3, padding=1), nn.GroupNorm(32, width), nn.ReLU()]
+            layers += [nn.Conv2d(width, width, 3, padding=1), norm(width), nn.ReLU()]
         self.conv = nn.Sequential(*layers)
 
 
@@ -50,10 +54,16 @@ class FCOSClassificationHead(_Tower):
     """The logits of every class."""
 
     def __init__(
-        self, in_channels: int, num_anchors: int, num_classes: int, num_convs: int = 4, prior_probability: float = 0.01
+        self,
+        in_channels: int,
+        num_anchors: int,
+        num_classes: int,
+        num_convs: int = 4,
+        prior_probability: float = 0.01,
+        norm_layer: Layer | None = None,
     ) -> None:
-        super().__init__(in_channels, num_convs)
-        self.num_classes = num_classes
+        super().__init__(in_channels, num_convs, norm_layer)
+        self.num_classes, self.num_anchors = num_classes, num_anchors
         self.cls_logits = nn.Conv2d(in_channels, num_anchors * num_classes, 3, padding=1)
         _initialise(self)
         nn.init.constant_(self.cls_logits.bias, -math.log((1 - prior_probability) / prior_probability))
@@ -65,8 +75,8 @@ class FCOSClassificationHead(_Tower):
 class FCOSRegressionHead(_Tower):
     """The distances of the edges, and how much in the middle of its box a pixel is."""
 
-    def __init__(self, in_channels: int, num_anchors: int, num_convs: int = 4) -> None:
-        super().__init__(in_channels, num_convs)
+    def __init__(self, in_channels: int, num_anchors: int, num_convs: int = 4, norm_layer: Layer | None = None) -> None:
+        super().__init__(in_channels, num_convs, norm_layer)
         self.bbox_reg = nn.Conv2d(in_channels, num_anchors * 4, 3, padding=1)
         self.bbox_ctrness = nn.Conv2d(in_channels, num_anchors, 3, padding=1)
         _initialise(self)
@@ -80,14 +90,40 @@ class FCOSRegressionHead(_Tower):
 class FCOSHead(nn.Module):
     """Classes, distances and middles of every pixel of every level."""
 
-    def __init__(self, in_channels: int, num_anchors: int, num_classes: int, num_convs: int = 4) -> None:
+    def __init__(self, in_channels: int, num_anchors: int, num_classes: int, num_convs: int | None = 4) -> None:
         super().__init__()
-        self.classification_head = FCOSClassificationHead(in_channels, num_anchors, num_classes, num_convs)
-        self.regression_head = FCOSRegressionHead(in_channels, num_anchors, num_convs)
+        count = 4 if num_convs is None else num_convs
+        self.box_coder = BoxLinearCoder(normalize_by_size=True)
+        self.classification_head = FCOSClassificationHead(in_channels, num_anchors, num_classes, count)
+        self.regression_head = FCOSRegressionHead(in_channels, num_anchors, count)
 
     def forward(self, x: Sequence[Tensor]) -> dict[str, Tensor]:
         edges, middle = self.regression_head(x)
         return {"cls_logits": self.classification_head(x), "bbox_regression": edges, "bbox_ctrness": middle}
+
+    def compute_loss(
+        self,
+        targets: Sequence[Target],
+        head_outputs: dict[str, Tensor],
+        anchors: Sequence[Tensor],
+        matched_idxs: Sequence[Tensor],
+    ) -> dict[str, Tensor]:
+        """The focal loss of all pixels, and the overlaps and middles of those that are matched, for each of these."""
+        classes, boxes, middles, found = [], [], [], 0
+        parts = [head_outputs[name] for name in ("cls_logits", "bbox_regression", "bbox_ctrness")]
+        for logits, edges, middle, around, target, matches in zip(*parts, anchors, targets, matched_idxs, strict=True):
+            own = target["boxes"].to(around.dtype)
+            matched = tenfold.where(matches >= 0)[0]
+            truth = tenfold.zeros_like(logits)
+            truth[matched, target["labels"][matches[matched]].to(tenfold.int64)] = 1.0
+            classes.append(sigmoid_focal_loss(logits, truth, reduction="sum"))
+            box, place = own[matches[matched]], around[matched]
+            boxes.append(generalized_box_iou_loss(self.box_coder.decode(edges[matched], place), box, reduction="sum"))
+            middles.append(binary_cross_entropy_with_logits(middle[matched, 0], centredness(box, place), reduction="sum"))
+            found += len(matched)
+        share = max(1, found)
+        losses = {"classification": classes, "bbox_regression": boxes, "bbox_ctrness": middles}
+        return {name: tenfold.stack(parts).sum() / share for name, parts in losses.items()}
 
 
 class FCOS(nn.Module):
@@ -120,9 +156,8 @@ class FCOS(nn.Module):
         **kwargs: Any,
     ) -> None:
         super().__init__()
-        width: Any = getattr(backbone, "out_channels", None)
-        if width is None:
-            raise ValueError("backbone should contain an attribute out_channels specifying the number of output channels")
+        width = require_width(backbone)
+        require_kind("anchor_generator", anchor_generator, AnchorGenerator)
         anchors = anchor_generator or AnchorGenerator(tuple((s,) for s in STRIDES), ((1.0,),) * len(STRIDES))
         if anchors.num_anchors_per_location()[0] != 1:
             raise ValueError(
@@ -131,6 +166,7 @@ class FCOS(nn.Module):
         self.backbone, self.anchor_generator = backbone, anchors
         self.head: Any = head or FCOSHead(width, 1, num_classes)
         self.transform = GeneralizedRCNNTransform(min_size, max_size, image_mean or MEAN, image_std or STD, **kwargs)
+        self.box_coder = BoxLinearCoder(normalize_by_size=True)
         self.center_sampling_radius = center_sampling_radius
         self.score_thresh, self.nms_thresh = score_thresh, nms_thresh
         self.detections_per_img, self.topk_candidates = detections_per_img, topk_candidates
@@ -146,30 +182,27 @@ class FCOS(nn.Module):
         anchors = self.anchor_generator(batch, levels)
         counts = [level.shape[-2] * level.shape[-1] for level in levels]
         if self.training:
-            return self._losses(outputs, anchors, resized or [], counts)
-        scores = (outputs["cls_logits"].sigmoid() * outputs["bbox_ctrness"].sigmoid()).sqrt()
-        parts = zip(scores, outputs["bbox_regression"], anchors, batch.image_sizes, strict=True)
-        return self.transform.postprocess([self._best(*part, counts) for part in parts], batch.image_sizes, originals)
+            return self.eager_outputs(self.compute_loss(resized or [], outputs, anchors, counts), [])
+        by_level = {name: list(values.split(counts, 1)) for name, values in outputs.items()}
+        found = self.postprocess_detections(by_level, [list(own.split(counts)) for own in anchors], batch.image_sizes)
+        return self.eager_outputs({}, self.transform.postprocess(found, batch.image_sizes, originals))
 
-    def _losses(
-        self, outputs: dict[str, Tensor], anchors: Sequence[Tensor], targets: Sequence[Target], counts: Sequence[int]
+    def eager_outputs(self, losses: dict[str, Tensor], detections: list[Target]) -> Any:
+        """What a call gives: the losses while training, else the detections."""
+        return losses if self.training else detections
+
+    def compute_loss(
+        self,
+        targets: Sequence[Target],
+        head_outputs: dict[str, Tensor],
+        anchors: Sequence[Tensor],
+        num_anchors_per_level: Sequence[int],
     ) -> dict[str, Tensor]:
-        classes, boxes, middles, found = [], [], [], 0
-        parts = (outputs["cls_logits"], outputs["bbox_regression"], outputs["bbox_ctrness"])
-        for logits, edges, middle, around, target in zip(*parts, anchors, targets, strict=True):
-            own = target["boxes"].to(around.dtype)
-            matches = self.matches(own, around, counts)
-            matched = tenfold.where(matches >= 0)[0]
-            truth = tenfold.zeros_like(logits)
-            truth[matched, target["labels"][matches[matched]].to(tenfold.int64)] = 1.0
-            classes.append(sigmoid_focal_loss(logits, truth, reduction="sum"))
-            box, place = own[matches[matched]], around[matched]
-            boxes.append(generalized_box_iou_loss(decoded(edges[matched], place), box, reduction="sum"))
-            middles.append(binary_cross_entropy_with_logits(middle[matched, 0], centredness(box, place), reduction="sum"))
-            found += len(matched)
-        share = max(1, found)
-        losses = {"classification": classes, "bbox_regression": boxes, "bbox_ctrness": middles}
-        return {name: tenfold.stack(parts).sum() / share for name, parts in losses.items()}
+        """The head's losses, of pixels matched with the true boxes."""
+        pairs = zip(targets, anchors, strict=True)
+        found = [self.matches(target["boxes"].to(around.dtype), around, num_anchors_per_level) for target, around in pairs]
+        losses: dict[str, Tensor] = self.head.compute_loss(targets, head_outputs, anchors, found)
+        return losses
 
     def matches(self, boxes: Tensor, anchors: Tensor, counts: Sequence[int]) -> Tensor:
         """The number of each pixel's box, the smallest of those that it lies in the middle of, or -1."""
@@ -190,17 +223,35 @@ class FCOS(nn.Module):
         smallest, number = areas.min(dim=1)
         return tenfold.where(smallest < float("inf"), number, nothing)
 
-    def _best(self, scores: Tensor, edges: Tensor, anchors: Tensor, shape: tuple[int, int], counts: Sequence[int]) -> Target:
+    def postprocess_detections(
+        self,
+        head_outputs: dict[str, list[Tensor]],
+        anchors: Sequence[Sequence[Tensor]],
+        image_shapes: Sequence[tuple[int, int]],
+    ) -> list[Target]:
+        """Of each picture the best boxes that do not overlap.
+
+        Shape: of each level the heads' (N, pixels, ...), of each picture a list of the levels' anchors.
+        """
+        found = []
+        for i, (around, shape) in enumerate(zip(anchors, image_shapes, strict=True)):
+            of_picture = {name: [level[i] for level in levels] for name, levels in head_outputs.items()}
+            found.append(self._best(of_picture, around, shape))
+        return found
+
+    def _best(self, outputs: dict[str, list[Tensor]], anchors: Sequence[Tensor], shape: tuple[int, int]) -> Target:
         """The best pixels of each level, then of all, whose boxes do not overlap."""
         chosen: list[tuple[Tensor, Tensor, Tensor]] = []
-        classes = scores.shape[-1]
-        for values, moves, around in zip(scores.split(counts), edges.split(counts), anchors.split(counts), strict=True):
-            flat = values.flatten()
+        parts = [outputs[name] for name in ("cls_logits", "bbox_ctrness", "bbox_regression")]
+        for of_classes, middle, moves, around in zip(*parts, anchors, strict=True):
+            classes = of_classes.shape[-1]
+            flat = (of_classes.sigmoid() * middle.sigmoid()).sqrt().flatten()
             good = tenfold.where(flat > self.score_thresh)[0]
             best, order = flat[good].topk(min(self.topk_candidates, len(good)))
             good = good[order]
             place = good // classes
-            chosen.append((clip_boxes_to_image(decoded(moves[place], around[place]), shape), best, good % classes))
+            boxes = clip_boxes_to_image(self.box_coder.decode(moves[place], around[place]), shape)
+            chosen.append((boxes, best, good % classes))
         boxes, best, labels = (tenfold.cat(part) for part in zip(*chosen, strict=True))
         keep = batched_nms(boxes, best, labels, self.nms_thresh)[: self.detections_per_img]
         return {"boxes": boxes[keep], "scores": best[keep], "labels": labels[keep]}
@@ -209,12 +260,6 @@ class FCOS(nn.Module):
 def edge_distances(boxes: Tensor, places: Tensor) -> Tensor:
     """How far the left, upper, right and lower edges are from a place inside: (..., 4), (..., 2) -> (..., 4)."""
     return tenfold.cat([places - boxes[..., :2], boxes[..., 2:] - places], -1)
-
-
-def decoded(edges: Tensor, anchors: Tensor) -> Tensor:
-    """The boxes whose edges are so many times the anchors' sides away from their middles."""
-    middle, sides = (anchors[:, :2] + anchors[:, 2:]) / 2, anchors[:, 2:] - anchors[:, :2]
-    return tenfold.cat([middle - edges[:, :2] * sides, middle + edges[:, 2:] * sides], 1)
 
 
 def centredness(boxes: Tensor, anchors: Tensor) -> Tensor:

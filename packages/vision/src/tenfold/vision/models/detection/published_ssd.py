@@ -16,7 +16,7 @@ from tenfold.vision.models.catalog.mobile import MobileNet_V3_Large_Weights
 from tenfold.vision.models.detection.backbones import trainable_layers
 from tenfold.vision.models.detection.default_boxes import DefaultBoxGenerator
 from tenfold.vision.models.detection.published_rcnn import checked, loaded
-from tenfold.vision.models.detection.ssd import SSD, _Scores, even_convolutions, level_widths
+from tenfold.vision.models.detection.ssd import SSD, SSDScoringHead, even_convolutions, retrieve_out_channels
 from tenfold.vision.models.mobilenetv3 import mobilenet_v3_large
 from tenfold.vision.models.registry import model
 from tenfold.vision.models.vgg import vgg16
@@ -156,16 +156,31 @@ def drawn_convolutions(network: nn.Module) -> None:
                 nn.init.zeros_(module.bias)
 
 
+class SSDLiteClassificationHead(SSDScoringHead):
+    """`SSDClassificationHead` whose convolutions are of each channel by itself, then of each pixel by itself."""
+
+    def __init__(self, in_channels: Sequence[int], num_anchors: Sequence[int], num_classes: int, norm_layer: Layer) -> None:
+        sizes = zip(in_channels, num_anchors, strict=True)
+        super().__init__(nn.ModuleList(_light_scores(c, a * num_classes, norm_layer) for c, a in sizes), num_classes)
+        drawn_convolutions(self)
+
+
+class SSDLiteRegressionHead(SSDScoringHead):
+    """`SSDRegressionHead` whose convolutions are of each channel by itself, then of each pixel by itself."""
+
+    def __init__(self, in_channels: Sequence[int], num_anchors: Sequence[int], norm_layer: Layer) -> None:
+        sizes = zip(in_channels, num_anchors, strict=True)
+        super().__init__(nn.ModuleList(_light_scores(c, a * 4, norm_layer) for c, a in sizes), 4)
+        drawn_convolutions(self)
+
+
 class SSDLiteHead(nn.Module):
     """`SSDHead` whose convolutions are of each channel by itself, then of each pixel by itself."""
 
     def __init__(self, in_channels: Sequence[int], num_anchors: Sequence[int], num_classes: int, norm_layer: Layer) -> None:
         super().__init__()
-        sizes = list(zip(in_channels, num_anchors, strict=True))
-        classes = [_light_scores(c, a * num_classes, norm_layer) for c, a in sizes]
-        self.classification_head = _Scores(classes, num_classes)
-        self.regression_head = _Scores([_light_scores(c, a * 4, norm_layer) for c, a in sizes], 4)
-        drawn_convolutions(self)
+        self.classification_head: nn.Module = SSDLiteClassificationHead(in_channels, num_anchors, num_classes, norm_layer)
+        self.regression_head: nn.Module = SSDLiteRegressionHead(in_channels, num_anchors, norm_layer)
 
     def forward(self, x: Sequence[Tensor]) -> dict[str, Tensor]:
         return {"bbox_regression": self.regression_head(x), "cls_logits": self.classification_head(x)}
@@ -208,7 +223,7 @@ def ssdlite320_mobilenet_v3_large(
         drawn_convolutions(network)
     backbone = _mobilenet_extractor(network, layers, norm)
     boxes = DefaultBoxGenerator([[2, 3]] * 6, min_ratio=0.2, max_ratio=0.95)
-    head = SSDLiteHead(level_widths(backbone, (320, 320)), boxes.num_anchors_per_location(), classes, norm)
+    head = SSDLiteHead(retrieve_out_channels(backbone, (320, 320)), boxes.num_anchors_per_location(), classes, norm)
     options: dict[str, Any] = {
         "score_thresh": 0.001, "nms_thresh": 0.55, "detections_per_img": 300, "topk_candidates": 300,
         "image_mean": (0.5, 0.5, 0.5), "image_std": (0.5, 0.5, 0.5), **kwargs,

@@ -42,9 +42,29 @@ class GeneralizedRCNN(nn.Module):
         levels = OrderedDict([("0", features)]) if isinstance(features, Tensor) else features
         proposals, proposal_losses = self.rpn(batch, levels, resized)
         detections, losses = self.roi_heads(levels, proposals, batch.image_sizes, resized)
-        if self.training:
-            return {**losses, **proposal_losses}
-        return self.transform.postprocess(detections, batch.image_sizes, originals)
+        detections = self.transform.postprocess(detections, batch.image_sizes, originals)
+        return self.eager_outputs({**losses, **proposal_losses}, detections)
+
+    def eager_outputs(self, losses: dict[str, Tensor], detections: list[Target]) -> Any:
+        """What a call gives: the losses while training, else the detections."""
+        return losses if self.training else detections
+
+
+def require_width(backbone: nn.Module) -> int:
+    """A backbone's ``out_channels``."""
+    width: Any = getattr(backbone, "out_channels", None)
+    if width is None:
+        raise ValueError(
+            "backbone should contain an attribute out_channels specifying the number of output channels"
+            " (assumed to be the same for all the levels)"
+        )
+    return int(width)
+
+
+def require_kind(argument: str, value: Any, kind: type) -> None:
+    """Raise TypeError for a part of another class."""
+    if value is not None and not isinstance(value, kind):
+        raise TypeError(f"{argument} should be of type {kind.__name__} or None instead of {type(value)}")
 
 
 class TwoMLPHead(nn.Module):
@@ -145,9 +165,9 @@ class FasterRCNN(GeneralizedRCNN):
         bbox_reg_weights: Sequence[float] | None = None,
         **kwargs: Any,
     ) -> None:
-        width: Any = getattr(backbone, "out_channels", None)
-        if width is None:
-            raise ValueError("backbone should contain an attribute out_channels specifying the number of output channels")
+        width = require_width(backbone)
+        require_kind("rpn_anchor_generator", rpn_anchor_generator, AnchorGenerator)
+        require_kind("box_roi_pool", box_roi_pool, MultiScaleRoIAlign)
         if (num_classes is None) == (box_predictor is None):
             raise ValueError("num_classes should be None when box_predictor is specified, and given when it is not")
         anchors: Any = rpn_anchor_generator or AnchorGenerator(ANCHOR_SIZES, (RATIOS,) * len(ANCHOR_SIZES))
@@ -166,7 +186,7 @@ class FasterRCNN(GeneralizedRCNN):
         )
         pool: Any = box_roi_pool or MultiScaleRoIAlign(["0", "1", "2", "3"], 7, 2)
         side = pool.output_size[0] if box_head is None else 0
-        heads = self._heads(
+        heads = RoIHeads(
             pool,
             box_head or TwoMLPHead(width * side**2, 1024),
             box_predictor or FastRCNNPredictor(1024, num_classes or 0),
@@ -181,9 +201,6 @@ class FasterRCNN(GeneralizedRCNN):
         )
         transform = GeneralizedRCNNTransform(min_size, max_size, image_mean or MEAN, image_std or STD, **kwargs)
         super().__init__(backbone, rpn, heads, transform)
-
-    def _heads(self, *settings: Any) -> RoIHeads:
-        return RoIHeads(*settings)
 
 
 class MaskRCNNHeads(nn.Sequential):
@@ -243,6 +260,7 @@ class MaskRCNN(FasterRCNN):
         self,
         backbone: nn.Module,
         num_classes: int | None = None,
+        *settings: Any,
         mask_roi_pool: nn.Module | None = None,
         mask_head: nn.Module | None = None,
         mask_predictor: nn.Module | None = None,
@@ -250,15 +268,9 @@ class MaskRCNN(FasterRCNN):
     ) -> None:
         if (num_classes is None) == (mask_predictor is None):
             raise ValueError("num_classes should be None when mask_predictor is specified, and given when it is not")
-        width: Any = getattr(backbone, "out_channels", 0)
-        self._mask_parts = (  # a tuple, since modules are not registered before the base is initialised
-            mask_roi_pool or MultiScaleRoIAlign(["0", "1", "2", "3"], 14, 2),
-            mask_head or MaskRCNNHeads(width, (256, 256, 256, 256), 1),
-            mask_predictor or MaskRCNNPredictor(256, 256, num_classes or 0),
-        )
-        super().__init__(backbone, num_classes, **kwargs)
-        del self._mask_parts
-
-    def _heads(self, *settings: Any) -> RoIHeads:
-        everything: tuple[Any, ...] = (*settings, *self._mask_parts)
-        return RoIHeads(*everything)
+        width = require_width(backbone)
+        pool = mask_roi_pool or MultiScaleRoIAlign(["0", "1", "2", "3"], 14, 2)
+        head = mask_head or MaskRCNNHeads(width, (256, 256, 256, 256), 1)
+        predictor = mask_predictor or MaskRCNNPredictor(256, 256, num_classes or 0)
+        super().__init__(backbone, num_classes, *settings, **kwargs)
+        self.roi_heads.mask_roi_pool, self.roi_heads.mask_head, self.roi_heads.mask_predictor = pool, head, predictor

@@ -30,17 +30,35 @@ class SSDMatcher(Matcher):
         return matches
 
 
-class _Scores(nn.Module):
-    """One module for each level, whose channels are so many numbers of each anchor."""
+class SSDScoringHead(nn.Module):
+    """One module for each level, whose channels are ``num_columns`` numbers of each anchor."""
 
-    def __init__(self, levels: Sequence[nn.Module], numbers: int) -> None:
+    def __init__(self, module_list: nn.ModuleList, num_columns: int) -> None:
         super().__init__()
-        self.module_list = nn.ModuleList(levels)
-        self._numbers = numbers
+        self.module_list = module_list
+        self.num_columns = num_columns
 
     def forward(self, x: Sequence[Tensor]) -> Tensor:
         levels = zip(self.module_list, x, strict=True)
-        return tenfold.cat([per_anchor(module(maps), self._numbers) for module, maps in levels], 1)
+        return tenfold.cat([per_anchor(module(maps), self.num_columns) for module, maps in levels], 1)
+
+
+class SSDClassificationHead(SSDScoringHead):
+    """The classes of every anchor, by a 3x3 convolution of each level."""
+
+    def __init__(self, in_channels: Sequence[int], num_anchors: Sequence[int], num_classes: int) -> None:
+        sizes = zip(in_channels, num_anchors, strict=True)
+        super().__init__(nn.ModuleList(nn.Conv2d(c, a * num_classes, 3, padding=1) for c, a in sizes), num_classes)
+        even_convolutions(self)
+
+
+class SSDRegressionHead(SSDScoringHead):
+    """The shifts of every anchor, by a 3x3 convolution of each level."""
+
+    def __init__(self, in_channels: Sequence[int], num_anchors: Sequence[int]) -> None:
+        sizes = zip(in_channels, num_anchors, strict=True)
+        super().__init__(nn.ModuleList(nn.Conv2d(c, a * 4, 3, padding=1) for c, a in sizes), 4)
+        even_convolutions(self)
 
 
 class SSDHead(nn.Module):
@@ -48,10 +66,8 @@ class SSDHead(nn.Module):
 
     def __init__(self, in_channels: Sequence[int], num_anchors: Sequence[int], num_classes: int) -> None:
         super().__init__()
-        sizes = list(zip(in_channels, num_anchors, strict=True))
-        self.classification_head = _Scores([nn.Conv2d(c, a * num_classes, 3, padding=1) for c, a in sizes], num_classes)
-        self.regression_head = _Scores([nn.Conv2d(c, a * 4, 3, padding=1) for c, a in sizes], 4)
-        even_convolutions(self)
+        self.classification_head: nn.Module = SSDClassificationHead(in_channels, num_anchors, num_classes)
+        self.regression_head: nn.Module = SSDRegressionHead(in_channels, num_anchors)
 
     def forward(self, x: Sequence[Tensor]) -> dict[str, Tensor]:
         return {"bbox_regression": self.regression_head(x), "cls_logits": self.classification_head(x)}
@@ -101,7 +117,7 @@ class SSD(nn.Module):
         self.box_coder = BoxCoder(CODE_WEIGHTS)
         if head is None:
             counts = anchor_generator.num_anchors_per_location()
-            widths: Any = getattr(backbone, "out_channels", None) or level_widths(backbone, size)
+            widths: Any = getattr(backbone, "out_channels", None) or retrieve_out_channels(backbone, size)
             if len(widths) != len(counts):
                 raise ValueError(f"SSD: the backbone has {len(widths)} levels, the anchors {len(counts)}; give one for each")
             head = SSDHead(widths, counts, num_classes)
@@ -124,21 +140,36 @@ class SSD(nn.Module):
         outputs = self.head(levels)
         anchors = self.anchor_generator(batch, levels)
         if self.training:
-            return self._losses(outputs, anchors, resized or [])
-        scores = outputs["cls_logits"].softmax(-1)
-        parts = zip(outputs["bbox_regression"], scores, anchors, batch.image_sizes, strict=True)
-        return self.transform.postprocess([self._best(*part) for part in parts], batch.image_sizes, originals)
+            return self.eager_outputs(self._losses(resized or [], outputs, anchors), [])
+        found = self.postprocess_detections(outputs, anchors, batch.image_sizes)
+        return self.eager_outputs({}, self.transform.postprocess(found, batch.image_sizes, originals))
 
-    def _losses(self, outputs: dict[str, Tensor], anchors: Sequence[Tensor], targets: Sequence[Target]) -> dict[str, Tensor]:
-        logits, shifts = outputs["cls_logits"], outputs["bbox_regression"]
+    def eager_outputs(self, losses: dict[str, Tensor], detections: list[Target]) -> Any:
+        """What a call gives: the losses while training, else the detections."""
+        return losses if self.training else detections
+
+    def _losses(self, targets: Sequence[Target], outputs: dict[str, Tensor], anchors: Sequence[Tensor]) -> dict[str, Tensor]:
+        matches = []
+        for around, target in zip(anchors, targets, strict=True):
+            nothing = tenfold.full((len(around),), BELOW, dtype=tenfold.int64, device=around.device)
+            truth = target["boxes"].to(around.dtype)
+            matches.append(self.proposal_matcher(box_iou(truth, around)) if truth.numel() else nothing)
+        return self.compute_loss(targets, outputs, anchors, matches)
+
+    def compute_loss(
+        self,
+        targets: Sequence[Target],
+        head_outputs: dict[str, Tensor],
+        anchors: Sequence[Tensor],
+        matched_idxs: Sequence[Tensor],
+    ) -> dict[str, Tensor]:
+        """The distance of matched anchors' shifts, and the cross entropy of these and of the hardest background."""
+        logits, shifts = head_outputs["cls_logits"], head_outputs["bbox_regression"]
         distances, classes, found = [], [], 0
-        for i, (around, target) in enumerate(zip(anchors, targets, strict=True)):
-            boxes = target["boxes"].to(around.dtype)
-            matches = tenfold.full((len(around),), BELOW, dtype=tenfold.int64, device=around.device)
-            if len(boxes):
-                matches = self.proposal_matcher(box_iou(boxes, around))
+        for i, (around, target, matches) in enumerate(zip(anchors, targets, matched_idxs, strict=True)):
             matched = tenfold.where(matches >= 0)[0]
-            truth = self.box_coder.encode_single(boxes[matches[matched]], around[matched])
+            boxes = target["boxes"].to(around.dtype)[matches[matched]]
+            truth = self.box_coder.encode_single(boxes, around[matched])
             distances.append(smooth_l1_loss(shifts[i][matched], truth, reduction="sum"))
             labels = tenfold.zeros(len(around), dtype=tenfold.int64, device=around.device)
             labels[matched] = target["labels"][matches[matched]].to(tenfold.int64)
@@ -155,6 +186,14 @@ class SSD(nn.Module):
         count = min(int(self.neg_to_pos_ratio * len(matched)), len(losses))
         return background.sort(descending=True).indices[:count]
 
+    def postprocess_detections(
+        self, head_outputs: dict[str, Tensor], image_anchors: Sequence[Tensor], image_shapes: Sequence[tuple[int, int]]
+    ) -> list[Target]:
+        """Of each picture the best boxes that do not overlap."""
+        scores = head_outputs["cls_logits"].softmax(-1)
+        parts = zip(head_outputs["bbox_regression"], scores, image_anchors, image_shapes, strict=True)
+        return [self._best(*part) for part in parts]
+
     def _best(self, shifts: Tensor, scores: Tensor, anchors: Tensor, shape: tuple[int, int]) -> Target:
         """The best boxes of each class, then of all, that do not overlap."""
         boxes = clip_boxes_to_image(self.box_coder.decode_single(shifts, anchors), shape)
@@ -168,11 +207,11 @@ class SSD(nn.Module):
         return {"boxes": found[keep], "scores": values[keep], "labels": labels[keep]}
 
 
-def level_widths(backbone: nn.Module, size: tuple[int, int]) -> list[int]:
+def retrieve_out_channels(model: nn.Module, size: tuple[int, int]) -> list[int]:
     """The channels of a backbone's levels, which one run on an empty picture tells."""
-    learning = backbone.training
-    backbone.eval()
+    learning = model.training
+    model.eval()
     with tenfold.no_grad():
-        levels = backbone(tenfold.zeros(1, 3, size[1], size[0]))
-    backbone.train(learning)
+        levels = model(tenfold.zeros(1, 3, size[1], size[0]))
+    model.train(learning)
     return [levels.shape[1]] if isinstance(levels, Tensor) else [level.shape[1] for level in levels.values()]
