@@ -49,11 +49,10 @@ def reduce(kind: str, x: Array, dim: Any, keepdim: bool) -> Any:
     """The reduction of an array that lies in one piece, or NotImplemented. `kind`: total, mean, largest or smallest."""
     if not x.ndim or not x.size:
         return NotImplemented
-    if dim is None and not keepdim and x.size < LONG:  # the common call, in few steps
-        stored = suitable(x)
-        out = np.empty((), x.dtype)
-        if stored is not None and PROGRAM.rows((kind, stored, stored, "rows"), 1, x.size, out, x):
-            return out
+    if dim is None and not keepdim:  # the common call, in few steps
+        result = _whole(kind, x)
+        if result is not None:
+            return result
     if type(dim) is int and (dim == -1 or dim == x.ndim - 1) and x.shape[-1] < LONG:
         stored = suitable(x)
         if stored is not None:
@@ -76,6 +75,17 @@ def reduce(kind: str, x: Array, dim: Any, keepdim: bool) -> Any:
     else:
         result = _apart(kind, x, dims, stored)
     return NotImplemented if result is None else result.reshape(shape)
+
+
+def _whole(kind: str, x: Array) -> Any:
+    """The reduction of all elements; None where it takes more than a pass over one row or its pieces."""
+    stored = suitable(x)
+    if stored is None:
+        return None
+    if x.size >= LONG:
+        return _long_row(kind, x.reshape(-1), stored, stored) if kind in ("total", "largest") else None
+    out = np.empty((), x.dtype)
+    return out if PROGRAM.rows((kind, stored, stored, "rows"), 1, x.size, out, x) else None
 
 
 def _apart(kind: str, x: Array, dims: list[int], stored: Stored) -> Any:
