@@ -38,10 +38,22 @@ class Stepper:
         new = self.ids[:, seen:]
         if self.encodes:
             found = self.model(
-                attention_mask=self.mask, decoder_input_ids=new, encoder_outputs=self.memory, past_key_values=self.cache
+                attention_mask=self.mask,
+                decoder_input_ids=new,
+                encoder_outputs=self.memory,
+                past_key_values=self.cache,
+                use_cache=self.cache is not None,
+                return_dict=True,
             )
         else:
-            found = self.model(new, self.mask, self._positions(new), past_key_values=self.cache)
+            found = self.model(
+                new,
+                attention_mask=self.mask,
+                position_ids=self._positions(new),
+                past_key_values=self.cache,
+                use_cache=self.cache is not None,
+                return_dict=True,
+            )
         logits: Tensor = found.logits[:, -1]
         return logits.float()  # whatever the model computes in, so that the same tokens are chosen as elsewhere
 

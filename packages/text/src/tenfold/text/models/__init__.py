@@ -4,10 +4,38 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.text.models.auto import HOME, from_pretrained, model_class
+from tenfold.text.models.auto import (
+    HOME,
+    AutoConfig,
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoModelForMultipleChoice,
+    AutoModelForNextSentencePrediction,
+    AutoModelForQuestionAnswering,
+    AutoModelForSeq2SeqLM,
+    AutoModelForSequenceClassification,
+    AutoModelForTokenClassification,
+    from_pretrained,
+    model_class,
+)
 from tenfold.text.models.download import download
 
-__all__ = ["download", "from_pretrained", "model_class"]
+__all__ = [
+    "AutoConfig",
+    "AutoModel",
+    "AutoModelForCausalLM",
+    "AutoModelForMaskedLM",
+    "AutoModelForMultipleChoice",
+    "AutoModelForNextSentencePrediction",
+    "AutoModelForQuestionAnswering",
+    "AutoModelForSeq2SeqLM",
+    "AutoModelForSequenceClassification",
+    "AutoModelForTokenClassification",
+    "download",
+    "from_pretrained",
+    "model_class",
+]
 
 
 def __getattr__(name: str) -> Any:

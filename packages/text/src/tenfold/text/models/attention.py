@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
+from collections.abc import Iterator
+from contextvars import ContextVar
+
 import tenfold
 from tenfold import Tensor
 from tenfold.nn import functional as F
@@ -29,6 +34,20 @@ def joined_heads(x: Tensor) -> Tensor:
     return x.transpose(1, 2).reshape(B, T, heads * D)
 
 
+_LOOKS: ContextVar[list[Tensor] | None] = ContextVar("_LOOKS", default=None)
+
+
+@contextlib.contextmanager
+def looks(wanted: bool) -> Iterator[list[Tensor]]:
+    """A list to which `attend` adds how much each position looks at each, layer after layer; it stays empty if not wanted."""
+    kept: list[Tensor] = []
+    before = _LOOKS.set(kept if wanted else None)
+    try:
+        yield kept
+    finally:
+        _LOOKS.reset(before)
+
+
 def attend(
     query: Tensor,
     key: Tensor,
@@ -44,7 +63,23 @@ def attend(
     groups = query.shape[1] // key.shape[1]
     if groups > 1:
         key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
-    return joined_heads(F.scaled_dot_product_attention(query, key, value, mask, dropout_p=dropout, scale=scale))
+    kept = _LOOKS.get()
+    if kept is None:
+        return joined_heads(F.scaled_dot_product_attention(query, key, value, mask, dropout_p=dropout, scale=scale))
+    weights = F.dropout(_weights(query, key, mask, scale), dropout)
+    kept.append(weights)
+    return joined_heads(weights @ value)
+
+
+def _weights(query: Tensor, key: Tensor, mask: Tensor | None, scale: float | None) -> Tensor:
+    """How much each position looks at each; zeros where it may look at none. Shape: (B, H, T, S)."""
+    scores = query @ key.transpose(-1, -2) * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    if mask is None:
+        return scores.softmax(-1)
+    if mask.dtype != tenfold.bool:
+        return (scores + mask).softmax(-1)
+    weights = scores.masked_fill(~mask, tenfold.finfo(scores.dtype).min).softmax(-1)
+    return weights.masked_fill(~mask, 0.0)
 
 
 def visible(attention_mask: Tensor | None, like: Tensor, past: int = 0, causal: bool = False) -> Tensor | None:
@@ -76,6 +111,10 @@ class Cache:
     def __init__(self) -> None:
         self._pairs: dict[tuple[int, str], tuple[Tensor, Tensor]] = {}
 
+    def get_seq_length(self) -> int:
+        """How many positions it holds."""
+        return len(self)
+
     def __len__(self) -> int:
         """How many positions it holds."""
         return next((pair[0].shape[2] for (_, kind), pair in self._pairs.items() if kind == "self"), 0)
@@ -101,9 +140,11 @@ class Cache:
         self._pairs = {place: (key[rows], value[rows]) for place, (key, value) in self._pairs.items()}
 
 
-def positions_of(attention_mask: Tensor | None, like: Tensor, past: int) -> Tensor:
-    """The number of each token in its text, padding on the left not counted. Shape: (B or 1, T)."""
-    T = like.shape[1]
-    if attention_mask is None or attention_mask.dim() != 2:
-        return tenfold.arange(past, past + T, device=like.device).unsqueeze(0)
-    return ((attention_mask != 0).long().cumsum(1) - 1).clamp(min=0)[:, -T:]
+def begun(cache: Cache | None, wanted: bool) -> Cache | None:
+    """The cache to go on with; where there is none a new one, if it is wanted."""
+    return Cache() if cache is None and wanted else cache
+
+
+def positions(like: Tensor, past: int = 0) -> Tensor:
+    """The number of each token in its text, after `past` earlier ones. Shape: (B, T, ...) -> (1, T)."""
+    return tenfold.arange(past, past + like.shape[1], device=like.device).unsqueeze(0)

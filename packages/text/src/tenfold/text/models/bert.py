@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import tenfold
 from tenfold import Tensor, nn
 from tenfold.text.models.activations import activation
-from tenfold.text.models.attention import attend, checked_heads, split_heads, visible
+from tenfold.text.models.attention import attend, checked_heads, looks, positions, split_heads, visible
 from tenfold.text.models.config import Config
-from tenfold.text.models.heads import class_loss, span_loss, token_loss
+from tenfold.text.models.embedded import embedded
 from tenfold.text.models.output import Output
 from tenfold.text.models.pretrained import PretrainedModel
 
@@ -36,6 +36,7 @@ class BertConfig(Config):
     layer_norm_eps: float = 1e-12
     pad_token_id: int | None = 0
     classifier_dropout: float | None = None
+    is_decoder: bool = False  # whether a token sees none of those after it
 
 
 class Embeddings(nn.Module):
@@ -50,17 +51,24 @@ class Embeddings(nn.Module):
         self.LayerNorm = nn.LayerNorm(D, eps=config.layer_norm_eps)
         self.dropout = nn.Dropout(config.hidden_dropout_prob)
 
-    def positions(self, input_ids: Tensor) -> Tensor:
+    def positions(self, input_ids: Tensor | None, x: Tensor) -> Tensor:
         """The number of each token."""
-        return tenfold.arange(input_ids.shape[1], device=input_ids.device).unsqueeze(0)
+        return positions(x)
 
-    def forward(self, input_ids: Tensor, token_type_ids: Tensor | None = None, position_ids: Tensor | None = None) -> Tensor:
-        T, most = input_ids.shape[1], self.position_embeddings.num_embeddings
+    def forward(
+        self,
+        input_ids: Tensor | None,
+        token_type_ids: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
+    ) -> Tensor:
+        x = embedded(self.word_embeddings, input_ids, inputs_embeds)
+        T, most = x.shape[1], self.position_embeddings.num_embeddings
         if most < T:
             raise ValueError(f"the text has {T} tokens, the model positions for {most}; truncate it")
-        types = tenfold.zeros_like(input_ids) if token_type_ids is None else token_type_ids
-        places = self.positions(input_ids) if position_ids is None else position_ids
-        sums = self.word_embeddings(input_ids) + self.token_type_embeddings(types) + self.position_embeddings(places)
+        types = tenfold.zeros(x.shape[:2], dtype=tenfold.int64, device=x.device) if token_type_ids is None else token_type_ids
+        places = self.positions(input_ids, x) if position_ids is None else position_ids
+        sums = x + self.token_type_embeddings(types) + self.position_embeddings(places)
         return self.dropout(self.LayerNorm(sums))
 
 
@@ -157,6 +165,7 @@ class BertPretrained(PretrainedModel):
 
     config_class: ClassVar[type[Config]] = BertConfig
     base_prefix: ClassVar[str] = "bert"
+    words: ClassVar[str] = "embeddings.word_embeddings"
     ignored: ClassVar[tuple[str, ...]] = ("position_ids",)
     embeddings_class: ClassVar[type[Embeddings]] = Embeddings
 
@@ -165,8 +174,8 @@ class BertPretrained(PretrainedModel):
         setattr(self, self.base_prefix, BertModel(config, pooled, self.embeddings_class))
 
     def encode(self, *inputs: Any, **options: Any) -> Output:
-        """What the encoder gives; `options` are `position_ids` and `output_hidden_states`."""
-        found: Output = getattr(self, self.base_prefix)(*inputs, **options)
+        """What the encoder gives; `options` are `output_hidden_states` and `output_attentions`."""
+        found: Output = getattr(self, self.base_prefix)(*inputs, return_dict=True, **options)
         return found
 
 
@@ -189,180 +198,17 @@ class BertModel(BertPretrained):
 
     def forward(
         self,
-        input_ids: Tensor,
+        input_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,
         token_type_ids: Tensor | None = None,
         position_ids: Tensor | None = None,
-        output_hidden_states: bool = False,
+        inputs_embeds: Tensor | None = None,
+        output_hidden_states: bool | None = None,
+        output_attentions: bool | None = None,
     ) -> Output:
-        x = self.embeddings(input_ids, token_type_ids, position_ids)
-        states = self.encoder(x, visible(attention_mask, x))
+        x = self.embeddings(input_ids, token_type_ids, position_ids, inputs_embeds)
+        with looks(self.wants("output_attentions", output_attentions)) as weights:
+            states = self.encoder(x, visible(attention_mask, x, causal=self.config.is_decoder))
         pooled = None if self.pooler is None else self.pooler(states[-1])
-        each = tuple(states) if output_hidden_states else None
-        return Output(last_hidden_state=states[-1], pooler_output=pooled, hidden_states=each)
-
-
-class Transform(nn.Module):
-    """What comes before the scores of words."""
-
-    def __init__(self, config: Any) -> None:
-        super().__init__()
-        self.dense = nn.Linear(config.hidden_size, config.hidden_size)
-        self.act = activation(config.hidden_act)
-        self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.LayerNorm(self.act(self.dense(x)))
-
-
-class Predictions(nn.Module):
-    """Scores of words, by the vectors with which they are read. Shape: (B, T, D) -> (B, T, V)."""
-
-    def __init__(self, config: Any, words: nn.Embedding) -> None:
-        super().__init__()
-        self.transform = Transform(config)
-        self.decoder = nn.Linear(config.hidden_size, config.vocab_size)
-        if config.tie_word_embeddings:
-            self.decoder.weight = words.weight
-        self.bias = self.decoder.bias
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.decoder(self.transform(x))
-
-
-class PreTrainingHeads(nn.Module):
-    """Scores of words, and of whether the second text follows the first."""
-
-    def __init__(self, config: Any, words: nn.Embedding, relation: bool) -> None:
-        super().__init__()
-        self.predictions = Predictions(config, words)
-        if relation:
-            self.seq_relationship = nn.Linear(config.hidden_size, 2)
-
-
-class BertForMaskedLM(BertPretrained):
-    """Scores of the hidden words; with `labels` (-100 where nothing is asked) their cross entropy."""
-
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__(config)
-        self.bert: BertModel
-        self.base(config, pooled=False)
-        self.cls = PreTrainingHeads(config, self.bert.embeddings.word_embeddings, relation=False)
-        self.initialize()
-
-    def forward(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor | None = None,
-        token_type_ids: Tensor | None = None,
-        labels: Tensor | None = None,
-        **options: Any,
-    ) -> Output:
-        found = self.encode(input_ids, attention_mask, token_type_ids, **options)
-        logits = self.cls.predictions(found.last_hidden_state)
-        return Output(loss=token_loss(logits, labels), logits=logits, hidden_states=found.hidden_states)
-
-
-class BertForPreTraining(BertPretrained):
-    """Both of BERT's tasks: the hidden words, and whether the second text follows (0) or is of elsewhere (1)."""
-
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__(config)
-        self.bert: BertModel
-        self.base(config, pooled=True)
-        self.cls = PreTrainingHeads(config, self.bert.embeddings.word_embeddings, relation=True)
-        self.initialize()
-
-    def forward(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor | None = None,
-        token_type_ids: Tensor | None = None,
-        labels: Tensor | None = None,
-        next_sentence_label: Tensor | None = None,
-        **options: Any,
-    ) -> Output:
-        found = self.encode(input_ids, attention_mask, token_type_ids, **options)
-        words = self.cls.predictions(found.last_hidden_state)
-        relation = self.cls.seq_relationship(found.pooler_output)
-        loss = token_loss(words, labels)
-        if loss is not None and next_sentence_label is not None:
-            loss = loss + nn.functional.cross_entropy(relation, next_sentence_label.view(-1))
-        states = found.hidden_states
-        return Output(loss=loss, prediction_logits=words, seq_relationship_logits=relation, hidden_states=states)
-
-
-class BertForSequenceClassification(BertPretrained):
-    """Scores of a text's classes; with one class, a number (and the squared error as loss). Shape: (B, T) -> (B, classes)."""
-
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__(config)
-        self.base(config, pooled=True)
-        self.dropout = nn.Dropout(_rate(config))
-        self.classifier = nn.Linear(config.hidden_size, config.num_labels)
-        self.initialize()
-
-    def forward(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor | None = None,
-        token_type_ids: Tensor | None = None,
-        labels: Tensor | None = None,
-        **options: Any,
-    ) -> Output:
-        found = self.encode(input_ids, attention_mask, token_type_ids, **options)
-        logits = self.classifier(self.dropout(found.pooler_output))
-        return Output(loss=class_loss(logits, labels), logits=logits, hidden_states=found.hidden_states)
-
-
-class BertForTokenClassification(BertPretrained):
-    """Scores of each token's classes. Shape: (B, T) -> (B, T, classes)."""
-
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__(config)
-        self.base(config, pooled=False)
-        self.dropout = nn.Dropout(_rate(config))
-        self.classifier = nn.Linear(config.hidden_size, config.num_labels)
-        self.initialize()
-
-    def forward(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor | None = None,
-        token_type_ids: Tensor | None = None,
-        labels: Tensor | None = None,
-        **options: Any,
-    ) -> Output:
-        found = self.encode(input_ids, attention_mask, token_type_ids, **options)
-        logits = self.classifier(self.dropout(found.last_hidden_state))
-        return Output(loss=token_loss(logits, labels), logits=logits, hidden_states=found.hidden_states)
-
-
-class BertForQuestionAnswering(BertPretrained):
-    """Scores of where the answer starts and where it ends. Shape: (B, T) -> (B, T), (B, T)."""
-
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__(config)
-        self.base(config, pooled=False)
-        self.qa_outputs = nn.Linear(config.hidden_size, 2)
-        self.initialize()
-
-    def forward(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor | None = None,
-        token_type_ids: Tensor | None = None,
-        start_positions: Tensor | None = None,
-        end_positions: Tensor | None = None,
-        **options: Any,
-    ) -> Output:
-        found = self.encode(input_ids, attention_mask, token_type_ids, **options)
-        start, end = self.qa_outputs(found.last_hidden_state).unbind(-1)
-        loss, states = span_loss(start, end, start_positions, end_positions), found.hidden_states
-        return Output(loss=loss, start_logits=start, end_logits=end, hidden_states=states)
-
-
-def _rate(config: Any) -> float:
-    """The dropout before a classifier."""
-    given = config.classifier_dropout
-    return float(config.hidden_dropout_prob if given is None else given)
+        each = tuple(states) if self.wants("output_hidden_states", output_hidden_states) else None
+        return Output(last_hidden_state=states[-1], pooler_output=pooled, hidden_states=each, attentions=tuple(weights) or None)

@@ -6,7 +6,9 @@ from typing import Any
 
 from tenfold import Tensor, nn
 from tenfold.nn import functional as F
-from tenfold.text.models.bert import BertConfig, BertPretrained, _rate
+from tenfold.text.models.bert import BertConfig, BertPretrained
+from tenfold.text.models.bert_tasks import _rate
+from tenfold.text.models.heads import flat_choices
 from tenfold.text.models.output import Output
 
 
@@ -32,16 +34,18 @@ class BertForNextSentencePrediction(BertPretrained):
 
     def forward(
         self,
-        input_ids: Tensor,
+        input_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,
         token_type_ids: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
         labels: Tensor | None = None,
         **options: Any,
     ) -> Output:
-        found = self.encode(input_ids, attention_mask, token_type_ids, **options)
+        found = self.encode(input_ids, attention_mask, token_type_ids, position_ids, inputs_embeds, **options)
         logits = self.cls(found.pooler_output)
         loss = None if labels is None else F.cross_entropy(logits, labels.view(-1))
-        return Output(loss=loss, logits=logits, hidden_states=found.hidden_states)
+        return found.of_task(loss=loss, logits=logits)
 
 
 class BertForMultipleChoice(BertPretrained):
@@ -59,18 +63,16 @@ class BertForMultipleChoice(BertPretrained):
 
     def forward(
         self,
-        input_ids: Tensor,
+        input_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,
         token_type_ids: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
         labels: Tensor | None = None,
         **options: Any,
     ) -> Output:
-        if input_ids.dim() != 3:
-            raise ValueError(f"{type(self).__name__}: input_ids are (texts, choices, tokens), got {tuple(input_ids.shape)}")
-        flat = [None if part is None else part.flatten(0, 1) for part in (input_ids, attention_mask, token_type_ids)]
-        if options.get("position_ids") is not None:
-            options["position_ids"] = options["position_ids"].flatten(0, 1)
+        choices, flat = flat_choices(type(self).__name__, input_ids, attention_mask, token_type_ids, position_ids, inputs_embeds)
         found = self.encode(*flat, **options)
-        logits = self.classifier(self.dropout(found.pooler_output)).view(input_ids.shape[:2])
+        logits = self.classifier(self.dropout(found.pooler_output)).view(choices)
         loss = None if labels is None else F.cross_entropy(logits, labels)
-        return Output(loss=loss, logits=logits, hidden_states=found.hidden_states)
+        return found.of_task(loss=loss, logits=logits)

@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 import tenfold
 from tenfold import Tensor, nn
 from tenfold.text.models.activations import activation
-from tenfold.text.models.attention import attend, checked_heads, split_heads, visible
+from tenfold.text.models.attention import attend, checked_heads, looks, positions, split_heads, visible
 from tenfold.text.models.config import Config
-from tenfold.text.models.heads import class_loss, span_loss, token_loss
+from tenfold.text.models.embedded import embedded
+from tenfold.text.models.heads import class_loss, flat_choices, span_loss, token_loss
 from tenfold.text.models.output import Output
 from tenfold.text.models.pretrained import PretrainedModel
 
@@ -47,12 +48,15 @@ class Embeddings(nn.Module):
         self.LayerNorm = nn.LayerNorm(config.dim, eps=1e-12)
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, input_ids: Tensor, position_ids: Tensor | None = None) -> Tensor:
-        T, most = input_ids.shape[1], self.position_embeddings.num_embeddings
+    def forward(
+        self, input_ids: Tensor | None, position_ids: Tensor | None = None, inputs_embeds: Tensor | None = None
+    ) -> Tensor:
+        x = embedded(self.word_embeddings, input_ids, inputs_embeds)
+        T, most = x.shape[1], self.position_embeddings.num_embeddings
         if most < T:
             raise ValueError(f"the text has {T} tokens, the model positions for {most}; truncate it")
-        places = tenfold.arange(T, device=input_ids.device).unsqueeze(0) if position_ids is None else position_ids
-        return self.dropout(self.LayerNorm(self.word_embeddings(input_ids) + self.position_embeddings(places)))
+        places = positions(x) if position_ids is None else position_ids
+        return self.dropout(self.LayerNorm(x + self.position_embeddings(places)))
 
 
 class Attention(nn.Module):
@@ -113,6 +117,7 @@ class DistilBertPretrained(PretrainedModel):
 
     config_class: ClassVar[type[Config]] = DistilBertConfig
     base_prefix: ClassVar[str] = "distilbert"
+    words: ClassVar[str] = "embeddings.word_embeddings"
     ignored: ClassVar[tuple[str, ...]] = ("position_ids",)
 
 
@@ -126,15 +131,19 @@ class DistilBertModel(DistilBertPretrained):
 
     def forward(
         self,
-        input_ids: Tensor,
+        input_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,
-        token_type_ids: Tensor | None = None,
-        output_hidden_states: bool = False,
+        inputs_embeds: Tensor | None = None,
         position_ids: Tensor | None = None,
+        token_type_ids: Tensor | None = None,  # of an `Encoding`; this model has one kind of text
+        output_hidden_states: bool | None = None,
+        output_attentions: bool | None = None,
     ) -> Output:
-        x = self.embeddings(input_ids, position_ids)
-        states = self.transformer(x, visible(attention_mask, x))
-        return Output(last_hidden_state=states[-1], hidden_states=tuple(states) if output_hidden_states else None)
+        x = self.embeddings(input_ids, position_ids, inputs_embeds)
+        with looks(self.wants("output_attentions", output_attentions)) as weights:
+            states = self.transformer(x, visible(attention_mask, x))
+        each = tuple(states) if self.wants("output_hidden_states", output_hidden_states) else None
+        return Output(last_hidden_state=states[-1], hidden_states=each, attentions=tuple(weights) or None)
 
 
 class DistilBertForMaskedLM(DistilBertPretrained):
@@ -153,15 +162,17 @@ class DistilBertForMaskedLM(DistilBertPretrained):
 
     def forward(
         self,
-        input_ids: Tensor,
+        input_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
         labels: Tensor | None = None,
+        position_ids: Tensor | None = None,
         token_type_ids: Tensor | None = None,
         **options: Any,
     ) -> Output:
-        found = self.distilbert(input_ids, attention_mask, **options)
+        found = self.distilbert(input_ids, attention_mask, inputs_embeds, position_ids, return_dict=True, **options)
         logits = self.vocab_projector(self.vocab_layer_norm(self.act(self.vocab_transform(found.last_hidden_state))))
-        return Output(loss=token_loss(logits, labels), logits=logits, hidden_states=found.hidden_states)
+        return found.of_task(loss=token_loss(logits, labels), logits=logits)
 
 
 class DistilBertForSequenceClassification(DistilBertPretrained):
@@ -177,16 +188,18 @@ class DistilBertForSequenceClassification(DistilBertPretrained):
 
     def forward(
         self,
-        input_ids: Tensor,
+        input_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
         labels: Tensor | None = None,
+        position_ids: Tensor | None = None,
         token_type_ids: Tensor | None = None,
         **options: Any,
     ) -> Output:
-        found = self.distilbert(input_ids, attention_mask, **options)
+        found = self.distilbert(input_ids, attention_mask, inputs_embeds, position_ids, return_dict=True, **options)
         hidden = tenfold.relu(self.pre_classifier(found.last_hidden_state[:, 0]))
         logits = self.classifier(self.dropout(hidden))
-        return Output(loss=class_loss(logits, labels), logits=logits, hidden_states=found.hidden_states)
+        return found.of_task(loss=class_loss(logits, labels, self.config.problem_type), logits=logits)
 
 
 class DistilBertForTokenClassification(DistilBertPretrained):
@@ -201,15 +214,17 @@ class DistilBertForTokenClassification(DistilBertPretrained):
 
     def forward(
         self,
-        input_ids: Tensor,
+        input_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
         labels: Tensor | None = None,
+        position_ids: Tensor | None = None,
         token_type_ids: Tensor | None = None,
         **options: Any,
     ) -> Output:
-        found = self.distilbert(input_ids, attention_mask, **options)
+        found = self.distilbert(input_ids, attention_mask, inputs_embeds, position_ids, return_dict=True, **options)
         logits = self.classifier(self.dropout(found.last_hidden_state))
-        return Output(loss=token_loss(logits, labels), logits=logits, hidden_states=found.hidden_states)
+        return found.of_task(loss=token_loss(logits, labels), logits=logits)
 
 
 class DistilBertForQuestionAnswering(DistilBertPretrained):
@@ -224,14 +239,49 @@ class DistilBertForQuestionAnswering(DistilBertPretrained):
 
     def forward(
         self,
-        input_ids: Tensor,
+        input_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,
-        token_type_ids: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
         start_positions: Tensor | None = None,
         end_positions: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
         **options: Any,
     ) -> Output:
-        found = self.distilbert(input_ids, attention_mask, **options)
+        found = self.distilbert(input_ids, attention_mask, inputs_embeds, position_ids, return_dict=True, **options)
         start, end = self.qa_outputs(self.dropout(found.last_hidden_state)).unbind(-1)
-        loss, states = span_loss(start, end, start_positions, end_positions), found.hidden_states
-        return Output(loss=loss, start_logits=start, end_logits=end, hidden_states=states)
+        loss = span_loss(start, end, start_positions, end_positions)
+        return found.of_task(loss=loss, start_logits=start, end_logits=end)
+
+
+class DistilBertForMultipleChoice(DistilBertPretrained):
+    """A score of each of several texts. Shape: (B, choices, T) -> (B, choices).
+
+    Raises: ValueError for ids of another shape.
+    """
+
+    def __init__(self, config: DistilBertConfig) -> None:
+        super().__init__(config)
+        self.distilbert = DistilBertModel(config)
+        self.pre_classifier = nn.Linear(config.dim, config.dim)
+        self.classifier = nn.Linear(config.dim, 1)
+        self.dropout = nn.Dropout(config.seq_classif_dropout)
+        self.initialize()
+
+    def forward(
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
+        labels: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
+        **options: Any,
+    ) -> Output:
+        name = type(self).__name__
+        choices, (ids, mask, places, vectors) = flat_choices(name, input_ids, attention_mask, position_ids, inputs_embeds)
+        found = self.distilbert(ids, mask, vectors, places, return_dict=True, **options)
+        hidden = tenfold.relu(self.pre_classifier(found.last_hidden_state[:, 0]))
+        logits = self.classifier(self.dropout(hidden)).view(choices)
+        loss = None if labels is None else nn.functional.cross_entropy(logits, labels)
+        return found.of_task(loss=loss, logits=logits)

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import tenfold
 from tenfold import Tensor, nn
 from tenfold.text.generation.generate import Generative
 from tenfold.text.models.activations import activation
-from tenfold.text.models.attention import Cache, attend, checked_heads, positions_of, split_heads, visible
+from tenfold.text.models.attention import Cache, attend, begun, checked_heads, looks, positions, split_heads, visible
 from tenfold.text.models.config import Config
-from tenfold.text.models.heads import at_last_token, class_loss, next_token_loss
+from tenfold.text.models.embedded import embedded
+from tenfold.text.models.heads import next_token_loss
 from tenfold.text.models.output import Output
 from tenfold.text.models.pretrained import PretrainedModel
 
@@ -38,6 +39,7 @@ class GPT2Config(Config):
     layer_norm_epsilon: float = 1e-5
     scale_attn_weights: bool = True
     scale_attn_by_inverse_layer_idx: bool = False
+    classifier_dropout: float | None = None  # before the classes of tokens; 0.1 where it is not said
     bos_token_id: int | None = 50256
     eos_token_id: int | list[int] | None = 50256
 
@@ -107,6 +109,7 @@ class GPT2Pretrained(PretrainedModel):
 
     config_class: ClassVar[type[Config]] = GPT2Config
     base_prefix: ClassVar[str] = "transformer"
+    words: ClassVar[str] = "wte"
     ignored: ClassVar[tuple[str, ...]] = (".attn.bias", ".attn.masked_bias", "lm_head.weight")
 
     def initialize(self) -> None:
@@ -131,25 +134,31 @@ class GPT2Model(GPT2Pretrained):
 
     def forward(
         self,
-        input_ids: Tensor,
-        attention_mask: Tensor | None = None,
-        position_ids: Tensor | None = None,
+        input_ids: Tensor | None = None,
         past_key_values: Cache | None = None,
-        output_hidden_states: bool = False,
+        attention_mask: Tensor | None = None,
+        token_type_ids: Tensor | None = None,  # of an `Encoding`; this model has one kind of text
+        position_ids: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
+        use_cache: bool | None = None,
+        output_hidden_states: bool | None = None,
+        output_attentions: bool | None = None,
     ) -> Output:
-        past = 0 if past_key_values is None else len(past_key_values)
-        if past + input_ids.shape[1] > self.config.n_positions:
+        x = embedded(self.wte, input_ids, inputs_embeds)
+        cache = begun(past_key_values, self.wants("use_cache", use_cache))
+        past = 0 if cache is None else len(cache)
+        if past + x.shape[1] > self.config.n_positions:
             raise ValueError(
-                f"the text has {past + input_ids.shape[1]} tokens, the model positions for {self.config.n_positions}; truncate it"
+                f"the text has {past + x.shape[1]} tokens, the model positions for {self.config.n_positions}; truncate it"
             )
-        places = positions_of(None, input_ids, past) if position_ids is None else position_ids
-        states = [self.drop(self.wte(input_ids) + self.wpe(places))]
-        mask = visible(attention_mask, input_ids, past, causal=True)
-        for block in self.h:
-            states.append(block(states[-1], mask, past_key_values))
+        states = [self.drop(x + self.wpe(positions(x, past) if position_ids is None else position_ids))]
+        mask = visible(attention_mask, x, past, causal=True)
+        with looks(self.wants("output_attentions", output_attentions)) as weights:
+            for block in self.h:
+                states.append(block(states[-1], mask, cache))
         states[-1] = self.ln_f(states[-1])
-        each = tuple(states) if output_hidden_states else None
-        return Output(last_hidden_state=states[-1], past_key_values=past_key_values, hidden_states=each)
+        each = tuple(states) if self.wants("output_hidden_states", output_hidden_states) else None
+        return Output(last_hidden_state=states[-1], past_key_values=cache, hidden_states=each, attentions=tuple(weights) or None)
 
 
 class GPT2LMHeadModel(GPT2Pretrained, Generative):
@@ -176,43 +185,20 @@ class GPT2LMHeadModel(GPT2Pretrained, Generative):
 
     def forward(
         self,
-        input_ids: Tensor,
-        attention_mask: Tensor | None = None,
-        position_ids: Tensor | None = None,
-        labels: Tensor | None = None,
+        input_ids: Tensor | None = None,
         past_key_values: Cache | None = None,
-        token_type_ids: Tensor | None = None,  # of an `Encoding`; this model has one kind of text
-        use_cache: bool = False,
-        output_hidden_states: bool = False,
-    ) -> Output:
-        cache = Cache() if use_cache and past_key_values is None else past_key_values
-        found = self.transformer(input_ids, attention_mask, position_ids, cache, output_hidden_states)
-        logits = self.lm_head(found.last_hidden_state)
-        loss = next_token_loss(logits, labels)
-        return Output(loss=loss, logits=logits, past_key_values=cache, hidden_states=found.hidden_states)
-
-
-class GPT2ForSequenceClassification(GPT2Pretrained):
-    """Scores of a text's classes, from its last token; with one class, a number. Shape: (B, T) -> (B, classes).
-
-    Raises: ValueError for several texts where `config.pad_token_id` is None.
-    """
-
-    def __init__(self, config: GPT2Config) -> None:
-        super().__init__(config)
-        self.transformer = GPT2Model(config)
-        self.score = nn.Linear(config.n_embd, config.num_labels, bias=False)
-        self.initialize()
-
-    def forward(
-        self,
-        input_ids: Tensor,
         attention_mask: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
         position_ids: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
         labels: Tensor | None = None,
-        token_type_ids: Tensor | None = None,  # of an `Encoding`; this model has one kind of text
-        output_hidden_states: bool = False,
+        use_cache: bool | None = None,
+        logits_to_keep: int = 0,
+        **options: Any,
     ) -> Output:
-        found = self.transformer(input_ids, attention_mask, position_ids, None, output_hidden_states)
-        logits = at_last_token(self.score(found.last_hidden_state), input_ids, self.config)
-        return Output(loss=class_loss(logits, labels), logits=logits, hidden_states=found.hidden_states)
+        found = self.transformer(
+            input_ids, past_key_values, attention_mask, token_type_ids, position_ids, inputs_embeds, use_cache,
+            return_dict=True, **options,
+        )  # fmt: skip
+        logits = self.lm_head(found.last_hidden_state[:, -logits_to_keep:])
+        return found.of_task(loss=next_token_loss(logits, labels), logits=logits)

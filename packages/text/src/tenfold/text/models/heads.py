@@ -19,13 +19,26 @@ def next_token_loss(logits: Tensor, labels: Tensor | None) -> Tensor | None:
     return None if labels is None else token_loss(logits[:, :-1], labels[:, 1:])
 
 
-def class_loss(logits: Tensor, labels: Tensor | None) -> Tensor | None:
-    """Cross entropy of classes; of numbers with several columns the binary one; of one column the squared error."""
+def class_loss(logits: Tensor, labels: Tensor | None, problem: str | None = None) -> Tensor | None:
+    """The squared error of numbers, the cross entropy of one class, or the binary one of several at once.
+
+    Which `problem` it is, the configuration can say; else one column is a number, whole labels are classes.
+
+    Raises: ValueError for a problem that there is not.
+    """
+    if problem not in (None, "regression", "single_label_classification", "multi_label_classification"):
+        raise ValueError(
+            f"config.problem_type is regression, single_label_classification or multi_label_classification, got {problem!r}"
+        )
     if labels is None:
         return None
-    if logits.shape[-1] == 1:
-        return F.mse_loss(logits.squeeze(-1), labels.to(logits.dtype).view(-1))
-    if labels.dtype.is_floating_point:
+    if problem is None:
+        several = "multi" if labels.dtype.is_floating_point else "single"
+        problem = "regression" if logits.shape[-1] == 1 else f"{several}_label_classification"
+    if problem == "regression":
+        numbers, wanted = (logits.squeeze(-1), labels.view(-1)) if logits.shape[-1] == 1 else (logits, labels)
+        return F.mse_loss(numbers, wanted.to(logits.dtype))
+    if problem == "multi_label_classification":
         return F.binary_cross_entropy_with_logits(logits, labels)
     return F.cross_entropy(logits, labels.view(-1))
 
@@ -39,18 +52,32 @@ def span_loss(start: Tensor, end: Tensor, first: Tensor | None, last: Tensor | N
     return (parts[0] + parts[1]) / 2
 
 
-def at_last_token(logits: Tensor, input_ids: Tensor, config: Any) -> Tensor:
-    """What stands at each text's last token that is no padding. Shape: (B, T, C), (B, T) -> (B, C).
+def at_last_token(logits: Tensor, input_ids: Tensor | None, config: Any) -> Tensor:
+    """What stands at each text's last token that is no padding; without ids, at the last place. Shape: (B, T, C) -> (B, C).
 
     Raises: ValueError for several texts where the configuration names no padding token.
     """
     pad = config.pad_token_id
-    if pad is None:
-        if len(input_ids) > 1:
-            raise ValueError(
-                f"{len(input_ids)} texts: which token is the last of each is seen by config.pad_token_id, which is None; set it"
-            )
+    if pad is None and len(logits) > 1:
+        raise ValueError(
+            f"{len(logits)} texts: which token is the last of each is seen by config.pad_token_id, which is None; set it"
+        )
+    if pad is None or input_ids is None:
         return logits[:, -1]
     places = tenfold.arange(input_ids.shape[1], device=input_ids.device)
     last = ((input_ids != pad).long() * places).argmax(-1)
     return logits[tenfold.arange(len(input_ids), device=input_ids.device), last]
+
+
+def flat_choices(name: str, input_ids: Tensor | None, *inputs: Tensor | None) -> tuple[tuple[int, int], list[Tensor | None]]:
+    """How many texts and choices there are, and every choice as a text by itself; the last of `inputs` are the vectors.
+
+    Shape: (B, choices, T) -> (B * choices, T), and vectors (B, choices, T, D) -> (B * choices, T, D).
+    Raises: ValueError for inputs of another shape.
+    """
+    given = inputs[-1] if input_ids is None else input_ids
+    if given is None or given.dim() != (4 if input_ids is None else 3):
+        got = "nothing" if given is None else tuple(given.shape)
+        raise ValueError(f"{name}: input_ids are (texts, choices, tokens), got {got}; inputs_embeds have a vector for each")
+    flat = [None if part is None else part.flatten(0, 1) for part in (input_ids, *inputs)]
+    return (given.shape[0], given.shape[1]), flat

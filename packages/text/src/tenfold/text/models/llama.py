@@ -13,9 +13,10 @@ import tenfold
 from tenfold import Tensor, nn
 from tenfold.text.generation.generate import Generative
 from tenfold.text.models.activations import activation
-from tenfold.text.models.attention import Cache, attend, positions_of, split_heads, visible
+from tenfold.text.models.attention import Cache, attend, begun, looks, positions, split_heads, visible
 from tenfold.text.models.config import Config
-from tenfold.text.models.heads import at_last_token, class_loss, next_token_loss
+from tenfold.text.models.embedded import embedded
+from tenfold.text.models.heads import next_token_loss
 from tenfold.text.models.output import Output
 from tenfold.text.models.pretrained import PretrainedModel
 
@@ -40,6 +41,7 @@ class LlamaConfig(Config):
     attention_bias: bool = False
     mlp_bias: bool = False
     attention_dropout: float = 0.0
+    classifier_dropout: float | None = None  # before the classes of tokens; 0.1 where it is not said
     tie_word_embeddings: bool = False
     bos_token_id: int | None = 1
     eos_token_id: int | list[int] | None = 2
@@ -171,6 +173,7 @@ class LlamaPretrained(PretrainedModel):
 
     config_class: ClassVar[type[Config]] = LlamaConfig
     base_prefix: ClassVar[str] = "model"
+    words: ClassVar[str] = "embed_tokens"
     ignored: ClassVar[tuple[str, ...]] = ("rotary_emb.inv_freq", "lm_head.weight")
 
 
@@ -187,22 +190,27 @@ class LlamaModel(LlamaPretrained):
 
     def forward(
         self,
-        input_ids: Tensor,
+        input_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,
         position_ids: Tensor | None = None,
         past_key_values: Cache | None = None,
-        output_hidden_states: bool = False,
+        inputs_embeds: Tensor | None = None,
+        use_cache: bool | None = None,
+        token_type_ids: Tensor | None = None,  # of an `Encoding`; this model has one kind of text
+        output_hidden_states: bool | None = None,
+        output_attentions: bool | None = None,
     ) -> Output:
-        past = 0 if past_key_values is None else len(past_key_values)
-        places = positions_of(None, input_ids, past) if position_ids is None else position_ids
-        states = [self.embed_tokens(input_ids)]
-        turn = self.rotation(places, states[0].dtype)
-        mask = visible(attention_mask, input_ids, past, causal=True)
-        for block in self.layers:
-            states.append(block(states[-1], turn, mask, past_key_values))
+        x = embedded(self.embed_tokens, input_ids, inputs_embeds)
+        cache = begun(past_key_values, self.wants("use_cache", use_cache))
+        past = 0 if cache is None else len(cache)
+        turn = self.rotation(positions(x, past) if position_ids is None else position_ids, x.dtype)
+        states, mask = [x], visible(attention_mask, x, past, causal=True)
+        with looks(self.wants("output_attentions", output_attentions)) as weights:
+            for block in self.layers:
+                states.append(block(states[-1], turn, mask, cache))
         states[-1] = self.norm(states[-1])
-        each = tuple(states) if output_hidden_states else None
-        return Output(last_hidden_state=states[-1], past_key_values=past_key_values, hidden_states=each)
+        each = tuple(states) if self.wants("output_hidden_states", output_hidden_states) else None
+        return Output(last_hidden_state=states[-1], past_key_values=cache, hidden_states=each, attentions=tuple(weights) or None)
 
 
 class LlamaForCausalLM(LlamaPretrained, Generative):
@@ -221,43 +229,18 @@ class LlamaForCausalLM(LlamaPretrained, Generative):
 
     def forward(
         self,
-        input_ids: Tensor,
+        input_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,
         position_ids: Tensor | None = None,
-        labels: Tensor | None = None,
         past_key_values: Cache | None = None,
-        token_type_ids: Tensor | None = None,  # of an `Encoding`; this model has one kind of text
-        use_cache: bool = False,
-        output_hidden_states: bool = False,
-    ) -> Output:
-        cache = Cache() if use_cache and past_key_values is None else past_key_values
-        found = self.model(input_ids, attention_mask, position_ids, cache, output_hidden_states)
-        logits = self.lm_head(found.last_hidden_state)
-        loss = next_token_loss(logits, labels)
-        return Output(loss=loss, logits=logits, past_key_values=cache, hidden_states=found.hidden_states)
-
-
-class LlamaForSequenceClassification(LlamaPretrained):
-    """Scores of a text's classes, from its last token; with one class, a number. Shape: (B, T) -> (B, classes).
-
-    Raises: ValueError for several texts where `config.pad_token_id` is None.
-    """
-
-    def __init__(self, config: LlamaConfig) -> None:
-        super().__init__(config)
-        self.model = LlamaModel(config)
-        self.score = nn.Linear(config.hidden_size, config.num_labels, bias=False)
-        self.initialize()
-
-    def forward(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor | None = None,
-        position_ids: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
         labels: Tensor | None = None,
-        token_type_ids: Tensor | None = None,  # of an `Encoding`; this model has one kind of text
-        output_hidden_states: bool = False,
+        use_cache: bool | None = None,
+        logits_to_keep: int = 0,
+        **options: Any,
     ) -> Output:
-        found = self.model(input_ids, attention_mask, position_ids, None, output_hidden_states)
-        logits = at_last_token(self.score(found.last_hidden_state), input_ids, self.config)
-        return Output(loss=class_loss(logits, labels), logits=logits, hidden_states=found.hidden_states)
+        found = self.model(
+            input_ids, attention_mask, position_ids, past_key_values, inputs_embeds, use_cache, return_dict=True, **options
+        )
+        logits = self.lm_head(found.last_hidden_state[:, -logits_to_keep:])
+        return found.of_task(loss=next_token_loss(logits, labels), logits=logits)

@@ -18,6 +18,11 @@ class Output:
     def __init__(self, **parts: Any) -> None:
         self.__dict__.update(parts)
 
+    def of_task(self, **parts: Any) -> Output:
+        """A task's results, with what its base model, whose output this is, kept on the way."""
+        kept = {name: part for name, part in self.__dict__.items() if name not in ("last_hidden_state", "pooler_output")}
+        return Output(**{**parts, **kept, **parts})
+
     def to_tuple(self) -> tuple[Any, ...]:
         """The results there are, in order."""
         return tuple(part for part in self.__dict__.values() if part is not None)
@@ -26,7 +31,19 @@ class Output:
         """The names of the results there are."""
         return [name for name, part in self.__dict__.items() if part is not None]
 
-    def __getitem__(self, key: int | str) -> Any:
+    def values(self) -> list[Any]:
+        """The results there are."""
+        return list(self.to_tuple())
+
+    def items(self) -> list[tuple[str, Any]]:
+        """The names and results there are."""
+        return self._there()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The result of this name, or what stands for one that the model did not compute."""
+        return self.__dict__[name] if name in self else default
+
+    def __getitem__(self, key: int | slice | str) -> Any:
         if isinstance(key, str):
             if key not in self:
                 raise KeyError(f"{key!r}; there are {', '.join(self.keys())}")

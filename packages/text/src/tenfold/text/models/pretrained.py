@@ -12,14 +12,17 @@ from typing import Any, ClassVar, Self
 import tenfold
 from tenfold import Tensor, nn
 from tenfold.text.models.config import Config, read_json
+from tenfold.text.models.output import Output
 from tenfold.text.models.weights import read_parts, write_weights
+from tenfold.text.models.words import Worded
 
 _OLD_NAMES = {"gamma": "weight", "beta": "bias"}  # of LayerNorm, in checkpoints that came from TensorFlow
+BASES = ("model", "transformer")
 GENERATION = "generation_config.json"
 MAX_SHARD_BYTES = 5_000_000_000
 
 
-class PretrainedModel(nn.Module):
+class PretrainedModel(Worded):
     """A model with a `Config`, whose parameters have the keys of the published checkpoints.
 
     `base_prefix` names the part that every task's model has, `ignored` the endings of keys that files have and the model
@@ -27,25 +30,41 @@ class PretrainedModel(nn.Module):
     """
 
     config_class: ClassVar[type[Config]] = Config
-    base_prefix: ClassVar[str] = ""
     ignored: ClassVar[tuple[str, ...]] = ()
-    config: Any
 
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.config = config
         self.generation_config: dict[str, Any] = {}  # how this model writes, where `generate` is not told otherwise
 
+    def __call__(self, *inputs: Any, return_dict: bool | None = None, **options: Any) -> Any:
+        """What `forward` gives; its results alone, in order, where `return_dict` or the configuration says False."""
+        found = super().__call__(*inputs, **options)
+        named = self.config.return_dict if return_dict is None else return_dict
+        return found if named or not isinstance(found, Output) else found.to_tuple()
+
+    def wants(self, name: str, given: bool | None) -> bool:
+        """Whether to give what is asked for; where nothing is said, as the configuration has it."""
+        return bool(getattr(self.config, name) if given is None else given)
+
     # Loading and saving
 
     @classmethod
     def from_pretrained(
-        cls, folder: str | os.PathLike[str], dtype: Any = None, device: Any = None, mmap: bool = False, **changes: Any
+        cls,
+        folder: str | os.PathLike[str],
+        dtype: Any = None,
+        device: Any = None,
+        mmap: bool = False,
+        config: Config | None = None,
+        ignore_mismatched_sizes: bool = False,
+        **changes: Any,
     ) -> Self:
         """The model in a folder with ``config.json`` and weights (one file, or parts with an index), in evaluation mode.
 
         A model for a task can be made from the weights of the base or of another task; parameters that the files lack are
-        new, and a warning names them. `changes` are entries of the configuration, such as `num_labels=5`. `dtype` (or
+        new, and a warning names them; so are those of other shapes with `ignore_mismatched_sizes`. `config` stands in for that
+        of the folder, `changes` are entries of it, such as `num_labels=5`. `dtype` (or
         `torch_dtype`) is one, its name, or "auto" for that of the configuration; by default the default dtype. With `mmap`
         parameters of that dtype stay in the files until they are used, so that these may be larger than the memory.
 
@@ -53,22 +72,28 @@ class PretrainedModel(nn.Module):
         TypeError for an entry or a dtype that there is not.
         """
         home = checkpoint_home(folder)
-        config = cls.config_class.from_file(home / "config.json")
+        config = cls.config_class.from_file(home / "config.json") if config is None else config
         dtype = _dtype(changes.pop("torch_dtype", dtype), config)
-        for name, value in changes.items():
-            if not hasattr(config, name):
-                raise TypeError(f"{cls.config_class.__name__} has no entry {name!r}")
-            setattr(config, name, value)
+        config = config.changed(changes) if changes else config
         with tenfold.device("meta"):
             model = cls(config)
-        missing = model.load_parts(read_parts(home), str(home), dtype or tenfold.get_default_dtype(), mmap)
+        missing = model.load_parts(
+            read_parts(home), str(home), dtype or tenfold.get_default_dtype(), mmap, ignore_mismatched_sizes
+        )
         if missing:
             model._add_new(cls(config), missing)
         if (home / GENERATION).is_file():
             model.generation_config = read_json(home / GENERATION)
         return (model if device is None else model.to(device)).eval()
 
-    def load_parts(self, parts: Iterator[dict[str, Tensor]], source: str, dtype: Any, mmap: bool = False) -> set[str]:
+    def load_parts(
+        self,
+        parts: Iterator[dict[str, Tensor]],
+        source: str,
+        dtype: Any,
+        mmap: bool = False,
+        ignore_mismatched_sizes: bool = False,
+    ) -> set[str]:
         """Put a checkpoint's tensors in place of parameters, whether its keys name the base or not; which keys it lacks.
 
         Keys of one parameter go on to be of one. Those that are lacking, if others are there, are named in a warning.
@@ -77,18 +102,21 @@ class PretrainedModel(nn.Module):
         same: dict[int, list[str]] = {}
         for name, tensor in own.items():
             same.setdefault(id(tensor), []).append(name)
-        missing, unknown = set(own), []
+        missing, unknown, other = set(own), [], set[str]()
         for part in parts:
             for key, tensor in part.items():
                 name = self._own_key(key, own)
                 if name is None:
                     unknown.append(key)
                     continue
+                if ignore_mismatched_sizes and tensor.shape != own[name].shape:
+                    other.add(name)
+                    continue
                 self._check_shape(name, tensor, own[name], source)
                 names = same[id(own[name])]
                 self._put(names, tensor.to(dtype if own[name].is_floating_point() else own[name].dtype, copy=not mmap))
                 missing -= set(names)
-        self._report(missing, unknown, len(own), source)
+        self._report(missing, other, unknown, len(own), source)
         return missing
 
     def _put(self, names: list[str], tensor: Tensor) -> None:
@@ -119,25 +147,27 @@ class PretrainedModel(nn.Module):
         head, _, last = key.rpartition(".")
         renamed = f"{head}.{_OLD_NAMES[last]}" if last in _OLD_NAMES else key
         prefix = self.base_prefix + "."
-        return next((name for name in (renamed, prefix + renamed, renamed.removeprefix(prefix)) if name in own), None)
+        first, _, rest = renamed.partition(".")
+        elsewhere = prefix + (rest if first in BASES else renamed)  # tasks of one kind name their base differently
+        return next((name for name in (renamed, prefix + renamed, renamed.removeprefix(prefix), elsewhere) if name in own), None)
 
     def _check_shape(self, name: str, given: Tensor, own: Tensor, source: str) -> None:
         if given.shape != own.shape:
             raise RuntimeError(
                 f"{type(self).__name__}: {source} has weights of other shapes: {name}: {tuple(given.shape)} in place of "
-                f"{tuple(own.shape)}; does its config.json fit?"
+                f"{tuple(own.shape)}; does its config.json fit? With ignore_mismatched_sizes they would be new"
             )
 
-    def _report(self, missing: set[str], unknown: list[str], count: int, source: str) -> None:
+    def _report(self, missing: set[str], other: set[str], unknown: list[str], count: int, source: str) -> None:
         if len(missing) == count:
             raise RuntimeError(
                 f"{type(self).__name__}: nothing in {source} fits; it has {', '.join(unknown[:5])} ..., "
                 f"this model {', '.join(sorted(missing)[:5])} ..."
             )
-        if missing:
-            warnings.warn(
-                f"{type(self).__name__}: {source} has no {', '.join(sorted(missing))}; these are new, train them", stacklevel=4
-            )
+        for names, what in ((missing - other, "no"), (other, "other shapes of")):
+            if names:
+                new = f"{', '.join(sorted(names))}; these are new, train them"
+                warnings.warn(f"{type(self).__name__}: {source} has {what} {new}", stacklevel=4)
         self.unused_keys = [key for key in unknown if not key.endswith(self.ignored or ("\0",))]
 
     def save_pretrained(self, folder: str | os.PathLike[str], max_shard_size: int = MAX_SHARD_BYTES) -> None:

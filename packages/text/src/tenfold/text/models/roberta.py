@@ -11,18 +11,12 @@ from typing import Any, ClassVar
 import tenfold
 from tenfold import Tensor, nn
 from tenfold.nn import functional as F
-from tenfold.text.models.bert import (
-    BertConfig,
-    BertForQuestionAnswering,
-    BertForTokenClassification,
-    BertModel,
-    BertPretrained,
-    Embeddings,
-    _rate,
-)
+from tenfold.text.models.attention import positions
+from tenfold.text.models.bert import BertConfig, BertModel, BertPretrained, Embeddings
 from tenfold.text.models.bert_choices import BertForMultipleChoice
+from tenfold.text.models.bert_tasks import BertForQuestionAnswering, BertForTokenClassification, _rate
 from tenfold.text.models.config import Config
-from tenfold.text.models.heads import class_loss, token_loss
+from tenfold.text.models.heads import class_loss, next_token_loss, token_loss
 from tenfold.text.models.output import Output
 
 
@@ -52,7 +46,9 @@ class RobertaEmbeddings(Embeddings):
         self.pad = int(config.pad_token_id)
         self.position_embeddings = nn.Embedding(config.max_position_embeddings, config.hidden_size, padding_idx=self.pad)
 
-    def positions(self, input_ids: Tensor) -> Tensor:
+    def positions(self, input_ids: Tensor | None, x: Tensor) -> Tensor:
+        if input_ids is None:
+            return positions(x, self.pad + 1)
         there = (input_ids != self.pad).long()
         return there.cumsum(1) * there + self.pad
 
@@ -98,17 +94,30 @@ class RobertaForMaskedLM(RobertaPretrained):
         self.lm_head = WordHead(config, self.roberta.embeddings.word_embeddings)
         self.initialize()
 
+    def word_loss(self, logits: Tensor, labels: Tensor | None) -> Tensor | None:
+        """What is trained. Shape: (B, T, V), (B, T) -> ()."""
+        return token_loss(logits, labels)
+
     def forward(
         self,
-        input_ids: Tensor,
+        input_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,
         token_type_ids: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
         labels: Tensor | None = None,
         **options: Any,
     ) -> Output:
-        found = self.encode(input_ids, attention_mask, token_type_ids, **options)
+        found = self.encode(input_ids, attention_mask, token_type_ids, position_ids, inputs_embeds, **options)
         logits = self.lm_head(found.last_hidden_state)
-        return Output(loss=token_loss(logits, labels), logits=logits, hidden_states=found.hidden_states)
+        return found.of_task(loss=self.word_loss(logits, labels), logits=logits)
+
+
+class RobertaForCausalLM(RobertaForMaskedLM):
+    """Scores of the next word; each sees none of those after it where `config.is_decoder` says so."""
+
+    def word_loss(self, logits: Tensor, labels: Tensor | None) -> Tensor | None:
+        return next_token_loss(logits, labels)
 
 
 class ClassHead(nn.Module):
@@ -136,15 +145,17 @@ class RobertaForSequenceClassification(RobertaPretrained):
 
     def forward(
         self,
-        input_ids: Tensor,
+        input_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,
         token_type_ids: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
         labels: Tensor | None = None,
         **options: Any,
     ) -> Output:
-        found = self.encode(input_ids, attention_mask, token_type_ids, **options)
+        found = self.encode(input_ids, attention_mask, token_type_ids, position_ids, inputs_embeds, **options)
         logits = self.classifier(found.last_hidden_state)
-        return Output(loss=class_loss(logits, labels), logits=logits, hidden_states=found.hidden_states)
+        return found.of_task(loss=class_loss(logits, labels, self.config.problem_type), logits=logits)
 
 
 class RobertaForTokenClassification(RobertaPretrained, BertForTokenClassification):

@@ -1,236 +1,22 @@
-"""T5: an encoder that reads a text and a decoder that writes another one, with positions relative to each other.
+"""T5: an encoder that reads a text and a decoder that writes another one.
 
 Source: C. Raffel et al., Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer, 2020.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import tenfold
 from tenfold import Tensor, nn
 from tenfold.text.generation.generate import Generative
-from tenfold.text.models.activations import activation
-from tenfold.text.models.attention import Cache, attend, split_heads, visible
+from tenfold.text.models.attention import Cache, begun
 from tenfold.text.models.config import Config
 from tenfold.text.models.heads import token_loss
 from tenfold.text.models.output import Output
 from tenfold.text.models.pretrained import PretrainedModel
-
-
-@dataclasses.dataclass(kw_only=True)
-class T5Config(Config):
-    """T5's sizes; those of ``t5-small`` by default."""
-
-    model_type: ClassVar[str] = "t5"
-    vocab_size: int = 32128
-    d_model: int = 512
-    d_kv: int = 64
-    d_ff: int = 2048
-    num_layers: int = 6
-    num_decoder_layers: int | None = None
-    num_heads: int = 8
-    relative_attention_num_buckets: int = 32
-    relative_attention_max_distance: int = 128
-    dropout_rate: float = 0.1
-    layer_norm_epsilon: float = 1e-6
-    initializer_factor: float = 1.0
-    feed_forward_proj: str = "relu"
-    pad_token_id: int | None = 0
-    eos_token_id: int | list[int] | None = 1
-    decoder_start_token_id: int | None = 0
-    scale_decoder_outputs: bool | None = None  # by default where words are read and written with the same vectors
-
-    def __post_init__(self) -> None:
-        if self.scale_decoder_outputs is None:
-            self.scale_decoder_outputs = self.tie_word_embeddings
-
-    @classmethod
-    def accepts(cls) -> tuple[str, ...]:
-        return ("t5", "mt5")
-
-    @property
-    def gated(self) -> bool:
-        """Whether the wide layer has a gate."""
-        return self.feed_forward_proj.startswith("gated-")
-
-    @property
-    def act(self) -> str:
-        """The name of the wide layer's activation."""
-        name = self.feed_forward_proj.removeprefix("gated-")
-        return "gelu_new" if self.feed_forward_proj == "gated-gelu" else name
-
-
-class Attention(nn.Module):
-    """Attention whose scores are not scaled and have the relative position's number added. Shape: (B, T, D) -> (B, T, D)."""
-
-    def __init__(self, config: T5Config, number: int, has_relative_bias: bool, both_sides: bool) -> None:
-        super().__init__()
-        inner = config.num_heads * config.d_kv
-        self.heads, self.rate, self.number, self.both_sides = config.num_heads, config.dropout_rate, number, both_sides
-        self.buckets, self.furthest = config.relative_attention_num_buckets, config.relative_attention_max_distance
-        self.q, self.k, self.v = (nn.Linear(config.d_model, inner, bias=False) for _ in range(3))
-        self.o = nn.Linear(inner, config.d_model, bias=False)
-        if has_relative_bias:
-            self.relative_attention_bias = nn.Embedding(self.buckets, self.heads)
-
-    def forward(self, x: Tensor, bias: Tensor | None, cache: Cache | None) -> Tensor:
-        k, v = split_heads(self.k(x), self.heads), split_heads(self.v(x), self.heads)
-        if cache is not None:
-            k, v = cache.extended(self.number, k, v)
-        return self._attended(x, k, v, bias)
-
-    def across(self, x: Tensor, memory: Tensor, mask: Tensor | None, cache: Cache | None) -> Tensor:
-        """Attention to what the encoder made, whose keys and values a cache keeps."""
-        held = None if cache is None else cache.fixed(self.number)
-        if held is None:
-            held = split_heads(self.k(memory), self.heads), split_heads(self.v(memory), self.heads)
-            if cache is not None:
-                cache.keep_fixed(self.number, *held)
-        return self._attended(x, *held, mask)
-
-    def _attended(self, x: Tensor, k: Tensor, v: Tensor, bias: Tensor | None) -> Tensor:
-        return self.o(attend(split_heads(self.q(x), self.heads), k, v, bias, self.rate if self.training else 0.0, scale=1.0))
-
-    def relative_bias(self, past: int, T: int) -> Tensor:
-        """What is added to the scores. Shape: (1, H, T, past + T)."""
-        keys = tenfold.arange(past + T, device=self.q.weight.device)
-        places = relative_buckets(keys - keys[past:].unsqueeze(1), self.buckets, self.furthest, self.both_sides)
-        return self.relative_attention_bias(places).permute(2, 0, 1).unsqueeze(0)
-
-
-def relative_buckets(distance: Tensor, buckets: int, furthest: int, both_sides: bool) -> Tensor:
-    """The bucket of each key minus query position: one for each small distance, then ever wider ones up to `furthest`.
-
-    >>> relative_buckets(tenfold.tensor([0, -1, -7, -40, -500, 3]), 8, 128, both_sides=False).tolist()
-    [0, 1, 4, 6, 7, 0]
-    """
-    base = tenfold.zeros_like(distance)
-    if both_sides:
-        buckets //= 2
-        base = (distance > 0).long() * buckets
-        back = distance.abs()
-    else:
-        back = (-distance).clamp(min=0)
-    exact = buckets // 2
-    steps = tenfold.log(back.clamp(min=1).float() / exact) / math.log(furthest / exact) * (buckets - exact)
-    wide = (exact + steps.long()).clamp(max=buckets - 1)
-    return base + tenfold.where(back < exact, back, wide)
-
-
-class Dense(nn.Module):
-    """The wide layer, without gate."""
-
-    def __init__(self, config: T5Config) -> None:
-        super().__init__()
-        self.wi, self.wo = nn.Linear(config.d_model, config.d_ff, bias=False), nn.Linear(config.d_ff, config.d_model, bias=False)
-        self.dropout, self.act = nn.Dropout(config.dropout_rate), activation(config.act)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.wo(self.dropout(self.act(self.wi(x))))
-
-
-class GatedDense(nn.Module):
-    """The wide layer with a gate."""
-
-    def __init__(self, config: T5Config) -> None:
-        super().__init__()
-        self.wi_0, self.wi_1 = (nn.Linear(config.d_model, config.d_ff, bias=False) for _ in range(2))
-        self.wo = nn.Linear(config.d_ff, config.d_model, bias=False)
-        self.dropout, self.act = nn.Dropout(config.dropout_rate), activation(config.act)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.wo(self.dropout(self.act(self.wi_0(x)) * self.wi_1(x)))
-
-
-class Normalized(nn.Module):
-    """A part with the norm before it; what comes out is added to what came in."""
-
-    def __init__(self, config: T5Config, name: str, part: nn.Module) -> None:
-        super().__init__()
-        setattr(self, name, part)
-        self.layer_norm = nn.RMSNorm(config.d_model, eps=config.layer_norm_epsilon)
-        self.dropout = nn.Dropout(config.dropout_rate)
-
-
-class SelfAttention(Normalized):
-    """Attention within a text."""
-
-    def __init__(self, config: T5Config, number: int, both_sides: bool) -> None:
-        super().__init__(config, "SelfAttention", Attention(config, number, number == 0, both_sides))
-
-    def forward(self, x: Tensor, bias: Tensor | None, cache: Cache | None) -> Tensor:
-        return x + self.dropout(self.SelfAttention(self.layer_norm(x), bias, cache))
-
-
-class CrossAttention(Normalized):
-    """Attention to what the encoder made."""
-
-    def __init__(self, config: T5Config, number: int) -> None:
-        super().__init__(config, "EncDecAttention", Attention(config, number, False, True))
-
-    def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None, cache: Cache | None) -> Tensor:
-        return x + self.dropout(self.EncDecAttention.across(self.layer_norm(x), memory, mask, cache))
-
-
-class FeedForward(Normalized):
-    """The wide layer for each position."""
-
-    def __init__(self, config: T5Config) -> None:
-        super().__init__(config, "DenseReluDense", GatedDense(config) if config.gated else Dense(config))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x + self.dropout(self.DenseReluDense(self.layer_norm(x)))
-
-
-class Block(nn.Module):
-    """One layer of the encoder or, looking at the encoder too, of the decoder."""
-
-    def __init__(self, config: T5Config, number: int, decoder: bool) -> None:
-        super().__init__()
-        across = [CrossAttention(config, number)] if decoder else []
-        self.layer = nn.ModuleList([SelfAttention(config, number, not decoder), *across, FeedForward(config)])
-
-    def forward(
-        self, x: Tensor, bias: Tensor | None, memory: Tensor | None, memory_mask: Tensor | None, cache: Cache | None
-    ) -> Tensor:
-        x = self.layer[0](x, bias, cache)
-        if memory is not None:
-            x = self.layer[1](x, memory, memory_mask, cache)
-        return self.layer[-1](x)
-
-
-class Stack(nn.Module):
-    """The encoder, or the decoder. Shape: ids (B, T) -> (B, T, D)."""
-
-    def __init__(self, config: T5Config, words: nn.Embedding, decoder: bool) -> None:
-        super().__init__()
-        self.embed_tokens, self.is_decoder = words, decoder
-        count = config.num_layers if not decoder or config.num_decoder_layers is None else config.num_decoder_layers
-        self.block = nn.ModuleList([Block(config, number, decoder) for number in range(count)])
-        self.final_layer_norm = nn.RMSNorm(config.d_model, eps=config.layer_norm_epsilon)
-        self.dropout = nn.Dropout(config.dropout_rate)
-
-    def forward(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor | None = None,
-        memory: Tensor | None = None,
-        memory_mask: Tensor | None = None,
-        cache: Cache | None = None,
-    ) -> Tensor:
-        past, x = 0 if cache is None else len(cache), self.dropout(self.embed_tokens(input_ids))
-        bias = self.block[0].layer[0].SelfAttention.relative_bias(past, x.shape[1])
-        seen = visible(attention_mask, x, past, causal=self.is_decoder)
-        if seen is not None:
-            # finite, so that a text of padding alone looks at all of it alike
-            bias = tenfold.where(seen, bias, tenfold.finfo(bias.dtype).min)
-        across = None if memory is None else visible(memory_mask, memory)
-        for block in self.block:
-            x = block(x, bias, memory, across, cache)
-        return self.dropout(self.final_layer_norm(x))
+from tenfold.text.models.t5_stack import Attention, Dense, GatedDense, Stack, T5Config
 
 
 class T5Pretrained(PretrainedModel):
@@ -238,6 +24,7 @@ class T5Pretrained(PretrainedModel):
 
     config_class: ClassVar[type[Config]] = T5Config
     base_prefix: ClassVar[str] = "transformer"
+    words: ClassVar[str] = "shared"
     ignored: ClassVar[tuple[str, ...]] = ("EncDecAttention.relative_attention_bias.weight", "lm_head.weight")
 
     def _initialize(self, module: nn.Module) -> None:
@@ -263,6 +50,35 @@ class T5Pretrained(PretrainedModel):
         moved = tenfold.cat([start, labels[:, :-1]], 1)
         return tenfold.where(moved == -100, self.config.pad_token_id, moved)
 
+    def get_encoder(self) -> nn.Module:
+        """The layers that read."""
+        found: nn.Module = self.encoder
+        return found
+
+    def encoder_given(self, given: Any, *inputs: Any, **options: bool) -> Output:
+        """What the encoder made: of `inputs`, or as it is given, as an output, in a tuple, or a tensor alone.
+
+        Raises: ValueError where neither is there.
+        """
+        if given is None:
+            if all(part is None for part in inputs):
+                raise ValueError(f"{type(self).__name__}: give input_ids, inputs_embeds, or encoder_outputs made of them")
+            ids, mask, embeds = inputs
+            found: Output = self.encoder(ids, mask, inputs_embeds=embeds, **options)
+            return found
+        if isinstance(given, Tensor):
+            return Output(last_hidden_state=given, hidden_states=None, attentions=None)
+        if isinstance(given, Output):
+            return given
+        return Output(**dict(zip(("last_hidden_state", "hidden_states", "attentions"), [*given, None, None], strict=False)))
+
+    def asked(self, output_hidden_states: bool | None, output_attentions: bool | None) -> dict[str, bool]:
+        """What both stacks are to give besides their last states."""
+        return {
+            "output_hidden_states": self.wants("output_hidden_states", output_hidden_states),
+            "output_attentions": self.wants("output_attentions", output_attentions),
+        }
+
 
 class T5EncoderModel(T5Pretrained):
     """The encoder alone. Shape: ids (B, T) -> last_hidden_state (B, T, D)."""
@@ -275,11 +91,83 @@ class T5EncoderModel(T5Pretrained):
         self.encoder = Stack(config, self.shared, decoder=False)
         self.initialize()
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None, token_type_ids: Tensor | None = None) -> Output:
-        return Output(last_hidden_state=self.encoder(input_ids, attention_mask))
+    def forward(
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
+        token_type_ids: Tensor | None = None,  # of an `Encoding`; this model has one kind of text
+        output_hidden_states: bool | None = None,
+        output_attentions: bool | None = None,
+    ) -> Output:
+        asked = self.asked(output_hidden_states, output_attentions)
+        return self.encoder_given(None, input_ids, attention_mask, inputs_embeds, **asked)
 
 
-class T5ForConditionalGeneration(T5Pretrained, Generative):
+class T5Model(T5Pretrained):
+    """The encoder and the decoder. Shape: ids (B, S), decoder_input_ids (B, T) -> last_hidden_state (B, T, D).
+
+    Raises: ValueError without text to read or to write.
+
+    >>> sizes = T5Config(vocab_size=9, d_model=8, d_kv=4, d_ff=8, num_layers=1, num_heads=2)
+    >>> T5Model(sizes)(tenfold.tensor([[5, 6, 1]]), decoder_input_ids=tenfold.tensor([[0, 7]])).last_hidden_state.shape
+    tenfold.Size([1, 2, 8])
+    """
+
+    is_encoder_decoder: ClassVar[bool] = True
+
+    def __init__(self, config: T5Config) -> None:
+        super().__init__(config)
+        self.shared = nn.Embedding(config.vocab_size, config.d_model)
+        self.encoder = Stack(config, self.shared, decoder=False)
+        self.decoder = Stack(config, self.shared, decoder=True)
+        self.initialize()
+
+    def encoded(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> Tensor:
+        """What the encoder makes of a text, for `encoder_outputs`. Shape: (B, S, D)."""
+        found: Tensor = self.encoder(input_ids, attention_mask).last_hidden_state
+        return found
+
+    def forward(
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        decoder_input_ids: Tensor | None = None,
+        decoder_attention_mask: Tensor | None = None,
+        encoder_outputs: Any = None,
+        past_key_values: Cache | None = None,
+        inputs_embeds: Tensor | None = None,
+        decoder_inputs_embeds: Tensor | None = None,
+        use_cache: bool | None = None,
+        token_type_ids: Tensor | None = None,  # of an `Encoding`; this model has one kind of text
+        output_hidden_states: bool | None = None,
+        output_attentions: bool | None = None,
+    ) -> Output:
+        asked = self.asked(output_hidden_states, output_attentions)
+        read = self.encoder_given(encoder_outputs, input_ids, attention_mask, inputs_embeds, **asked)
+        cache = begun(past_key_values, self.wants("use_cache", use_cache))
+        written = self.decoder(
+            decoder_input_ids,
+            decoder_attention_mask,
+            read.last_hidden_state,
+            attention_mask,
+            decoder_inputs_embeds,
+            cache,
+            **asked,
+        )
+        return Output(
+            last_hidden_state=written.last_hidden_state,
+            past_key_values=cache,
+            decoder_hidden_states=written.hidden_states,
+            decoder_attentions=written.attentions,
+            cross_attentions=written.cross_attentions,
+            encoder_last_hidden_state=read.last_hidden_state,
+            encoder_hidden_states=read.hidden_states,
+            encoder_attentions=read.attentions,
+        )
+
+
+class T5ForConditionalGeneration(T5Model, Generative):
     """Scores of the next token of the text that is written; with `labels` (-100 where nothing is asked) their cross entropy.
 
     Shape: ids (B, S), decoder_input_ids or labels (B, T) -> (B, T, V).
@@ -290,13 +178,8 @@ class T5ForConditionalGeneration(T5Pretrained, Generative):
     1
     """
 
-    is_encoder_decoder: ClassVar[bool] = True
-
     def __init__(self, config: T5Config) -> None:
         super().__init__(config)
-        self.shared = nn.Embedding(config.vocab_size, config.d_model)
-        self.encoder = Stack(config, self.shared, decoder=False)
-        self.decoder = Stack(config, self.shared, decoder=True)
         self.lm_head = nn.Linear(config.d_model, config.vocab_size, bias=False)
         if config.tie_word_embeddings:
             self.lm_head.weight = self.shared.weight
@@ -304,38 +187,28 @@ class T5ForConditionalGeneration(T5Pretrained, Generative):
             nn.init.normal_(self.lm_head.weight, std=config.initializer_factor)
         self.initialize()
 
-    def encoded(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> Tensor:
-        """What the encoder makes of a text, for `encoder_outputs`. Shape: (B, S, D)."""
-        found: Tensor = self.encoder(input_ids, attention_mask)
-        return found
-
-    def forward(
+    def forward(  # type: ignore[override]  # labels stand where the published signature has them
         self,
         input_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,
         decoder_input_ids: Tensor | None = None,
         decoder_attention_mask: Tensor | None = None,
-        labels: Tensor | None = None,
-        encoder_outputs: Tensor | None = None,
+        encoder_outputs: Any = None,
         past_key_values: Cache | None = None,
-        token_type_ids: Tensor | None = None,  # of an `Encoding`; this model has one kind of text
-        use_cache: bool = False,
+        inputs_embeds: Tensor | None = None,
+        decoder_inputs_embeds: Tensor | None = None,
+        labels: Tensor | None = None,
+        use_cache: bool | None = None,
+        **options: Any,
     ) -> Output:
-        if use_cache and past_key_values is None:
-            past_key_values = Cache()
-        if decoder_input_ids is None:
+        if decoder_input_ids is None and decoder_inputs_embeds is None:
             if labels is None:
                 raise ValueError(f"{type(self).__name__}: give decoder_input_ids, or labels from which they come")
             decoder_input_ids = self.shifted(labels)
-        if encoder_outputs is None:
-            if input_ids is None:
-                raise ValueError(f"{type(self).__name__}: give input_ids, or encoder_outputs made of them")
-            encoder_outputs = self.encoded(input_ids, attention_mask)
-        x = self.decoder(decoder_input_ids, decoder_attention_mask, encoder_outputs, attention_mask, past_key_values)
+        found = T5Model.forward(
+            self, input_ids, attention_mask, decoder_input_ids, decoder_attention_mask, encoder_outputs, past_key_values,
+            inputs_embeds, decoder_inputs_embeds, use_cache, **options,
+        )  # fmt: skip
+        x = found.last_hidden_state
         logits = self.lm_head(x * self.config.d_model**-0.5 if self.config.scale_decoder_outputs else x)
-        return Output(
-            loss=token_loss(logits, labels),
-            logits=logits,
-            past_key_values=past_key_values,
-            encoder_last_hidden_state=encoder_outputs,
-        )
+        return found.of_task(loss=token_loss(logits, labels), logits=logits)
