@@ -21,6 +21,7 @@ WORDS = [
     (0, r"second time", "a second pass over a graph that keeps nothing"),
     (0, r"derivative for aten::remainder", "a derivative of remainder that PyTorch lacks"),
     (0, r"derivative for 'inplace version of", "a derivative of an in-place form that PyTorch lacks"),
+    (0, r"Negation, the `-` operator, on a bool tensor", "a gradient that PyTorch takes the negative of a bool for"),
     (0, r"derivative for aten::bitwise_", "an output of an operator without derivative"),
     (0, r"don't support automatic differentiation", "an output of an operator without derivative"),
     (1, r"to type c10::(Half|BFloat16) without overflow", "a number beyond half precision"),
@@ -101,10 +102,26 @@ ACCEPTED = [
     ),
     (r".*", r"stride \[of an argument\]", "follows from an argument whose strides, those of dimensions of size 1 too, differ"),
     (r".*", r"stride \[of broadcast arguments\]", "whose order a result has that is larger than each of its arguments"),
+    (r"any operator", r"a gradient that PyTorch takes the negative of a bool for", "0 and 1 have negatives as numbers"),
+    (
+        r"any operator|.*",
+        r"a backward that PyTorch allows is refused: modified in place \[logits of a loss\]",
+        "cross_entropy keeps the logits in place of their probabilities, half the memory; a copy lets them be written",
+    ),
+    (
+        r"any operator|.*",
+        r"a write to a leaf that PyTorch allows is refused \[detached\]",
+        "a view of what was detached in place: its gradient and its base's part, and the message says so",
+    ),
+    (
+        r"prod",
+        r"value-(complex-)?nonfinite \[zero among numbers that overflow\]",
+        "by the order of the factors infinity meets 0, or 0 comes first",
+    ),
     (r".*", r"version after write \[detached\]", "detach_ of what has views: PyTorch's steps write again"),
     (
         r".*",
-        r"index put of another dtype is accepted \[a mask of bytes\]",
+        r"index put of another dtype is accepted( \[empty\])? \[a mask of bytes\]",
         "deprecated masks of uint8 are masks as bools are, which convert the number that they write",
     ),
     (
@@ -222,6 +239,11 @@ ACCEPTED = [
         r"remainder",
         r"value-nonfinite \[the smallest numbers\]",
         "1 / x overflows in PyTorch's vectors and not in its other loops",
+    ),
+    (
+        r"sinh|cosh",
+        r"value-nonfinite \[beyond the exponential\]",
+        "up to 89.4 they are finite in float32; PyTorch's vectors give infinity from where e**x does, its other loops do not",
     ),
     (
         r"matmul|mm|bmm|addmm|baddbmm|mv|sum|mean",

@@ -49,7 +49,7 @@ def circumstance(torch: Any, environment: dict[str, Any], before: list[str], op:
     """What a statement does (the last of `before`, all up to it) that a row may be about; nothing where there is none."""
     text, given = before[-1], tensors_of(environment, before[-1])
     base = op.removesuffix(" out").removesuffix("_")
-    found = _of_history(environment, given, before, op, what)
+    found = _of_history(environment, before, op, what, details)
     if found:
         return found
     if what.startswith("error"):
@@ -165,9 +165,10 @@ def _same_poles(a: Any, b: Any) -> bool:
 
 
 _INSIDE = ("writes to overlapping memory", "subtraction of bools", "a write that would not fit", "in-place rules of views")
-_QUIET_WRITE = r"with torch\.no_grad\(\): (t[\d_]+(\.\w+_\(|\[.*\] = | [-+*/%|&^<>]+= )|torch\..*out=)"
+_QUIET_WRITE = r"with torch\.no_grad\(\): (t[\d_]+(\.\w+_\(|\[.*\] [-+*/%|&^<>]*= | [-+*/%|&^<>]+= )|torch\..*out=)"
 
 
+_LEAF_WRITE = "a write to a leaf that PyTorch allows is refused"
 _QUIET_SHAPE = r"with torch\.no_grad\(\): t[\d_]+\.((un)?squeeze|t|transpose|swap(axes|dims))_\("
 
 
@@ -201,7 +202,7 @@ def _lacks_freedom(environment: dict[str, Any], line: str) -> bool:
     return bool(re.search(r"\b(var|std)(_mean)?\(", line)) and (result is None or not bool(result.isfinite().all()))
 
 
-def _of_history(environment: dict[str, Any], given: list[Any], before: list[str], op: str, what: str) -> str:
+def _of_history(environment: dict[str, Any], before: list[str], op: str, what: str, details: list[Any]) -> str:
     """What the lines before, or a backward pass, bring about."""
     if "backward" in op or "grad" in op:
         if what.startswith(_INSIDE):
@@ -214,10 +215,12 @@ def _of_history(environment: dict[str, Any], given: list[Any], before: list[str]
             return "a hook without a gradient"
     if "nonfinite" in what and any(_lacks_freedom(environment, line) for line in before):
         return "no degree of freedom"
-    if what == "version after write" and any("detach_" in line for line in before):
+    if what in ("version after write", _LEAF_WRITE) and any("detach_" in line for line in before):
         return "detached"
     if what.startswith("index put of another dtype") and "torch.uint8" in before[-1]:
         return "a mask of bytes"
+    if what.endswith("modified in place") and "NllLossBackward0" in str(details[1]):
+        return "logits of a loss"
     if what.endswith("graph freed") and any(_writes_all(environment, line) for line in before):
         return "all of a tensor was written"
     return ""
@@ -291,7 +294,7 @@ def _range_of(torch: Any, t: Any) -> float:
     return float(torch.finfo(t.dtype).max)
 
 
-_NOT_OF_BITS = ("mode", "unique", "conv1d")
+_NOT_OF_BITS = ("mode", "conv1d")
 
 
 def _of_norms(torch: Any, base: str, given: Any) -> str:
@@ -354,6 +357,10 @@ def _of_values(torch: Any, given: list[Any], before: list[str], base: str, what:
         return "expanded"
     if base == "ldexp" and re.search(r"\d{10}", " ".join(before)):
         return "an exponent beyond 32 bits"
+    if base in ("sinh", "cosh") and x.dtype == torch.float32 and (inexact[0].abs() > 88.7).any():
+        return "beyond the exponential"
+    if base == "prod" and what.endswith("nonfinite") and inexact and (inexact[0] == 0).any():
+        return "zero among numbers that overflow"
     if base in ("gcd", "lcm"):
         return "the largest integers" if re.search(r"\d{10}|32768|32767|\b12[78]\b|255", " ".join(before)) else ""
     found = _of_sums(torch, base, inexact, details) or (_of_norms(torch, base, inexact[0]) if inexact and x.dim() else "")

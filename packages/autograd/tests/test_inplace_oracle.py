@@ -321,3 +321,28 @@ def test_views_read_their_gradients_from_a_base_of_new_geometry(name):
         return kind, view._version, [g.tolist() for g in gradients]
 
     assert found(tenfold) == found(torch)
+
+
+COPIES = {
+    "the same dtype": lambda lib, x, b: x.copy_(b),
+    "another dtype": lambda lib, x, b: x.copy_(b.float()),
+    "a complex number": lambda lib, x, b: x.copy_(b.to(lib.complex64)),
+    "one number": lambda lib, x, b: x.copy_(b.sum()),
+    "constants first": lambda lib, x, b: x.copy_(lib.zeros(2, 3)).copy_(b),
+    "through a view": lambda lib, x, b: x[:, :, None].copy_(b.sum()),
+    "into a part": lambda lib, x, b: x[1:].copy_(b[:1]) is x or x,
+    "by slices": lambda lib, x, b: x.__setitem__(slice(None), b) or x,
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+@pytest.mark.filterwarnings("ignore:Casting complex")
+def test_what_a_copy_overwrote_gets_zeros(name: str) -> None:
+    """Not None: the optimizer sees a gradient of zeros, and its weight decay goes on."""
+    found = []
+    for lib in (tenfold, torch):
+        a, b = (lib.ones(2, 3, dtype=lib.float64, requires_grad=True) for _ in range(2))
+        y = COPIES[name](lib, a * 2, b)
+        grads = lib.autograd.grad((y * y).sum(), [a, b], allow_unused=True)
+        found.append([None if g is None else g.tolist() for g in grads])
+    assert found[0] == found[1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -175,3 +177,25 @@ def test_results_of_parts_lie_in_memory_as_pytorchs(first, second):
     expected, got = a + b, x + y
     assert (got.shape, got.stride()) == (expected.shape, expected.stride())
     assert got.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("name", ["reciprocal", "rsqrt"])
+def test_one_over_complex_zero_is_infinite(name, dtype):
+    zeros = [0j, complex(-0.0, 0.0), complex(0.0, -0.0), 2 + 1j, complex(math.inf, 0), complex(math.nan, 1), 1e30 + 1e-30j]
+    for count in (1, 2, 9):  # vectors and what is left of them
+        for z in zeros:
+            ours, theirs = (getattr(lib.tensor([z] * count, dtype=getattr(lib, dtype)), name)() for lib in (tenfold, torch))
+            for part in ("real", "imag"):  # as one number inf + nan j is nan
+                np.testing.assert_allclose(getattr(ours.numpy(), part), getattr(theirs.numpy(), part), rtol=1e-6)
+
+
+def test_clamp_converts_its_limits_to_the_common_dtype():
+    """-5 of int16 beside a tensor of bytes is 251, whichever of the three are tensors without dimensions."""
+    found = []
+    for lib in (tenfold, torch):
+        few, byte = lib.tensor(-5, dtype=lib.int16), lib.tensor([3, 9], dtype=lib.uint8)
+        one = lib.tensor(1, dtype=lib.int16)
+        results = lib.clamp(one, few, byte), lib.clamp(byte, few), lib.clamp(byte, few, lib.tensor(5)), lib.clamp(one, byte, few)
+        found.append([(r.tolist(), str(r.dtype).rpartition(".")[2]) for r in results])
+    assert found[0] == found[1]

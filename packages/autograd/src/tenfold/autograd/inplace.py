@@ -120,6 +120,18 @@ class Overwritten(Node):
 Overwritten.__name__ = "CopyBackwards"
 
 
+class Copied(Node):
+    """A tensor after another one's value was written over all of it: the second edge is what it was, which gets zeros."""
+
+    __slots__ = ()
+
+    def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
+        return g, None if wanted[1] is None else zeros(g.shape, dtype=g.dtype, device=g.device)
+
+
+Copied.__name__ = "CopyBackwards"
+
+
 class Forbidden(Node):
     """Stands for the gradient of a view whose memory was written where no gradient can follow: whoever asks is told so."""
 
@@ -136,17 +148,23 @@ class Forbidden(Node):
         return "Invalid"
 
 
-def rebase(target: Any, result: Any, shared: bool = False) -> None:
+def rebase(target: Any, result: Any, shared: bool = False, by: str = "") -> None:
     """Give `target`, just overwritten with the value of `result`, the place of `result` in the graph.
 
-    `shared`: whether the result is somebody's tensor, whose node stays its own.
+    `shared`: whether the result is somebody's tensor, whose node stays its own. `by`: the operator that has written.
     """
     old, base = target._node, target._base
     if SCOPES.depth and old is None and result._node is not None:
         check_captured("an in-place operation", target if base is None else base, SCOPES.open[-1].function)
     if base is None:
         base = target
-        target._node = _own_node(result, shared) if result._node is not None else _follow(Overwritten, old, target)
+        if result._node is None:
+            target._node = _follow(Overwritten, old, target)
+        elif old is not None and by == "copy_":
+            target._node = _follow(Copied, result._node, target)
+            target._node._next += (old,)
+        else:
+            target._node = _own_node(result, shared)
     else:
         node: Any = new(CopySlices)
         node._next, node._shape, node._extra = (base._node, result._node), base._array.shape, None

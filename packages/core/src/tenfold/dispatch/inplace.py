@@ -210,7 +210,7 @@ def write_back(name: str, target: Any, result: Any, shared: bool = False) -> Any
         target._key.backend.write(target._array, result._array)
     bump_version(target)
     if STATE.grad_enabled and (result._node is not None or target._node is not None):
-        SERVICES.autograd().rebase(target, result, shared)
+        SERVICES.autograd().rebase(target, result, shared, name)
     return target
 
 

@@ -19,7 +19,7 @@ NUMBERS = (int, float, bool, complex)
 for _operator, _ufunc in {
     op.mul: np.multiply, op.add: np.add, op.sub: np.subtract,
     op.exp: np.exp, op.exp2: np.exp2, op.log: np.log, op.log2: np.log2,
-    op.sqrt: np.sqrt, op.reciprocal: np.reciprocal, op.sin: np.sin,
+    op.sqrt: np.sqrt, op.sin: np.sin,
     op.cos: np.cos, op.tan: np.tan, op.asin: np.arcsin, op.acos: np.arccos, op.atan: np.arctan, op.sinh: np.sinh,
     op.cosh: np.cosh, op.tanh: np.tanh, op.asinh: np.arcsinh, op.acosh: np.arccosh, op.atanh: np.arctanh,
     op.div: np.true_divide, op.atan2: np.arctan2, op.copysign: np.copysign, op.eq: np.equal, op.ne: np.not_equal,
@@ -130,13 +130,6 @@ def square(input: Any, out: Any = None) -> Any:
 @kernel(op.conj_physical, device="cpu")
 def conj_physical(input: Any) -> Any:
     return np.conjugate(input) if input.dtype.kind == "c" or input.dtype.names else input.copy()
-
-
-@kernel(op.rsqrt, device="cpu", into=True)
-@quiet
-def rsqrt(input: Any, out: Any = None) -> Any:
-    root = np.sqrt(input)
-    return np.reciprocal(root, out)
 
 
 ONE = {np.dtype(d): np.ones((), d) for d in ("f4", "f8", "c8", "c16")}

@@ -163,6 +163,18 @@ def _complex_power(input: Any, exponent: Any, out: Any) -> Any:
     return power if out is None else np.positive(power, out)
 
 
+@kernel(op.reciprocal, device="cpu", into=True)
+@quiet
+def reciprocal(input: Any, out: Any = None) -> Any:
+    return _complex_reciprocal(input, -1, out) if input.dtype.kind == "c" else np.reciprocal(input, out)
+
+
+@kernel(op.rsqrt, device="cpu", into=True)
+@quiet
+def rsqrt(input: Any, out: Any = None) -> Any:
+    return reciprocal(np.sqrt(input), out)
+
+
 def _complex_reciprocal(input: Any, exponent: float, out: Any) -> Any:
     """A negative power: of 0 infinite with no angle, of what is infinite 0 (but by squares and roots, that are divided by)."""
     power = np.reciprocal(input) if exponent == -1 else np.power(input, exponent)

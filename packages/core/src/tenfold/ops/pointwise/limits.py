@@ -201,8 +201,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     if max is None:
         return clamp_min(input, min)
     dtype = of_values((input, min, max))  # of all three at once: a 0-d limit alone could win over the tensor's dtype
-    if input.dtype is not dtype:
-        input = input.to(dtype)
+    input, min, max = (v.to(dtype) if isinstance(v, Tensor) else v for v in (input, min, max))
     return clamp_max(clamp_min(input, min), max)
 
 
