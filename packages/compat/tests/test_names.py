@@ -219,3 +219,20 @@ import typing
 for kind in (torch.Tensor, torch.optim.Adam, torch.utils.data.DataLoader, torch.nn.Parameter, torch.optim.lr_scheduler.StepLR):
     assert isinstance(typing.get_type_hints(kind), dict)
 """)
+
+
+def test_exceptions_of_other_threads_are_raised_again():
+    run("""
+from torch._utils import ExceptionWrapper, KeyErrorMessage
+class Demanding(Exception):
+    def __init__(self, one, two): super().__init__(one)
+for error, kind in ((KeyError("k"), KeyError), (ValueError("v"), ValueError), (Demanding(1, 2), RuntimeError)):
+    try:
+        raise error
+    except Exception:
+        caught = ExceptionWrapper(where="in thread 3")
+    try:
+        caught.reraise()
+    except kind as again:
+        assert str(again).startswith(f"Caught {type(error).__name__} in thread 3.\\nOriginal Traceback"), str(again)
+""")

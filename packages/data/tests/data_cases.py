@@ -131,6 +131,19 @@ def raise_two():
     raise TwoArgumentsError(1, 2)
 
 
+class NamedMessageError(Exception):
+    """Takes its message by name, which the class has, too, as some libraries' exceptions do."""
+
+    message = "none yet"
+
+    def __init__(self, *, message):
+        super().__init__(message)
+
+
+def raise_named():
+    raise NamedMessageError(message="said by name")
+
+
 def raise_local():
     class LocalError(Exception):
         pass

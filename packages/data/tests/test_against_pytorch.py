@@ -8,6 +8,7 @@ import pytest
 
 import tenfold
 import tenfold.data as ours
+from tenfold.data import worker_info
 
 torch = pytest.importorskip("torch")
 theirs = pytest.importorskip("torch.utils.data")
@@ -148,3 +149,38 @@ def test_collate_raises_the_same_type(batch):
         theirs.default_collate(batch)
     with pytest.raises(theirs_raised.type):
         ours.default_collate(batch)
+
+
+@pytest.mark.parametrize("make", ["nested", "jagged", "coo", "csr"])
+@pytest.mark.filterwarnings("ignore:.*(beta state|prototype stage):UserWarning")
+def test_batches_of_nested_and_sparse_tensors_are_refused(make):
+    for lib, core in ((ours, tenfold), (theirs, torch)):
+        sample = {
+            "nested": lambda core=core: core.nested.nested_tensor([core.ones(2)]),
+            "jagged": lambda core=core: core.nested.nested_tensor([core.ones(2)], layout=core.jagged),
+            "coo": lambda core=core: core.eye(2).to_sparse(),
+            "csr": lambda core=core: core.eye(2).to_sparse_csr(),
+        }[make]()
+        with pytest.raises(RuntimeError, match="tensors are not currently supported by the default collate_fn"):
+            lib.default_collate([sample, sample])
+
+
+def test_what_a_worker_knows_of_itself_stays():
+    for lib, module in ((ours, worker_info), (theirs, theirs._utils.worker)):
+        info = module.WorkerInfo(id=1, num_workers=2, seed=3, dataset=None)
+        for name in ("id", "other"):
+            with pytest.raises(AttributeError if name == "id" else (AttributeError, TypeError)):
+                setattr(info, name, 5)
+        assert (info.id, info.rng, info.worker_method) == (1, None, "multiprocessing"), lib
+
+
+@pytest.mark.parametrize(("context", "error"), [("bad", ValueError), (object(), TypeError)])
+def test_contexts_that_are_none(context, error):
+    said = (
+        "should specify a valid start method in"
+        if error is ValueError
+        else "multiprocessing_context option should be a valid context"
+    )
+    for lib in (ours, theirs):
+        with pytest.raises(error, match=said):
+            lib.DataLoader([1], num_workers=1, multiprocessing_context=context)

@@ -30,6 +30,9 @@ class Named(dict):
         ([np.array([1, 2], np.int16)] * 2, [[1, 2], [1, 2]], "int16"),
         ([np.array(1.5)] * 2, [1.5, 1.5], "float64"),
         ([np.bool_(True)], [True], "bool"),
+        ([np.float32(1), 2.0], [1, 2], "float32"),
+        ([np.int32(1), 2.5], [1, 2.5], "float32"),
+        ([np.float32(1), 1j], [1, 1j], "complex64"),
     ],
 )
 def test_numbers_and_arrays(batch, values, dtype):

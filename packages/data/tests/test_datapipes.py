@@ -48,8 +48,42 @@ def test_workers_share_what_is_filtered_and_repeat_the_rest(method):
     once, twice = (IterableWrapper(range(10)).shuffle() for _ in range(2))
     options = {"batch_size": None, "num_workers": 2, "multiprocessing_context": method}
     assert sorted(DataLoader(once.sharding_filter(), **options)) == list(range(10))
-    with pytest.warns(UserWarning, match="each one iterates the whole stream"):
-        assert sorted(DataLoader(twice, **options)) == sorted([*range(10)] * 2)
+    loader = DataLoader(twice, **options)
+    assert len(loader) == 10
+    with pytest.warns(UserWarning, match="each worker then gives all of it"):
+        assert sorted(loader) == sorted([*range(10)] * 2)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_seed_gives_one_order_also_to_workers_that_stay(workers):
+    pipe = IterableWrapper(range(40)).shuffle(buffer_size=5).sharding_filter()
+    options = {"num_workers": workers, "persistent_workers": workers > 0}
+    loader, epochs = DataLoader(pipe, None, **options), []
+    for seed in (1, 1, 2):
+        tenfold.manual_seed(seed)
+        epochs.append(list(loader))
+    assert (epochs[0] == epochs[1], epochs[0] == epochs[2]) == (True, False)
+    tenfold.manual_seed(2)
+    assert list(loader) == epochs[2]
+
+
+@pytest.mark.parametrize(("workers", "stay"), [(0, False), (2, False), (2, True)])
+def test_resuming_in_the_middle_of_a_shuffled_pipe(workers, stay):
+    def make():
+        pipe = IterableWrapper(range(20)).shuffle(buffer_size=5).sharding_filter()
+        generator = tenfold.Generator().manual_seed(5)
+        return DataLoader(pipe, None, num_workers=workers, persistent_workers=stay, generator=generator)
+
+    loader = make()
+    list(loader)
+    running = iter(loader)
+    for _ in range(4):
+        next(running)
+    state = loader.state_dict()
+    expected = [list(running), list(loader)]
+    other = make()
+    other.load_state_dict(state)
+    assert [list(other), list(other)] == expected
 
 
 def test_workers_that_stay_draw_another_common_order_each_epoch():

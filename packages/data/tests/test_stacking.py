@@ -31,7 +31,7 @@ class Pictures(cases.Images):
 
 @pytest.fixture
 def in_worker(monkeypatch):
-    monkeypatch.setattr(worker_info, "_current", worker_info.WorkerInfo(0, 1, 0, None))
+    monkeypatch.setattr(worker_info, "_worker_info", worker_info.WorkerInfo(0, 1, 0, None))
 
 
 def samples(count=8, dtype=tenfold.float32):

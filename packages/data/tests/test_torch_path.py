@@ -30,6 +30,16 @@ def test_pytorchs_modules_of_other_names():
     assert isinstance(iter(loader), dataloader._SingleProcessDataLoaderIter)
 
 
+def test_a_program_may_pass_for_a_worker(monkeypatch):
+    from tenfold.data.pipes import FromIterable
+    from tenfold.utils.data._utils import worker
+
+    info = worker.WorkerInfo(id=1, num_workers=3, seed=0, dataset=None)
+    monkeypatch.setattr(worker, "_worker_info", info)
+    assert tenfold.data.get_worker_info() is info
+    assert list(FromIterable(range(7)).shard()) == [1, 4]
+
+
 def test_a_module_that_is_missing_is_not_found():
     assert importlib.util.find_spec("tenfold.utils.data.surely_missing") is None
     with pytest.raises(ModuleNotFoundError):

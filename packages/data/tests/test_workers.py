@@ -177,7 +177,8 @@ def test_streams_shared_out_or_not(workers):
     if workers == 1:
         assert list(loader) == [0, 1, 2]
     else:
-        with pytest.warns(UserWarning, match="each one iterates the whole stream"):
+        assert len(loader) == 3
+        with pytest.warns(UserWarning, match="each worker then gives all of it"):
             assert list(loader) == [0, 0, 1, 1, 2, 2]
 
 
@@ -266,6 +267,7 @@ def test_resuming_goes_on_with_the_workers_random_numbers(given, persistent):
         (cases.raise_value, ValueError, "the text of the fault"),
         (cases.raise_key, KeyError, "the key at fault"),
         (cases.raise_two, RuntimeError, "TwoArgumentsError"),
+        (cases.raise_named, cases.NamedMessageError, "said by name"),
         (cases.raise_local, RuntimeError, "nobody can import this type"),
     ],
 )

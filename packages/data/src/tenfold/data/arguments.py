@@ -59,9 +59,13 @@ def mp_context(value: Any, num_workers: int) -> Any:
         return value
     if not isinstance(value, str):
         raise TypeError(
-            f"DataLoader: multiprocessing_context should be a context or the name of a start method, but got {value!r}"
+            f"DataLoader: multiprocessing_context option should be a valid context object or the name of a start method, but got "
+            f"multiprocessing_context={value}"
         )
     methods = multiprocessing.get_all_start_methods()
     if value not in methods:
-        raise ValueError(f"DataLoader: multiprocessing_context should name a start method in {methods}, but got {value!r}")
+        raise ValueError(
+            f"DataLoader: multiprocessing_context option should specify a valid start method in {methods}, but got "
+            f"multiprocessing_context={value!r}"
+        )
     return multiprocessing.get_context(value)

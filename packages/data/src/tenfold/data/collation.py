@@ -115,6 +115,13 @@ def rebuilt_sequence(like: Any, parts: list[Any]) -> Any:
 
 
 def _collate_tensors(batch: list[Tensor], *, collate_fn_map: CollateMap | None = None) -> Tensor:
+    first = batch[0]
+    if first.is_nested or first.layout != tenfold.strided:
+        kind = "nested" if first.is_nested else "sparse"
+        raise RuntimeError(
+            f"default_collate: Batches of {kind} tensors are not currently supported by the default collate_fn; give the "
+            f"DataLoader a collate_fn of your own, such as `list`"
+        )
     if get_worker_info() is None:
         return tenfold.stack(batch, 0)
     from tenfold.data.stacking import stacked_to_send  # only in workers
@@ -129,7 +136,8 @@ def _collate_arrays(batch: list[np.ndarray], *, collate_fn_map: CollateMap | Non
 
 
 def _collate_numpy_scalars(batch: list[Any], *, collate_fn_map: CollateMap | None = None) -> Tensor:
-    return tenfold.as_tensor(np.asarray(batch))
+    alike = all(type(scalar) is type(batch[0]) for scalar in batch)
+    return tenfold.as_tensor(np.asarray(batch) if alike else batch)
 
 
 def _collate_floats(batch: list[float], *, collate_fn_map: CollateMap | None = None) -> Tensor:

@@ -26,8 +26,9 @@ class Failure:
     def exception(self) -> BaseException:
         """The exception to raise again: of the original type if that can be built from one message, else RuntimeError."""
         message = _PlainKey(self.text) if issubclass(self.kind, KeyError) else self.text
+        named = getattr(self.kind, "message", None)  # its constructor takes it by this name
         try:
-            return self.kind(message)
+            return self.kind(message=message) if named else self.kind(message)
         except Exception:  # noqa: BLE001 - any constructor may be asked for more
             return RuntimeError(self.text)
 

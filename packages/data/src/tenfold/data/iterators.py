@@ -66,10 +66,12 @@ class LoaderIterator(Iterator[Any]):
         """Release what the pass held."""
 
     def _check_length(self) -> None:
-        if self.told_length is not None and self._progress.batches == self.told_length + 1:
+        given = self._progress.batches
+        if self.told_length is not None and given > self.told_length:
             warnings.warn(
-                f"DataLoader: its IterableDataset reported a length that makes {self.told_length} batches, but gave more. With "
-                f"worker processes each one iterates the whole stream unless __iter__ shares it out by get_worker_info()",
+                f"Length of IterableDataset was reported to be {self.told_length} (by len(dataloader)), but {given} samples have "
+                f"been fetched. For multiprocessing data-loading, this happens where __iter__ does not share the stream out by "
+                f"get_worker_info(): each worker then gives all of it",
                 stacklevel=3,
             )
 
@@ -111,6 +113,7 @@ class WorkerIterator(LoaderIterator):
         self._in_order = in_order
         self._persistent = persistent
         self._epoch = epoch
+        self._pipe_seed: int | None = None  # the pipes came to the workers with their seeds
         self._start()
 
     @property
@@ -123,9 +126,9 @@ class WorkerIterator(LoaderIterator):
         """The number of this pass among those with the same workers."""
         return self._epoch
 
-    def restart(self, indices: Iterator[Any], progress: Progress, length: int | None) -> None:
+    def restart(self, indices: Iterator[Any], progress: Progress, length: int | None, pipe_seed: int | None) -> None:
         """Begin a new epoch with the same workers; what is still under way of the old one is dropped."""
-        self._indices, self._progress, self.told_length = indices, progress, length
+        self._indices, self._progress, self.told_length, self._pipe_seed = indices, progress, length, pipe_seed
         self._epoch += 1
         self._start()
 
@@ -173,7 +176,7 @@ class WorkerIterator(LoaderIterator):
         except StopIteration:
             return
         self._assigned[self._sent] = worker
-        self._pool.send(worker, Task(self._epoch, self._sent, indices))
+        self._pool.send(worker, Task(self._epoch, self._sent, indices, self._pipe_seed))
         self._sent += 1
 
     def _load(self) -> Any:

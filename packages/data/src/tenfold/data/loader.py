@@ -18,7 +18,7 @@ from tenfold.data.iterators import LoaderIterator, LocalIterator, WorkerIterator
 from tenfold.data.pinning import can_pin
 from tenfold.data.progress import shown
 from tenfold.data.resume import Progress, default_rng_kept, restore, snapshot
-from tenfold.data.sampler import BatchSampler, EndlessSampler, RandomSampler, SequentialSampler, draw_seed
+from tenfold.data.sampler import BatchSampler, EndlessSampler, RandomSampler, SequentialSampler, draw_seed, seeded
 
 if TYPE_CHECKING:
     from tenfold.data.pool import WorkerPool
@@ -132,13 +132,13 @@ class DataLoader(Generic[T_co]):
         state, self._resume = self._resume, None
         if state is None:
             self._passes = 0
-            return self._open(skip=None, base_seed=None)
+            return self._open()
         with default_rng_kept(state["started"]):
             restore(state, self.sampler, self._generators())
             self._close_workers()
             self._worker_start = state["workers"]
             self._passes = state.get("passes", 0)
-            return self._open(skip=state["batches"], base_seed=state["base_seed"])
+            return self._open(state["batches"], state["base_seed"], state.get("pipe_seed"))
 
     def __len__(self) -> int:
         """The number of batches.
@@ -151,9 +151,6 @@ class DataLoader(Generic[T_co]):
         if self.batch_size is not None:
             batches = batches // self.batch_size if self.drop_last else -(-batches // self.batch_size)
         self._told_length = batches
-        running = self._running()
-        if running is not None:
-            running.told_length = batches
         return batches
 
     def state_dict(self) -> dict[str, Any]:
@@ -207,20 +204,22 @@ class DataLoader(Generic[T_co]):
         found = {name: getattr(owner, "generator", None) for name, owner in owners.items()}
         return {name: generator for name, generator in found.items() if isinstance(generator, Generator)}
 
-    def _open(self, skip: int | None, base_seed: int | None) -> LoaderIterator:
+    def _open(self, skip: int | None = None, base_seed: int | None = None, pipe_seed: int | None = None) -> LoaderIterator:
         persistent = self._living()
         if isinstance(self.dataset, IterDataPipe):  # its pipes draw alike in all workers
-            apply_random_seed(self.dataset, Generator().manual_seed(new_seed(self.generator)))
+            pipe_seed = new_seed(self.generator) if pipe_seed is None else pipe_seed
+            apply_random_seed(self.dataset, seeded(pipe_seed))
         if persistent is None:
             self._base_seed = draw_seed(self.generator) if base_seed is None else base_seed
-            if isinstance(self.dataset, IterDataPipe) and self.num_workers:
+            if isinstance(self.dataset, IterDataPipe) and self.num_workers and base_seed is None:
                 new_seed(self.generator)  # PyTorch draws again when it hands out the first tasks
         passes = self._passes if persistent is None else persistent.epoch + 1
-        self._progress = Progress(snapshot(self.sampler, self._generators(), self._base_seed, passes))
+        start = snapshot(self.sampler, self._generators(), self._base_seed, passes)
+        self._progress = Progress({**start, "pipe_seed": pipe_seed})
         indices = self._indices(skip)
         self._progress.batches = 0 if self._streams else skip or 0
         if persistent is not None:
-            persistent.restart(indices, self._progress, self._told_length)
+            persistent.restart(indices, self._progress, self._told_length, pipe_seed)
             return persistent
         iterator = self._new_iterator(indices, self._progress)
         iterator.order = self._index_sampler

@@ -15,10 +15,12 @@ from typing import Any
 
 import tenfold
 from tenfold.data.collation import default_collate
+from tenfold.data.datapipes.datapipe import apply_random_seed
 from tenfold.data.dataset import TensorDataset
 from tenfold.data.failure import Failure, capture
 from tenfold.data.fetch import Fetch, make_fetch
 from tenfold.data.randomness import get_random_state, portable, seed_worker, set_random_state
+from tenfold.data.sampler import seeded
 from tenfold.data.sharing import shared_out
 from tenfold.data.transport import Packet, pack, pack_small
 from tenfold.data.worker_info import WorkerInfo, set_epoch, set_worker_info
@@ -46,11 +48,12 @@ class Job:
 
 @dataclass(frozen=True)
 class Task:
-    """One batch to load; a new epoch starts an iterable dataset anew."""
+    """One batch to load; a new epoch starts an iterable dataset anew, with a new seed for PyTorch's pipes."""
 
     epoch: int
     number: int
     indices: Any
+    pipe_seed: int | None = None
 
 
 STATE_NUMBER = -1
@@ -162,6 +165,8 @@ class _Server:
             self._fetch = None
             self._epoch = task.epoch
             set_epoch(task.epoch)
+            if task.pipe_seed is not None:
+                apply_random_seed(self._dataset, seeded(task.pipe_seed))
             self._fetch = make_fetch(self._dataset, job.batched, job.collate_fn, job.drop_last)
         if self._fetch is None:
             return None

@@ -10,15 +10,20 @@ import numpy as np
 
 @dataclass(frozen=True)
 class WorkerInfo:
-    """A worker's number, how many workers there are, its seed, and its copy of the dataset."""
+    """A worker's number, how many workers there are, its seed, and its copy of the dataset.
+
+    `rng` and `worker_method` are PyTorch's, whose workers may be threads; here they are processes.
+    """
 
     id: int
     num_workers: int
     seed: int
     dataset: Any
+    rng: Any = None
+    worker_method: str | None = "multiprocessing"
 
 
-_current: WorkerInfo | None = None
+_worker_info: WorkerInfo | None = None  # PyTorch's name, which programs set in order to pass for a worker
 _epoch = 0
 
 
@@ -28,7 +33,7 @@ def get_worker_info() -> WorkerInfo | None:
     >>> get_worker_info() is None
     True
     """
-    return _current
+    return _worker_info
 
 
 def shared_seed(ordinal: int) -> int | None:
@@ -36,9 +41,9 @@ def shared_seed(ordinal: int) -> int | None:
 
     What draws from it, such as the order of a stream, is then the same in all workers, so that shards of it do not overlap.
     """
-    if _current is None:
+    if _worker_info is None:
         return None
-    base = _current.seed - _current.id
+    base = _worker_info.seed - _worker_info.id
     words = np.random.SeedSequence([base & 0xFFFFFFFF, base >> 32, _epoch, ordinal]).generate_state(1, np.uint64)
     return int(words[0] >> np.uint64(1))
 
@@ -61,5 +66,5 @@ def set_epoch(epoch: int) -> None:
 
 def set_worker_info(info: WorkerInfo) -> None:
     """Make a `WorkerInfo` the one of this process."""
-    global _current
-    _current = info
+    global _worker_info
+    _worker_info = info

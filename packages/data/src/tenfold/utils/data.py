@@ -57,11 +57,6 @@ _SHOWN: dict[str, dict[str, Any]] = {
     },
     "_utils.fetch": {"make_fetch": fetch.make_fetch},
     "_utils.pin_memory": {"pin_memory": pinning.pin},
-    "_utils.worker": {
-        "WorkerInfo": worker_info.WorkerInfo,
-        "get_worker_info": worker_info.get_worker_info,
-        "_generate_state": worker_info.numpy_seed,
-    },
 }
 
 
@@ -72,9 +67,13 @@ def _show(path: str, names: dict[str, Any]) -> None:
     shown.__spec__ = ModuleSpec(shown.__name__, None)  # for importlib.util.find_spec, which refuses a loaded module without one
     if path == "_utils":
         shown.__path__ = []
+    _place(path, shown)
+
+
+def _place(path: str, module: ModuleType) -> None:
     parent, _, leaf = path.rpartition(".")
-    setattr(importlib.import_module(f"tenfold.data.{parent}") if parent else tenfold.data, leaf, shown)
-    sys.modules[shown.__name__] = sys.modules[f"{_SameModules.prefix}{path}"] = shown
+    setattr(importlib.import_module(f"tenfold.data.{parent}") if parent else tenfold.data, leaf, module)
+    sys.modules[f"tenfold.data.{path}"] = sys.modules[f"{_SameModules.prefix}{path}"] = module
 
 
 class _SameModules(MetaPathFinder, Loader):
@@ -102,4 +101,6 @@ sys.meta_path.insert(0, _SameModules())
 sys.modules[__name__] = tenfold.data
 for _path, _names in _SHOWN.items():
     _show(_path, _names)
+worker_info._generate_state = worker_info.numpy_seed  # type: ignore[attr-defined] # PyTorch's name
+_place("_utils.worker", worker_info)  # the module itself: programs set its _worker_info
 tenfold.data.dataset.random_split = split.random_split  # type: ignore[attr-defined] # where PyTorch has it

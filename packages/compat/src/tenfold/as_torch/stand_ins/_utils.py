@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import sys
+import traceback
 from collections.abc import Sequence
 from typing import Any
 
@@ -65,6 +67,44 @@ def _unflatten_dense_tensors(flat: Tensor, tensors: Sequence[Tensor]) -> tuple[T
     """Views of `flat` with the tensors' sizes."""
     parts = flat.split([t.numel() for t in tensors])
     return tuple(part.view(t.shape) for part, t in zip(parts, tensors))
+
+
+class KeyErrorMessage(str):
+    """A message whose repr is itself: KeyError shows the repr of what it holds."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class ExceptionWrapper:
+    """An exception of another thread or process, as its type, its traceback's text and where it was.
+
+    >>> try:
+    ...     1 / 0
+    ... except ZeroDivisionError:
+    ...     ExceptionWrapper(where="in thread 3").exc_type
+    <class 'ZeroDivisionError'>
+    """
+
+    def __init__(self, exc_info: Any = None, where: str = "in background") -> None:
+        kind, *rest = sys.exc_info() if exc_info is None else exc_info
+        self.exc_type, self.where = kind, where
+        self.exc_msg = "".join(traceback.format_exception(kind, *rest))
+
+    def reraise(self) -> None:
+        """Raise an exception of the type, with the text; RuntimeError where the type wants more than a message."""
+        text = f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
+        if issubclass(self.exc_type, KeyError):
+            text = KeyErrorMessage(text)
+        elif getattr(self.exc_type, "message", None):  # of those that take it by its name alone
+            raise self.exc_type(message=text)
+        try:
+            error = self.exc_type(text)
+        except Exception:  # noqa: BLE001 - any constructor may be asked for more
+            raise RuntimeError(text) from None
+        raise error
 
 
 def __getattr__(name: str) -> Any:
