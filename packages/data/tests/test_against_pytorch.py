@@ -184,3 +184,22 @@ def test_contexts_that_are_none(context, error):
     for lib in (ours, theirs):
         with pytest.raises(error, match=said):
             lib.DataLoader([1], num_workers=1, multiprocessing_context=context)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", ["slices", "lists", "none", "masks", "tensors", "numbers of NumPy", "bools"])
+def test_samplers_of_other_indices_than_ints(name):
+    found = []
+    for lib, core in ((ours, tenfold), (theirs, torch)):
+        indices = {
+            "slices": [slice(0, 2), slice(1, 3)],
+            "lists": [[0, 1], [2, 0]],
+            "none": [None],
+            "masks": [core.tensor([True, False, True])],
+            "tensors": core.tensor([2, 0, 1]),
+            "numbers of NumPy": np.array([2, 0, 1]),
+            "bools": [True],
+        }[name]
+        rows = lib.TensorDataset(core.arange(6).reshape(3, 2), core.tensor([1.0, 2.0, 3.0]))
+        found.append([[part.tolist() for part in batch] for batch in lib.DataLoader(rows, 2, sampler=indices)])
+    assert found[0] == found[1]

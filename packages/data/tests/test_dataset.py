@@ -158,3 +158,16 @@ def test_the_users_collation_of_tensors_is_heeded(monkeypatch):
     monkeypatch.setitem(default_collate_fn_map, tenfold.Tensor, lambda batch, *, collate_fn_map=None: tuple(batch))
     batch = next(iter(DataLoader(TensorDataset(tenfold.arange(4)), batch_size=2)))
     assert [type(part) for part in batch] == [tuple]
+
+
+def test_the_first_name_of_the_sizes_of_a_concatenation():
+    with pytest.warns(FutureWarning, match="cumulative_sizes"):
+        assert ConcatDataset(["ab", "c"]).cummulative_sizes == [2, 3]
+
+
+def test_a_subset_passes_on_what_getitems_makes_of_a_batch():
+    class Sums(Doubles):
+        def __getitems__(self, indices):
+            return [sum(indices)]
+
+    assert [batch.tolist() for batch in DataLoader(Subset(Sums(), [0, 1, 2]), 2)] == [[1], [2]]

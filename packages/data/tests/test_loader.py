@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import subprocess
 import sys
 
@@ -278,3 +280,20 @@ def test_a_stream_whose_length_is_an_error_can_be_passed_over():
     assert [batch.tolist() for batch in DataLoader(Shy(), batch_size=3)] == [[0, 1, 2], [3, 4]]
     with pytest.raises(TypeError):
         len(iter(DataLoader(Shy())))
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda loader: pickle.loads(pickle.dumps(loader))])
+@pytest.mark.parametrize("begun", [False, True])
+def test_loaders_are_copied_and_pickled(copied, begun):
+    loader = DataLoader(range(5), 2, shuffle=True, generator=tenfold.Generator().manual_seed(1))
+    passing = iter(loader) if begun else None
+    assert sorted(index for batch in values(copied(loader)) for index in batch) == [0, 1, 2, 3, 4]
+    assert passing is None or len(passing) == 3
+
+
+def test_a_copy_has_workers_of_its_own():
+    loader = DataLoader(range(5), 2, num_workers=1, persistent_workers=True)
+    expected = values(loader)
+    other = copy.copy(loader)
+    assert other._living() is None
+    assert values(other) == values(loader) == expected

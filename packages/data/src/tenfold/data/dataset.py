@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, chain
 from typing import Any, Generic, TypeVar
+
+import numpy as np
 
 import tenfold
 from tenfold import Tensor
@@ -84,7 +87,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     def __getbatch__(self, indices: Sequence[int]) -> list[Tensor]:
         """What collating the samples at these indices gives, gathered in one step."""
         own = type(self).__getitem__ is not TensorDataset.__getitem__ or hasattr(self, "__getitems__")
-        if own or any(type(tensor) is not Tensor for tensor in self.tensors):
+        if own or not _are_numbers(indices) or any(type(tensor) is not Tensor for tensor in self.tensors):
             return default_collate(_items(self, indices))  # type: ignore[no-any-return]
         rows = tenfold.tensor(indices)
         return [tensor[rows.to(tensor.device)] for tensor in self.tensors]
@@ -126,6 +129,12 @@ class StackDataset(Dataset[Any]):
 
     def __getitems__(self, indices: Sequence[int]) -> list[Any]:
         columns = [_items(part, indices) for part in self._parts()]
+        for part, samples in zip(self._parts(), columns, strict=True):
+            if len(samples) != len(indices):
+                raise ValueError(
+                    f"{type(part).__name__}.__getitems__: Nested dataset's output size mismatch. Expected {len(indices)}, got "
+                    f"{len(samples)}"
+                )
         return [self._assemble(row) for row in zip(*columns, strict=True)]
 
     def __getbatch__(self, indices: Sequence[int]) -> Any:
@@ -173,6 +182,12 @@ class ConcatDataset(Dataset[T_co]):
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
+
+    @property
+    def cummulative_sizes(self) -> list[int]:
+        """`cumulative_sizes` by its first name."""
+        warnings.warn("ConcatDataset: `cummulative_sizes` is now `cumulative_sizes`", FutureWarning, stacklevel=2)
+        return self.cumulative_sizes
 
 
 class ChainDataset(IterableDataset[Any]):
@@ -240,12 +255,9 @@ def batch_of(dataset: Any, indices: Sequence[int]) -> Any:
 
 def _items(dataset: Any, indices: Sequence[int]) -> list[Any]:
     fetch_many: Callable[[Sequence[int]], list[Any]] | None = getattr(dataset, "__getitems__", None)
-    if fetch_many is None:
-        return [dataset[index] for index in indices]
-    samples = fetch_many(indices)
-    if len(samples) != len(indices):
-        raise ValueError(
-            f"{type(dataset).__name__}.__getitems__: Nested dataset's output size mismatch. Expected {len(indices)}, got "
-            f"{len(samples)}"
-        )
-    return samples
+    return [dataset[index] for index in indices] if fetch_many is None else fetch_many(indices)
+
+
+def _are_numbers(indices: Sequence[Any]) -> bool:
+    """Whether each index names one row: not a slice, a list, a mask."""
+    return all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in set(map(type, indices)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import traceback
 from dataclasses import dataclass
+from typing import Any
 
 
 class _PlainKey(str):
@@ -25,10 +26,11 @@ class Failure:
 
     def exception(self) -> BaseException:
         """The exception to raise again: of the original type if that can be built from one message, else RuntimeError."""
-        message = _PlainKey(self.text) if issubclass(self.kind, KeyError) else self.text
-        named = getattr(self.kind, "message", None)  # its constructor takes it by this name
+        kind: Any = self.kind
         try:
-            return self.kind(message=message) if named else self.kind(message)
+            if getattr(kind, "message", None):  # its constructor takes it by this name
+                return kind(message=self.text)  # type: ignore[no-any-return]
+            return kind(_PlainKey(self.text) if issubclass(kind, KeyError) else self.text)  # type: ignore[no-any-return]
         except Exception:  # noqa: BLE001 - any constructor may be asked for more
             return RuntimeError(self.text)
 

@@ -103,7 +103,7 @@ class DataLoader(Generic[T_co]):
         self._progress: Progress | None = None
         self._resume: dict[str, Any] | None = None
         self._worker_start: list[dict[str, Any]] | None = None
-        self._running: Callable[[], LoaderIterator | None] = lambda: None
+        self._running: Callable[[], LoaderIterator | None] = _no_pass
         self._told_length: int | None = None  # what somebody who asked for the length of a stream was told
         self._warn_of_too_many_workers()
         self._ready = True
@@ -123,6 +123,10 @@ class DataLoader(Generic[T_co]):
     @multiprocessing_context.setter
     def multiprocessing_context(self, value: Any) -> None:
         self._multiprocessing_context = mp_context(value, self.num_workers)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and other processes, which have no pass under way."""
+        return {**self.__dict__, "_iterator": None, "_running": _no_pass}
 
     def __iter__(self) -> Iterator[Any]:
         batches = self._start()
@@ -319,3 +323,7 @@ class DataLoader(Generic[T_co]):
                 f"or excessive worker creation might get DataLoader running slow or even freeze",
                 stacklevel=3,
             )
+
+
+def _no_pass() -> None:
+    """What is asked for the running pass before there is one."""

@@ -90,7 +90,8 @@ class ExceptionWrapper:
 
     def __init__(self, exc_info: Any = None, where: str = "in background") -> None:
         kind, *rest = sys.exc_info() if exc_info is None else exc_info
-        self.exc_type, self.where = kind, where
+        self.exc_type: Any = kind
+        self.where = where
         self.exc_msg = "".join(traceback.format_exception(kind, *rest))
 
     def reraise(self) -> None:
