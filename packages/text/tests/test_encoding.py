@@ -58,28 +58,25 @@ def test_padding(encoder):
 
 @pytest.mark.parametrize(
     ("strategy", "expected"),
-    [(True, ([1, 2, 3], [11, 12])), ("only_first", ([1], [11, 12, 13, 14])), ("only_second", ([1, 2, 3, 4], [11]))],
+    [(True, ([1, 2], [11, 12, 13])), ("only_first", ([1], [11, 12, 13, 14])), ("only_second", ([1, 2, 3, 4], [11]))],
 )
 def test_truncation_of_pairs(strategy, expected):
     assert truncated([1, 2, 3, 4], [11, 12, 13, 14], 5, strategy) == expected
 
 
-def by_the_rule(first, second, room):
-    """Token after token from the longer text, the second of equals."""
-    while len(first) + len(second) > room:
-        if len(first) > len(second):
-            first = first[:-1]
-        else:
-            second = second[:-1]
-    return first, second
-
-
-def test_the_longest_first_is_the_rule_written_out():
+def test_the_longest_first_is_the_librarys_own():
+    """The longer text loses tokens until both have half of the room; of equals the second keeps one more."""
+    library = pytest.importorskip("tokenizers")
+    words = library.Tokenizer(library.models.WordLevel({str(n): n for n in range(20)}, unk_token="0"))
+    words.pre_tokenizer = library.pre_tokenizers.WhitespaceSplit()
     for n in range(6):
         for m in range(6):
-            for room in range(9):
+            for room in range(1, 9):
                 first, second = list(range(n)), list(range(10, 10 + m))
-                assert truncated(first, second, room) == by_the_rule(first, second, room), (n, m, room)
+                words.enable_truncation(room)
+                found = words.encode(*(" ".join(map(str, part)) for part in (first, second)))
+                kept = [[i for i, text in zip(found.ids, found.sequence_ids, strict=True) if text == one] for one in (0, 1)]
+                assert truncated(first, second, room) == (kept[0], kept[1]), (n, m, room)
 
 
 def test_truncation_refuses(encoder):
@@ -133,6 +130,60 @@ def test_subwords_are_truncated_and_padded(trained):
         trained.batch("a", truncation=True)
     plain = trained.batch("the cat", add_special_tokens=False)
     assert plain.input_ids.shape[1] == trained.batch("the cat").input_ids.shape[1] - 2
+
+
+def test_where_tokens_and_words_come_from(trained):
+    text = "the cat ran"
+    batch = trained.batch([text, "the dog"], return_offsets_mapping=True)
+    assert batch.offset_mapping.shape == (*batch.input_ids.shape, 2)
+    places = list(zip(batch.word_ids(0), batch.offset_mapping[0].tolist(), strict=True))
+    spans = [[span for word, span in places if word == number] for number in range(3)]
+    assert [text[min(span)[0] : max(end for _, end in span)].strip() for span in spans] == text.split()
+    assert "offset_mapping" not in batch  # a model does not take them
+    numbers = batch.word_ids(0)
+    assert (numbers[0], numbers[-1]) == (None, None)
+    assert sorted(set(numbers) - {None}) == [0, 1, 2]
+    assert trained.batch(text).offset_mapping is None
+    assert batch.to("cpu").offset_mapping.tolist() == batch.offset_mapping.tolist()
+    with pytest.raises(ValueError, match="return_offsets_mapping=True"):
+        trained.batch(text).word_ids()
+    cut = trained.batch(text, return_offsets_mapping=True, truncation=True, max_length=4)
+    assert cut.offset_mapping.shape == (1, 4, 2)
+    words = trained.batch([text.split()], is_split_into_words=True, return_offsets_mapping=True)
+    assert sorted(set(words.word_ids(0)) - {None}) == [0, 1, 2]
+    with pytest.raises(TypeError, match=r"got NoneType, str, expected texts \(str\)"):
+        trained.batch(["the cat", None])
+
+
+def test_how_a_tokenizer_pads_and_cuts_is_saved(trained, tmp_path):
+    made = SubwordTokenizer(trained.backend, pad_token=trained.decode([5], skip_special_tokens=False) or None, side="left")
+    made.pad_token, made.truncation_side = "a", "left"
+    made.save_pretrained(tmp_path)
+    read = SubwordTokenizer.from_pretrained(tmp_path)
+    assert (read.pad_token, read.side, read.truncation_side) == ("a", "left", "left")
+    assert read.batch(TEXTS).input_ids.tolist() == made.batch(TEXTS).input_ids.tolist()
+    whole, cut = (read.batch(TEXTS[0], **more).input_ids[0].tolist() for more in ({}, {"truncation": True, "max_length": 5}))
+    assert cut == [whole[0], *whole[-4:]]
+    made.pad_token = "nothing of this name"
+    with pytest.raises(ValueError, match="padding token 'nothing of this name' is not in the vocabulary"):
+        made.batch(TEXTS)
+
+
+def test_files_that_are_no_tokenizer_are_named(tmp_path):
+    pytest.importorskip("tokenizers")
+    with pytest.raises(FileNotFoundError, match=r"there is no .*none\.json"):
+        SubwordTokenizer.from_file(tmp_path / "none.json")
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"tokenizer\.json is no tokenizer\.json \(Model missing"):
+        SubwordTokenizer.from_pretrained(tmp_path)
+
+
+def test_ids_of_several_texts(encoder):
+    ids = encoder(["a b", "c"]).input_ids
+    assert encoder.decode_batch(ids) == ["a b", "c"]
+    with pytest.raises(ValueError, match="ids of 2 texts; use decode_batch"):
+        encoder.decode(ids)
+    assert encoder.decode(ids[0, 1]) == "a"
 
 
 def test_an_unknown_kind_is_refused():
@@ -210,10 +261,10 @@ def test_a_missing_sentencepiece_is_named(monkeypatch):
 def test_long_pairs_are_cut_without_keeping_what_is_cut_off(trained):
     """The library would keep every piece of one text with every piece of the other."""
     long, other = "the cat ran " * 3000, "a dog sat " * 3000
-    batch = trained.batch(long, other, truncation=True, max_length=12)
-    assert batch.input_ids.shape == (1, 12)
+    batch = trained.batch(long, other, truncation=True, max_length=13)
+    assert batch.input_ids.shape == (1, 13)
     assert batch.special_tokens_mask.sum().item() == 3
-    assert batch.input_ids.tolist() == trained.batch(long[:300], other[:300], truncation=True, max_length=12).input_ids.tolist()
+    assert batch.input_ids.tolist() == trained.batch(long[:300], other[:300], truncation=True, max_length=13).input_ids.tolist()
     with pytest.raises(ValueError, match="special tokens alone are"):
         trained.batch("the cat", truncation=True, max_length=1)
 

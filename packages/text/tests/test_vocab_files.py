@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tenfold.text import Vocab
+from tenfold.text.transforms import LabelToIndex
 
 
 @pytest.mark.parametrize("name", ["vocab.txt", "vocab.json"])
@@ -55,3 +56,20 @@ def test_an_empty_file_is_an_empty_vocabulary(tmp_path):
     assert len(Vocab.from_file(tmp_path / "v.txt")) == 0
     with pytest.raises(RuntimeError, match="not found"):
         Vocab.from_file(tmp_path / "v.txt", unknown="<unk>")
+
+
+@pytest.mark.parametrize("text", ["a\r\nb\r\n", '{"a": 0, "b": 1}'])
+def test_a_mark_before_the_text_is_no_token(tmp_path, text):
+    """Some editors begin a file with it."""
+    path = tmp_path / ("vocab.json" if text.startswith("{") else "vocab.txt")
+    path.write_bytes(text.encode("utf-8-sig"))
+    assert Vocab.from_file(path).get_itos() == ["a", "b"]
+    labels = tmp_path / "labels.txt"
+    labels.write_bytes("a\r\nb".encode("utf-8-sig"))
+    assert LabelToIndex(label_path=labels).label_names == ["a", "b"]
+
+
+def test_another_encoding_is_named(tmp_path):
+    (tmp_path / "vocab.txt").write_bytes("caf\u00e9\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"vocab\.txt is not in UTF-8"):
+        Vocab.from_file(tmp_path / "vocab.txt")

@@ -19,23 +19,44 @@ TRUNCATION = (False, True, "longest_first", "only_first", "only_second")
 
 @dataclasses.dataclass
 class Row:
-    """One text, or a pair, as ids; of which of the two each is (0 or 1); and which were put in (1) beside the text (0)."""
+    """One text, or a pair, as ids; of which of the two each is (0 or 1); and which were put in (1) beside the text (0).
+
+    Where they are asked for, also from which character of its text to which each token goes, and of which word it is.
+    """
 
     ids: list[int]
     types: list[int]
     special: list[int]
+    offsets: list[tuple[int, int]] | None = None
+    words: list[int | None] | None = None
 
 
 class Encoding(Mapping[str, Tensor]):
     """A batch of texts as tensors of shape (B, T), int64; `model(**encoding)` hands them over by name.
 
     `input_ids`, `attention_mask` (1 for tokens, 0 for padding), `token_type_ids` (1 in the second text of a pair); besides, as
-    an attribute only, `special_tokens_mask` (1 for what is not of the texts).
+    an attribute only, `special_tokens_mask` (1 for what is not of the texts), and where it was asked for `offset_mapping`
+    (B, T, 2): from which character of its text to which each token goes, (0, 0) for what is not of the texts.
     """
 
-    def __init__(self, parts: dict[str, Tensor], special_tokens_mask: Tensor) -> None:
-        self._parts = parts
-        self.special_tokens_mask = special_tokens_mask
+    def __init__(
+        self,
+        parts: dict[str, Tensor],
+        special_tokens_mask: Tensor,
+        offset_mapping: Tensor | None = None,
+        words: list[list[int | None]] | None = None,
+    ) -> None:
+        self._parts, self._words = parts, words
+        self.special_tokens_mask, self.offset_mapping = special_tokens_mask, offset_mapping
+
+    def word_ids(self, row: int = 0) -> list[int | None]:
+        """The number of the word that each token of a row is of, counted in its text; None for what is not of the texts.
+
+        Raises: ValueError where offsets were not asked for.
+        """
+        if self._words is None:
+            raise ValueError("Encoding.word_ids: words were not kept; make the batch with return_offsets_mapping=True")
+        return self._words[row]
 
     def __getitem__(self, name: str) -> Tensor:
         return self._parts[name]
@@ -54,7 +75,8 @@ class Encoding(Mapping[str, Tensor]):
     def to(self, *args: Any, **kwargs: Any) -> Encoding:
         """The same on another device."""
         parts = {name: part.to(*args, **kwargs) for name, part in self._parts.items()}
-        return Encoding(parts, self.special_tokens_mask.to(*args, **kwargs))
+        offsets = None if self.offset_mapping is None else self.offset_mapping.to(*args, **kwargs)
+        return Encoding(parts, self.special_tokens_mask.to(*args, **kwargs), offsets, self._words)
 
     def __repr__(self) -> str:
         return f"Encoding({', '.join(f'{name}: {tuple(part.shape)}' for name, part in self._parts.items())})"
@@ -79,16 +101,21 @@ def padded(
             "SentencePiece's pad (an id), Encoder's pad"
         )
 
-    def table(values: list[list[int]], fill: int) -> Tensor:
-        filled = [row + [fill] * (width - len(row)) if side == "right" else [fill] * (width - len(row)) + row for row in values]
-        return tenfold.tensor(filled, dtype=tenfold.int64).reshape(len(rows), width)
+    def filled(values: list[Any], fill: Any) -> list[Any]:
+        return [row + [fill] * (width - len(row)) if side == "right" else [fill] * (width - len(row)) + row for row in values]
+
+    def table(values: list[Any], fill: Any, *more: int) -> Tensor:
+        return tenfold.tensor(filled(values, fill), dtype=tenfold.int64).reshape(len(rows), width, *more)
 
     parts = {
         "input_ids": table([row.ids for row in rows], pad or 0),
         "attention_mask": table([[1] * len(row.ids) for row in rows], 0),
         "token_type_ids": table([row.types for row in rows], 0),
     }
-    return Encoding(parts, table([row.special for row in rows], 1))
+    located = bool(rows) and all(row.offsets is not None for row in rows)
+    offsets = table([row.offsets for row in rows], (0, 0), 2) if located else None
+    words = filled([row.words for row in rows], None) if located else None
+    return Encoding(parts, table([row.special for row in rows], 1), offsets, words)
 
 
 def _width(lengths: list[int], padding: bool | str, max_length: int | None, multiple_of: int | None) -> int:
@@ -109,7 +136,7 @@ def _width(lengths: list[int], padding: bool | str, max_length: int | None, mult
 def truncated(
     first: list[Any], second: list[Any] | None, room: int, strategy: bool | str = True, side: str = "right"
 ) -> tuple[list[Any], list[Any] | None]:
-    """A text, or a pair, cut to `room` tokens together; `longest_first` takes them from the longer one, the second of equals.
+    """A text, or a pair, cut to `room` tokens together; `longest_first` takes them from the longer one until both have half.
 
     Raises: ValueError for an unknown strategy, and where the text to be cut is too short for it.
 
@@ -136,11 +163,13 @@ def truncated(
 
 
 def _shared(lengths: list[int], room: int) -> list[int]:
-    """The lengths of two texts once the longer one, the second of equals, has lost token after token."""
-    short = min(lengths)
-    if short <= room // 2:
-        return [room - short, short] if lengths[0] > lengths[1] else [short, room - short]
-    return [room - room // 2, room // 2]
+    """The lengths of two texts once the longer one has lost tokens: the shorter one is whole, or both have half of the room.
+
+    A token that cannot be halved is the longer text's, of equals the second one's.
+    """
+    short, first_is_longer = min(lengths), lengths[0] > lengths[1]
+    short = min(short, room // 2)
+    return [room - short, short] if first_is_longer else [short, room - short]
 
 
 def _cut(tokens: list[Any], length: int, side: str) -> list[Any]:
@@ -204,8 +233,14 @@ class Encoder:
     def decode(self, ids: Tensor | Sequence[int], skip_special_tokens: bool = True, joined_by: str = " ") -> str:
         """The text of ids; by default without the special tokens."""
         special = {*self.begin, *self.end, self.pad} if skip_special_tokens else set()
-        kept = [index for index in (ids.tolist() if isinstance(ids, Tensor) else ids) if index not in special]
+        kept = [index for index in ids_of(ids) if index not in special]
         return joined_by.join(self.vocabulary.lookup_tokens(kept))
+
+    def decode_batch(
+        self, ids: Tensor | Sequence[Sequence[int]], skip_special_tokens: bool = True, joined_by: str = " "
+    ) -> list[str]:
+        """The texts of rows of ids."""
+        return [self.decode(row, skip_special_tokens, joined_by) for row in ids]
 
 
 def both(texts: str | Sequence[str], pairs: str | Sequence[str] | None) -> list[tuple[str, str | None]]:
@@ -220,6 +255,18 @@ def both(texts: str | Sequence[str], pairs: str | Sequence[str] | None) -> list[
     if len(first) != len(second):
         raise ValueError(f"{len(first)} texts and {len(second)} second texts do not make pairs")
     return list(zip(first, second, strict=True))
+
+
+def ids_of(ids: Tensor | Sequence[int]) -> list[int]:
+    """The ids of one text.
+
+    Raises: ValueError for those of several.
+    """
+    listed = ids.tolist() if isinstance(ids, Tensor) else list(ids)
+    listed = [listed] if isinstance(listed, int) else listed
+    if listed and isinstance(listed[0], list | tuple | Tensor):
+        raise ValueError(f"decode: these are the ids of {len(listed)} texts; use decode_batch, or decode a row")
+    return listed
 
 
 def _joined(parts: list[tuple[list[int], int, int]]) -> Row:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, BinaryIO
 
 from tenfold import Tensor
-from tenfold.text.tokenizers.encoding import Encoding, Row, both, padded, truncated
+from tenfold.text.tokenizers.encoding import Encoding, Row, both, ids_of, padded, truncated
 
 MODEL_TYPES = ("unigram", "bpe", "word", "char")
 
@@ -56,7 +56,11 @@ class SentencePiece:
 
     def decode(self, ids: Tensor | Sequence[int]) -> str:
         """The text of ids."""
-        return str(self.backend.decode(ids.tolist() if isinstance(ids, Tensor) else list(ids)))
+        return str(self.backend.decode(ids_of(ids)))
+
+    def decode_batch(self, ids: Tensor | Sequence[Sequence[int]]) -> list[str]:
+        """The texts of rows of ids."""
+        return [self.decode(row) for row in ids]
 
     def batch(
         self,
@@ -65,10 +69,11 @@ class SentencePiece:
         padding: bool | str = True,
         truncation: bool | str = False,
         max_length: int | None = None,
+        pad_to_multiple_of: int | None = None,
     ) -> Encoding:
         """Texts, or pairs, as tensors of shape (B, T); begin and end stand around every text."""
         rows = [self._row(text, pair, truncation, max_length) for text, pair in both(texts, pairs)]
-        return padded(rows, self.pad, padding, max_length, self.side)
+        return padded(rows, self.pad, padding, max_length, self.side, pad_to_multiple_of)
 
     def _row(self, text: str, pair: str | None, truncation: bool | str, max_length: int | None) -> Row:
         first, second = list(self.backend.encode(text)), None if pair is None else list(self.backend.encode(pair))

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tenfold import Tensor
-from tenfold.text.tokenizers.encoding import Encoding, Row, both, padded, truncated
+from tenfold.text.tokenizers.encoding import Encoding, Row, both, ids_of, padded, truncated
 
 if TYPE_CHECKING:
     from os import PathLike
 
+CONFIG = "tokenizer_config.json"
 KINDS = ("bpe", "wordpiece", "unigram")
 _PADS = ("[PAD]", "<pad>", "<|padding|>", "<|pad|>")
 
@@ -29,6 +30,7 @@ class SubwordTokenizer:
         self.backend = backend
         self.pad_token = pad_token or next((pad for pad in _PADS if backend.token_to_id(pad) is not None), None)
         self.side = side
+        self.truncation_side = "right"
 
     @classmethod
     def train(
@@ -55,19 +57,22 @@ class SubwordTokenizer:
 
     @classmethod
     def from_file(cls, path: str | PathLike[str]) -> SubwordTokenizer:
-        """Read a tokenizer from the library's JSON file."""
-        return cls(subword_library().Tokenizer.from_file(str(path)))
+        """Read a tokenizer from the library's JSON file.
+
+        Raises: FileNotFoundError; ValueError, which names the file, where it is none of these.
+        """
+        return cls(_read(Path(path)))
 
     @classmethod
     def from_pretrained(cls, folder: str | PathLike[str]) -> SubwordTokenizer:
         """Read a published tokenizer: ``tokenizer.json``, else BERT's ``vocab.txt``, else GPT-2's ``vocab.json`` and its merges.
 
-        The padding token and its side are those of ``tokenizer_config.json``, if it names them.
+        The padding token, its side and the side that is cut are those of ``tokenizer_config.json``, if it names them.
 
         Raises: FileNotFoundError where the folder has none of them.
         """
         home = Path(folder)
-        options = json.loads(text) if (text := _text_of(home / "tokenizer_config.json")) else {}
+        options = json.loads(text) if (text := _text_of(home / CONFIG)) else {}
         made = cls(cls._backend_of(home, options))
         pad = options.get("pad_token")
         name = pad.get("content") if isinstance(pad, dict) else pad
@@ -75,13 +80,15 @@ class SubwordTokenizer:
             made.pad_token = name
         if options.get("padding_side") in ("left", "right"):
             made.side = options["padding_side"]
+        if options.get("truncation_side") in ("left", "right"):
+            made.truncation_side = options["truncation_side"]
         return made
 
     @classmethod
     def _backend_of(cls, home: Path, options: dict[str, Any]) -> Any:
         """The library's tokenizer of a folder's files."""
         if (home / "tokenizer.json").is_file():
-            return subword_library().Tokenizer.from_file(str(home / "tokenizer.json"))
+            return _read(home / "tokenizer.json")
         if (home / "vocab.txt").is_file():
             return bert_backend(home / "vocab.txt", bool(options.get("do_lower_case", True)))
         if (home / "vocab.json").is_file() and (home / "merges.txt").is_file():
@@ -95,9 +102,13 @@ class SubwordTokenizer:
         self.backend.save(str(path))
 
     def save_pretrained(self, folder: str | PathLike[str]) -> None:
-        """Write ``tokenizer.json`` into a folder, beside a model's files."""
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        self.save(Path(folder) / "tokenizer.json")
+        """Write ``tokenizer.json`` and ``tokenizer_config.json`` into a folder, beside a model's files."""
+        home = Path(folder)
+        home.mkdir(parents=True, exist_ok=True)
+        self.save(home / "tokenizer.json")
+        sides = {"padding_side": self.side, "truncation_side": self.truncation_side}
+        said = {"tokenizer_class": "PreTrainedTokenizerFast", "pad_token": self.pad_token, **sides}
+        (home / CONFIG).write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
 
     def __call__(self, text: str) -> list[str]:
         return list(self.backend.encode(text).tokens)
@@ -116,49 +127,61 @@ class SubwordTokenizer:
 
     def decode(self, ids: Tensor | Sequence[int], skip_special_tokens: bool = True) -> str:
         """The text of ids."""
-        listed = ids.tolist() if isinstance(ids, Tensor) else list(ids)
-        return str(self.backend.decode(listed, skip_special_tokens=skip_special_tokens))
+        return str(self.backend.decode(ids_of(ids), skip_special_tokens=skip_special_tokens))
 
     def decode_batch(self, ids: Tensor | Sequence[Sequence[int]], skip_special_tokens: bool = True) -> list[str]:
         """The texts of rows of ids."""
-        return [self.decode(row, skip_special_tokens) for row in (ids.tolist() if isinstance(ids, Tensor) else ids)]
+        return [self.decode(row, skip_special_tokens) for row in ids]
 
     def batch(
         self,
-        texts: str | Sequence[str],
-        pairs: str | Sequence[str] | None = None,
+        texts: str | Sequence[Any],
+        pairs: str | Sequence[Any] | None = None,
         padding: bool | str = True,
         truncation: bool | str = False,
         max_length: int | None = None,
         add_special_tokens: bool = True,
         pad_to_multiple_of: int | None = None,
+        return_offsets_mapping: bool = False,
+        is_split_into_words: bool = False,
     ) -> Encoding:
         """Texts, or pairs, as tensors of shape (B, T): ids, masks, types.
 
-        Raises: ValueError where `truncation` lacks `max_length`, or padding has no padding token.
+        With `return_offsets_mapping` the result's `offset_mapping` says of which characters each token is, and `word_ids` of
+        which word. With `is_split_into_words` each text is a list of its words, in which offsets begin anew.
+
+        Raises: ValueError where `truncation` lacks `max_length`, or padding has no padding token; TypeError for what is no text.
         """
         if truncation is not False and max_length is None:
             raise ValueError(f"truncation={truncation!r} needs max_length")
         self.backend.no_truncation()  # the library keeps all that it cuts off, for pairs each piece with each other
         self.backend.no_padding()  # a published file may switch both on
         given = [text if pair is None else (text, pair) for text, pair in both(texts, pairs)]
-        found = self.backend.encode_batch(given, add_special_tokens=add_special_tokens)
-        rows = [_row(one, pairs is not None, truncation, max_length) for one in found]
+        try:
+            found = self.backend.encode_batch(given, is_split_into_words, add_special_tokens)
+        except TypeError as error:
+            kinds = ", ".join(sorted({type(part).__name__ for part in texts}))
+            wanted = "lists of words (str)" if is_split_into_words else "texts (str)"
+            raise TypeError(f"SubwordTokenizer.batch: got {kinds}, expected {wanted}") from error
+        rows = [self._row(one, truncation, max_length, return_offsets_mapping) for one in found]
         pad = None if self.pad_token is None else self.token_to_id(self.pad_token)
+        if pad is None and self.pad_token is not None:
+            raise ValueError(f"SubwordTokenizer: the padding token {self.pad_token!r} is not in the vocabulary; set pad_token")
         return padded(rows, pad, padding, max_length, self.side, pad_to_multiple_of)
 
-
-def _row(found: Any, is_pair: bool, truncation: bool | str, max_length: int | None) -> Row:
-    """What the library made of a text, or of a pair, cut to a length."""
-    row = Row(list(found.ids), list(found.type_ids), list(found.special_tokens_mask))
-    if truncation is False or max_length is None:
-        return row
-    whose = found.sequence_ids  # of each token: the first text's (0), the second's (1), put in beside them (None)
-    first = [place for place, text in enumerate(whose) if text == 0]
-    second = [place for place, text in enumerate(whose) if text == 1] if is_pair else None
-    kept = truncated(first, second, max_length - whose.count(None), truncation)
-    places = sorted([*kept[0], *(kept[1] or ()), *(place for place, text in enumerate(whose) if text is None)])
-    return Row(*([values[place] for place in places] for values in (row.ids, row.types, row.special)))
+    def _row(self, found: Any, truncation: bool | str, max_length: int | None, located: bool) -> Row:
+        """What the library made of a text, or of a pair, cut to a length."""
+        row = Row(list(found.ids), list(found.type_ids), list(found.special_tokens_mask))
+        if located:
+            row.offsets, row.words = list(found.offsets), list(found.word_ids)
+        if truncation is False or max_length is None:
+            return row
+        whose = found.sequence_ids  # of each token: the first text's (0), the second's (1), put in beside them (None)
+        first, second = ([place for place, text in enumerate(whose) if text == number] for number in (0, 1))
+        kept = truncated(first, second, max_length - whose.count(None), truncation, self.truncation_side)
+        places = sorted([*kept[0], *(kept[1] or ()), *(place for place, text in enumerate(whose) if text is None)])
+        parts = (row.ids, row.types, row.special, row.offsets, row.words)
+        return Row(*(None if values is None else [values[place] for place in places] for values in parts))  # type: ignore[arg-type]
 
 
 # Kinds
@@ -246,6 +269,17 @@ def clip_backend(vocabulary: dict[str, int], merges: list[tuple[str, str]]) -> A
     backend.decoder = library.decoders.ByteLevel()
     backend.add_special_tokens([token for token in ("<|startoftext|>", "<|endoftext|>") if token in vocabulary])
     return backend
+
+
+def _read(path: Path) -> Any:
+    """The library's tokenizer of its JSON file."""
+    if not path.is_file():
+        raise FileNotFoundError(f"SubwordTokenizer: there is no {path}; give a tokenizer.json")
+    library = subword_library()
+    try:
+        return library.Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises no narrower one
+        raise ValueError(f"SubwordTokenizer: {path} is no tokenizer.json ({error}); use another copy") from error
 
 
 def _text_of(path: Path) -> str:

@@ -63,7 +63,7 @@ class LabelToIndex(nn.Module):
         if (label_names is None) == (label_path is None):
             raise AssertionError("LabelToIndex: give either label_names or label_path")
         if label_path is not None:
-            with open(label_path, encoding="utf-8") as file:
+            with open(label_path, encoding="utf-8-sig") as file:
                 label_names = [line.strip() for line in file if line.strip()]
         names = list(label_names or ())
         self._label_vocab = Vocab(sorted(names) if sort_names else names)

@@ -32,11 +32,13 @@ def write_tokens(tokens: Sequence[str], path: Name) -> None:
 def read_tokens(path: Name) -> list[str]:
     """The tokens of a file, by index.
 
-    Raises: ValueError for a token that is there twice, and for JSON whose indices are not 0, 1, 2, ...
+    Raises: ValueError for a file that is not in UTF-8, a token that is there twice, JSON whose indices are not 0, 1, 2, ...
     """
     source = Path(path)
-    with open(source, encoding="utf-8", newline="") as file:
-        text = file.read()
+    try:
+        text = source.read_bytes().decode("utf-8-sig")  # some editors put a mark before the text
+    except UnicodeDecodeError as error:
+        raise ValueError(f"Vocab: {source} is not in UTF-8 ({error}); save it anew in that encoding") from None
     return _from_json(text, source) if source.suffix == ".json" else _from_lines(text, source)
 
 
