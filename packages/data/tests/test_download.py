@@ -328,3 +328,15 @@ def test_download_and_extract(file_server, tmp_path):
     download_and_extract_archive(file_server.url + "a.zip", tmp_path / "down", tmp_path / "up", remove_finished=True)
     assert (tmp_path / "up" / "inner.txt").read_bytes() == DATA
     assert not (tmp_path / "down" / "a.zip").exists()
+
+
+def test_a_tar_that_is_cut_off_is_not_half_unpacked(tmp_path):
+    whole = tmp_path / "whole.tar"
+    with tarfile.open(whole, "w") as archive:
+        for name in ("a", "b"):
+            member = tarfile.TarInfo(name)
+            member.size = 10
+            archive.addfile(member, io.BytesIO(b"0123456789"))
+    (tmp_path / "cut.tar").write_bytes(whole.read_bytes()[: 2 * 512 + 100])  # in the second header
+    with pytest.raises(tarfile.ReadError, match=r"at byte 1024: .* not whole"):
+        extract_archive(tmp_path / "cut.tar", tmp_path / "in")

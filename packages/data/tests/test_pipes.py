@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import json
@@ -296,3 +297,74 @@ def test_samples_of_a_tar(tmp_path):
         list(TarSamples(good, {"jpg": int}))
     with pytest.raises(ValueError, match="comes twice"):
         list(TarSamples(archive("twice.tar", ("1.a", b""), ("1.a", b""))))
+
+
+def test_a_byte_order_mark_is_no_text(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b'\xef\xbb\xbf{"x": 1}\n\xef\xbb\xbf\n')
+    assert list(LineReader(path)) == ['{"x": 1}', "\ufeff"]
+    path.write_bytes(b"\xef\xbb\xbfx,y\n1,2\n")
+    assert list(CSVReader(path)) == [{"x": "1", "y": "2"}]
+    assert list(CSVReader(path, encoding="UTF8")) == [{"x": "1", "y": "2"}]
+    path.write_bytes(b'\xef\xbb\xbf{"x": 1}\n')
+    assert list(JSONLinesReader(path)) == [{"x": 1}]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x,y,x\n1,2,3\n", r"line 1: the header has \['x'\] twice"),
+        ("x\n" + "a" * (csv.field_size_limit() + 1), r"line 2: field larger .*csv\.field_size_limit"),
+        ("x,y\n1\n", "line 2: 1 fields under a header of 2"),
+    ],
+)
+def test_csv_that_would_lose_something(tmp_path, text, said):
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=rf"a\.csv, {said}"):
+        list(CSVReader(path))
+
+
+def test_empty_lines_before_a_header(tmp_path):
+    path = tmp_path / "a.CSV.GZ"
+    path.write_bytes(gzip.compress(b"\n\nx,y\n1,2\n"))
+    assert list(CSVReader(path)) == [{"x": "1", "y": "2"}]
+
+
+def test_errors_name_the_file(tmp_path):
+    path = tmp_path / "cut.txt.gz"
+    path.write_bytes(gzip.compress(b"some text")[:-5])
+    with pytest.raises(EOFError) as caught:
+        list(LineReader(path))
+    assert caught.value.__notes__ == [f"while reading {path}"]
+    with pytest.raises(EOFError, match=r"while reading .*cut\.txt\.gz"):
+        list(DataLoader(LineReader(path), num_workers=1))
+
+
+@pytest.mark.parametrize("damage", ["cut in a header", "cut in a member", "a bit", "none", "no end"])
+def test_a_damaged_tar_is_no_short_one(tmp_path, damage):
+    path = tmp_path / "a.tar"
+    with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as archive:
+        for name in ("a.txt", "b.txt", "c.txt"):
+            member = tarfile.TarInfo(name)
+            member.size = 600
+            archive.addfile(member, io.BytesIO(b"x" * 600))
+    whole, member_bytes = path.read_bytes(), 3 * 512
+    flipped = whole[:member_bytes] + bytes([whole[member_bytes] ^ 1]) + whole[member_bytes + 1 :]
+    ends = {"cut in a header": member_bytes + 100, "cut in a member": member_bytes + 600, "no end": 3 * member_bytes}
+    path.write_bytes(flipped if damage == "a bit" else whole[: ends.get(damage)])
+    if damage in ("none", "no end"):
+        assert [name for name, _ in TarReader(path)] == ["a.txt", "b.txt", "c.txt"]
+    else:
+        with pytest.raises(tarfile.ReadError):
+            list(TarReader(path))
+
+
+def test_parquet_columns_that_are_missing(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    path = tmp_path / "a.parquet"
+    pytest.importorskip("pyarrow.parquet").write_table(arrow.table({"ab": [1], "s": [{"x": 2, "y": 3}]}), path)
+    assert list(ParquetReader(path, columns="ab")) == [{"ab": 1}]
+    assert list(ParquetReader(path, columns=["s.x"])) == [{"s": {"x": 2}}]
+    with pytest.raises(ValueError, match=r"a\.parquet has no columns \['c'\]; it has \['ab', 's'\]"):
+        list(ParquetReader(path, columns=["ab", "c"]))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from tenfold.data.download import download_url, name_in
+from tenfold.data.tar_member import Member
 
 Name = str | os.PathLike[str]
 OPENERS: dict[str, Callable[[Path, str], IO[bytes]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}  # type: ignore[dict-item]
@@ -25,13 +26,14 @@ def extract_archive(from_path: Name, to_path: Name | None = None, remove_finishe
 
     Raises:
         RuntimeError: the suffix is none of .tar(.gz .bz2 .xz), .tgz, .tbz, .tbz2, .txz, .zip, .gz, .bz2, .xz.
+        tarfile.ReadError: a tar archive is damaged or cut off.
     """
     source = Path(from_path)
     folder = Path(to_path) if to_path is not None else source.parent
     suffixes = source.suffixes[-2:]
     last = suffixes[-1] if suffixes else ""
     if last == ".tar" or last in SHORT_TAR or (last in OPENERS and suffixes[0] == ".tar"):
-        with tarfile.open(source) as tar:
+        with tarfile.open(source, tarinfo=Member) as tar:
             tar.extractall(folder, filter="data")  # refuses members that would leave the folder
     elif last == ".zip":
         with zipfile.ZipFile(source) as archive:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import csv
 import gzip
 import json
@@ -10,9 +11,11 @@ import lzma
 import os
 import tarfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import IO, Any
 
 from tenfold.data.pipes import Pipe
+from tenfold.data.tar_member import Member
 
 Path = str | os.PathLike[str]
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
@@ -20,6 +23,8 @@ _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, "
 
 class LineReader(Pipe[str]):
     """The lines of text files, one file after the other, without line ends; ``.gz``, ``.bz2`` and ``.xz`` are unpacked.
+
+    A byte order mark that begins a file of UTF-8 is no part of its text. What goes wrong in a file has its name as a note.
 
     Raises: FileNotFoundError while iterating when a file is missing.
 
@@ -44,7 +49,7 @@ class CSVReader(Pipe[Any]):
     """The rows of CSV files: dicts keyed by each file's first row, or lists when `header` is False.
 
     Raises: FileNotFoundError while iterating when a file is missing; ValueError, naming file and line, for a row whose
-    number of fields is not the header's.
+    number of fields is not the header's, for a header with a name twice and for what is no CSV.
     """
 
     def __init__(self, paths: Path | Iterable[Path], delimiter: str = ",", header: bool = True, encoding: str = "utf-8") -> None:
@@ -60,16 +65,30 @@ class CSVReader(Pipe[Any]):
 
     def _rows(self, file: Iterable[str], path: Path) -> Iterator[Any]:
         rows = csv.reader(file, delimiter=self.delimiter)
-        names = next(rows, []) if self.header else None
-        for row in rows:
-            if names is None:
-                yield row
-            elif len(row) == len(names):
-                yield dict(zip(names, row, strict=True))
-            elif row:
-                raise ValueError(
-                    f"CSVReader: {os.fspath(path)}, line {rows.line_num}: {len(row)} fields under a header of {len(names)}"
-                )
+        try:
+            names = _names(rows, path) if self.header else None
+            for row in rows:
+                if names is None:
+                    yield row
+                elif len(row) == len(names):
+                    yield dict(zip(names, row, strict=True))
+                elif row:
+                    raise ValueError(f"{_place(rows, path)}: {len(row)} fields under a header of {len(names)}")
+        except csv.Error as error:  # a field beyond csv.field_size_limit(), mostly
+            raise ValueError(f"{_place(rows, path)}: {error}; csv.field_size_limit(new_limit) lets longer fields pass") from None
+
+
+def _names(rows: Any, path: Path) -> list[str]:
+    """The header: the first row that is not empty."""
+    names: list[str] = next(filter(None, rows), [])
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise ValueError(f"{_place(rows, path)}: the header has {twice} twice; read the file with header=False")
+    return names
+
+
+def _place(rows: Any, path: Path) -> str:
+    return f"CSVReader: {os.fspath(path)}, line {rows.line_num}"
 
 
 class JSONLinesReader(Pipe[Any]):
@@ -101,12 +120,13 @@ def _value(line: str, path: Path, number: int) -> Any:
 class ParquetReader(Pipe[dict[str, Any]]):
     """The rows of parquet files as dicts of Python values, `columns` of them if given; read in stretches of `batch_rows`.
 
-    Raises: ImportError while iterating without pyarrow; FileNotFoundError when a file is missing.
+    Raises: ImportError while iterating without pyarrow; FileNotFoundError when a file is missing; ValueError when it lacks
+    one of the columns.
     """
 
     def __init__(self, paths: Path | Iterable[Path], columns: Iterable[str] | None = None, batch_rows: int = 4096) -> None:
         self.paths = _repeatable(paths)
-        self.columns = None if columns is None else list(columns)
+        self.columns = [columns] if isinstance(columns, str) else None if columns is None else list(columns)
         self.batch_rows = batch_rows
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -115,15 +135,24 @@ class ParquetReader(Pipe[dict[str, Any]]):
         except ImportError:
             raise ImportError("ParquetReader needs pyarrow: pip install 'tenfold-data[parquet]'") from None
         for path in self.paths:
-            with parquet.ParquetFile(path) as file:
+            with _noted(path), parquet.ParquetFile(path) as file:
+                _check_columns(self.columns or (), file.schema_arrow.names, path)
                 for rows in file.iter_batches(self.batch_rows, columns=self.columns):
                     yield from rows.to_pylist()
+
+
+def _check_columns(wanted: Iterable[str], there: list[str], path: Path) -> None:
+    # A name with dots may be that of a part of a column.
+    missing = [name for name in wanted if name not in there and name.partition(".")[0] not in there]
+    if missing:
+        raise ValueError(f"ParquetReader: {os.fspath(path)} has no columns {missing}; it has {there}")
 
 
 class TarReader(Pipe[tuple[str, bytes]]):
     """The files inside tar archives, plain or compressed, as (name, content), in order; nothing is written to disk.
 
-    Raises: FileNotFoundError while iterating when an archive is missing; tarfile.ReadError for a file that is none.
+    Raises: FileNotFoundError while iterating when an archive is missing; tarfile.ReadError for a file that is none, and
+    where an archive is cut off or damaged; an archive that ends behind a member, without the usual zeros, is whole.
     """
 
     def __init__(self, paths: Path | Iterable[Path]) -> None:
@@ -131,7 +160,7 @@ class TarReader(Pipe[tuple[str, bytes]]):
 
     def __iter__(self) -> Iterator[tuple[str, bytes]]:
         for path in self.paths:
-            with tarfile.open(path) as archive:
+            with _noted(path), tarfile.open(path, tarinfo=Member) as archive:
                 for member in archive:
                     content = archive.extractfile(member) if member.isfile() else None
                     if content is not None:
@@ -179,10 +208,23 @@ class TarSamples(Pipe[dict[str, Any]]):
             raise ValueError(f"TarSamples: {place} cannot be decoded: {type(error).__name__}: {error}") from error
 
 
-def _text(path: Path, encoding: str, newline: str | None = None) -> IO[str]:
-    opener = _OPENERS.get(os.path.splitext(path)[1], open)
-    file: IO[str] = opener(path, "rt", encoding=encoding, newline=newline)
-    return file
+@contextmanager
+def _text(path: Path, encoding: str, newline: str | None = None) -> Iterator[IO[str]]:
+    opener = _OPENERS.get(os.path.splitext(path)[1].lower(), open)
+    if codecs.lookup(encoding).name == "utf-8":
+        encoding = "utf-8-sig"  # the same, less a byte order mark
+    with _noted(path), opener(path, "rt", encoding=encoding, newline=newline) as file:
+        yield file
+
+
+@contextmanager
+def _noted(path: Path) -> Iterator[None]:
+    """Have what is raised tell which file was being read."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"while reading {os.fspath(path)}")
+        raise
 
 
 def _repeatable(paths: Path | Iterable[Path]) -> Iterable[Path]:

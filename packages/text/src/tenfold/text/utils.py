@@ -11,6 +11,7 @@ from typing import IO
 
 from tenfold.data.archive import extract_archive as unpack
 from tenfold.data.download import check_integrity, download_url, name_in
+from tenfold.data.tar_member import Member
 
 Name = str | os.PathLike[str]
 
@@ -69,7 +70,7 @@ def _members(source: Path) -> list[str]:
         with zipfile.ZipFile(source) as archive:
             return [name for name in archive.namelist() if not name.endswith("/")]
     if tarfile.is_tarfile(source):
-        with tarfile.open(source) as tar:
+        with tarfile.open(source, tarinfo=Member) as tar:
             return [member.name for member in tar if member.isfile()]
     return [source.stem]
 

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from tenfold.data.tar_member import Member
+
 _SINGLE: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
@@ -37,7 +39,7 @@ def _of_zip(path: Path, ending: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_tar(path: Path, ending: str) -> Iterator[tuple[str, str]]:
-    with tarfile.open(path) as archive:
+    with tarfile.open(path, tarinfo=Member) as archive:
         for member in archive:
             content = archive.extractfile(member) if member.isfile() and member.name.endswith(ending) else None
             if content is not None and not Path(member.name).name.startswith("._"):
@@ -57,7 +59,7 @@ def opened(path: Path, member: str | None = None) -> Iterator[IO[str]]:
         with zipfile.ZipFile(path) as archive, archive.open(_member(archive.namelist(), member, path)) as file:
             yield io.TextIOWrapper(file, encoding="utf-8", newline="\n")
     else:
-        with tarfile.open(path) as tar:
+        with tarfile.open(path, tarinfo=Member) as tar:
             content = tar.extractfile(_member(tar.getnames(), member, path))
             if content is None:
                 raise FileNotFoundError(f"{path}: {member} is no file")
