@@ -156,3 +156,27 @@ def test_torchtexts_path():
     assert vocab.GloVe is GloVe
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         vocab.Nothing
+
+
+def test_words_with_other_line_breaks_keep_their_vectors(tmp_path):
+    words = ["y\rou", "a\u2028b", "c\x85", "nb\xa0sp", ""]
+    (tmp_path / "v.txt").write_bytes("".join(f"{word} {n} 1\n" for n, word in enumerate(words)).encode())
+    for _ in range(2):  # from the file, and from the copy
+        found = Vectors("v.txt", cache=tmp_path)
+        assert found.itos == words
+        assert found.vectors[:, 0].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
+
+
+@pytest.mark.parametrize("first", ["\ufeffyou 1 2", "you 1 2\r", ". . . 1 2", " 1 2", "2 1 2"])
+def test_first_lines(tmp_path, first):
+    (tmp_path / "v.txt").write_bytes(f"{first}\ncan 3 4\n".encode())
+    found = Vectors("v.txt", cache=tmp_path)
+    assert found.itos == [first.removeprefix("\ufeff").rstrip()[:-4], "can"]
+    assert found.vectors.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+
+
+def test_a_file_with_fewer_vectors_than_it_tells_of(tmp_path):
+    (tmp_path / "v.vec").write_text("5 2\nyou 1 2 \ncan 3 4 \n")
+    with pytest.warns(UserWarning, match=r"v\.vec: its first line tells of 5 vectors, there are 2; is it whole\?"):
+        assert Vectors("v.vec", cache=tmp_path).itos == ["you", "can"]
+    assert Vectors("v.vec", cache=tmp_path, max_vectors=1).itos == ["you"]

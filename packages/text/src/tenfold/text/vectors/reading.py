@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import lzma
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -40,11 +42,12 @@ def _text(file: IO[bytes], path: Path) -> Iterator[tuple[str, Array]]:
 
     A word may have spaces in it.
     """
-    first = file.readline().replace(b"\t", b" ")
-    header = first.split()
-    size = int(header[1]) if len(header) == 2 and all(part.isdigit() for part in header) else None
-    start = 2 if size is not None else 1
-    size = len(first.rstrip().split(b" ")) - 1 if size is None else size
+    first = file.readline().removeprefix(codecs.BOM_UTF8).replace(b"\t", b" ")
+    header = first.rstrip().split(b" ")
+    count, size = (int(part) for part in header) if len(header) == 2 and all(part.isdigit() for part in header) else (None, None)
+    start = 1 if size is None else 2
+    size = _numbers(first.rstrip().split(b" ")) if size is None else size
+    number = start - 1
     for number, line in enumerate(file if start == 2 else _again(first, file), start):
         if not line.strip():
             continue
@@ -59,6 +62,18 @@ def _text(file: IO[bytes], path: Path) -> Iterator[tuple[str, Array]]:
         except ValueError as error:
             raise RuntimeError(f"{path}, line {number}: {error}; expected a word and {size} numbers") from None
         yield word, vector
+    if count is not None and number - 1 < count:
+        warnings.warn(f"{path}: its first line tells of {count} vectors, there are {number - 1}; is it whole?", stacklevel=2)
+
+
+def _numbers(parts: list[bytes]) -> int:
+    """How many numbers the first line ends with, after a word."""
+    for place in range(len(parts) - 1, 0, -1):
+        try:
+            float(parts[place])
+        except ValueError:
+            return len(parts) - 1 - place
+    return len(parts) - 1
 
 
 def _again(first: bytes, file: IO[bytes]) -> Iterator[bytes]:

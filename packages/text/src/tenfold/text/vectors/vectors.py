@@ -49,7 +49,7 @@ class Vectors:
             words, numbers = _kept(Path(name), folder, max_vectors)
             if not _is_of(words, Path(name), folder):
                 _keep(_source(Path(name), folder, url, checksum), words, numbers, max_vectors)
-        self.itos = words.read_text(encoding="utf-8").split("\n")
+        self.itos = words.read_bytes().decode("utf-8").split("\n")  # as bytes: other line breaks are letters of words
         self.stoi = {word: row for row, word in enumerate(self.itos)}
         self.vectors = tenfold.from_numpy(np.load(numbers, mmap_mode="c"))  # a write stays in this process
         self.dim = int(self.vectors.shape[1])
