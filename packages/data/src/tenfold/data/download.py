@@ -19,7 +19,7 @@ import urllib.request
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
-from urllib.parse import unquote, urlparse
+from urllib.parse import quote, unquote, urlparse
 
 from tenfold.data.progress import Bar
 from tenfold.settings.environment import OFFLINE_FOLDER
@@ -28,7 +28,7 @@ if sys.platform != "win32":
     import fcntl
 
 CHUNK_BYTES = 1 << 18
-ATTEMPTS = 3  # a dropped connection is resumed, and a busy server asked again, this often before the error is passed on
+ATTEMPTS = 3  # that bring nothing new, one after the other, before the error of a dropped connection or busy server is passed on
 PAUSE_S = 0.25  # before the second attempt; twice as long before each further one
 TIMEOUT_S = 60.0
 SHA256_DIGITS = 64
@@ -258,7 +258,8 @@ def _fetch(url: str, part: _Part, md5: str | None, max_redirect_hops: int) -> No
     """Stream into the part, going on after its last byte; a connection that drops is taken up again."""
     opener = urllib.request.build_opener(_redirect_limit(max_redirect_hops))
     problem: object = None
-    for attempt in range(ATTEMPTS):
+    attempt, most = 0, part.size
+    while attempt < ATTEMPTS:
         time.sleep(PAUSE_S * 2 ** (attempt - 1) if attempt else 0)
         try:
             if _stream(opener, url, part, md5):
@@ -266,7 +267,7 @@ def _fetch(url: str, part: _Part, md5: str | None, max_redirect_hops: int) -> No
             problem = "it ended early"
         except urllib.error.HTTPError as error:
             error.close()
-            if error.code not in _BUSY:
+            if error.code not in _BUSY or attempt == ATTEMPTS - 1:
                 raise _named(error, url) from None
             problem = error
         except urllib.error.URLError as error:
@@ -275,6 +276,8 @@ def _fetch(url: str, part: _Part, md5: str | None, max_redirect_hops: int) -> No
             problem = error.reason
         except _DROPPED as error:
             problem = error
+        attempt = 1 if part.size > most else attempt + 1
+        most = max(most, part.size)
     raise urllib.error.URLError(
         f"{url}: the connection dropped {ATTEMPTS} times ({problem}); call again to go on from where it stopped; "
         f"{_by_hand(part.target)}"
@@ -284,6 +287,11 @@ def _fetch(url: str, part: _Part, md5: str | None, max_redirect_hops: int) -> No
 def _by_hand(target: Path) -> str:
     """What to do without a network."""
     return f"without a network, put the file at {target}, or {target.name} into a folder that TENFOLD_OFFLINE_FOLDER names"
+
+
+def _ascii(url: str) -> str:
+    """The URL with letters beyond ASCII encoded, as browsers send it."""
+    return url if url.isascii() else quote(url, safe="%/:?#[]@!$&'()*+,;=~")
 
 
 def _named(error: urllib.error.HTTPError, url: str) -> urllib.error.HTTPError:
@@ -297,7 +305,7 @@ def _stream(opener: urllib.request.OpenerDirector, url: str, part: _Part, md5: s
     if part.size and not validator and md5 is None:  # nothing would tell whether the rest is of the same file
         part.start_over()
     have = part.size
-    request = urllib.request.Request(url, headers={"User-Agent": "tenfold"})
+    request = urllib.request.Request(_ascii(url), headers={"User-Agent": "tenfold"})
     if have:
         request.add_header("Range", f"bytes={have}-")
         if validator:
@@ -345,8 +353,8 @@ def _total(response: http.client.HTTPResponse) -> int | None:
         if total.isdigit():
             return int(total)
         return None
-    length = response.headers.get("Content-Length")
-    return int(length) if length is not None else None
+    length = response.headers.get("Content-Length", "")
+    return int(length) if length.isdigit() else None
 
 
 def _redirect_limit(hops: int) -> type[urllib.request.HTTPRedirectHandler]:
