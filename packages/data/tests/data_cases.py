@@ -43,6 +43,13 @@ class Stream(IterableDataset):
         return iter(range(info.id, self.length, info.num_workers))
 
 
+class Noise(Stream):
+    """A share of 0..n-1, each with a random number."""
+
+    def __iter__(self):
+        return ((number, tenfold.rand(()).item()) for number in super().__iter__())
+
+
 class Failing(Dataset):
     """Does something bad at one index."""
 

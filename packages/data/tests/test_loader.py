@@ -224,6 +224,17 @@ def test_resuming_between_epochs_and_after_a_break():
     assert (between["batches"], values(other)) == (0, second)
 
 
+def test_a_pass_of_which_nothing_was_taken_yet_draws_its_order_later():
+    loader = DataLoader(range(13), 3, shuffle=True)
+    running = iter(loader)
+    tenfold.rand(5)
+    state = loader.state_dict()
+    expected = [values(running), tenfold.rand(1).item()]
+    other = DataLoader(range(13), 3, shuffle=True)
+    other.load_state_dict(state)
+    assert [values(other), tenfold.rand(1).item()] == expected
+
+
 def test_resuming_in_mid_epoch_leaves_the_default_generator_alone():
     loader = DataLoader(range(13), 3, shuffle=True)
     next(iter(loader))

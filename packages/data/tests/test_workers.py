@@ -311,3 +311,24 @@ def test_programs_find_the_processes_of_a_pass():
     alive = [worker.is_alive() for worker in passing._workers]
     assert len(list(passing)) == 4
     assert (alive, [worker.is_alive() for worker in passing._workers]) == ([True, True], [False, False])
+
+
+@pytest.mark.parametrize("stay", [False, True])
+@pytest.mark.parametrize("taken", [0, 2])
+def test_a_random_stream_is_resumed_with_the_numbers_of_its_pass(stay, taken):
+    def make():
+        return DataLoader(cases.Noise(9), None, num_workers=2, persistent_workers=stay)
+
+    loader = make()
+    list(loader)
+    running = iter(loader)
+    for _ in range(taken):
+        next(running)
+    state = loader.state_dict()
+    other = make()
+    other.load_state_dict(state)
+    resumed = iter(other)
+    assert next(resumed) == next(running)
+    third = make()
+    third.load_state_dict(other.state_dict())
+    assert list(resumed) == list(third) == list(running)

@@ -132,14 +132,14 @@ class WorkerIterator(LoaderIterator):
         self._epoch += 1
         self._start()
 
-    def random_states(self) -> list[dict[str, Any]]:
-        """Each worker's random state as it was after the last batch that was given out; waits for batches under way."""
+    def random_states(self, at_start: bool) -> list[dict[str, Any]]:
+        """Each worker's random state after the last batch given out, or before the first; waits for batches under way."""
         from tenfold.data.worker import StateTask  # only with workers
 
         workers = range(self._pool.size)
         for worker in workers:
             before = next((number for number, owner in self._assigned.items() if owner == worker), self._sent)
-            self._pool.send(worker, StateTask(self._epoch, before))
+            self._pool.send(worker, StateTask(self._epoch, None if at_start else before))
         self._states: dict[int, dict[str, Any]] = {}
         while len(self._states) < len(workers):
             self._collect()

@@ -162,6 +162,9 @@ class DataLoader(Generic[T_co]):
         if self._resume is not None:
             return dict(self._resume)
         if self._progress is not None and not self._progress.finished:
+            if not self.num_workers and not self._progress.batches:  # no order has been drawn: it will be, from what is now
+                now = snapshot(self.sampler, self._generators(), self._base_seed, self._passes)
+                return {**now, "pipe_seed": self._progress.start["pipe_seed"]}
             return {**self._progress.state(), "workers": self._worker_states()}
         # Workers that stay keep their seed; all others get a new one when the next epoch starts.
         living = self._living()
@@ -284,11 +287,11 @@ class DataLoader(Generic[T_co]):
         return WorkerPool(job, self.multiprocessing_context or multiprocessing.get_context())
 
     def _worker_states(self) -> list[dict[str, Any]] | None:
-        """The workers' random states, if they are needed: a stream's workers come to theirs by reading it again."""
+        """The workers' random states; a stream's are those at its start, for it is read again from there."""
         running = self._running()
-        if self._streams or not self.in_order or not isinstance(running, WorkerIterator) or not running.pool.alive:
+        if not self.in_order or not isinstance(running, WorkerIterator) or not running.pool.alive:
             return None
-        return running.random_states()
+        return running.random_states(at_start=self._streams)
 
     def _living(self) -> WorkerIterator | None:
         """The iterator of persistent workers, if these run."""

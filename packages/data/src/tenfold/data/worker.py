@@ -61,10 +61,10 @@ STATE_NUMBER = -1
 
 @dataclass(frozen=True)
 class StateTask:
-    """Ask for the worker's random state as it was before the first task of this epoch numbered `before` or higher."""
+    """Ask for the worker's random state before the first task of this epoch numbered `before` or higher, or before all."""
 
     epoch: int
-    before: int
+    before: int | None
     number: int = STATE_NUMBER
 
 
@@ -131,6 +131,7 @@ class _Server:
         # The main process may not yet have given out the last `prefetch` batches: remember how each began.
         self._states: deque[tuple[tuple[int, int], dict[str, Any]]] = deque(maxlen=max(job.prefetch, 1) + 1)
         self._broken = self._guarded(self._set_up)
+        self._first_state = get_random_state()  # of the pass
 
     def _set_up(self) -> None:
         job = self._job
@@ -145,12 +146,18 @@ class _Server:
 
     def __call__(self, task: Task | StateTask) -> Reply:
         if isinstance(task, StateTask):
-            return Reply(task.epoch, task.number, pack_small(portable(self._state_before((task.epoch, task.before)))))
-        self._states.append(((task.epoch, task.number), get_random_state()))
+            return Reply(task.epoch, task.number, pack_small(portable(self._state_at(task))))
+        state = get_random_state()
+        self._states.append(((task.epoch, task.number), state))
+        if task.epoch != self._epoch:
+            self._first_state = state
         content = self._broken or self._guarded(lambda: self._load(task))
         return Reply(task.epoch, task.number, content)
 
-    def _state_before(self, key: tuple[int, int]) -> dict[str, Any]:
+    def _state_at(self, task: StateTask) -> dict[str, Any]:
+        if task.before is None:
+            return self._first_state
+        key = (task.epoch, task.before)
         return next((state for begun, state in self._states if begun >= key), None) or get_random_state()
 
     def _guarded(self, action: Callable[[], Packet | None]) -> Packet | Failure | None:
