@@ -1,6 +1,6 @@
 """What the device is given to do (launches, devices, streams, copies, waits), by real CuPy and Triton over a stub driver.
 
-The scenarios are in stub/scenarios.py; one child process runs them all. They need CuPy with its toolkit libraries, and cc.
+The scenarios are in stub/scenarios.py; one child process runs them all. They need CuPy, cc and nm; none of NVIDIA's libraries.
 """
 
 from __future__ import annotations

@@ -94,7 +94,8 @@ def build(folder: Path) -> Path:
     import cupy_backends.cuda.api.runtime as runtime  # asks nothing of a driver
 
     text = _extension(runtime)
-    identity = hashlib.sha256((text + (HERE / "driver.c").read_text() + Path(__file__).read_text()).encode()).hexdigest()[:16]
+    sources = (text, *(path.read_text() for path in (HERE / "driver.c", HERE / "nvrtc.c", Path(__file__))))
+    identity = hashlib.sha256("".join(sources).encode()).hexdigest()[:16]
     place = folder / identity
     if (place / "done").exists():
         return place
@@ -105,8 +106,18 @@ def build(folder: Path) -> Path:
     _compile(place / "stub_runtime.so", place / "stub_runtime.c", *includes)
     for library, symbols in _expected().items():
         _library(place, library, symbols)
+    major = _major(place)
+    for library in ("libcublasLt", "libnvJitLink"):  # which are looked for before those that need them
+        _library(place, f"{library}.so.{major}", set())
+    soname = f"libnvrtc.so.{major}"
+    _compile(place / soname, HERE / "nvrtc.c", f"-Wl,-soname,{soname}", f"-DMAJOR={major}")
     (place / "done").touch()
     return place
+
+
+def _major(place: Path) -> int:
+    """The toolkit's major version that this CuPy is for: cuBLAS bears it."""
+    return int(next(place.glob("libcublas.so.*")).name.rpartition(".")[2])
 
 
 def _compile(target: Path, source: Path, *options: str) -> None:

@@ -1,4 +1,4 @@
-"""Real CuPy, NVRTC and Triton's machine code over a stub driver: nothing is computed, every call is checked and counted.
+"""Real CuPy and Triton's machine code over a stub driver: nothing is computed, every call is checked and counted.
 
 `install(folder)` comes before the first import of CuPy in the process. Launches then carry a name, a grid, a stream and a
 device; copies, fills, allocations and waits are counted. Device memory is host memory, zeros at first.
@@ -51,7 +51,7 @@ def install(folder: Path) -> None:
     for library in sorted(folder.glob("lib*.so.*")):
         loaded = ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
         _state[library.name.split(".")[0]] = loaded
-    os.environ.setdefault("CUPY_CACHE_DIR", str(folder / "cupy"))
+    os.environ["CUPY_CACHE_DIR"] = str(folder / "cupy")  # a cache of its own: what the stub compiled runs nowhere
     os.environ.setdefault("TRITON_CACHE_DIR", str(folder / "triton"))
     os.environ["TRITON_LIBCUDA_PATH"] = str(folder)
     os.environ["CUPY_ACCELERATORS"] = ""  # CUB comes compiled, with a runtime of its own: it would pass by the stub
