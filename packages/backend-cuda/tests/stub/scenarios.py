@@ -48,6 +48,23 @@ def case_the_stub_sees_what_runs():
     assert stub.settled(lambda: x @ x).products == 1
 
 
+def case_small_results_come_back_when_nobody_holds_them():
+    x = array(64, 64)
+    run = lambda: x + x  # noqa: E731
+    assert len({run().data_ptr() for _ in range(5)}) == 1
+    for hold in (lambda y: y, lambda y: y[1:], lambda y: y.view(-1), lambda y: y.detach(), lambda y: y._array.data):
+        held = [hold(run()) for _ in range(6)]
+        assert len({getattr(y, "ptr", 0) or y.data_ptr() for y in held}) == 6
+        del held
+    before = cuda.memory_allocated()
+    y = run()
+    assert cuda.memory_allocated() - before == 64 * 64 * 4
+    del y
+    assert cuda.memory_allocated() == before
+    quiet(stub.settled(run))
+    assert "malloc" not in stub.work(run).counts
+
+
 def case_every_kernel_runs_where_its_arrays_are():
     x, b = array(8, 8, device="cuda:1"), array(8, 8, device="cuda:1", dtype=tenfold.bfloat16)
     i = tenfold.zeros(4, dtype=tenfold.int64, device="cuda:1")

@@ -7,6 +7,7 @@ from typing import Any
 
 from tenfold.cuda import runtime
 from tenfold.cuda.devices import index_of, is_available
+from tenfold.cuda.kernels import recycling
 
 _lock = threading.Lock()
 _watch: dict[str, Any] = {"hook": None}
@@ -33,7 +34,8 @@ def _ask(device: Any, question: str) -> int:
 
 def memory_allocated(device: Any = None) -> int:
     """Bytes that tensors on a GPU hold now."""
-    return _ask(device, "used_bytes")
+    idle = recycling.idle_bytes(index_of(device)) if not runtime.is_replaced() else 0
+    return _ask(device, "used_bytes") - idle
 
 
 def memory_reserved(device: Any = None) -> int:
@@ -122,6 +124,7 @@ def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
 def empty_cache() -> None:
     """Give back to the GPU what the pool keeps and no tensor uses; nothing happens without a GPU."""
     if is_available() and not runtime.is_replaced():
+        recycling.clear()
         runtime.current().module.get_default_memory_pool().free_all_blocks()
 
 

@@ -1,34 +1,38 @@
 """The short way of an elementwise call: contiguous operands of one shape (or one and a number), aligned, seen before.
 
 What is known of such a call after its first time, by dtypes and GPU, is kept as a plan: the loaded kernel and the result's
-dtype. The rest is an allocation, five numbers packed, and the launch. Every other call goes the general way (elementwise.py).
+dtype. The rest is a result, five numbers packed, and the launch. Every other call goes the general way (elementwise.py).
 """
 
 from __future__ import annotations
 
 import inspect
+from collections import deque
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from sys import getrefcount
+from typing import Any
 
 import numpy as np
 
 from tenfold.cuda import runtime
 from tenfold.cuda.kernels.generation import BLOCK
+from tenfold.cuda.kernels.recycling import HELD, SMALL, keep, ring_of
 
 MOST = 2**31 - 2**17  # elements that 32-bit positions reach
 UNALIGNED = 15
 
 
-class Plan(NamedTuple):
+class Plan:
     """What a call of known dtypes on a known GPU needs."""
 
-    pack: Any
-    buffers: Callable[[], tuple[Any, int]]
-    function: int
-    threads: int
-    shared: int
-    dtype: np.dtype[Any]
-    itemsize: int
+    __slots__ = ("dtype", "function", "itemsize", "loaded", "pack", "rings", "shared", "threads")
+
+    def __init__(self, loaded: Any, dtype: np.dtype[Any]) -> None:
+        self.loaded = loaded
+        self.pack = loaded.packing.pack_into
+        self.function, self.threads, self.shared = loaded.pointer, loaded.threads, loaded.shared
+        self.dtype, self.itemsize = dtype, dtype.itemsize
+        self.rings: dict[Any, deque[Any]] = {}
 
 
 def swiftly(general: Callable[..., Any], operands: int) -> Callable[..., Any]:  # noqa: C901 - both ways, written out
@@ -49,59 +53,73 @@ def swiftly(general: Callable[..., Any], operands: int) -> Callable[..., Any]:  
         """The general way; it leaves a plan where it launched the kernel that the short way would."""
         seen: list[Any] = []
         result = general(*arrays, out=out, seen=seen)
-        if len(seen) == 1 and result is not NotImplemented:
-            loaded = seen[0]
-            if loaded.slots == 2 + 2 + operands:  # result, operands, count, and two that Triton adds
-                plans[key] = Plan(loaded.packing.pack_into, loaded.buffers, loaded.pointer, loaded.threads, loaded.shared,
-                                  result.dtype, result.dtype.itemsize)  # fmt: skip
+        if len(seen) == 1 and result is not NotImplemented and seen[0].slots == 2 + 2 + operands:
+            plans[key] = Plan(seen[0], result.dtype)  # the slots: result, operands, count, and two that Triton adds
         return result
+
+    def made(plan: Plan, shape: tuple[int, ...], size_bytes: int, stream: int) -> Any:
+        """An array for a result: one that is free again, or a new one."""
+        if size_bytes > SMALL:
+            return parts[1](shape, plan.dtype, parts[0](size_bytes))
+        ring = plan.rings.get((shape, stream)) or ring_of(plan.rings, (shape, stream))
+        if ring:
+            array, references = ring[0]
+            pointer = array.data
+            # Three hold the array: the ring's pair, `array`, and getrefcount's own; and so with its pointer.
+            if getrefcount(array) == HELD and getrefcount(pointer) == HELD and getrefcount(pointer.mem) <= references:
+                return array
+            ring.rotate(-1)
+        array = parts[1](shape, plan.dtype, parts[0](size_bytes))
+        keep(ring, array)
+        return array
 
     def unary(x: Any, out: Any = None) -> Any:
         if out is not None or not getattr(x, "_c_contiguous", False):
             return general(x, out=out)
         data, n = x.data, x.size
-        key = (x.dtype, data.device_id)
-        plan = plans.get(key)
-        a = data.ptr
+        a, key = data.ptr, (x.dtype, data.device_id)
         if n == 0 or (a | n) & UNALIGNED or n > MOST:
             return general(x, out=out)
-        alloc, array, get_device, start, stream = parts or tools()
+        _, _, get_device, start, current = parts or tools()
+        plan = plans.get(key)
         if plan is None or get_device() != key[1]:
             return first(key, (x,), out)
-        memory = alloc(n * plan.itemsize)
-        r = memory.ptr
-        buffer, table = plan.buffers()
-        plan.pack(buffer, 0, r, a, n, 0, 0)
-        start(plan.function, -(-n // BLOCK), 1, 1, plan.threads, 1, 1, plan.shared, stream().ptr, table, 0)
-        return array(x.shape, plan.dtype, memory)
+        buffer, table = plan.loaded.buffers()
+        stream = current().ptr
+        out = made(plan, x.shape, n * plan.itemsize, stream)
+        plan.pack(buffer, 0, out.data.ptr, a, n, 0, 0)
+        start(plan.function, -(-n // BLOCK), 1, 1, plan.threads, 1, 1, plan.shared, stream, table, 0)
+        return out
 
     def binary(x: Any, y: Any, out: Any = None) -> Any:
-        if not getattr(x, "_c_contiguous", False) or (out is not None and out is not x):
-            return general(x, y, out=out)
-        data, n, kind = x.data, x.size, type(y)
-        if kind is float or kind is int:
-            key, b, value = (x.dtype, kind, data.device_id, out is None), 0, y
-        elif getattr(y, "_c_contiguous", False) and y.shape == x.shape and y.data.device_id == data.device_id:
-            key = (x.dtype, y.dtype, data.device_id, out is None)
-            b = value = y.data.ptr
-        else:
+        kind, shape = type(y), None
+        try:
+            if not x._c_contiguous or (out is not None and out is not x):
+                return general(x, y, out=out)
+            data, n = x.data, x.size
+            if kind is float or kind is int:
+                key, b, value = (x.dtype, kind, data.device_id, out is None), 0, y
+            else:
+                shape, other = x.shape, y.data
+                if not y._c_contiguous or y.shape != shape or other.device_id != data.device_id:
+                    return general(x, y, out=out)
+                key = (x.dtype, y.dtype, data.device_id, out is None)
+                b = value = other.ptr
+        except AttributeError:
             return general(x, y, out=out)
         a = data.ptr
         if n == 0 or (a | b | n) & UNALIGNED or n > MOST or (kind is int and not -MOST < y < MOST):
             return general(x, y, out=out)
-        alloc, array, get_device, start, stream = parts or tools()
+        _, _, get_device, start, current = parts or tools()
         plan = plans.get(key)
         if plan is None or get_device() != key[2]:
             return first(key, (x, y), out)
+        buffer, table = plan.loaded.buffers()
+        stream = current().ptr
         if out is None:
-            memory = alloc(n * plan.itemsize)
-            r = memory.ptr
-            out = array(x.shape, plan.dtype, memory)
-        else:
-            r = a
-        buffer, table = plan.buffers()
-        plan.pack(buffer, 0, r, a, value, n, 0, 0)
-        start(plan.function, -(-n // BLOCK), 1, 1, plan.threads, 1, 1, plan.shared, stream().ptr, table, 0)
+            out = made(plan, x.shape if shape is None else shape, n * plan.itemsize, stream)
+        plan.pack(buffer, 0, out.data.ptr, a, value, n, 0, 0)
+        start(plan.function, -(-n // BLOCK), 1, 1, plan.threads, 1, 1, plan.shared, stream, table, 0)
         return out
 
     chosen: Any = unary if operands == 1 else binary
