@@ -200,3 +200,30 @@ def test_forward_over_reverse(fast: bool) -> None:
     assert gradgradcheck(lambda x: curve(x, 0.0), (x,), **options)
     with pytest.raises(RuntimeError, match="computed with forward mode"):
         gradgradcheck(lambda x: curve(x, 0.01), (x,), check_rev_over_rev=False, **options)
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_a_gradient_that_does_not_scale_with_what_comes_in(fast: bool) -> None:
+    def shifted(x: Tensor) -> Tensor:
+        y = x.clone()
+        y.register_hook(lambda g: g + 1e-2)
+        return y
+
+    with pytest.raises(RuntimeError, match="backward not multiplied by grad_output"):
+        gradcheck(shifted, (leaf(1.0),), atol=0.1, fast_mode=fast)
+
+
+def test_a_gradient_of_another_layout_than_its_input() -> None:
+    pytest.importorskip("tenfold.sparse")
+
+    class Sparse(tenfold.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            return g.to_sparse()
+
+    with pytest.raises(RuntimeError, match="grad is incorrect layout"):
+        gradcheck(Sparse.apply, (leaf(1.0),))

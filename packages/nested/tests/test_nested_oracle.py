@@ -101,3 +101,11 @@ def test_what_pytorch_refuses(program):
     assert kinds[0] is kinds[1]
     if kinds[0] is not NotImplementedError:  # which names PyTorch's inner operator
         assert said[1].replace("tenfold", "torch").startswith(said[0].strip(". \n")[:60])
+
+
+@pytest.mark.parametrize("pair", ["s t.ones(2)", "t.ones(2) s", "a t.ones(2)", "t.ones(2) a", "a s", "s a"])
+def test_sizes_are_compared_within_one_layout(pair):
+    for t in (torch, tenfold):
+        one, other = (eval(name, names(t)) for name in pair.split())
+        with pytest.raises(ValueError if "a" in pair.split() else RuntimeError, match=r"expected (other|self)|nested tensors"):
+            one.is_same_size(other)

@@ -50,12 +50,13 @@ def gradcheck(
         if check_backward_ad:
             problem.compare(fast_mode)
             problem.check_repeated(nondet_tol)
+            if check_batched_grad:
+                problem.check_batched()
+            problem.check_multiplied()
             if check_undefined_grad:
                 problem.check_undefined()
             if check_grad_dtypes:
                 problem.check_dtypes()
-            if check_batched_grad:
-                problem.check_batched()
         if check_forward_ad or check_batched_forward_grad:
             problem.compare_forward()
         if check_forward_ad and check_undefined_grad:

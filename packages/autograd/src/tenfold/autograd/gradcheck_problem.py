@@ -218,6 +218,20 @@ class Problem:
                     f"{np.abs(a - b).max()}; nondet_tol is {tolerance}"
                 )
 
+    def check_multiplied(self) -> None:
+        """Incoming gradients of zeros give zeros, in the inputs' layouts."""
+        incoming = [zeros(t) for t in self.outputs]
+        inputs = [self.inputs[place] for place in self.places]
+        for place, x, g in zip(self.places, inputs, self.gradient_tensors(incoming)):
+            if g is None:
+                continue
+            if not isinstance(x, Holding) and g.layout is not x.layout:
+                raise GradcheckError(f"grad is incorrect layout ({g.layout} is not {x.layout}), that of input {place}")
+            if not (np.abs(flat(g)) <= (1e-8 if isinstance(x, Holding) else 0)).all():
+                raise GradcheckError(
+                    f"backward not multiplied by grad_output: incoming gradients of zeros give input {place} another gradient"
+                )
+
     def check_undefined(self) -> None:
         """An output without an incoming gradient counts as one with zeros; where none has one, backward does without."""
         undefined = [_Undefined.apply(t) for t in self.outputs]

@@ -274,7 +274,9 @@ class NestedTensor(Holding):
 
     def is_same_size(self, other: Any) -> bool:
         """Whether the sizes are the same, the ragged one by what says it."""
-        return isinstance(other, NestedTensor) and bool(self.shape == other.shape)
+        if not isinstance(other, NestedTensor):
+            raise ValueError(f"is_same_size: expected other to be a jagged layout NestedTensor, got {type(other).__name__}")
+        return bool(self.shape == other.shape)
 
 
 def _rebuilt(values: Tensor, offsets: Tensor, lengths: Tensor | None, ragged: int, requires_grad: bool) -> NestedTensor:

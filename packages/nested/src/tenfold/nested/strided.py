@@ -225,7 +225,12 @@ class StridedNested(Holding):
 
     def is_same_size(self, other: Any) -> bool:
         """Whether the rows have the same sizes."""
-        return isinstance(other, StridedNested) and self._sizes == other._sizes
+        if not isinstance(other, StridedNested):
+            raise (ValueError if other.is_nested else RuntimeError)(
+                f"Expected both self and other to be nested tensors. One is nested, of strided layout, and the other a "
+                f"{type(other).__name__} of shape {tuple(other.shape)}"
+            )
+        return bool(self._sizes == other._sizes)
 
 
 def _rebuilt(held: Tensor, sizes: Any, strides: Any, begins: Any, requires_grad: bool) -> StridedNested:

@@ -1,9 +1,11 @@
-"""What tensors of all sparse layouts have that would else be asked of a memory that they have not: their only element, writes."""
+"""What tensors of all sparse layouts have that would else be asked of a memory that they lack: gradients, their only element."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
+from tenfold.dispatch.services import SERVICES
 from tenfold.tensor.holding import Holding
 from tenfold.tensor.tensor import Tensor
 
@@ -38,6 +40,36 @@ class Scalars(Holding):
     @grad.deleter
     def grad(self) -> None:
         self.grad = None
+
+    def register_hook(self, hook: Callable[[Any], Any]) -> Any:
+        """Call `hook` with the gradient, of this layout; what it returns, sparse or dense, takes its place."""
+
+        def of_values(g: Tensor) -> Tensor | None:
+            made = hook(self._gradient(g))
+            return None if made is None else self._values_at(made)
+
+        return self._held.register_hook(of_values)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Any], None]) -> Any:
+        """Call `hook` with this leaf, each time a backward pass has added to its gradient."""
+        return self._held.register_post_accumulate_grad_hook(lambda _: hook(self))
+
+    def _values_at(self, g: Any) -> Tensor:
+        """The elements of a gradient at the places of the values."""
+        x = self.detach().requires_grad_(True)
+        with SERVICES.autograd().enable_grad():
+            dense = x.to_dense()
+        (found,) = SERVICES.autograd().grad(dense, x._held, g.to_dense() if isinstance(g, Holding) else g)
+        return found  # type: ignore[no-any-return]
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of a tensor that is no leaf in `grad`."""
+        self._held.retain_grad()
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether `retain_grad` was called."""
+        return self._held.retains_grad
 
     def item(self) -> Any:
         """The only element, as a number."""
