@@ -328,12 +328,12 @@ def _(input: Any, tensor1: Any, tensor2: Any, value: Any) -> Meta:
     return pointwise(input, tensor1, tensor2)
 
 
+_WHOLE = "Integer division with addcdiv is no longer supported; use input + value * trunc(tensor1 / tensor2)"
+
+
 @primitive(
     "pointwise", promote="common", inplace=True, out=True, old=("input value tensor1 tensor2",),
-    accepts=Only(
-        "floating complex", RuntimeError,
-        "Integer division with addcdiv is no longer supported; use input + value * trunc(tensor1 / tensor2)",
-    ),
+    accepts=Only("floating complex", RuntimeError, _WHOLE),
 )  # fmt: skip
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
     """Sum with a quotient: input + value * tensor1 / tensor2, of floating point or complex tensors.
@@ -343,6 +343,13 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) 
     >>> tenfold.addcdiv(x, x, x, value=10)
     tensor([11., 12.])
     """
+
+
+@addcdiv.overload
+def _(tensor1: Any, tensor2: Any, **_: Any) -> Any:
+    if all(hasattr(t, "_array") and t.dtype.category < 2 for t in (tensor1, tensor2)):  # whatever the input is
+        raise RuntimeError(f"addcdiv: {_WHOLE}")
+    return NotImplemented
 
 
 @addcdiv.rule
