@@ -6,6 +6,7 @@ import bz2
 import hashlib
 import io
 import json
+import shutil
 import tarfile
 import zipfile
 from pathlib import Path
@@ -201,6 +202,16 @@ def test_a_connection_that_drops_is_resumed(tmp_path, textures):
     assert len(datasets.DTD(tmp_path / "a", "val", 2, download=True)) == 2
     assert textures.ranges[0] is None
     assert textures.ranges[1].startswith("bytes=")
+
+
+def test_a_set_is_fetched_again_by_its_method(tmp_path, textures):
+    textured = datasets.DTD(tmp_path / "a", "val", 2, download=True)
+    asked = len(textures.requests)
+    textured.download()
+    assert len(textures.requests) == asked
+    shutil.rmtree(tmp_path / "a" / "dtd" / "dtd")
+    textured.download()
+    assert first(textured[0][0]) == 1
 
 
 def test_an_offline_folder_stands_in_for_the_server(tmp_path, textures, offline):

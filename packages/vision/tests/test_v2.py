@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 
 import numpy as np
@@ -233,3 +234,20 @@ def test_channels_change_places_in_images_of_any_mode():
 def test_what_is_refused(make, error):
     with pytest.raises(error):
         make()
+
+
+@pytest.mark.parametrize("name", ["crop_image", "crop_video", "crop_mask", "crop_keypoints", "crop_bounding_boxes"])
+def test_the_kernel_of_a_kind_is_a_function_whose_first_parameter_is_the_kind(name):
+    kind = name.removeprefix("crop_")
+    inputs = {"bounding_boxes": tenfold.tensor([[1.0, 1.0, 3.0, 3.0]]), "keypoints": tenfold.tensor([[1.0, 1.0]])}
+    given = inputs.get(kind, tenfold.arange(16.0).reshape(1, 4, 4))
+    kernel, known = getattr(F, name), {"format": "XYXY"} if kind == "bounding_boxes" else {}
+    named, placed = (
+        kernel(**{kind: given}, top=1, left=1, height=2, width=2, **known),
+        kernel(given, **known, top=1, left=1, height=2, width=2),
+    )
+    assert next(iter(inspect.signature(kernel).parameters)) == kind
+    assert kernel.__name__ == name
+    assert pickle.loads(pickle.dumps(kernel)) is kernel is getattr(F, name)
+    for one, other in zip(named if isinstance(named, tuple) else [named], placed if isinstance(placed, tuple) else [placed]):
+        assert tenfold.equal(tenfold.as_tensor(one), tenfold.as_tensor(other))

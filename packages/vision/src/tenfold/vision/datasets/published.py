@@ -67,10 +67,9 @@ class PublishedDataset(VisionDataset):
         self.loader = loader
         self.folder = Path(os.fspath(root)).expanduser() / self.place
         wanted = self.archives if archives is None else archives
-        if download and self._missing(needs):
-            with alone_in(self.folder):
-                if self._missing(needs):
-                    self._fetch(wanted)
+        self._published, self._required = wanted, needs
+        if download:
+            self.download()
         missing = self._missing(needs)
         if missing:
             names = ", ".join(archive.name for archive in wanted)
@@ -80,6 +79,13 @@ class PublishedDataset(VisionDataset):
                 + (f", or unpack {names} there" if names else "")
             )
         self.samples: list[tuple[Any, Any]] = []
+
+    def download(self) -> None:
+        """Fetch, verify and unpack the archives, unless all files are there."""
+        if self._missing(self._required):
+            with alone_in(self.folder):
+                if self._missing(self._required):
+                    self._fetch(self._published)
 
     def _missing(self, needs: Sequence[str]) -> list[str]:
         half = any(self.folder.glob(".*.unpacking"))  # an archive whose unpacking was interrupted

@@ -31,7 +31,7 @@ from tenfold.vision.transforms.v2.functional.conversion import (
     to_tensor,
     uniform_temporal_subsample,
 )
-from tenfold.vision.transforms.v2.functional.dispatching import KINDS, REGISTRIES, is_pure_tensor, register_kernel
+from tenfold.vision.transforms.v2.functional.dispatching import KINDS, is_pure_tensor, kernel_of, register_kernel
 from tenfold.vision.transforms.v2.functional.placement import (
     affine,
     center_crop,
@@ -137,7 +137,7 @@ def __getattr__(name: str) -> Any:
     """The kernel of one kind, such as ``crop_mask``."""
     for kind in KINDS:
         function = globals().get(name.removesuffix(f"_{kind}")) if name.endswith(f"_{kind}") else None
-        kernel = REGISTRIES[function].kernels.get(kind) if function in REGISTRIES else None
+        kernel = None if function is None else kernel_of(function, kind)
         if kernel is not None:
             return kernel
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -117,6 +117,26 @@ def dispatches(
     return made
 
 
+@functools.cache
+def kernel_of(function: Callable[..., Any], kind: str) -> Kernel | None:
+    """What a function does to one kind, as a function of its own whose first parameter is called after the kind."""
+    registry = REGISTRIES.get(function)
+    kernel = registry and registry.kernels.get(kind)
+    if not registry or kernel is None:
+        return None
+    signature = inspect.signature(kernel)
+    first, *others = signature.parameters.values()
+
+    @functools.wraps(kernel)
+    def named(*args: Any, **kwargs: Any) -> Any:
+        return kernel(*args, **kwargs) if args or kind not in kwargs else kernel(kwargs.pop(kind), **kwargs)
+
+    named.__name__ = named.__qualname__ = f"{registry.name}_{kind}"
+    named.__module__ = __package__  # where it is asked for, so that a pickle finds it
+    named.__signature__ = signature.replace(parameters=[first.replace(name=kind), *others])  # type: ignore[attr-defined]
+    return named
+
+
 def kernel_for(function: Callable[..., Any], kind: type, inpt: Any, passes: bool = False) -> Kernel:
     """What the function does to a thing of this class; ``passes`` lets what it knows nothing of through unchanged.
 
