@@ -1,6 +1,6 @@
-"""What the first version computed, accepted or printed otherwise than PyTorch, by the number of the fault.
+"""What an early version computed, accepted or printed otherwise than PyTorch; programs of one number had one cause.
 
-A program leaves its result in `y`, or ends with a kind of error; each `[fault]` may have several.
+A program leaves its result in `y`, or ends with a kind of error.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ def test_as_pytorch(program: str) -> None:
 
 
 def test_products_in_half_precision_are_rounded_once() -> None:
-    """Fault 7 asked for PyTorch's sums in float32; products are so here as well, and PyTorch's are not."""
+    """Sums are added up in float32 by both; products are so here as well, and PyTorch's are not."""
     factors = [300.0, 300.0, 0.001]
     assert tenfold.tensor(factors, dtype=tenfold.half).prod().item() == pytest.approx(90.06, abs=0.05)
     assert torch.tensor(factors, dtype=torch.half).prod().item() == float("inf")
