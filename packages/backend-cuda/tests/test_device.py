@@ -65,12 +65,14 @@ def test_streams_and_events():
         cuda.Event(interprocess=True)
 
 
-def test_seeds_reach_the_default_generator():
+def test_seeds_restart_the_devices_numbers():
     cuda.manual_seed(3)
     first = tenfold.rand(3, device="cuda").tolist()
     cuda.manual_seed_all(3)
-    assert tenfold.rand(3).tolist() == first
+    assert tenfold.rand(3, device="cuda").tolist() == first
     assert cuda.initial_seed() == 3
+    tenfold.manual_seed(4)
+    assert cuda.initial_seed() == 4
 
 
 @pytest.mark.parametrize("name", ["float32", "bfloat16", "float16", "int64", "bool", "complex64"])

@@ -20,9 +20,11 @@ def test_initialization_and_architectures():
         cuda.can_device_access_peer(0, 99)
 
 
-def test_random_states_are_those_of_the_default_generator():
+def test_random_states_are_a_seed_and_a_counter():
     state = cuda.get_rng_state()
-    assert state.equal(tenfold.get_rng_state())
+    assert state.shape == (16,)
+    with pytest.raises(RuntimeError, match="expected 16 bytes"):
+        cuda.set_rng_state(tenfold.get_rng_state())
     assert len(cuda.get_rng_state_all()) == cuda.device_count()
     first = tenfold.rand(3, device="cuda").tolist()
     cuda.set_rng_state(state)

@@ -172,6 +172,11 @@ def case_factories_copy_nothing():
         lambda: tenfold.full((8,), 2.5, device=DEVICE), lambda: tenfold.zeros_like(x), lambda: tenfold.ones_like(x.t()),
         lambda: x.new_full((3,), 7), lambda: x.zero_(), lambda: x.fill_(2.0), lambda: tenfold.full((4,), True, device=DEVICE),
         lambda: tenfold.ones(4, dtype=tenfold.bfloat16, device=DEVICE), lambda: tenfold.ones((), device=DEVICE),
+        lambda: tenfold.arange(9, device=DEVICE), lambda: tenfold.linspace(0, 1, 9, device=DEVICE),
+        lambda: tenfold.eye(3, device=DEVICE), lambda: tenfold.rand(9, device=DEVICE), lambda: tenfold.randn_like(x),
+        lambda: tenfold.randint(9, (4,), device=DEVICE), lambda: tenfold.randperm(9, device=DEVICE),
+        lambda: x.normal_(), lambda: x.uniform_(-1, 1), lambda: x.bernoulli_(0.5), lambda: tenfold.bernoulli(x),
+        lambda: tenfold.multinomial(x, 1), lambda: F.dropout(x, 0.5), lambda: x.exponential_(),
     ):  # fmt: skip
         quiet(stub.settled(make))
 

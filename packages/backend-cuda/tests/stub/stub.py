@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 SHAPE = [("function", ctypes.c_long), ("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3), ("shared", ctypes.c_uint),
          ("stream", ctypes.c_ssize_t), ("device", ctypes.c_int)]  # fmt: skip
 _state: dict[str, Any] = {}
+_sorts: Counter[str] = Counter()
 
 
 class Launch(NamedTuple):
@@ -35,7 +36,7 @@ class Work(NamedTuple):
 
     launches: list[Launch]
     products: int  # calls of cuBLAS
-    counts: Counter[str]  # malloc, memset, sync, to_device, to_host, on_device
+    counts: Counter[str]  # malloc, memset, sync, to_device, to_host, on_device, sort
 
     @property
     def names(self) -> list[str]:
@@ -71,6 +72,10 @@ def install(folder: Path) -> None:
     for name in module.capi():
         if hasattr(real, name):
             setattr(real, name, getattr(module, name))
+    from cupy.cuda import thrust  # compiled with a runtime of its own, as CUB is: sorting is counted here and does nothing
+
+    for name in ("sort", "argsort", "lexsort"):
+        setattr(thrust, name, lambda *arguments, **options: _sorts.update(sort=1))
 
 
 def require_context(on: bool) -> None:
@@ -84,13 +89,16 @@ def work(function: Callable[[], Any]) -> Work:
     driver.stub_reset()
     _state["runtime"].counts()
     before = blas.cublas_calls()
+    _sorts.clear()
     function()
     found = [driver.stub_launch(i).contents for i in range(driver.stub_count())]
     launches = [
         Launch(driver.stub_name(l.function).decode(), tuple(l.grid), l.block[0] * l.block[1] * l.block[2], l.stream, l.device)
         for l in found
     ]  # fmt: skip
-    return Work(launches, blas.cublas_calls() - before, Counter({k: v for k, v in _state["runtime"].counts().items() if v}))
+    return Work(
+        launches, blas.cublas_calls() - before, Counter({k: v for k, v in _state["runtime"].counts().items() if v}) + _sorts
+    )
 
 
 def settled(function: Callable[[], Any]) -> Work:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.cuda import availability, runtime
+from tenfold.cuda import availability, runtime, seeding
 from tenfold.dispatch.devices import Backend
 
 DTYPES = (
@@ -48,6 +48,8 @@ class CudaBackend(Backend):
 
     def from_numpy(self, array: Any, index: int | None) -> Any:
         self.require_dtype(array.dtype)
+        if not isinstance(array, np.ndarray):  # drawn or counted on the device (sampling.py)
+            return array
         return runtime.current().from_host(array, self._index(index))
 
     def to_numpy(self, array: Any) -> Any:
@@ -90,3 +92,16 @@ class CudaBackend(Backend):
 
     def synchronize(self, index: int | None = None) -> None:
         runtime.current().synchronize(index)
+
+    def manual_seed(self, seed: int) -> None:
+        seeding.manual_seed_all(seed)
+
+    def sampling(self, index: int | None) -> Any:
+        from tenfold.cuda.sampling import Sampling  # with the first draw, as it needs kernels
+
+        return Sampling(self._index(index))
+
+    def numbers(self, index: int | None) -> Any:
+        from tenfold.cuda.sampling import numbers  # with the first range, as it needs kernels
+
+        return numbers(self._index(index))

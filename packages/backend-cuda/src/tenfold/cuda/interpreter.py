@@ -122,7 +122,7 @@ def _argument(kind: str, value: Any) -> Any:
     return tl.tensor(TensorHandle(data, found), found)
 
 
-NUMPY_TYPES = {"fp32": np.float32, "fp64": np.float64, "i32": np.int32, "i64": np.int64}
+NUMPY_TYPES = {"fp32": np.float32, "fp64": np.float64, "i32": np.int32, "i64": np.int64, "u64": np.uint64}
 
 
 # libdevice, the library of mathematical functions that compiled kernels call, as NumPy functions

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tenfold.cuda import runtime
+from tenfold.cuda import runtime, seeding
 from tenfold.cuda.devices import device_count, get_device_capability, index_of, is_available
-from tenfold.random import generator
+from tenfold.ops.creation.factories import from_numpy
 from tenfold.tensor.tensor import Tensor
 
 # The compute capabilities that the package's kernels are compiled for in its tests; any other is compiled for at first use.
@@ -88,27 +88,22 @@ class device_of:  # noqa: N801 - PyTorch's name
             runtime.current().set_current(self.prev_idx)
 
 
-# Random tensors of this device are drawn by Tenfold's one default generator and copied, so its state is the device's.
-
-
 def get_rng_state(device: Any = "cuda") -> Tensor:
-    """The state of the random numbers that this device's tensors are drawn from: the default generator's."""
-    index_of(device)
-    return generator.get_rng_state()
+    """The state of a GPU's random numbers: 16 bytes, its seed and how far it was drawn from."""
+    return from_numpy(seeding.state_of(index_of(device)))
 
 
 def get_rng_state_all() -> list[Tensor]:
-    """`get_rng_state` of every GPU: the same state, as they share it."""
-    return [generator.get_rng_state() for _ in range(device_count())]
+    """`get_rng_state` of every GPU."""
+    return [get_rng_state(index) for index in range(device_count())]
 
 
 def set_rng_state(new_state: Tensor, device: Any = "cuda") -> None:
-    """Put the random numbers back to a state that `get_rng_state` gave."""
-    index_of(device)
-    generator.set_rng_state(new_state)
+    """Put a GPU's random numbers back to a state that `get_rng_state` gave."""
+    seeding.restore(index_of(device), new_state.cpu().numpy())
 
 
 def set_rng_state_all(new_states: Iterable[Tensor]) -> None:
-    """`set_rng_state` with the states of all GPUs, which are one."""
-    for state in new_states:
-        generator.set_rng_state(state)
+    """`set_rng_state` with the states of all GPUs."""
+    for index, state in enumerate(new_states):
+        set_rng_state(state, index)

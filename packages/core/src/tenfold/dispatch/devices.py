@@ -104,7 +104,14 @@ class Backend:
         """Wait until all work given to the device is done."""
 
     def manual_seed(self, seed: int) -> None:
-        """Restart the device's own random streams, if it has any: `tenfold.manual_seed` calls it on loaded backends."""
+        """Restart the device's own random streams: `tenfold.manual_seed` calls it on loaded backends."""
+
+    def sampling(self, index: int | None) -> Any:
+        """`tenfold.random.sampling` with arrays of the device; None: drawn on the CPU."""
+
+    def numbers(self, index: int | None) -> Any:
+        """The array module that makes ranges."""
+        return np
 
 
 class _NotLoaded:

@@ -1,7 +1,6 @@
 """Random factories and in-place fills, with PyTorch's own numbers for a seed.
 
-Samples are drawn on the CPU from the generator and copied to other devices, so that a seed gives the same numbers
-everywhere; on the device "meta" nothing is drawn.
+A device whose backend has `sampling` draws by itself; for others samples come from the CPU. On "meta" nothing is drawn.
 """
 
 from __future__ import annotations
@@ -32,11 +31,15 @@ INDEPENDENT = "its result does not depend on its input's values"
 
 
 @cache
-def _sampling() -> Any:
+def _sampling(key: Any = CPU) -> Any:
     from tenfold.random import sampling  # loads numpy.random, which `import tenfold` does without
 
     SERVICES.load_kernels("cpu", "random")
-    return sampling
+    return key.backend.sampling(key.index) or sampling
+
+
+def _values(t: Tensor) -> Any:
+    return t._array if t._key.backend.sampling(0) else host(t.detach())
 
 
 def drawn(draw: str, generator: Any, shape: Any, dtype: Any, device: Any, requires_grad: bool, *parameters: Any) -> Tensor:
@@ -48,7 +51,7 @@ def drawn(draw: str, generator: Any, shape: Any, dtype: Any, device: Any, requir
         getattr(_sampling(), draw)(unused(), (0,), dtype.numpy, *parameters)  # refuses what it refuses elsewhere
         return empty_on(shape, dtype, device, requires_grad)
     try:
-        array = getattr(_sampling(), draw)(source(generator), shape, dtype.numpy, *parameters)
+        array = getattr(_sampling(key), draw)(source(generator), shape, dtype.numpy, *parameters)
     except MemoryError as error:
         raise too_large(shape, dtype.numpy) from error
     result = wrap(key.backend.from_numpy(array, key.index), key)
@@ -63,17 +66,17 @@ def _drawn_pairs(draw: str, generator: Any, shape: Any, device: Any, requires_gr
 
 
 def fill(name: str, target: Tensor, draw: Callable[..., Any]) -> Tensor:
-    """Write what `draw(shape, dtype)` samples into a tensor, in the order in which its elements lie in memory."""
+    """Write what `draw(sampling, shape, dtype)` gives into a tensor, in the order in which its elements lie in memory."""
     check_writable(name, target)
     key = target._key
     if key.device is META:
         return target
-    shape, dtype = target._array.shape, target._array.dtype
+    shape, dtype, s = target._array.shape, target._array.dtype, _sampling(key)
     if target.is_contiguous():
-        array = draw(shape, dtype)
+        array = draw(s, shape, dtype)
     else:
-        order, back = _sampling().memory_order(target._array.strides)
-        array = draw([shape[d] for d in order], dtype).transpose(back)
+        order, back = s.memory_order(target._array.strides)
+        array = draw(s, [shape[d] for d in order], dtype).transpose(back)
     return write_back(name, target, wrap(key.backend.from_numpy(array, key.index), key.device))
 
 
@@ -121,12 +124,12 @@ def _whole(value: Any) -> Any:
 
 def _integers(low: int, high: int, shape: Any, generator: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
     shape, low, high = checked_size(shape), _whole(low), _whole(high)
-    if not low < high:
-        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     if devices.located(device) is META:
         _sampling().randint(unused(), low, high, (0,), dtype.numpy)
         return empty_on(shape, dtype, device, requires_grad)
-    return place(_sampling().randint(source(generator), low, high, shape, dtype.numpy), device, requires_grad)
+    return place(
+        _sampling(devices.located(device)).randint(source(generator), low, high, shape, dtype.numpy), device, requires_grad
+    )
 
 
 @composite("random", method=None, out=True, random=True)
@@ -168,11 +171,14 @@ def randperm(
         raise NotImplementedError(f"\"randperm\" not implemented for '{type_name(dtype)}'; make int64 and convert with .to()")
     if not n:
         return place(np.empty(0, dtype.numpy), device, requires_grad)
-    return place(_sampling().randperm(source(generator), n, dtype.numpy), device, requires_grad)
+    return place(_sampling(devices.located(device)).randperm(source(generator), n, dtype.numpy), device, requires_grad)
 
 
-def _kind(input: Tensor, dtype: Any, device: Any) -> tuple[Any, Any]:
-    return dtype or input.dtype, input.device if device is None else device
+def _like(draw: str, fill_: Any, input: Tensor, generator: Any, grad: bool, dtype: Any, device: Any, format: Any) -> Tensor:
+    if not input.is_contiguous():
+        made = empty_like(input, dtype=dtype, device=device, memory_format=format)
+        return fill_(made, generator=generator).requires_grad_(grad)
+    return drawn(draw, generator, input.shape, dtype or input.dtype, input.device if device is None else device, grad)
 
 
 @composite("random", method=None, random=True, nondifferentiable=INDEPENDENT)
@@ -186,10 +192,7 @@ def rand_like(
     >>> tenfold.rand_like(tenfold.ones(2, 3)).shape
     tenfold.Size([2, 3])
     """
-    if not input.is_contiguous():
-        made = uniform_(empty_like(input, dtype=dtype, device=device, memory_format=memory_format), generator=generator)
-        return made.requires_grad_(requires_grad)
-    return drawn("uniform", generator, input.shape, *_kind(input, dtype, device), requires_grad)
+    return _like("uniform", uniform_, input, generator, requires_grad, dtype, device, memory_format)
 
 
 @composite("random", method=None, random=True, nondifferentiable=INDEPENDENT)
@@ -203,10 +206,7 @@ def randn_like(
     >>> tenfold.randn_like(tenfold.ones(2, 3)).shape
     tenfold.Size([2, 3])
     """
-    if not input.is_contiguous():
-        made = normal_(empty_like(input, dtype=dtype, device=device, memory_format=memory_format), generator=generator)
-        return made.requires_grad_(requires_grad)
-    return drawn("normal", generator, input.shape, *_kind(input, dtype, device), requires_grad)
+    return _like("normal", normal_, input, generator, requires_grad, dtype, device, memory_format)
 
 
 @composite("random", method=None, out=True, random=True)
@@ -260,7 +260,7 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None) -> Tensor:
         return bernoulli_(empty_on(input.shape, input.dtype, input.device), p, generator=generator)
     if input.device is META:
         return empty_on(input.shape, input.dtype, META)
-    return place(_sampling().bernoulli(source(generator), host(input.detach())), input.device)
+    return place(_sampling(input._key).bernoulli(source(generator), _values(input)), input.device)
 
 
 @bernoulli.overload
@@ -283,7 +283,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     _sampling().check_multinomial(input.shape, input.dtype.numpy, num_samples, replacement)
     if input.device is META:
         return empty_on((*input.shape[:-1], num_samples), dtypes.int64, META)
-    return place(_sampling().multinomial(source(generator), host(input.detach()), num_samples, replacement), input.device)
+    return place(_sampling(input._key).multinomial(source(generator), _values(input), num_samples, replacement), input.device)
 
 
 # In-place fills
@@ -297,7 +297,7 @@ def uniform_(input: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: A
     >>> tenfold.zeros(2).uniform_(3, 3)
     tensor([3., 3.])
     """
-    return fill("uniform_", input, lambda shape, dtype: _sampling().uniform(source(generator), shape, dtype, from_, to))
+    return fill("uniform_", input, lambda s, shape, dtype: s.uniform(source(generator), shape, dtype, from_, to))
 
 
 @composite("random", random=True, nondifferentiable=INDEPENDENT)
@@ -312,9 +312,7 @@ def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: An
         normal_(view_as_real(input), mean, std * 0.5**0.5, generator=generator)
         return input
     whole = input.is_contiguous()
-    return fill(
-        "normal_", input, lambda shape, dtype: _sampling().normal(source(generator), shape, dtype, mean, std, contiguous=whole)
-    )
+    return fill("normal_", input, lambda s, shape, dtype: s.normal(source(generator), shape, dtype, mean, std, contiguous=whole))
 
 
 @composite("random", random=True, nondifferentiable=INDEPENDENT)
@@ -326,11 +324,9 @@ def random_(input: Tensor, from_: Any = None, to: Any = None, *, generator: Any 
     tensor([4., 4.])
     """
     if from_ is None and to is None:
-        return fill("random_", input, lambda shape, dtype: _sampling().random(source(generator), shape, dtype))
+        return fill("random_", input, lambda s, shape, dtype: s.random(source(generator), shape, dtype))
     low, high = (0, from_) if to is None else (from_ or 0, to)
-    return fill(
-        "random_", input, lambda shape, dtype: _sampling().randint(source(generator), _whole(low), _whole(high), shape, dtype)
-    )
+    return fill("random_", input, lambda s, shape, dtype: s.randint(source(generator), _whole(low), _whole(high), shape, dtype))
 
 
 def _random_from(self: Tensor, *bounds: Any, **options: Any) -> Tensor:
@@ -351,7 +347,7 @@ def exponential_(input: Tensor, lambd: float = 1.0, *, generator: Any = None) ->
     >>> bool((tenfold.zeros(2).exponential_() >= 0).all())
     True
     """
-    return fill("exponential_", input, lambda shape, dtype: _sampling().exponential(source(generator), shape, dtype, lambd))
+    return fill("exponential_", input, lambda s, shape, dtype: s.exponential(source(generator), shape, dtype, lambd))
 
 
 @composite("random", random=True, nondifferentiable=INDEPENDENT)
@@ -363,12 +359,12 @@ def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     tensor([1., 1.])
     """
     if not isinstance(p, Tensor):
-        return fill("bernoulli_", input, lambda shape, dtype: _sampling().bernoulli(source(generator), p, shape, dtype))
-    probabilities = p.detach()
+        return fill("bernoulli_", input, lambda s, shape, dtype: s.bernoulli(source(generator), p, shape, dtype))
 
-    def draw(shape: Any, dtype: Any) -> Any:
-        order = _sampling().memory_order(input._array.strides)[0]
-        wanted = np.broadcast_to(host(probabilities), input._array.shape)
-        return _sampling().bernoulli(source(generator), wanted if input.is_contiguous() else wanted.transpose(order), None, dtype)
+    def draw(s: Any, shape: Any, dtype: Any) -> Any:
+        wanted = np.broadcast_to(_values(p), input._array.shape)
+        if not input.is_contiguous():
+            wanted = wanted.transpose(s.memory_order(input._array.strides)[0])
+        return s.bernoulli(source(generator), wanted, None, dtype)
 
     return fill("bernoulli_", input, draw)

@@ -87,8 +87,6 @@ def normal(
     pair waits in the generator for the next such call. More come in blocks of 16; where the last block is not full, the
     last 16 samples are drawn anew. A complex sample's parts each have the standard deviation std / sqrt(2).
 
-    PyTorch's `normal(mean, std)` with tensors is `normal(0, 1) * std + mean`, with a tensor mean alone `normal(0, std) + mean`.
-
     Shape: `shape`. Dtype: any floating point or complex. Raises: RuntimeError if std < 0.
     Source: G. Box, M. Muller, "A note on the generation of random normal deviates" (1958).
 
@@ -149,8 +147,7 @@ def bernoulli(generator: Generator, p: float | Array, shape: Shape | None = None
 
     Shape: `shape`, or that of p. Dtype: any; by default that of p, float32 for a number.
     Raises: RuntimeError if a probability is outside [0, 1].
-    Differs from PyTorch: on Intel processors PyTorch takes the samples for a number p, dropout's masks among them, from
-    the MKL library's own generator. Here all processors have the stream that PyTorch has on the others.
+    Differs from PyTorch, which on Intel processors draws for a number p, as for dropout's masks, by MKL's own generator.
 
     >>> bernoulli(Generator().manual_seed(0), 0.5, 5).tolist()
     [0.0, 0.0, 1.0, 0.0, 0.0]

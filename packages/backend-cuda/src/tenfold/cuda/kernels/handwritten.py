@@ -1,4 +1,4 @@
-"""Launching the kernels of programs.py: their identity, how rows are dealt to programs, and what they report."""
+"""Launching the kernels of programs/: their identity, how rows are dealt to programs, and what they report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TILE = 4096  # elements that a program works on where rows are shorter
 
 @dataclass(frozen=True, slots=True)
 class Handwritten:
-    """A function of programs.py with its constants: equal ones are compiled once."""
+    """A function of programs/ with its constants: equal ones are compiled once."""
 
     name: str
     fixed: tuple[tuple[str, Any], ...]
@@ -44,9 +44,9 @@ class Handwritten:
         return self._written()
 
     def _written(self) -> Any:
-        from tenfold.cuda.kernels import programs  # imports Triton
+        from tenfold.cuda.kernels.programs import program  # imports Triton
 
-        return getattr(programs, self.name)
+        return program(self.name)
 
 
 @lru_cache(maxsize=4096)
@@ -59,20 +59,21 @@ def tiled(name: str, rows: int, width: int, double: bool, **fixed: int) -> tuple
     return Handwritten(name, constants, warps), (-(-rows // each),)
 
 
+class Word(int):
+    """A whole number that is 64 bits to a kernel whatever its value, such as a seed."""
+
+
 def start(kernel: Handwritten, grid: tuple[int, ...], arguments: tuple[Any, ...], index: int) -> Any:
     """Launch: arrays as pointers, whole numbers as i32 or i64, others as float32 or, where the kernel is DOUBLE, float64."""
     real = "fp64" if dict(kernel.fixed).get("DOUBLE") else "fp32"
     signature = tuple(
-        [
-            ("i64" if abs(x) >= 2**31 else "i32") if type(x) is int else real if type(x) is float else _pointer(x)
-            for x in arguments
-        ]
+        [("i64" if abs(x) >= 2**31 else "i32") if type(x) is int else real if type(x) is float else _kind(x) for x in arguments]
     )
     return runtime.current().launch_grid(kernel, signature, arguments, grid, index)
 
 
-def _pointer(array: Any) -> str:
-    return "*" + TYPE_OF[array.dtype]
+def _kind(x: Any) -> str:
+    return "u64" if type(x) is Word else "*" + TYPE_OF[x.dtype]
 
 
 def rows_of(array: Any, dims: int = 1) -> tuple[int, int] | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.dispatch.devices import located
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.overrides import handle_torch_function, has_torch_function
 from tenfold.ops.creation.factories import place, too_large
@@ -42,9 +43,14 @@ def _require_order(name: str, dtype: Any) -> None:
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{type_name(dtype)}'; make int64 and convert with .to()")
 
 
-def _numbers(dtype: Any, start: int, end: int, step: int = 1) -> Any:
+def _module(device: Any) -> Any:
+    key = located(device)
+    return key.backend.numbers(key.index)
+
+
+def _numbers(dtype: Any, device: Any, start: int, end: int, step: int = 1) -> Any:
     try:
-        return np.arange(start, end, step)
+        return _module(device).arange(start, end, step)
     except (MemoryError, ValueError) as error:
         raise too_large(((end - start) // step,), dtype.numpy) from error
 
@@ -76,12 +82,12 @@ def arange(
     _require_order("arange", dtype)
     array: Any
     if whole:
-        array = _numbers(dtype, start, end, step)
+        array = _numbers(dtype, device, start, end, step)
     else:
         count = math.ceil((end - start) / step)
         if dtype.category < 2:
             start, step = int(start), int(step)
-        array = start + _numbers(dtype, 0, count) * step
+        array = start + _numbers(dtype, device, 0, count) * step
     return place(array.astype(dtype.numpy, copy=False), device, requires_grad)
 
 
@@ -114,7 +120,7 @@ def _range(
         UserWarning,
         stacklevel=2,
     )
-    array = start + _numbers(dtype, 0, math.floor((end - start) / step) + 1) * step
+    array = start + _numbers(dtype, device, 0, math.floor((end - start) / step) + 1) * step
     return place(array.astype(dtype.numpy), device, requires_grad)
 
 
@@ -131,7 +137,7 @@ def linspace(
     """
     start, end = number_of(start), number_of(end)
     dtype = spaced_dtype("linspace", start, end, dtype)
-    return place(spaced(start, end, steps, dtype).astype(dtype.numpy), device, requires_grad)
+    return place(spaced(start, end, steps, dtype, device).astype(dtype.numpy), device, requires_grad)
 
 
 def spaced_dtype(name: str, start: Any, end: Any, dtype: Any) -> Any:
@@ -147,7 +153,7 @@ def spaced_dtype(name: str, start: Any, end: Any, dtype: Any) -> Any:
     return dtype or found
 
 
-def spaced(start: Any, end: Any, steps: int, dtype: Any) -> Any:
+def spaced(start: Any, end: Any, steps: int, dtype: Any, device: Any) -> Any:
     """Equally spaced numbers, counted from the nearer end, so that both ends are exact."""
     if steps < 0:
         raise RuntimeError(f"number of steps must be non-negative, got {steps}")
@@ -163,7 +169,7 @@ def spaced(start: Any, end: Any, steps: int, dtype: Any) -> Any:
         first, last = np.float32(start), np.float32(end)
         with np.errstate(over="ignore", invalid="ignore"):
             start, end, step = float(first), float(last), float((last - first) / np.float32(steps - 1))
-    index = _numbers(dtype, 0, steps)
+    index = _numbers(dtype, device, 0, steps)
     with np.errstate(invalid="ignore"):
         return np.where(index < steps // 2, start + index * step, end - (steps - 1 - index) * step).astype(wide)
 
@@ -183,7 +189,7 @@ def eye(
     if n < 0 or (m is not None and m < 0):
         raise RuntimeError(f"eye: n and m must be greater or equal to 0, got {n} and {m}")
     _require_numbers("eye", dtype)
-    return place(np.eye(n, m, dtype=(dtype or get_default_dtype()).numpy), device, requires_grad)
+    return place(_module(device).eye(n, m, dtype=(dtype or get_default_dtype()).numpy), device, requires_grad)
 
 
 @composite("creation", method=None)

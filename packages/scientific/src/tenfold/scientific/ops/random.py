@@ -171,7 +171,7 @@ def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Tensor:
     >>> bool((tenfold.zeros(2).geometric_(0.5) >= 1).all())
     True
     """
-    return fill("geometric_", input, lambda shape, dtype: _variates().geometric(source(generator), shape, dtype, p))
+    return fill("geometric_", input, lambda s, shape, dtype: _variates().geometric(source(generator), shape, dtype, p))
 
 
 @composite("random", random=True, nondifferentiable=INDEPENDENT)
@@ -182,7 +182,7 @@ def cauchy_(input: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator
     >>> tenfold.zeros(2).cauchy_().shape
     tenfold.Size([2])
     """
-    return fill("cauchy_", input, lambda shape, dtype: _variates().cauchy(source(generator), shape, dtype, median, sigma))
+    return fill("cauchy_", input, lambda s, shape, dtype: _variates().cauchy(source(generator), shape, dtype, median, sigma))
 
 
 @composite("random", random=True, nondifferentiable=INDEPENDENT)
@@ -193,7 +193,7 @@ def log_normal_(input: Tensor, mean: float = 1.0, std: float = 2.0, *, generator
     >>> bool((tenfold.zeros(2).log_normal_() > 0).all())
     True
     """
-    return fill("log_normal_", input, lambda shape, dtype: _variates().log_normal(source(generator), shape, dtype, mean, std))
+    return fill("log_normal_", input, lambda s, shape, dtype: _variates().log_normal(source(generator), shape, dtype, mean, std))
 
 
 @composite("random", method=None, random=True, nondifferentiable=INDEPENDENT)

@@ -33,7 +33,7 @@ def logspace(
     start, end = number_of(start), number_of(end)
     dtype = spaced_dtype("logspace", start, end, dtype)
     with np.errstate(all="ignore"):
-        array = np.power(base, spaced(start, end, steps, dtype))
+        array = np.power(base, spaced(start, end, steps, dtype, device))
         return place(array.astype(dtype.numpy), device, requires_grad)
 
 

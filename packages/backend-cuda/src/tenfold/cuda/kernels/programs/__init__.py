@@ -1,0 +1,19 @@
+"""Kernels written by hand, as Triton compiles them: a module for each family, found by the functions' names."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from typing import Any
+
+MODULES = ("rows", "steps", "draws")
+
+
+@cache
+def program(name: str) -> Any:
+    """The undecorated function of this name."""
+    for module in MODULES:
+        found = getattr(importlib.import_module(f"tenfold.cuda.kernels.programs.{module}"), name, None)
+        if found is not None:
+            return found
+    raise LookupError(f"no kernel is called {name}")

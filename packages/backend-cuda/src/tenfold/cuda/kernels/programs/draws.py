@@ -1,0 +1,77 @@
+"""Random samples, each from its own counter: no state is kept on the device, and every program can start anywhere.
+
+Philox 4x32 with 10 rounds makes four words of a counter and a seed. Element k * BLOCK + lane of a program is made of word k
+of counter `offset + program * BLOCK + lane`, or of two words where it has 64 bits.
+
+Sources: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011; Box and Muller, "A note on the generation of random
+normal deviates", 1958.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+# Parameters are what Triton makes of them: annotations other than its own would mean something to it.
+
+from __future__ import annotations
+
+from triton import language as tl
+
+
+def draw_samples(out_ptr, seed, offset, count, a, b, LAW: tl.constexpr, DOUBLE: tl.constexpr, BLOCK: tl.constexpr):
+    """LAW 0: uniform in [a, b); 1: normal, mean a, deviation b; 2: 1 with probability a; 3: exponential, rate a."""
+    wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
+    each: tl.constexpr = 2 if DOUBLE else 4
+    program = tl.program_id(0).to(tl.int64)
+    lane = tl.arange(0, BLOCK)
+    first, second, third, fourth = tl.randint4x(seed, offset + (program * BLOCK + lane).to(tl.uint64))
+    k = tl.arange(0, each)[:, None]
+    if DOUBLE:
+        u = tl.where(k == 0, first[None, :], third[None, :]).to(tl.uint32, bitcast=True).to(tl.uint64)
+        v = tl.where(k == 0, second[None, :], fourth[None, :]).to(tl.uint32, bitcast=True).to(tl.uint64)
+        unit = (((u << 32) | v) >> 11).to(wide) * 1.1102230246251565e-16
+    else:
+        u = tl.where(k < 2, tl.where(k == 0, first[None, :], second[None, :]), tl.where(k == 2, third[None, :], fourth[None, :]))
+        unit = (u.to(tl.uint32, bitcast=True) >> 8).to(wide) * 5.9604644775390625e-08
+    if LAW == 0:
+        result = a + unit * (b - a)
+        kept = result.to(out_ptr.dtype.element_ty).to(wide)
+        result = tl.where(kept >= b, a, result)  # rounding reached the open end
+    if LAW == 1:
+        if DOUBLE:
+            u = (first.to(tl.uint32, bitcast=True).to(tl.uint64) << 32) | second.to(tl.uint32, bitcast=True).to(tl.uint64)
+            v = (third.to(tl.uint32, bitcast=True).to(tl.uint64) << 32) | fourth.to(tl.uint32, bitcast=True).to(tl.uint64)
+            part = ((u >> 11).to(wide) + 0.5)[None, :] * 1.1102230246251565e-16
+            turn = (v >> 11).to(wide)[None, :] * 1.1102230246251565e-16
+        else:
+            u = tl.where(k < 2, first[None, :], third[None, :]).to(tl.uint32, bitcast=True)
+            v = tl.where(k < 2, second[None, :], fourth[None, :]).to(tl.uint32, bitcast=True)
+            part = (u.to(wide) + 0.5) * 2.3283064365386963e-10
+            turn = v.to(wide) * 2.3283064365386963e-10
+        # The second of a pair is the sine: the cosine a quarter of a turn later.
+        angle = (turn - 0.25 * (k % 2).to(wide)) * 6.283185307179586
+        result = a + b * tl.sqrt(-2.0 * tl.log(part)) * tl.cos(angle)
+    if LAW == 2:
+        result = (unit < a).to(wide)
+    if LAW == 3:
+        result = -tl.log(1.0 - unit) / a
+    place = program * (each * BLOCK) + k * BLOCK + lane[None, :]
+    tl.store(out_ptr + place, result.to(out_ptr.dtype.element_ty), place < count)
+
+
+def draw_integers(out_ptr, seed, offset, count, low, span, WIDE: tl.constexpr, BLOCK: tl.constexpr):
+    """low + word mod span, of 64-bit words if WIDE; a span of 0 is that of the words."""
+    each: tl.constexpr = 2 if WIDE else 4
+    program = tl.program_id(0).to(tl.int64)
+    lane = tl.arange(0, BLOCK)
+    first, second, third, fourth = tl.randint4x(seed, offset + (program * BLOCK + lane).to(tl.uint64))
+    k = tl.arange(0, each)[:, None]
+    if WIDE:
+        u = tl.where(k == 0, first[None, :], third[None, :]).to(tl.uint32, bitcast=True).to(tl.uint64)
+        v = tl.where(k == 0, second[None, :], fourth[None, :]).to(tl.uint32, bitcast=True).to(tl.uint64)
+        word = (u << 32) | v
+    else:
+        u = tl.where(k < 2, tl.where(k == 0, first[None, :], second[None, :]), tl.where(k == 2, third[None, :], fourth[None, :]))
+        word = u.to(tl.uint32, bitcast=True).to(tl.uint64)
+    if span != 0:
+        word = word % span
+    result = (word + low).to(tl.int64)
+    place = program * (each * BLOCK) + k * BLOCK + lane[None, :]
+    tl.store(out_ptr + place, result.to(out_ptr.dtype.element_ty), place < count)

@@ -1,0 +1,156 @@
+"""`tenfold.random.sampling` with arrays of a GPU: the same laws by Philox, drawn where they are needed.
+
+The numbers are not the CPU's for the same seed, as PyTorch's are not. What is drawn seldom (`__getattr__`) comes from the CPU.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from tenfold.cuda import runtime, seeding
+from tenfold.cuda.kernels.array_kernels import cast
+from tenfold.cuda.kernels.handwritten import F64, Handwritten, Word, start
+from tenfold.random import checks, sampling
+
+BLOCK = 256  # counters of a program
+UNIFORM, NORMAL, BERNOULLI, EXPONENTIAL = range(4)
+WIDE_RANGE = 1 << 32
+
+
+class Sampling:
+    """The functions of `tenfold.random.sampling` for one GPU."""
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sampling, name)
+
+    def _launch(self, out: Any, each: int, name: str, constants: Any, generator: Any, *numbers: Any) -> Any:
+        programs = -(-out.size // (each * BLOCK))
+        seed, offset = seeding.reserve(self.index, generator, programs * BLOCK)
+        if programs:
+            kernel = Handwritten(name, (*constants, ("BLOCK", BLOCK)))
+            start(kernel, (programs,), (out, Word(seed), Word(offset), out.size, *numbers), self.index)
+        return out
+
+    def _samples(self, law: int, generator: Any, shape: Any, dtype: Any, a: float, b: float = 0.0) -> Any:
+        out = runtime.current().empty(sampling.sizes_of(shape), np.dtype(dtype), self.index)
+        double = out.dtype == F64
+        constants = (("LAW", law), ("DOUBLE", int(double)))
+        return self._launch(out, 2 if double else 4, "draw_samples", constants, generator, float(a), float(b))
+
+    def _complex(self, law: int, generator: Any, shape: Any, dtype: Any, a: float, b: float) -> Any:
+        real = self._samples(law, generator, (*sampling.sizes_of(shape), 2), checks.real_part(dtype), a, b)
+        return real.view(dtype)[..., 0]
+
+    def uniform(self, generator: Any, shape: Any, dtype: Any = np.float32, low: float = 0.0, high: float = 1.0) -> Any:
+        """Uniform samples in [low, high)."""
+        dtype = checks.floating("uniform", dtype)
+        checks.check_interval(low, high, checks.real_part(dtype) if dtype.kind == "c" else dtype)
+        draw = self._complex if dtype.kind == "c" else self._samples
+        return draw(UNIFORM, generator, shape, dtype, low, high)
+
+    def normal(
+        self, generator: Any, shape: Any, dtype: Any = np.float32, mean: float = 0.0, std: float = 1.0, *, contiguous: bool = True
+    ) -> Any:
+        """Normal samples; the parts of complex ones have half of the variance each."""
+        dtype = checks.floating("normal", dtype)
+        if not std >= 0:
+            raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+        if dtype.kind == "c":
+            return self._complex(NORMAL, generator, shape, dtype, mean, std / sqrt(2))
+        return self._samples(NORMAL, generator, shape, dtype, mean, std)
+
+    def exponential(self, generator: Any, shape: Any, dtype: Any = np.float32, rate: float = 1.0) -> Any:
+        """Exponential samples."""
+        dtype = checks.real_floating("exponential", dtype)
+        if not rate > 0:
+            raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate}")
+        return self._samples(EXPONENTIAL, generator, shape, dtype, rate)
+
+    def bernoulli(self, generator: Any, p: Any, shape: Any = None, dtype: Any = None) -> Any:
+        """Ones with probability p, a number or an array of them, whose values are not looked at: that would wait for the GPU."""
+        if not hasattr(p, "shape"):
+            if not 0 <= p <= 1:
+                raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+            dtype, sizes = np.dtype(dtype or np.float32), () if shape is None else shape
+            if dtype.kind in "fV":
+                return self._samples(BERNOULLI, generator, sizes, dtype, p)
+            return cast(self._samples(BERNOULLI, generator, sizes, np.float32, p), dtype)
+        wide = np.dtype(np.float64 if p.dtype == F64 else np.float32)
+        return cast(self._samples(UNIFORM, generator, p.shape, wide, 0.0, 1.0) < cast(p, wide), dtype or p.dtype)
+
+    def randint(self, generator: Any, low: int, high: int | None, shape: Any, dtype: Any = np.int64) -> Any:
+        """Uniform integers in [low, high); `high` None stands for 2**63."""
+        end = 2**63 if high is None else high
+        if not low < end:
+            raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={end}")
+        checks.check_range(low, end - 1, np.dtype(dtype))
+        return self._integers(generator, shape, dtype, low, end - low)
+
+    def random(self, generator: Any, shape: Any, dtype: Any = np.int64) -> Any:
+        """The integers from 0 to the greatest of the dtype, or to which a float is exact."""
+        return self._integers(generator, shape, dtype, 0, sampling.greatest_whole(dtype) + 1)
+
+    def _integers(self, generator: Any, shape: Any, dtype: Any, low: int, span: int) -> Any:
+        out = runtime.current().empty(sampling.sizes_of(shape), np.dtype(dtype), self.index)
+        wide = span >= WIDE_RANGE
+        numbers = Word(low % 2**64), Word(span % 2**64)
+        return self._launch(out, 2 if wide else 4, "draw_integers", (("WIDE", int(wide)),), generator, *numbers)
+
+    def randperm(self, generator: Any, n: int, dtype: Any = np.int64) -> Any:
+        """A random permutation of 0 to n - 1: the order of n random words of 64 bits."""
+        dtype = np.dtype(dtype)
+        if n < 0:
+            raise RuntimeError(f"randperm: got n = {n}, n must not be negative")
+        sampling.randperm(sampling.Generator(), 0, dtype)
+        if dtype.kind in "iu":
+            checks.check_range(0, n - 1, dtype)
+        words = self._integers(generator, (n,), np.int64, 0, 2**63)
+        return cast(runtime.xp.argsort(words), dtype)
+
+    def multinomial(self, generator: Any, weights: Any, num_samples: int, replacement: bool = False) -> Any:
+        """Positions with probabilities in proportion to the last dimension, whose values are not looked at."""
+        xp = runtime.xp
+        weights = cast(weights, F64 if weights.dtype == F64 else np.dtype(np.float32))
+        if num_samples == 1 or not replacement:
+            keys = weights / self.exponential(generator, weights.shape, weights.dtype)
+            if num_samples == 1:
+                return cast(xp.argmax(keys, axis=-1, keepdims=True), np.dtype(np.int64))
+            return xp.ascontiguousarray(cast(xp.argsort(-keys, axis=-1), np.dtype(np.int64))[..., :num_samples])
+        ends = xp.cumsum(weights, axis=-1)
+        drawn = self.uniform(generator, (*weights.shape[:-1], num_samples), weights.dtype) * ends[..., -1:]
+        rows = [
+            xp.searchsorted(e, d, side="right") for e, d in zip(ends.reshape(-1, ends.shape[-1]), drawn.reshape(-1, num_samples))
+        ]
+        if not rows:
+            return xp.empty(drawn.shape, np.int64)
+        return cast(xp.minimum(xp.stack(rows), ends.shape[-1] - 1).reshape(drawn.shape), np.dtype(np.int64))
+
+
+def numbers(index: int) -> Any:
+    """The array module's factories, on a GPU."""
+    return _Numbers(index)
+
+
+class _Numbers:
+    """`arange` and `eye` of the array module, on one GPU."""
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+    def _on_device(self, call: Any) -> Any:
+        if runtime.is_replaced():
+            return call()
+        with runtime.current().module.cuda.Device(self.index):
+            return call()
+
+    def arange(self, start: int, end: int, step: int = 1) -> Any:
+        return self._on_device(lambda: runtime.xp.arange(start, end, step))
+
+    def eye(self, n: int, m: int | None, dtype: Any) -> Any:
+        return self._on_device(lambda: cast(runtime.xp.eye(n, m, dtype=np.int8), dtype))

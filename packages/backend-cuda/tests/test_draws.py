@@ -1,0 +1,101 @@
+"""Random numbers and ranges are made on the device: their laws, that seeds repeat them, and what ranges hold."""
+
+from __future__ import annotations
+
+import pytest
+
+import tenfold
+from tenfold import cuda
+
+# Of the first counter with the key 0, as the authors of Philox 4x32-10 publish them for implementations to check.
+FIRST_WORDS = [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
+
+
+def test_the_words_are_those_of_philox():
+    cuda.manual_seed(0)
+    words = tenfold.randint(0, 2**32 - 1, (1024,), device="cuda")
+    assert words[::256].tolist() == FIRST_WORDS
+    cuda.manual_seed(0)
+    wide = tenfold.randint(-(2**63), 2**63 - 1, (512,), device="cuda")
+    assert [(w + 2**63) for w in wide[::256].tolist()] == [(a << 32) + b for a, b in (FIRST_WORDS[:2], FIRST_WORDS[2:])]
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.float64, tenfold.bfloat16, tenfold.float16])
+def test_laws(dtype):
+    tenfold.manual_seed(1)
+    uniform = tenfold.rand(5000, device="cuda", dtype=dtype).cpu().double()
+    assert abs(float(uniform.mean()) - 0.5) < 0.02
+    assert abs(float(uniform.std()) - 12**-0.5) < 0.02
+    assert 0 <= float(uniform.min()) < float(uniform.max()) < 1
+    normal = tenfold.randn(5000, device="cuda", dtype=dtype).cpu().double()
+    assert abs(float(normal.mean())) < 0.05
+    assert abs(float(normal.std()) - 1) < 0.05
+    assert abs(float((normal**4).mean()) - 3) < 0.4
+    assert abs(float((normal[:-256] * normal[256:]).mean())) < 0.05
+    exponential = tenfold.empty(5000, device="cuda", dtype=dtype).exponential_(2.0).cpu().double()
+    assert abs(float(exponential.mean()) - 0.5) < 0.04
+    chosen = tenfold.empty(5000, device="cuda", dtype=dtype).bernoulli_(0.3).cpu().double()
+    assert abs(float(chosen.mean()) - 0.3) < 0.03
+    assert sorted(set(chosen.tolist())) == [0, 1]
+
+
+def test_a_seed_repeats_the_numbers_and_draws_do_not():
+    tenfold.manual_seed(5)
+    first, second = (tenfold.randn(700, device="cuda") for _ in range(2))
+    state = cuda.get_rng_state()
+    third = tenfold.rand(3, device="cuda")
+    tenfold.manual_seed(5)
+    assert tenfold.randn(700, device="cuda").equal(first)
+    assert tenfold.randn(700, device="cuda").equal(second)
+    assert not first.equal(second)
+    cuda.set_rng_state(state)
+    assert tenfold.rand(3, device="cuda").equal(third)
+    cuda.manual_seed(6)
+    assert not tenfold.randn(700, device="cuda").equal(first)
+
+
+def test_the_cpu_draws_the_same_whatever_the_device_draws():
+    tenfold.manual_seed(5)
+    expected = tenfold.rand(3)
+    tenfold.manual_seed(5)
+    tenfold.rand(3, device="cuda")
+    assert tenfold.rand(3).equal(expected)
+
+
+def test_a_generator_repeats_its_numbers():
+    made = [tenfold.randn(4, device="cuda", generator=tenfold.Generator("cuda").manual_seed(7)) for _ in range(2)]
+    assert made[0].equal(made[1])
+    generator = tenfold.Generator("cuda").manual_seed(7)
+    assert not tenfold.rand(4, device="cuda", generator=generator).equal(tenfold.rand(4, device="cuda", generator=generator))
+
+
+def test_whole_numbers_permutations_and_choices():
+    tenfold.manual_seed(0)
+    found = tenfold.randint(-3, 4, (2000,), device="cuda", dtype=tenfold.int32)
+    assert sorted(set(found.tolist())) == [-3, -2, -1, 0, 1, 2, 3]
+    assert sorted(tenfold.randperm(100, device="cuda").tolist()) == list(range(100))
+    weights = tenfold.tensor([[0.0, 1.0, 3.0], [1.0, 0.0, 0.0]], device="cuda")
+    for replacement in (True, False):
+        drawn = tenfold.multinomial(weights[:1], 2, replacement)
+        assert not (drawn == 0).any()
+    many = tenfold.multinomial(weights, 400, True)
+    assert abs(float((many[0] == 2).double().mean()) - 0.75) < 0.08
+    assert (many[1] == 0).all()
+    kept = tenfold.bernoulli(tenfold.tensor([0.0, 1.0, 1.0], device="cuda"))
+    assert kept.tolist() == [0, 1, 1]
+    noise = tenfold.op.dropout(tenfold.ones(4000, device="cuda"), 0.25, True)
+    assert abs(float(noise.mean()) - 1) < 0.05
+
+
+def test_ranges_hold_the_cpus_numbers():
+    for make in (
+        lambda d: tenfold.arange(7, device=d), lambda d: tenfold.arange(1, 2, 0.3, device=d),
+        lambda d: tenfold.arange(5, 0, -2, dtype=tenfold.bfloat16, device=d), lambda d: tenfold.linspace(-1, 3, 11, device=d),
+        lambda d: tenfold.linspace(0, 5, 6, dtype=tenfold.int32, device=d), lambda d: tenfold.eye(3, 5, device=d),
+        lambda d: tenfold.eye(2, dtype=tenfold.float16, device=d), lambda d: tenfold.logspace(0, 2, 5, device=d),
+        lambda d: tenfold.linspace(1, 2, 1, device=d), lambda d: tenfold.arange(0, device=d),
+    ):  # fmt: skip
+        on_cpu, on_cuda = make("cpu"), make("cuda")
+        assert on_cuda.device.type == "cuda"
+        assert on_cuda.dtype is on_cpu.dtype
+        assert on_cuda.cpu().equal(on_cpu)
