@@ -85,6 +85,7 @@ RESULTS = (
 16 y = torch.log1p(t([1e-20 + 1e-20j], dtype=torch.complex128))
 16 y = torch.add(t([True]), t([True]), alpha=0), torch.arange(False, True), torch.clamp(t([1, 2]), t([1.5]))
 16 y = torch.div(t([-inf], dtype=torch.bfloat16), 1, rounding_mode="floor")
+16 y = torch.linalg.lstsq(t([[1., 1.], [1., 1.001]]), t([[1.], [2.]]), rcond=.01, driver="gelsd").solution
 16 y = torch.quantile(t([1, 2]), .5)
 16 y = torch.einsum("i->", t([1, 2], dtype=torch.int16)), torch.ldexp(t([1.]), t([2])), torch.block_diag(t([1]), t([1.]))
 16 y = torch.unravel_index(t([3], dtype=torch.int32), (2, 2))
@@ -102,6 +103,7 @@ nn.AvgPool2d(2), nn.AdaptiveAvgPool2d(2), nn.GroupNorm(2, 4), nn.Dropout(), nn.G
 20 y = F.adaptive_avg_pool2d(torch.rand(0, 3, 4, 4), 2)
 20 x = torch.arange(16.).view(1, 1, 4, 4).requires_grad_(); g = t([[[[inf, inf], [0., 0.]]]]); \
 o = F.grid_sample(x, g, mode="nearest", padding_mode="border", align_corners=False); o.sum().backward(); y = o, x.grad
+20 y = torch.ones(2) @ torch.ones(2, device="meta")
 20 y = list(reversed(t([1, 2])))
 20 y = []; x = t([1.], requires_grad=True); b = x * 2; b.register_hook(lambda g: y.append("pre")); \
 b.grad_fn.register_hook(lambda *a: y.append("post")); torch.autograd.grad(b * 3, inputs=b)
@@ -127,6 +129,7 @@ h.start(); h.join(); d.__exit__(None, None, None)
 28 y = torch.ones(2); y += Unknown()
 28 y = torch.ones(2).new([1, 2]), torch.FloatTensor([1]), torch.ones(2).resize_(1), torch.ones(2).set_(torch.ones(3))
 28 y = torch.cat(3)
+28 nn.Linear(1, 1).to(copy=True)
 28 y = torch.hstack(torch.ones(2))
 29 y = torch.fmod(t([1]), 0)
 29 y = F.ctc_loss(torch.zeros(2, 1, 2).log_softmax(-1), t([[1]]), t([5]), t([1]))
@@ -213,3 +216,28 @@ def test_products_in_half_precision_are_rounded_once() -> None:
     factors = [300.0, 300.0, 0.001]
     assert tenfold.tensor(factors, dtype=tenfold.half).prod().item() == pytest.approx(90.06, abs=0.05)
     assert torch.tensor(factors, dtype=torch.half).prod().item() == float("inf")
+
+
+def test_a_buffer_that_the_call_assigns_anew_is_a_result() -> None:
+    found = []
+    for lib in (torch, tenfold):
+
+        class Counting(lib.nn.Module):  # type: ignore[name-defined, misc]
+            def forward(self, x: Any) -> Any:
+                self.count = self.count + 1
+                return x + self.count
+
+        module = Counting()
+        module.register_buffer("count", lib.zeros(1))
+        given = {"count": lib.ones(1)}
+        result = lib.func.functional_call(module, given, (lib.ones(1),))
+        found.append([result.tolist(), module.count.tolist(), given["count"].tolist()])
+    assert found[0] == found[1] == [[3.0], [0.0], [2.0]]
+
+
+def test_a_part_of_a_mapped_file_is_a_tensor(tmp_path: Any) -> None:
+    mapped = np.memmap(tmp_path / "numbers", np.int32, "w+", shape=(8,))
+    mapped[:] = range(8)
+    for lib in (torch, tenfold):
+        assert lib.from_numpy(mapped[2:5]).tolist() == [2, 3, 4]
+        assert (lib.from_numpy(mapped[2:5].astype(np.int64)) + 1).tolist() == [3, 4, 5]

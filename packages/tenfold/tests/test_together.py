@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import tenfold
 from tenfold import nn, optim
 from tenfold.data import DataLoader, TensorDataset
@@ -30,3 +33,11 @@ def test_methods_of_a_sibling_have_gradients() -> None:
     assert A.grad is not None
     assert A.grad.allclose(tenfold.eye(3) * 4)
     nn.init.orthogonal_(tenfold.empty(3, 3))
+
+
+def test_a_list_may_be_read_in_part() -> None:
+    with subprocess.Popen([sys.executable, "-m", "tenfold", "op"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()  # as `| head -1` does
+        assert b"Traceback" not in process.stderr.read()
