@@ -133,3 +133,16 @@ def test_a_killed_main_process_leaves_no_workers():
     code, stderr = _run(program)
     assert code == -signal.SIGKILL
     assert cases.gone(stderr.split("\n")[0].split(), within_s=10)
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_the_workers_of_a_pass_are_ended_by_pytorchs_name(persistent):
+    loader = DataLoader(cases.Images(20), num_workers=2, persistent_workers=persistent)
+    running = iter(loader)
+    next(running)
+    pids = running.pool.pids
+    running._shutdown_workers()
+    assert cases.gone(pids)
+    loader._iterator = None
+    assert len(list(loader)) == 20
+    del running

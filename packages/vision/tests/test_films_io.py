@@ -64,3 +64,52 @@ def test_refused(path, tmp_path):
         io.write_video(tmp_path / "c.mkv", tenfold.zeros(3, 4, 4), 5)
     with pytest.raises(ValueError, match="audio_fps"):
         io.write_video(tmp_path / "c.mkv", tenfold.zeros(3, 4, 4, 3), 5, audio_array=tenfold.zeros(1, 5))
+
+
+@pytest.mark.parametrize("source", [str, lambda path: path.read_bytes(), lambda path: io.read_file(path)])
+def test_a_reader_gives_one_picture_after_another(path, source):
+    reader = io.VideoReader(source(path), "video")
+    found = list(reader)
+    assert np.array_equal(np.stack([each["data"].numpy() for each in found]), pictures(20).transpose(0, 3, 1, 2))
+    assert [each["pts"] for each in found] == pytest.approx([number / 10 for number in range(20)])
+    assert list(reader) == []
+    assert next(reader.seek(0.5))["pts"] == pytest.approx(0.5)
+    assert next(reader.seek(0.71))["pts"] == pytest.approx(0.8)
+    assert next(reader.seek(0.71, keyframes_only=True))["pts"] <= 0.71
+    assert len(list(reader.seek(1.8))) == 2
+
+
+def test_a_reader_gives_sound(path):
+    reader = io.VideoReader(str(path), "audio:0")
+    sound = np.concatenate([each["data"].numpy() for each in reader])
+    assert np.array_equal(sound.T, tone(16_000, 8000))
+    assert reader.get_metadata() == {
+        "video": {"fps": [10.0], "duration": [2.0]},
+        "audio": {"framerate": [8000.0], "duration": [2.0]},
+    }
+    assert reader.set_current_stream("video")
+    assert next(reader)["data"].shape == (3, 32, 48)
+    assert not reader.set_current_stream("audio:1")
+
+
+def test_a_reader_keeps_channels_apart(tmp_path):
+    frames, sound = tenfold.from_numpy(pictures(6)), tenfold.tensor([[0.5], [-0.25]]).repeat(1, 4000)
+    for codec in ("flac", "pcm_s16le"):
+        path = tmp_path / f"{codec}.mkv"
+        io.write_video(path, frames, 5, "libx264rgb", audio_array=sound, audio_fps=8000, audio_codec=codec)
+        heard = next(io.VideoReader(path, "audio"))["data"]
+        assert (heard[:, 0] == 16384).all()
+        assert (heard[:, 1] == -8192).all()
+
+
+def test_a_reader_refuses(path, tmp_path):
+    with pytest.raises(RuntimeError, match=r"none\.mkv cannot be read"):
+        io.VideoReader(str(tmp_path / "none.mkv"))
+    with pytest.raises(RuntimeError, match="cannot be read as a film"):
+        io.VideoReader(b"no film")
+    with pytest.raises(ValueError, match="has no stream 'audio:3'; it has video, audio"):
+        io.VideoReader(path, "audio:3")
+    with pytest.raises(ValueError, match="stream should be one of"):
+        io.VideoReader(path, "pictures")
+    with pytest.raises(TypeError, match="src should be a path"):
+        io.VideoReader(3)

@@ -19,10 +19,12 @@ from tenfold.vision.io.image import (
     write_jpeg,
     write_png,
 )
+from tenfold.vision.io.reader import VideoReader
 from tenfold.vision.io.video import read_video, read_video_timestamps, write_video
 
 __all__ = [
     "ImageReadMode",
+    "VideoReader",
     "decode_avif",
     "decode_gif",
     "decode_heic",
