@@ -292,6 +292,59 @@ def case_launches_go_to_the_chosen_stream():
     assert stub.work(lambda: x + 1).launches[0].stream == 0
 
 
+def case_a_lenet_step_is_forty_launches_at_most():
+    model = nn.Sequential(
+        nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+        nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10),
+    ).to(DEVICE)  # fmt: skip
+    optimizer = optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    x, target = tenfold.rand(64, 1, 28, 28, device=DEVICE), tenfold.zeros(64, dtype=tenfold.int64, device=DEVICE)
+
+    def step():
+        optimizer.zero_grad()
+        F.cross_entropy(model(x), target).backward()
+        optimizer.step()
+
+    step()
+    step()
+    work = stub.work(step)
+    assert not {"sync", "to_host"} & set(work.counts), work
+    assert len(work.launches) <= 40, work.names
+    assert work.products <= 9, work
+
+
+def case_convolution_pooling_and_batch_norm_are_kernels():
+    for dtype in (tenfold.float32, tenfold.bfloat16):
+        for last in (False, True):
+            x, w = array(2, 16, 8, 8, dtype=dtype), array(8, 16, 3, 3, dtype=dtype)
+            x = x.contiguous(memory_format=tenfold.channels_last) if last else x
+            v = array(16, dtype=dtype)
+            calls = {
+                ("correlate",): lambda: F.conv2d(x, w, padding=1),
+                ("largest_of_windows",): lambda: F.max_pool2d(x, 2), ("means_of_windows",): lambda: F.avg_pool2d(x, 2),
+                ("adaptive_means",): lambda: F.adaptive_avg_pool2d(x, 1),
+                ("channel_moments", "channel_norm"): lambda: F.batch_norm(x, None, None, v, v, True),
+                ("channel_norm",): lambda: F.batch_norm(x, v, v, v, v, False),
+            }  # fmt: skip
+            for names, call in calls.items():
+                assert tuple(quiet(stub.settled(call)).names) == names
+
+
+def case_transfers_keep_the_layout_and_gpus_copy_without_the_host():
+    last = tenfold.channels_last
+    x = tenfold.rand(2, 3, 4, 5).contiguous(memory_format=last)
+    there = x.to(DEVICE)
+    assert there.is_contiguous(memory_format=last)
+    assert there.cpu().equal(x)
+    assert there.cpu().is_contiguous(memory_format=last)
+    found = []
+    work = stub.work(lambda: found.append(there.to("cuda:1")))
+    assert work.counts["on_device"] == 1
+    assert not {"sync", "to_host", "to_device"} & set(work.counts), work
+    assert found[0].cpu().equal(x)
+    assert found[0].is_contiguous(memory_format=last)
+
+
 def case_a_model_step_does_not_wait():
     model = nn.Sequential(nn.Linear(16, 32), nn.LayerNorm(32), nn.ReLU(), nn.Linear(32, 10)).to(DEVICE)
     optimizer = optim.AdamW(model.parameters())

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 # Contracting a * b + c is what CUDA's own compilers do; Triton's default changes between versions, so it is given.
-OPTIONS = {"num_stages": 1, "enable_fp_fusion": True}
+OPTIONS = {"enable_fp_fusion": True}
 _functions: dict[Any, Any] = {}
 
 
@@ -46,4 +46,5 @@ def compile_for(capability: int, kernel: Any, signature: tuple[str, ...], divisi
     types.update(dict.fromkeys(constants, "constexpr"))
     attributes = {(position,): [["tt.divisibility", 16]] for position in divisible}
     source = ASTSource(jitted(kernel), types, constants, attributes)
-    return triton.compile(source, target=GPUTarget("cuda", capability, 32), options={**OPTIONS, "num_warps": kernel.warps})
+    options = {**OPTIONS, "num_warps": kernel.warps, "num_stages": getattr(kernel, "stages", 1)}
+    return triton.compile(source, target=GPUTarget("cuda", capability, 32), options=options)

@@ -58,10 +58,13 @@ class InterpretedRuntime:
         return np.empty(shape, dtype)
 
     def from_host(self, array: Any, index: int) -> Any:
-        return np.array(array, order="C")
+        return np.array(array, order="K")
 
     def to_host(self, array: Any) -> Any:
-        return array.copy()
+        return array.copy(order="K")
+
+    def to_peer(self, array: Any, index: int) -> Any:
+        return array.copy(order="K")
 
     def view(self, array: Any, shape: Sequence[int], strides: Sequence[int], offset: int, dtype: Any) -> Any:
         return np.ndarray(tuple(shape), dtype, bytes_of(array), offset, tuple(strides))
@@ -197,6 +200,13 @@ def _prepare() -> None:
     def from_float(self: Any, source: Any, target: Any, *rounding: Any) -> Any:
         return (cast if "bf16" in (source.dtype.scalar.name, target.scalar.name) else convert)(self, source, target, *rounding)
 
+    def dot(self: Any, a: Any, b: Any, total: Any, *precision: Any) -> Any:
+        # Products in float32, as the hardware's units sum them; the interpreter's own would be of the operands' bits.
+        wide = np.float64 if a.data.dtype == np.float64 else np.float32
+        product = np.matmul(a.data.astype(wide), b.data.astype(wide))
+        return handle((product + total.data).astype(total.data.dtype), total.dtype.scalar)
+
+    builder.create_dot = dot
     interpreter._get_np_dtype = with_bfloat16
     builder.create_masked_load, builder.create_masked_store = masked_load, masked_store
     builder.cast_impl, builder.create_fp_to_fp, builder.binary_op = cast, from_float, binary_op

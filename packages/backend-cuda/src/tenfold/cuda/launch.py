@@ -69,7 +69,7 @@ def launch_grid(
 ) -> Loaded:
     """Run a kernel's programs on the device's current stream."""
     values = [x.data.ptr if kind[0] == "*" else x for kind, x in zip(signature, arguments)]
-    divisible = divisible_by_16(signature, values)
+    divisible = divisible_by_16(signature, values, "*" if getattr(kernel, "by_address", False) else "*i")
     key = (kernel, signature, index, divisible)
     if cupy.cuda.runtime.getDevice() == index:
         return _start(cupy, key, values, grid)
@@ -90,13 +90,13 @@ def _start(cupy: Any, key: tuple[Any, ...], values: Sequence[Any], grid: tuple[i
     return found
 
 
-def divisible_by_16(signature: tuple[str, ...], values: Sequence[Any]) -> tuple[int, ...]:
-    """The positions of the addresses and integers that are multiples of 16.
+def divisible_by_16(signature: tuple[str, ...], values: Sequence[Any], kinds: str = "*i") -> tuple[int, ...]:
+    """The positions of the addresses and integers that are multiples of 16, by the first letters of their types.
 
     >>> divisible_by_16(("*fp32", "*fp32", "fp32", "i32"), (512, 516, 16.0, 64))
     (0, 3)
     """
-    return tuple([i for i, (kind, x) in enumerate(zip(signature, values)) if kind[0] in "*i" and x % 16 == 0])
+    return tuple([i for i, (kind, x) in enumerate(zip(signature, values)) if kind[0] in kinds and x % 16 == 0])
 
 
 def _load(cupy: Any, kernel: Any, signature: tuple[str, ...], index: int, divisible: tuple[int, ...]) -> Loaded:

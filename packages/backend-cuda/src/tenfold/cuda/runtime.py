@@ -28,6 +28,7 @@ class Runtime(Protocol):
     def empty(self, shape: Sequence[int], dtype: Any, index: int) -> Any: ...
     def from_host(self, array: Any, index: int) -> Any: ...
     def to_host(self, array: Any) -> Any: ...
+    def to_peer(self, array: Any, index: int) -> Any: ...
     def view(self, array: Any, shape: Sequence[int], strides: Sequence[int], offset: int, dtype: Any) -> Any: ...
     def memory(self, array: Any) -> tuple[Any, int, int]: ...
     def pointer(self, array: Any) -> int: ...
@@ -39,6 +40,23 @@ class Runtime(Protocol):
     def launch_grid(
         self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], grid: tuple[int, ...], index: int
     ) -> Any: ...
+
+
+def order_in_memory(array: Any) -> tuple[int, ...] | None:
+    """The dimensions in the order in which they lie, of an array without gaps that is not row-major; None for any other.
+
+    >>> order_in_memory(np.zeros((2, 3)).T), order_in_memory(np.zeros((2, 3))), order_in_memory(np.zeros((4, 3)).T[::2])
+    ((1, 0), None, None)
+    """
+    if array.flags.c_contiguous or not array.size:
+        return None
+    order = sorted(range(array.ndim), key=lambda d: (-array.strides[d], array.shape[d]))
+    step = array.dtype.itemsize
+    for d in reversed(order):
+        if array.shape[d] > 1 and array.strides[d] != step:
+            return None
+        step *= array.shape[d]
+    return tuple(order)
 
 
 class CupyRuntime:
@@ -72,6 +90,11 @@ class CupyRuntime:
         result = self.empty(array.shape, array.dtype, index)
         if array.size and not any(array.strides) and array.dtype.itemsize <= 8:
             self._repeat(result, array, index)
+        elif array.size and (order := order_in_memory(array)) is not None:
+            result = result.reshape([array.shape[d] for d in order])
+            with self.module.cuda.Device(index):
+                result.set(array.transpose(order))
+            return result.transpose(np.argsort(order).tolist())
         elif array.size:
             with self.module.cuda.Device(index):
                 result.set(np.ascontiguousarray(array).reshape(array.shape))
@@ -88,10 +111,24 @@ class CupyRuntime:
                 bits.fill(value.view(bits.dtype).item())
 
     def to_host(self, array: Any) -> Any:
+        order = order_in_memory(array)
         with self.module.cuda.Device(self.index_of(array)):
-            found = array.get()
+            found = array.get() if order is None else array.transpose(order).get().transpose(np.argsort(order).tolist())
         reports.check()
         return found
+
+    def to_peer(self, array: Any, index: int) -> Any:
+        """A copy on another GPU, after the work that was given to the array's and before what is given to the other one."""
+        cuda = self.module.cuda
+        order = order_in_memory(array) or tuple(range(array.ndim))
+        with cuda.Device(self.index_of(array)):
+            source = self.module.ascontiguousarray(array.transpose(order))
+            done = cuda.get_current_stream().record()
+        result = self.empty(source.shape, array.dtype, index)
+        with cuda.Device(index):
+            cuda.get_current_stream().wait_event(done)
+            result.data.copy_from_device_async(source.data, source.nbytes)
+        return result.transpose(np.argsort(order).tolist())
 
     def view(self, array: Any, shape: Sequence[int], strides: Sequence[int], offset: int, dtype: Any) -> Any:
         memory = self.module.cuda.MemoryPointer(array.data.mem, offset)

@@ -17,7 +17,7 @@ def write(destination: Any, source: Any) -> None:
     """Copy `source` (broadcast, converted, on any device) into the memory of `destination`."""
     now = runtime.current()
     if now.index_of(source) != now.index_of(destination):
-        source = now.from_host(now.to_host(source), now.index_of(destination))
+        source = now.to_peer(source, now.index_of(destination))
     elif destination.size > 1 and overlaps(destination, source):
         source = run("cast", source) if source.dtype.kind != "c" else source.copy()
     if run("cast", source, out=destination) is NotImplemented:
@@ -37,6 +37,14 @@ def _bounds(start: int, array: Any) -> tuple[int, int]:
     """The addresses of an array's first byte and of the one after its last."""
     reach = [(n - 1) * s for n, s in zip(array.shape, array.strides)]
     return start + sum(r for r in reach if r < 0), start + sum(r for r in reach if r > 0) + int(array.dtype.itemsize)
+
+
+@kernel(op.to_device, device="cuda")
+def to_device(input: Any, device: Any) -> Any:
+    now = runtime.current()
+    if device.type == "cuda" and device.index != now.index_of(input):
+        return now.to_peer(input, device.index), device
+    return device.backend.from_numpy(now.to_host(input), device.index), device
 
 
 @kernel(op.to_dtype, device="cuda")

@@ -16,6 +16,7 @@ from tenfold.types.dtypes import BY_NAME
 TYPE_OF = {BY_NAME[name].numpy: kind for name, kind in TRITON_TYPES.items()}
 FLOATS = tuple(BY_NAME[name].numpy for name in ("float32", "float16", "bfloat16", "float64"))
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
+NAMES = frozenset(TRITON_TYPES.values())
 LONGEST = 1 << 16  # elements of a row that a program holds
 TILE = 4096  # elements that a program works on where rows are shorter
 
@@ -27,6 +28,8 @@ class Handwritten:
     name: str
     fixed: tuple[tuple[str, Any], ...]
     warps: int = 4
+    stages: int = 1  # blocks of a loop's operands that are on their way at a time
+    by_address: bool = False  # whether only addresses count as multiples of 16: one machine code for all sizes
 
     def arguments(self) -> list[str]:
         """The parameters' names, in the order in which a launch passes them."""
@@ -37,7 +40,7 @@ class Handwritten:
         """What is fixed when the kernel is compiled; dtypes by their Triton names."""
         from triton import language as tl  # with the first kernel
 
-        return {name: tl.str_to_ty(value, None) if isinstance(value, str) else value for name, value in self.fixed}
+        return {name: tl.str_to_ty(value, None) if value in NAMES else value for name, value in self.fixed}
 
     def function(self, library: Any) -> Any:
         """The Python function, undecorated."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from tenfold.cuda import runtime
 from tenfold.cuda.attaching import kernel
+from tenfold.cuda.kernels import batch_norm  # noqa: F401 - it attaches kernels of this family too
 from tenfold.cuda.kernels.handwritten import F64, FLOATS, Handwritten, contiguous, rows_of, start, statistics_dtype, tiled
 from tenfold.dispatch.operators import op
 

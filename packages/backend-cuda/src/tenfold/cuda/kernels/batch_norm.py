@@ -1,0 +1,120 @@
+"""Batch norm and its gradient, two launches each: the operators of tenfold-nn."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, NamedTuple
+
+from tenfold.cuda import runtime
+from tenfold.cuda.attaching import kernel
+from tenfold.cuda.kernels.conv import allocated, power
+from tenfold.cuda.kernels.handwritten import F64, FLOATS, Handwritten, contiguous, start, statistics_dtype
+from tenfold.dispatch.operators import op
+
+PROGRAMS = 512  # that a pass is shared out to, so that all of a GPU takes part
+MOST_SHARES = 64
+
+
+class Tiles(NamedTuple):
+    """How positions (rows) and channels (columns) are dealt to programs."""
+
+    rows: int
+    columns: int
+    share: int  # positions of a program
+    shares: int
+
+
+def _flat(x: Any) -> tuple[int, int, int] | None:
+    """Strides in elements from sample to sample, channel to channel, place to place; None where places are not at equal distances."""
+    own = [s // x.dtype.itemsize for s in x.strides]
+    spatial = [(n, s) for n, s in zip(x.shape[2:], own[2:]) if n > 1]
+    for (_, outer), (n, inner) in zip(spatial, spatial[1:]):
+        if outer != n * inner:
+            return None
+    return own[0], own[1], spatial[-1][1] if spatial else 0
+
+
+def _tiles(x: Any) -> Tiles:
+    channels, count = x.shape[1], x.size // x.shape[1]
+    last = x.strides[1] == x.dtype.itemsize and channels > 1
+    columns = power(channels, 1, 32) if last else 1
+    rows = power(count, 1, 1024 // columns)
+    shares = max(1, min(MOST_SHARES, PROGRAMS // -(-channels // columns), count // (2 * rows)))
+    share = -(-count // (shares * rows)) * rows
+    return Tiles(rows, columns, share, -(-count // share))
+
+
+def _served(x: Any, *vectors: Any) -> bool:
+    if x.dtype not in FLOATS or not 0 < x.size < 2**31 or x.ndim < 2:
+        return False
+    return all(v is None or v.dtype in FLOATS for v in vectors)
+
+
+def _arranged(x: Any) -> tuple[Any, tuple[int, int, int]]:
+    found = _flat(x)
+    if found is None:
+        x = contiguous(x)
+        found = _flat(x)
+        assert found is not None
+    return x, found
+
+
+def _constants(tiles: Tiles, dtype: Any, **more: int) -> tuple[tuple[str, int], ...]:
+    return (*more.items(), ("DOUBLE", int(dtype == F64)), ("ROWS", tiles.rows), ("COLUMNS", tiles.columns))
+
+
+@kernel(op.fused_batch_norm, device="cuda")
+def fused_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, eps: float) -> Any:
+    if not _served(input, weight, bias, running_mean, running_var):
+        return NotImplemented
+    now = runtime.current()
+    index = now.index_of(input)
+    x, steps = _arranged(input)
+    tiles, channels, count = _tiles(x), x.shape[1], x.size // x.shape[1]
+    kind = statistics_dtype(x.dtype)
+    given = not training and running_mean is not None and running_var is not None
+    grid = (-(-channels // tiles.columns), tiles.shares)
+    length = prod(x.shape[2:])
+    if given:
+        means, squares = contiguous(running_mean), contiguous(running_var)
+    else:
+        means, squares = (now.empty((tiles.shares, channels), kind, index) for _ in range(2))
+        program = Handwritten("channel_moments", _constants(tiles, x.dtype), 8, by_address=True)
+        start(program, grid, (means, squares, x, count, tiles.share, channels, length, *steps), index)
+    out = allocated(x.shape, x, index)
+    mean, var, rstd = (now.empty((channels,), kind, index) for _ in range(3))
+    flags = {
+        "WEIGHT": int(weight is not None),
+        "BIAS": int(bias is not None),
+        "GIVEN": int(given),
+        "SHARES": power(tiles.shares, 1, 64),
+    }
+    program = Handwritten("channel_norm", _constants(tiles, x.dtype, **flags), 8, by_address=True)
+    vectors = (x if v is None else contiguous(v) for v in (weight, bias))
+    numbers = (count, tiles.share, tiles.shares, tiles.share, channels, length, *steps, *_arranged(out)[1], float(eps))
+    start(program, grid, (out, mean, var, rstd, x, *vectors, means, squares, *numbers), index)
+    return out, mean, var, rstd
+
+
+@kernel(op.fused_batch_norm_grad, device="cuda")
+def fused_batch_norm_grad(grad: Any, input: Any, weight: Any, mean: Any, rstd: Any, training: bool, eps: float) -> Any:
+    if not _served(input, weight, mean, rstd) or grad.dtype != input.dtype:
+        return NotImplemented
+    now = runtime.current()
+    index = now.index_of(input)
+    (x, steps), (g, g_steps) = _arranged(input), _arranged(grad)
+    tiles, channels, count = _tiles(x), x.shape[1], x.size // x.shape[1]
+    kind, length = statistics_dtype(x.dtype), prod(x.shape[2:])
+    grid = (-(-channels // tiles.columns), tiles.shares)
+    sums, dots = (now.empty((tiles.shares, channels), kind, index) for _ in range(2))
+    program = Handwritten("channel_slopes", _constants(tiles, x.dtype), 8, by_address=True)
+    mean, rstd = contiguous(mean), contiguous(rstd)
+    start(program, grid, (sums, dots, g, x, mean, rstd, count, tiles.share, channels, length, *g_steps, *steps), index)
+    out = allocated(x.shape, x, index)
+    g_weight, g_bias = (now.empty((channels,), kind, index) for _ in range(2))
+    flags = {"WEIGHT": int(weight is not None), "TRAINING": int(training), "SHARES": power(tiles.shares, 1, 64)}
+    program = Handwritten("channel_norm_gradient", _constants(tiles, x.dtype, **flags), 8, by_address=True)
+    w = x if weight is None else contiguous(weight)
+    numbers = (count, tiles.shares, tiles.share, channels, length, *g_steps, *steps, *_arranged(out)[1])
+    start(program, grid, (out, g_weight, g_bias, g, x, mean, rstd, w, sums, dots, *numbers), index)
+    return out, g_weight, g_bias

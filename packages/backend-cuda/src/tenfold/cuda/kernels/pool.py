@@ -1,0 +1,150 @@
+"""Pooling over windows: maxima with their places, means, adaptive means, and their gradients, one launch each."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from tenfold.cuda import runtime
+from tenfold.cuda.attaching import kernel
+from tenfold.cuda.kernels.array_kernels import cast
+from tenfold.cuda.kernels.conv import Planes, allocated, channels_last, planes, window_constants
+from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, contiguous, start
+from tenfold.dispatch.operators import op
+from tenfold.nn.window import output_length
+
+BLOCK = 256
+INT64 = np.dtype(np.int64)
+
+
+def _as_five(x: Any, ndim: int) -> Any:
+    """The array as (N, C, *S) with `ndim` spatial dimensions; what is in front of these becomes N and C."""
+    lead = x.shape[: x.ndim - ndim]
+    if len(lead) == 2:
+        return x
+    return contiguous(x).reshape(1, prod(lead), *x.shape[len(lead) :])
+
+
+def _served(x: Any) -> bool:
+    return x.dtype in FLOATS and 0 < x.size < 2**31
+
+
+def _outputs(x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> tuple[int, ...]:
+    sizes = x.shape[x.ndim - len(kernel_size) :]
+    return tuple(output_length(i, k, s, p, d, ceil_mode) for i, k, s, p, d in zip(sizes, kernel_size, stride, padding, dilation))
+
+
+def _numbers(out: Any, source: Planes, result: Planes) -> tuple[int, ...]:
+    return (out.size, result.sizes[1], *source.sizes[2:], *result.sizes[2:], *source.strides)
+
+
+def _start(name: str, constants: Any, double: bool, last: bool, window: Any, arrays: Any, numbers: Any, index: int) -> None:
+    fixed = (*constants, ("DOUBLE", int(double)), ("LAST", int(last)), *window, ("BLOCK", BLOCK))
+    program = Handwritten(name, fixed, 4, by_address=True)
+    start(program, (-(-arrays[0].size // BLOCK),), (*arrays, *numbers), index)
+
+
+@kernel(op.max_pool, device="cuda")
+def max_pool(input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> Any:
+    outputs = _outputs(input, kernel_size, stride, padding, dilation, ceil_mode)
+    if not _served(input) or min(outputs) < 1:
+        return NotImplemented
+    x = _as_five(input, len(kernel_size))
+    index = runtime.current().index_of(x)
+    out = allocated((*x.shape[:2], *outputs), x, index)
+    where = runtime.current().empty(out.shape, INT64, index)
+    if channels_last(x):
+        where = runtime.current().view(where, out.shape, [s // out.dtype.itemsize * 8 for s in out.strides], 0, INT64)
+    window = window_constants(kernel_size, stride, padding, dilation)
+    numbers = _numbers(out, planes(x), planes(out))
+    _start("largest_of_windows", (), x.dtype == F64, channels_last(x), window, (out, where, x), numbers, index)
+    shape = (*input.shape[: input.ndim - len(kernel_size)], *outputs)
+    return out.reshape(shape), where.reshape(shape)
+
+
+@kernel(op.max_pool_grad, device="cuda")
+def max_pool_grad(grad: Any, indices: Any, input_shape: Any, ndim: int) -> Any:
+    if not _served(grad) or 0 in input_shape:
+        return NotImplemented
+    now = runtime.current()
+    index = now.index_of(grad)
+    g, where = contiguous(grad), contiguous(indices)
+    lead = len(input_shape) - ndim
+    wide = F64 if g.dtype == F64 else F32
+    out = now.from_host(np.broadcast_to(np.zeros((), wide), tuple(input_shape)), index)
+    fixed = (("DOUBLE", int(wide == F64)), ("BLOCK", BLOCK))
+    numbers = (g.size, prod(g.shape[lead:]), prod(input_shape[lead:]))
+    start(Handwritten("spread_largest", fixed, by_address=True), (-(-g.size // BLOCK),), (out, g, where, *numbers), index)
+    return cast(out, g.dtype)
+
+
+def _averaged(x: Any, shape: tuple[int, ...], gradient: bool, window: Any, count_pad: bool, divisor: int | None) -> Any:
+    index = runtime.current().index_of(x)
+    out = allocated(shape, x, index)
+    constants = (("GRADIENT", int(gradient)), ("PADS", int(count_pad)))
+    numbers = (*_numbers(out, planes(x), planes(out)), int(divisor or 0))
+    _start("means_of_windows", constants, x.dtype == F64, channels_last(x), window, (out, x), numbers, index)
+    return out
+
+
+@kernel(op.avg_pool, device="cuda")
+def avg_pool(
+    input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool, divisor_override: Any
+) -> Any:
+    outputs = _outputs(input, kernel_size, stride, padding, (1,) * len(kernel_size), ceil_mode)
+    if not _served(input) or min(outputs) < 1:
+        return NotImplemented
+    x, ndim = _as_five(input, len(kernel_size)), len(kernel_size)
+    window = window_constants(kernel_size, stride, padding, (1,) * ndim)
+    out = _averaged(x, (*x.shape[:2], *outputs), False, window, count_include_pad, divisor_override)
+    return out.reshape(*input.shape[: input.ndim - ndim], *outputs)
+
+
+@kernel(op.avg_pool_grad, device="cuda")
+def avg_pool_grad(
+    grad: Any,
+    input_shape: Any,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: Any,
+) -> Any:
+    ndim = len(kernel_size)
+    if not _served(grad) or 0 in input_shape:
+        return NotImplemented
+    g = _as_five(grad, ndim)
+    window = window_constants(kernel_size, stride, padding, (1,) * ndim)
+    shape = (*g.shape[:2], *input_shape[len(input_shape) - ndim :])
+    return _averaged(g, shape, True, window, count_include_pad, divisor_override).reshape(tuple(input_shape))
+
+
+def _adaptive(input: Any, sizes: tuple[int, ...], gradient: bool) -> Any:
+    """Means over windows, or with `gradient` their gradients, whose last dimensions have these sizes."""
+    x, lead = _as_five(input, len(sizes)), input.shape[: input.ndim - len(sizes)]
+    index = runtime.current().index_of(x)
+    out = allocated((*x.shape[:2], *sizes), x, index)
+    taps = [max(-(-(i + 1) * a // b) - i * a // b for i in range(b)) for a, b in zip(x.shape[2:], sizes)]
+    named = zip(("TAPS_D", "TAPS_H", "TAPS_W"), (*(1,) * (3 - len(sizes)), *taps))
+    numbers = _numbers(out, planes(x), planes(out))
+    _start(
+        "adaptive_means", (("GRADIENT", int(gradient)),), x.dtype == F64, channels_last(x), tuple(named), (out, x), numbers, index
+    )
+    return out.reshape(*lead, *sizes)
+
+
+@kernel(op.adaptive_avg_pool, device="cuda")
+def adaptive_avg_pool(input: Any, output_size: Any) -> Any:
+    if not _served(input) or min(output_size) < 1:
+        return NotImplemented
+    return _adaptive(input, tuple(output_size), False)
+
+
+@kernel(op.adaptive_avg_pool_grad, device="cuda")
+def adaptive_avg_pool_grad(grad: Any, input_shape: Any, ndim: int) -> Any:
+    if not _served(grad) or 0 in input_shape:
+        return NotImplemented
+    return _adaptive(grad, tuple(input_shape[len(input_shape) - ndim :]), True)

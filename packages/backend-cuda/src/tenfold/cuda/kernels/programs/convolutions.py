@@ -1,0 +1,127 @@
+"""Convolution as a product of matrices whose left one is never made: its elements are read from the planes as they are needed.
+
+Planes have three dimensions, of which those that a convolution lacks have size 1. Positions of the result are rows, its channels
+columns; the sum goes over channels and taps of the window. Steps, paddings and the window are constants of the machine code.
+
+Source: Chetlur et al., "cuDNN: Efficient primitives for deep learning", 2014, section 3 (the implicit product).
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+# Parameters are what Triton makes of them: annotations other than its own would mean something to it.
+
+from __future__ import annotations
+
+from triton import language as tl
+
+
+def correlate(
+    out_ptr, x_ptr, w_ptr, bias_ptr, positions, inputs, outputs, x_depth, x_height, x_width, o_depth, o_height, o_width,
+    x_n, x_c, x_d, x_h, x_w, o_n, o_c, o_d, o_h, o_w, w_o, w_i, w_d, w_h, w_w,
+    BIAS: tl.constexpr, TRANSPOSED: tl.constexpr, FLAT: tl.constexpr, UNIT: tl.constexpr, PRECISION: tl.constexpr,
+    KD: tl.constexpr, KH: tl.constexpr, KW: tl.constexpr, SD: tl.constexpr, SH: tl.constexpr, SW: tl.constexpr,
+    PD: tl.constexpr, PH: tl.constexpr, PW: tl.constexpr, DD: tl.constexpr, DH: tl.constexpr, DW: tl.constexpr,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr,
+):  # fmt: skip
+    """Correlation of planes with windows, or (TRANSPOSED) its transpose; program (positions, channels, group).
+
+    FLAT: the sum runs over channels and taps at once, for few channels; else over channels, tap by tap. UNIT: channels of x are
+    neighbours in memory.
+    """
+    TAPS: tl.constexpr = KD * KH * KW
+    m = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    o = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
+    group = tl.program_id(2)
+    step = 1 if UNIT else x_c
+    w = m % o_width
+    rest = m // o_width
+    h = rest % o_height
+    rest = rest // o_height
+    d = rest % o_depth
+    n = (rest // o_depth).to(tl.int64)
+    inside = m < positions
+    x_ptr += group.to(tl.int64) * inputs * step
+    w_ptr += (group.to(tl.int64) * outputs + 0) * w_o if not TRANSPOSED else group.to(tl.int64) * inputs * w_i
+    base = x_ptr + n * x_n
+    total = tl.zeros([ROWS, COLUMNS], tl.float32)
+    steps = (inputs * TAPS + INNER - 1) // INNER if FLAT else TAPS * ((inputs + INNER - 1) // INNER)
+    for at in range(0, steps):
+        if FLAT:
+            k = at * INNER + tl.arange(0, INNER)
+            c = k // TAPS
+            tap = k % TAPS
+        else:
+            blocks = (inputs + INNER - 1) // INNER
+            c = (at % blocks) * INNER + tl.arange(0, INNER)
+            tap = (at // blocks) + 0 * tl.arange(0, INNER)
+        kd = tap // (KH * KW)
+        kh = (tap // KW) % KH
+        kw = tap % KW
+        if TRANSPOSED:
+            td = d[:, None] + PD - kd[None, :] * DD
+            th = h[:, None] + PH - kh[None, :] * DH
+            tw = w[:, None] + PW - kw[None, :] * DW
+            sd = td // SD
+            sh = th // SH
+            sw = tw // SW
+            seen = (td >= 0) & (td % SD == 0) & (sd < x_depth) & (th >= 0) & (th % SH == 0) & (sh < x_height)
+            seen = seen & (tw >= 0) & (tw % SW == 0) & (sw < x_width)
+        else:
+            sd = d[:, None] * SD + kd[None, :] * DD - PD
+            sh = h[:, None] * SH + kh[None, :] * DH - PH
+            sw = w[:, None] * SW + kw[None, :] * DW - PW
+            seen = (sd >= 0) & (sd < x_depth) & (sh >= 0) & (sh < x_height) & (sw >= 0) & (sw < x_width)
+        kept = c < inputs
+        place = sd * x_d + sh * x_h + sw * x_w + c[None, :] * step
+        a = tl.load(base[:, None] + place, seen & inside[:, None] & kept[None, :], other=0.0)
+        taps = c * w_i + kd * w_d + kh * w_h + kw * w_w
+        b = tl.load(w_ptr + taps[:, None] + o[None, :] * w_o, kept[:, None] & (o < outputs)[None, :], other=0.0)
+        total = tl.dot(a, b, total, input_precision=PRECISION)
+    if BIAS:
+        total += tl.load(bias_ptr + group * outputs + o, o < outputs, other=0.0).to(tl.float32)[None, :]
+    out = out_ptr + (n * o_n + d * o_d + h * o_h + w * o_w)[:, None] + (group * outputs + o)[None, :].to(tl.int64) * o_c
+    tl.store(out, total.to(out_ptr.dtype.element_ty), inside[:, None] & (o < outputs)[None, :])
+
+
+def correlate_windows(
+    out_ptr, g_ptr, x_ptr, positions, share, inputs, outputs, x_depth, x_height, x_width, g_depth, g_height, g_width,
+    g_n, g_c, g_d, g_h, g_w, x_n, x_c, x_d, x_h, x_w, part,
+    PRECISION: tl.constexpr, KD: tl.constexpr, KH: tl.constexpr, KW: tl.constexpr, SD: tl.constexpr, SH: tl.constexpr,
+    SW: tl.constexpr, PD: tl.constexpr, PH: tl.constexpr, PW: tl.constexpr, DD: tl.constexpr, DH: tl.constexpr,
+    DW: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr,
+):  # fmt: skip
+    """The windows' gradient: sums over `share` positions of g times what its window saw of x; program (tile, group, share)."""
+    TAPS: tl.constexpr = KD * KH * KW
+    columns = inputs * TAPS
+    across = (columns + COLUMNS - 1) // COLUMNS
+    o = (tl.program_id(0) // across) * ROWS + tl.arange(0, ROWS)
+    k = (tl.program_id(0) % across) * COLUMNS + tl.arange(0, COLUMNS)
+    group = tl.program_id(1)
+    first = tl.program_id(2) * share
+    c = k // TAPS
+    tap = k % TAPS
+    kd = tap // (KH * KW)
+    kh = (tap // KW) % KH
+    kw = tap % KW
+    g_ptr += group.to(tl.int64) * outputs * g_c
+    x_ptr += group.to(tl.int64) * inputs * x_c
+    total = tl.zeros([ROWS, COLUMNS], tl.float32)
+    for start in range(0, share, INNER):
+        m = first + start + tl.arange(0, INNER)
+        inside = (m < positions) & (m < first + share)
+        w = m % g_width
+        rest = m // g_width
+        h = rest % g_height
+        rest = rest // g_height
+        d = rest % g_depth
+        n = (rest // g_depth).to(tl.int64)
+        row = g_ptr + n * g_n + d * g_d + h * g_h + w * g_w
+        a = tl.load(row[None, :] + o[:, None] * g_c, inside[None, :] & (o < outputs)[:, None], other=0.0)
+        sd = d[:, None] * SD + kd[None, :] * DD - PD
+        sh = h[:, None] * SH + kh[None, :] * DH - PH
+        sw = w[:, None] * SW + kw[None, :] * DW - PW
+        seen = (sd >= 0) & (sd < x_depth) & (sh >= 0) & (sh < x_height) & (sw >= 0) & (sw < x_width)
+        place = (x_ptr + n * x_n)[:, None] + (sd * x_d + sh * x_h + sw * x_w + c[None, :] * x_c)
+        b = tl.load(place, seen & inside[:, None] & (k < columns)[None, :], other=0.0)
+        total = tl.dot(a, b, total, input_precision=PRECISION)
+    out = out_ptr + tl.program_id(2).to(tl.int64) * part + (group * outputs + o)[:, None].to(tl.int64) * columns + k[None, :]
+    tl.store(out, total.to(out_ptr.dtype.element_ty), (o < outputs)[:, None] & (k < columns)[None, :])

@@ -1,0 +1,203 @@
+"""Pooling: a program has a block of results, in the order in which they lie in memory, and looks at each one's window.
+
+Planes have three dimensions, of which those that are lacking have size 1. LAST: channels are the last dimension in memory.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+# Parameters are what Triton makes of them: annotations other than its own would mean something to it.
+
+from __future__ import annotations
+
+from triton import language as tl
+
+
+def largest_of_windows(
+    out_ptr, index_ptr, x_ptr, count, channels, x_depth, x_height, x_width, o_depth, o_height, o_width, x_n, x_c, x_d, x_h, x_w,
+    DOUBLE: tl.constexpr, LAST: tl.constexpr, KD: tl.constexpr, KH: tl.constexpr, KW: tl.constexpr, SD: tl.constexpr,
+    SH: tl.constexpr, SW: tl.constexpr, PD: tl.constexpr, PH: tl.constexpr, PW: tl.constexpr, DD: tl.constexpr,
+    DH: tl.constexpr, DW: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """The largest element of each window and its place in the plane; of equals the first one, NaN before all, of NaN the last."""
+    wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = i < count
+    if LAST:
+        c = i % channels
+        rest = i // channels
+        w = rest % o_width
+        rest = rest // o_width
+        h = rest % o_height
+        rest = rest // o_height
+        d = rest % o_depth
+        n = rest // o_depth
+    else:
+        w = i % o_width
+        rest = i // o_width
+        h = rest % o_height
+        rest = rest // o_height
+        d = rest % o_depth
+        rest = rest // o_depth
+        c = rest % channels
+        n = rest // channels
+    base = x_ptr + n.to(tl.int64) * x_n + c.to(tl.int64) * x_c
+    best = tl.full([BLOCK], float("-inf"), wide)
+    where = tl.full([BLOCK], -1, tl.int32)
+    for tap in range(0, KD * KH * KW):
+        sd = d * SD + (tap // (KH * KW)) * DD - PD
+        sh = h * SH + (tap // KW % KH) * DH - PH
+        sw = w * SW + (tap % KW) * DW - PW
+        seen = mask & (sd >= 0) & (sd < x_depth) & (sh >= 0) & (sh < x_height) & (sw >= 0) & (sw < x_width)
+        x = tl.load(base + (sd * x_d + sh * x_h + sw * x_w), seen, other=float("-inf")).to(wide)
+        better = seen & ((where < 0) | (x > best) | (x != x))
+        best = tl.where(better, x, best)
+        where = tl.where(better, (sd * x_height + sh) * x_width + sw, where)
+    tl.store(out_ptr + i, best.to(out_ptr.dtype.element_ty), mask)
+    tl.store(index_ptr + i, where.to(tl.int64), mask)
+
+
+def spread_largest(out_ptr, g_ptr, index_ptr, count, outputs, inputs, DOUBLE: tl.constexpr, BLOCK: tl.constexpr):
+    """Adds each gradient to the place in its plane that the largest element came from; rows of the arrays are planes."""
+    wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
+    i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    mask = i < count
+    g = tl.load(g_ptr + i, mask, other=0.0).to(wide)
+    at = tl.load(index_ptr + i, mask, other=0)
+    tl.atomic_add(out_ptr + (i // outputs) * inputs + at, g, mask, sem="relaxed")
+
+
+def means_of_windows(
+    out_ptr, x_ptr, count, channels, x_depth, x_height, x_width, o_depth, o_height, o_width, x_n, x_c, x_d, x_h, x_w, divisor,
+    GRADIENT: tl.constexpr, PADS: tl.constexpr, DOUBLE: tl.constexpr, LAST: tl.constexpr, KD: tl.constexpr, KH: tl.constexpr,
+    KW: tl.constexpr, SD: tl.constexpr, SH: tl.constexpr, SW: tl.constexpr, PD: tl.constexpr, PH: tl.constexpr,
+    PW: tl.constexpr, DD: tl.constexpr, DH: tl.constexpr, DW: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """The mean of each window; with GRADIENT x are the means' gradients, and the results what of them goes to each element.
+
+    PADS: elements of the padding count. A divisor that is not 0 takes the place of the count.
+    """
+    wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = i < count
+    if LAST:
+        c = i % channels
+        rest = i // channels
+        w = rest % o_width
+        rest = rest // o_width
+        h = rest % o_height
+        rest = rest // o_height
+        d = rest % o_depth
+        n = rest // o_depth
+    else:
+        w = i % o_width
+        rest = i // o_width
+        h = rest % o_height
+        rest = rest // o_height
+        d = rest % o_depth
+        rest = rest // o_depth
+        c = rest % channels
+        n = rest // channels
+    base = x_ptr + n.to(tl.int64) * x_n + c.to(tl.int64) * x_c
+    # The elements are those of the results with GRADIENT, else of x; the windows are those of the other one.
+    depth = o_depth if GRADIENT else x_depth
+    height = o_height if GRADIENT else x_height
+    width = o_width if GRADIENT else x_width
+    total = tl.zeros([BLOCK], wide)
+    for tap in range(0, KD * KH * KW):
+        kd = tap // (KH * KW)
+        kh = tap // KW % KH
+        kw = tap % KW
+        if GRADIENT:
+            td = d + PD - kd
+            th = h + PH - kh
+            tw = w + PW - kw
+            sd = td // SD
+            sh = th // SH
+            sw = tw // SW
+            seen = mask & (td >= 0) & (td % SD == 0) & (sd < x_depth) & (th >= 0) & (th % SH == 0) & (sh < x_height)
+            seen = seen & (tw >= 0) & (tw % SW == 0) & (sw < x_width)
+            at_d = sd
+            at_h = sh
+            at_w = sw
+        else:
+            sd = d * SD + kd - PD
+            sh = h * SH + kh - PH
+            sw = w * SW + kw - PW
+            seen = mask & (sd >= 0) & (sd < x_depth) & (sh >= 0) & (sh < x_height) & (sw >= 0) & (sw < x_width)
+            at_d = d
+            at_h = h
+            at_w = w
+        x = tl.load(base + (sd * x_d + sh * x_h + sw * x_w), seen, other=0.0).to(wide)
+        first_d = at_d * SD - PD
+        first_h = at_h * SH - PH
+        first_w = at_w * SW - PW
+        if PADS:
+            n_d = tl.minimum(first_d + KD, depth + PD) - first_d
+            n_h = tl.minimum(first_h + KH, height + PH) - first_h
+            n_w = tl.minimum(first_w + KW, width + PW) - first_w
+        else:
+            n_d = tl.minimum(first_d + KD, depth) - tl.maximum(first_d, 0)
+            n_h = tl.minimum(first_h + KH, height) - tl.maximum(first_h, 0)
+            n_w = tl.minimum(first_w + KW, width) - tl.maximum(first_w, 0)
+        number = tl.where(divisor != 0, divisor + 0 * n_d, n_d * n_h * n_w).to(wide)
+        total += tl.where(seen, x / number, 0.0)
+    tl.store(out_ptr + i, total.to(out_ptr.dtype.element_ty), mask)
+
+
+def adaptive_means(
+    out_ptr, x_ptr, count, channels, x_depth, x_height, x_width, o_depth, o_height, o_width, x_n, x_c, x_d, x_h, x_w,
+    GRADIENT: tl.constexpr, DOUBLE: tl.constexpr, LAST: tl.constexpr, TAPS_D: tl.constexpr, TAPS_H: tl.constexpr,
+    TAPS_W: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Means of windows from floor(i x / o) to ceil((i + 1) x / o), of which TAPS is the largest.
+
+    With GRADIENT x are the means' gradients and its sizes those of the means; TAPS then is in how many windows an element is.
+    """
+    wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = i < count
+    if LAST:
+        c = i % channels
+        rest = i // channels
+        w = rest % o_width
+        rest = rest // o_width
+        h = rest % o_height
+        rest = rest // o_height
+        d = rest % o_depth
+        n = rest // o_depth
+    else:
+        w = i % o_width
+        rest = i // o_width
+        h = rest % o_height
+        rest = rest // o_height
+        d = rest % o_depth
+        rest = rest // o_depth
+        c = rest % channels
+        n = rest // channels
+    base = x_ptr + n.to(tl.int64) * x_n + c.to(tl.int64) * x_c
+    total = tl.zeros([BLOCK], wide)
+    for tap in range(0, TAPS_D * TAPS_H * TAPS_W):
+        # With GRADIENT the first window that may hold an element, else the first element of the window.
+        sd = d * x_depth // o_depth + tap // (TAPS_H * TAPS_W)
+        sh = h * x_height // o_height + tap // TAPS_W % TAPS_H
+        sw = w * x_width // o_width + tap % TAPS_W
+        if GRADIENT:
+            d_first = sd * o_depth // x_depth
+            d_end = ((sd + 1) * o_depth + x_depth - 1) // x_depth
+            h_first = sh * o_height // x_height
+            h_end = ((sh + 1) * o_height + x_height - 1) // x_height
+            w_first = sw * o_width // x_width
+            w_end = ((sw + 1) * o_width + x_width - 1) // x_width
+            seen = (d >= d_first) & (d < d_end) & (h >= h_first) & (h < h_end) & (w >= w_first) & (w < w_end)
+        else:
+            d_first = d * x_depth // o_depth
+            d_end = ((d + 1) * x_depth + o_depth - 1) // o_depth
+            h_first = h * x_height // o_height
+            h_end = ((h + 1) * x_height + o_height - 1) // o_height
+            w_first = w * x_width // o_width
+            w_end = ((w + 1) * x_width + o_width - 1) // o_width
+            seen = (sd < d_end) & (sh < h_end) & (sw < w_end)
+        seen = seen & mask & (sd < x_depth) & (sh < x_height) & (sw < x_width)
+        x = tl.load(base + (sd * x_d + sh * x_h + sw * x_w), seen, other=0.0).to(wide)
+        number = ((d_end - d_first) * (h_end - h_first) * (w_end - w_first)).to(wide)
+        total += tl.where(seen, x / number, 0.0)
+    tl.store(out_ptr + i, total.to(out_ptr.dtype.element_ty), mask)

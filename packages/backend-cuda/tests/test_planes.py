@@ -1,0 +1,159 @@
+"""Convolution, pooling and batch norm by kernels of the device, with their gradients, against the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tenfold
+from tenfold.nn import functional as F
+from tenfold.testing.tolerances import implementation
+
+HALF = (tenfold.bfloat16, tenfold.float16)
+
+
+def drawn(shape, dtype=tenfold.float32, seed=0):
+    return tenfold.tensor(np.random.default_rng(seed).standard_normal(shape)).to(dtype)
+
+
+def assert_close(got, expected, scale=1.0, words=""):
+    rtol, atol = implementation(expected.dtype)
+    assert got.device.type == "cuda"
+    assert got.dtype is expected.dtype, words
+    assert got.stride() == expected.stride(), words
+    a, b = (t.detach().cpu().double().numpy() for t in (got, expected))
+    np.testing.assert_allclose(a, b, rtol=scale * rtol, atol=scale * atol, equal_nan=True, err_msg=words)
+
+
+def both(function, *tensors):
+    """The result and the gradients of a function on the CPU and on the device."""
+    found = []
+    for device in ("cpu", "cuda"):
+        given = [t.to(device).detach().requires_grad_() for t in tensors]
+        result = function(*given)
+        gradient = drawn(tuple(result.shape), result.dtype, 9).to(device)
+        result.backward(gradient)
+        found.append([result, *[t.grad for t in given]])
+    return zip(*found, strict=True)
+
+
+# name: (input, weight, options); the bias has as many elements as the result has channels
+CONVOLUTIONS = {
+    "plain": ((2, 3, 6, 7), (5, 3, 3, 2), {}),
+    "stride and padding": ((2, 3, 9, 8), (4, 3, 3, 3), {"stride": (2, 3), "padding": (1, 2)}),
+    "dilation": ((1, 2, 9, 9), (3, 2, 3, 3), {"dilation": (2, 1), "padding": 1}),
+    "groups": ((2, 6, 5, 5), (9, 2, 3, 3), {"groups": 3}),
+    "depthwise": ((2, 4, 6, 6), (4, 1, 3, 3), {"groups": 4, "padding": 1}),
+    "many channels": ((2, 20, 5, 5), (24, 20, 3, 3), {"padding": 1}),
+    "pointwise": ((2, 18, 4, 4), (17, 18, 1, 1), {"stride": 2}),
+    "one dimension": ((2, 3, 12), (4, 3, 5), {"stride": 2, "padding": 2}),
+    "three dimensions": ((1, 2, 5, 4, 6), (3, 2, 2, 3, 2), {"stride": (1, 2, 1), "padding": (1, 0, 1)}),
+}
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_convolution(name):
+    shape, weight, options = CONVOLUTIONS[name]
+    function = getattr(F, f"conv{len(shape) - 2}d")
+    given = drawn(shape), drawn(weight, seed=1), drawn(weight[:1], seed=2)
+    for expected, got in both(lambda x, w, b: function(x, w, b, **options), *given):
+        assert_close(got, expected, 20, name)
+
+
+@pytest.mark.parametrize("dtype", HALF, ids=lambda d: d.name)
+def test_convolution_in_half_precision(dtype):
+    shape, weight, options = CONVOLUTIONS["stride and padding"]
+    given = drawn(shape, dtype), drawn(weight, dtype, 1), drawn(weight[:1], dtype, 2)
+    for expected, got in both(lambda x, w, b: F.conv2d(x, w, b, **options), *given):
+        assert_close(got, expected, 4)
+
+
+TRANSPOSED = {
+    "plain": ((2, 3, 4, 5), (3, 4, 3, 2), {}),
+    "stride": ((2, 4, 4, 3), (4, 3, 3, 3), {"stride": 2, "padding": 1, "output_padding": 1}),
+    "groups": ((1, 4, 5, 5), (4, 3, 2, 2), {"groups": 2, "dilation": 2}),
+    "one dimension": ((2, 3, 5), (3, 2, 4), {"stride": 3}),
+}
+
+
+@pytest.mark.parametrize("name", TRANSPOSED)
+def test_transposed_convolution(name):
+    shape, weight, options = TRANSPOSED[name]
+    function = getattr(F, f"conv_transpose{len(shape) - 2}d")
+    for expected, got in both(lambda x, w: function(x, w, **options), drawn(shape), drawn(weight, seed=1)):
+        assert_close(got, expected, 20, name)
+
+
+def test_gradients_of_gradients_of_convolution():
+    found = []
+    for device in ("cpu", "cuda"):
+        x, w = (drawn(s, seed=7).to(device).requires_grad_() for s in ((1, 2, 5, 5), (3, 2, 3, 3)))
+        first = tenfold.autograd.grad((F.conv2d(x, w, stride=2) ** 2).sum(), (x, w), create_graph=True)
+        found.append(tenfold.autograd.grad(sum((g**2).sum() for g in first), (x, w)))
+    for expected, got in zip(*found, strict=True):
+        assert_close(got, expected, 100)
+
+
+def test_channels_last_stays():
+    last = tenfold.channels_last
+    x = drawn((2, 5, 6, 6)).contiguous(memory_format=last)
+    w = drawn((4, 5, 3, 3), seed=1)
+    for function in (
+        lambda x: F.conv2d(x, w.to(x.device), padding=1), lambda x: F.max_pool2d(x, 2), lambda x: F.avg_pool2d(x, 3, 2, 1),
+        lambda x: F.batch_norm(x, None, None, training=True),
+    ):  # fmt: skip
+        for expected, got in list(both(function, x))[:1]:
+            assert got.is_contiguous(memory_format=last)
+            assert_close(got, expected, 20)
+
+
+def test_what_kernels_do_not_serve_goes_another_way():
+    x, w = drawn((1, 2, 4, 4), tenfold.float64), drawn((2, 2, 3, 3), tenfold.float64)
+    assert_close(F.conv2d(x.cuda(), w.cuda()), F.conv2d(x, w), 20)
+    x, w = (tenfold.complex(t, t + 1) for t in (x, w))
+    assert F.conv2d(x.cuda(), w.cuda()).cpu().allclose(F.conv2d(x, w))
+    assert F.conv2d(tenfold.zeros(0, 2, 4, 4, device="cuda"), tenfold.zeros(3, 2, 3, 3, device="cuda")).shape == (0, 3, 2, 2)
+
+
+POOLS = {
+    "max": lambda x: F.max_pool2d(x, 2),
+    "max with steps": lambda x: F.max_pool2d(x, (3, 2), (2, 1), (1, 1), (1, 2), True),
+    "average": lambda x: F.avg_pool2d(x, 2),
+    "average with steps": lambda x: F.avg_pool2d(x, (3, 2), (2, 3), (1, 1), True),
+    "average without padding": lambda x: F.avg_pool2d(x, 3, 2, 1, True, False),
+    "average with a divisor": lambda x: F.avg_pool2d(x, 3, 1, 1, divisor_override=5),
+    "adaptive average": lambda x: F.adaptive_avg_pool2d(x, (3, 2)),
+    "adaptive average of all": lambda x: F.adaptive_avg_pool2d(x, 1),
+    "adaptive average to more": lambda x: F.adaptive_avg_pool2d(x, 11),
+    "one dimension": lambda x: F.max_pool1d(x[0], 3, 2),
+    "three dimensions": lambda x: F.avg_pool3d(x, 2, 1),
+}
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.float64, tenfold.bfloat16], ids=lambda d: d.name)
+@pytest.mark.parametrize("name", POOLS)
+def test_pooling(name, dtype):
+    for expected, got in both(POOLS[name], drawn((2, 3, 7, 8), dtype)):
+        assert_close(got, expected, 4, name)
+
+
+def test_maxima_of_what_hurts():
+    inf, nan = float("inf"), float("nan")
+    x = tenfold.tensor([[[[1.0, nan, -inf, -inf], [2.0, 2.0, -inf, -inf], [inf, nan, 0.0, -0.0], [nan, inf, -0.0, 0.0]]]])
+    expected, got = (F.max_pool2d(t, 2, return_indices=True) for t in (x, x.cuda()))
+    assert got[1].tolist() == expected[1].tolist()
+    assert_close(got[0], expected[0])
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.float64, tenfold.bfloat16], ids=lambda d: d.name)
+@pytest.mark.parametrize("shape", [(3, 4, 5, 6), (70, 3), (2, 2, 300)], ids=str)
+@pytest.mark.parametrize("training", [True, False])
+def test_batch_norm(shape, training, dtype):
+    x = drawn(shape, dtype) + 3
+    w, b, mean = (drawn(shape[1:2], dtype, k) for k in (1, 2, 3))
+    var = drawn(shape[1:2], dtype, 4).abs() + 0.5
+    statistics = {d: (mean.to(d, copy=True), var.to(d, copy=True)) for d in ("cpu", "cuda")}
+    for expected, got in both(lambda x, w, b: F.batch_norm(x, *statistics[x.device.type], w, b, training), x, w, b):
+        assert_close(got, expected, 10)
+    for expected, got in zip(statistics["cpu"], statistics["cuda"], strict=True):
+        assert_close(got, expected, 4)
