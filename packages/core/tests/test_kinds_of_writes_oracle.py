@@ -38,3 +38,10 @@ def test_what_both_take(write):
     expected, found = write(torch), write(tenfold)
     assert str(found.dtype)[8:] == str(expected.dtype)[6:]
     assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("of", ["int64", "float32"])
+def test_what_is_said_of_integers(of):
+    one = tenfold.ones(2, dtype=tenfold.int64)
+    with pytest.raises(RuntimeError, match=r"^Integer division"):
+        tenfold.addcdiv(one.to(getattr(tenfold, of)), one, one)

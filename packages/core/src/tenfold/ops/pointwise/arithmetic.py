@@ -348,7 +348,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) 
 @addcdiv.overload
 def _(tensor1: Any, tensor2: Any, **_: Any) -> Any:
     if all(hasattr(t, "_array") and t.dtype.category < 2 for t in (tensor1, tensor2)):  # whatever the input is
-        raise RuntimeError(f"addcdiv: {_WHOLE}")
+        raise RuntimeError(_WHOLE)
     return NotImplemented
 
 
