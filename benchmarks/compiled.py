@@ -204,6 +204,11 @@ def ratio(ours: Callable[[], Any], theirs: Callable[[], Any], turns: int) -> flo
     return statistics.median(best(ours, often[0]) / best(theirs, often[1]) for _ in range(turns))
 
 
+def _short(value: float) -> float:
+    """Three digits, however small the number: a second thread may wait long for a busy core."""
+    return float(f"{value:.3g}")
+
+
 def best(call: Callable[[], Any], often: int, times: int = 3) -> float:
     """The shortest of a few runs of several calls, in seconds a call."""
     found = math.inf
@@ -225,7 +230,7 @@ def measure(threads: int, turns: int, only: str) -> dict[str, dict[str, float]]:
     ours = cases(tenfold, tenfold.nn.functional)
     theirs = cases(torch, torch.nn.functional)
     return {
-        group: {name: round(ratio(call, theirs[group][name], turns), 3) for name, call in calls.items()}
+        group: {name: _short(ratio(call, theirs[group][name], turns)) for name, call in calls.items()}
         for group, calls in ours.items()
         if only in group
     }
