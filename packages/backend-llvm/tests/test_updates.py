@@ -73,6 +73,26 @@ def test_what_python_looks_at():
     assert served((first, second)) or first.untyped_storage().guarded
 
 
+def test_a_counted_step():
+    for dtype in (tenfold.float32, tenfold.float64, tenfold.float16, tenfold.int64):
+        state = {"step": tenfold.tensor(6, dtype=dtype)}
+        kept, version = state["step"], state["step"]._version
+        assert (optim._counted(state), kept.item(), kept.dtype) == (7.0, 7, dtype)
+        assert (state["step"] is kept, kept._version) == (True, version + 1)
+    array = np.array(2.0, np.float32)
+    state = {"step": tenfold.from_numpy(array)}
+    assert (optim._counted(state), array.item()) == (3.0, 3.0)
+    state = {"step": 4}
+    assert (optim._counted(state), state["step"]) == (5.0, 5)
+    with tenfold.inference_mode():
+        state = {"step": tenfold.tensor(1.0)}
+    with pytest.raises(RuntimeError, match="inference"):
+        optim._counted(state)
+    state = {"step": tenfold.tensor(1.0, requires_grad=True)}
+    with pytest.raises(RuntimeError, match="leaf"):
+        optim._counted(state)
+
+
 def test_steps_with_and_without_native_code(monkeypatch):
     def run():
         tenfold.manual_seed(0)

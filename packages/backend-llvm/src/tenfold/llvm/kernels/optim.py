@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.dispatch.devices import CPU
 from tenfold.llvm import session as sessions
 from tenfold.llvm.expressions import Expr, load, parameter, sqrt
 from tenfold.llvm.programs import Program, suitable
@@ -137,6 +138,19 @@ def _storage(tensor: Any) -> Any:
     return tensor._storage
 
 
+def _counted(state: Any) -> float:
+    """Count a step, and say which it is: in the counter's array where nobody watches its tensor, a third of the time."""
+    step = state["step"]
+    if type(step) is Tensor and step._node is None and step._key is CPU:
+        array, storage = step._array, _storage(step)
+        if not array.ndim and array.dtype.kind == "f" and array.flags.carray and not storage.guarded:
+            array.fill(array.item() + 1.0)
+            storage.version += 1
+            return float(array.item())
+    state["step"] += 1
+    return float(state["step"])
+
+
 def _options(group: Any) -> Any:
     """The group's options as attributes, tensors of one element as floats, as the optimizers' own rules read them."""
     return SimpleNamespace(
@@ -170,9 +184,8 @@ def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> 
     decay = 1 - lr * weight_decay if decay_of == "parameter" else weight_decay
     sign = -1.0 if options.maximize else 1.0
     for param, grad, state in zip(params, grads, states):
-        state["step"] += 1
+        t = _counted(state)
         if not options.amsgrad:
-            t = float(state["step"])
             unbias = (1 - beta2**t) ** 0.5
             numbers = (sign, float(decay), 1 - beta1, beta2, 1 - beta2, eps * unbias, -lr * unbias / (1 - beta1**t))
             tensors = [param, state["exp_avg"], state["exp_avg_sq"], grad]
