@@ -26,8 +26,8 @@ class ExtraFPNBlock(nn.Module):
 class LastLevelMaxPool(ExtraFPNBlock):
     """One more level, every other pixel of the last."""
 
-    def forward(self, x: list[Tensor], y: list[Tensor], names: list[str]) -> tuple[list[Tensor], list[str]]:
-        return [*x, max_pool2d(x[-1], kernel_size=1, stride=2, padding=0)], [*names, "pool"]
+    def forward(self, results: list[Tensor], x: list[Tensor], names: list[str]) -> tuple[list[Tensor], list[str]]:
+        return [*results, max_pool2d(results[-1], kernel_size=1, stride=2, padding=0)], [*names, "pool"]
 
 
 class LastLevelP6P7(ExtraFPNBlock):
@@ -42,9 +42,9 @@ class LastLevelP6P7(ExtraFPNBlock):
             nn.init.zeros_(module.bias)
         self.use_P5 = in_channels == out_channels
 
-    def forward(self, p: list[Tensor], c: list[Tensor], names: list[str]) -> tuple[list[Tensor], list[str]]:
-        p6 = self.p6(p[-1] if self.use_P5 else c[-1])
-        return [*p, p6, self.p7(p6.relu())], [*names, "p6", "p7"]
+    def forward(self, results: list[Tensor], x: list[Tensor], names: list[str]) -> tuple[list[Tensor], list[str]]:
+        p6 = self.p6(results[-1] if self.use_P5 else x[-1])
+        return [*results, p6, self.p7(p6.relu())], [*names, "p6", "p7"]
 
 
 class FeaturePyramidNetwork(nn.Module):

@@ -75,16 +75,16 @@ def adjust_sharpness(img: Picture, sharpness_factor: float) -> Picture:
         raise TypeError(f"adjust_sharpness: Input image tensor permitted channel values are 1 or 3, got shape {tuple(img.shape)}")
     if min(img.shape[-2:]) <= 2:
         return img
-    return blend(img, _smoothed(img), sharpness_factor)
+    smooth = img.clone()
+    smooth[..., 1:-1, 1:-1] = smoothed(img).to(img.dtype)
+    return blend(img, smooth, sharpness_factor)
 
 
-def _smoothed(img: Tensor) -> Tensor:
-    """Pixels averaged with their eight neighbours, their own weight five times a neighbour's."""
+def smoothed(img: Tensor) -> Tensor:
+    """The inner pixels averaged with their eight neighbours, their own weight five times a neighbour's, as floats."""
     batch = as_float_batch(img)
     kernel = tenfold.ones(3, 3, dtype=batch.dtype, device=batch.device)
     kernel[1, 1] = 5.0
     inner = _convolved(batch, kernel / kernel.sum())
     inner = inner if img.is_floating_point() else inner.round()
-    smooth = img.clone()
-    smooth[..., 1:-1, 1:-1] = inner.to(img.dtype).reshape(*img.shape[:-2], *inner.shape[-2:])
-    return smooth
+    return inner.reshape(*img.shape[:-2], *inner.shape[-2:])

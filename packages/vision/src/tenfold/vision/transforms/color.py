@@ -83,6 +83,7 @@ def adjust_brightness(img: Picture, brightness_factor: float) -> Picture:
     if not isinstance(img, Tensor):
         return _enhance("Brightness", img, brightness_factor)
     _require_factor("adjust_brightness", "brightness_factor", brightness_factor)
+    _require_rgb("adjust_brightness", img)
     return blend(img, tenfold.zeros_like(img), brightness_factor)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -54,6 +55,8 @@ def resize(
         return img
     if not isinstance(img, Tensor):
         return img.resize((new_width, new_height), PILLOW_CODES[mode])
+    if img.numel() == 0:  # no pictures, or no masks
+        return img.new_zeros((*img.shape[:-2], new_height, new_width))
     return _resize_tensor(img, (new_height, new_width), mode, bool(antialias), in_bytes)
 
 
@@ -91,7 +94,7 @@ def _resize_tensor(img: Tensor, size: tuple[int, int], mode: InterpolationMode, 
         raise ValueError(f"resize: interpolation {mode.value} is for PIL images only; tensors take {', '.join(TENSOR_MODES)}")
     smooth = mode.value in ("bilinear", "bicubic")
     whole = in_bytes and smooth and img.dtype == tenfold.uint8
-    batch = img.reshape(-1, get_dimensions(img)[0], *img.shape[-2:]) if whole else as_float_batch(img)
+    batch = img.reshape(math.prod(img.shape[:-3]), get_dimensions(img)[0], *img.shape[-2:]) if whole else as_float_batch(img)
     result = interpolate(
         batch, size=list(size), mode=mode.value, align_corners=False if smooth else None, antialias=antialias and smooth
     )
@@ -103,7 +106,7 @@ def _resize_tensor(img: Tensor, size: tuple[int, int], mode: InterpolationMode, 
 def as_float_batch(img: Tensor) -> Tensor:
     """(..., C, H, W) or (H, W) of any dtype as a floating point (N, C, H, W), which interpolation takes."""
     channels = 1 if img.ndim == 2 else img.shape[-3]
-    batch = img.reshape(-1, channels, *img.shape[-2:])
+    batch = img.reshape(math.prod(img.shape[:-3]), channels, *img.shape[-2:])  # -1 would not do where there is no picture
     return batch if img.dtype in (tenfold.float32, tenfold.float64) else batch.to(tenfold.float32)
 
 

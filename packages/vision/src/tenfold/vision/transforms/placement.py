@@ -115,7 +115,7 @@ class RandomRotation(nn.Module):
         return draws.uniform(degrees[0], degrees[1])
 
     def forward(self, img: Picture) -> Picture:
-        return warp.rotate(img, self.get_params(self.degrees), self.interpolation, self.expand, self.center, self.fill)  # type: ignore[arg-type]
+        return warp.rotate(img, self.get_params(self.degrees), self.interpolation, self.expand, self.center, self.fill)
 
     def __repr__(self) -> str:
         center = "" if self.center is None else f", center={self.center}"

@@ -37,6 +37,11 @@ def invert(img: Picture) -> Picture:
     if not isinstance(img, Tensor):
         return _ops().invert(img)
     _require_colours("invert", img)
+    return inverted(img)
+
+
+def inverted(img: Tensor) -> Tensor:
+    """White less the value, whatever the channels are."""
     return 1.0 - img if img.is_floating_point() else largest(img.dtype) - img
 
 
@@ -68,9 +73,14 @@ def solarize(img: Picture, threshold: float) -> Picture:
     if not isinstance(img, Tensor):
         return _ops().solarize(img, threshold)
     _require_colours("solarize", img)
+    return solarized(img, threshold)
+
+
+def solarized(img: Tensor, threshold: float) -> Tensor:
+    """Inverted from ``threshold`` on, whatever the channels are."""
     if threshold > bound_of(img.dtype):
         raise TypeError(f"solarize: Threshold should be less than bound of img, got {threshold} for {img.dtype}")
-    return tenfold.where(img >= threshold, invert(img), img)
+    return tenfold.where(img >= threshold, inverted(img), img)
 
 
 def autocontrast(img: Picture) -> Picture:
@@ -100,6 +110,11 @@ def equalize(img: Picture) -> Picture:
     if img.dtype != tenfold.uint8:
         raise TypeError(f"equalize: Only torch.uint8 image tensors are supported, but found {img.dtype}")
     _require_colours("equalize", img)
+    return equalized(img)
+
+
+def equalized(img: Tensor) -> Tensor:
+    """Bytes with an even histogram for each channel, whatever the channels are."""
     if img.numel() == 0:
         return img
     channels = img.reshape(-1, *img.shape[-2:])

@@ -86,7 +86,7 @@ def rotate(
     angle: float,
     interpolation: Mode = InterpolationMode.NEAREST,
     expand: bool = False,
-    center: Sequence[int] | None = None,
+    center: Sequence[float] | None = None,
     fill: Any = None,
 ) -> Picture:
     """Rotate by ``angle`` degrees counter-clockwise; ``expand`` enlarges the picture so that nothing is cut off.
@@ -105,6 +105,13 @@ def rotate(
     matrix = inverse_affine_matrix(_from_middle(center, width, height), -angle, [0.0, 0.0], 1.0, [0.0, 0.0])
     size = expanded_size(matrix, height, width) if expand else (height, width)
     return _sample(img, matrix, size, mode, fill)
+
+
+def quarter_turns(size: Sequence[int], angle: float, expand: bool = False, center: Sequence[float] | None = None) -> int | None:
+    """How many quarters of a circle a picture of (height, width) is turned by, if it stays whole pixel by pixel."""
+    quarters, rest = divmod(angle % 360, 90)
+    whole = not rest and center is None and (quarters % 2 == 0 or expand or size[0] == size[1])
+    return int(quarters) if whole else None
 
 
 def _from_middle(center: Sequence[float] | None, width: int, height: int) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import tenfold
@@ -18,6 +19,24 @@ from tenfold.vision.transforms.v2.base import Transform
 from tenfold.vision.transforms.v2.samples import PICTURES, check_type
 from tenfold.vision.transforms.v2.settings import Fill, Mode, fill_for, fills
 from tenfold.vision.tv_tensors import BoundingBoxes, KeyPoints, Mask, TVTensor, Video, wrap
+
+
+def _solarized(picture: Any, share: float) -> Any:
+    return F.solarize(picture, share * (bound_of(picture.dtype) if isinstance(picture, Tensor) else 255.0))
+
+
+# What changes values goes through version 2's functions, which round otherwise than version 1's.
+VALUES: dict[str, Callable[[Any, float], Any]] = {
+    "Brightness": lambda picture, magnitude: F.adjust_brightness(picture, 1.0 + magnitude),
+    "Color": lambda picture, magnitude: F.adjust_saturation(picture, 1.0 + magnitude),
+    "Contrast": lambda picture, magnitude: F.adjust_contrast(picture, 1.0 + magnitude),
+    "Sharpness": lambda picture, magnitude: F.adjust_sharpness(picture, 1.0 + magnitude),
+    "Posterize": lambda picture, magnitude: F.posterize(picture, bits=int(magnitude)),
+    "Solarize": _solarized,
+    "AutoContrast": lambda picture, _: F.autocontrast(picture),
+    "Equalize": lambda picture, _: F.equalize(picture),
+    "Invert": lambda picture, _: F.invert(picture),
+}
 
 
 class _Automatic(Transform):
@@ -57,14 +76,10 @@ class _Automatic(Transform):
 
     def _done(self, picture: Any, name: str, magnitude: float) -> Any:
         """One operation on the picture."""
+        if name in VALUES:
+            return VALUES[name](picture, magnitude)
         fill = fill_for(self._fill, picture)
-        if name == "Posterize":
-            return F.posterize(picture, bits=int(magnitude))
-        if name == "Equalize":
-            return F.equalize(picture)
         value = picture.as_subclass(Tensor) if isinstance(picture, TVTensor) else picture
-        if name == "Solarize":
-            magnitude *= bound_of(value.dtype) if isinstance(value, Tensor) else 255.0
         method = interpolation_of(type(self).__name__, self.interpolation)
         result = apply_operation(value, name, magnitude, method, fill)
         return wrap(result, like=picture) if isinstance(picture, TVTensor) else result

@@ -121,9 +121,9 @@ def dispatches(
 def kernel_of(function: Callable[..., Any], kind: str) -> Kernel | None:
     """What a function does to one kind, as a function of its own whose first parameter is called after the kind."""
     registry = REGISTRIES.get(function)
-    kernel = registry and registry.kernels.get(kind)
-    if not registry or kernel is None:
+    if registry is None or kind not in registry.kernels:
         return None
+    kernel = registry.kernels[kind]
     signature = inspect.signature(kernel)
     first, *others = signature.parameters.values()
 

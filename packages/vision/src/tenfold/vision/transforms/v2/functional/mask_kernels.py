@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import tenfold
 from tenfold import Tensor
 from tenfold.vision.transforms import distortion, geometry, warp
 from tenfold.vision.transforms.interpolation import InterpolationMode, Mode, interpolation_mode
@@ -49,7 +50,10 @@ def affine(
 
 def rotate(mask: Tensor, angle: float, expand: bool = False, center: Sequence[int] | None = None, fill: Any = None) -> Tensor:
     """Rotated."""
-    return warp.rotate(mask, angle, NEAREST, expand, center, fill)  # type: ignore[no-any-return]
+    quarters = warp.quarter_turns(mask.shape[-2:], angle, expand, center)
+    if quarters is None:
+        return warp.rotate(mask, angle, NEAREST, expand, center, fill)  # type: ignore[no-any-return]
+    return tenfold.rot90(mask, quarters, [-2, -1])
 
 
 def perspective(

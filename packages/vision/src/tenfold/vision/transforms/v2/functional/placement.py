@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import tenfold
 from tenfold import Tensor
 from tenfold.vision.transforms import distortion, geometry, warp
 from tenfold.vision.transforms.interpolation import InterpolationMode, Mode
@@ -149,7 +150,21 @@ def affine(
     """Rotate by ``angle`` degrees clockwise, shift, scale and shear, keeping the size."""
 
 
-@dispatches(warp.rotate, mask=mask_kernels.rotate, bounding_boxes=box_kernels.rotate, keypoints=points.rotate)
+def _rotate(
+    image: Any,
+    angle: float,
+    interpolation: Mode = InterpolationMode.NEAREST,
+    expand: bool = False,
+    center: Sequence[float] | None = None,
+    fill: Any = None,
+) -> Any:
+    quarters = warp.quarter_turns(image.shape[-2:], angle, expand, center) if isinstance(image, Tensor) else None
+    if quarters is None:
+        return warp.rotate(image, angle, interpolation, expand, center, fill)
+    return tenfold.rot90(image, quarters, [-2, -1])
+
+
+@dispatches(_rotate, mask=mask_kernels.rotate, bounding_boxes=box_kernels.rotate, keypoints=points.rotate)
 def rotate(
     inpt: Any,
     angle: float,

@@ -59,7 +59,10 @@ def affine_map(
 def rotation_map(canvas_size: Canvas, angle: float, expand: bool, center: Sequence[float] | None) -> tuple[Map, Canvas]:
     """The map of points for `functional.rotate`, and the canvas."""
     height, width = canvas_size
-    if expand:  # the picture is turned about its middle, and the middle stays the middle
+    quarters = warp.quarter_turns(canvas_size, angle, expand, center)
+    if quarters is not None:
+        canvas = (width, height) if quarters % 2 else (height, width)
+    elif expand:  # the picture is turned about its middle, and the middle stays the middle
         inner = warp.inverse_affine_matrix([0.0, 0.0], -angle, [0.0, 0.0], 1.0, [0.0, 0.0])
         canvas = warp.expanded_size(inner, height, width)
     else:

@@ -24,7 +24,26 @@ def adjust_contrast(inpt: Any, contrast_factor: float) -> Any:
     """Blend with the mean grey."""
 
 
-@dispatches(color.adjust_saturation)
+def _saturated(image: Any, saturation_factor: float) -> Any:
+    if not isinstance(image, Tensor) or image.is_floating_point() or image.shape[-3] != 3 or saturation_factor < 0:
+        return color.adjust_saturation(image, saturation_factor)
+    own, grey = image.to(tenfold.float32), color.rgb_to_grayscale(image).to(tenfold.float32)
+    return _within(_leaning(own * float(saturation_factor), grey, 1.0 - saturation_factor), image.dtype)
+
+
+def _leaning(base: Tensor, other: Tensor, share: float) -> Tensor:
+    """``base + share other``, rounded once, as processors do it in one step; version 1 rounds the product, too."""
+    if base.dtype != tenfold.float32:
+        return base + other * share
+    share = tenfold.tensor(share).item()  # of float32
+    return (base.to(tenfold.float64) + other.to(tenfold.float64) * share).to(tenfold.float32)
+
+
+def _within(values: Tensor, dtype: tenfold.dtype) -> Tensor:
+    return values.clamp(0, conversion.white_of(dtype)).to(dtype)
+
+
+@dispatches(_saturated)
 def adjust_saturation(inpt: Any, saturation_factor: float) -> Any:
     """Blend with the grey picture."""
 
@@ -39,12 +58,22 @@ def adjust_gamma(inpt: Any, gamma: float, gain: float = 1) -> Any:
     """``gain * value ** gamma`` on values of 0..1."""
 
 
-@dispatches(blur.adjust_sharpness)
+def _sharpened(image: Any, sharpness_factor: float) -> Any:
+    if not isinstance(image, Tensor) or image.shape[-3] not in (1, 3) or sharpness_factor < 0 or min(image.shape[-2:]) <= 2:
+        return blur.adjust_sharpness(image, sharpness_factor)
+    result = image.clone() if image.is_floating_point() else image.to(tenfold.float32)
+    inner = result[..., 1:-1, 1:-1]
+    # A step from the picture towards its smooth likeness, where version 1 weighs both: the last bit.
+    result[..., 1:-1, 1:-1] = _leaning(inner, blur.smoothed(image) - inner, 1.0 - sharpness_factor)
+    return _within(result, image.dtype)
+
+
+@dispatches(_sharpened)
 def adjust_sharpness(inpt: Any, sharpness_factor: float) -> Any:
     """Blend with the smoothed picture."""
 
 
-@dispatches(tones.invert)
+@dispatches(tones.inverted, pil=tones.invert)
 def invert(inpt: Any) -> Any:
     """White less the value."""
 
@@ -66,7 +95,7 @@ def posterize(inpt: Any, bits: int) -> Any:
     """The highest bits of each whole number; floats of 0..1 are brought to as many levels."""
 
 
-@dispatches(tones.solarize)
+@dispatches(tones.solarized, pil=tones.solarize)
 def solarize(inpt: Any, threshold: float) -> Any:
     """Invert the values from ``threshold`` on."""
 
@@ -90,9 +119,11 @@ def autocontrast(inpt: Any) -> Any:
 
 
 def _equalized(image: Any) -> Any:
-    if not isinstance(image, Tensor) or image.dtype == tenfold.uint8:
+    if not isinstance(image, Tensor):
         return tones.equalize(image)
-    equal = tones.equalize(conversion.convert_image_dtype(image, tenfold.uint8))
+    if image.dtype == tenfold.uint8:
+        return tones.equalized(image)
+    equal = tones.equalized(conversion.convert_image_dtype(image, tenfold.uint8))
     return conversion.convert_image_dtype(equal, image.dtype)
 
 
