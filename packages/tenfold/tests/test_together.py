@@ -37,7 +37,8 @@ def test_methods_of_a_sibling_have_gradients() -> None:
 
 def test_a_list_may_be_read_in_part() -> None:
     with subprocess.Popen([sys.executable, "-m", "tenfold", "op"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
         process.stdout.readline()
         process.stdout.close()  # as `| head -1` does
         assert b"Traceback" not in process.stderr.read()
