@@ -90,6 +90,24 @@ def test_limits(limits: Any) -> None:
     compare(lambda lib, x: x.clamp(*limits), np.array(POINTS["float64"]))
 
 
+@pytest.mark.parametrize("name", ["clamp", "clamp_"])
+def test_limits_that_are_equal_get_no_gradient(name: str) -> None:
+    points = [-1.0, 0.0, 1.0, inf]
+    x, low, high = np.array([(a, b, c) for a in points for b in points for c in points]).T.copy()
+    compare(lambda lib, x, low, high: getattr(x.clone(), name)(low, high), x, low, high)
+
+
+@pytest.mark.parametrize("p", [inf, -inf])
+def test_extremes_of_complex_sizes_that_were_rounded_otherwise(p: float) -> None:
+    x = tenfold.tensor([3 + 4j, 5j, 3 + 3j, 1 + 1j], dtype=tenfold.complex128, requires_grad=True)
+    size = x.norm(p)
+    size.detach().numpy()[...] = np.nextafter(size.detach().numpy(), 9)  # as from a device that rounds otherwise
+    size.backward()
+    y = torch.tensor(x.tolist(), dtype=torch.complex128, requires_grad=True)
+    y.norm(p).backward()
+    np.testing.assert_allclose(x.grad.numpy(), y.grad.numpy())
+
+
 @pytest.mark.filterwarnings("ignore:.*degrees of freedom")
 @pytest.mark.parametrize("vector", VECTORS)
 @pytest.mark.parametrize("name", REDUCTIONS)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tenfold import op
 from tenfold.autograd.gradients import gradient
-from tenfold.autograd.rules.conjugates import conj
+from tenfold.autograd.rules.conjugates import conj, is_complex
 from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
 from tenfold.ops.pointwise.several import where
 from tenfold.ops.reduction.reductions import count_over
@@ -186,6 +186,8 @@ def _norm(g: Any, input: Any, out: Any, ord: Any, dim: Any, keepdim: bool) -> An
         return g * where(out == 0, 0, input / out)
     size = input.abs()
     if ord in (inf, -inf):
+        if is_complex(input):  # whose sizes are rounded, by how they are computed
+            out = (size.amax if ord > 0 else size.amin)(() if dim is None else dim, True)
         attained = (size == out) | (size.isnan() & out.isnan())
         return input.sgn() * (g / attained.sum(dim, True) * attained)
     if ord < 1:

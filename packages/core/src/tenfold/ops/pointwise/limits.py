@@ -202,6 +202,8 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
         return clamp_min(input, min)
     dtype = of_values((input, min, max))  # of all three at once: a 0-d limit alone could win over the tensor's dtype
     input, min, max = (v.to(dtype) if isinstance(v, Tensor) else v for v in (input, min, max))
+    if isinstance(min, Tensor) and isinstance(max, Tensor) and min.requires_grad:  # where they are equal, min decides nothing
+        min = OPERATORS["where"].fn(min == max, min.detach(), min)
     return clamp_max(clamp_min(input, min), max)
 
 
