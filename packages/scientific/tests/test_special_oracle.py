@@ -71,6 +71,17 @@ def test_half_precision_is_rounded_once(name: str, dtype: str) -> None:
     assert result.tolist() == getattr(tenfold.special, name)(x.float()).to(x.dtype).tolist()
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_entropy_terms_keep_the_dtype_of_their_gradient(dtype: str) -> None:
+    found = []
+    for lib in (torch, tenfold):
+        x = lib.tensor([1.0, 0.5, 0.0, -0.0, -1.0, float("nan")], dtype=getattr(lib, dtype), requires_grad=True)
+        lib.special.entr(x).sum().backward()
+        assert x.grad.dtype is x.dtype
+        found.append(x.grad.tolist())
+    np.testing.assert_allclose(found[1], found[0])
+
+
 @pytest.mark.parametrize("name", POLYNOMIALS)
 def test_polynomials(name: str) -> None:
     x, n = np.array([-1.5, -1.0, -0.3, 0.0, 0.4, 1.0, 2.0])[:, None], np.array([-1.0, 0.0, 1.0, 2.0, 3.7, 5.0, 8.0])

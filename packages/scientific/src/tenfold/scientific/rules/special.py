@@ -59,7 +59,8 @@ def _(g: Any, needs: Any, input: Any, out: Any) -> Any:
 @gradients(op.special_entr, "input")
 def _(g: Any, needs: Any, input: Any) -> Any:
     inside = -where(input > 0, input, 1).log() - 1
-    return (g * where(input > 0, inside, where(input == 0, float("inf"), float("nan"))),)
+    outside = where(input == 0, float("inf"), input.detach() * float("nan"))  # of two numbers it would have the default dtype
+    return (g * where(input > 0, inside, outside),)
 
 
 @gradients(op.mantissa_exponent, "input", node="FrexpBackward0", results=(0,))
