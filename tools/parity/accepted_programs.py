@@ -191,6 +191,11 @@ ACCEPTED = [
         "the gradient of the most frequent element; PyTorch sorts by <, which nan leaves in disorder",
     ),
     (
+        r"backward.*|autograd\.grad.*",
+        r"(grad )?value-nonfinite \[the zeros of sgn\]",
+        "0 times an infinite derivative is nan, as PyTorch has it after `sign`; after `sgn` its zeros are not multiplied",
+    ),
+    (
         r"autograd\.grad.*|backward.*",
         r"(grad )?value(-nonfinite)? \[blocks after an empty vector\]",
         "an empty vector is a row of `block_diag`: PyTorch's gradients of the blocks after it are those of the row before",

@@ -11,7 +11,8 @@ import reruns  # type: ignore[import-not-found] # beside this file
 _FAULTS = (
     (
         r"must be non-empty|slice step|Dimension out of range|same scalar type|indexing tensors could not|"
-        r"step must be greater|single memory location|storage that is not resizable|non-zero size|Subtraction|leaf Variable"
+        r"step must be greater|automatic differentiation for outputs with complex|single memory location|"
+        r"storage that is not resizable|non-zero size|Subtraction|leaf Variable"
     ),
     (
         r"could not infer output dtype|shape mismatch: value tensor|multiple times|mask|cast to the desired|no order|"
@@ -126,6 +127,7 @@ def _of_changed_formulas(torch: Any, environment: dict[str, Any], before: list[s
     causes = (
         ("a unit at nan", _UNITS, reruns.units_with_one_slope_at_nan(torch)),
         ("a mode beside nan", r"\bmode\(", reruns.mode_by_counting(torch, _places_of_modes)),
+        ("the zeros of sgn", r"\bsgn\(", {(torch, "sgn"): torch.sign, (torch.Tensor, "sgn"): torch.Tensor.sign}),
     )
     for name, pattern, functions in causes:
         if _has(torch.isnan, environment, before, pattern) and reruns.explains(torch, before, functions, ours):
@@ -213,6 +215,8 @@ def _of_history(environment: dict[str, Any], before: list[str], op: str, what: s
             return "a leaf of another shape than before"
         if what.startswith("error") and any("register_post_accumulate_grad_hook" in line for line in before):
             return "a hook without a gradient"
+        if what.startswith("error") and "NoneType" in str(details[0]) and any("register_hook" in line for line in before):
+            return "a hook without a gradient" if details[1] is None else "two mistakes"
     if "nonfinite" in what and any(_lacks_freedom(environment, line) for line in before):
         return "no degree of freedom"
     if what in ("version after write", _LEAF_WRITE) and any("detach_" in line for line in before):
