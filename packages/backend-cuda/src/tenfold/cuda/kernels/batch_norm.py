@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple
 
@@ -25,10 +26,10 @@ class Tiles(NamedTuple):
 
 
 def _flat(x: Any) -> tuple[int, int, int] | None:
-    """Strides in elements from sample to sample, channel to channel, place to place; None where places are not at equal distances."""
+    """Strides in elements of samples, channels and places; None where places are not at equal distances."""
     own = [s // x.dtype.itemsize for s in x.strides]
     spatial = [(n, s) for n, s in zip(x.shape[2:], own[2:]) if n > 1]
-    for (_, outer), (n, inner) in zip(spatial, spatial[1:]):
+    for (_, outer), (n, inner) in pairwise(spatial):
         if outer != n * inner:
             return None
     return own[0], own[1], spatial[-1][1] if spatial else 0

@@ -44,7 +44,7 @@ def correlate(
     base = x_ptr + n * x_n
     total = tl.zeros([ROWS, COLUMNS], tl.float32)
     steps = (inputs * TAPS + INNER - 1) // INNER if FLAT else TAPS * ((inputs + INNER - 1) // INNER)
-    for at in range(0, steps):
+    for at in range(steps):
         if FLAT:
             k = at * INNER + tl.arange(0, INNER)
             c = k // TAPS

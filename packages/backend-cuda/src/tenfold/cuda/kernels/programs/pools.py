@@ -42,7 +42,7 @@ def largest_of_windows(
     base = x_ptr + n.to(tl.int64) * x_n + c.to(tl.int64) * x_c
     best = tl.full([BLOCK], float("-inf"), wide)
     where = tl.full([BLOCK], -1, tl.int32)
-    for tap in range(0, KD * KH * KW):
+    for tap in range(KD * KH * KW):
         sd = d * SD + (tap // (KH * KW)) * DD - PD
         sh = h * SH + (tap // KW % KH) * DH - PH
         sw = w * SW + (tap % KW) * DW - PW
@@ -102,7 +102,7 @@ def means_of_windows(
     height = o_height if GRADIENT else x_height
     width = o_width if GRADIENT else x_width
     total = tl.zeros([BLOCK], wide)
-    for tap in range(0, KD * KH * KW):
+    for tap in range(KD * KH * KW):
         kd = tap // (KH * KW)
         kh = tap // KW % KH
         kw = tap % KW
@@ -175,7 +175,7 @@ def adaptive_means(
         n = rest // channels
     base = x_ptr + n.to(tl.int64) * x_n + c.to(tl.int64) * x_c
     total = tl.zeros([BLOCK], wide)
-    for tap in range(0, TAPS_D * TAPS_H * TAPS_W):
+    for tap in range(TAPS_D * TAPS_H * TAPS_W):
         # With GRADIENT the first window that may hold an element, else the first element of the window.
         sd = d * x_depth // o_depth + tap // (TAPS_H * TAPS_W)
         sh = h * x_height // o_height + tap // TAPS_W % TAPS_H
