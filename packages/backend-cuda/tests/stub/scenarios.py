@@ -330,6 +330,18 @@ def case_convolution_pooling_and_batch_norm_are_kernels():
                 assert tuple(quiet(stub.settled(call)).names) == names
 
 
+def case_attention_is_one_launch_and_its_gradient_three():
+    q, k, v = (array(2, 3, 64, 16, dtype=tenfold.bfloat16) for _ in range(3))
+    g = array(2, 3, 64, 16, dtype=tenfold.bfloat16)
+
+    def run():
+        leaves = [x.detach().requires_grad_() for x in (q, k, v)]
+        F.scaled_dot_product_attention(*leaves, is_causal=True).backward(g)
+
+    names = ["attend", "attention_slopes", "attention_to_queries", "attention_to_keys"]
+    assert quiet(stub.settled(run)).names == names
+
+
 def case_transfers_keep_the_layout_and_gpus_copy_without_the_host():
     last = tenfold.channels_last
     x = tenfold.rand(2, 3, 4, 5).contiguous(memory_format=last)

@@ -14,6 +14,7 @@ from tenfold.cuda import runtime, seeding
 from tenfold.cuda.kernels.array_kernels import cast
 from tenfold.cuda.kernels.handwritten import F64, Handwritten, Word, start
 from tenfold.random import checks, sampling
+from tenfold.random.generator import Generator
 
 BLOCK = 256  # counters of a program
 UNIFORM, NORMAL, BERNOULLI, EXPONENTIAL = range(4)
@@ -107,7 +108,7 @@ class Sampling:
         dtype = np.dtype(dtype)
         if n < 0:
             raise RuntimeError(f"randperm: got n = {n}, n must not be negative")
-        sampling.randperm(sampling.Generator(), 0, dtype)
+        sampling.randperm(Generator(), 0, dtype)  # refuses dtypes that it has none for
         if dtype.kind in "iu":
             checks.check_range(0, n - 1, dtype)
         words = self._integers(generator, (n,), np.int64, 0, 2**63)

@@ -13,7 +13,6 @@ from tenfold.cuda.kernels.array_kernels import cast
 from tenfold.cuda.kernels.conv import Planes, allocated, channels_last, planes, window_constants
 from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, contiguous, start
 from tenfold.dispatch.operators import op
-from tenfold.nn.window import output_length
 
 BLOCK = 256
 INT64 = np.dtype(np.int64)
@@ -29,6 +28,19 @@ def _as_five(x: Any, ndim: int) -> Any:
 
 def _served(x: Any) -> bool:
     return x.dtype in FLOATS and 0 < x.size < 2**31
+
+
+def output_length(size: int, kernel_size: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> int:
+    """Positions of a window along a dimension; in `ceil_mode` a cut-off one counts unless it starts in the padding behind.
+
+    >>> output_length(7, 2, 2, 0, 1, False), output_length(7, 2, 2, 0, 1, True)
+    (3, 4)
+    """
+    room = size + 2 * padding - dilation * (kernel_size - 1) - 1
+    if not ceil_mode:
+        return room // stride + 1
+    length = -(-room // stride) + 1
+    return length - 1 if (length - 1) * stride >= size + padding else length
 
 
 def _outputs(x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> tuple[int, ...]:

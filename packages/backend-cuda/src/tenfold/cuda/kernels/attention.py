@@ -1,0 +1,177 @@
+"""Attention in one launch and its gradients in three, without the matrix of scores: the operators of tenfold-nn.
+
+float32, float16 and bfloat16 with at most 256 features a head; all else goes through the bodies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tenfold.cuda import runtime
+from tenfold.cuda.attaching import kernel
+from tenfold.cuda.kernels.conv import power
+from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, contiguous, start
+from tenfold.cuda.precision import products_in_tf32
+from tenfold.dispatch.operators import op
+
+MOST = 256  # features of a head
+SLOPE_ROWS = 16
+
+
+class Heads(NamedTuple):
+    """An array (*, T, E) as (batch, head, T, E), and its first three strides in elements; features are neighbours."""
+
+    array: Any
+    strides: tuple[int, int, int]
+
+
+def _heads(x: Any) -> Heads:
+    lead = x.shape[:-2]
+    if x.strides[-1] != x.dtype.itemsize and x.shape[-1] > 1:
+        x = contiguous(x)
+    if len(lead) > 2:
+        x = contiguous(x).reshape(prod(lead[:-1]), *x.shape[-3:])
+    while x.ndim < 4:
+        x = x[None]
+    b, h, t = (s // x.dtype.itemsize for s in x.strides[:3])
+    return Heads(x, (b, h, t))
+
+
+def _mask(mask: Any, query: Any, keys: int) -> tuple[Any, tuple[int, int, int, int]] | None:
+    """(the mask, its strides along batch, head, query and key); None where heads of it do not lie at equal distances."""
+    shape = (*query.shape[:-1], keys)
+    if mask.ndim > len(shape):
+        return None
+    sizes = (1,) * (len(shape) - mask.ndim) + mask.shape
+    own = (0,) * (len(shape) - mask.ndim) + tuple(s // mask.dtype.itemsize for s in mask.strides)
+    strides = [0 if n == 1 else s for n, s in zip(sizes, own)]
+    lead = list(zip(shape[:-2], strides[:-2]))
+    while len(lead) > 2:  # batch dimensions are one if their strides agree
+        (a, outer), (b, inner), *rest = lead
+        if outer != b * inner:
+            return None
+        lead = [(a * b, inner), *rest]
+    while len(lead) < 2:
+        lead.insert(0, (1, 0))
+    return mask, (lead[0][1], lead[1][1], strides[-2], strides[-1])
+
+
+def _kind_of_mask(mask: Any) -> int:
+    return 0 if mask is None else 1 if mask.dtype.kind == "b" else 2
+
+
+def _served(query: Any, key: Any, value: Any, mask: Any) -> bool:
+    first = query.dtype
+    if (
+        first not in FLOATS
+        or first == F64
+        or key.dtype != first
+        or value.dtype != first
+        or 0 in (query.size, key.size, value.size)
+    ):
+        return False
+    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2] or max(query.shape[-1], value.shape[-1]) > MOST:
+        return False
+    return mask is None or mask.dtype.kind == "b" or mask.dtype in FLOATS
+
+
+class _Call(NamedTuple):
+    """What the programs of one attention have in common."""
+
+    arrays: tuple[Any, ...]  # q, k, v, mask
+    numbers: tuple[Any, ...]
+    constants: tuple[tuple[str, Any], ...]
+    heads: int  # of all batches
+    device: int  # the number of the GPU
+
+
+def _call(query: Any, key: Any, value: Any, mask: Any, is_causal: bool, scale: float | None) -> _Call | None:
+    if not _served(query, key, value, mask):
+        return None
+    found = (query, (0, 0, 0, 0)) if mask is None else _mask(mask, query, key.shape[-2])
+    if found is None:
+        return None
+    q, k, v = map(_heads, (query, key, value))
+    E, V = query.shape[-1], value.shape[-1]
+    steps = (*q.strides, *k.strides, *v.strides)
+    aligned = not runtime.is_replaced() and not any(s % 16 for s in steps)
+    factor = 1 / sqrt(max(1, E)) if scale is None else float(scale)
+    constants = (
+        ("CAUSAL", int(is_causal)), ("MASK", _kind_of_mask(mask)), ("ALIGNED", int(aligned)),
+        ("PRECISION", "tf32" if query.dtype == F32 and products_in_tf32() else "ieee"),
+        ("E", E), ("V", V), ("WIDE_E", power(E, 16, MOST)), ("WIDE_V", power(V, 16, MOST)),
+    )  # fmt: skip
+    numbers = (query.shape[-2], key.shape[-2], q.array.shape[1], *steps, *found[1], factor)
+    heads = q.array.shape[0] * q.array.shape[1]
+    return _Call((q.array, k.array, v.array, found[0]), numbers, constants, heads, runtime.current().index_of(query))
+
+
+def tiles(name: str, call: tuple[tuple[str, Any], ...], dtype: Any) -> tuple[int, int, int, int]:
+    """(queries, keys, warps, stages) of a program's block: as many as its shared memory and registers hold."""
+    constants = dict(call)
+    wide = max(constants["WIDE_E"], constants["WIDE_V"])
+    if dtype == F32:
+        return (32, 32, 4, 1) if wide <= 128 else (16, 16, 4, 1)  # not by tensor cores: large ones take long to compile
+    if name == "attend":
+        return (128, 64, 4 if wide <= 64 else 8, 3 if wide <= 64 else 2) if wide <= 128 else (64, 32, 8, 2)
+    if wide <= 128:
+        return (64, 64, 4 if wide <= 64 else 8, 2)
+    return (32, 32, 8, 1)
+
+
+def program_of(name: str, constants: tuple[tuple[str, Any], ...], dtype: Any) -> Handwritten:
+    """The program with its block's sizes."""
+    rows, columns, warps, stages = tiles(name, constants, dtype)
+    return Handwritten(name, (*constants, ("ROWS", rows), ("COLUMNS", columns)), warps, stages, True)
+
+
+def _start(name: str, call: _Call, results: Sequence[Any], given: tuple[Any, ...], more: tuple[Any, ...]) -> None:
+    """Launch a program for each block of queries, or of keys, of each head."""
+    program = program_of(name, call.constants, call.arrays[0].dtype)
+    fixed, (queries, keys, *_) = dict(program.fixed), call.numbers
+    blocks = -(-keys // fixed["COLUMNS"]) if name == "attention_to_keys" else -(-queries // fixed["ROWS"])
+    start(program, (blocks, call.heads), (*results, *given, *call.arrays, *more, *call.numbers), call.device)
+
+
+@kernel(op.fused_attention, device="cuda")
+def fused_attention(query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool, scale: float | None) -> Any:
+    call = _call(query, key, value, attn_mask, is_causal, scale)
+    if call is None:
+        return NotImplemented
+    now = runtime.current()
+    out = now.empty((*query.shape[:-1], value.shape[-1]), query.dtype, call.device)
+    sums = now.empty(query.shape[:-1], F32, call.device)
+    _start("attend", call, (out, sums), (), ())
+    return out, sums
+
+
+@kernel(op.fused_attention_grad, device="cuda")
+def fused_attention_grad(
+    grad: Any,
+    query: Any,
+    key: Any,
+    value: Any,
+    output: Any,
+    log_sum_exp: Any,
+    attn_mask: Any,
+    is_causal: bool,
+    scale: float | None,
+) -> Any:
+    call = _call(query, key, value, attn_mask, is_causal, scale)
+    if call is None or not grad.dtype == output.dtype == query.dtype or log_sum_exp.dtype != np.dtype(np.float32):
+        return NotImplemented
+    now = runtime.current()
+    g, out, sums = contiguous(grad), contiguous(output), contiguous(log_sum_exp)
+    slopes = now.empty(query.shape[:-1], F32, call.device)
+    constants = dict(call.constants)
+    fixed = (("V", constants["V"]), ("WIDE_V", constants["WIDE_V"]), ("ROWS", SLOPE_ROWS))
+    program = Handwritten("attention_slopes", fixed, by_address=True)
+    start(program, (-(-slopes.size // SLOPE_ROWS),), (slopes, g, out, slopes.size), call.device)
+    results = [now.empty(x.shape, x.dtype, call.device) for x in (query, key, value)]
+    _start("attention_to_queries", call, results[:1], (g,), (sums, slopes))
+    _start("attention_to_keys", call, results[1:], (g,), (sums, slopes))
+    return tuple(results)

@@ -1,0 +1,182 @@
+"""Attention without the matrix of scores: blocks of it are made, used and forgotten, also for the gradients.
+
+A forward program has a block of queries and goes over the keys with a running maximum and sum. The gradients' scores come
+from the kept logarithms of the sums: one pass has blocks of queries, another blocks of keys, so that nothing is added to twice.
+MASK 0: none; 1: of truth values, which keep; 2: of numbers, which are added. Causal: query t sees keys up to t.
+
+Sources: Dao et al., "FlashAttention", 2022; Dao, "FlashAttention-2", 2023; Milakov and Gimelshein, "Online normalizer
+calculation for softmax", 2018.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+# Parameters are what Triton makes of them: annotations other than its own would mean something to it.
+
+from __future__ import annotations
+
+from triton import language as tl
+
+
+def attend(
+    out_ptr, sums_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, queries, keys, heads, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s,
+    m_b, m_h, m_t, m_s, scale, CAUSAL: tl.constexpr, MASK: tl.constexpr, ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
+    E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
+    """The weighted values (out), and the logarithms of the sums of exponentials, of a block of queries of one head."""
+    head = tl.program_id(1).to(tl.int64)
+    b = head // heads
+    h = head % heads
+    if ALIGNED:
+        q_t = tl.multiple_of(q_t, 16)
+        k_s = tl.multiple_of(k_s, 16)
+        v_s = tl.multiple_of(v_s, 16)
+    t = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    e = tl.arange(0, WIDE_E)
+    c = tl.arange(0, WIDE_V)
+    rows = t < queries
+    q = tl.load(q_ptr + b * q_b + h * q_h + t[:, None] * q_t + e[None, :], rows[:, None] & (e < E)[None, :], other=0.0)
+    k_ptr += b * k_b + h * k_h
+    v_ptr += b * v_b + h * v_h
+    mask_ptr += b * m_b + h * m_h
+    top = tl.full([ROWS], float("-inf"), tl.float32)
+    total = tl.zeros([ROWS], tl.float32)
+    values = tl.zeros([ROWS, WIDE_V], tl.float32)
+    end = tl.minimum(keys, (tl.program_id(0) + 1) * ROWS) if CAUSAL else keys
+    for first in range(0, end, COLUMNS):
+        s = first + tl.arange(0, COLUMNS)
+        k = tl.load(k_ptr + s[None, :] * k_s + e[:, None], (s < keys)[None, :] & (e < E)[:, None], other=0.0)
+        scores = tl.dot(q, k, input_precision=PRECISION) * scale
+        seen = (s < keys)[None, :] & rows[:, None]
+        if CAUSAL:
+            seen = seen & (s[None, :] <= t[:, None])
+        if MASK != 0:
+            given = tl.load(mask_ptr + t[:, None] * m_t + s[None, :] * m_s, seen, other=0)
+            if MASK == 1:
+                seen = seen & (given != 0)
+            else:
+                scores += given.to(tl.float32)
+        scores = tl.where(seen, scores, float("-inf"))
+        higher = tl.maximum(top, tl.max(scores, 1))
+        level = tl.where(higher == float("-inf"), 0.0, higher)  # of a query that has seen no key yet
+        p = tl.exp(scores - level[:, None])
+        less = tl.exp(top - level)
+        v = tl.load(v_ptr + s[:, None] * v_s + c[None, :], (s < keys)[:, None] & (c < V)[None, :], other=0.0)
+        values = tl.dot(p.to(v.dtype), v, values * less[:, None], input_precision=PRECISION)
+        total = total * less + tl.sum(p, 1)
+        top = higher
+    level = tl.where(top == float("-inf"), 0.0, top)
+    values = values / tl.where(total == 0.0, 1.0, total)[:, None]
+    out = out_ptr + (head * queries + t)[:, None] * V + c[None, :]
+    tl.store(out, values.to(out_ptr.dtype.element_ty), rows[:, None] & (c < V)[None, :])
+    tl.store(sums_ptr + head * queries + t, level + tl.log(total), rows)
+
+
+def attention_slopes(slope_ptr, g_ptr, out_ptr, count, V: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr):
+    """The sum over the last dimension of g times out."""
+    r = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    c = tl.arange(0, WIDE_V)
+    mask = (r < count)[:, None] & (c < V)[None, :]
+    place = r[:, None] * V + c[None, :]
+    g = tl.load(g_ptr + place, mask, other=0.0).to(tl.float32)
+    out = tl.load(out_ptr + place, mask, other=0.0).to(tl.float32)
+    tl.store(slope_ptr + r, tl.sum(g * out, 1), r < count)
+
+
+def attention_to_queries(
+    out_ptr, g_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, sums_ptr, slope_ptr, queries, keys, heads, q_b, q_h, q_t, k_b, k_h, k_s,
+    v_b, v_h, v_s, m_b, m_h, m_t, m_s, scale, CAUSAL: tl.constexpr, MASK: tl.constexpr, ALIGNED: tl.constexpr,
+    PRECISION: tl.constexpr, E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
+    """The gradient of a block of queries: over all keys that it sees."""
+    head = tl.program_id(1).to(tl.int64)
+    b = head // heads
+    h = head % heads
+    if ALIGNED:
+        q_t = tl.multiple_of(q_t, 16)
+        k_s = tl.multiple_of(k_s, 16)
+        v_s = tl.multiple_of(v_s, 16)
+    t = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    e = tl.arange(0, WIDE_E)
+    c = tl.arange(0, WIDE_V)
+    rows = t < queries
+    q = tl.load(q_ptr + b * q_b + h * q_h + t[:, None] * q_t + e[None, :], rows[:, None] & (e < E)[None, :], other=0.0)
+    g = tl.load(g_ptr + (head * queries + t)[:, None] * V + c[None, :], rows[:, None] & (c < V)[None, :], other=0.0)
+    level = tl.load(sums_ptr + head * queries + t, rows, other=float("inf"))
+    level = tl.where(level == float("-inf"), float("inf"), level)
+    slope = tl.load(slope_ptr + head * queries + t, rows, other=0.0)
+    k_ptr += b * k_b + h * k_h
+    v_ptr += b * v_b + h * v_h
+    mask_ptr += b * m_b + h * m_h
+    total = tl.zeros([ROWS, WIDE_E], tl.float32)
+    end = tl.minimum(keys, (tl.program_id(0) + 1) * ROWS) if CAUSAL else keys
+    for first in range(0, end, COLUMNS):
+        s = first + tl.arange(0, COLUMNS)
+        k = tl.load(k_ptr + s[:, None] * k_s + e[None, :], (s < keys)[:, None] & (e < E)[None, :], other=0.0)
+        v = tl.load(v_ptr + s[None, :] * v_s + c[:, None], (s < keys)[None, :] & (c < V)[:, None], other=0.0)
+        scores = tl.dot(q, tl.trans(k), input_precision=PRECISION) * scale
+        seen = (s < keys)[None, :] & rows[:, None]
+        if CAUSAL:
+            seen = seen & (s[None, :] <= t[:, None])
+        if MASK != 0:
+            given = tl.load(mask_ptr + t[:, None] * m_t + s[None, :] * m_s, seen, other=0)
+            if MASK == 1:
+                seen = seen & (given != 0)
+            else:
+                scores += given.to(tl.float32)
+        p = tl.exp(tl.where(seen, scores, float("-inf")) - level[:, None])
+        change = p * (tl.dot(g, v, input_precision=PRECISION) - slope[:, None]) * scale
+        total = tl.dot(change.to(k.dtype), k, total, input_precision=PRECISION)
+    out = out_ptr + (head * queries + t)[:, None] * E + e[None, :]
+    tl.store(out, total.to(out_ptr.dtype.element_ty), rows[:, None] & (e < E)[None, :])
+
+
+def attention_to_keys(
+    k_out_ptr, v_out_ptr, g_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, sums_ptr, slope_ptr, queries, keys, heads, q_b, q_h, q_t,
+    k_b, k_h, k_s, v_b, v_h, v_s, m_b, m_h, m_t, m_s, scale, CAUSAL: tl.constexpr, MASK: tl.constexpr,
+    ALIGNED: tl.constexpr, PRECISION: tl.constexpr, E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr,
+    WIDE_V: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
+    """The gradients of a block of keys and of their values: over all queries that see it. ROWS are those of queries."""
+    head = tl.program_id(1).to(tl.int64)
+    b = head // heads
+    h = head % heads
+    if ALIGNED:
+        q_t = tl.multiple_of(q_t, 16)
+        k_s = tl.multiple_of(k_s, 16)
+        v_s = tl.multiple_of(v_s, 16)
+    s = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
+    e = tl.arange(0, WIDE_E)
+    c = tl.arange(0, WIDE_V)
+    columns = s < keys
+    k = tl.load(k_ptr + b * k_b + h * k_h + s[:, None] * k_s + e[None, :], columns[:, None] & (e < E)[None, :], other=0.0)
+    v = tl.load(v_ptr + b * v_b + h * v_h + s[:, None] * v_s + c[None, :], columns[:, None] & (c < V)[None, :], other=0.0)
+    q_ptr += b * q_b + h * q_h
+    mask_ptr += b * m_b + h * m_h
+    to_k = tl.zeros([COLUMNS, WIDE_E], tl.float32)
+    to_v = tl.zeros([COLUMNS, WIDE_V], tl.float32)
+    begin = tl.program_id(0) * COLUMNS // ROWS * ROWS if CAUSAL else 0
+    for first in range(begin, queries, ROWS):
+        t = first + tl.arange(0, ROWS)
+        rows = t < queries
+        q = tl.load(q_ptr + t[:, None] * q_t + e[None, :], rows[:, None] & (e < E)[None, :], other=0.0)
+        g = tl.load(g_ptr + (head * queries + t)[:, None] * V + c[None, :], rows[:, None] & (c < V)[None, :], other=0.0)
+        level = tl.load(sums_ptr + head * queries + t, rows, other=float("inf"))
+        level = tl.where(level == float("-inf"), float("inf"), level)
+        slope = tl.load(slope_ptr + head * queries + t, rows, other=0.0)
+        scores = tl.dot(k, tl.trans(q), input_precision=PRECISION) * scale  # (keys, queries)
+        seen = columns[:, None] & rows[None, :]
+        if CAUSAL:
+            seen = seen & (s[:, None] <= t[None, :])
+        if MASK != 0:
+            given = tl.load(mask_ptr + t[None, :] * m_t + s[:, None] * m_s, seen, other=0)
+            if MASK == 1:
+                seen = seen & (given != 0)
+            else:
+                scores += given.to(tl.float32)
+        p = tl.exp(tl.where(seen, scores, float("-inf")) - level[None, :])
+        to_v = tl.dot(p.to(g.dtype), g, to_v, input_precision=PRECISION)
+        change = p * (tl.dot(v, tl.trans(g), input_precision=PRECISION) - slope[None, :]) * scale
+        to_k = tl.dot(change.to(q.dtype), q, to_k, input_precision=PRECISION)
+    place = (head * keys + s)[:, None]
+    tl.store(k_out_ptr + place * E + e[None, :], to_k.to(k_out_ptr.dtype.element_ty), columns[:, None] & (e < E)[None, :])
+    tl.store(v_out_ptr + place * V + c[None, :], to_v.to(v_out_ptr.dtype.element_ty), columns[:, None] & (c < V)[None, :])

@@ -1,0 +1,104 @@
+"""Attention by kernels of the device, with its gradients, against the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tenfold
+from tenfold.nn import functional as F
+from tenfold.testing.tolerances import implementation
+
+
+def drawn(shape, dtype=tenfold.float32, seed=0):
+    return tenfold.tensor(np.random.default_rng(seed).standard_normal(shape)).to(dtype)
+
+
+def both(function, *tensors):
+    """The result and the gradients of a function on the CPU and on the device."""
+    found = []
+    for device in ("cpu", "cuda"):
+        given = [t.to(device).detach().requires_grad_() for t in tensors]
+        result = function(*given)
+        result.backward(drawn(tuple(result.shape), result.dtype, 9).to(device))
+        found.append([result, *[t.grad for t in given]])
+    return zip(*found, strict=True)
+
+
+def assert_close(got, expected, scale=4.0):
+    rtol, atol = implementation(expected.dtype)
+    assert got.device.type == "cuda"
+    assert got.dtype is expected.dtype
+    a, b = (t.detach().cpu().double().numpy() for t in (got, expected))
+    np.testing.assert_allclose(a, b, rtol=scale * rtol, atol=scale * atol, equal_nan=True)
+
+
+def compare(shapes, dtype=tenfold.float32, move=lambda x: x, **options):
+    given = [drawn(s, dtype, k) for k, s in enumerate(shapes)]
+    mask = options.pop("attn_mask", None)
+
+    def call(q, k, v):
+        placed = None if mask is None else mask.to(q.device)
+        return F.scaled_dot_product_attention(move(q), move(k), move(v), placed, **options)
+
+    for expected, got in both(call, *given):
+        assert_close(got, expected)
+
+
+SIZES = {
+    "one block": ((2, 3, 5, 8), (2, 3, 7, 8), (2, 3, 7, 8)),
+    "several blocks": ((1, 1, 70, 16), (1, 1, 90, 16), (1, 1, 90, 16)),
+    "other values": ((2, 9, 20), (2, 9, 20), (2, 9, 5)),
+    "no heads": ((4, 3), (6, 3), (6, 3)),
+    "five dimensions": ((2, 1, 2, 4, 8), (2, 1, 2, 4, 8), (2, 1, 2, 4, 8)),
+}
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("name", SIZES)
+def test_sizes(name, causal):
+    compare(SIZES[name], is_causal=causal)
+
+
+@pytest.mark.parametrize("dtype", [tenfold.bfloat16, tenfold.float16], ids=lambda d: d.name)
+def test_half_precision(dtype):
+    compare(((1, 2, 70, 16), (1, 2, 140, 16), (1, 2, 140, 16)), dtype, is_causal=True)
+
+
+MASKS = {
+    "one for all": (7,), "queries and keys": (5, 7), "of heads": (3, 5, 7), "of batches": (2, 1, 1, 7), "of both": (2, 3, 5, 7),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["bool", "numbers"])
+@pytest.mark.parametrize("name", MASKS)
+def test_masks(name, kind):
+    mask = drawn(MASKS[name], seed=5)
+    mask = mask > -0.3 if kind == "bool" else mask
+    compare(SIZES["one block"], attn_mask=mask)
+
+
+def test_queries_that_see_nothing_are_zero():
+    mask = tenfold.ones(5, 7, dtype=tenfold.bool)
+    mask[2] = False
+    compare(SIZES["one block"], attn_mask=mask)
+    q, k, v = (drawn(s).cuda() for s in SIZES["one block"])
+    assert (F.scaled_dot_product_attention(q, k, v, mask.cuda())[:, :, 2] == 0).all()
+
+
+def test_groups_of_heads_scale_layouts_and_dropout():
+    compare(((2, 4, 5, 8), (2, 2, 6, 8), (2, 2, 6, 8)), enable_gqa=True, is_causal=True)
+    compare(SIZES["one block"], scale=0.3)
+    compare(((2, 6, 3, 8),) * 3, move=lambda x: x.transpose(1, 2))
+    compare(((2, 3, 8, 6),) * 3, move=lambda x: x.transpose(2, 3))
+    tenfold.manual_seed(0)
+    one = tenfold.ones(1, 400, 4, device="cuda")
+    dropped = F.scaled_dot_product_attention(one, one, one, dropout_p=0.5)
+    assert abs(float(dropped.mean()) - 1) < 0.05
+    assert float(dropped.std()) > 0
+
+
+def test_what_kernels_do_not_serve_goes_another_way():
+    compare(SIZES["one block"], tenfold.float64)
+    compare(((3, 300),) * 3)
+    assert F.scaled_dot_product_attention(*(tenfold.zeros(2, 0, 4, device="cuda"),) * 3).shape == (2, 0, 4)
