@@ -212,6 +212,34 @@ def kthvalue_pair(input: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any
     return _taken(input, cast(positions, np.int64), dim, keepdim)
 
 
+@kernel(op.vector_norm, device="cuda")
+@partial(refusing, op.vector_norm)
+def vector_norm(input: Any, ord: Any, dim: Any, keepdim: bool) -> Any:
+    """The p-norm; of one number it is its size, which no power takes out of range."""
+    axis = axes(dim, input.ndim)
+    dtype = np.dtype(f"f{input.dtype.itemsize // 2}") if input.dtype.kind == "c" else input.dtype
+    x = xp.abs(wide(input))
+    along = range(x.ndim) if axis is None else (axis,) if type(axis) is int else axis
+    if ord and all(x.shape[a] == 1 for a in along):
+        ord = float("inf")
+    with np.errstate(all="ignore"):
+        return cast(xp.asarray(_power_sum(x, ord, axis, keepdim)), dtype)
+
+
+def _power_sum(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
+    """The p-norm along axes, of sizes that are not negative."""
+    if p == 2:
+        return xp.sqrt(xp.sum(x * x, axis=axis, keepdims=keepdim))
+    if p == 1:
+        return xp.sum(x, axis=axis, keepdims=keepdim)
+    if p in (float("inf"), -float("inf")):
+        return (xp.amax if p > 0 else xp.amin)(x, axis=axis, keepdims=keepdim)
+    if p == 0:
+        return xp.sum(x != 0, axis=axis, dtype=x.dtype, keepdims=keepdim)
+    total = xp.sum(xp.power(x, x.dtype.type(p)), axis=axis, keepdims=keepdim)
+    return xp.power(total, x.dtype.type(1 / p))
+
+
 @kernel(op.bincount, device="cuda")
 def bincount(input: Any, weights: Any, minlength: int) -> Any:
     if weights is not None or not input.size:
@@ -223,6 +251,6 @@ def bincount(input: Any, weights: Any, minlength: int) -> Any:
 
 _bincount_on_host = through_host("bincount")
 
-ON_HOST = ("unique_parts", "search_positions", "vector_norm")
+ON_HOST = ("unique_parts", "search_positions")
 for _name in ON_HOST:
     kernel(getattr(op, _name), device="cuda", note="computed on the host")(through_host(_name))
