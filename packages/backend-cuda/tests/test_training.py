@@ -39,3 +39,18 @@ def test_the_losses_are_those_of_the_cpu():
 def test_bfloat16_learns_too():
     found = losses("cuda", tenfold.bfloat16)
     assert found[-1] < 0.8 * found[0]
+
+
+def test_a_step_is_left_out_where_a_gradient_overflowed():
+    from tenfold import amp, optim
+
+    p = tenfold.ones(3, device="cuda", requires_grad=True)
+    scaler, optimizer = amp.GradScaler("cuda", init_scale=4.0), optim.SGD([p], lr=0.5)
+    for bad, expected in ((float("inf"), 1.0), (0.0, 0.5), (float("nan"), 0.5)):
+        scaler.scale(p.sum())
+        p.grad = tenfold.full((3,), 4.0, device="cuda") * tenfold.tensor([1.0, 1.0, 1.0 + bad], device="cuda")
+        if bad == 0.0:
+            p.grad = p.grad * (scaler.get_scale() / 4)
+        scaler.step(optimizer)
+        scaler.update()
+        assert p[0].item() == expected

@@ -20,12 +20,19 @@ def unscale_all_(grads: Iterable[Tensor], found_inf: Tensor, inv_scale: Tensor) 
     with tenfold.no_grad():
         for g in grads:
             if g.is_sparse:  # elements at one place may overflow together; each is scaled where it lies
-                if not bool(g.coalesce()._values().isfinite().all()):
-                    found_inf.fill_(1.0)
+                _note(found_inf, g.coalesce()._values())
                 g = g._values()
-            if not bool(g.isfinite().all()):
-                found_inf.fill_(1.0)
+            _note(found_inf, g)
             g.copy_(g.float() * inv_scale if g.dtype.itemsize == 2 else g * inv_scale.to(g.dtype))
+
+
+def _note(found_inf: Tensor, values: Tensor) -> None:
+    """Set `found_inf` to 1 if a value is not finite, without waiting for a device to say so."""
+    fine = values.isfinite().all()
+    if found_inf.device.type != "cpu":
+        found_inf.copy_(tenfold.maximum(found_inf, fine.logical_not().to(found_inf.dtype)))
+    elif not bool(fine):
+        found_inf.fill_(1.0)
 
 
 def update_scale_(
