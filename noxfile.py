@@ -41,6 +41,13 @@ DEMO_PACKAGES = ("core", "autograd", "nn", "optim", "data", "vision")
 GPT_PACKAGES = ("core", "autograd", "nn", "optim", "data", "text")
 DEMO_TOOLS = ("matplotlib", "scikit-learn", "tqdm")
 PLUGIN_HOSTS = ("core", "inspection", "testing", "autograd", "nn", "optim")
+# Of the GPU session: the tests of each part, and how long a part may take.
+GPU_PARTS = {
+    "device": "gpu device launch names",
+    "kernels": "rows planes attention draws training",
+    "operators": "pointwise families operators completeness",
+}
+GPU_PART_S = 600
 WITH_OPERATORS = ("core", "nn", "scientific")
 DECLARATIONS = PACKAGES["typing"].name  # of the operators, for type checkers
 
@@ -103,7 +110,12 @@ def each(session: nox.Session, commands: dict[str, list[str]], good: Iterable[in
     failed = []
     for name, command in commands.items():
         try:
-            session.run(*command, success_codes=list(good), env={key: values[name] for key, values in env.items()})
+            session.run(
+                *command,
+                success_codes=list(good),
+                external=command[0] == "timeout",
+                env={key: values[name] for key, values in env.items()},
+            )
         except CommandFailed:
             failed.append(name)
     if failed:
@@ -152,11 +164,25 @@ def tests(session: nox.Session, package: str) -> None:
 
 @nox.session
 def gpu(session: nox.Session) -> None:
-    """Run the CUDA backend's tests on this machine's GPU, with CuPy installed."""
+    """Run the CUDA backend's tests on this machine's GPU, then its benchmark; what came of it is in benchmarks/reports/."""
     chosen = PACKAGES["backend-cuda"]
     install_for_tests(session, chosen, *TEST_TOOLS, *chosen.extras["gpu"])
-    paths = [] if names_files(session) else ["packages/backend-cuda/tests", "packages/backend-cuda/src"]
-    session.run("pytest", "--doctest-modules", *paths, *session.posargs)
+    asked = "from tenfold import cuda; print(cuda.unavailable_reason())"
+    missing = str(session.run("python", "-c", asked, silent=True)).strip()
+    if missing:
+        session.skip(f"NOT RUN, there is no GPU to run on: {missing}")
+    if names_files(session):
+        session.run("pytest", "--doctest-modules", *session.posargs)
+        return
+    # What everything else needs comes first; a part that takes too long is ended, and the next one goes on.
+    folder, reports = "packages/backend-cuda/tests", ROOT / "benchmarks" / "reports"
+    parts = {part: [f"{folder}/test_{name}.py" for name in names.split()] for part, names in GPU_PARTS.items()}
+    commands = {
+        part: ["timeout", str(GPU_PART_S), "pytest", f"--junitxml={reports}/gpu-{part}.xml", *files, *session.posargs]
+        for part, files in parts.items()
+    }
+    commands["benchmark"] = ["timeout", str(GPU_PART_S), "python", "benchmarks/gpu.py", "--out", str(reports)]
+    each(session, commands)
 
 
 @nox.session

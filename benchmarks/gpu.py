@@ -45,8 +45,22 @@ N = 1 << (12 if SMALL else 26)  # elements of the elementwise cases
 SIDE = 64 if SMALL else 4096  # of the matrices
 CALLS = 2 if SMALL else 50
 
+HEADS = (2, 2, 64, 16) if SMALL else (4, 16, 4096, 128)  # batch, heads, length, features
+IMAGES = (2, 8, 8, 8) if SMALL else (64, 128, 56, 56)
+
+
+def layers(x: Any) -> Any:
+    """`nn.functional` of the library that a tensor is of."""
+    return importlib.import_module(type(x).__module__.split(".")[0] + ".nn.functional")
+
+
+def attention(q: Any, k: Any, v: Any) -> Any:
+    return layers(q).scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
 # name: (the work, shapes of its operands, bytes moved per element of the first operand or 0, floating-point operations)
 WORK: dict[str, tuple[Callable[..., Any], tuple[tuple[int, ...], ...], float, float]] = {
+    "copy": (lambda x: x.clone(), ((N,),), 2, 0),  # what memory can do: the limit of all that is measured in TB/s
     "add": (lambda x, y: x + y, ((N,), (N,)), 3, 0),
     "add a number": (lambda x: x + 1.5, ((N,),), 2, 0),
     "add a row": (lambda x, y: x + y, ((N // 64, 64), (64,)), 2, 0),
@@ -58,6 +72,17 @@ WORK: dict[str, tuple[Callable[..., Any], tuple[tuple[int, ...], ...], float, fl
     "sum": (lambda x: x.sum(), ((N,),), 1, 0),
     "sum of rows": (lambda x: x.sum(1), ((N // 1024, 1024),), 1, 0),
     "softmax": (lambda x: x.softmax(1), ((N // 1024, 1024),), 2, 0),
+    "layer norm": (lambda x: layers(x).layer_norm(x, (1024,)), ((N // 1024, 1024),), 2, 0),
+    "rms norm": (lambda x: layers(x).rms_norm(x, (1024,), None, 1e-5), ((N // 1024, 1024),), 2, 0),
+    "attention": (attention, (HEADS,) * 3, 0, 2.0 * HEADS[0] * HEADS[1] * HEADS[2] ** 2 * HEADS[3]),
+    "convolution": (
+        lambda x, w: layers(x).conv2d(x, w, padding=1),
+        (IMAGES, (IMAGES[1], IMAGES[1], 3, 3)),
+        0,
+        18.0 * IMAGES[0] * IMAGES[1] ** 2 * IMAGES[2] * IMAGES[3],
+    ),
+    "batch norm": (lambda x: layers(x).batch_norm(x, None, None, training=True), (IMAGES,), 3, 0),
+    "max pool": (lambda x: layers(x).max_pool2d(x, 2), (IMAGES,), 1.25, 0),
     "matmul": (lambda x, y: x @ y, ((SIDE, SIDE), (SIDE, SIDE)), 0, 2.0 * SIDE**3),
     "batched matmul": (lambda x, y: x @ y, ((16, SIDE // 4, SIDE // 4),) * 2, 0, 2.0 * 16 * (SIDE // 4) ** 3),
 }
