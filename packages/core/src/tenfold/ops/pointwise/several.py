@@ -208,7 +208,7 @@ def _(input: Any, end: Any, weight: Any, **_: Any) -> Any:
     if isinstance(weight, Tensor) and not weight.dim() and isinstance(input, Tensor) and weight.dtype is not input.dtype:
         kind = promote_types(input.dtype, weight.dtype) if weight.dtype.category == 3 else input.dtype
         return lerp(input.to(kind), end.to(kind), weight.to(kind), **_)  # a number, whatever its dtype
-    out = _.get("out") if isinstance(weight, Tensor) else None  # which a number as weight converts to
+    out: Any = _.get("out") if isinstance(weight, Tensor) else None  # which a number as weight converts to
     for name, value in (("end", end), ("weight", weight), ("out", out)):
         if hasattr(value, "_array") and value.dtype is not getattr(input, "dtype", value.dtype):
             raise RuntimeError(f"expected dtype {c_name(input.dtype)} for `{name}` but got dtype {c_name(value.dtype)}")

@@ -99,7 +99,7 @@ def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None)
 
 def _is_same_size(self: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape."""
-    return other.is_same_size(self) if other.is_nested else self.shape == other.shape  # type: ignore[no-any-return]
+    return other.is_same_size(self) if other.is_nested else self.shape == other.shape
 
 
 def _is_nonzero(self: Tensor) -> bool:
