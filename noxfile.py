@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 os.environ.pop("PYTHONPATH", None)  # a session sees what is installed in its environment
 
 from builder import builder, new_environment  # noqa: E402
-from chosen import extras, named, needs_oracle, readme_program, skips, smoke_names, wheel  # noqa: E402
+from chosen import extras, gpu_commands, judges, named, needs_oracle, readme_program, skips, smoke_names, wheel  # noqa: E402
 from next_version import copy_bumped  # noqa: E402
 from workspace import Package, closure, distribution_name, example_plugins, packages  # noqa: E402
 
@@ -41,13 +41,6 @@ DEMO_PACKAGES = ("core", "autograd", "nn", "optim", "data", "vision")
 GPT_PACKAGES = ("core", "autograd", "nn", "optim", "data", "text")
 DEMO_TOOLS = ("matplotlib", "scikit-learn", "tqdm")
 PLUGIN_HOSTS = ("core", "inspection", "testing", "autograd", "nn", "optim")
-# Of the GPU session: the tests of each part, and how long a part may take.
-GPU_PARTS = {
-    "device": "gpu device launch names",
-    "kernels": "rows planes attention draws training",
-    "operators": "pointwise families operators completeness",
-}
-GPU_PART_S = 600
 WITH_OPERATORS = ("core", "nn", "scientific")
 DECLARATIONS = PACKAGES["typing"].name  # of the operators, for type checkers
 
@@ -110,12 +103,8 @@ def each(session: nox.Session, commands: dict[str, list[str]], good: Iterable[in
     failed = []
     for name, command in commands.items():
         try:
-            session.run(
-                *command,
-                success_codes=list(good),
-                external=command[0] == "timeout",
-                env={key: values[name] for key, values in env.items()},
-            )
+            own = {key: values[name] for key, values in env.items()}
+            session.run(*command, success_codes=list(good), external=command[0] == "timeout", env=own)
         except CommandFailed:
             failed.append(name)
     if failed:
@@ -174,14 +163,7 @@ def gpu(session: nox.Session) -> None:
     if names_files(session):
         session.run("pytest", "--doctest-modules", *session.posargs)
         return
-    # What everything else needs comes first; a part that takes too long is ended, and the next one goes on.
-    folder, reports = "packages/backend-cuda/tests", ROOT / "benchmarks" / "reports"
-    parts = {part: [f"{folder}/test_{name}.py" for name in names.split()] for part, names in GPU_PARTS.items()}
-    commands = {
-        part: ["timeout", str(GPU_PART_S), "pytest", f"--junitxml={reports}/gpu-{part}.xml", *files, *session.posargs]
-        for part, files in parts.items()
-    }
-    commands["benchmark"] = ["timeout", str(GPU_PART_S), "python", "benchmarks/gpu.py", "--out", str(reports)]
+    commands = gpu_commands(ROOT / "benchmarks" / "reports", session.posargs)
     each(session, commands)
 
 
@@ -391,7 +373,7 @@ def derivatives(session: nox.Session) -> None:
 
 @nox.session
 def parity(session: nox.Session) -> None:
-    """Run judges against PyTorch: tools/parity, and those that lie elsewhere, named after -- or in TENFOLD_PARITY.
+    """Run judges against PyTorch: tools/parity, and those elsewhere that are named after -- or in TENFOLD_PARITY.
 
     tools/parity has modules.py and optimizers.py, for the tables in PyTorch's own wheel of modules, of optimizers with their
     options, and of schedulers, and shapes.py, 100,000 calls on random shapes, strides and dtypes. The others are known by
@@ -400,17 +382,11 @@ def parity(session: nox.Session) -> None:
     alone run. What follows `--ARGUMENT` goes to all of them.
     """
     own = [ROOT / "tools" / "parity" / name for name in ("modules.py", "optimizers.py", "shapes.py")]
-    known: dict[str, list[str]] = {
-        **{script.name: [] for script in own},
-        "opdb.py": [],
-        "fuzz.py": ["--seconds", "120", "--seed", "0"],
-        "run.py": ["--engine", "tenfold", "--python", sys.executable, "-j", "1"],
-    }
+    known = judges(own)
     named_here = [argument for argument in session.posargs if argument.endswith(".py")]
     elsewhere = [Path(name).resolve() for name in os.environ.get("TENFOLD_PARITY", "").split(os.pathsep) if name]
     scripts = [Path(name).resolve() for name in named_here] or [*own, *elsewhere]
-    wrong = [str(script) for script in scripts if not script.is_file() or script.name not in known]
-    if wrong:
+    if wrong := [str(script) for script in scripts if not script.is_file() or script.name not in known]:
         session.error(f"{', '.join(wrong)}: no judge; give paths of {', '.join(known)} after -- or in TENFOLD_PARITY")
     install(session, PACKAGES.values(), TORCH, "expecttest", "pytest", *extras(PACKAGES.values(), "gpu"))
     further = [argument for argument in session.posargs if argument not in named_here]

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from workspace import Package, distribution_name, packages, siblings
+
+# Of the session on a GPU: the tests of each part, and how long a part may take.
+GPU_PARTS = {
+    "device": "gpu device launch names",
+    "kernels": "rows planes attention draws training",
+    "operators": "pointwise families operators completeness",
+}
+GPU_PART_S = 600
 
 
 def named(*names: str) -> list[Package]:
@@ -51,3 +60,23 @@ def readme_program(readme: Path, target: Path) -> None:
 def smoke_names() -> list[str]:
     """What the smoke test imports: every package that has code."""
     return [package.import_name for package in packages().values() if package.has_code]
+
+
+def gpu_commands(reports: Path, arguments: Iterable[str]) -> dict[str, list[str]]:
+    """What runs on a GPU, by part: what everything else needs comes first; a part that takes too long is ended."""
+    folder, limit = "packages/backend-cuda/tests", ["timeout", str(GPU_PART_S)]
+    commands = {}
+    for part, names in GPU_PARTS.items():
+        files = [f"{folder}/test_{name}.py" for name in names.split()]
+        commands[part] = [*limit, "pytest", f"--junitxml={reports}/gpu-{part}.xml", *files, *arguments]
+    return commands | {"benchmark": [*limit, "python", "benchmarks/gpu.py", "--out", str(reports)]}
+
+
+def judges(own: Iterable[Path]) -> dict[str, list[str]]:
+    """The judges against PyTorch that `nox -s parity` knows, by the names of their files, with their arguments."""
+    return {
+        **{script.name: [] for script in own},
+        "opdb.py": [],
+        "fuzz.py": ["--seconds", "120", "--seed", "0"],
+        "run.py": ["--engine", "tenfold", "--python", sys.executable, "-j", "1"],
+    }

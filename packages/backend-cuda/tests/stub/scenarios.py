@@ -7,10 +7,8 @@ A scenario is a function `case_…`; it asserts. All run in one process, which l
 
 from __future__ import annotations
 
-import json
 import sys
 import threading
-import traceback
 import warnings
 from pathlib import Path
 
@@ -397,11 +395,4 @@ def case_a_model_step_does_not_wait():
 
 
 if __name__ == "__main__":
-    for name, function in list(globals().items()):
-        if name.startswith("case_"):
-            try:
-                function()
-                error = ""
-            except BaseException:  # noqa: BLE001 - pytest's failures are none of Exception
-                error = traceback.format_exc()
-            print(json.dumps({"name": name, "error": error}), flush=True)
+    stub.run_cases(globals())

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import json
 import os
 import sys
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -105,3 +107,15 @@ def settled(function: Callable[[], Any]) -> Work:
     """`work` of a call whose kernels are compiled and loaded."""
     function()
     return work(function)
+
+
+def run_cases(names: dict[str, Any]) -> None:
+    """Run each function `case_…` of a module, and print a line of JSON for it: its name, and its error if it has one."""
+    for name, function in list(names.items()):
+        if name.startswith("case_"):
+            try:
+                function()
+                error = ""
+            except BaseException:  # noqa: BLE001 - pytest's failures are none of Exception
+                error = traceback.format_exc()
+            print(json.dumps({"name": name, "error": error}), flush=True)
