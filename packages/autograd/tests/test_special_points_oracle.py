@@ -97,6 +97,20 @@ def test_limits_that_are_equal_get_no_gradient(name: str) -> None:
     compare(lambda lib, x, low, high: getattr(x.clone(), name)(low, high), x, low, high)
 
 
+@pytest.mark.parametrize("used", [lambda x: x + False, lambda x: x * 2, lambda x: x.exp(), lambda x: x.clone()])
+def test_a_leaf_that_gets_dimensions_after_it_was_used(used: Any) -> None:
+    found = []
+    for lib in (torch, tenfold):
+        x = lib.tensor(3.0, dtype=lib.float64, requires_grad=True)
+        y = used(x)
+        with lib.no_grad():
+            x.unsqueeze_(-1)
+        y.backward()
+        found.append(x.grad.item())
+    assert found[0] == pytest.approx(found[1])
+    assert x.grad.shape == x.shape
+
+
 @pytest.mark.parametrize("p", [inf, -inf])
 def test_extremes_of_complex_sizes_that_were_rounded_otherwise(p: float) -> None:
     x = tenfold.tensor([3 + 4j, 5j, 3 + 3j, 1 + 1j], dtype=tenfold.complex128, requires_grad=True)

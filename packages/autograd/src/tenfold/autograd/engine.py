@@ -300,6 +300,8 @@ def sum_to(g: Any, shape: tuple[int, ...]) -> Any:
     """The gradient of a source of this shape, from the gradient of what it was broadcast to."""
     have = g._array.shape
     lead = len(have) - len(shape)
+    if lead < 0:  # a leaf that got further dimensions in place since it was used
+        return g.reshape(shape)
     if lead and have[lead:] == shape:
         return g.sum(tuple(range(lead)) if lead > 1 else 0)
     dims = [*range(lead), *(i + lead for i, n in enumerate(shape) if n == 1 and have[i + lead] != 1)]

@@ -165,6 +165,10 @@ def _is_many(limit: Any) -> bool:
     return isinstance(limit, Tensor)
 
 
+def _is_mixed(min: Any, max: Any) -> bool:
+    return min is not None and max is not None and _is_many(min) is not _is_many(max)
+
+
 def _is_single(*limits: Any) -> bool:
     """Whether each limit that is a tensor could stand for a number."""
     return all(not limit.dim() and not limit.requires_grad for limit in limits if isinstance(limit, Tensor))
@@ -172,8 +176,8 @@ def _is_single(*limits: Any) -> bool:
 
 def _refuse_mixture(min: Any, max: Any) -> None:
     """A number and a tensor that is none are no limits."""
-    if min is not None and max is not None and _is_many(min) is not _is_many(max) and not _is_single(min, max):
-        kinds = ", ".join(f"{name}={type(limit).__name__}" for name, limit in (("min", min), ("max", max)))
+    if _is_mixed(min, max) and not _is_single(min, max):
+        kinds = f"min={type(min).__name__}, max={type(max).__name__}"
         raise TypeError(
             f"clamp() received an invalid combination of arguments - got {kinds}, but both are tensors or both numbers"
         )
@@ -190,7 +194,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     if min is None and max is None:
         raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
     _refuse_mixture(min, max)
-    if complex in (type(min), type(max)) or (min is not None and max is not None and _is_many(min) is not _is_many(max)):
+    if complex in (type(min), type(max)) or _is_mixed(min, max):
         min, max = (
             limit if limit is None or (isinstance(limit, Tensor) and limit.is_meta) else _number(limit, input)
             for limit in (min, max)
@@ -202,7 +206,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
         return clamp_min(input, min)
     dtype = of_values((input, min, max))  # of all three at once: a 0-d limit alone could win over the tensor's dtype
     input, min, max = (v.to(dtype) if isinstance(v, Tensor) else v for v in (input, min, max))
-    if isinstance(min, Tensor) and isinstance(max, Tensor) and min.requires_grad:  # where they are equal, min decides nothing
+    if _is_many(min) and _is_many(max) and min.requires_grad:  # which decides nothing where they are equal
         min = OPERATORS["where"].fn(min == max, min.detach(), min)
     return clamp_max(clamp_min(input, min), max)
 
@@ -211,7 +215,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
 def _(input: Any, min: Any = None, max: Any = None) -> Any:
     """A 0-d tensor beside a number is one, wherever it lies."""
     _refuse_mixture(min, max)
-    if min is None or max is None or _is_many(min) is _is_many(max):
+    if not _is_mixed(min, max):
         return NotImplemented
     return input.clamp_(_number(min, input), _number(max, input))
 
