@@ -23,6 +23,12 @@ def test_units_at_nan() -> None:
     assert torch.nn.functional.hardtanh not in changed.values()
 
 
+def test_a_program_that_ends_its_process_explains_nothing() -> None:
+    program = ["t0 = torch.ones(2, requires_grad=True)", "t0.sum().backward()"]
+    assert reruns.explains(torch, program, {}, torch.ones(2))
+    assert not reruns.explains(torch, [*program, "__import__('os').abort()"], {}, torch.ones(2))
+
+
 def test_modes() -> None:
     def places(x: Any, dim: int) -> Any:
         return [3]
