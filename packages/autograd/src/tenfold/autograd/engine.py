@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 from functools import partial
+from heapq import heappop, heappush, heappushpop
 from sys import getrefcount
 from typing import Any
 
 from tenfold.autograd import anomaly, hooks
 from tenfold.autograd.fresh_stack import on_fresh_stack
 from tenfold.autograd.levels import primal_of
-from tenfold.autograd.nodes import AccumulateGrad, Node
+from tenfold.autograd.nodes import LEAF, AccumulateGrad, Node
+from tenfold.autograd.order import Waiting, arrange, in_order
 from tenfold.cpu.allocator import COLLECTED, look
 from tenfold.dispatch.beneath import BeneathKey
 from tenfold.dispatch.meta import contiguous_strides
@@ -138,17 +140,29 @@ def _walk(  # noqa: C901 - the whole of the path, case by case
     for root, g in roots:
         known = grads.get(root)
         grads[root] = g if known is None else known + g
+    # Of several roots those that lead nowhere are left out; one alone is always visited, though it runs only if it leads there.
+    barred = useful if len(roots) > 1 else None
     roots.clear()  # the caller's list must not keep the root gradients alive: it decides about in-place accumulation
-    ready = [(root, grads.pop(root)) for root in list(grads) if pending[root] < 0]
+    fresh = [(root, grads.pop(root)) for root in list(grads)
+             if pending[root] < 0 and (barred is None or root in barred)]  # have just become ready  # fmt: skip
     g = root = None  # type: ignore[assignment] # for the same reason
     owned: set[Node] = set()  # nodes whose gradient is a sum made here, which further terms may be added to in place
     special = captures is not None or useful is not None or run_node is not None
-    node: Any = None  # the node to go on with, which need not go through the list
+    leaves: list[tuple[Node, Any]] = []  # are ready: the last is the next
+    waiting: Waiting = []  # other nodes that are ready
+    node: Any = None  # the node to go on with, which need not go through a list
+    if len(fresh) > 1:
+        arrange(fresh, leaves, waiting, partial(_arrive, grads=grads, pending=pending))
+    elif fresh:
+        node, g = fresh.pop()
     while True:
         if node is None:
-            if not ready:
+            if leaves:
+                node, g = leaves.pop()
+            elif waiting:
+                _, _, node, g = heappop(waiting)
+            else:
                 break
-            node, g = ready.pop()
         edges = node._next
         if edges and node._extra is None and g is not None and not special:
             results = node.apply(g, edges)
@@ -160,13 +174,13 @@ def _walk(  # noqa: C901 - the whole of the path, case by case
             if g is not None and captures is not None and node in captures:
                 captures[node] = g
             if node.is_leaf:
-                if g is not None and accumulate:
+                if g is not None and accumulate and (useful is None or node in useful):
                     if node._extra:
                         g = hooks.before(node, g)
                     _accumulate(node, g, create_graph)
                 node = None
                 continue
-            if useful is not None:
+            if useful is not None and not node.is_output:  # hooks of a root that is one of several results run at its node
                 edges = tuple([n if n in useful else None for n in edges])
                 # Nothing that is wanted lies behind a node whose own gradient was.
                 if node not in only and not any(edges):
@@ -204,10 +218,31 @@ def _walk(  # noqa: C901 - the whole of the path, case by case
                 if r is not None:
                     grads[n] = r
             else:
-                if node is not None:
-                    ready.append((node, g))
-                node, g = n, r if r is not None else grads.pop(n, None)
+                if r is None:
+                    r = grads.pop(n, None)
+                if node is None:
+                    node, g = n, r
+                elif n._number != LEAF:
+                    fresh.append((n, r))
+                elif node._number == LEAF:
+                    leaves.append((n, r))
+                else:
+                    fresh.append((node, g))
+                    node, g = n, r
         r = results = None  # so that `_accumulate` can see whether it has the only reference to a gradient
+        if fresh or leaves:
+            if len(leaves) > 1:
+                fresh = in_order(edges, [(node, g), *leaves, *fresh])
+                node = g = None
+                leaves.clear()
+                arrange(fresh, leaves, waiting, partial(_arrive, grads=grads, pending=pending))
+                continue
+            for n, r in fresh:
+                heappush(waiting, (-n._number, id(n), n, r))
+            fresh.clear()
+            r = None
+        if waiting and node is not None and node._number != LEAF:
+            _, _, node, g = heappushpop(waiting, (-node._number, id(node), node, g))
 
 
 def _add(grads: dict[Node, Any], n: Node, r: Any, owned: set[Node], create_graph: bool) -> None:
@@ -237,6 +272,16 @@ def _deposit(node: Any, g: Any, grads: dict[Node, Any]) -> None:
             slots = grads[node.parent] = [None] * len(node.parent._shape)
         known = slots[node.index]  # a result that its own rule used comes with a second node of its place
         slots[node.index] = g if known is None else known + g
+
+
+def _arrive(place: Any, g: Any, grads: dict[Node, Any], pending: dict[Node, int]) -> Any:
+    """Deposit a gradient, and return its node with all gradients if it was the last that the node waited for."""
+    _deposit(place, g, grads)
+    node = place.parent
+    if pending[node] > 0:
+        pending[node] -= 1
+        return None
+    return node, grads.pop(node, None)
 
 
 def _accumulate(node: AccumulateGrad | Any, g: Any, create_graph: bool) -> None:

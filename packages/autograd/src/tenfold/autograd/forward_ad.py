@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from tenfold.autograd.dual_level import DRAWN_AROUND, DualLevel
 from tenfold.autograd.function import RUNNING
-from tenfold.autograd.nodes import Node
+from tenfold.autograd.nodes import NUMBERS, Node
 from tenfold.autograd.recording import alias
 from tenfold.autograd.tangents import draws
 from tenfold.dispatch.runtime import STATE
@@ -40,7 +40,7 @@ _Alias.__name__ = "AliasBackward0"
 def _behind(node: Any, tensor: Any) -> Any:
     """A place in the graph behind another one, for a tensor."""
     made = object.__new__(_Alias)
-    made._next, made._shape, made._extra = (node,), tensor._array.shape, None
+    made._next, made._shape, made._extra, made._number = (node,), tensor._array.shape, None, next(NUMBERS)
     return made
 
 

@@ -13,7 +13,7 @@ from tenfold.autograd.anomaly import note
 from tenfold.autograd.function_ctx import FunctionCtx
 from tenfold.autograd.function_results import attach, check_dirty, mark_views
 from tenfold.autograd.levels import SCOPES
-from tenfold.autograd.nodes import RELEASED, Node
+from tenfold.autograd.nodes import NUMBERS, RELEASED, Node
 from tenfold.autograd.recording import alias, modified, restore, restore_output, second_time
 from tenfold.autograd.refusing import refusing
 from tenfold.autograd.saved import Packed, current_hooks, raw_saved
@@ -40,7 +40,7 @@ class FunctionNode(Node, FunctionCtx):
 
     def __init__(self) -> None:
         FunctionCtx.__init__(self)
-        self._next, self._shape, self._extra = (), (), None
+        self._next, self._shape, self._extra, self._number = (), (), None, next(NUMBERS)
         self.needs_input_grad: tuple[bool, ...] = ()
         self._materialize_non_diff_grads = True
         self._differentiable: tuple[bool, ...] = ()

@@ -47,7 +47,7 @@ def node_name(operator: Operator) -> str:
 
 
 def gradient(target: Any, /, *, node: str | None = None, label: Any = None, **rules: Callable[..., Any]) -> None:
-    """Attach gradient rules, one for each differentiable parameter.
+    """Attach gradient rules, one for each differentiable parameter, in the order of the edges of the node.
 
     Formula: the rule of parameter p returns g @ d(result)/d(p), conjugated for complex numbers as PyTorch does.
     Raises TypeError when a rule names something that the operator does not have, RuntimeError on a second owner.

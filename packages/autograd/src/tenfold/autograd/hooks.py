@@ -18,11 +18,7 @@ def register_tensor_hook(tensor: Any, hook: Any) -> RemovableHandle:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if not callable(hook):
         raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
-    if not node.is_output:
-        return add_hook(node.extras().setdefault("tensor", {}), hook)
-    table: dict[int, Any] = node.extras().setdefault("tensor", {})
-    node.parent.extras().setdefault("outputs", {})[node.index] = table  # that node runs without this result's gradient, too
-    return add_hook(table, hook)
+    return add_hook(node.extras().setdefault("tensor", {}), hook)
 
 
 def register_post_accumulate_hook(tensor: Any, hook: Any) -> RemovableHandle:
@@ -52,17 +48,34 @@ def retain_grad(tensor: Any) -> None:
 def arriving(node: Node, g: Any) -> Any:
     """Run what waits for the gradient that arrives at `node`, whether or not the node runs: tensor hooks, retained gradients.
 
-    Hooks get None where the nodes before gave none; of one of several results this is seen when their node runs.
+    Hooks get None where the nodes before gave none. Those of one of several results run here as well, once all have arrived.
     """
     extra = node._extra
     assert extra is not None
-    if g is None and node.is_output:
-        return None
+    if node.is_output:
+        return g
+    outputs = extra.get("outputs") if g is not None else None
+    if outputs is None:
+        return _retained(extra, _hooked(node, extra, g))
+    for index, own in list(outputs.items()):
+        g[index] = _hooked(node, own, g[index])
+    for index, own in list(outputs.items()):
+        _retained(own, g[index])
+    return g
+
+
+def _hooked(node: Node, extra: dict[str, Any], g: Any) -> Any:
+    """What a tensor's hooks make of its gradient."""
     for hook in list(extra.get("tensor", {}).values()):
         replaced = hook(g)
         if replaced is not None:
             _check_replacement(node, replaced, g)
             g = replaced
+    return g
+
+
+def _retained(extra: dict[str, Any], g: Any) -> Any:
+    """Keep a gradient where that was asked for."""
     if "retain" in extra and g is not None:
         tensor = extra["retain"]()
         if tensor is not None:
@@ -74,10 +87,6 @@ def arriving(node: Node, g: Any) -> Any:
 def before(node: Node, g: Any) -> Any:
     """Run the node's own prehooks."""
     assert node._extra is not None
-    for index, table in node._extra.get("outputs", {}).items():
-        if g[index] is None:
-            for hook in list(table.values()):
-                g[index] = hook(None)
     for hook in list(node._extra.get("pre", {}).values()):
         replaced = hook(node._of_outputs(g))
         if replaced is not None:

@@ -12,7 +12,7 @@ from typing import Any
 from tenfold.autograd.captures import check_captured
 from tenfold.autograd.geometry import extent, through_memory
 from tenfold.autograd.levels import SCOPES
-from tenfold.autograd.nodes import RELEASED, Node
+from tenfold.autograd.nodes import NUMBERS, RELEASED, Node
 from tenfold.autograd.recording import second_time
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.inplace import forbidden
@@ -168,6 +168,7 @@ def rebase(target: Any, result: Any, shared: bool = False, by: str = "") -> None
     else:
         node: Any = new(CopySlices)
         node._next, node._shape, node._extra = (base._node, result._node), base._array.shape, None
+        node._number = next(NUMBERS)
         origin = _place(base)
         node.locate(base, target, origin)
         before, base._node = base._node, node
@@ -190,7 +191,7 @@ def _own_node(result: Any, shared: bool) -> Any:
 def _follow(kind: type[Node], node: Any, tensor: Any) -> Any:
     """A node of its own after another one, for a tensor."""
     copied: Any = new(kind)
-    copied._next, copied._shape, copied._extra = (node,), tensor._array.shape, None
+    copied._next, copied._shape, copied._extra, copied._number = (node,), tensor._array.shape, None, next(NUMBERS)
     return copied
 
 
@@ -211,7 +212,7 @@ def _reattach(view: Any, base: Any, origin: int) -> None:
         node.locate(base, view, origin)
         before, view._node = view._node, node
         _move_retained(view, before)
-    node._next = (base._node,)
+    node._next, node._number = (base._node,), next(NUMBERS)
 
 
 def _reattach_others(target: Any, base: Any) -> None:

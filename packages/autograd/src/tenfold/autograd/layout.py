@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from tenfold.autograd.nodes import NUMBERS
 from tenfold.autograd.watch import WATCH
 
 
 class Layout(NamedTuple):
-    """The class of nodes, the arguments that edges lead to, what is saved, and the count of who wants to see new nodes.
+    """The class of nodes, the arguments that edges lead to, what is saved, who wants to see new nodes, what numbers them.
 
     Saved is ("tensor", "value" or "shape", the argument, the slot's name, which edges need it: a bit each, 0 for all).
     """
@@ -17,6 +18,7 @@ class Layout(NamedTuple):
     edges: tuple[int, ...]
     saves: tuple[tuple[str, int, str, int], ...]
     watch: Any = WATCH
+    numbers: Any = NUMBERS
 
 
 def layout_of(source: Any, node: Any) -> Layout | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 from tenfold.autograd.handles import add_hook
@@ -18,12 +19,17 @@ class Released:
 
 RELEASED = Released()
 
+# Nodes are numbered as they are made: of those that are ready, a backward pass runs the latest first. Leaves, whose number
+# is above all others, run at once; the places of results, above leaves, only lead to their node.
+NUMBERS = count()
+LEAF, PLACE = 2**64 - 1, 2**64
+
 
 class Node:
     """One recorded operation; `apply(g, wanted)` returns the gradients for `next`, None where there is none."""
 
     # Underscored, for the nodes of custom Functions are the `ctx` on which users may set any name.
-    __slots__ = ("__weakref__", "_extra", "_next", "_shape")
+    __slots__ = ("__weakref__", "_extra", "_next", "_number", "_shape")
     is_leaf = False
     is_output = False
     is_multiple = False  # its gradient is a list, one entry for each result
@@ -38,6 +44,7 @@ class Node:
     show_fields: Any
 
     _next: tuple[Any, ...]  # for each differentiable input the node that takes its gradient, or None
+    _number: int  # when it was made
     _shape: tuple[int, ...]  # of the result, and so of the gradient that arrives
     # Hooks, retained gradients, anomaly traces. The engine looks closer at nodes that have some, or are no plain operations (()).
     _extra: Any
@@ -64,6 +71,12 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<{self.name()} object at {id(self):#x}>"
+
+    def _sequence_nr(self) -> int:
+        return self._number
+
+    def _set_sequence_nr(self, number: int) -> None:
+        self._number = number
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -122,7 +135,7 @@ class AccumulateGrad(Node):
 
     def __init__(self, tensor: Any) -> None:
         self.ref = weakref.ref(tensor)
-        self._shape, self._next, self._extra = tensor._array.shape, (), None
+        self._shape, self._next, self._extra, self._number = tensor._array.shape, (), None, LEAF
 
     @property
     def variable(self) -> Any:
@@ -137,11 +150,17 @@ class Output(Node):
     is_output = True
 
     def __init__(self, parent: Node, index: int, shape: tuple[int, ...]) -> None:
-        self.parent, self.index, self._shape = parent, index, shape
+        self.parent, self.index, self._shape, self._number = parent, index, shape, PLACE
         self._next, self._extra = (parent,), ()
 
     def name(self) -> str:
         return self.parent.name()
+
+    def extras(self) -> dict[str, Any]:
+        """Of this place: its node has them too, for they are about what arrives there, seen when the node runs."""
+        if not self._extra:
+            self._extra = self.parent.extras().setdefault("outputs", {}).setdefault(self.index, {})
+        return self._extra  # type: ignore[no-any-return]
 
     @property
     def shown(self) -> Node:

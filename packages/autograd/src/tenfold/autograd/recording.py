@@ -13,7 +13,7 @@ from typing import Any
 
 from tenfold.autograd.gradients import GradientRule, find
 from tenfold.autograd.layout import layout_of
-from tenfold.autograd.nodes import RELEASED, Node, Output
+from tenfold.autograd.nodes import NUMBERS, RELEASED, Node, Output
 from tenfold.autograd.watch import WATCH
 from tenfold.dispatch import runtime
 from tenfold.dispatch.beneath import BeneathKey
@@ -68,7 +68,7 @@ def _without_gradient(operator: Operator) -> Any:
                 t._node = None
                 continue
             node = t._node = new(Missing)
-            node._next, node._shape, node._extra = nodes, t._array.shape, None
+            node._next, node._shape, node._extra, node._number = nodes, t._array.shape, None, next(NUMBERS)
 
     return attach
 
@@ -185,14 +185,14 @@ class _Source:
     def __init__(self, operator: Operator, rule: GradientRule) -> None:
         self.operator, self.rule = operator, rule
         self.params = {p.name: p for p in operator.kernel_params}
-        self.diff = [p for p in operator.kernel_params if p.name in rule.rules]
+        self.diff = [self.params[name] for name in rule.rules]
         self.multiple = operator.outputs != 1
         functions = {"joint": rule.joint} if rule.joint else rule.rules
         self.needs = {name: list(inspect.signature(f).parameters) for name, f in functions.items()}
         self.namespace: dict[str, Any] = {
             "new": new, "Node": Node, "RELEASED": RELEASED, "Tensor": Tensor, "second_time": second_time,
             "modified": modified, "alias": alias, "restore": restore, "restore_output": restore_output,
-            "attach_outputs": attach_outputs, "filled": filled, "WATCH": WATCH, "dtype": dtype,
+            "attach_outputs": attach_outputs, "filled": filled, "WATCH": WATCH, "NUMBERS": NUMBERS, "dtype": dtype,
             "__name__": "tenfold.dispatch.operators", **{f"rule_{n}": f for n, f in functions.items()},
         }  # fmt: skip
 
@@ -233,7 +233,7 @@ class _Source:
 
     def _attach(self, saved: list[str]) -> list[str]:
         given = ", ".join(self.params)
-        lines = [f"def attach(result, {given}):", f"    node = new({self.rule.node_name})"]
+        lines = [f"def attach(result, {given}):", f"    node = {self.rule.node_name}()"]
         if self.operator.ends_graph:
             ending = _ENDING[self.operator.ends_graph].format(*self.params)
             unshared = " = result._base" if self.operator.view else ""  # writes to it are not its source's affair
@@ -251,7 +251,7 @@ class _Source:
                 lines.append(f"    n_{p.name} = {self._node_of(p)}")
                 edges.append(f"n_{p.name}")
         lines.append(f"    node._next = ({', '.join(edges)},)")
-        lines.append("    node._extra = None")
+        lines += ["    node._extra = None", "    for node._number in NUMBERS:  # a quarter faster than next()", "        break"]
         for name in saved:
             lines += self._save(name)
         if self.multiple:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.autograd.nodes import Node
+from tenfold.autograd.nodes import NUMBERS, Node
 
 
 class Error(Node):
@@ -21,6 +21,7 @@ def refusing(result: Any, sources: tuple[Node, ...], message: str) -> Any:
     """The value of a result, behind a node that says why no gradient passes from it to its sources."""
     node: Any = object.__new__(Error)
     node._next, node._shape, node._extra, node.message = sources, result._array.shape, None, message
+    node._number = next(NUMBERS)
     made = result.detach()
     made._node = node
     return made

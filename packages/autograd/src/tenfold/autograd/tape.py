@@ -202,7 +202,7 @@ def _receiving(t: Any) -> Node:
     node = _node_of(t, "backward")
     if not node.is_leaf:
         retain_grad(_on_tape(t))
-    return node
+    return node.parent if isinstance(node, Output) else node  # which keeps the gradients of its results
 
 
 def _primal(t: Any) -> Any:

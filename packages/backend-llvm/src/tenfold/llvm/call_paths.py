@@ -30,6 +30,7 @@ MOST = 128
 FIELDS = ("_array", "_key", "_node", "_storage", "_base")
 SYMBOLS = (
     "PyType_GenericAlloc", "PyDict_GetItemWithError", "PyObject_GetAttr", "PyLong_FromSsize_t", "PyFloat_FromDouble",
+    "PyIter_Next",
 )  # fmt: skip
 NO_GRADIENT = 1  # in the place of a rule's name
 # The words of a function, as native/paths.ll reads them.

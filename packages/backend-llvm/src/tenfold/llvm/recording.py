@@ -12,7 +12,7 @@ from tenfold.llvm.slots import places
 from tenfold.tensor.storage import Storage
 
 # The words of a rule, as native/recording.ll reads them.
-CLASS, EDGES, SAVES, NEXT, EXTRA, SHAPE, FIRST_EDGE, FIRST_SAVE, SAVE_WORDS = 0, 1, 2, 3, 4, 5, 8, 16, 5
+CLASS, EDGES, SAVES, NEXT, EXTRA, SHAPE, NUMBER, FIRST_EDGE, FIRST_SAVE, SAVE_WORDS = 0, 1, 2, 3, 4, 5, 6, 8, 16, 5
 MOST = 8  # edges, and saved values
 KINDS = {"tensor": 0, "value": 1, "shape": 2}
 DATA, RULE = 6, 7  # of the words of a call path
@@ -43,11 +43,12 @@ class Recorder:
             return None
         self.native.cell("r_active").value = places(type(layout.watch), ("active",))["active"]
         self.native.point("r_watch", layout.watch)
+        self.native.point("r_numbers", layout.numbers)
         words = np.zeros(FIRST_SAVE + SAVE_WORDS * MOST, np.int64)
         base = next(c for c in layout.node.__mro__ if "_next" in vars(c))  # the class of all nodes
-        found = places(layout.node, ("_next", "_extra", "_shape"), base)
+        found = places(layout.node, ("_next", "_extra", "_shape", "_number"), base)
         words[[CLASS, EDGES, SAVES]] = id(layout.node), len(layout.edges), len(layout.saves)
-        words[[NEXT, EXTRA, SHAPE]] = found["_next"], found["_extra"], found["_shape"]
+        words[[NEXT, EXTRA, SHAPE, NUMBER]] = found["_next"], found["_extra"], found["_shape"], found["_number"]
         words[FIRST_EDGE : FIRST_EDGE + len(layout.edges)] = layout.edges
         for k, (kind, argument, name, users) in enumerate(layout.saves):
             slots = places(layout.node, (f"s_{name}", f"v_{name}")[: 1 + (kind == "tensor")])

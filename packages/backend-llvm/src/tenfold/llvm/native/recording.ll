@@ -1,5 +1,5 @@
 ; Recording in native code: a result's node, as data says (recording.py of this package has its words): 0 the class of nodes, 1 how
-; many edges, 2 how many saved values, 3 to 5 where _next, _extra and _shape lie in a node, 8 the arguments that edges lead to, and
+; many edges, 2 how many saved values, 3 to 6 where _next, _extra, _shape and _number lie in a node, 8 the arguments that edges lead to, and
 ; from 16 on five words for each saved value: 0 a tensor or number, 1 anything, 2 a tensor's shape; the argument; where the slot
 ; lies, and that of its version; which edges need it.
 
@@ -9,8 +9,10 @@
 @r_active = global i64 0       ; where
 @r_zero = global ptr null      ; the number 0
 @r_shape = global ptr null     ; the string "shape"
+@r_numbers = global ptr null   ; what numbers nodes
 
 declare ptr @PyLong_FromSsize_t(i64)
+declare ptr @PyIter_Next(ptr)
 
 define internal void @replace(ptr %object, ptr %place, ptr %value) alwaysinline {
 entry:
@@ -156,10 +158,17 @@ fill:
   call void @put(ptr %node, i64 %next_at, ptr %next)
   call void @put(ptr %node, i64 %extra_at, ptr %None)
   call void @put(ptr %node, i64 %shape_at, ptr %shape_made)
+  %numbers = load ptr, ptr @r_numbers
+  %number = call ptr @PyIter_Next(ptr %numbers)
+  %no_number = icmp eq ptr %number, null
+  br i1 %no_number, label %drop_node, label %number_it
+number_it:
+  %number_at = call i64 @word(ptr %data, i64 6)
+  call void @put(ptr %node, i64 %number_at, ptr %number)
   br label %save
 save:
-  %s = phi i64 [0, %fill], [%snext, %saved]
-  %s_at = phi i64 [16, %fill], [%s_at_next, %saved]
+  %s = phi i64 [0, %number_it], [%snext, %saved]
+  %s_at = phi i64 [16, %number_it], [%s_at_next, %saved]
   %s_end = icmp eq i64 %s, %saves
   br i1 %s_end, label %done, label %save_one
 save_one:

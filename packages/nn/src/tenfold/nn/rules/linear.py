@@ -22,4 +22,5 @@ def _weight(g: Any, input: Any, weight_shape: Any) -> Any:
     return turned(as_rows(g)).mm(as_rows(input))
 
 
-gradient(linear, input=_input, weight=_weight, bias=lambda g: g, node="AddmmBackward0")
+# The bias first, as PyTorch's product does to which it is added: gradients reach leaves in this order.
+gradient(linear, bias=lambda g: g, input=_input, weight=_weight, node="AddmmBackward0")
