@@ -143,15 +143,18 @@ def _walk(  # noqa: C901 - the whole of the path, case by case
     # Of several roots those that lead nowhere are left out; one alone is always visited, though it runs only if it leads there.
     barred = useful if len(roots) > 1 else None
     roots.clear()  # the caller's list must not keep the root gradients alive: it decides about in-place accumulation
-    fresh = [(root, grads.pop(root)) for root in list(grads)
-             if pending[root] < 0 and (barred is None or root in barred)]  # have just become ready  # fmt: skip
+    fresh: list[tuple[Node, Any]] = []  # have just become ready
+    for root in list(grads):  # no comprehension, whose variables the whole function would read more slowly
+        if pending[root] < 0 and (barred is None or root in barred):
+            fresh.append((root, grads.pop(root)))  # noqa: PERF401
     g = root = None  # type: ignore[assignment] # for the same reason
     owned: set[Node] = set()  # nodes whose gradient is a sum made here, which further terms may be added to in place
     special = captures is not None or useful is not None or run_node is not None
     leaves: list[tuple[Node, Any]] = []  # are ready: the last is the next
     waiting: Waiting = []  # other nodes that are ready
     node: Any = None  # the node to go on with, which need not go through a list
-    if len(fresh) > 1:
+    forked = len(fresh) > 1  # whether there may be other nodes that are ready; a chain asks nothing else
+    if forked:
         arrange(fresh, leaves, waiting, partial(_arrive, grads=grads, pending=pending))
     elif fresh:
         node, g = fresh.pop()
@@ -222,7 +225,9 @@ def _walk(  # noqa: C901 - the whole of the path, case by case
                     r = grads.pop(n, None)
                 if node is None:
                     node, g = n, r
-                elif n._number != LEAF:
+                    continue
+                forked = True
+                if n._number != LEAF:
                     fresh.append((n, r))
                 elif node._number == LEAF:
                     leaves.append((n, r))
@@ -230,19 +235,21 @@ def _walk(  # noqa: C901 - the whole of the path, case by case
                     fresh.append((node, g))
                     node, g = n, r
         r = results = None  # so that `_accumulate` can see whether it has the only reference to a gradient
-        if fresh or leaves:
-            if len(leaves) > 1:
-                fresh = in_order(edges, [(node, g), *leaves, *fresh])
-                node = g = None
-                leaves.clear()
-                arrange(fresh, leaves, waiting, partial(_arrive, grads=grads, pending=pending))
-                continue
-            for n, r in fresh:
-                heappush(waiting, (-n._number, id(n), n, r))
-            fresh.clear()
-            r = None
+        if not forked:
+            continue
+        if len(leaves) > 1:
+            fresh = in_order(edges, [(node, g), *leaves, *fresh])
+            node = g = None
+            leaves.clear()
+            arrange(fresh, leaves, waiting, partial(_arrive, grads=grads, pending=pending))
+            continue
+        for n, r in fresh:
+            heappush(waiting, (-n._number, id(n), n, r))
+        fresh.clear()
+        r = None
         if waiting and node is not None and node._number != LEAF:
             _, _, node, g = heappushpop(waiting, (-node._number, id(node), node, g))
+        forked = bool(waiting)
 
 
 def _add(grads: dict[Node, Any], n: Node, r: Any, owned: set[Node], create_graph: bool) -> None:
