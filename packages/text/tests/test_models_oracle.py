@@ -179,6 +179,20 @@ def test_padding_is_seen_where_no_mask_is_given(name, way):
     assert ours.generate(tenfold.tensor(ids), **settings).tolist() == expected
 
 
+@pytest.mark.parametrize("beams", [1, 3])
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("penalty", [1.7, 0.4])
+def test_padding_is_no_repetition(name, penalty, beams):
+    """The padding token is a word like others here: were it counted among those that are there, it would be rarer, or dearer."""
+    oracle, ours = both(name)
+    _, mask = prompts(name)
+    settings = {"max_new_tokens": 10, "pad_token_id": 3, "eos_token_id": 2, "num_beams": beams, "repetition_penalty": penalty}
+    for padding in (5, 12, 30, 44):
+        ids = [[i or padding for i in row] for row in prompts(name)[0]]
+        expected = oracle.generate(torch.tensor(ids), attention_mask=torch.tensor(mask), do_sample=False, **settings)
+        assert ours.generate(tenfold.tensor(ids), tenfold.tensor(mask), **settings).tolist() == expected.tolist()
+
+
 def test_a_callers_own_functions():
     """Processors and criteria that are written for either library's tensors."""
     oracle, ours = both("GPT2LMHeadModel")

@@ -123,6 +123,16 @@ def test_settings_without_meaning(wrong):
         gpt2().generate(IDS, **wrong)
 
 
+@pytest.mark.parametrize("more", [{}, {"num_beams": 3}, {"do_sample": True, "top_k": 1}])
+def test_a_padded_text_is_written_as_alone_where_repetition_costs(more):
+    model, text = gpt2(), [3, 4, 5]
+    alone = model.generate(tenfold.tensor([text]), max_new_tokens=12, repetition_penalty=3.0, **more).tolist()
+    for padding in range(0, 30, 4):
+        ids, mask = tenfold.tensor([[padding, padding, *text]]), tenfold.tensor([[0, 0, 1, 1, 1]])
+        found = model.generate(ids, mask, max_new_tokens=12, repetition_penalty=3.0, **more)
+        assert found[:, 2:].tolist() == alone
+
+
 def test_unknown_settings_and_shapes():
     with pytest.raises(TypeError, match=r"there is no beams; there are .*do_sample"):
         gpt2().generate(IDS, beams=3)

@@ -90,7 +90,7 @@ def _next(stepper: Stepper, settings: Settings, new: int, last: bool, change: Ch
     """The log-probability of each token as the next one, as the settings will have it. Shape: (prompts * width, V)."""
     if stepper.mask is not None and not stepper.encodes and new:
         stepper.mask = tenfold.cat([stepper.mask, tenfold.ones_like(stepper.mask[:, :1])], 1)
-    scores = shaped(stepper.scores().log_softmax(-1), stepper.ids, settings, new, last, change)
+    scores = shaped(stepper.scores().log_softmax(-1), stepper, settings, new, last, change)
     return warped(scores, settings) if settings.do_sample else scores
 
 

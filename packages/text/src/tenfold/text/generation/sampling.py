@@ -41,7 +41,7 @@ class Writer:
         """Write the next token of each text. Shape: (B,)."""
         stepper, settings = self.stepper, self.settings
         last = self.new == self.new_tokens - 1
-        scores = shaped(stepper.scores(), stepper.ids, settings, self.new, last, self.change)
+        scores = shaped(stepper.scores(), stepper, settings, self.new, last, self.change)
         tokens = drawn(warped(scores, settings), self.generator) if settings.do_sample else scores.argmax(-1)
         if settings.pad_token_id is not None:
             tokens = tenfold.where(self.open_texts, tokens, settings.pad_token_id)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 import tenfold
 from tenfold import Tensor
 from tenfold.text.generation.settings import Settings
+from tenfold.text.generation.stepping import Stepper
 
 NEVER = float("-inf")
 
@@ -17,14 +18,17 @@ NEVER = float("-inf")
 Change = Callable[[Tensor, Tensor], Tensor]
 
 
-def shaped(scores: Tensor, ids: Tensor, settings: Settings, new: int, last: bool = False, change: Change | None = None) -> Tensor:
+def shaped(
+    scores: Tensor, stepper: Stepper, settings: Settings, new: int, last: bool = False, change: Change | None = None
+) -> Tensor:
     """Scores with what holds for every way of choosing.
 
     `new` is the number of tokens written so far, `last` says that no token follows this one, `change` is the caller's own
     function from ids and scores to scores.
     """
+    ids = stepper.ids
     if settings.repetition_penalty != 1.0:
-        scores = less_repeated(scores, ids, settings.repetition_penalty)
+        scores = less_repeated(scores, stepper.said, settings.repetition_penalty)
     if settings.no_repeat_ngram_size:
         scores = without_repeats(scores, ids, settings.no_repeat_ngram_size)
     if settings.bad_words_ids:

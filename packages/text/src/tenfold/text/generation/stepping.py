@@ -64,6 +64,14 @@ class Stepper:
         places: Tensor = (self.mask.long().cumsum(1) - 1).clamp(min=0)
         return places[:, -new.shape[1] :]
 
+    @property
+    def said(self) -> Tensor:
+        """The ids of what is there, where padding before a text is its last token: nothing that the text does not have."""
+        if self.mask is None or self.encodes:
+            return self.ids
+        padding = self.mask.cumsum(1)[:, : self.ids.shape[1]] == 0
+        return tenfold.where(padding, self.ids[:, -1:], self.ids)
+
     def append(self, tokens: Tensor) -> None:
         """Take the chosen tokens. Shape: (B,)."""
         self.ids = tenfold.cat([self.ids, tokens.unsqueeze(1)], 1)
