@@ -73,6 +73,35 @@ def test_what_cannot_be():
         save_lora(bert(), "nowhere")
 
 
+@pytest.mark.parametrize(
+    ("targets", "more", "error", "said"),
+    [("c_attn", {"train": ["score"]}, ValueError, "no part is called score"),
+     ("wte", {}, TypeError, "got Embedding"), (["c_attn", "ln_1"], {}, TypeError, "got LayerNorm"),
+     ("query", {}, ValueError, "GPT2LMHeadModel has c_attn, c_proj, c_fc, lm_head"),
+     ("c_attn", {"r": 0}, ValueError, "at least 1")],
+)  # fmt: skip
+def test_what_is_refused_leaves_the_model_as_it_was(targets, more, error, said):
+    model = gpt2()
+    with pytest.raises(error, match=said):
+        add_lora(model, targets, **more)
+    assert all(p.requires_grad for p in model.parameters())
+    assert not [name for name, _ in model.named_modules() if "lora" in name]
+
+
+def test_a_shared_matrix_is_not_merged_into():
+    """GPT-2's head is its embedding: what the head learned is not to change what the words are."""
+    model = add_lora(gpt2(), ["lm_head", "c_attn"])
+    nn.init.normal_(model.lm_head.lora_B.weight)
+    before = model(IDS).logits
+    for unload in (True, False):
+        with pytest.raises(ValueError, match=r"lm_head shares its weight with transformer\.wte"):
+            merge_lora(model, unload=unload)
+    assert tenfold.equal(model(IDS).logits, before)
+    own = model.lm_head.base_layer.weight.detach().clone()
+    model.lm_head.base_layer.weight = nn.Parameter(own, requires_grad=False)
+    assert tenfold.allclose(merge_lora(model)(IDS).logits, before, atol=1e-5)
+
+
 def test_another_models_adapter(tmp_path):
     save_lora(add_lora(gpt2(), "c_attn"), tmp_path)
     other = add_lora(bert(), "query")

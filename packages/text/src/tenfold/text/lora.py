@@ -73,9 +73,15 @@ class LoraLinear(nn.Module):
         self.is_merged = sign > 0
 
 
+def _has_matrix(module: nn.Module) -> bool:
+    """Whether it multiplies by a matrix, which looking up a row does not."""
+    weight = getattr(module, "weight", None)
+    return isinstance(weight, Tensor) and weight.dim() == 2 and not isinstance(module, nn.Embedding)
+
+
 def _weight(base: nn.Module) -> Tensor:
     weight = getattr(base, "weight", None)
-    if not isinstance(weight, Tensor) or weight.dim() != 2:
+    if not _has_matrix(base) or not isinstance(weight, Tensor):
         raise TypeError(f"LoRA is for layers with a matrix as weight, got {type(base).__name__}")
     return weight
 
@@ -92,7 +98,7 @@ def add_lora(
 
     `train` names parts, such as a new classifier, that are trained whole. The model is changed and given back.
 
-    Raises: ValueError where no layer has such a name.
+    Raises: ValueError where no layer, or no part, has such a name; TypeError for a layer without a matrix.
 
     >>> model = add_lora(nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2)), targets=["0"], r=2, train=["2"])
     >>> [name for name, p in model.named_parameters() if p.requires_grad]
@@ -102,27 +108,52 @@ def add_lora(
     found = [name for name, _ in model.named_modules() if any(_named(name, target) for target in wanted)]
     if not found:
         raise ValueError(f"add_lora: no layer is called {', '.join(wanted)}; {type(model).__name__} has {_some_names(model)}")
-    model.requires_grad_(False)
+    unknown = [part for part in whole if not any(_within(part, name) for name, _ in model.named_parameters())]
+    if unknown:
+        raise ValueError(f"add_lora: no part is called {', '.join(unknown)}, which `train` names")
     for name in found:
+        _weight(model.get_submodule(name))  # before anything is changed
+    layers = [LoraLinear(model.get_submodule(name), r, alpha, dropout) for name in found]
+    model.requires_grad_(False)
+    for name, layer in zip(found, layers, strict=True):
         parent, last = _parent(model, name)
-        setattr(parent, last, LoraLinear(model.get_submodule(name), r, alpha, dropout))
+        setattr(parent, last, layer)
     for name, p in model.named_parameters():
-        if any(re.search(rf"(^|\.){re.escape(part)}\.", name) for part in whole):
+        if any(_within(part, name) for part in whole):
             p.requires_grad_(True)
     return model
+
+
+def _within(part: str, name: str) -> bool:
+    """Whether a parameter is one of a part's."""
+    return re.search(rf"(^|\.){re.escape(part)}\.", name) is not None
 
 
 def merge_lora(model: nn.Module, unload: bool = True) -> nn.Module:
     """Add what was learned to the large matrices and put these back in their places: the model is as published ones are.
 
     With `unload=False` the LoRA layers stay, and `unmerge_lora` takes out again what was added.
+
+    Raises: ValueError for a matrix that another layer has, too, and which would change with it, such as GPT-2's head.
     """
+    _check_shared(model)
     for name, layer in list(_layers(model)):
         layer.merge()
         if unload:
             parent, last = _parent(model, name)
             setattr(parent, last, layer.base_layer)
     return model
+
+
+def _check_shared(model: nn.Module) -> None:
+    own = {id(layer.base_layer.weight): (name, layer.base_layer) for name, layer in _layers(model)}
+    for other, module in model.named_modules():
+        name, base = own.get(id(getattr(module, "weight", None)), ("", module))
+        if base is not module:
+            raise ValueError(
+                f"merge_lora: {name} shares its weight with {other}, which would change with it; give {name}.base_layer a weight "
+                "of its own first"
+            )
 
 
 def unmerge_lora(model: nn.Module) -> nn.Module:
@@ -201,5 +232,5 @@ def _parent(model: nn.Module, name: str) -> tuple[nn.Module, str]:
 
 
 def _some_names(model: nn.Module) -> str:
-    names = dict.fromkeys(name.rpartition(".")[2] for name, module in model.named_modules() if isinstance(module, nn.Linear))
+    names = dict.fromkeys(name.rpartition(".")[2] for name, module in model.named_modules() if _has_matrix(module))
     return ", ".join(list(names)[:12])
