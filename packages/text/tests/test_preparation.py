@@ -59,6 +59,18 @@ def test_masked_shares():
         mask_tokens(ids, 4, 10, replace=0.8, random=0.3)
 
 
+@pytest.mark.parametrize("dtype", [tenfold.int32, tenfold.int64])
+def test_what_is_masked_keeps_its_dtype(dtype):
+    inputs, labels = mask_tokens(tenfold.arange(5, 60).to(dtype), mask_id=4, vocab_size=60, probability=0.9)
+    assert inputs.dtype == labels.dtype == dtype
+
+
+@pytest.mark.parametrize("ids", [tenfold.ones(3), [[1, 2]], tenfold.ones(3, dtype=tenfold.bool)])
+def test_what_is_masked_are_ids(ids):
+    with pytest.raises(TypeError, match="mask_tokens: input_ids are a tensor of int64 or int32, got "):
+        mask_tokens(ids, mask_id=4, vocab_size=10)
+
+
 def test_masking_leaves_what_a_mask_marks():
     ids = tenfold.tensor([[5, 6, 7]])
     inputs, labels = mask_tokens(

@@ -26,8 +26,8 @@ def mask_tokens(
     Of those chosen, the share `replace` becomes the mask, `random` a random token, the rest stays. Labels are the tokens where
     chosen, else -100.
 
-    Shape: (...) int64 -> (...), (...) int64.
-    Raises: ValueError for shares that are no probabilities.
+    Shape: (...) int64 or int32 -> (...), (...) of the same dtype.
+    Raises: ValueError for shares that are no probabilities; TypeError for what are no ids.
     Source: J. Devlin et al., BERT, 2019, section 3.1.
 
     >>> ids = tenfold.tensor([[1, 7, 8, 2]])
@@ -40,6 +40,9 @@ def mask_tokens(
             f"mask_tokens: probability, replace and random are shares, replace + random at most 1; got {probability}, "
             f"{replace}, {random}"
         )
+    got = getattr(input_ids, "dtype", type(input_ids).__name__)
+    if got not in (tenfold.int64, tenfold.int32):
+        raise TypeError(f"mask_tokens: input_ids are a tensor of int64 or int32, got {got}")
     drawn = _uniform(input_ids, generator)
     chosen = drawn < probability
     for index in special_ids:
@@ -47,7 +50,7 @@ def mask_tokens(
     if special_tokens_mask is not None:
         chosen = chosen & (special_tokens_mask == 0)
     fate = _uniform(input_ids, generator)
-    noise = tenfold.randint(vocab_size, tuple(input_ids.shape), generator=generator, device=input_ids.device)
+    noise = tenfold.randint(vocab_size, tuple(input_ids.shape), generator=generator, device=input_ids.device).to(input_ids.dtype)
     changed = tenfold.where(fate < replace, mask_id, tenfold.where(fate < replace + random, noise, input_ids))
     return tenfold.where(chosen, changed, input_ids), tenfold.where(chosen, input_ids, IGNORED)
 
