@@ -139,6 +139,15 @@ def test_download_of_parts(file_server, tmp_path):
         models.download("parts", "v1", tmp_path / "b", file_server.url.rstrip("/"), {"config.json": "0" * 64})
 
 
+def test_a_model_without_safetensors(file_server, tmp_path):
+    given = file_server.folder / "old" / "resolve" / "main"
+    given.mkdir(parents=True)
+    (given / "config.json").write_text("{}")
+    (given / "pytorch_model.bin").write_bytes(b"0")
+    with pytest.raises(FileNotFoundError, match=r"old has neither model\.safetensors nor model\.safetensors\.index\.json"):
+        models.download("old", root=tmp_path, hub=file_server.url.rstrip("/"))
+
+
 @pytest.mark.parametrize("name", ["../up", "a/b/c", "", "a//b"])
 def test_names_that_are_none(name, tmp_path):
     with pytest.raises(ValueError, match="expected a name or owner/name"):

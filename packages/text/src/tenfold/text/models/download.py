@@ -37,7 +37,8 @@ def download(
     is ``root/models/NAME``, by default below ``TENFOLD_HOME``; files that are there are not fetched again. `checksums`
     (SHA-256 or MD5) by file name are verified.
 
-    Raises: ValueError for a name that is no ``name`` or ``owner/name``; what `download_url` raises.
+    Raises: ValueError for a name that is no ``name`` or ``owner/name``; FileNotFoundError for a model without safetensors; what
+        `download_url` raises.
     """
     parts = name.split("/")
     if len(parts) > 2 or any(part in ("", ".", "..") or "\\" in part for part in parts):
@@ -48,7 +49,11 @@ def download(
     with alone_in(folder):
         download_url(address + "config.json", folder, md5=sums.get("config.json"))
         if not _optional(address, SINGLE, folder, sums):
-            download_url(address + INDEX, folder, md5=sums.get(INDEX))
+            if not _optional(address, INDEX, folder, sums):
+                raise FileNotFoundError(
+                    f"download: {name} has neither {SINGLE} nor {INDEX} at {address}; take another revision, or convert its "
+                    "weights to safetensors"
+                )
             index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
             for file in dict.fromkeys(index["weight_map"].values()):
                 download_url(address + file, folder, filename=Path(file).name, md5=sums.get(file))
