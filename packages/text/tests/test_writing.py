@@ -133,6 +133,15 @@ def test_a_padded_text_is_written_as_alone_where_repetition_costs(more):
         assert found[:, 2:].tolist() == alone
 
 
+def test_one_text_is_streamed_and_a_mask_is_of_the_prompts():
+    model, two = gpt2(), tenfold.tensor([[3, 4, 5], [6, 7, 8]])
+    with pytest.raises(ValueError, match=r"stream: one text is written, got input_ids of \(2, 3\)"):
+        next(model.stream(two))
+    for mask in (tenfold.ones(2, 2), tenfold.ones(1, 3), tenfold.ones(3)):
+        with pytest.raises(ValueError, match=r"attention_mask is of the shape of input_ids, \(2, 3\); got \("):
+            model.generate(two, mask.long())
+
+
 def test_unknown_settings_and_shapes():
     with pytest.raises(TypeError, match=r"there is no beams; there are .*do_sample"):
         gpt2().generate(IDS, beams=3)

@@ -111,7 +111,10 @@ class Generative:
         """The tokens of one text, each when it is chosen; the settings are those of `generate`.
 
         Shape: (1, T) or (T,).
+        Raises: ValueError for several texts, and for beams.
         """
+        if input_ids.dim() > 1 and tuple(input_ids.shape[:-1]) != (1,):
+            raise ValueError(f"stream: one text is written, got input_ids of {tuple(input_ids.shape)}; generate writes several")
         known = self._settings(settings)
         if known.num_beams > 1 or known.num_return_sequences > 1:
             raise ValueError("stream: one text is written token after token; leave num_beams and num_return_sequences at 1")
@@ -138,6 +141,9 @@ class Generative:
         """The first step, and how many tokens may come."""
         if input_ids.dim() != 2 or (not self.is_encoder_decoder and input_ids.shape[1] == 0):
             raise ValueError(f"generate: input_ids are (texts, tokens), with at least one token; got {tuple(input_ids.shape)}")
+        if attention_mask is not None and attention_mask.shape != input_ids.shape:
+            shapes = f"{tuple(input_ids.shape)}; got {tuple(attention_mask.shape)}"
+            raise ValueError(f"generate: attention_mask is of the shape of input_ids, {shapes}")
         if attention_mask is None and not self.is_encoder_decoder:
             attention_mask = _mask_of(input_ids, settings)
         cache = Cache() if settings.use_cache else None
