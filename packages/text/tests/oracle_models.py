@@ -81,6 +81,11 @@ CASES = {
     ),
     "Qwen2ForCausalLM": ("Qwen2", {**LLAMA, "tie_word_embeddings": True}),
     "MistralForCausalLM": ("Mistral", LLAMA),
+    "MistralForCausalLM-near": ("Mistral", {**LLAMA, "sliding_window": 3}),
+    "Qwen2ForCausalLM-near": (
+        "Qwen2",
+        {**LLAMA, "use_sliding_window": True, "sliding_window": 3, "max_window_layers": 1},
+    ),
     "T5Model": ("T5", T5),
     "T5EncoderModel": ("T5", T5),
     "T5ForSequenceClassification": ("T5", {**T5, "num_labels": 3, "eos_token_id": 14}),

@@ -126,6 +126,16 @@ def test_written_texts(name, way, ends):
     assert found.tolist() == expected.tolist()
 
 
+@pytest.mark.parametrize("way", [{}, {"use_cache": False}, {"num_beams": 3}])
+@pytest.mark.parametrize("name", ["MistralForCausalLM-near", "Qwen2ForCausalLM-near"])
+def test_texts_of_models_that_look_at_what_is_near(name, way):
+    oracle, ours = both(name)
+    ids, mask = prompts(name)
+    settings = {"max_new_tokens": 10, "eos_token_id": 2, "pad_token_id": 3, **way}
+    expected = oracle.generate(torch.tensor(ids), attention_mask=torch.tensor(mask), do_sample=False, **settings)
+    assert ours.generate(tenfold.tensor(ids), tenfold.tensor(mask), **settings).tolist() == expected.tolist()
+
+
 @pytest.mark.parametrize("name", WRITERS)
 def test_scores_of_beams(name):
     oracle, ours = both(name)

@@ -102,6 +102,19 @@ def visible(attention_mask: Tensor | None, like: Tensor, past: int = 0, causal: 
     return there if seen is None else seen & there
 
 
+def nearest(mask: Tensor | None, like: Tensor, past: int, window: int | None) -> Tensor | None:
+    """`visible`'s mask with no more than the last `window` positions, each its own among them; None for all.
+
+    Shape: (B or 1, 1, T, S), bool.
+    """
+    keys = past + like.shape[1]
+    if window is None or keys <= window:
+        return mask
+    places = tenfold.arange(keys, device=like.device)
+    near = (places > places[past:].unsqueeze(1) - window).view(1, 1, -1, keys)
+    return near if mask is None else mask & near
+
+
 class Cache:
     """Keys and values of earlier positions, layer by layer: what a model needs in order to go on with a text.
 

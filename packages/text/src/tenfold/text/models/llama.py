@@ -13,7 +13,7 @@ import tenfold
 from tenfold import Tensor, nn
 from tenfold.text.generation.generate import Generative
 from tenfold.text.models.activations import activation
-from tenfold.text.models.attention import Cache, attend, begun, looks, positions, split_heads, visible
+from tenfold.text.models.attention import Cache, attend, begun, looks, nearest, positions, split_heads, visible
 from tenfold.text.models.config import Config
 from tenfold.text.models.embedded import embedded
 from tenfold.text.models.heads import next_token_loss
@@ -72,6 +72,14 @@ class LlamaConfig(Config):
     def input_bias(self) -> bool:
         """Whether queries, keys and values have biases; Qwen2's always do."""
         return self.attention_bias or self.extra.get("model_type") == "qwen2"
+
+    def window(self, number: int) -> int | None:
+        """How many tokens, its own among them, a layer's position looks at; None for all, as Llama's do."""
+        kind, size = self.extra.get("model_type"), self.extra.get("sliding_window", 4096)
+        if kind == "qwen2":
+            first = self.extra.get("max_window_layers", 28) if self.extra.get("use_sliding_window") else number + 1
+            return size if number >= first else None
+        return size if kind == "mistral" else None
 
 
 class Rotation(nn.Module):
@@ -206,8 +214,9 @@ class LlamaModel(LlamaPretrained):
         turn = self.rotation(positions(x, past) if position_ids is None else position_ids, x.dtype)
         states, mask = [x], visible(attention_mask, x, past, causal=True)
         with looks(self.wants("output_attentions", output_attentions)) as weights:
-            for block in self.layers:
-                states.append(block(states[-1], turn, mask, cache))
+            for number, block in enumerate(self.layers):
+                near = nearest(mask, x, past, self.config.window(number))
+                states.append(block(states[-1], turn, near, cache))
         states[-1] = self.norm(states[-1])
         each = tuple(states) if self.wants("output_hidden_states", output_hidden_states) else None
         return Output(last_hidden_state=states[-1], past_key_values=cache, hidden_states=each, attentions=tuple(weights) or None)
