@@ -8,9 +8,9 @@ import pytest
 from order_programs import MODES, ran
 
 import tenfold
-from tenfold import nn
 
 torch = pytest.importorskip("torch")
+nn = pytest.importorskip("tenfold.nn")
 pytestmark = pytest.mark.filterwarnings("ignore:.*reference cycle")
 
 
