@@ -2,20 +2,25 @@
 
     python benchmarks/data.py [--images N] [--repeats N] [--only rows] [--json results.json]
 
-Each side loads every batch and throws it away; passes alternate, medians count. The images are drawn here (JPEG, about
-400x300). In the first two cases of images both sides augment by the same functions of PIL, so that only loaders differ: a random
-crop resized to 224, a flip, conversion to a tensor. In the third tenfold.vision's and torchvision's ImageFolder and transforms do
-it, where torchvision can be imported. "cpu" is the ratio of processor time of all processes, which a busy machine changes less.
+Each side loads every batch and throws it away; passes alternate, medians count. Each is a process of its own, which imports its
+own library alone, as its users' programs do: a fork copies the page tables of all that is loaded, so that workers of a process
+that has PyTorch's libraries, too, start and end ten times as slowly. The images are drawn here (JPEG, about 400x300). In the
+first two cases of images both sides augment by the same functions of PIL, so that only loaders differ: a random crop resized to
+224, a flip, conversion to a tensor. In the third tenfold.vision's and torchvision's ImageFolder and transforms do it, where
+torchvision can be imported. "cpu" is the ratio of processor time of all processes, which a busy machine changes less.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import io
 import json
 import os
 import platform
 import statistics
+import subprocess
+import sys
 import tarfile
 import tempfile
 import time
@@ -26,7 +31,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-Case = tuple[str, Iterable[Any], Iterable[Any]]  # a title, our loader and PyTorch's
+Cases = dict[str, Iterable[Any]]  # a loader for each title
+SIDES = ("tenfold", "torch")
 
 
 def seconds(loader: Iterable[Any]) -> tuple[float, float]:
@@ -37,11 +43,46 @@ def seconds(loader: Iterable[Any]) -> tuple[float, float]:
     return time.perf_counter() - start, sum(os.times()[:4]) - spent
 
 
-def compared(own: Iterable[Any], peer: Iterable[Any], repeats: int) -> tuple[list[float], list[float]]:
+class Side:
+    """One library's loaders in a process of their own."""
+
+    def __init__(self, library: str, folder: Path) -> None:
+        command = [sys.executable, __file__, "--serve", library, str(folder)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.titles: list[str] = self._answer()
+        self.version: str = self._answer()
+
+    def _answer(self) -> Any:
+        assert self._process.stdout is not None, "asked for"
+        line = self._process.stdout.readline()
+        if not line:
+            raise SystemExit("a side has ended; see its message above")
+        return json.loads(line)
+
+    def seconds(self, title: str) -> list[float]:
+        """Those of one pass over a case, and those of processors."""
+        print(title, file=self._process.stdin, flush=True)
+        found: list[float] = self._answer()
+        return found
+
+    def end(self) -> None:
+        """Let the process end."""
+        self._process.communicate()
+
+
+def serve(library: str, folder: Path) -> None:
+    """Be a side: tell the titles and the version, then make the passes whose titles come."""
+    cases = cases_of_rows(library) | (cases_of_images(library, folder) if (folder / "all").exists() else {})
+    print(json.dumps(list(cases)), flush=True)
+    print(json.dumps(importlib.import_module(library).__version__), flush=True)
+    for line in sys.stdin:
+        print(json.dumps(seconds(cases[line.rstrip("\n")])), flush=True)
+
+
+def compared(sides: list[Side], title: str, repeats: int) -> list[list[float]]:
     """Median seconds, and seconds of processors, of an epoch of both, their passes alternating; the first of each warms up."""
-    passes = [[seconds(loader) for loader in (own, peer)] for _ in range(repeats + 1)][1:]
-    figures = [[statistics.median(figure) for figure in zip(*side, strict=True)] for side in zip(*passes, strict=True)]
-    return figures[0], figures[1]
+    passes = [[side.seconds(title) for side in sides] for _ in range(repeats + 1)][1:]
+    return [[statistics.median(figure) for figure in zip(*side, strict=True)] for side in zip(*passes, strict=True)]
 
 
 class Folder:
@@ -91,69 +132,83 @@ def members(path: Path, as_tensor: Callable[[Any], Any], worker: Callable[[], An
                 yield as_tensor(augmented(image.convert("RGB"), number)), number % 10
 
 
-def cases_of_rows() -> list[Case]:
+def libraries(library: str) -> tuple[Any, Any]:
+    """The library and its loaders, on one thread."""
+    found = importlib.import_module(library)
+    found.set_num_threads(1)
+    return found, importlib.import_module({"tenfold": "tenfold.data", "torch": "torch.utils.data"}[library])
+
+
+def cases_of_rows(library: str) -> Cases:
     """Epochs over a dataset of tensors."""
-    import torch
-    import torch.utils.data as theirs
-
-    import tenfold
-    import tenfold.data as ours
-
+    tensors, loaders = libraries(library)
     x, y = np.random.default_rng(0).standard_normal((20_000, 32)).astype(np.float32), np.arange(20_000)
-    tensors = ours.TensorDataset(tenfold.from_numpy(x), tenfold.from_numpy(y))
-    their_tensors = theirs.TensorDataset(torch.from_numpy(x), torch.from_numpy(y))
-    found: list[Case] = []
-    for title, workers, kept in (("0 workers", 0, False), ("2 workers kept", 2, True), ("2 workers started anew", 2, False)):
-        own = ours.DataLoader(tensors, 256, shuffle=True, num_workers=workers, persistent_workers=kept)
-        peer = theirs.DataLoader(their_tensors, 256, shuffle=True, num_workers=workers, persistent_workers=kept)
-        found.append((f"20,000 rows, {title}", own, peer))
-    return found
+    rows = loaders.TensorDataset(tensors.from_numpy(x), tensors.from_numpy(y))
+    kinds = (("0 workers", 0, False), ("2 workers kept", 2, True), ("2 workers started anew", 2, False))
+    return {
+        f"20,000 rows, {title}": loaders.DataLoader(rows, 256, shuffle=True, num_workers=workers, persistent_workers=kept)
+        for title, workers, kept in kinds
+    }
 
 
-def cases_of_images(folder: Path, count: int) -> list[Case]:
+def cases_of_images(library: str, folder: Path) -> Cases:
     """Epochs over images in a folder, and over a tar of them."""
-    import torch
-    import torch.utils.data as theirs
+    tensors, loaders = libraries(library)
+    paths, tar = sorted((folder / "all" / "one").iterdir()), folder / "images.tar"
+    count = f"{len(paths):,} JPEG"
+    stream = own_stream(tar) if library == "tenfold" else peer_stream(tar)
+    return {
+        f"{count}, 2 workers": loaders.DataLoader(Folder(paths, tensors.from_numpy), 64, num_workers=2),
+        f"a tar of {count}, 2 workers": loaders.DataLoader(stream, 64, num_workers=2),
+    } | cases_of_vision(library, folder, f"{count} by vision's transforms, 2 workers")
 
+
+def own_stream(tar: Path) -> Iterable[Any]:
+    """The images of a tar by Tenfold's pipes."""
     import tenfold
-    import tenfold.data as ours
     from tenfold.data.pipes import FromIterable
     from tenfold.data.readers import TarReader
-
-    (folder / "all" / "one").mkdir(parents=True)
-    paths = draw_images(folder / "all" / "one", count)
-    own = ours.DataLoader(Folder(paths, tenfold.from_numpy), 64, num_workers=2)
-    peer = theirs.DataLoader(Folder(paths, torch.from_numpy), 64, num_workers=2)
-    tar = folder / "images.tar"
-    with tarfile.open(tar, "w") as archive:
-        for path in paths:
-            archive.add(path, path.name)
 
     def sample(numbered: tuple[int, tuple[str, bytes]]) -> tuple[Any, int]:
         number, (_, content) = numbered
         return tenfold.from_numpy(augmented(Image.open(io.BytesIO(content)).convert("RGB"), number)), number % 10
 
-    class Stream(theirs.IterableDataset):  # type: ignore[misc]
+    return FromIterable(Numbered(TarReader(tar))).shard().map(sample)
+
+
+def peer_stream(tar: Path) -> Iterable[Any]:
+    """The images of a tar by a dataset as programs for PyTorch write it."""
+    import torch
+    from torch.utils.data import IterableDataset, get_worker_info
+
+    class Stream(IterableDataset):  # type: ignore[misc,type-arg]
         def __iter__(self) -> Any:
-            return iter(members(tar, torch.from_numpy, theirs.get_worker_info))
+            return iter(members(tar, torch.from_numpy, get_worker_info))
 
-    pipe = FromIterable(Numbered(TarReader(tar))).shard().map(sample)
-    own_tar, peer_tar = ours.DataLoader(pipe, 64, num_workers=2), theirs.DataLoader(Stream(), 64, num_workers=2)
-    found: list[Case] = [(f"{count:,} JPEG, 2 workers", own, peer), (f"a tar of {count:,} JPEG, 2 workers", own_tar, peer_tar)]
+    return Stream()
+
+
+def cases_of_vision(library: str, folder: Path, title: str) -> Cases:
+    """An epoch over the folder by the transforms that go with the library, where they can be imported."""
     try:
-        import torchvision
+        vision = importlib.import_module({"tenfold": "tenfold.vision", "torch": "torchvision"}[library])
     except (ImportError, RuntimeError):
-        print("torchvision cannot be imported: its transforms are not compared")
-        return found
-    import tenfold.vision
+        print("torchvision cannot be imported: its transforms are not compared", file=sys.stderr)
+        return {}
+    T = vision.transforms
+    steps = [T.RandomResizedCrop(224), T.RandomHorizontalFlip(), T.ColorJitter(0.4, 0.4, 0.4), T.ToTensor()]
+    augment = T.Compose([*steps, T.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])])
+    _, loaders = libraries(library)
+    images = vision.datasets.ImageFolder(folder / "all", augment)
+    return {title: loaders.DataLoader(images, 64, shuffle=True, num_workers=2)}
 
-    sides = []
-    for library, loaders in ((tenfold.vision, ours), (torchvision, theirs)):
-        T = library.transforms
-        steps = [T.RandomResizedCrop(224), T.RandomHorizontalFlip(), T.ColorJitter(0.4, 0.4, 0.4), T.ToTensor()]
-        augment = T.Compose([*steps, T.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])])
-        sides.append(loaders.DataLoader(library.datasets.ImageFolder(folder / "all", augment), 64, shuffle=True, num_workers=2))
-    return [*found, (f"{count:,} JPEG by vision's transforms, 2 workers", *sides)]
+
+def prepare(folder: Path, count: int) -> None:
+    """Draw the images, into a folder and a tar."""
+    (folder / "all" / "one").mkdir(parents=True)
+    with tarfile.open(folder / "images.tar", "w") as archive:
+        for path in draw_images(folder / "all" / "one", count):
+            archive.add(path, path.name)
 
 
 def main() -> None:
@@ -162,27 +217,36 @@ def main() -> None:
     arguments.add_argument("--repeats", type=int, default=3)
     arguments.add_argument("--only", default="", help="cases whose titles contain this")
     arguments.add_argument("--json", type=Path, help="where the figures are written; cases that it has already are kept")
+    arguments.add_argument("--serve", nargs=2, help=argparse.SUPPRESS)  # a library and a folder: what a side runs
     given = arguments.parse_args()
+    if given.serve:
+        return serve(given.serve[0], Path(given.serve[1]))
 
-    import torch
-
-    torch.set_num_threads(1)
     rows: list[dict[str, Any]] = []
     print(f"{'an epoch of':45} {'tenfold s':>10} {'torch s':>10} {'ratio':>6} {'cpu':>6}")
     with tempfile.TemporaryDirectory() as name:
-        cases = [] if "JPEG" in given.only else cases_of_rows()
-        cases += [] if "rows" in given.only else cases_of_images(Path(name), given.images)
-        for title, own, peer in cases:
-            if given.only in title:
-                (mine, ours), (other, theirs) = compared(own, peer, given.repeats)
+        if "rows" not in given.only:
+            prepare(Path(name), given.images)
+        sides = [Side(library, Path(name)) for library in SIDES]
+        for title in sides[0].titles:
+            if given.only in title and title in sides[1].titles:
+                (mine, ours), (other, theirs) = compared(sides, title, given.repeats)
                 row = {"case": title, "tenfold_s": mine, "torch_s": other, "ratio": mine / other, "cpu_ratio": ours / theirs}
                 rows.append(row)
                 print(f"{title:45} {mine:10.4f} {other:10.4f} {row['ratio']:6.2f} {row['cpu_ratio']:6.2f}", flush=True)
+        for side in sides:
+            side.end()
     if given.json:
-        former = json.loads(given.json.read_text())["rows"] if given.json.exists() else []
-        known = {row["case"]: row for row in former} | {row["case"]: row for row in rows}
-        versions = {"python": platform.python_version(), "numpy": np.__version__, "torch": torch.__version__, "threads": "1"}
-        given.json.write_text(json.dumps({"machine": versions, "rows": list(known.values())}, indent=1) + "\n")
+        keep(given.json, rows, sides[1].version)
+    return None
+
+
+def keep(path: Path, rows: list[dict[str, Any]], peer_version: str) -> None:
+    """Write the figures, those of other runs that a former file has kept."""
+    former = json.loads(path.read_text())["rows"] if path.exists() else []
+    known = {row["case"]: row for row in former} | {row["case"]: row for row in rows}
+    versions = {"python": platform.python_version(), "numpy": np.__version__, "torch": peer_version, "threads": "1"}
+    path.write_text(json.dumps({"machine": versions, "rows": list(known.values())}, indent=1) + "\n")
 
 
 class Numbered:

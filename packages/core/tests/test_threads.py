@@ -89,3 +89,20 @@ def test_two_threads_in_one_kernel_at_once() -> None:
     for t in threads:
         t.join()
     assert not wrong
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted in /proc")
+def test_a_forked_child_on_one_thread_starts_none():
+    """BLAS's own function would start those of all processors anew, and they spin while they wait."""
+    code = (
+        "import os, numpy as np, tenfold\n"
+        "tenfold.set_num_threads(2)\n"
+        "a = np.ones((600, 600)); a @ a\n"
+        "if os.fork() == 0:\n"
+        "    tenfold.set_num_threads(1)\n"
+        "    right = (a @ a == 600).all() and tenfold.get_num_threads() == 1\n"
+        "    os._exit(0 if right and len(os.listdir('/proc/self/task')) == 1 else 1)\n"
+        "raise SystemExit(os.waitstatus_to_exitcode(os.wait()[1]))"
+    )
+    environment = os.environ | {"TENFOLD_DISABLE_PLUGINS": "llvm"}
+    assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 import os
+from ctypes import memmove, string_at
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -113,10 +114,11 @@ class Generator:
         return SERVICES.from_numpy(self._state())
 
     def _state(self) -> NDArray[np.uint8]:
-        twister = self._engine_state()["state"]
+        twister = self._engine_state()
+        position = int(twister[_N])
         record = np.zeros(1, _STATE)
-        record["seed"], record["seeded"], record["words"] = self._seed, 1, twister["key"]
-        record["left"], record["next"] = (1, 0) if self._fresh else (_N + 1 - twister["pos"], twister["pos"])
+        record["seed"], record["seeded"], record["words"] = self._seed, 1, twister[:_N]
+        record["left"], record["next"] = (1, 0) if self._fresh else (_N + 1 - position, position)
         if self.normal_sample is not None:
             record["normal_y"], record["normal_valid"] = self.normal_sample, 1
         return record.view(np.uint8)
@@ -260,17 +262,19 @@ class Generator:
         """Where the stream of words is, for `restore_engine`: cheaper than `get_state`."""
         return self._engine_state(), self._fresh
 
-    def _engine_state(self) -> Any:
+    def _engine_state(self) -> NDArray[np.uint32]:
+        # Key and position from memory: `state` gives them word by word, in 60 us.
         with LOCK:
-            state, ahead = self._started().state, self._ahead
-            if ahead is not None:
-                state["state"]["pos"] -= ahead.left()
+            state = np.frombuffer(string_at(self._started().ctypes.state_address, 4 * _N + 4), np.uint32).copy()
+            if self._ahead is not None:
+                state[_N] -= self._ahead.left()
             return state
 
     def restore_engine(self, state: Any) -> None:
         """Go back to where `engine_state` was taken; the cached normal sample stays."""
-        self._started().state, self._fresh = state
-        self._ahead, self._position = None, state[0]["state"]["pos"] % _N
+        words, self._fresh = state
+        memmove(self._started().ctypes.state_address, words.ctypes.data, words.nbytes)
+        self._ahead, self._position = None, int(words[_N]) % _N
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (str(self.device), self._state())

@@ -89,7 +89,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         own = type(self).__getitem__ is not TensorDataset.__getitem__ or hasattr(self, "__getitems__")
         if own or not _are_numbers(indices) or any(type(tensor) is not Tensor for tensor in self.tensors):
             return default_collate(_items(self, indices))  # type: ignore[no-any-return]
-        rows = tenfold.tensor(indices)
+        rows = tenfold.from_numpy(np.asarray(indices, np.int64))
         return [tensor[rows.to(tensor.device)] for tensor in self.tensors]
 
     def __len__(self) -> int:

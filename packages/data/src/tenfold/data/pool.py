@@ -18,6 +18,7 @@ from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from tenfold.data.readiness import Readiness
 from tenfold.data.transport import Packet, arrived
 from tenfold.data.worker import Job, Reply, StateTask, Task, run_worker, warm_up
 from tenfold.multiprocessing.transit import SenderGone
@@ -44,6 +45,7 @@ class WorkerPool:
 
     def __init__(self, job: Job, context: BaseContext) -> None:
         self._owner = os.getpid()
+        self._readiness = Readiness()
         self._workers: list[_Worker] = []
         if context.get_start_method() == "fork":
             warm_up()
@@ -94,8 +96,8 @@ class WorkerPool:
         if not self._workers:
             raise RuntimeError(_ENDED)
         owing = {worker.replies: number for number, worker in enumerate(self._workers) if worker.pending}
-        ready = wait(list(owing), timeout_s)
-        return [(owing[source], self._read(self._workers[owing[source]])) for source in ready]  # type: ignore[index]
+        ready = self._readiness.wait(list(owing), timeout_s)
+        return [(owing[source], self._read(self._workers[owing[source]])) for source in ready]
 
     def _read(self, worker: _Worker) -> Reply:
         try:

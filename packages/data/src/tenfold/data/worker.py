@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from typing import Any
 
 import tenfold
@@ -20,6 +20,7 @@ from tenfold.data.dataset import TensorDataset
 from tenfold.data.failure import Failure, capture
 from tenfold.data.fetch import Fetch, make_fetch
 from tenfold.data.randomness import get_random_state, portable, seed_worker, set_random_state
+from tenfold.data.readiness import Readiness
 from tenfold.data.sampler import seeded
 from tenfold.data.sharing import shared_out
 from tenfold.data.transport import Packet, pack, pack_small
@@ -107,9 +108,10 @@ def run_worker(job: Job, tasks: Connection, replies: Connection, inherited: list
 
 def _receive(tasks: Connection, inbox: queue.SimpleQueue[Task | StateTask | None], parent: int) -> None:
     """Empty the pipe all the time, so that the parent never blocks on sending while this worker blocks on replying."""
+    readiness = Readiness()
     try:
         while os.getppid() == parent:
-            if wait([tasks], _PARENT_CHECK_S):
+            if readiness.wait([tasks], _PARENT_CHECK_S):
                 task: Task | StateTask | None = tasks.recv()
                 if task is None:
                     break
