@@ -90,3 +90,30 @@ def test_equals_in_one_row_and_nan_in_another() -> None:
             same(ours[0], theirs[0])
         ours, theirs = (lib.tensor(rows).kthvalue(5 - k, 1) for lib in (tenfold, torch))
         same(ours[0], theirs[0])
+
+
+def test_a_row_of_nan_beside_a_row_of_equals() -> None:
+    """The elements that are no greater than a row's k-th are none in one row and too many in the other: k in each on average."""
+    nan = float("nan")
+    rows = [[nan, nan, nan], [5.0, 6.0, 2.0], [1.0, 3.0, 1.0]]
+    for k in (1, 2):
+        for largest in (True, False):
+            ours, theirs = (lib.tensor(rows).topk(k, 1, largest) for lib in (tenfold, torch))
+            same(ours[0], theirs[0])
+            np.testing.assert_array_equal(tenfold.tensor(rows).gather(1, ours[1]).numpy(), ours[0].numpy())
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("width", [1, 4, 9])
+def test_what_meets_at_one_place_in_half_precision_is_rounded_once(dtype: str, width: int) -> None:
+    def sums(lib: Any) -> list[float]:
+        t = getattr(lib, dtype)
+        x, at = lib.zeros(2, width, dtype=t), lib.tensor([0, 0, 0])
+        source = lib.tensor([10000.0, -2.711, -10000.0], dtype=t).view(3, 1).expand(3, width).contiguous()
+        w = lib.zeros(2, width, dtype=t, requires_grad=True)
+        w.index_select(0, at).backward(source)
+        places = at.view(3, 1).expand(3, width)
+        found = [x.index_add(0, at, source), x.t().index_add(1, at, source.t()), x.scatter_add(0, places, source), w.grad]
+        return [float(y.reshape(-1)[0]) for y in found]
+
+    assert sums(tenfold) == sums(torch)

@@ -82,13 +82,13 @@ def add_at(out: Any, where: tuple[Any, ...], values: Any) -> None:
         _add_rows(out, where[0], np.broadcast_to(values, where[0].shape + out.shape[1:]))
     elif any(type(i) is not slice and i.dtype == np.bool_ for i in where) and len(where) == 1:
         out[where] += values  # a mask names each place once
-    elif out.dtype.kind == "V":
-        single = out.astype(np.float32)
-        np.add.at(single, where, values.astype(np.float32))
-        np.copyto(out, single, casting="unsafe")
     else:
+        half = out.dtype.kind == "V" or out.dtype.char == "e"
         with np.errstate(all="ignore"):
-            np.add.at(out, where, values)
+            sums = out.astype(np.float32) if half else out
+            np.add.at(sums, where, values)
+            if half:
+                np.copyto(out, sums, casting="unsafe")
 
 
 def _add_rows(out: Any, rows: Any, values: Any) -> None:

@@ -52,11 +52,12 @@ def _leading(x: Any, k: int, dim: int, largest: bool) -> Any:
     rows = np.ascontiguousarray(np.moveaxis(x, dim, -1))
     place = n - k if largest else k - 1
     parted = np.partition(rows, place, -1)
-    if largest and (parted[..., place:] != parted[..., place:]).any():
-        return None  # nan, the greatest
     last = parted[..., place : place + 1]
+    top = parted[..., place:] if largest else last
+    if (top != top).any():
+        return None  # nan, the greatest
     within = np.flatnonzero((rows >= last if largest else rows <= last).reshape(-1))
-    if within.size * n != rows.size * k:  # one that equals the last stands outside, or the last is nan, which equals nothing
+    if within.size * n != rows.size * k:  # one that equals the last stands outside
         return None
     values = rows.reshape(-1).take(within, mode="wrap").reshape(-1, k)
     ranks = values.argsort(-1)
