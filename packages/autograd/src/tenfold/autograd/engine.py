@@ -294,9 +294,9 @@ def _arrive(place: Any, g: Any, grads: dict[Node, Any], pending: dict[Node, int]
 def _accumulate(node: AccumulateGrad | Any, g: Any, create_graph: bool) -> None:
     """Add to the leaf's `.grad`, which never shares memory with another gradient."""
     leaf = node.ref()
-    if leaf is None:
+    if leaf is None or leaf._node is None:  # gone, or no longer asking
         return
-    if leaf._node is not node and leaf._node is not None and not leaf._node.is_leaf:
+    if leaf._node is not node and not leaf._node.is_leaf:
         raise RuntimeError(
             "backward: leaf variable has been moved into the graph interior: a leaf that is a view was used, and then its base "
             "was written with a gradient; write first, or make the leaf from a copy"

@@ -26,13 +26,29 @@ from tenfold.tensor.tensor import Tensor, wrap
 
 __all__ = [
     "backward", "grad", "handed_over", "has_gradient", "is_transformed", "leaf", "make_attach", "rebase",
-    "register_post_accumulate_hook", "register_tensor_hook", "retain_grad", "views_follow",
+    "register_post_accumulate_hook", "register_tensor_hook", "rest", "retain_grad", "views_follow",
 ]  # fmt: skip
 
 
+# Nodes of leaves that ask for no gradient at present, by the tensor's id, each with what takes it out when the tensor goes.
+_RESTING: dict[int, tuple[AccumulateGrad, Any]] = {}
+
+
 def leaf(tensor: Tensor) -> AccumulateGrad:
-    """The node that marks a leaf as requiring gradients."""
-    return AccumulateGrad(tensor)
+    """The node that marks a leaf as requiring gradients: the one that it had before, which graphs and hooks know."""
+    node, _ = _RESTING.pop(id(tensor), (None, None))
+    if node is None:
+        return AccumulateGrad(tensor)
+    node._shape = tensor._array.shape
+    return node
+
+
+def rest(tensor: Tensor) -> None:
+    """Take a tensor's node off; a leaf's is kept for the time when it requires gradients again."""
+    node, key = tensor._node, id(tensor)
+    if type(node) is AccumulateGrad and node.ref() is tensor:
+        _RESTING[key] = node, weakref.ref(tensor, lambda _: _RESTING.pop(key, None))
+    tensor._node = None
 
 
 def is_transformed(node: Node) -> bool:

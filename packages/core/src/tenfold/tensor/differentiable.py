@@ -57,7 +57,7 @@ class Differentiable(Conversions):
                     "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
                     "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
                 )
-            self._node = None
+            SERVICES.autograd().rest(self)
         return self
 
     @property

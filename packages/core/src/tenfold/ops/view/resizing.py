@@ -293,9 +293,10 @@ def detach_(input: Tensor) -> Tensor:
     """
     if input._base is not None:
         raise RuntimeError("Can't detach views in-place. Use detach() instead")
-    if input._node is not None and not input._node.is_leaf:
-        _leave_memory(input)
-    input._node = None
+    if input._node is not None:
+        if not input._node.is_leaf:
+            _leave_memory(input)
+        SERVICES.autograd().rest(input)
     return input
 
 

@@ -1,0 +1,90 @@
+"""Leaves that stop asking for gradients and ask again, as layers that are frozen for a while."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import pytest
+
+import tenfold
+from tenfold.autograd import tape
+
+torch = pytest.importorskip("torch")
+
+WAYS = {
+    "requires_grad_": lambda x: x.requires_grad_(False),
+    "assigned": lambda x: setattr(x, "requires_grad", False),
+    "detach_": lambda x: x.detach_(),
+}
+
+
+def _hooked(lib: Any, freeze: Any) -> Any:
+    x = lib.ones(2, requires_grad=True)
+    handle = x.register_hook(lambda g: g * 3)
+    freeze(x)
+    x.requires_grad_()
+    (x * 2).sum().backward()
+    first = x.grad.tolist()
+    handle.remove()
+    (x * 2).sum().backward()
+    return first, x.grad.tolist()
+
+
+def _told(lib: Any, freeze: Any) -> Any:
+    x, told = lib.ones(2, requires_grad=True), []
+    x.register_post_accumulate_grad_hook(lambda p: told.append(p.grad.tolist()))
+    freeze(x)
+    x.requires_grad_()
+    (x * 2).sum().backward()
+    return told
+
+
+def _asked(lib: Any, freeze: Any) -> Any:
+    x = lib.ones(2, requires_grad=True)
+    before = x * 2
+    freeze(x)
+    x.requires_grad_()
+    (g,) = lib.autograd.grad((before + x * 3).sum(), [x])
+    return g.tolist()
+
+
+def _shaped(lib: Any, freeze: Any) -> Any:
+    x = lib.ones(2, requires_grad=True)
+    freeze(x)
+    x.unsqueeze_(0).requires_grad_()
+    (x * 2).sum().backward()
+    return x.grad.tolist()
+
+
+def _still_frozen(lib: Any, freeze: Any) -> Any:
+    x, seen = lib.ones(2, requires_grad=True), []
+    x.register_hook(lambda g: seen.append(g.tolist()))
+    y = x * 2
+    freeze(x)
+    y.sum().backward()
+    return x.grad, seen
+
+
+def _kept_gradient(lib: Any, freeze: Any) -> Any:
+    x = lib.ones(2, requires_grad=True)
+    y = x * 2
+    (x * 5).sum().backward()
+    freeze(x)
+    y.sum().backward()
+    return x.grad.tolist()
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("program", [_hooked, _told, _asked, _shaped, _still_frozen, _kept_gradient])
+def test_frozen_for_a_while(program: Any, way: str) -> None:
+    assert program(tenfold, WAYS[way]) == program(torch, WAYS[way])
+
+
+def test_a_frozen_leaf_that_goes_leaves_nothing_behind() -> None:
+    before = len(tape._RESTING)
+    leaves = [tenfold.ones(1, requires_grad=True).requires_grad_(False) for _ in range(5)]
+    assert len(tape._RESTING) == before + 5
+    del leaves
+    gc.collect()
+    assert len(tape._RESTING) == before
