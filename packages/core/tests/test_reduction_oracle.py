@@ -145,6 +145,18 @@ def test_search_and_buckets() -> None:
         assert library.bucketize(library.tensor([[1.5]]), library.tensor([1.0, 2.0])).tolist() == [[1]]
 
 
+@pytest.mark.parametrize("right", [False, True])
+@pytest.mark.parametrize("value", [2.0 - 2e-16, 1.0 - 1e-16, 2**24 + 1])
+def test_a_tensor_of_no_dimensions_counts_as_a_number_among_boundaries(value: float, right: bool) -> None:
+    """It is rounded to the boundaries' precision, as in every other operator; a vector keeps its own."""
+    found = []
+    for lib in (tenfold, torch):
+        boundaries = lib.tensor([1.0, 2.0, 2.0**24])
+        one, vector = lib.tensor(value, dtype=lib.float64), lib.tensor([value], dtype=lib.float64)
+        found.append([int(lib.searchsorted(boundaries, x, right=right)) for x in (value, one, vector)])
+    assert found[0] == found[1]
+
+
 def test_out_and_numbers_of_large_sums() -> None:
     out = tenfold.empty(0)
     assert tenfold.sum(tenfold.ones(3), out=out) is out

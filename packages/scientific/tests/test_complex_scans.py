@@ -1,4 +1,4 @@
-"""Running log-sums of complex numbers at their limits: what is minus infinity has no phase, one part that is nan tells all."""
+"""Running log-sums at their limits: minus infinity has no phase, nan in one part tells all, a single number has slope 1."""
 
 from __future__ import annotations
 
@@ -21,3 +21,10 @@ def test_minus_infinity_adds_nothing_whatever_its_phase(dtype: str) -> None:
 def test_nan_in_one_part_is_nan_in_both(first: complex) -> None:
     found = tenfold.logcumsumexp(tenfold.tensor([first, 1]), 0).tolist()
     assert all(math.isnan(v.real) and math.isnan(v.imag) for v in found)
+
+
+@pytest.mark.parametrize("value", [inf, -inf, nan, 2.0])
+def test_the_log_sum_of_one_number_is_the_number(value: float) -> None:
+    x = tenfold.tensor(value, requires_grad=True)
+    tenfold.logcumsumexp(x, 0).backward()
+    assert x.grad.item() == 1

@@ -257,6 +257,8 @@ def searchsorted(
     x: Any = input
     if not isinstance(input, Tensor):
         x = op.full((), input, dtype=of_values((sorted_sequence, input)), device=sorted_sequence.device)
+    elif not x.dim():
+        x = x.to(of_values((sorted_sequence, x)))
     if not (x.dtype.category or sorted_sequence.dtype.category) and x.numel():  # beside numbers bool counts as 0 and 1
         raise NotImplementedError("\"searchsorted\" not implemented for 'Bool': convert to an integer dtype")
     return _search(sorted_sequence, x, right, out_int32)

@@ -15,6 +15,8 @@ gradient(op.cummin_pair, input=chosen_in_place)
 
 
 def _logcumsumexp(g: Any, input: Any, out: Any, dim: int) -> Any:
+    if not g.dim():
+        return g
     if is_complex(g):
         return (reversed_scan(op.logcumsumexp, g.log() - conj(out), dim) + conj(input)).exp()
     least = -1e30 if g.dtype.itemsize > 2 else -1e4  # as good as -inf, and its differences are numbers
