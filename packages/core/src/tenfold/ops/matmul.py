@@ -11,7 +11,7 @@ from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.numbers import require_fit
+from tenfold.types.numbers import factor, require_fit
 
 Ints = Sequence[int]
 
@@ -192,8 +192,7 @@ def ger(input: Tensor, vec2: Tensor) -> Tensor:
 
 def blend(name: str, input: Tensor, product: Tensor, beta: Any, alpha: Any) -> Tensor:
     """beta * input + alpha * product, where a zero beta ignores even NaN in the input."""
-    if product.dtype.category < 2:
-        beta, alpha = int(beta), int(alpha)
+    beta, alpha = (factor(number, product.dtype) for number in (beta, alpha))
     shape = broadcast_shapes(name, [input.shape, product.shape])
     if shape != tuple(product.shape):
         raise RuntimeError(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.types.dtypes import complex32, dtype, float8_e4m3fn
+from tenfold.types.dtypes import complex32, dtype, float8_e4m3fn, float32
 from tenfold.types.narrow import limited, narrowed
 from tenfold.types.numeric_limits import finfo, iinfo
 
@@ -58,6 +58,14 @@ def require_value(value: Any, d: dtype) -> None:
     require_fit(value, d)
     if d.is_half and math.isfinite(abs(value)) and abs(value) > finfo(d).max:
         raise RuntimeError(f"value cannot be converted to type {_HALF[d.name]} without overflow")
+
+
+def factor(value: Any, d: dtype) -> Any:
+    """A number as one that elements of a dtype are multiplied by; RuntimeError for what does not fit."""
+    require_fit(value, float32 if d.is_half else d)
+    if d.category < 3 and isinstance(value, complex):
+        value = value.real
+    return value if d.category > 1 else int(value) if d.category else bool(value)
 
 
 _HALF = {"float16": "c10::Half", "bfloat16": "c10::BFloat16", "complex32": "c10::complex<c10::Half>"}

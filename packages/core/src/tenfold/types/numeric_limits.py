@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.types.dtypes import c_name, dtype, get_default_dtype
+from tenfold.types.dtypes import dtype, get_default_dtype
 from tenfold.types.naming import qualified
 
 
@@ -77,24 +77,3 @@ class iinfo:  # noqa: N801 - PyTorch's name
 
     def __hash__(self) -> int:
         return hash(self.dtype)
-
-
-_C_NAMES = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int64": "int64_t"}
-
-
-def representable(number: Any, dtype: dtype) -> Any:
-    """The number, if the dtype's range holds it (infinities and nan belong to every floating point dtype).
-
-    Raises: RuntimeError.
-
-    >>> import tenfold
-    >>> representable(300, tenfold.int16)
-    300
-    """
-    if isinstance(number, complex) or dtype.category in (0, 3) or -128 <= number <= 127 or number != number:
-        return number
-    limits: Any = finfo(dtype) if dtype.category == 2 else iinfo(dtype)
-    wraps = dtype.category == 1 and not dtype.is_signed and -limits.max <= number < 0  # as in C, -1 is the largest number
-    if limits.min <= number <= limits.max or wraps or (dtype.category == 2 and abs(number) == float("inf")):
-        return number
-    raise RuntimeError(f"value cannot be converted to type {_C_NAMES.get(dtype.name) or c_name(dtype)} without overflow")

@@ -269,18 +269,20 @@ def add_scaled(input: Any, other: Any, alpha: Any, out: Any = None) -> Any:
 @widened
 @quiet
 def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any, out: Any = None) -> Any:
-    product = np.multiply(tensor1, tensor2)
-    if value != 1 and input.dtype.kind in "iu":
-        value = element(value, dtypes.from_numpy(input.dtype))
-    return np.add(input, product if value == 1 else np.multiply(product, as_array(value, input.dtype)), out)
+    return _with_multiple(input, np.multiply(tensor1, tensor2), value, out)
 
 
 @kernel(op.addcdiv, device="cpu", into=True)
 @widened
 @quiet
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any, out: Any = None) -> Any:
-    quotient = np.true_divide(tensor1, tensor2)
-    return np.add(input, quotient if value == 1 else np.multiply(quotient, as_array(value, input.dtype)), out)
+    return _with_multiple(input, np.true_divide(tensor1, tensor2), value, out)
+
+
+def _with_multiple(input: Any, other: Any, value: Any, out: Any) -> Any:
+    if value != 1:
+        other = np.multiply(other, element(value, dtypes.from_numpy(input.dtype)))
+    return np.add(input, other, out)
 
 
 @kernel(op.clamp, device="cpu", into=True)

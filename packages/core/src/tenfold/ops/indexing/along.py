@@ -14,7 +14,7 @@ from tenfold.ops.indexing.subscripts import at_dim
 from tenfold.ops.view.shapes import expand, reshape, view
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import type_name
-from tenfold.types.numbers import element, require_value
+from tenfold.types.numbers import element, factor, require_value
 
 
 def _check_index(name: str, input: Any, dim: int, index: Any, src: Any = None) -> int:
@@ -290,7 +290,7 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
         within(index, size, message, RuntimeError)
     within(index, size, "index out of range in self")
     if alpha != 1:
-        source = (source * alpha).to(source.dtype)
+        source = (source * factor(alpha, source.dtype)).to(source.dtype)
     return _put_slices(input, dim, index, source, True, "index_add")
 
 

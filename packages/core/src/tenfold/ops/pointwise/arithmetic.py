@@ -17,7 +17,7 @@ from tenfold.types.dtypes import (
     bool_,
     int64,
 )  # fmt: skip
-from tenfold.types.numeric_limits import representable
+from tenfold.types.numbers import factor
 from tenfold.types.promotion import of_values
 
 BINARY: dict[str, Any] = {"promote": "common", "inplace": True, "out": True, "rule": pointwise}
@@ -102,6 +102,8 @@ def _check_alpha(input: Any, other: Any, alpha: Any, name: str) -> Any:
     whole = isinstance(alpha, int) or not isinstance(alpha, (float, complex))
     if not whole and dtype.category < 2:
         raise RuntimeError(f"{name}: For integral input tensors, argument alpha must not be a floating point number.")
+    if isinstance(alpha, complex) and dtype.category < 3:
+        raise RuntimeError(f"{name}: For non-complex input tensors, argument alpha must not be a complex number.")
     return dtype
 
 
@@ -109,7 +111,7 @@ def _scaled(input: Tensor, other: Any, alpha: Any, name: str) -> Any:
     dtype = _check_alpha(input, other, alpha, name)
     if isinstance(other, Tensor) and other.dtype is not dtype:
         other = other.to(dtype)  # before the product, which a narrower type would round
-    return other & bool(alpha) if dtype.category == 0 else other * representable(alpha, dtype)
+    return other & bool(alpha) if dtype.category == 0 else other * factor(alpha, dtype)
 
 
 @primitive("pointwise", accepts=_NOT_BOOL, aliases=("subtract",), old=("input alpha other",), **BINARY)
@@ -252,8 +254,7 @@ rsub.overload(_refuse_bools)
 
 @rsub.lower(alpha=1)
 def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
-    _check_alpha(input, other, alpha, "rsub")
-    return add(mul(input, -alpha), other)
+    return add(mul(input, -factor(alpha, _check_alpha(input, other, alpha, "rsub"))), other)
 
 
 @primitive("pointwise", **_REAL)

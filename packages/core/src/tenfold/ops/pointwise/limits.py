@@ -8,7 +8,8 @@ from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.operators import OPERATORS, Number, composite, primitive
 from tenfold.dispatch.shape_rules import pointwise
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.numeric_limits import finfo, representable
+from tenfold.types.numbers import require_value
+from tenfold.types.numeric_limits import finfo
 from tenfold.types.promotion import of_values
 
 _UNORDERED = "{name}: not supported for complex tensors, which have no order"
@@ -146,7 +147,7 @@ def _check_limits(input: Any, *limits: Any) -> Any:
         if isinstance(limit, (int, float)):
             if dtype.category == 0:
                 raise NotImplementedError("\"clamp_scalar_cpu\" not implemented for 'Bool'; convert to an integer dtype")
-            representable(limit, dtype)
+            require_value(limit, dtype)
     return NotImplemented
 
 

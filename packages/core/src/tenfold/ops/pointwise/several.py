@@ -22,7 +22,7 @@ from tenfold.types.dtypes import (
     c_name,
     uint8,
 )  # fmt: skip
-from tenfold.types.numbers import require_value
+from tenfold.types.numbers import factor, require_value
 from tenfold.types.promotion import promote_types
 
 _CONDITION = "{name} expected condition to be a boolean tensor, but got a tensor with dtype {dtype}"
@@ -205,6 +205,10 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | Number) -> Tensor:
 def _(input: Any, end: Any, weight: Any, **_: Any) -> Any:
     if hasattr(input, "_array"):  # refused as it came: a fractional weight would promote it
         OPERATORS["lerp"].accepts["input"].check("lerp", input.dtype)
+        if isinstance(weight, (int, float, complex)):
+            real = factor(weight, input.dtype)
+            if real is not weight:
+                return lerp(input, end, real, **_)
     if isinstance(weight, Tensor) and not weight.dim() and isinstance(input, Tensor) and weight.dtype is not input.dtype:
         kind = promote_types(input.dtype, weight.dtype) if weight.dtype.category == 3 else input.dtype
         return lerp(input.to(kind), end.to(kind), weight.to(kind), **_)  # a number, whatever its dtype

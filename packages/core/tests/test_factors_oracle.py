@@ -1,0 +1,63 @@
+"""Numbers that tensors are multiplied by, such as `alpha`, are refused where PyTorch refuses them: complex ones by real tensors."""
+
+from typing import Any
+
+import pytest
+
+import tenfold
+
+torch = pytest.importorskip("torch")
+
+
+def calls(t: Any, dtype: str, factor: Any) -> dict[str, Any]:
+    def ones(*sizes: int) -> Any:
+        return t.ones(*sizes, dtype=getattr(t, dtype))
+
+    v, m, b = ones(2), ones(2, 2), ones(1, 2, 2)
+    return {
+        "add": lambda: t.add(v, v, alpha=factor),
+        "add_": lambda: v.clone().add_(v, alpha=factor),
+        "add of a number": lambda: t.add(v, 2, alpha=factor),
+        "sub": lambda: t.sub(v, v, alpha=factor),
+        "rsub": lambda: t.rsub(v, v, alpha=factor),
+        "addmm": lambda: t.addmm(m, m, m, alpha=factor),
+        "addmm, beta": lambda: t.addmm(m, m, m, beta=factor),
+        "addmv": lambda: t.addmv(v, m, v, alpha=factor),
+        "addmv, beta": lambda: t.addmv(v, m, v, beta=factor),
+        "addbmm": lambda: t.addbmm(m, b, b, alpha=factor),
+        "baddbmm": lambda: t.baddbmm(b, b, b, beta=factor),
+        "addr": lambda: t.addr(m, v, v, alpha=factor),
+        "addcmul": lambda: t.addcmul(v, v, v, value=factor),
+        "addcdiv": lambda: t.addcdiv(v, v, v, value=factor),
+        "addcdiv_": lambda: v.clone().addcdiv_(v, v, value=factor),
+        "lerp": lambda: t.lerp(v, v * 2, factor),
+        "index_add": lambda: v.index_add(0, t.tensor([0]), ones(1), alpha=factor),
+        "_foreach_add": lambda: t._foreach_add([v], [v], alpha=factor)[0],
+    }
+
+
+def outcome(call: Any) -> Any:
+    try:
+        result = call()
+    except Exception as error:  # noqa: BLE001 - which one is the question
+        return type(error)
+    return str(result.dtype).split(".")[1], result.tolist()
+
+
+@pytest.mark.parametrize("factor", [1j, 1 + 0j, 1.5, 2, -1, True, float("inf")])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "uint8", "complex64"])
+def test_a_factor_is_taken_or_refused_as_by_pytorch(dtype: str, factor: Any) -> None:
+    ours, theirs = calls(tenfold, dtype, factor), calls(torch, dtype, factor)
+    names = [n for n in ours if not (dtype == "complex64" and factor == float("inf"))]  # whose NaN is the C library's affair
+    assert {n: outcome(ours[n]) for n in names} == {n: outcome(theirs[n]) for n in names}
+
+
+@pytest.mark.parametrize("name", ["rsub", "addmv", "addbmm", "baddbmm", "addcmul", "addcdiv", "index_add"])
+def test_a_factor_beyond_the_range_of_float32_is_refused(name: str) -> None:
+    with pytest.raises(RuntimeError, match="without overflow"):
+        calls(tenfold, "float32", 1e39)[name]()
+
+
+def test_a_complex_alpha_is_named() -> None:
+    with pytest.raises(RuntimeError, match="For non-complex input tensors, argument alpha must not be a complex number"):
+        tenfold.add(tenfold.ones(1), tenfold.ones(1), alpha=1j)
