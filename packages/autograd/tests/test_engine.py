@@ -234,7 +234,7 @@ def test_the_visible_graph():
     assert y.grad_fn.name() == "MulBackward0"
     (add, _), (accumulate, _) = y.grad_fn.next_functions
     assert add.name() == "AddBackward0"
-    assert accumulate.name() == "AccumulateGrad"
+    assert accumulate.name() == "torch::autograd::AccumulateGrad"
     assert accumulate.variable is x
 
 

@@ -136,7 +136,7 @@ def _labels(
             kind = "parameter" if name or type(leaf).__name__ == "Parameter" else "leaf"
             made[node] = f"{name} {_shape(node)}".strip(), f"{told}, {getattr(leaf, 'dtype', 'freed')}", COLOURS[kind]
             continue
-        label, colour = node.name(), COLOURS["result" if node in roots else "operation"]
+        label, colour = node._title, COLOURS["result" if node in roots else "operation"]
         saved = _saved(node)
         if saved:
             told += f"; keeps {', '.join(f'{name} {shape}' for name, shape, _ in saved)}"

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tenfold import plugins
+from tenfold.autograd.node_names import node_name
 from tenfold.dispatch.operators import TENSOR_ROLES, Operator, as_operator
 
 
@@ -41,11 +42,6 @@ class GradientRule:
 GRADIENTS: dict[str, GradientRule] = {}
 
 
-def node_name(operator: Operator) -> str:
-    """PyTorch's name of the graph node: `log_softmax` makes LogSoftmaxBackward0."""
-    return "".join(part[:1].upper() + part[1:] for part in operator.name.split("_")) + "Backward0"
-
-
 def gradient(target: Any, /, *, node: str | None = None, label: Any = None, **rules: Callable[..., Any]) -> None:
     """Attach gradient rules, one for each differentiable parameter, in the order of the edges of the node.
 
@@ -62,7 +58,8 @@ def gradient(target: Any, /, *, node: str | None = None, label: Any = None, **ru
         _check_parameter(operator, name)
         _check_rule(operator, rule, ("g",))
     _register(
-        operator, GradientRule(operator, rules, None, node or node_name(operator), plugins.current_owner(_first(rules)), label)
+        operator,
+        GradientRule(operator, rules, None, node or node_name(operator.name), plugins.current_owner(_first(rules)), label),
     )
 
 
@@ -84,7 +81,7 @@ def gradients(target: Any, *names: str, node: str | None = None, results: tuple[
         _check_rule(operator, rule, ("g", "needs"))
         owner = plugins.current_owner(rule)
         _register(
-            operator, GradientRule(operator, dict.fromkeys(names), rule, node or node_name(operator), owner, results=results)
+            operator, GradientRule(operator, dict.fromkeys(names), rule, node or node_name(operator.name), owner, results=results)
         )
         return rule
 

@@ -12,7 +12,7 @@ from typing import Any
 from tenfold.autograd.captures import check_captured
 from tenfold.autograd.geometry import extent, through_memory
 from tenfold.autograd.levels import SCOPES
-from tenfold.autograd.nodes import NUMBERS, RELEASED, Node
+from tenfold.autograd.nodes import NUMBERS, RELEASED, ROOM, Node
 from tenfold.autograd.recording import second_time
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.inplace import forbidden
@@ -66,6 +66,7 @@ class CopySlices(_Region):
     """A base tensor after an in-place write to a view of it."""
 
     __slots__ = ()
+    _room = ROOM
 
     def release(self) -> None:
         self.geometry = RELEASED
@@ -100,6 +101,7 @@ class Written(Node):
     """A tensor after another one's value was written over all of it."""
 
     __slots__ = ()
+    _room = ROOM
 
     def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
         return (g,)
@@ -112,6 +114,7 @@ class Overwritten(Node):
     """A tensor after constants were written over all of it: it still requires gradients, and what it was gets zeros."""
 
     __slots__ = ()
+    _room = ROOM
 
     def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
         return (zeros(g.shape, dtype=g.dtype, device=g.device),)
@@ -124,6 +127,7 @@ class Copied(Node):
     """A tensor after another one's value was written over all of it: the second edge is what it was, which gets zeros."""
 
     __slots__ = ()
+    _room = ROOM
 
     def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
         return g, None if wanted[1] is None else zeros(g.shape, dtype=g.dtype, device=g.device)
@@ -160,7 +164,7 @@ def rebase(target: Any, result: Any, shared: bool = False, by: str = "") -> None
         base = target
         if result._node is None:
             target._node = _follow(Overwritten, old, target)
-        elif old is not None and by == "copy_":
+        elif by == "copy_":
             target._node = _follow(Copied, result._node, target)
             target._node._next += (old,)
         else:

@@ -23,6 +23,7 @@ RELEASED = Released()
 # is above all others, run at once; the places of results, above leaves, only lead to their node.
 NUMBERS = count()
 LEAF, PLACE = 2**64 - 1, 2**64
+ROOM = "torch::autograd::"  # before the names of nodes that are no operator's
 
 
 class Node:
@@ -37,6 +38,7 @@ class Node:
     keeps = True  # whether there is something to release
     fields: tuple[str, ...] = ()  # what it saves, in slots s_NAME
     tensors: tuple[str, ...] = ()  # those of them that are tensors, with versions in v_NAME
+    _room = ""  # what `name` puts before the class's name
     label: Any = None  # a function of the node that gives its name, where that depends on the call
 
     # Methods that saved.py brings: hooks of one saved tensor, and for a class the attributes `_saved_NAME`.
@@ -61,6 +63,11 @@ class Node:
         return self
 
     def name(self) -> str:
+        return self._room + self._title
+
+    @property
+    def _title(self) -> str:
+        """The name that `repr` and pictures show."""
         label = type(self).label
         return type(self).__name__ if label is None else str(label(self))
 
@@ -70,7 +77,7 @@ class Node:
         return tuple((None, 0) if n is None else (n.shown, n.output_nr) for n in self._next)
 
     def __repr__(self) -> str:
-        return f"<{self.name()} object at {id(self):#x}>"
+        return f"<{self._title} object at {id(self):#x}>"
 
     def _sequence_nr(self) -> int:
         return self._number
@@ -131,6 +138,7 @@ class AccumulateGrad(Node):
     """The end of an edge at a leaf: adds to the leaf's `.grad`. It does not keep the leaf alive."""
 
     __slots__ = ("ref",)
+    _room = ROOM
     is_leaf = True
 
     def __init__(self, tensor: Any) -> None:

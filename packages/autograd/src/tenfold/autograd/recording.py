@@ -13,6 +13,7 @@ from typing import Any
 
 from tenfold.autograd.gradients import GradientRule, find
 from tenfold.autograd.layout import layout_of
+from tenfold.autograd.node_names import node_label
 from tenfold.autograd.nodes import NUMBERS, RELEASED, Node, Output
 from tenfold.autograd.watch import WATCH
 from tenfold.dispatch import runtime
@@ -40,8 +41,9 @@ def make_attach(operator: Operator) -> Any:
     exec(compile(text, filename, "exec"), namespace)  # noqa: S102 - its own text
     made = namespace[rule.node_name]
     made.show_fields()
-    if rule.label is not None:
-        made.label = staticmethod(rule.label)
+    label = rule.label or node_label(operator.name)
+    if label is not None:
+        made.label = staticmethod(label)
     namespace["attach"].source, namespace["attach"].layout = text, layout_of(source, made)
     return namespace["attach"]
 

@@ -124,7 +124,7 @@ def repr_of(tensor: Tensor) -> str:
         default_dtype_name=get_default_dtype().name,
         device=None if kind == "cpu" else str(tensor.device),
         requires_grad=tensor.requires_grad,
-        grad_fn_name=None if grad_fn is None else grad_fn.name(),
+        grad_fn_name=None if grad_fn is None else grad_fn._title,
         prefix="tensor(" if name in ("Tensor", "Parameter", "Buffer") else f"{name}(",
     )
 

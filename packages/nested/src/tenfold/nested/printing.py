@@ -9,7 +9,7 @@ def text_of(x: Any) -> str:
     """The rows of a strided nested tensor, one below the other."""
     rows = ",\n".join("  " + _row(row, x.requires_grad).replace("\n", "\n  ") for row in x.rows())
     if x.grad_fn is not None:
-        fact = f", grad_fn=<{x.grad_fn.name()}>"
+        fact = f", grad_fn=<{x.grad_fn._title}>"
     else:
         fact = ", requires_grad=True" if x.requires_grad else ""
     return f"nested_tensor([\n{rows}\n]{fact})"

@@ -52,7 +52,7 @@ def _facts(x: Any) -> list[str]:
         facts.append(f"dtype={x.dtype}")
     facts.append(f"layout={x.layout}")
     if x.grad_fn is not None:
-        facts.append(f"grad_fn=<{x.grad_fn.name()}>")
+        facts.append(f"grad_fn=<{x.grad_fn._title}>")
     elif x.requires_grad:
         facts.append("requires_grad=True")
     return facts

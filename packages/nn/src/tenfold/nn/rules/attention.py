@@ -8,7 +8,7 @@ from tenfold.autograd.gradients import gradients
 from tenfold.nn.ops.attention import fused_attention, fused_attention_grad
 
 
-@gradients(fused_attention, "query", "key", "value", node="ScaledDotProductAttentionBackward0", results=(0,))
+@gradients(fused_attention, "query", "key", "value", node="ScaledDotProductFlashAttentionForCpuBackward0", results=(0,))
 def _attention(
     g: Any, query: Any, key: Any, value: Any, out0: Any, out1: Any, attn_mask: Any, is_causal: bool, scale: float | None
 ) -> Any:
