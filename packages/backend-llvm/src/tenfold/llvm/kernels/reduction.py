@@ -36,7 +36,7 @@ def _program(kind: str, stored: Stored, result: Stored, layout: str) -> Rows | C
 PROGRAM = Program("reductions", _program)
 
 
-def _dimensions(x: Array, dim: Any) -> list[int] | None:
+def dimensions(x: Array, dim: Any) -> list[int] | None:
     """The dimensions to reduce, in order; None where the kernel beneath has to say what is wrong."""
     given = range(x.ndim) if dim is None else (dim,) if type(dim) is int else tuple(dim) or range(x.ndim)
     if any(type(d) is not int or not -x.ndim <= d < x.ndim for d in given):
@@ -60,7 +60,7 @@ def reduce(kind: str, x: Array, dim: Any, keepdim: bool) -> Any:
             out = empty((*lead, 1) if keepdim else lead, stored)
             if PROGRAM.rows((kind, stored, stored, "rows"), x.size // width, width, out, x):
                 return out
-    dims = _dimensions(x, dim)
+    dims = dimensions(x, dim)
     if dims is None:
         return NotImplemented
     shape = tuple(1 if d in dims else n for d, n in enumerate(x.shape) if keepdim or d not in dims)

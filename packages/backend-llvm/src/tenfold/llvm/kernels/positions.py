@@ -1,0 +1,87 @@
+"""Extremes with their positions, and the first few in order: of small arrays, in one pass."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from tenfold.llvm import positions
+from tenfold.llvm.kernels.attaching import chosen, lead
+from tenfold.llvm.programs import Compiled, suitable
+from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
+
+Array = np.ndarray[Any, Any]
+MOST = 1 << 15  # elements up to which one pass, element by element, takes less than NumPy's several
+SHORT = 128  # elements of a row up to which it does in arrays of any size
+MOST_LEADING = 32  # of a row's first few, which are put in order one by one
+
+EXTREME, LEADING = Compiled("extremes and positions", positions.extreme), Compiled("the first few", positions.leading)
+
+
+def _served(x: Array) -> Stored | None:
+    """The dtype of an array that is searched here."""
+    stored = suitable(x) if x.ndim and x.size else None
+    return stored if stored is FLOAT32 or stored is FLOAT64 else None
+
+
+def _run(program: Compiled, key: tuple[Any, ...], items: int, each: int, *arguments: Any) -> bool:
+    return program.run(key, items, max(1, MOST // max(1, each)), *arguments)
+
+
+def with_position(kind: str, x: Array, dim: int, keepdim: bool) -> Any:
+    """(extremes, their positions) along a dimension."""
+    stored = _served(x)
+    if stored is None or type(dim) is not int or not -x.ndim <= dim < x.ndim:
+        return NotImplemented
+    dim %= x.ndim
+    shape = x.shape
+    length, before, after = shape[dim], shape[:dim], shape[dim + 1 :]
+    inner = prod(after)
+    if x.size > MOST and (length > SHORT or inner > 1):
+        return NotImplemented
+    out = (*before, 1, *after) if keepdim else before + after
+    values, where = np.empty(out, x.dtype), np.empty(out, np.int64)
+    done = _run(EXTREME, (stored, kind, True), where.size, length, x, where, values, length, inner)
+    return (values, where) if done else NotImplemented
+
+
+def position(kind: str, x: Array, dim: Any, keepdim: bool) -> Any:
+    """The position of an extreme, along a dimension or of all elements in a row."""
+    stored = _served(x)
+    if stored is None or x.size > MOST:
+        return NotImplemented
+    if dim is None:
+        length, inner, out = x.size, 1, (1,) * x.ndim if keepdim else ()
+    elif type(dim) is int and -x.ndim <= dim < x.ndim:
+        dim %= x.ndim
+        before, after = x.shape[:dim], x.shape[dim + 1 :]
+        length, inner, out = x.shape[dim], prod(after), (*before, 1, *after) if keepdim else before + after
+    else:
+        return NotImplemented
+    where = np.empty(out, np.int64)
+    return where if _run(EXTREME, (stored, kind, False), where.size, length, x, where, where, length, inner) else NotImplemented
+
+
+def topk(input: Array, k: int, dim: int, largest: bool, sorted: bool) -> Any:
+    """The first few in order; nan and equals, of which PyTorch chooses in an order of its own, are left to the kernel beneath."""
+    stored = _served(input)
+    if stored is None or input.size > MOST or type(dim) is not int or dim not in (-1, input.ndim - 1):
+        return NotImplemented
+    length = input.shape[-1]
+    if not 0 < k <= min(length, MOST_LEADING) or not sorted:
+        return NotImplemented
+    shape = (*input.shape[:-1], k)
+    values, where, flag = np.empty(shape, input.dtype), np.empty(shape, np.int64), np.zeros((), np.int64)
+    key = (stored, "largest" if largest else "smallest")
+    done = _run(LEADING, key, input.size // length, length, input, values, where, flag, length, k)
+    return (values, where) if done and not flag else NotImplemented
+
+
+NOTE = f"float32 and float64 in one piece, up to {MOST} elements"
+for _end, _kind in (("max", "largest"), ("min", "smallest")):
+    chosen(f"{_end}_dim", lambda input, dim, keepdim, kind=_kind: with_position(kind, input, dim, keepdim), 3, NOTE)
+    chosen(f"arg{_end}", lambda input, dim, keepdim, kind=_kind: position(kind, input, dim, keepdim), 3, NOTE)
+    lead(f"arg{_end}")
+chosen("topk_pair", topk, 5, f"{NOTE}, at most {MOST_LEADING} of a row that differ")

@@ -1,0 +1,122 @@
+"""Extremes with positions, the first few, elements along a dimension and variances: what NumPy's kernels give, in one pass."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tenfold
+from tenfold.cpu.indexing import gather
+from tenfold.cpu.reduction.ordering import topk
+from tenfold.cpu.reduction.reductions import located
+from tenfold.cpu.reduction.statistics import std, var
+from tenfold.dispatch.kernels import table
+from tenfold.llvm import session as sessions
+from tenfold.llvm.kernels.attaching import ACCELERATED
+
+pytestmark = pytest.mark.skipif(sessions.session() is None, reason="no compiled kernels on this machine")
+SHAPES = [(1,), (64,), (8, 8), (3, 5, 7), (2, 3, 4, 5), (1, 1), (130, 90), (2, 3000), (400, 100)]
+rng = np.random.default_rng(0)
+
+
+def numbers(shape, dtype):
+    x = rng.standard_normal(shape).astype(dtype)
+    yield x
+    yield np.round(x)  # equals
+    y = x.copy()
+    y.flat[:: max(1, y.size // 5)] = np.resize([np.nan, np.inf, -np.inf, -0.0, np.nan], len(y.flat[:: max(1, y.size // 5)]))
+    yield y
+    yield np.full(shape, -np.inf, dtype)
+    yield np.repeat(x, 2, -1)[..., ::2]
+    yield np.asfortranarray(x)
+    yield x[::-1]
+    raw = np.zeros(x.nbytes + 1, np.uint8)
+    raw[1:].view(dtype).reshape(shape)[...] = x
+    yield raw[1:].view(dtype).reshape(shape)
+
+
+def same(got, expected):
+    for g, e in zip(got, expected, strict=True):
+        assert (g.dtype, g.shape) == (e.dtype, e.shape)
+        np.testing.assert_array_equal(g, e)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_extremes_and_their_positions(dtype, threads):
+    kernels = table("cpu")
+    tenfold.set_num_threads(threads)
+    for shape in SHAPES[-1:] if threads > 1 else SHAPES:
+        for x in numbers(shape, dtype):
+            for name, choose in (("max", np.argmax), ("min", np.argmin)):
+                for dim in range(-1, len(shape)):
+                    for keepdim in (False, True):
+                        expected = located(choose)(x, dim, keepdim)
+                        same(getattr(kernels, f"{name}_dim")(x, dim, keepdim), expected)
+                        same([getattr(kernels, f"arg{name}")(x, dim, keepdim)], expected[1:])
+                assert getattr(kernels, f"arg{name}")(x, None, False) == choose(x)
+    tenfold.set_num_threads(1)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_first_few_in_order(dtype):
+    for shape in SHAPES:
+        for x in numbers(shape, dtype):
+            for k in {0, 1, 2, 5, 32, 33, shape[-1] - 1, shape[-1]}:
+                for largest in (True, False):
+                    if 0 <= k <= shape[-1]:
+                        same(table("cpu").topk_pair(x, k, -1, largest, True), topk(x, k, -1, largest, True))
+
+
+def test_equals_and_nan_are_left_to_the_kernel_beneath():
+    serve = ACCELERATED["topk_pair"]
+    assert serve(np.array([1.0, 3.0, 2.0]), 2, -1, True, True)[1].tolist() == [1, 2]
+    for row in ([1.0, 2.0, 2.0, 0.0], [2.0, 1.0, 1.0, 0.0], [1.0, np.nan, 3.0, 0.0], [-np.inf, -np.inf, 1.0]):
+        assert serve(np.array(row), 2, -1, True, True) is NotImplemented
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_elements_along_a_dimension(dtype, threads):
+    tenfold.set_num_threads(threads)
+    for shape in SHAPES[-1:] if threads > 1 else SHAPES:
+        for x in numbers(shape, dtype):
+            for dim in range(-1, len(shape)):
+                for kept in (1, shape[dim]):
+                    sizes = list(shape)
+                    sizes[dim] = kept
+                    index = rng.integers(0, shape[dim], sizes)
+                    same([table("cpu").gather(x, dim, index, False)], [gather(x, dim, index, False)])
+    tenfold.set_num_threads(1)
+
+
+@pytest.mark.parametrize("bad", [-1, 8, 1 << 62, -(1 << 63)])
+def test_an_index_beyond_the_array_is_named(bad):
+    index = tenfold.tensor([[0, 1], [bad, 2]])
+    with pytest.raises(RuntimeError, match=f"index {bad} is out of bounds for dimension 1 with size 8"):
+        tenfold.ones(2, 8).gather(1, index)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
+def test_variances(dtype):
+    rtol = {2: 2e-3, 4: 2e-6, 8: 1e-13}[np.dtype(dtype).itemsize]
+    for shape in SHAPES:
+        for x in numbers(shape, dtype):
+            for dim in (None, *range(-1, len(shape)), tuple(range(len(shape)))):
+                for correction in (0, 1, 0.5):
+                    for name, kernel in (("std", std), ("var", var)):
+                        expected = kernel(x, dim, None, False, correction)
+                        if expected is NotImplemented:
+                            continue
+                        got = getattr(table("cpu"), name)(x, dim, None, False, correction)
+                        assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
+                        np.testing.assert_allclose(got, expected, rtol=rtol, atol=rtol)
+
+
+def test_squares_that_leave_the_range():
+    assert tenfold.tensor([3e38, -3e38]).var().item() == float("inf")
+    assert abs(tenfold.tensor([1e30, -1e30]).std().item() / 2**0.5 / 1e30 - 1) < 1e-6
+    wide = tenfold.tensor([1e154, -1e154, 1e154, -1e154], dtype=tenfold.float64)
+    assert abs(wide.std().item() / (4 / 3) ** 0.5 / 1e154 - 1) < 1e-12
+    assert tenfold.full((7,), 1e30).std().item() == 0
+    assert tenfold.full((1000,), 0.1).var().item() == 0
