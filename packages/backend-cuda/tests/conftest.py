@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from pathlib import Path
 
 import pytest
 
-from tenfold.cuda import availability, runtime
+from tenfold.cuda import availability, precision, runtime
 
-collect_ignore = ["stub/scenarios.py", "stub/build.py", "stub/stub.py"]  # programs of their own, which test_stub runs
+collect_ignore = [str(p) for p in Path(__file__).parent.glob("stub/*.py")]  # programs of their own, which test_stub runs
+precision.CONVOLUTIONS = False  # as exact as the CPU's, which they are compared with
 HAS_GPU = availability.probe()[0] > 0
 if not HAS_GPU:
     os.environ["TRITON_INTERPRET"] = "1"  # before anything imports Triton

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import tenfold
@@ -99,3 +100,24 @@ def test_ranges_hold_the_cpus_numbers():
         assert on_cuda.device.type == "cuda"
         assert on_cuda.dtype is on_cpu.dtype
         assert on_cuda.cpu().equal(on_cpu)
+
+
+@pytest.mark.parametrize("integers", [False, True])
+def test_a_replay_draws_from_where_its_words_on_the_device_are(integers):
+    from tenfold.cuda import runtime
+    from tenfold.cuda.kernels.handwritten import Handwritten, Word, start
+    from tenfold.cuda.sampling import place
+
+    now = runtime.current()
+    words, drawn = now.empty((2,), np.dtype(np.uint64), 0), []
+    name, constants = ("draw_integers", (("WIDE", 0),)) if integers else ("draw_samples", (("LAW", 1), ("DOUBLE", 0)))
+    numbers = (Word(0), Word(100)) if integers else (0.0, 1.0)
+    seed, base, inside = 2**63 + 5, 7 * 256, 256
+    place(words, seed, base, 0)
+    for placed, first in ((0, (seed, base + inside)), (1, (0, inside))):
+        out = now.empty((600,), np.dtype(np.int64 if integers else np.float32), 0)
+        kernel = Handwritten(name, (*constants, ("PLACED", placed), ("BLOCK", 256)))
+        start(kernel, (1,), (out, words if placed else out, Word(first[0]), Word(first[1]), 600, *numbers), 0)
+        drawn.append(now.to_host(out))
+    np.testing.assert_array_equal(*drawn)
+    assert len(set(drawn[0].tolist())) > 50

@@ -133,17 +133,19 @@ def test_cublas_reads_rows_columns_and_batches():
     assert cublas.layout((1, 6), (0, 1)) == (cublas.NOT_TRANSPOSED, 6, 0)
 
 
-def test_half_products_by_a_model_of_cublas(monkeypatch):
+def test_products_by_a_model_of_cublas(monkeypatch):
     """gemmStridedBatchedEx modelled on its documentation, column by column."""
+
+    computes = []
 
     def read(address, op, rows, columns, lead, batch, i):
         memory = memories[address].reshape(-1)
         shape, steps = ((rows, columns), (1, lead)) if op == cublas.NOT_TRANSPOSED else ((columns, rows), (1, lead))
-        block = np.lib.stride_tricks.as_strided(memory[i * batch :], shape, [2 * s for s in steps])
+        block = np.lib.stride_tricks.as_strided(memory[i * batch :], shape, [memory.itemsize * s for s in steps])
         return (block if op == cublas.NOT_TRANSPOSED else block.T).astype(np.float32)
 
     def gemm(handle, opa, opb, m, n, k, alpha, A, ta, lda, sa, B, tb, ldb, sb, beta, C, tc, ldc, sc, count, compute, algo):
-        assert (ta, tb, tc, compute, algo) == (2, 2, 2, 68, -1)
+        computes.append((ta, tb, tc, compute, algo))
         for i in range(count):
             product = read(A, opa, m, k, lda, sa, i) @ read(B, opb, k, n, ldb, sb, i)
             memories[C].reshape(-1)[i * sc : i * sc + m * n].reshape(n, m)[...] = product.T
@@ -175,7 +177,14 @@ def test_half_products_by_a_model_of_cublas(monkeypatch):
     cases = [(half(4, 6), half(6, 5)), (half(6, 4).T, half(6, 5)), (half(4, 6), half(5, 6).T), (half(3, 4, 6), half(3, 6, 5)),
              (half(3, 6, 4).transpose(0, 2, 1), half(3, 5, 6).transpose(0, 2, 1)), (half(1, 6), half(6, 1))]  # fmt: skip
     for a, b in cases:
-        np.testing.assert_array_equal(cublas.half_product(now, a, b), (a.astype("f4") @ b.astype("f4")).astype("f2"))
+        np.testing.assert_array_equal(cublas.product(now, a, b), (a.astype("f4") @ b.astype("f4")).astype("f2"))
+    assert set(computes) == {(2, 2, 2, 68, -1)}
+    a, b = cases[0]
+    for dtype, allowed, number, compute in (("f4", False, 0, 68), ("f4", True, 0, 77), ("f8", True, 1, 70)):
+        monkeypatch.setattr(cublas, "products_in_tf32", lambda allowed=allowed: allowed)
+        x, y = a.astype(dtype), b.astype(dtype)
+        np.testing.assert_array_equal(cublas.product(now, x, y), x @ y)
+        assert computes[-1] == (number, number, number, compute, -1)
 
 
 SOURCES = sorted(Path(inspect.getfile(tenfold.cuda)).parent.rglob("*.py"))

@@ -1,6 +1,6 @@
 """What the device is given to do (launches, devices, streams, copies, waits), by real CuPy and Triton over a stub driver.
 
-The scenarios are in stub/scenarios.py; one child process runs them all. They need CuPy, cc and nm; none of NVIDIA's libraries.
+The scenarios are in stub/*scenarios.py; one child process runs them all. They need CuPy, cc and nm; none of NVIDIA's libraries.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ import pytest
 STUB = Path(__file__).parent / "stub"
 NAMES = [
     node.name
-    for node in ast.parse((STUB / "scenarios.py").read_text()).body
+    for path in sorted(STUB.glob("*scenarios.py"))
+    for node in ast.parse(path.read_text()).body
     if isinstance(node, ast.FunctionDef) and node.name.startswith("case_")
 ]
 MISSING = [name for name in ("cupy", "triton", "tenfold.nn", "tenfold.optim") if importlib.util.find_spec(name) is None]
@@ -39,7 +40,7 @@ def outcomes(tmp_path_factory):
     folder = build.build(Path(os.environ.get("TENFOLD_STUB_DIR") or tmp_path_factory.mktemp("stub")))
     environment = {k: v for k, v in os.environ.items() if k not in ("TRITON_INTERPRET", "CUDA_VISIBLE_DEVICES")}
     ran = subprocess.run(
-        [sys.executable, STUB / "scenarios.py", folder], capture_output=True, text=True, timeout=550, env=environment, check=False
+        [sys.executable, STUB / "run.py", folder], capture_output=True, text=True, timeout=550, env=environment, check=False
     )
     found = {
         line["name"]: line["error"] for line in map(json.loads, filter(lambda l: l.startswith("{"), ran.stdout.splitlines()))

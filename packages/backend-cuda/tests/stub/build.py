@@ -25,6 +25,8 @@ COPY = "count.copy[a3]++; memcpy((void *)a0, (void *)a1, a2); Py_RETURN_NONE;"
 PEER = "count.copy[4]++; memcpy((void *)a0, (void *)a2, a4); Py_RETURN_NONE;"
 SET = "count.memset++; memset((void *)a0, a1, a2); Py_RETURN_NONE;"
 WAIT = "count.sync++; Py_RETURN_NONE;"
+# What CUDA says of a wait for a stream whose work is recorded, or for the device meanwhile.
+UNSUPPORTED = 'PyErr_SetString(PyExc_RuntimeError, "cudaErrorStreamCaptureUnsupported"); return NULL;'
 PROPERTIES = (
     'return Py_BuildValue("{s:y,s:i,s:i,s:n,s:i,s:i,s:i,s:i,s:i,s:i}", "name", "Stub GPU", "major", 9, "minor", 0, '
     '"totalGlobalMem", (Py_ssize_t)80000000000, "multiProcessorCount", 132, "maxThreadsPerMultiProcessor", 2048, "warpSize", 32, '
@@ -43,7 +45,10 @@ BODIES = {
     "free": RELEASE, "freeHost": RELEASE, "freeAsync": RELEASE,
     "memcpy": "count.sync++; " + COPY, "memcpyAsync": COPY, "memcpyPeer": "count.sync++; " + PEER, "memcpyPeerAsync": PEER,
     "memset": SET, "memsetAsync": SET,
-    "deviceSynchronize": WAIT, "streamSynchronize": WAIT, "eventSynchronize": WAIT,
+    "deviceSynchronize": f"if (capturing) {{ {UNSUPPORTED} }} {WAIT}", "eventSynchronize": WAIT,
+    "streamSynchronize": f"if (capturing && capturing == a0) {{ {UNSUPPORTED} }} {WAIT}",
+    "streamBeginCapture": "capturing = a0; Py_RETURN_NONE;", "streamIsCapturing": "return capturing && capturing == a0;",
+    "streamEndCapture": "capturing = 0; return handle += 16;", "graphLaunch": "count.graph++; Py_RETURN_NONE;",
     "memGetInfo": 'return Py_BuildValue("nn", (Py_ssize_t)79000000000, (Py_ssize_t)80000000000);',
     "eventElapsedTime": "return 1.0f;", "getDeviceProperties": PROPERTIES, "pointerGetMemoryType": "return 2;",
     "deviceCanAccessPeer": "return 1;",
@@ -70,13 +75,15 @@ void stub_bind(void);
 void stub_device_function(int (*)(void));
 static __thread int current;
 static intptr_t handle = 0x1000;
-static struct { long malloc, memset, sync, copy[8]; } count;
+static intptr_t capturing;
+static struct { long malloc, memset, sync, graph, copy[8]; } count;
 static int device_now(void) { return current; }
 """
 TAIL = """
 static PyObject *counts(PyObject *self, PyObject *none) {
-  PyObject *d = Py_BuildValue("{s:l,s:l,s:l,s:l,s:l,s:l}", "malloc", count.malloc, "memset", count.memset, "sync", count.sync,
-                              "to_device", count.copy[1], "to_host", count.copy[2], "on_device", count.copy[3] + count.copy[4]);
+  PyObject *d = Py_BuildValue("{s:l,s:l,s:l,s:l,s:l,s:l,s:l}", "graph", count.graph, "malloc", count.malloc,
+                              "memset", count.memset, "sync", count.sync, "to_device", count.copy[1], "to_host", count.copy[2],
+                              "on_device", count.copy[3] + count.copy[4]);
   memset(&count, 0, sizeof count);
   return d;
 }
@@ -181,6 +188,7 @@ def _expected() -> dict[str, set[str]]:
         listed = subprocess.run(["nm", "-D", "--undefined-only", module], check=True, capture_output=True, text=True).stdout
         for symbol, library in re.findall(r" U (cu\w+)@(lib(?:cublas|cusolver|cusparse|curand|cufft)\.so\.\d+)", listed):
             found.setdefault(library, set()).add(symbol)
+    next(v for k, v in found.items() if k.startswith("libcublas.")).add("cublasSetWorkspace_v2")  # which captures call
     return found
 
 

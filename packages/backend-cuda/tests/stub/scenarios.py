@@ -1,24 +1,16 @@
-"""What the device is given to do, on the stub driver: run as a program, prints a line of JSON for each scenario.
+"""What the device is given to do, on the stub driver: each scenario is a function `case_…`, which asserts (run.py runs them)."""
 
-A scenario is a function `case_…`; it asserts. All run in one process, which loads CuPy and Triton once.
-"""
-
-# ruff: noqa: E402, B023 - the stub comes before CuPy; calls are made inside the loops
+# ruff: noqa: B023 - calls are made inside the loops
 
 from __future__ import annotations
 
 import sys
 import threading
 import warnings
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
-import stub
-
-stub.install(Path(sys.argv[1]))
 
 import numpy as np
 import pytest
+import stub
 
 import tenfold
 from tenfold import cuda, nn, optim
@@ -392,7 +384,3 @@ def case_a_model_step_does_not_wait():
     assert work.names.count("adam_step") == 1, work.names
     assert not [name for name in work.names if name.startswith(("lerp", "addcmul", "addcdiv"))], work.names
     assert len(work.launches) <= 24, work.names
-
-
-if __name__ == "__main__":
-    stub.run_cases(globals())

@@ -38,7 +38,7 @@ class Work(NamedTuple):
 
     launches: list[Launch]
     products: int  # calls of cuBLAS
-    counts: Counter[str]  # malloc, memset, sync, to_device, to_host, on_device, sort
+    counts: Counter[str]  # malloc, memset, sync, graph, to_device, to_host, on_device, sort
 
     @property
     def names(self) -> list[str]:
@@ -109,10 +109,13 @@ def settled(function: Callable[[], Any]) -> Work:
     return work(function)
 
 
-def run_cases(names: dict[str, Any]) -> None:
-    """Run each function `case_…` of a module, and print a line of JSON for it: its name, and its error if it has one."""
+def run_cases(names: dict[str, Any], chosen: list[str]) -> None:
+    """Run each function `case_…` of a module that has a chosen part in its name, and print a line of JSON for it.
+
+    The line has its name, and its error if it has one.
+    """
     for name, function in list(names.items()):
-        if name.startswith("case_"):
+        if name.startswith("case_") and (not chosen or any(part in name for part in chosen)):
             try:
                 function()
                 error = ""

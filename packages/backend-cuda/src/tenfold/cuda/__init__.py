@@ -18,6 +18,7 @@ from tenfold.cuda.devices import (
     synchronize,
     unavailable_reason,
 )
+from tenfold.cuda.graphs import CUDAGraph, graph
 from tenfold.cuda.memory import (
     empty_cache,
     max_memory_allocated,
@@ -29,6 +30,7 @@ from tenfold.cuda.memory import (
     memory_summary,
     reset_peak_memory_stats,
 )
+from tenfold.cuda.pools import MemPool, graph_pool_handle, use_mem_pool
 from tenfold.cuda.seeding import initial_seed, manual_seed, manual_seed_all, seed, seed_all
 from tenfold.cuda.state import (
     can_device_access_peer,
@@ -50,14 +52,15 @@ from tenfold.cuda.streams import Event, Stream, StreamContext, current_stream, d
 from tenfold.types.errors import AcceleratorError, OutOfMemoryError
 
 __all__ = [
-    "AcceleratorError", "Event", "OutOfMemoryError", "Stream", "StreamContext", "can_device_access_peer",
-    "current_blas_handle", "current_device", "current_stream", "default_stream", "device", "device_count", "device_of",
-    "empty_cache", "get_arch_list", "get_device_capability", "get_device_name", "get_device_properties", "get_gencode_flags",
-    "get_rng_state", "get_rng_state_all", "init", "initial_seed", "ipc_collect", "is_available", "is_bf16_supported",
-    "is_current_stream_capturing", "is_initialized", "is_tf32_supported", "manual_seed", "manual_seed_all",
-    "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved", "memory_stats",
-    "memory_summary", "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_rng_state", "set_rng_state_all",
-    "set_stream", "stream", "synchronize", "unavailable_reason",
+    "AcceleratorError", "CUDAGraph", "Event", "MemPool", "OutOfMemoryError", "Stream", "StreamContext",
+    "can_device_access_peer", "current_blas_handle", "current_device", "current_stream", "default_stream", "device",
+    "device_count", "device_of", "empty_cache", "get_arch_list", "get_device_capability", "get_device_name",
+    "get_device_properties", "get_gencode_flags", "get_rng_state", "get_rng_state_all", "graph", "graph_pool_handle",
+    "init", "initial_seed", "ipc_collect", "is_available", "is_bf16_supported", "is_current_stream_capturing",
+    "is_initialized", "is_tf32_supported", "manual_seed", "manual_seed_all", "max_memory_allocated",
+    "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved", "memory_stats", "memory_summary",
+    "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_rng_state", "set_rng_state_all", "set_stream",
+    "stream", "synchronize", "unavailable_reason", "use_mem_pool",
 ]  # fmt: skip
 
 

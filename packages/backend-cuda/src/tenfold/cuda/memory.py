@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from tenfold.cuda import runtime
+from tenfold.cuda import pools, runtime
+from tenfold.cuda.capturing import CAPTURES
 from tenfold.cuda.devices import index_of, is_available
 from tenfold.cuda.kernels import recycling
 
@@ -29,13 +30,14 @@ def _ask(device: Any, question: str) -> int:
     if pool is None:
         return 0
     with runtime.current().module.cuda.Device(index_of(device)):
-        return int(getattr(pool, question)())
+        return int(getattr(pool, question)()) + pools.total(question)
 
 
 def memory_allocated(device: Any = None) -> int:
     """Bytes that tensors on a GPU hold now."""
-    idle = recycling.idle_bytes(index_of(device)) if not runtime.is_replaced() else 0
-    return _ask(device, "used_bytes") - idle
+    if runtime.is_replaced():
+        return 0
+    return _ask(device, "used_bytes") - recycling.idle_bytes(index_of(device))
 
 
 def memory_reserved(device: Any = None) -> int:
@@ -122,8 +124,8 @@ def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
 
 
 def empty_cache() -> None:
-    """Give back to the GPU what the pool keeps and no tensor uses; nothing happens without a GPU."""
-    if is_available() and not runtime.is_replaced():
+    """Give back to the GPU what the pool keeps and no tensor uses; without a GPU, or while a graph is recorded, nothing."""
+    if is_available() and not runtime.is_replaced() and not CAPTURES:
         recycling.clear()
         runtime.current().module.get_default_memory_pool().free_all_blocks()
 

@@ -1,7 +1,7 @@
 """How exactly products of float32 are computed: in TensorFloat-32 only where PyTorch's switches allow it.
 
 The switches are `backends.cuda.matmul.allow_tf32` or `set_float32_matmul_precision` for products of matrices, and
-`backends.cudnn.allow_tf32` for convolutions. All are off at first.
+`backends.cudnn.allow_tf32` for convolutions, which alone is on at first, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 F32 = np.dtype(np.float32)
+CONVOLUTIONS = True  # what backends.cudnn.allow_tf32 is at first
 
 
 def _module(name: str) -> Any:
@@ -30,4 +31,5 @@ def products_in_tf32() -> bool:
 def convolution_precision(dtype: Any) -> str:
     """Triton's name of the precision of a convolution's products."""
     switches = _module("tenfold.backends.cudnn")
-    return "tf32" if dtype == F32 and switches is not None and switches.allow_tf32 else "ieee"
+    allowed = CONVOLUTIONS if switches is None else switches.allow_tf32
+    return "tf32" if dtype == F32 and allowed else "ieee"

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tenfold.cuda import availability, reports
+from tenfold.cuda.capturing import refuse
 
 
 class Runtime(Protocol):
@@ -90,7 +91,10 @@ class CupyRuntime:
         result = self.empty(array.shape, array.dtype, index)
         if array.size and not any(array.strides) and array.dtype.itemsize <= 8:
             self._repeat(result, array, index)
-        elif array.size and (order := order_in_memory(array)) is not None:
+            return result
+        if array.size:
+            refuse("a tensor cannot be copied from the host", "make it before, and copy new values into it between replays")
+        if array.size and (order := order_in_memory(array)) is not None:
             result = result.reshape([array.shape[d] for d in order])
             with self.module.cuda.Device(index):
                 result.set(array.transpose(order))
@@ -111,6 +115,7 @@ class CupyRuntime:
                 bits.fill(value.view(bits.dtype).item())
 
     def to_host(self, array: Any) -> Any:
+        refuse("a tensor's values cannot be read", "leave out item(), cpu(), printing and operators of the host")
         order = order_in_memory(array)
         with self.module.cuda.Device(self.index_of(array)):
             found = array.get() if order is None else array.transpose(order).get().transpose(np.argsort(order).tolist())
@@ -159,6 +164,7 @@ class CupyRuntime:
             return int(self.module.cuda.get_current_stream().ptr)
 
     def synchronize(self, index: int | None) -> None:
+        refuse("the device cannot be waited for", "wait after the capture")
         with self.module.cuda.Device(self.current_index() if index is None else index):
             self.module.cuda.runtime.deviceSynchronize()
         reports.check()

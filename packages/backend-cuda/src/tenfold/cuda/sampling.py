@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.cuda import runtime, seeding
+from tenfold.cuda import capturing, runtime, seeding
 from tenfold.cuda.kernels.array_kernels import cast
 from tenfold.cuda.kernels.handwritten import F64, Handwritten, Word, start
 from tenfold.random import checks, sampling
@@ -32,10 +32,15 @@ class Sampling:
 
     def _launch(self, out: Any, each: int, name: str, constants: Any, generator: Any, *numbers: Any) -> Any:
         programs = -(-out.size // (each * BLOCK))
-        seed, offset = seeding.reserve(self.index, generator, programs * BLOCK)
+        capture = capturing.current() if capturing.CAPTURES else None
+        if capture is None:
+            words, (seed, offset) = out, seeding.reserve(self.index, generator, programs * BLOCK)
+        else:  # where a replay begins is on the device
+            words, offset = capture.draw(self.index, seeding.own(generator), programs * BLOCK)
+            seed = 0
         if programs:
-            kernel = Handwritten(name, (*constants, ("BLOCK", BLOCK)))
-            start(kernel, (programs,), (out, Word(seed), Word(offset), out.size, *numbers), self.index)
+            kernel = Handwritten(name, (*constants, ("PLACED", int(capture is not None)), ("BLOCK", BLOCK)))
+            start(kernel, (programs,), (out, words, Word(seed), Word(offset), out.size, *numbers), self.index)
         return out
 
     def _samples(self, law: int, generator: Any, shape: Any, dtype: Any, a: float, b: float = 0.0) -> Any:
@@ -131,6 +136,11 @@ class Sampling:
         if not rows:
             return xp.empty(drawn.shape, np.int64)
         return cast(xp.minimum(xp.stack(rows), ends.shape[-1] - 1).reshape(drawn.shape), np.dtype(np.int64))
+
+
+def place(words: Any, seed: int, offset: int, index: int) -> None:
+    """Write a seed and the first counter to the words that kernels of a graph read, in the order of the current stream."""
+    start(Handwritten("place_words", ()), (1,), (words, Word(seed), Word(offset)), index)
 
 
 def numbers(index: int) -> Any:

@@ -24,9 +24,14 @@ def _stream(index: int) -> list[int]:
     return found
 
 
+def own(source: Any) -> Any:
+    """A generator of the user's; None for that which every program has, whose place a GPU's own stream takes."""
+    return None if source is generator.default_generator else source
+
+
 def reserve(index: int, source: Any, counters: int) -> tuple[int, int]:
     """(seed, first counter) for a draw from a GPU's own stream; from a generator of the user's one of its words is the seed."""
-    if source is not None and source is not generator.default_generator:
+    if own(source) is not None:
         return int(source.words64(1)[0]), 0
     stream = _stream(index)
     first = stream[1]

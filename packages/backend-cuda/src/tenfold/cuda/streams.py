@@ -11,6 +11,7 @@ import time
 from typing import Any
 
 from tenfold.cuda import runtime
+from tenfold.cuda.capturing import refuse
 from tenfold.cuda.devices import index_of
 from tenfold.dispatch.devices import device
 
@@ -44,6 +45,7 @@ class Event:
     def synchronize(self) -> None:
         """Wait until the work before the mark is done."""
         if self._event is not None:
+            refuse("an event cannot be waited for", "wait after the capture, or let a stream wait (wait_event)")
             self._event.synchronize()
 
     def query(self) -> bool:
@@ -94,6 +96,7 @@ class Stream:
     def synchronize(self) -> None:
         """Wait until all its work is done."""
         if self.cupy_stream is not None:
+            refuse("a stream cannot be waited for", "wait after the capture")
             self.cupy_stream.synchronize()
 
     def query(self) -> bool:

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.cuda import reports, runtime
+from tenfold.cuda import capturing, reports, runtime
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.handwritten import F64, FLOATS, contiguous, rows_of, start, statistics_dtype, tiled
 from tenfold.dispatch.operators import op
 
 REDUCTIONS = {"none": 0, "sum": 1, "mean": 2}
 CODE = reports.WORDS.index("cross_entropy")
+ZERO = np.broadcast_to(np.zeros((), np.int32), (1,))  # which a fill makes, without a copy
 _counters: dict[tuple[int, int], Any] = {}
 
 
@@ -27,12 +28,14 @@ def _served(input: Any, target: Any, weight: Any, label_smoothing: float) -> boo
 
 
 def _counter(index: int) -> Any:
-    """A number of this GPU's current stream that is 0 between launches."""
+    """A number of this GPU's current stream that is 0 between launches; in a graph one for each launch, set to 0 by the graph."""
     now = runtime.current()
+    if capturing.CAPTURES and capturing.current() is not None:
+        return now.from_host(ZERO, index)
     key = (index, now.stream_pointer(index))
     found = _counters.get(key)
     if found is None or type(found) is not now.array_type:
-        found = _counters[key] = now.from_host(np.zeros(1, np.int32), index)
+        found = _counters[key] = now.from_host(ZERO, index)
     return found
 
 

@@ -8,7 +8,9 @@ import numpy as np
 
 from tenfold.cuda import cublas, runtime
 from tenfold.cuda.attaching import kernel
-from tenfold.cuda.kernels.array_kernels import cast, is_half, wide
+from tenfold.cuda.capturing import CAPTURES
+from tenfold.cuda.kernels.array_kernels import F32, cast, is_half, wide
+from tenfold.cuda.precision import products_in_tf32
 from tenfold.cuda.runtime import xp
 from tenfold.dispatch.operators import op
 
@@ -17,12 +19,17 @@ def product(a: Any, b: Any) -> Any:
     """a @ b of matrices or batches of matrices, whose shapes fit."""
     if a.dtype.kind == "b":
         raise TypeError("products of bool matrices")
-    if not is_half(a):
-        with np.errstate(all="ignore"):
-            return xp.matmul(a, b)
-    if runtime.is_replaced() or 0 in (*a.shape, *b.shape):
+    if _by_ourselves(a, b):
+        return cublas.product(runtime.current(), a, b)
+    with np.errstate(all="ignore"):
         return cast(xp.matmul(wide(a), wide(b)), a.dtype)
-    return cublas.half_product(runtime.current(), a, b)
+
+
+def _by_ourselves(a: Any, b: Any) -> bool:
+    """Whether CuPy would not do it, or not in the precision that is asked for."""
+    if runtime.is_replaced() or 0 in (*a.shape, *b.shape) or a.dtype != b.dtype or a.dtype.name not in cublas.NUMBERS:
+        return False
+    return is_half(a) or bool(CAPTURES) or (a.dtype == F32 and products_in_tf32())
 
 
 @kernel(op.mm, device="cuda")

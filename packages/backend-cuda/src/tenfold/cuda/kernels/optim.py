@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.cuda import runtime
+from tenfold.cuda import capturing, runtime
 from tenfold.cuda.kernels.handwritten import F64, FLOATS, TYPE_OF, Handwritten, contiguous, start
 from tenfold.tensor.storage import Storage, refused
 from tenfold.tensor.tensor import Tensor
@@ -36,9 +36,10 @@ def _table(now: Any, groups: Sequence[Sequence[Any]], index: int) -> tuple[Any, 
             columns += [columns[0]] * (4 - len(columns))
             rows.append(np.stack([*columns, np.minimum(PIECE, arrays[0].size - starts)], 1))
         table = np.concatenate(rows).astype(np.int64)
-        found = _tables[key] = now.from_host(table, index), len(table)
+        found = _tables[key] = capturing.constant(now, table, index), len(table)
         while len(_tables) > KEPT:
             _tables.popitem(last=False)
+    capturing.hold(found[0])
     return found
 
 
@@ -84,6 +85,12 @@ def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> 
     """A step of Adam or AdamW."""
     from tenfold.optim import Adam  # of an optional package, which has called this
 
+    if not group.get("capturable"):
+        capturing.refuse(
+            "Attempting CUDA graph capture of step() for an instance of Adam but this group's capturable is False: its step, a "
+            "number of the host, would be recorded as it is now",
+            "pass capturable=True",
+        )
     options = _options(group)
     beta1, beta2 = options.betas
     decay_of = 0 if not options.weight_decay else 1 if options.decoupled_weight_decay else 2

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda import runtime
+from tenfold.cuda.capturing import CAPTURES
 from tenfold.cuda.kernels.generation import BLOCK
 from tenfold.cuda.kernels.recycling import HELD, SMALL, keep, ring_of
 
@@ -59,7 +60,7 @@ def swiftly(general: Callable[..., Any], operands: int) -> Callable[..., Any]:  
 
     def made(plan: Plan, shape: tuple[int, ...], size_bytes: int, stream: int) -> Any:
         """An array for a result: one that is free again, or a new one."""
-        if size_bytes > SMALL:
+        if size_bytes > SMALL or CAPTURES:  # a graph's memory is its own, and is not lent to others
             return parts[1](shape, plan.dtype, parts[0](size_bytes))
         ring = plan.rings.get((shape, stream)) or ring_of(plan.rings, (shape, stream))
         if ring:

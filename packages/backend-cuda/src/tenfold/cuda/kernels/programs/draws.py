@@ -1,5 +1,7 @@
 """Random samples, each from its own counter: no state is kept on the device, and every program can start anywhere.
 
+Where PLACED, the seed and what is added to the offset are read from two words on the device.
+
 Philox 4x32 with 10 rounds makes four words of a counter and a seed. Element k * BLOCK + lane of a program is made of word k
 of counter `offset + program * BLOCK + lane`, or of two words where it has 64 bits.
 
@@ -15,12 +17,24 @@ from __future__ import annotations
 from triton import language as tl
 
 
-def draw_samples(out_ptr, seed, offset, count, a, b, LAW: tl.constexpr, DOUBLE: tl.constexpr, BLOCK: tl.constexpr):
+def place_words(words_ptr, seed, offset):
+    """What a replay of a graph draws from."""
+    tl.store(words_ptr, seed)
+    tl.store(words_ptr + 1, offset)
+
+
+def draw_samples(
+    out_ptr, words_ptr, seed, offset, count, a, b, LAW: tl.constexpr, DOUBLE: tl.constexpr, PLACED: tl.constexpr,
+    BLOCK: tl.constexpr,
+):  # fmt: skip
     """LAW 0: uniform in [a, b); 1: normal, mean a, deviation b; 2: 1 with probability a; 3: exponential, rate a."""
     wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
     each: tl.constexpr = 2 if DOUBLE else 4
     program = tl.program_id(0).to(tl.int64)
     lane = tl.arange(0, BLOCK)
+    if PLACED:
+        seed = tl.load(words_ptr)
+        offset += tl.load(words_ptr + 1)
     first, second, third, fourth = tl.randint4x(seed, offset + (program * BLOCK + lane).to(tl.uint64))
     k = tl.arange(0, each)[:, None]
     if DOUBLE:
@@ -56,11 +70,16 @@ def draw_samples(out_ptr, seed, offset, count, a, b, LAW: tl.constexpr, DOUBLE: 
     tl.store(out_ptr + place, result.to(out_ptr.dtype.element_ty), place < count)
 
 
-def draw_integers(out_ptr, seed, offset, count, low, span, WIDE: tl.constexpr, BLOCK: tl.constexpr):
+def draw_integers(
+    out_ptr, words_ptr, seed, offset, count, low, span, WIDE: tl.constexpr, PLACED: tl.constexpr, BLOCK: tl.constexpr
+):
     """low + word mod span, of 64-bit words if WIDE; a span of 0 is that of the words."""
     each: tl.constexpr = 2 if WIDE else 4
     program = tl.program_id(0).to(tl.int64)
     lane = tl.arange(0, BLOCK)
+    if PLACED:
+        seed = tl.load(words_ptr)
+        offset += tl.load(words_ptr + 1)
     first, second, third, fourth = tl.randint4x(seed, offset + (program * BLOCK + lane).to(tl.uint64))
     k = tl.arange(0, each)[:, None]
     if WIDE:

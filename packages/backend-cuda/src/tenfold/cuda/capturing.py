@@ -1,0 +1,87 @@
+"""What a capture changes for everything that is launched inside it: memory, constants, random numbers, and what is refused.
+
+While a stream's work is recorded (graphs.py), nothing may wait for the GPU or copy from the host, and whatever the recorded
+kernels read or write has to live as long as the graph: results come from a pool of the graph's own, constants are held by it.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+# The captures that are going on, in any thread: empty almost always, and then the only thing that is looked at.
+CAPTURES: list[Capture] = []
+
+
+class Draws:
+    """The random numbers that a graph draws from one stream of them: two words on the device, and how far it draws."""
+
+    def __init__(self, index: int, source: Any, words: Any) -> None:
+        self.index = index
+        self.source = source  # a generator of the user's; None: the stream of the GPU
+        self.words = words  # its seed and first counter, put there before every replay
+        self.counters = 0
+
+
+class Capture:
+    """A recording that is going on, and what its graph has to hold."""
+
+    def __init__(self, cupy: Any) -> None:
+        self.cupy = cupy
+        self.thread = threading.get_ident()
+        self.held: list[Any] = []
+        self.draws: dict[tuple[int, int], Draws] = {}
+        self.workspaces: dict[tuple[int, int], Any] = {}  # of libraries, by GPU and stream
+
+    def draw(self, index: int, source: Any, counters: int) -> tuple[Any, int]:
+        """(the words on the device, first counter after theirs) for a draw that each replay makes anew."""
+        found = self.draws.get((index, id(source)))
+        if found is None:
+            found = self.draws[index, id(source)] = Draws(index, source, _kept(self.cupy, index))
+        first = found.counters
+        found.counters += counters
+        return found.words, first
+
+
+def current() -> Capture | None:
+    """The capture that this thread's work is recorded by now; None: the work is done, not recorded."""
+    for capture in reversed(CAPTURES):
+        if capture.thread == threading.get_ident() and capture.cupy.cuda.get_current_stream().is_capturing():
+            return capture
+    return None
+
+
+def refuse(what: str, instead: str) -> None:
+    """Raise RuntimeError where work is recorded: `what` cannot be, and what to do `instead`."""
+    if CAPTURES and current() is not None:
+        raise RuntimeError(f"{what} while the current stream's work is recorded into a CUDA graph; {instead}")
+
+
+def _kept(cupy: Any, index: int) -> Any:
+    """Two words of memory outside the graph's pool, which a graph's kernels read."""
+    with cupy.cuda.Device(index):
+        return cupy.ndarray((2,), "u8", cupy.get_default_memory_pool().malloc(16))
+
+
+def constant(now: Any, array: Any, index: int) -> Any:
+    """A NumPy array on a GPU for the use of kernels, also inside a capture: copied at once, on a stream of its own, not recorded.
+
+    Arrays that come back from a cache are to be given to `hold`.
+    """
+    capture = current() if CAPTURES else None
+    if capture is None:
+        return now.from_host(array, index)
+    cupy = now.module
+    with cupy.cuda.Device(index):
+        found = cupy.ndarray(array.shape, array.dtype, cupy.get_default_memory_pool().malloc(array.nbytes))
+        side = cupy.cuda.Stream(non_blocking=True)
+        found.set(array, stream=side)
+        side.synchronize()
+    capture.held.append(found)
+    return found
+
+
+def hold(*things: Any) -> None:
+    """Let the graph that is being recorded, if one is, keep things that its kernels use."""
+    if CAPTURES and (capture := current()) is not None:
+        capture.held.extend(things)

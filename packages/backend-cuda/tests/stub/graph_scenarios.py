@@ -1,0 +1,145 @@
+"""Scenarios of recorded work (CUDA graphs), and of what recording needs: products, draws, memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import stub
+from scenarios import DEVICE, array, quiet
+
+import tenfold
+from tenfold import cuda, nn, optim
+from tenfold.nn import functional as F
+
+
+def case_products_use_tf32_only_where_it_is_allowed():
+    from tenfold.cuda import cublas, precision
+    from tenfold.cuda.kernels import matmul
+
+    x, called = array(64, 64), []
+    real = cublas.product
+    matmul.cublas.product = lambda *a: called.append(a) or real(*a)
+    try:
+        assert stub.settled(lambda: x @ x).products == 1
+        assert not called
+        tenfold.set_float32_matmul_precision("high")
+        assert stub.settled(lambda: x @ x).products == 1
+        assert called
+        assert precision.products_in_tf32()
+    finally:
+        matmul.cublas.product = real
+        tenfold.set_float32_matmul_precision("highest")
+    assert precision.convolution_precision(np.dtype("f4")) == "tf32"  # as in PyTorch, from the start
+    tenfold.backends.cudnn.allow_tf32 = False
+    assert precision.convolution_precision(np.dtype("f4")) == "ieee"
+    tenfold.backends.cudnn.allow_tf32 = True
+    assert precision.convolution_precision(np.dtype("f2")) == "ieee"
+
+
+def graphed(function):
+    """(the graph of a function's work, what it returned, what recording gave the device to do)."""
+    function()
+    graph, found = cuda.CUDAGraph(), []
+    with cuda.graph(graph):
+        work = stub.work(lambda: found.append(function()))
+    return graph, found[0], work
+
+
+def case_a_graph_has_memory_of_its_own():
+    from tenfold.cuda.kernels import recycling
+
+    x = array(64, 64)
+    kept = x + x  # in a ring
+    graph, y, work = graphed(lambda: x + x)
+    assert [launch.stream for launch in work.launches] == [cuda.graph.default_capture_stream.cuda_stream] != [0]
+    assert y.data_ptr() != kept.data_ptr()
+    assert y._array.data.mem.pool is not kept._array.data.mem.pool
+    assert not [array for _, ring in recycling._rings for array, _ in ring if array is y._array]
+    for _ in range(3):
+        assert (x + x).data_ptr() != y.data_ptr()
+    assert stub.work(graph.replay).counts == {"graph": 1}
+    assert cuda.memory_allocated() >= 3 * 64 * 64 * 4
+    before, where = graph._pool.cupy_pool.total_bytes(), y.data_ptr()
+    del y
+    other = cuda.CUDAGraph()
+    with cuda.graph(other, pool=graph.pool()):
+        z = x + x
+    assert z.data_ptr() == where
+    assert other.pool() == graph.pool()
+    assert graph._pool.cupy_pool.total_bytes() == before
+    del z
+    graph.reset()
+    other.reset()
+    cuda.empty_cache()
+    with pytest.raises(RuntimeError, match="preceding successful capture"):
+        graph.replay()
+
+
+def case_a_training_step_is_recorded_and_started_by_one_call():
+    model = nn.Sequential(nn.Linear(16, 32), nn.LayerNorm(32), nn.ReLU(), nn.Dropout(0.5), nn.Linear(32, 10)).to(DEVICE)
+    optimizer = optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    x, target = array(8, 16), tenfold.zeros(8, dtype=tenfold.int64, device=DEVICE)
+
+    def step():
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(x), target)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    step()
+    graph, loss, work = graphed(step)
+    # The optimizer's table of addresses is copied beside the recording, and waited for there.
+    assert {k: work.counts[k] for k in ("sync", "to_host", "to_device")} == {"sync": 1, "to_host": 0, "to_device": 1}
+    assert work.products >= 5
+    assert {launch.stream for launch in work.launches} == {cuda.graph.default_capture_stream.cuda_stream}
+    again = quiet(stub.work(graph.replay))
+    assert again.counts == {"graph": 1}
+    assert again.names == ["place_words"]
+    assert loss._array.data.mem.pool is not x._array.data.mem.pool
+
+
+def case_a_replay_draws_anew():
+    from tenfold.cuda import seeding
+
+    x = array(64)
+    own = tenfold.Generator().manual_seed(3)
+    cuda.manual_seed(7)
+    graph, _, work = graphed(lambda: (F.dropout(x), tenfold.rand(5, device=DEVICE), x.bernoulli_(0.5, generator=own)))
+    assert quiet(work).names.count("draw_samples") == 3
+    draws = list(graph._capture.draws.values())
+    assert [d.source for d in draws] == [None, own]
+    assert draws[0].counters == 512
+    first = seeding._streams[0][1]
+    words = own.get_state().tolist()
+    assert quiet(stub.work(graph.replay)).names == ["place_words"] * 2
+    assert seeding._streams[0] == [7, first + 512]
+    assert own.get_state().tolist() != words
+
+
+def case_what_cannot_be_recorded_is_refused_by_name():
+    x = array(8, 8)
+    calls = {
+        "read": x.sum().item, "copied from the host": lambda: tenfold.tensor([1.0, 2.0], device=DEVICE),
+        "waited for": cuda.synchronize, "recorded into a graph already": lambda: cuda.CUDAGraph().capture_begin(),
+        "stream cannot be waited for": lambda: cuda.current_stream().synchronize(),
+        "capturable": lambda: adam.step(),
+    }  # fmt: skip
+    p = array(4).requires_grad_()
+    p.grad = tenfold.ones_like(p)
+    adam = optim.Adam([p])
+    adam.step()
+    for words, call in calls.items():
+        graph = cuda.CUDAGraph()
+        with pytest.raises(RuntimeError, match=words), cuda.graph(graph):
+            call()
+        assert not cuda.is_current_stream_capturing()
+        with pytest.raises(RuntimeError, match="preceding"):
+            graph.replay()
+    x + x
+    with pytest.raises(RuntimeError, match="non-default stream"):
+        cuda.CUDAGraph().capture_begin()
+    with pytest.raises(RuntimeError, match="capture_begin"):
+        cuda.CUDAGraph().capture_end()
+    with pytest.raises(RuntimeError, match="error mode"):
+        cuda.CUDAGraph().capture_begin(capture_error_mode="strict")
