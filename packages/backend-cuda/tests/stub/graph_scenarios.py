@@ -9,6 +9,7 @@ from scenarios import DEVICE, array, quiet
 
 import tenfold
 from tenfold import cuda, nn, optim
+from tenfold.cuda import runtime
 from tenfold.nn import functional as F
 
 
@@ -143,3 +144,47 @@ def case_what_cannot_be_recorded_is_refused_by_name():
         cuda.CUDAGraph().capture_end()
     with pytest.raises(RuntimeError, match="error mode"):
         cuda.CUDAGraph().capture_begin(capture_error_mode="strict")
+
+
+def case_memory_that_another_stream_uses_is_not_given_out():
+    side = cuda.Stream()
+    x = array(300, 300)
+    where = x.data_ptr()
+    x.record_stream(side)
+    del x
+    y = tenfold.empty(300, 300, device=DEVICE)  # the mark is recorded now: the stub's streams are at it at once
+    assert y.data_ptr() != where
+    del y
+    found = [tenfold.empty(300, 300, device=DEVICE) for _ in range(3)]
+    assert where in [y.data_ptr() for y in found]
+    assert not runtime.BEFORE_ALLOCATION
+    with pytest.raises(RuntimeError, match="record_stream: expected a tensor on a GPU"):
+        tenfold.ones(2).record_stream(side)
+    with pytest.raises(TypeError, match="Stream"):
+        found[0].record_stream(3)
+
+
+def case_callables_are_graphed_with_their_gradients():
+    model = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Dropout(0.5), nn.Linear(32, 10)).to(DEVICE)
+    head = nn.Linear(10, 3).to(DEVICE)
+    sample = array(8, 16).requires_grad_(), array(8, 10).requires_grad_()
+    graphed_model, graphed_head = cuda.make_graphed_callables((model, head), ((sample[0],), (sample[1],)))
+    assert graphed_model is model
+    x = array(8, 16).requires_grad_()
+
+    def step():
+        for p in (*model.parameters(), *head.parameters(), x):
+            p.grad = None
+        graphed_head(graphed_model(x)).sum().backward()
+
+    step()
+    work = quiet(stub.work(step))
+    assert work.counts["graph"] == 4
+    assert all(p.grad is not None and p.grad.shape == p.shape for p in (*model.parameters(), *head.parameters(), x))
+    assert work.products == 0
+    model.eval()
+    with tenfold.no_grad():
+        assert "graph" not in stub.work(lambda: model(x)).counts  # another mode than the recorded one
+    head.register_forward_hook(lambda *a: None)
+    with pytest.raises(RuntimeError, match="hooks"):
+        cuda.make_graphed_callables(head, (sample[1],))

@@ -229,22 +229,6 @@ def case_cross_entropy_with_its_gradient_is_two_launches():
     assert quiet(stub.settled(run)).names == ["cross_entropy_rows", "cross_entropy_gradient"]
 
 
-def case_an_optimizer_step_is_one_launch():
-    for make in (
-        lambda p: optim.AdamW(p, lr=1e-3),
-        lambda p: optim.SGD(p, lr=0.1, momentum=0.9),
-        lambda p: optim.Adam(p, weight_decay=0.1),
-    ):
-        params = [array(k, 100).requires_grad_() for k in (1, 30, 64)]
-        for p in params:
-            p.grad = tenfold.ones_like(p)
-        optimizer = make(params)
-        optimizer.step()
-        optimizer.step()
-        work = quiet(stub.work(optimizer.step))
-        assert len(work.launches) == 1, work
-
-
 def case_triton_launches_tenfolds_tensors():
     import triton
     from triton import language as tl

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from tenfold.cuda import lifetimes as _lifetimes
 from tenfold.cuda.devices import (
     current_device,
     device,
@@ -18,6 +19,7 @@ from tenfold.cuda.devices import (
     synchronize,
     unavailable_reason,
 )
+from tenfold.cuda.graphed import make_graphed_callables
 from tenfold.cuda.graphs import CUDAGraph, graph
 from tenfold.cuda.memory import (
     empty_cache,
@@ -57,7 +59,7 @@ __all__ = [
     "device_count", "device_of", "empty_cache", "get_arch_list", "get_device_capability", "get_device_name",
     "get_device_properties", "get_gencode_flags", "get_rng_state", "get_rng_state_all", "graph", "graph_pool_handle",
     "init", "initial_seed", "ipc_collect", "is_available", "is_bf16_supported", "is_current_stream_capturing",
-    "is_initialized", "is_tf32_supported", "manual_seed", "manual_seed_all", "max_memory_allocated",
+    "is_initialized", "is_tf32_supported", "make_graphed_callables", "manual_seed", "manual_seed_all", "max_memory_allocated",
     "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved", "memory_stats", "memory_summary",
     "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_rng_state", "set_rng_state_all", "set_stream",
     "stream", "synchronize", "unavailable_reason", "use_mem_pool",

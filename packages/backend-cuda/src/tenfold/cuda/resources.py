@@ -14,7 +14,7 @@ from pathlib import Path
 from tenfold.cuda.compilation import compile_for
 from tenfold.cuda.kernels.generation import BLOCK
 from tenfold.cuda.kernels.handwritten import Handwritten, tiled
-from tenfold.cuda.kernels.optim import PIECE
+from tenfold.cuda.kernels.multi_tensor import PIECE
 
 CAPABILITIES = (80, 90)
 NARROW, WIDE = 768, 50257  # widths of rows: those of GPT-2, of its layers and of its vocabulary
@@ -36,7 +36,7 @@ def kernels() -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
         yield f"layer norm {kind} {NARROW}", norm, (p, s, s, p, p, p, *two, "fp32")
         slope = tiled("norm_gradient", 4096, NARROW, False, CENTERED=1, WEIGHT=1)[0]
         yield f"layer norm gradient {kind} {NARROW}", slope, (p, p, p, s, s, p, *two)
-        adam = Handwritten("adam_step", (("DECAY", 1), ("KIND", kind), ("STATE", kind), ("BLOCK", PIECE)), 8)
+        adam = Handwritten("adam_step", (("DECAY", 1), ("KIND", kind), ("AMSGRAD", 0), ("BLOCK", PIECE)), 8)
         yield f"adamw {kind}", adam, (index, *["fp32"] * 7)
     yield "check of indices", Handwritten("check_indices", (("BLOCK", BLOCK),)), (words, index, "i32", "i32", "i32", "i32")
 

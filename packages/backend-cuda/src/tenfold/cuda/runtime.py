@@ -6,7 +6,7 @@ without one. `current()` is the one in use; `xp` is its array module (CuPy, or N
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, Protocol
 
@@ -14,6 +14,9 @@ import numpy as np
 
 from tenfold.cuda import availability, reports
 from tenfold.cuda.capturing import refuse
+
+# What looks for memory that can be given back (lifetimes.py), while there is some to look for.
+BEFORE_ALLOCATION: list[Callable[[], None]] = []
 
 
 class Runtime(Protocol):
@@ -83,6 +86,8 @@ class CupyRuntime:
         # Memory goes round untyped: CuPy then need not know the dtype.
         cupy = self.module
         dtype = np.dtype(dtype)
+        for release in BEFORE_ALLOCATION:
+            release()
         with cupy.cuda.Device(index):
             memory = cupy.cuda.alloc(prod(shape) * dtype.itemsize)
             return cupy.ndarray(tuple(shape), dtype, memory)
@@ -167,6 +172,8 @@ class CupyRuntime:
         refuse("the device cannot be waited for", "wait after the capture")
         with self.module.cuda.Device(self.current_index() if index is None else index):
             self.module.cuda.runtime.deviceSynchronize()
+        for release in BEFORE_ALLOCATION:
+            release()
         reports.check()
 
     def launch(self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], count: int, index: int) -> Any:

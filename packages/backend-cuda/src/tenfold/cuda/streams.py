@@ -1,7 +1,7 @@
 """Streams and events: the order in which a GPU does its work, and marks in it (PyTorch's classes of the same names).
 
 CuPy's pool has an arena per stream and knows nothing of a tensor's use on another stream: keep a tensor alive until the
-other stream has done with it (`synchronize`, or an event). In the interpreter everything is done at once.
+other stream has done with it, or say so by `tensor.record_stream(stream)`. In the interpreter everything is done at once.
 """
 
 from __future__ import annotations

@@ -1,62 +1,23 @@
-"""Steps of Adam, AdamW and SGD for all parameters of a group in one launch: fused kernels of tenfold-optim.
-
-Parameters are cut into pieces; a table on the device has the addresses of each piece. It is made again only when an
-address has changed.
-"""
+"""Optimizers' steps for all parameters of a group in one launch: fused kernels of tenfold-optim."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Sequence
-from math import sqrt
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import log, sqrt
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tenfold.cuda import capturing, runtime
-from tenfold.cuda.kernels.handwritten import F64, FLOATS, TYPE_OF, Handwritten, contiguous, start
-from tenfold.tensor.storage import Storage, refused
+from tenfold.cuda.kernels.handwritten import F32, TYPE_OF, Handwritten, contiguous, start
+from tenfold.cuda.kernels.multi_tensor import Entry, fits, guarded, launch, written
+from tenfold.ops.creation.factories import full
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import float32
 
-PIECE = 4096  # elements that a program updates
-KEPT = 64  # tables
-_tables: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
-
-
-def _table(now: Any, groups: Sequence[Sequence[Any]], index: int) -> tuple[Any, int]:
-    """(rows of addresses and lengths on the device, how many); an entry of `groups` is the arrays of one parameter."""
-    key = (index, *[(now.pointer(a), a.dtype.itemsize, a.size) for arrays in groups for a in arrays])
-    found = _tables.get(key)
-    if found is None:
-        rows = []
-        for arrays in groups:
-            starts = np.arange(0, arrays[0].size, PIECE)
-            columns = [now.pointer(a) + starts * a.dtype.itemsize for a in arrays]
-            columns += [columns[0]] * (4 - len(columns))
-            rows.append(np.stack([*columns, np.minimum(PIECE, arrays[0].size - starts)], 1))
-        table = np.concatenate(rows).astype(np.int64)
-        found = _tables[key] = capturing.constant(now, table, index), len(table)
-        while len(_tables) > KEPT:
-            _tables.popitem(last=False)
-    capturing.hold(found[0])
-    return found
-
-
-def _fits(arrays: Sequence[Any]) -> bool:
-    """Whether a piece is the same elements in all arrays: one dtype and one dense layout."""
-    first = arrays[0]
-    if first.dtype not in FLOATS or first.dtype == F64 or not first.size:
-        return False
-    return all(a.shape == first.shape and a.dtype == first.dtype and a.flags.c_contiguous for a in arrays)
-
-
-def _written(tensors: Sequence[Any]) -> None:
-    """Count the write, so that a gradient that needs the old value can tell."""
-    for t in tensors:
-        if t._storage is None:
-            t._storage = Storage(t._array, t._key)
-        t._storage.version += 1
+COUNTED = 256  # counters of steps that a program advances
 
 
 def _options(group: Any) -> Any:
@@ -69,74 +30,253 @@ def _plain(value: Any) -> Any:
     return tuple(map(_plain, value)) if type(value) is tuple else value
 
 
-def _guarded(tensors: Sequence[Any]) -> bool:
-    return any(t._storage is not None and t._storage.guarded and refused(t) for t in tensors)
+class Member(NamedTuple):
+    """A parameter of a launch: what is written, and all arrays, the parameter first and the gradient last."""
+
+    tensors: list[Any]
+    arrays: list[Any]
 
 
-def _launch(name: str, groups: list[list[Any]], numbers: tuple[float, ...], constants: tuple[tuple[str, Any], ...]) -> None:
-    now = runtime.current()
-    index = now.index_of(groups[0][0])
-    table, pieces = _table(now, groups, index)
-    kernel = Handwritten(name, (*constants, ("BLOCK", PIECE)), 8)
-    start(kernel, (pieces,), (table, *map(float, numbers)), index)
+def _launch(name: str, members: Sequence[Member], numbers: Sequence[float], constants: tuple[tuple[str, Any], ...]) -> None:
+    index = runtime.current().index_of(members[0].arrays[0])
+    launch(name, [Entry(m.arrays) for m in members], tuple(map(float, numbers)), constants, index)
+    written([t for m in members for t in m.tensors])
+
+
+def _decay(options: Any) -> tuple[int, float]:
+    """(0: none, 1: of the parameter, 2: in the gradient; the number that goes with it)."""
+    if not options.weight_decay:
+        return 0, 0.0
+    decoupled = getattr(options, "decoupled_weight_decay", False)
+    return (1, 1 - options.lr * options.weight_decay) if decoupled else (2, options.weight_decay)
+
+
+# Adam
 
 
 def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
-    """A step of Adam or AdamW."""
-    from tenfold.optim import Adam  # of an optional package, which has called this
-
-    if not group.get("capturable"):
-        capturing.refuse(
-            "Attempting CUDA graph capture of step() for an instance of Adam but this group's capturable is False: its step, a "
-            "number of the host, would be recorded as it is now",
-            "pass capturable=True",
-        )
+    """A step of Adam or AdamW; with `capturable`, or counters on the device, nothing of it is the host's to know."""
+    if group.get("capturable") or any(state["step"].is_cuda for state in states):
+        _adam_by_device(params, grads, states, group)
+        return
+    capturing.refuse(
+        "Attempting CUDA graph capture of step() for an instance of Adam but this group's capturable is False: its step is a "
+        "number of the host's, which would be recorded as it is now",
+        "pass capturable=True",
+    )
     options = _options(group)
     beta1, beta2 = options.betas
-    decay_of = 0 if not options.weight_decay else 1 if options.decoupled_weight_decay else 2
-    decay = 1 - options.lr * options.weight_decay if decay_of == 1 else options.weight_decay
-    batches: dict[tuple[Any, ...], list[tuple[list[Any], list[Any]]]] = {}
+    decay_of, decay = _decay(options)
+    batches: dict[tuple[Any, ...], list[Member]] = {}
     for param, grad, state in zip(params, grads, states):
         state["step"] += 1
-        t = float(state["step"])
-        tensors = [param, state["exp_avg"], state["exp_avg_sq"]]
-        arrays = [*(t._array for t in tensors), contiguous(grad._array)]
-        if options.amsgrad or not _fits(arrays) or _guarded(tensors):
-            Adam.update(param, -grad if options.maximize else grad, state, options)
-            continue
-        batches.setdefault((param._array.dtype, param._key.index, t), []).append((tensors, arrays))
+        member = _adam_member(param, grad, state, options.amsgrad)
+        if member is None:
+            _by_rule("Adam", param, grad, state, options)
+        else:
+            batches.setdefault((param._array.dtype, param._key.index, float(state["step"])), []).append(member)
     for (dtype, _, t), members in batches.items():
         unbias = sqrt(1 - beta2**t)
         size = -options.lr * unbias / (1 - beta1**t)
-        sign = -1.0 if options.maximize else 1.0
-        kind = TYPE_OF[dtype]
-        constants = (("DECAY", decay_of), ("KIND", kind), ("STATE", kind))
-        numbers = (sign, decay, 1 - beta1, beta2, 1 - beta2, options.eps * unbias, size)
-        _launch("adam_step", [arrays for _, arrays in members], numbers, constants)
-        _written([t for tensors, _ in members for t in tensors])
+        numbers = (_sign(options), decay, 1 - beta1, beta2, 1 - beta2, options.eps * unbias, size)
+        constants = (("DECAY", decay_of), ("KIND", TYPE_OF[dtype]), ("AMSGRAD", int(options.amsgrad)))
+        _launch("adam_step", members, numbers, constants)
+
+
+def _adam_member(param: Any, grad: Any, state: Any, amsgrad: bool) -> Member | None:
+    names = ("exp_avg", "exp_avg_sq", *["max_exp_avg_sq"] * bool(amsgrad))
+    return _member(param, grad, [state[name] for name in names])
+
+
+def _member(param: Any, grad: Any, kept: list[Any]) -> Member | None:
+    """What a launch needs of a parameter and its state; None: the kernels do not serve it."""
+    tensors = [param, *kept]
+    arrays = [*(t._array for t in tensors), contiguous(grad._array)]
+    return Member(tensors, arrays) if fits(arrays) and not guarded(tensors) else None
+
+
+def _sign(options: Any) -> float:
+    return -1.0 if options.maximize else 1.0
+
+
+def _by_rule(name: str, param: Any, grad: Any, state: Any, options: Any) -> None:
+    """The step of one parameter by the optimizer's own rule, whose counter has been advanced."""
+    from tenfold import optim  # an optional package, which has called this
+
+    getattr(optim, name).update(param, -grad if options.maximize else grad, state, options)
+
+
+def _adam_by_device(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
+    """Adam with the counters on the device, and the learning rate too if it is a tensor there: replays go on counting."""
+    lr, beta1, beta2 = group["lr"], *map(float, group["betas"])
+    batches: dict[tuple[Any, ...], list[tuple[Member, Any]]] = {}
+    for param, grad, state in zip(params, grads, states):
+        if not state["step"].is_cuda:
+            state["step"] = full((), float(state["step"]), dtype=float32, device=param.device)
+        member = _adam_member(param, grad, state, group["amsgrad"])
+        if member is None or state["step"]._array.dtype != F32:
+            raise RuntimeError(
+                f"Adam: a step with its counter on the device is for dense float32, float16 and bfloat16, got {param.dtype} of "
+                f"shape {tuple(param.shape)}; pass capturable=False"
+            )
+        batches.setdefault((param._array.dtype, param._key.index), []).append((member, state["step"]))
+    placed = isinstance(lr, Tensor) and lr.is_cuda
+    rate = 0.0 if placed else float(lr)
+    decay_of = 0 if not group["weight_decay"] else 1 if group["decoupled_weight_decay"] else 2
+    for (dtype, index), found in batches.items():
+        steps = [step for _, step in found]
+        _count(steps, index)
+        entries = [Entry(m.arrays, runtime.current().pointer(step._array)) for m, step in found]
+        rates = lr.to(device=params[0].device, dtype=float32)._array if placed else found[0][1]._array
+        shares = (1 - beta1, beta2, 1 - beta2, float(group["eps"]), rate, _log(beta1), _log(beta2))
+        numbers = (-1.0 if group["maximize"] else 1.0, float(group["weight_decay"]), *shares)
+        constants = (("DECAY", decay_of), ("KIND", TYPE_OF[dtype]), ("AMSGRAD", int(group["amsgrad"])), ("PLACED", int(placed)))
+        launch("adam_step_by_device", entries, (rates, *numbers), constants, index)
+        written([*steps, *(t for m, _ in found for t in m.tensors)])
+
+
+def _log(beta: float) -> float:
+    return log(beta) if beta else float("-inf")
+
+
+def _count(steps: Sequence[Any], index: int) -> None:
+    """Advance counters on the device, in one launch."""
+    now = runtime.current()
+    addresses = np.array([now.pointer(step._array) for step in steps], np.int64)
+    table = capturing.constant(now, addresses, index) if capturing.CAPTURES else _addresses(now, addresses, index)
+    start(Handwritten("count_steps", (("BLOCK", COUNTED),)), (-(-len(steps) // COUNTED),), (table, len(steps)), index)
+
+
+_counters: dict[tuple[int, bytes], Any] = {}
+
+
+def _addresses(now: Any, addresses: Any, index: int) -> Any:
+    key = (index, addresses.tobytes())
+    found = _counters.get(key)
+    if found is None:
+        if len(_counters) >= 64:
+            _counters.clear()
+        found = _counters[key] = now.from_host(addresses, index)
+    return found
+
+
+# SGD
 
 
 def sgd(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
     """A step of SGD; the first with momentum, which makes the buffers, is the ordinary one."""
-    from tenfold.optim import SGD  # of an optional package, which has called this
-
     options = _options(group)
     momentum = float(options.momentum)
-    batches: dict[tuple[Any, ...], list[tuple[list[Any], list[Any]]]] = {}
+    batches: dict[tuple[Any, ...], list[Member]] = {}
     for param, grad, state in zip(params, grads, states):
         buffer = state.get("momentum_buffer") if momentum else None
-        tensors = [param] if buffer is None else [param, buffer]
-        arrays = [param._array, tensors[-1]._array, contiguous(grad._array)]
-        ready = buffer is not None or not momentum
-        if not ready or not _fits(arrays) or _guarded(tensors):
-            SGD.update(param, -grad if options.maximize else grad, state, options)
-            continue
-        batches.setdefault((param._array.dtype, param._key.index), []).append((tensors, arrays))
-    numbers = (-1.0 if options.maximize else 1.0, options.weight_decay, momentum, 1 - options.dampening, -options.lr)
+        member = _member(param, grad, [] if buffer is None else [buffer])
+        if member is None or (momentum and buffer is None):
+            _by_rule("SGD", param, grad, state, options)
+        else:
+            batches.setdefault((param._array.dtype, param._key.index), []).append(member)
+    numbers = (_sign(options), options.weight_decay, momentum, 1 - options.dampening, -options.lr)
     for (dtype, _), members in batches.items():
         constants = (("MOMENTUM", int(momentum != 0)), ("NESTEROV", int(bool(options.nesterov))), ("KIND", TYPE_OF[dtype]))
-        _launch("sgd_step", [arrays for _, arrays in members], numbers, constants)
-        _written([t for tensors, _ in members for t in tensors])
+        _launch("sgd_step", members, numbers, constants)
+
+
+# The others: the names of their states, whether a step's number counts, and the numbers that their formulas take.
+
+
+class Rule(NamedTuple):
+    """An optimizer as `rule_step` computes it."""
+
+    optimizer: str
+    states: Callable[[Any], Sequence[str]]
+    numbers: Callable[[Any, Any], Sequence[float]]
+    flags: Callable[[Any, Any], int] = lambda options, state: 0
+    counts: bool = True
+    after: Callable[[Any, Any], None] = lambda options, state: None
+
+
+def _adagrad(o: Any, state: Any) -> Sequence[float]:
+    return o.eps, -o.lr / (1 + (float(state["step"]) - 1) * o.lr_decay)
+
+
+def _nadam(o: Any, state: Any) -> Sequence[float]:
+    t, (beta1, beta2) = float(state["step"]), o.betas
+    mu, following = (beta1 * (1 - 0.5 * 0.96 ** (step * o.momentum_decay)) for step in (t, t + 1))
+    state["mu_product"] *= mu
+    product, unbias = float(state["mu_product"]), sqrt(1 - beta2**t)
+    ahead = -o.lr * unbias * (1 - mu) / (1 - product), -o.lr * unbias * following / (1 - product * following)
+    return 1 - beta1, beta2, 1 - beta2, o.eps * unbias, *ahead
+
+
+def _rectification(o: Any, state: Any) -> float | None:
+    from tenfold.optim.radam import rectification  # of an optional package, which has called this
+
+    found: float | None = rectification(float(state["step"]), o.betas[1])
+    return found
+
+
+def _radam(o: Any, state: Any) -> Sequence[float]:
+    t, (beta1, beta2) = float(state["step"]), o.betas
+    size, rectified = -o.lr / (1 - beta1**t), _rectification(o, state)
+    return 1 - beta1, beta2, 1 - beta2, o.eps, size if rectified is None else size * rectified * sqrt(1 - beta2**t)
+
+
+def _asgd(o: Any, state: Any) -> Sequence[float]:
+    eta = float(state["eta"])
+    return 1 - o.lambd * eta, -eta, float(state["mu"])
+
+
+def _asgd_after(o: Any, state: Any) -> None:
+    t = float(state["step"])
+    state["eta"].fill_(o.lr / (1 + o.lambd * o.lr * t) ** o.alpha)
+    state["mu"].fill_(1 / max(1, t - o.t0))
+
+
+RULES = {
+    "adadelta": Rule(
+        "Adadelta", lambda o: ("square_avg", "acc_delta"), lambda o, s: (o.rho, 1 - o.rho, o.eps, -o.lr), counts=False
+    ),
+    "adagrad": Rule("Adagrad", lambda o: ("sum",), _adagrad),
+    "adamax": Rule(
+        "Adamax", lambda o: ("exp_avg", "exp_inf"),
+        lambda o, s: (1 - o.betas[0], o.betas[1], o.eps, -o.lr / (1 - o.betas[0] ** float(s["step"]))),
+    ),
+    "nadam": Rule("NAdam", lambda o: ("exp_avg", "exp_avg_sq"), _nadam),
+    "radam": Rule("RAdam", lambda o: ("exp_avg", "exp_avg_sq"), _radam, lambda o, s: int(_rectification(o, s) is not None)),
+    "rmsprop": Rule(
+        "RMSprop", lambda o: ("square_avg", *["grad_avg"] * bool(o.centered), *["momentum_buffer"] * (o.momentum > 0)),
+        lambda o, s: (o.alpha, 1 - o.alpha, o.eps, -o.lr, o.momentum), lambda o, s: bool(o.centered) + 2 * (o.momentum > 0),
+        counts=False,
+    ),
+    "rprop": Rule("Rprop", lambda o: ("prev", "step_size"), lambda o, s: (*o.etas, *o.step_sizes), counts=False),
+    "asgd": Rule("ASGD", lambda o: ("ax",), _asgd, after=_asgd_after),
+}  # fmt: skip
+
+
+def ruled(name: str, params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
+    """A step of an optimizer of RULES."""
+    rule, options = RULES[name], _options(group)
+    if rule.counts:
+        capturing.refuse(
+            f"{rule.optimizer}'s step, whose numbers depend on how many came before, cannot be recorded",
+            "use Adam, AdamW, SGD, RMSprop, Adadelta or Rprop, or step outside of the graph",
+        )
+    options.weight_decay = getattr(options, "weight_decay", 0)
+    decay_of, decay = _decay(options)
+    batches: dict[tuple[Any, ...], list[Member]] = {}
+    for param, grad, state in zip(params, grads, states):
+        state["step"] += 1
+        member = _member(param, grad, [state[key] for key in rule.states(options)])
+        if member is None:
+            _by_rule(rule.optimizer, param, grad, state, options)
+            continue
+        key = (param._array.dtype, param._key.index, tuple(rule.numbers(options, state)), rule.flags(options, state))
+        batches.setdefault(key, []).append(member)
+        rule.after(options, state)
+    for (dtype, _, numbers, flags), members in batches.items():
+        padded = (*numbers, *[0.0] * (6 - len(numbers)))
+        constants = (("RULE", name), ("FLAGS", flags), ("DECAY", decay_of), ("KIND", TYPE_OF[dtype]))
+        _launch("rule_step", members, (_sign(options), decay, *padded), constants)
 
 
 def attach() -> None:
@@ -145,6 +285,8 @@ def attach() -> None:
 
     register_fused("adam", "cuda", adam)
     register_fused("sgd", "cuda", sgd)
+    for name in RULES:
+        register_fused(name, "cuda", partial(ruled, name))
 
 
 attach()

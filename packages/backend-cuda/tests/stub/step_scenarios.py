@@ -1,0 +1,64 @@
+"""Scenarios of what follows a backward pass: optimizers' steps, clipping, scaling."""
+
+from __future__ import annotations
+
+import pytest
+import stub
+from scenarios import array, quiet
+
+import tenfold
+from tenfold import cuda, optim
+
+OPTIMIZERS = {
+    "adam_step": [lambda p: optim.AdamW(p, lr=1e-3), lambda p: optim.Adam(p, weight_decay=0.1, amsgrad=True)],
+    "sgd_step": [lambda p: optim.SGD(p, lr=0.1, momentum=0.9), lambda p: optim.SGD(p, lr=0.1)],
+    "rule_step": [
+        optim.Adadelta, optim.Adagrad, optim.Adamax, optim.NAdam, lambda p: optim.RMSprop(p, momentum=0.9, centered=True),
+        optim.RMSprop, optim.Rprop, optim.ASGD, optim.RAdam,
+    ],
+}  # fmt: skip
+
+
+def with_gradients(*shapes):
+    params = [array(*shape).requires_grad_() for shape in shapes]
+    for p in params:
+        p.grad = tenfold.ones_like(p)
+    return params
+
+
+def case_an_optimizer_step_is_one_launch():
+    for kernel, makers in OPTIMIZERS.items():
+        for make in makers:
+            optimizer = make(with_gradients((1, 100), (30, 100), (64, 100)))
+            optimizer.step()
+            optimizer.step()
+            assert quiet(stub.work(optimizer.step)).names == [kernel], make
+
+
+def case_adam_counts_on_the_device_where_it_is_recorded():
+    for placed in (False, True):
+        params = with_gradients((4, 4), (700,))
+        optimizer = optim.AdamW(params, lr=1e-3, capturable=True)
+        if placed:
+            optimizer.param_groups[0]["lr"] = array(1)
+        for _ in range(4):
+            optimizer.step()
+        assert quiet(stub.work(optimizer.step)).names == ["count_steps", "adam_step_by_device"]
+        graph = cuda.CUDAGraph()
+        with cuda.graph(graph):
+            work = stub.work(optimizer.step)
+        assert work.names == ["count_steps", "adam_step_by_device"]
+        assert quiet(stub.work(graph.replay)).counts == {"graph": 1}
+
+
+def case_what_counts_on_the_host_is_not_recorded():
+    for make in (optim.NAdam, optim.Adagrad, optim.RAdam, optim.Adamax, optim.ASGD, optim.Adam):
+        optimizer = make(with_gradients((4,)))
+        optimizer.step()
+        with pytest.raises(RuntimeError, match=make.__name__), cuda.graph(cuda.CUDAGraph()):
+            optimizer.step()
+    for make in (optim.RMSprop, optim.Adadelta, optim.Rprop, lambda p: optim.SGD(p, lr=0.1)):
+        optimizer = make(with_gradients((4,)))
+        optimizer.step()
+        with cuda.graph(cuda.CUDAGraph()):
+            optimizer.step()
