@@ -100,7 +100,7 @@ def test_a_dropped_connection_is_taken_up_where_it_stopped(served, target):
 
 def test_a_connection_that_keeps_dropping_leaves_the_part(served, target):
     served.drops = 99
-    with pytest.raises(urllib.error.URLError, match="dropped 3 times"):
+    with pytest.raises(urllib.error.URLError, match="failed 3 times"):
         fetch(served, target)
     assert not target.exists()
     served.drops = 0
@@ -177,7 +177,7 @@ def test_a_broken_chunked_transfer_is_taken_up_again(served, target):
     assert target.read_bytes() == DATA
     target.unlink()
     served.drops = 99
-    with pytest.raises(urllib.error.URLError, match=r"file\.bin: the connection dropped 3 times"):
+    with pytest.raises(urllib.error.URLError, match=r"file\.bin: the connection failed 3 times"):
         fetch(served, target)
 
 

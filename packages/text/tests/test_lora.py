@@ -195,3 +195,10 @@ def test_kinds_of_published_adapters(tmp_path):
     path.write_text(json.dumps({**settings, "use_dora": True}))
     with pytest.raises(ValueError, match="has use_dora; plain LoRA"):
         load_lora(nn.Sequential(nn.Linear(4, 4)), tmp_path)
+
+
+def test_a_refused_layer_stays_trainable():
+    layer = tenfold.nn.Linear(2, 2)
+    with pytest.raises(ValueError, match="dropout"):
+        LoraLinear(layer, dropout=2.0)
+    assert layer.weight.requires_grad

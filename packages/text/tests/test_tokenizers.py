@@ -59,3 +59,8 @@ def test_a_missing_library_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(ImportError, match=r'pip install "tenfold-text\[tokenizers\]"'):
         SubwordTokenizer.train(["text"], 300)
+
+
+def test_one_text_is_no_collection_of_texts():
+    with pytest.raises(TypeError, match="expected several texts, got one str"):
+        SubwordTokenizer.train("a text", 300)

@@ -86,3 +86,11 @@ def test_a_checkpoint_holds_a_vocabulary(tmp_path):
     assert pickle.loads(pickle.dumps(given)).get_itos() == given.get_itos()
     assert copy.deepcopy(given).get_stoi() == given.get_stoi()
     assert tenfold.serialization.get_unsafe_globals_in_checkpoint(tmp_path / "v.pt") == []
+
+
+def test_what_is_no_token_is_refused():
+    v = Vocab(["<unk>", "a"], default_index=0)
+    with pytest.raises(TypeError, match="tokens are str, got 1; lookup_token"):
+        v[1]
+    with pytest.raises(TypeError, match="expected a list of tokens, got the str 'ab'"):
+        v("ab")

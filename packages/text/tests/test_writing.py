@@ -26,8 +26,7 @@ def test_writing_leaves_the_model_as_it_was():
 
 @pytest.mark.parametrize("beams", [1, 3])
 def test_nothing_more_is_the_prompt(beams):
-    for more in ({"max_new_tokens": 0}, {"max_length": 3}):
-        assert gpt2().generate(IDS, num_beams=beams, **more).tolist() == IDS.tolist()
+    assert gpt2().generate(IDS, num_beams=beams, max_new_tokens=0).tolist() == IDS.tolist()
 
 
 def test_streams_are_shaped_as_texts_are():
@@ -114,7 +113,7 @@ def test_chance_by_a_generator():
 @pytest.mark.parametrize(
     "wrong",
     [{"temperature": 0.0, "do_sample": True}, {"typical_p": 0.0}, {"bad_words_ids": [[]]},
-     {"top_k": -1}, {"top_p": 0.0}, {"top_p": 1.5}, {"num_beams": 0}, {"num_return_sequences": 2},
+     {"top_k": -1}, {"no_repeat_ngram_size": -1}, {"top_p": 0.0}, {"top_p": 1.5}, {"num_beams": 0}, {"num_return_sequences": 2},
      {"num_beams": 2, "num_return_sequences": 3}, {"repetition_penalty": 0.0},
      {"early_stopping": "soon"}, {"max_new_tokens": -1}],
 )  # fmt: skip
@@ -175,3 +174,23 @@ def test_an_encoder_and_decoder_write():
         model(IDS)
     with pytest.raises(ValueError, match="give input_ids"):
         model(labels=IDS)
+
+
+def test_ids_that_the_vocabulary_lacks():
+    model = gpt2()
+    plain = model.generate(IDS, max_new_tokens=3).tolist()
+    assert model.generate(IDS, max_new_tokens=3, suppress_tokens=[50256, -1]).tolist() == plain  # never written anyway
+    for name, value in {"bad_words_ids": [[2, 77]], "forced_eos_token_id": 30}.items():
+        with pytest.raises(ValueError, match=r"(77|30).*the vocabulary has ids from 0 to 29"):
+            model.generate(IDS, max_new_tokens=3, **{name: value})
+
+
+def test_a_prompt_without_room_is_refused():
+    model = gpt2()
+    with pytest.raises(ValueError, match="the input has 4 tokens, and max_length, which counts them, is 4"):
+        model.generate(IDS, max_length=4)
+    full = tenfold.zeros(1, 24, dtype=tenfold.int64)
+    with pytest.raises(ValueError, match="the input has 24 tokens, and the model 24 positions"):
+        model.generate(full, max_new_tokens=1)
+    assert model.generate(full, max_new_tokens=0).tolist() == full.tolist()
+    assert model.generate(full[:, :23], max_new_tokens=5).shape == (1, 24)

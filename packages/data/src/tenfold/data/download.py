@@ -279,7 +279,7 @@ def _fetch(url: str, part: _Part, md5: str | None, max_redirect_hops: int) -> No
         attempt = 1 if part.size > most else attempt + 1
         most = max(most, part.size)
     raise urllib.error.URLError(
-        f"{url}: the connection dropped {ATTEMPTS} times ({problem}); call again to go on from where it stopped; "
+        f"{url}: the connection failed {ATTEMPTS} times ({problem}); call again to go on from where it stopped; "
         f"{_by_hand(part.target)}"
     )
 

@@ -36,9 +36,9 @@ class LoraLinear(nn.Module):
         weight = _weight(base)
         outputs, inputs = weight.shape if isinstance(base, nn.Linear) else weight.shape[::-1]
         like: dict[str, Any] = {"dtype": weight.dtype, "device": weight.device}
+        self.dropout, self.is_merged = nn.Dropout(dropout), False  # before anything is frozen: it may refuse
         self.base_layer = base.requires_grad_(False)
         self.r, self.alpha, self.scale = r, alpha, alpha / r
-        self.dropout, self.is_merged = nn.Dropout(dropout), False
         self.lora_A, self.lora_B = nn.Linear(inputs, r, bias=False, **like), nn.Linear(r, outputs, bias=False, **like)
         nn.init.kaiming_uniform_(self.lora_A.weight, a=math.sqrt(5))
         nn.init.zeros_(self.lora_B.weight)

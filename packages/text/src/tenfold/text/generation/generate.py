@@ -149,13 +149,21 @@ class Generative:
         cache = Cache() if settings.use_cache else None
         with self._writing():
             stepper = Stepper(self, input_ids, attention_mask, cache)
-        length = stepper.ids.shape[1]
-        new = settings.max_new_tokens
+        return stepper, self._room(stepper.ids.shape[1], settings)
+
+    def _room(self, length: int, settings: Settings) -> int:
+        """How many tokens may follow a prompt of this length. Raises: ValueError where none fits, but some are wanted."""
+        new, most = settings.max_new_tokens, self.most_positions
         if new is None:
-            new = DEFAULT_NEW_TOKENS if settings.max_length is None else max(settings.max_length - length, 0)
-        if self.most_positions is not None and length + new > self.most_positions:
-            new = max(self.most_positions - length, 0)
-        return stepper, new
+            new = DEFAULT_NEW_TOKENS if settings.max_length is None else settings.max_length - length
+            if new <= 0:
+                raise ValueError(
+                    f"generate: the input has {length} tokens, and max_length, which counts them, is {settings.max_length}; "
+                    "raise it, or say how many to write by max_new_tokens"
+                )
+        if most is not None and new and most <= length:
+            raise ValueError(f"generate: the input has {length} tokens, and the model {most} positions; cut the input")
+        return new if most is None else min(new, most - length)
 
 
 def _mask_of(input_ids: Tensor, settings: Settings) -> Tensor | None:

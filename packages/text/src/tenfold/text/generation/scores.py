@@ -63,13 +63,13 @@ def warped(scores: Tensor, settings: Settings) -> Tensor:
 
 
 def without(scores: Tensor, tokens: Sequence[int]) -> Tensor:
-    """None of these tokens.
+    """None of these tokens; those that the vocabulary lacks are none anyway, as for transformers.
 
-    >>> without(tenfold.zeros(1, 3), [1]).tolist()
+    >>> without(tenfold.zeros(1, 3), [1, 50256]).tolist()
     [[0.0, -inf, 0.0]]
     """
     scores = scores.clone()
-    scores[:, list(tokens)] = NEVER
+    scores[:, [token for token in tokens if 0 <= token < scores.shape[-1]]] = NEVER
     return scores
 
 
@@ -79,6 +79,7 @@ def only(scores: Tensor, tokens: Sequence[int]) -> Tensor:
     >>> only(tenfold.ones(1, 3), [1]).tolist()
     [[-inf, 0.0, -inf]]
     """
+    _check_ids("forced token ids", tokens, scores.shape[-1])
     scores = tenfold.full_like(scores, NEVER)
     scores[:, list(tokens)] = 0.0
     return scores
@@ -91,12 +92,19 @@ def without_words(scores: Tensor, ids: Tensor, words: Sequence[list[int]], ends:
     [[-inf, 0.0, -inf]]
     """
     words = [word for word in words if not (len(word) == 1 and word[0] in ends)]
+    _check_ids("bad_words_ids", [token for word in words for token in word], scores.shape[-1])
     scores = scores.clone()
     for row, text in enumerate(ids.tolist()):
         ending = [word[-1] for word in words if len(word) <= len(text) + 1 and text[len(text) - len(word) + 1 :] == word[:-1]]
         if ending:
             scores[row, ending] = NEVER
     return scores
+
+
+def _check_ids(name: str, tokens: Sequence[int], size: int) -> None:
+    unknown = [token for token in tokens if not 0 <= token < size]
+    if unknown:
+        raise ValueError(f"generate: {name} have {unknown}; the vocabulary has ids from 0 to {size - 1}")
 
 
 def less_repeated(scores: Tensor, ids: Tensor, penalty: float) -> Tensor:

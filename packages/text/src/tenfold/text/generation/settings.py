@@ -46,6 +46,7 @@ class Settings:
             or not self.do_sample,
             "top_k must be at least 1, or 0 for all tokens": self.top_k is None or self.top_k >= 0,
             "top_p must be above 0 and at most 1": self.top_p is None or 0 < self.top_p <= 1,
+            "no_repeat_ngram_size must be at least 0": self.no_repeat_ngram_size >= 0,
             "min_p must be within 0 and 1": self.min_p is None or 0 <= self.min_p <= 1,
             "typical_p must be above 0 and at most 1": self.typical_p is None or 0 < self.typical_p <= 1,
             "bad_words_ids are lists of ids, each of at least one": all(self.bad_words_ids),

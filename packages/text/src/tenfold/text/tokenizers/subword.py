@@ -41,8 +41,10 @@ class SubwordTokenizer:
         `kind`: "bpe" works on bytes as GPT-2 does (at least all 256), "wordpiece" as BERT does, "unigram" as sentencepiece.
         Special tokens named [CLS] and [SEP], or <s> and </s>, are put around texts.
 
-        Raises: ValueError for another kind.
+        Raises: ValueError for another kind; TypeError for one str, which has letters, not texts.
         """
+        if isinstance(texts, str):
+            raise TypeError("SubwordTokenizer.train: expected several texts, got one str; put it into a list")
         if kind not in KINDS:
             raise ValueError(f"SubwordTokenizer.train: kind is one of {KINDS}, got {kind!r}")
         library, special = subword_library(), list(special_tokens)

@@ -42,6 +42,8 @@ class Vocab:
         return token in self._indices
 
     def __getitem__(self, token: str) -> int:
+        if not isinstance(token, str):
+            raise TypeError(f"Vocab: tokens are str, got {token!r}; lookup_token gives the token of an index")
         index = self._indices.get(token, self._default_index)
         if index is None:
             raise RuntimeError(f"Vocab: token {token!r} not found and default index is not set; set one with set_default_index")
@@ -87,7 +89,9 @@ class Vocab:
         return [self.lookup_token(index) for index in indices]
 
     def lookup_indices(self, tokens: Sequence[str]) -> list[int]:
-        """The indices of tokens."""
+        """The indices of tokens. Raises: TypeError for one str, which has letters, not tokens."""
+        if isinstance(tokens, str):
+            raise TypeError(f"Vocab: expected a list of tokens, got the str {tokens!r}; vocab[token] gives the index of one")
         return [self[token] for token in tokens]
 
     def get_stoi(self) -> dict[str, int]:
