@@ -16,10 +16,11 @@ WORDS = [
     (0, r"Expected isFloatingType\(grad", "the gradient of a real tensor that became complex"),
     (0, r"self.stride\(-1\) must be 1", "a view of the only element along a dimension"),
     (0, r"view size is not compatible with input tensor's size and stride", "a view inside PyTorch's operator fails"),
-    (0, r"returned an invalid gradient at index", "a gradient of PyTorch's own has the wrong shape"),
+    (0, r"invalid gradient at index", "a gradient of PyTorch's own has the wrong shape"),
     (0, r"ZeroTensors are immutable", "a zero without memory"),
     (0, r"second time", "a second pass over a graph that keeps nothing"),
     (0, r"derivative for aten::remainder", "a derivative of remainder that PyTorch lacks"),
+    (0, r"derivative for aten::(floor_divide|heaviside)", "a derivative of a step that PyTorch lacks"),
     (0, r"derivative for 'inplace version of", "a derivative of an in-place form that PyTorch lacks"),
     (0, r"Negation, the `-` operator, on a bool tensor", "a gradient that PyTorch takes the negative of a bool for"),
     (0, r"derivative for aten::bitwise_", "an output of an operator without derivative"),
@@ -65,6 +66,7 @@ ACCEPTED = [
         r"a second pass over a graph that keeps nothing",
         "nothing was freed that this pass needs, and its gradient is right",
     ),
+    (r"any operator", r"a derivative of a step that PyTorch lacks", "zero: what is recorded passes nothing on"),
     (r"any operator", r"a derivative of remainder that PyTorch lacks", "of a number by a tensor; that of two tensors holds"),
     (
         r"any operator",
@@ -90,8 +92,43 @@ ACCEPTED = [
     ),
     (
         r".*",
-        r"(grad is None|kind of result|error:|shape|requires_grad).* \[changed without recording\]",
-        "PyTorch makes the graph of a view anew after its memory was written under no_grad, and loses what was before",
+        r"(grad is None|kind of result|error:|shape|requires_grad|(grad )?value).* \[changed without recording\]",
+        "PyTorch makes the graph of a view anew after its memory was written under no_grad, and loses what was before, hooks too",
+    ),
+    (
+        r".*",
+        r"(kind of result Tensor / NoneType|(grad )?value.*) \[a shape changed without recording\]",
+        "the gradient is turned back; PyTorch sends one of the new shape through the node of the old",
+    ),
+    (
+        r"any operator|.*",
+        r"a backward that PyTorch allows is refused: modified in place \[changed without recording\]",
+        "of a view whose graph PyTorch has made anew since, so that nothing leads there any more: it finds no gradient",
+    ),
+    (
+        r"autograd\.grad.*",
+        r"kind of result Tensor / NoneType \[of a derivative\]",
+        "whether a derivative is computed from an operator's result, which was asked for, or from what it was given",
+    ),
+    (
+        r"any operator|.*",
+        r"a backward that PyTorch allows is refused: modified in place \[a batch that lies apart\]",
+        "a product keeps what it was given; PyTorch keeps its own copy, where a batch of matrices has to be made one",
+    ),
+    (
+        r"backward.*|autograd\.grad.*",
+        r"(grad )?value(-complex)? \[a complex product made real\]",
+        "the gradient of the product of real parts, which it is; PyTorch's formula multiplies the complex numbers",
+    ),
+    (
+        r"backward.*|autograd\.grad.*",
+        r"(grad )?value \[rounding\]",
+        "as near to the gradient of float64 as PyTorch's, within a few roundings of its terms",
+    ),
+    (
+        r"backward.*|autograd\.grad.*",
+        r"(grad )?value-nonfinite \[nan behind a zero\]",
+        "nan times zero; PyTorch leaves out what stands behind a zero in a product",
     ),
     (r".*", r"value(-complex)?(-nonfinite)? \[bits of another dtype\]", "the same bits but for the last read as a large number"),
     (r".*", r"value \[rounding of a sum\]", "within the rounding of float32 of the terms' sizes"),
@@ -130,6 +167,11 @@ ACCEPTED = [
         "PyTorch writes the tensor itself where a slice is all of it; retain_graph=True says what is meant",
     ),
     (
+        r"any operator|.*",
+        r"a backward that PyTorch allows is refused: graph freed \[slices were added\]",
+        "index_add keeps its positions, PyTorch's only where their source has a gradient; retain_graph=True says what is meant",
+    ),
+    (
         r"backward.*|autograd\.grad.*",
         r"(grad )?value(-nonfinite)? \[half\]",
         "each step of a backward pass rounds to half precision: as near to float64's as PyTorch's, within a few roundings",
@@ -146,7 +188,7 @@ ACCEPTED = [
     ),
     (
         r".*",
-        r"in-place rules of views .* \[a comparison in place\]",
+        r"in-place rules of views .* \[(a comparison in place|of integers)\]",
         "what is written is a constant: no gradient whose way through the view could be unclear",
     ),
     (
@@ -238,12 +280,12 @@ ACCEPTED = [
     ),
     (r"tril|triu", r"value \[an output that lies apart\]", "PyTorch writes beside outputs that are not contiguous"),
     (r"sgn", r"value-complex-nonfinite", "the direction of an infinite number; PyTorch divides inf by inf"),
-    (r"\*\*|pow", r"value-complex-nonfinite", "x ** 0 is 1, as of real numbers"),
+    (r"\*\*|pow", r"value-complex-nonfinite( \[half\])?", "x ** 0 is 1, as of real numbers"),
     (r"\*\*|pow", r"stride", "powers of integers, memory order of a fresh result"),
     (
-        r"remainder",
-        r"value-nonfinite \[the smallest numbers\]",
-        "1 / x overflows in PyTorch's vectors and not in its other loops",
+        r"remainder|%",
+        r"value-nonfinite \[the smallest and largest numbers\]",
+        "the quotient overflows in PyTorch's vectors, and not in its other loops",
     ),
     (
         r"sinh|cosh",
@@ -260,7 +302,11 @@ ACCEPTED = [
         r"dtype (bool|u?int\d+) / int64",
         "sums of small integers are int64; PyTorch's are not along one element or none",
     ),
-    (r"floor_divide", r"requires_grad True / False", "a constant; PyTorch's has a node that refuses to be differentiated"),
+    (
+        r"floor_divide|heaviside",
+        r"requires_grad True / False",
+        "a constant; PyTorch's has a node that refuses to be differentiated",
+    ),
     (
         r"inner|tensordot|matmul",
         r"error: None / NotImplementedError",
@@ -276,7 +322,7 @@ ACCEPTED = [
     (r".*", r".* \[\.data was written\]", "behind the tape's back: what a gradient is then depends on what was kept"),
     (
         r".*",
-        r"(grad )?value(-nonfinite)? \[a logical operator in place\]",
+        r"((grad )?value(-nonfinite)?|kind of result Tensor / NoneType) \[a logical operator in place\]",
         "PyTorch passes the gradient of what was overwritten; it is zero",
     ),
     (
@@ -316,6 +362,12 @@ ACCEPTED = [
         r"value(-nonfinite)? \[nan\]",
         "in rows with nan: the most frequent; PyTorch sorts by <, which nan leaves in disorder",
     ),
+    (
+        r"mode",
+        r"value \[another place of the same number\]",
+        "which of the most frequent is named in rows of more than 16, nobody says",
+    ),
+    (r"histc", r"value \[beside an edge\]", "the bin that the number is in; PyTorch rounds its distance from the first edge"),
     (r"mode", r"error: None / NotImplementedError", "complex numbers have no order, a single one included"),
     (r"median|nanmedian", r"value(-nonfinite)? \[expanded\]", "PyTorch sorts the one element in place and reads beside it"),
     (r"unique", r"(value(-nonfinite)?|shape) \[nan\]", "the order of what is equal to nothing"),

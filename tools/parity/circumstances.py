@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import reruns  # type: ignore[import-not-found] # beside this file
+from gradients import numbers, of_gradients, tensors_of  # type: ignore[import-not-found] # beside this file
 
 _FAULTS = (
     (
@@ -39,10 +40,6 @@ def _few(t: Any) -> bool:
     return t.numel() < 2 or 1 in t.shape
 
 
-def tensors_of(environment: dict[str, Any], text: str) -> list[Any]:
-    return [environment[name] for name in re.findall(r"t\d+(?:_\d)?", text) if name in environment]
-
-
 _COMPARISON = r"\.(eq|ne|lt|le|gt|ge|logical_\w+)_\("
 
 
@@ -50,15 +47,14 @@ def circumstance(torch: Any, environment: dict[str, Any], before: list[str], op:
     """What a statement does (the last of `before`, all up to it) that a row may be about; nothing where there is none."""
     text, given = before[-1], tensors_of(environment, before[-1])
     base = op.removesuffix(" out").removesuffix("_")
-    found = _of_history(environment, before, op, what, details)
+    found = _of_history(environment, before, op, what, details) or _of_graphs(torch, environment, before, op, what, details)
     if found:
         return found
     if what.startswith("error"):
         return _of_errors(torch, environment, given, text, what, details)
-    if what.startswith("in-place rules of views"):
-        return "a comparison in place" if re.search(_COMPARISON, text) else ""
     if what == "writes to overlapping memory are accepted":
-        return "the same elements" if sum(t.numel() for t in given[:1]) and not any(map(overlaps, given)) else ""
+        written = [_written(torch, environment, text), *given[1:]]
+        return "the same elements" if sum(t.numel() for t in written[:1]) and not any(map(overlaps, written)) else ""
     if what.startswith("is_leaf"):
         return "of nothing" if not details[0].numel() else ""
     if what == "python value":
@@ -72,98 +68,8 @@ def circumstance(torch: Any, environment: dict[str, Any], before: list[str], op:
     if not re.match(r"(grad )?(value|shape)", what):
         return ""
     if "backward" in op or "grad" in op:
-        return _of_gradients(torch, environment, before, what, details)
+        return of_gradients(torch, environment, before, what, details)
     return _of_values(torch, given, before, base, what, details)
-
-
-def _beyond(torch: Any, t: Any) -> bool:
-    """Whether integers are among those that float64 lacks."""
-    return t.dtype is torch.int64 and bool(((t > 2**53) | (t < -(2**53))).any())
-
-
-def _has_huge_exponent(torch: Any, environment: dict[str, Any], line: str) -> bool:
-    """Whether a line raises a tensor that requires gradients to an integer that float64 lacks."""
-    found = re.search(r"(?:pow_?\(|^)(?:torch\.)?(.*?)(?:, | \*\* |\.pow_?\()(.*)", line.split(" = ", 1)[-1])
-    if not found or not any(t.requires_grad for t in tensors_of(environment, found[1])):
-        return False
-    return bool(re.search(r"\b\d{17,}", found[2])) or any(_beyond(torch, t) for t in tensors_of(environment, found[2]))
-
-
-_UNITS = rf"\bF\.({'|'.join(reruns.UNITS)})\("
-
-
-def _has(test: Any, environment: dict[str, Any], before: list[str], pattern: str) -> bool:
-    """Whether a line with such an operator had an argument with such elements."""
-    lines = [line for line in before if re.search(pattern, line)]
-    return any(test(t).any() for line in lines for t in tensors_of(environment, line.split(" = ", 1)[-1]))
-
-
-def _of_edges(torch: Any, environment: dict[str, Any], before: list[str], details: list[Any]) -> str:
-    """Where a formula has an edge: nan in both but for elements that the formula decides."""
-    theirs, ours = (_numbers(x) for x in details)
-    defined = ~np.isnan(theirs)
-    more = bool(np.allclose(theirs[defined], ours[defined], 1e-3, 1e-4))  # nan is all that PyTorch has and we have not
-    if more and bool((ours[~defined & ~np.isnan(ours)] == 0).all()):
-        if _has(lambda t: ~t.isfinite(), environment, before, r"\b(nan_to_num|nansum|nanmean)_?\("):
-            return "0 times infinity"
-        if any(re.search(r"\*\* False|pow_?\(.*\bFalse\)", line) for line in before):
-            return "a power of False"
-    if more and any(re.search(r"\.(copy|fill|zero)_\(", line) for line in before):
-        return "all was overwritten"
-    if more and _has(lambda t: ~t.isfinite(), environment, before, r"\b(prod|cumprod)_?\("):
-        return "an infinite factor"
-    return ""
-
-
-def _places_of_modes(x: Any, dim: int) -> Any:
-    """Where Tenfold finds the most frequent elements."""
-    import tenfold
-
-    return tenfold.mode(tenfold.tensor(x.tolist(), dtype=tenfold.float64), dim, keepdim=True).indices.tolist()
-
-
-def _of_changed_formulas(torch: Any, environment: dict[str, Any], before: list[str], ours: Any) -> str:
-    """Which function of PyTorch's, replaced by its definition, makes the difference."""
-    causes = (
-        ("a unit at nan", _UNITS, reruns.units_with_one_slope_at_nan(torch)),
-        ("a mode beside nan", r"\bmode\(", reruns.mode_by_counting(torch, _places_of_modes)),
-        ("the zeros of sgn", r"\bsgn\(", {(torch, "sgn"): torch.sign, (torch.Tensor, "sgn"): torch.Tensor.sign}),
-    )
-    for name, pattern, functions in causes:
-        if _has(torch.isnan, environment, before, pattern) and reruns.explains(torch, before, functions, ours):
-            return name
-    return ""
-
-
-def _of_gradients(torch: Any, environment: dict[str, Any], before: list[str], what: str, details: list[Any]) -> str:
-    if what.endswith("value-complex-nonfinite"):
-        return "the same poles" if _same_poles(*map(_numbers, details)) else ""
-    blocks = [t for line in before if "block_diag(" in line for t in tensors_of(environment, line.split(" = ", 1)[-1])]
-    if any(t.shape == (0,) for t in blocks):
-        return "blocks after an empty vector"
-    if any(_has_huge_exponent(torch, environment, line) for line in before if re.search(r"\*\*|pow", line)):
-        return "an exponent beyond 2 ** 53"
-    if any(re.search(r"\bldexp", line) for line in before) and what.endswith("value"):
-        return "ldexp of integers"
-    if any(".data." in line or ".data[" in line for line in before):
-        return ".data was written"
-    if any(re.search(r"\.logical_\w+_\(", line) for line in before):
-        return "a logical operator in place"
-    if any("float16" in line for line in before) and reruns.is_as_near(torch, before, *details):
-        return "half"
-    if what.endswith("value-nonfinite") and (found := _of_edges(torch, environment, before, details)):
-        return found
-    return _of_changed_formulas(torch, environment, before, details[1])
-
-
-def _numbers(t: Any) -> Any:
-    return np.array(t.detach().tolist(), dtype=complex)
-
-
-def _same_poles(a: Any, b: Any) -> bool:
-    """Whether the same elements of complex tensors are finite, and those are equal."""
-    finite = np.isfinite(a)
-    return bool((finite == np.isfinite(b)).all() and np.allclose(a[finite], b[finite], 1e-3, 1e-4))
 
 
 _INSIDE = ("writes to overlapping memory", "subtraction of bools", "a write that would not fit", "in-place rules of views")
@@ -171,7 +77,6 @@ _QUIET_WRITE = r"with torch\.no_grad\(\): (t[\d_]+(\.\w+_\(|\[.*\] [-+*/%|&^<>]*
 
 
 _LEAF_WRITE = "a write to a leaf that PyTorch allows is refused"
-_QUIET_SHAPE = r"with torch\.no_grad\(\): t[\d_]+\.((un)?squeeze|t|transpose|swap(axes|dims))_\("
 
 
 def _writes_quietly(environment: dict[str, Any], line: str) -> bool:
@@ -211,7 +116,7 @@ def _of_history(environment: dict[str, Any], before: list[str], op: str, what: s
             return "inside PyTorch's backward pass"
         if re.match(r"grad is None|kind of result|error|shape", what) and any(_writes_quietly(environment, x) for x in before):
             return "changed without recording"
-        if what == "shape" and any(re.match(_QUIET_SHAPE, line) for line in before):
+        if what == "shape" and any(re.match(reruns.QUIET_SHAPE, line) for line in before):
             return "a leaf of another shape than before"
         if what.startswith("error") and any("register_post_accumulate_grad_hook" in line for line in before):
             return "a hook without a gradient"
@@ -225,9 +130,52 @@ def _of_history(environment: dict[str, Any], before: list[str], op: str, what: s
         return "a mask of bytes"
     if what.endswith("modified in place") and "NllLossBackward0" in str(details[1]):
         return "logits of a loss"
-    if what.endswith("graph freed") and any(_writes_all(environment, line) for line in before):
-        return "all of a tensor was written"
-    return ""
+    return _of_freed(environment, before, details) if what.endswith("graph freed") else ""
+
+
+def _of_freed(environment: dict[str, Any], before: list[str], details: list[Any]) -> str:
+    """What was kept for a second pass."""
+    if "IndexPutBackward0" in str(details[1]) and any("index_add" in line for line in before):
+        return "slices were added"
+    return "all of a tensor was written" if any(_writes_all(environment, line) for line in before) else ""
+
+
+def _written(torch: Any, environment: dict[str, Any], text: str) -> Any:
+    """What a statement writes: the part that an index names, or a whole tensor."""
+    found = re.match(r"(with torch\.no_grad\(\): )?(t[\d_]+\[.*?\]) [-+*]?= ", text)
+    return eval(found[2], {"torch": torch, "np": np, **environment}) if found else tensors_of(environment, text)[0]
+
+
+def _of_graphs(torch: Any, environment: dict[str, Any], before: list[str], op: str, what: str, details: list[Any]) -> str:
+    """What is about the graph of gradients itself."""
+    if what.startswith("in-place rules of views"):
+        written = tensors_of(environment, before[-1])[0]
+        if not (written.is_floating_point() or written.is_complex()):
+            return "of integers"
+        return "a comparison in place" if re.search(_COMPARISON, before[-1]) else ""
+    if what.startswith("kind of result Tensor / NoneType"):
+        return _of_missing_gradients(environment, before)
+    return _of_refusals(torch, environment, before, op, details) if what.endswith("modified in place") else ""
+
+
+def _of_missing_gradients(environment: dict[str, Any], before: list[str]) -> str:
+    """Why what was asked for is not in our graph."""
+    asked = re.search(r"autograd\.grad\(.*, \[(t[\d_]+)\]", before[-1])
+    if asked and any(re.search(rf"\b{asked[1]}\.logical_\w+_\(", line) for line in before):
+        return "a logical operator in place"
+    if asked and any(re.match(reruns.QUIET_SHAPE, line) and f" {asked[1]}." in line for line in before):
+        return "a shape changed without recording"
+    inner = asked and asked[1] in environment and not environment[asked[1]].is_leaf
+    return "of a derivative" if inner and any("create_graph=True" in line for line in before[:-1]) else ""
+
+
+def _of_refusals(torch: Any, environment: dict[str, Any], before: list[str], op: str, details: list[Any]) -> str:
+    """Why a gradient is refused whose numbers were overwritten."""
+    quietly = any(_writes_quietly(environment, x) for x in before)
+    if op.startswith("autograd.grad") and quietly and reruns.finds_nothing(torch, before):
+        return "changed without recording"
+    products = "'input' of MmBackward0" in str(details[1])
+    return "a batch that lies apart" if products and reruns.multiplies_a_copy(torch, before) else ""
 
 
 def _selects_nothing(torch: Any, environment: dict[str, Any], text: str) -> bool:
@@ -274,13 +222,18 @@ def _of_outputs(given: list[Any], text: str, base: str) -> str:
 
 
 def _of_sums(torch: Any, base: str, inexact: list[Any], details: list[Any]) -> str:
-    """Sums whose terms cancel or overflow, and quotients that do."""
+    """Sums whose terms cancel or overflow, counts that rounding decides, and quotients that overflow."""
+    if base == "histc" and inexact and _lie_beside_edges(inexact[0], *details):
+        return "beside an edge"
     if base in ("sum", "mean", "nansum", "nanmean") and inexact and details[0].dtype is torch.float32:
         theirs, ours = details[0].detach().double(), torch.tensor(details[1].tolist(), dtype=torch.float64)
         if (theirs - ours).abs().max() <= 1e-6 * inexact[0].double().abs().nan_to_num(0, 0, 0).sum():
             return "rounding of a sum"
-    if base == "remainder" and any(((g != 0) & (g.abs() < 1e-37)).any() for g in inexact if g.is_floating_point()):
-        return "the smallest numbers"
+    real = [g for g in inexact if g.is_floating_point()]
+    if base in ("remainder", "%") and any(
+        (((g != 0) & (g.abs() < 1e-37)) | (g.isfinite() & (g.abs() > 1e37))).any() for g in real
+    ):
+        return "the smallest and largest numbers"
     if re.search(r"matmul|mm|mv|sum|mean", base) and inexact:
         largest = [_largest(g) for g in (inexact[:1] if base in ("sum", "mean") else inexact)]
         if np.prod(largest) * max(g.numel() for g in inexact) > _range_of(torch, inexact[0]):
@@ -324,7 +277,7 @@ def _of_rows(x: Any) -> str:
 
 def _differs_beside_nan(torch: Any, x: Any, theirs: Any, ours: Any) -> bool:
     """Whether results of a reduction differ for rows alone that hold nan."""
-    a, b = _numbers(theirs), _numbers(ours)
+    a, b = numbers(theirs), numbers(ours)
     other = ~((a == b) | (np.isnan(a) & np.isnan(b)))
     for dim in range(x.dim()):
         rows = torch.isnan(x).any(dim, keepdim=theirs.dim() == x.dim()).numpy()
@@ -333,11 +286,32 @@ def _differs_beside_nan(torch: Any, x: Any, theirs: Any, ours: Any) -> bool:
     return x.dim() == 0
 
 
+def _names_equals(torch: Any, x: Any, text: str, theirs: Any, ours: Any) -> bool:
+    """Whether two tensors of places along a dimension name equal elements."""
+    found = re.search(r"mode\((?:t[\d_]+, )?(?:dim=)?(-?\d+)", text)
+    dim = int(found[1]) if found else -1
+    if theirs.dtype is not torch.int64 or not x.dim() or not -x.dim() <= dim < x.dim():
+        return False
+    places = [torch.tensor(p.tolist()) for p in (theirs, ours)]
+    a, b = (x.gather(dim, p if p.dim() == x.dim() else p.unsqueeze(dim)) for p in places)
+    return bool(torch.equal(a, b))
+
+
+def _lie_beside_edges(x: Any, theirs: Any, ours: Any) -> bool:
+    """Whether elements within rounding of an edge of a bin, not on it, make the difference between histograms from -2 to 2."""
+    place = (x.double().flatten() + 2) * (theirs.numel() / 4)
+    apart = (place - place.round()).abs()
+    beside = int(((apart > 0) & (apart < 1e-5)).sum())
+    return bool(0 < abs(numbers(theirs) - numbers(ours)).sum() <= 2 * beside)
+
+
 def _of_choices(torch: Any, base: str, inexact: list[Any], last: Any, text: str, details: list[Any]) -> str:
     """Elements that are chosen by comparing them, and truth values."""
     if base in ("any", "all"):
         return "truth in bytes" if "out=" in text and last.dtype is torch.uint8 else ""
     if base == "mode":
+        if _names_equals(torch, inexact[0], text, *details):
+            return "another place of the same number"
         return "nan" if _differs_beside_nan(torch, inexact[0], *details) else ""
     return "nan" if any(torch.isnan(g).any() for g in inexact) else ""
 

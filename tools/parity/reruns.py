@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 
 _HALF = (r"torch\.b?float16\b", "torch.float64"), (r"\.(half|bfloat16)\(\)", ".double()")
+_SINGLE = (r"torch\.float32\b", "torch.float64"), (r"\.float\(\)", ".double()"), (r"torch\.complex64\b", "torch.complex128")
+_QUIET = "with torch.no_grad(): "
+QUIET_SHAPE = r"with torch\.no_grad\(\): t[\d_]+\.((un)?squeeze|t|transpose|swap(axes|dims))_\("
 
 
 @contextlib.contextmanager
@@ -26,8 +29,8 @@ def _replaced(functions: dict[tuple[Any, str], Any]) -> Iterator[None]:
             setattr(*place, function)
 
 
-def _gradients(torch: Any, lines: list[str], functions: dict[tuple[Any, str], Any]) -> list[Any]:
-    """Every gradient of a program: the results of its last line, and what its tensors hold."""
+def _run(torch: Any, lines: list[str], functions: dict[tuple[Any, str], Any]) -> tuple[dict[str, Any], Any]:
+    """What a program's names stand for at its end, and the result of its last line."""
     scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional, "np": np}
     last: Any = None
     with _replaced(functions):
@@ -38,6 +41,12 @@ def _gradients(torch: Any, lines: list[str], functions: dict[tuple[Any, str], An
             last = scope.get(target[2]) if target else None
             if target and isinstance(last, (tuple, list)):
                 scope.update({f"{target[2]}_{i}": x for i, x in enumerate(last[:4]) if isinstance(x, torch.Tensor)})
+    return scope, last
+
+
+def _gradients(torch: Any, lines: list[str], functions: dict[tuple[Any, str], Any]) -> list[Any]:
+    """Every gradient of a program: the results of its last line, and what its tensors hold."""
+    scope, last = _run(torch, lines, functions)
     tensors = [x for x in scope.values() if isinstance(x, torch.Tensor)]
     held = []
     for x in tensors:
@@ -47,10 +56,13 @@ def _gradients(torch: Any, lines: list[str], functions: dict[tuple[Any, str], An
     return [x.detach() for x in (*found, *held) if isinstance(x, torch.Tensor)]
 
 
-def _numbers(t: Any) -> Any:
+def numbers(t: Any) -> Any:
     """The elements; none of a tensor whose memory was given back."""
+    t = t.detach()
+    if hasattr(t, "_is_zerotensor") and t._is_zerotensor():  # which has no memory
+        return np.zeros(tuple(t.shape), dtype=complex)
     kept = t.numel() == 0 or t.untyped_storage().nbytes()
-    return np.array(t.detach().tolist() if kept else [], dtype=complex)
+    return np.array(t.tolist() if kept else [], dtype=complex)
 
 
 def _in_a_process(test: Callable[[], bool]) -> bool:
@@ -66,11 +78,11 @@ def _in_a_process(test: Callable[[], bool]) -> bool:
 
 def explains(torch: Any, lines: list[str], functions: dict[tuple[Any, str], Any], ours: Any) -> bool:
     """Whether PyTorch with these functions in place of its own has our gradient."""
-    y = _numbers(ours)
+    y = numbers(ours)
     near = {"rtol": 4e-2, "atol": 2e-2} if "float16" in " ".join(lines) else {"rtol": 1e-3, "atol": 1e-4}
 
     def found() -> bool:
-        candidates = [_numbers(x) for x in _gradients(torch, lines, functions)]
+        candidates = [numbers(x) for x in _gradients(torch, lines, functions)]
         return any(x.shape == y.shape and np.allclose(x, y, equal_nan=True, **near) for x in candidates)
 
     return _in_a_process(found)
@@ -78,14 +90,33 @@ def explains(torch: Any, lines: list[str], functions: dict[tuple[Any, str], Any]
 
 def is_as_near(torch: Any, lines: list[str], theirs: Any, ours: Any) -> bool:
     """Whether our gradient in half precision is as near to that of float64 as PyTorch's, or but some roundings further."""
-    exact = list(lines)
-    for pattern, word in _HALF:
-        exact = [re.sub(pattern, word, line) for line in exact]
     unit = 2.0 ** (-7 if "bfloat16" in " ".join(lines) else -10)
-    x, y = _numbers(theirs), _numbers(ours)
+    x, y = numbers(theirs), numbers(ours)
+    exact = _widened(lines, _HALF)
     return _in_a_process(
-        lambda: any(_is_near(_numbers(t), x, y, unit) for t in _gradients(torch, exact, {}) if t.shape == theirs.shape)
+        lambda: any(_is_near(numbers(t), x, y, unit) for t in _gradients(torch, exact, {}) if t.shape == theirs.shape)
     )
+
+
+def is_as_near_in_single(torch: Any, lines: list[str], theirs: Any, ours: Any) -> bool:
+    """The same of single precision, where the gradient of float64 is one that PyTorch's is near to itself."""
+    x, y = numbers(theirs), numbers(ours)
+    exact = _widened(lines, (*_HALF, *_SINGLE))
+
+    def explained(t: Any) -> bool:
+        truth = numbers(t)
+        known = np.isfinite(truth) & np.isfinite(x)
+        terms = np.abs(truth[known]).max(initial=0)
+        return bool(np.abs(x - truth)[known].max(initial=0) <= 2e-2 * terms) and _is_near(truth, x, y, 2.0**-22)
+
+    return _in_a_process(lambda: any(explained(t) for t in _gradients(torch, exact, {}) if t.shape == theirs.shape))
+
+
+def _widened(lines: list[str], words: Any) -> list[str]:
+    """A program with other dtypes."""
+    for pattern, word in words:
+        lines = [re.sub(pattern, word, line) for line in lines]
+    return lines
 
 
 def _is_near(truth: Any, theirs: Any, ours: Any, unit: float) -> bool:
@@ -127,3 +158,52 @@ def mode_by_counting(torch: Any, mode: Callable[..., Any]) -> dict[tuple[Any, st
         return (values, places) if keepdim else (values.squeeze(dim), places.squeeze(dim))
 
     return {(torch, "mode"): changed, (torch.Tensor, "mode"): changed}
+
+
+def real_before_products(torch: Any) -> dict[tuple[Any, str], Any]:
+    """PyTorch's products in a real dtype of complex numbers, which are made real first."""
+
+    def of(product: Callable[..., Any]) -> Callable[..., Any]:
+        def changed(x: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
+            return product(x if dtype is None else x.to(dtype), *args, **options)
+
+        return changed
+
+    return {(place, name): of(getattr(place, name)) for place in (torch, torch.Tensor) for name in ("prod", "cumprod")}
+
+
+def with_shapes_recorded(lines: list[str]) -> list[str]:
+    """A program that records the changes of shape which were made under no_grad."""
+    return [line.removeprefix(_QUIET) if re.match(QUIET_SHAPE, line) else line for line in lines]
+
+
+def with_views_kept(lines: list[str]) -> list[str]:
+    """A program that writes under no_grad by `.data`, so that PyTorch leaves the graphs of views as they are."""
+    found = []
+    for line in lines:
+        if line.startswith(_QUIET) and not re.match(QUIET_SHAPE, line):
+            line = re.sub(r"(?<=\): )(t[\d_]+)(?=\.\w+_\(|\[.*\] [-+*/%|&^<>]*= | [-+*/%|&^<>]+= )", r"\1.data", line)
+            line = re.sub(r"out=(t[\d_]+)", r"out=\1.data", line)
+        found.append(line)
+    return found
+
+
+def finds_nothing(torch: Any, lines: list[str]) -> bool:
+    """Whether PyTorch's last line finds no gradient."""
+    return _in_a_process(lambda: None in (_run(torch, lines, {})[1] or ()))
+
+
+def multiplies_a_copy(torch: Any, lines: list[str]) -> bool:
+    """Whether a product has a batch of matrices that lie apart, which PyTorch copies into one matrix."""
+    apart = []
+
+    def watched(product: Callable[..., Any]) -> Callable[..., Any]:
+        def changed(*given: Any, **options: Any) -> Any:
+            apart.extend(x for x in given if isinstance(x, torch.Tensor) and x.dim() > 2 and not x.is_contiguous())
+            return product(*given, **options)
+
+        return changed
+
+    places = [(torch.Tensor, "__matmul__"), (torch, "matmul"), (torch, "tensordot"), (torch.nn.functional, "linear")]
+    products = {place: watched(getattr(*place)) for place in places}
+    return _in_a_process(lambda: bool(_run(torch, lines, products) and apart))
