@@ -65,15 +65,28 @@ def numbers(t: Any) -> Any:
     return np.array(t.tolist() if kept else [], dtype=complex)
 
 
-def _in_a_process(test: Callable[[], bool]) -> bool:
-    """What a test finds in a process of its own: a program that PyTorch took step by step may crash it the second time."""
+def _exit_of(test: Callable[[], Any]) -> int:
+    """How a process of its own ends that makes a test: 0 for true, 1 for false, 2 where it raises, less where it crashes."""
     child = os.fork()
     if not child:
         code = 2
         with contextlib.suppress(Exception):
             code = 0 if test() else 1
         os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def _in_a_process(test: Callable[[], bool]) -> bool:
+    """What a test finds in a process of its own: a program that PyTorch took step by step may crash it the second time."""
+    return _exit_of(test) == 0
+
+
+def crashes(torch: Any, environment: dict[str, Any], text: str) -> bool:
+    """Whether PyTorch does not survive a statement: the multiples of the least integer, which has no absolute value."""
+    least = [t for t in environment.values() if isinstance(t, torch.Tensor) and t.dtype in (torch.int32, torch.int64)]
+    if not re.search(r"\b(lcm|gcd)_?\(", text) or not any((t == torch.iinfo(t.dtype).min).any() for t in least):
+        return False
+    return _exit_of(lambda: exec(text, {"torch": torch, "np": np, **environment})) < 0
 
 
 def explains(torch: Any, lines: list[str], functions: dict[tuple[Any, str], Any], ours: Any) -> bool:
