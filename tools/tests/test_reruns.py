@@ -43,3 +43,70 @@ def test_modes() -> None:
 def test_roundings(second: float, near: bool) -> None:
     program = ["t0 = torch.tensor([1.5, 2.25], dtype=torch.float16, requires_grad=True)", "(t0 * t0 * t0).sum().backward()"]
     assert reruns.is_as_near(torch, program, torch.tensor([6.75, 15.19]), torch.tensor([6.75, second])) is near
+
+
+@pytest.mark.parametrize(("second", "near"), [(0.6, True), (0.6000002, True), (0.61, False), (float("inf"), False)])
+def test_roundings_in_single_precision(second: float, near: bool) -> None:
+    program = ["t0 = torch.tensor([1.5, 0.3], dtype=torch.float32, requires_grad=True)", "(t0 * t0).sum().backward()"]
+    assert reruns.is_as_near_in_single(torch, program, torch.tensor([3.0, 0.6]), torch.tensor([3.0, second])) is near
+
+
+def test_another_gradient_of_the_same_shape_explains_no_rounding() -> None:
+    program = ["t0 = torch.tensor([1.5, 0.3], requires_grad=True)", "(t0 * t0).sum().backward()"]
+    assert not reruns.is_as_near_in_single(torch, program, torch.tensor([300.0, 7.0]), torch.tensor([3.0, 9.0]))
+
+
+def test_complex_products_made_real() -> None:
+    program = [
+        "t0 = torch.tensor([1 + 2j, 3 - 1j], requires_grad=True)",
+        "t1 = t0.cumprod(0, dtype=torch.float64)",
+        "t1.sum().backward()",
+    ]
+    changed = reruns.real_before_products(torch)
+    assert reruns.explains(torch, program, changed, torch.tensor([4.0, 1.0]))
+    assert not reruns.explains(torch, program, {}, torch.tensor([4.0, 1.0]))
+
+
+def test_shapes_changed_under_no_grad() -> None:
+    program = [
+        "t0 = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)",
+        "t1 = t0.square()",
+        "with torch.no_grad(): t1.transpose_(0, 1)",
+        "(t1 * torch.tensor([[0.0, 1.0], [2.0, 3.0]])).sum().backward()",
+    ]
+    right = torch.tensor([[0.0, 8.0], [6.0, 24.0]])
+    assert reruns.explains(torch, reruns.with_shapes_recorded(program), {}, right)
+    assert not reruns.explains(torch, program, {}, right)
+
+
+@pytest.mark.parametrize("write", ["t1.mul_(3)", "t1[0] = 5.0", "t1 *= 3", "torch.add(t1, 1, out=t1)"])
+def test_views_written_under_no_grad_keep_their_hooks(write: str) -> None:
+    program = [
+        "t0 = torch.tensor([1.0, 2.0], requires_grad=True)",
+        "t1 = t0.view(2)",
+        "t1.register_hook(lambda g: g + 1)",
+        f"with torch.no_grad(): {write}",
+        "t1.sum().backward()",
+    ]
+    assert reruns.explains(torch, reruns.with_views_kept(program), {}, torch.tensor([2.0, 2.0]))
+    assert not reruns.explains(torch, program, {}, torch.tensor([2.0, 2.0]))
+
+
+@pytest.mark.parametrize(("given", "copied"), [("t0.transpose(0, 1)", True), ("t0", False), ("t0[0].t()", False)])
+def test_a_batch_that_is_copied_for_a_product(given: str, copied: bool) -> None:
+    program = ["t0 = torch.ones(3, 3, 3)", f"t1 = {given}", "t2 = t1 @ torch.ones(3, 2, requires_grad=True)"]
+    assert reruns.multiplies_a_copy(torch, program) is copied
+
+
+def test_a_program_that_finds_no_gradient() -> None:
+    program = ["t0 = torch.ones(2, requires_grad=True)", "t1 = t0 * 2"]
+    asked = "t2 = torch.autograd.grad(t1.sum(), [{}], allow_unused=True)"
+    assert reruns.finds_nothing(torch, [*program, asked.format("torch.ones(1, requires_grad=True)")])
+    assert not reruns.finds_nothing(torch, [*program, asked.format("t0")])
+
+
+def test_a_statement_that_pytorch_does_not_survive() -> None:
+    environment = {"t0": torch.tensor([2])}
+    assert not reruns.crashes(torch, environment, "t0.lcm_(t0)")
+    environment["t1"] = torch.tensor([-(2**63)])
+    assert not reruns.crashes(torch, environment, "t1.add_(t0)")
