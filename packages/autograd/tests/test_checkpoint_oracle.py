@@ -96,3 +96,26 @@ PROGRAMS = [f for f in PROGRAMS if f is not checkpointing]
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_as_pytorch(program: Any) -> None:
     assert_as_pytorch(program, tenfold, torch)
+
+
+def test_a_pass_for_some_leaves_alone_is_no_place_for_another() -> None:
+    """Libraries with checkpoints of their own ask for this inside their backward pass."""
+    found: dict[str, list[bool]] = {"tenfold": [], "torch": []}
+    for library in (tenfold, torch):
+
+        class Asking(library.autograd.Function):  # type: ignore[misc, name-defined]
+            @staticmethod
+            def forward(ctx, x):
+                return x * 1
+
+            @staticmethod
+            def backward(ctx, g, library=library):
+                found[library.__name__].append(library.autograd._is_checkpoint_valid())
+                return g
+
+        x = library.ones(2, requires_grad=True)
+        Asking.apply(x).sum().backward()
+        library.autograd.grad(Asking.apply(x).sum(), x)
+        Asking.apply(x).sum().backward(inputs=[x])
+        found[library.__name__].append(library.autograd._is_checkpoint_valid())
+    assert found["tenfold"] == found["torch"]

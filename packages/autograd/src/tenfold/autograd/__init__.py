@@ -37,6 +37,8 @@ else:
         """The modules that PyTorch's users reach as attributes, imported when first asked for."""
         if name == "draw":
             return importlib.import_module("tenfold.autograd.drawing").draw
+        if name == "_is_checkpoint_valid":
+            return importlib.import_module("tenfold.autograd.engine").is_checkpoint_valid
         if name in _MODULES:
             return importlib.import_module(f"tenfold.autograd.{name}")
         raise AttributeError(f"module 'tenfold.autograd' has no attribute {name!r}")

@@ -53,7 +53,7 @@ class BatchLevel(Transform):
             array.shape = shape if dim is None else shape[:dim] + shape[dim + 1 :]
         array.dtype, array.value, array.dim = inner.dtype, value, dim
         if value._node is not None:
-            self.recorded_below = True
+            self.recorded_below = self.within_recording
         home = key.device
         t: Any = new(Tensor)
         t._array, t._key = array, self.keys.get(home) or self.key(home)

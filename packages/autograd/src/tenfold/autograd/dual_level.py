@@ -49,7 +49,7 @@ class DualLevel(Transform):
         array.shape, array.strides, array.dtype, array.offset = inner.shape, inner.strides, inner.dtype, 0
         array.value, array.tangent = primal, tangent
         if primal._node is not None or (tangent is not None and tangent._node is not None):
-            self.recorded_below = True
+            self.recorded_below = self.within_recording
         return self.make(array, key.device)
 
     def constant(self, tensor: Tensor) -> Tensor:

@@ -82,6 +82,11 @@ def _forget_task() -> None:
     TASKS.current = None
 
 
+def is_checkpoint_valid() -> bool:
+    """Whether a pass begun here adds what belongs to the one under way: none is, or it is for all leaves."""
+    return TASKS.current is None or TASKS.current.whole
+
+
 def queue_callback(callback: Any) -> None:
     """Call a function at the end of the backward pass under way; RuntimeError outside of one."""
     if TASKS.current is None:

@@ -74,6 +74,7 @@ class Transform:
     by_hand = False  # entered with forward_ad: the user sees the wrappers, and may go backward from them
     # Whether a tape of a lower level records what this level computes.
     recorded_below = False
+    within_recording = True  # what is inside `no_grad` as a whole, no tape below records
 
     def __init__(self) -> None:
         self.keys: dict[Any, LevelKey] = {}
@@ -82,6 +83,7 @@ class Transform:
         entered = STATE.transforms
         self.level = level = entered[-1].level + 1 if entered else 1
         self.shown = level + SCOPES.depth
+        self.within_recording = STATE.grad_enabled
         set_transforms((*entered, self))
         return self
 
@@ -200,7 +202,8 @@ def highest(tensors: Any) -> Transform | None:
 
 def recorded_below() -> bool:
     """Whether a tape of a lower level than the innermost records what goes on here."""
-    return any(t.recorded_below for t in STATE.transforms)
+    # A `no_grad` inside a function being differentiated holds for that function alone, any other for all that is below.
+    return (STATE.grad_enabled or SCOPES.depth > 0) and any(t.recorded_below for t in STATE.transforms)
 
 
 def bare(tensor: Tensor) -> Tensor:

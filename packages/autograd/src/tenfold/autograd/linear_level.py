@@ -75,7 +75,7 @@ class LinearLevel(Transform):
         array.shape, array.strides, array.dtype, array.offset = inner.shape, inner.strides, inner.dtype, 0
         array.value, array.place = value, place
         if value._node is not None:
-            self.recorded_below = True
+            self.recorded_below = self.within_recording
         return self.make(array, key.device)
 
     def mapped(self, tensor: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:

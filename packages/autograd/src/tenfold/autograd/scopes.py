@@ -89,7 +89,8 @@ class Scope:
         When the pullback ran inside further transforms, the graph is that of the values in their wrappers.
         """
         key = tensor._key
-        if key.level is not None and key.level > (self.transform.level if self.transform else 0):
+        own = self.transform.level if self.transform else 0
+        if key.level is not None and (key.level > own or not (self.outer_recorded or recorded_below())):
             tensor = key.transform.mapped(tensor, self.cut)
         if tensor._node is None or (self.outer_recorded and reaches_open_leaf([tensor._node])):
             return tensor  # type: ignore[no-any-return]

@@ -12,6 +12,7 @@ class _Engine:
     """What programs reach as `Variable._execution_engine`."""
 
     queue_callback = staticmethod(engine.queue_callback)
+    is_checkpoint_valid = staticmethod(engine.is_checkpoint_valid)
 
 
 class VariableMeta(type):

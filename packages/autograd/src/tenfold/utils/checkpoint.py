@@ -175,8 +175,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *gs: Any) -> Any:
-        task = engine.TASKS.current
-        if task is None or not task.whole:
+        if not engine.is_checkpoint_valid():
             raise RuntimeError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` parameter "
                 "to .backward(). To resolve this error, you can either set use_reentrant=False, or call .backward() without "
