@@ -213,3 +213,14 @@ def _run(program: str) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
+
+
+def test_functions_of_operators_are_listed_where_tools_look_for_them() -> None:
+    from tenfold.as_torch.stand_ins import _C, _VF
+
+    listed = {*dir(_C._VariableFunctions)}
+    assert {"add", "relu", "matmul", "svd", "lstm", "where"} <= listed
+    assert "_module" not in listed
+    assert all(callable(getattr(_C._VariableFunctions, name)) for name in listed if name[0] != "_")
+    assert _VF.add is tenfold.add
+    assert listed == {*dir(_VF)}

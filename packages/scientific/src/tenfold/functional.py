@@ -13,6 +13,9 @@ _NAMES = [
 ]  # fmt: skip
 
 
+__all__ = [name for name in _NAMES if name != "align_tensors"]
+
+
 def __getattr__(name: str) -> Any:
     if name in _NAMES:
         return getattr(tenfold, name)

@@ -12,5 +12,7 @@ _PLAIN = {
 }  # fmt: skip
 _SAME = "digamma erf erfc erfinv exp2 expm1 i0 log1p log_softmax logit logsumexp polygamma round sinc softmax xlogy".split()
 
-globals().update(functions("special"))
+_OWN = functions("special")
+globals().update(_OWN)
 globals().update({name: OPERATORS[name].fn for name in _SAME} | {name: OPERATORS[plain].fn for name, plain in _PLAIN.items()})
+__all__ = sorted([name for name in _OWN if name[0] != "_"] + [*_SAME, *_PLAIN])  # noqa: PLE0605 - names of functions made above

@@ -59,7 +59,12 @@ _NAMES = {
     "pixelshuffle": "Pixel(Uns|S)huffle",
     "upsampling": r"Upsampl\w+",
 }
-
+# What `__all__` lists, where it is not every class.
+_LISTED = {
+    "linear": "Bilinear|Identity|(Lazy)?Linear",
+    "module": "Module|register_module_.*",
+    "rnn": "(RNN|LSTM|GRU)((Cell)?(Base)?)",
+}
 
 # What PyTorch's files import, which programs import from them again.
 _BORROWED: dict[str, object] = {
@@ -74,14 +79,19 @@ def _show(path: str, files: tuple[str, ...]) -> None:
     """Makes `tenfold.nn.modules.<path>` importable, with the classes and functions that `files` define."""
     shown = ModuleType(f"{__name__}.{path}", f"PyTorch's path of {', '.join(files)}.")
     shown.__dict__.update(_BORROWED)
+    public: list[str] = []
     for file in files:
         source = importlib.import_module(f"tenfold.nn.{file}")
-        shown.__dict__.update(
-            (name, value)
+        own = {
+            name: value
             for name, value in vars(source).items()
             if getattr(value, "__module__", None) == source.__name__
             and (name[0] == "_" or re.fullmatch(_NAMES.get(path, r"\w+"), name))
-        )
+        }
+        shown.__dict__.update(own)
+        listed = _LISTED.get(path, "[A-Z].*")
+        public += [name for name in own if re.fullmatch(listed, name)]
+    shown.__dict__["__all__"] = sorted(public)
     shown.__spec__ = ModuleSpec(shown.__name__, None)  # for importlib.util.find_spec, which refuses a loaded module without one
     sys.modules[shown.__name__] = shown
     globals()[path] = shown

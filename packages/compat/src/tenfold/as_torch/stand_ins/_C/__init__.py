@@ -132,6 +132,14 @@ class _Functions:
             raise AttributeError(name)
         return getattr(importlib.import_module(self._module), name)
 
+    def __dir__(self) -> list[str]:
+        """What tools go through that wrap every function: operators' names, of which each is an attribute."""
+        public = {name for name in dir(importlib.import_module(self._module)) if name[0] != "_"}
+        if self._module == "tenfold":
+            recurrent = {name + cell for name in ("lstm", "gru", "rnn_tanh", "rnn_relu") for cell in ("", "_cell")}
+            public = public & {*dir(tenfold.op)} - {"cpu", "cuda"} | recurrent  # those two are modules and methods
+        return sorted({*dir(object), *public})
+
 
 def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
     """What `to(...)` was asked: (device, dtype, non_blocking, memory_format)."""
