@@ -160,10 +160,10 @@ from tenfold import nn
 from tenfold.llvm import compiler
 loading = compiler.load
 spent = [0.0, 0]
-def load(text):
+def load(text, light=False):
     start = time.perf_counter()
     try:
-        return loading(text)
+        return loading(text, light)
     finally:
         spent[0] += time.perf_counter() - start
         spent[1] += 1

@@ -69,13 +69,13 @@ def _identity() -> str:
     return f"{version}\n{llvmlite.__version__}\n{machine().triple}\n{llvm.get_host_cpu_name()}\n{features()}"
 
 
-def load(text: str) -> Loaded:
-    """The machine code of a module, compiled unless the cache on disk has it."""
+def load(text: str, light: bool = False) -> Loaded:
+    """The machine code of a module, compiled unless the cache on disk has it. `light`: in few passes, for code without loops."""
     with _lock:
-        key = objects.key_of(_identity(), text)
+        key = objects.key_of(_identity(), "light" if light else "", text)
         code = objects.find(key)
         if code is None:
-            code = object_code(text)
+            code = object_code(text, light)
             objects.keep(key, code)
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(f'target triple = "{machine().triple}"'), machine())
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
@@ -84,12 +84,20 @@ def load(text: str) -> Loaded:
         return Loaded(engine)
 
 
-def optimised(text: str) -> Any:
+def optimised(text: str, light: bool = False) -> Any:
     """The module after LLVM's passes."""
     target = machine()
     module = llvm.parse_assembly(f'target triple = "{target.triple}"\n{text}')
     module.data_layout = str(target.target_data)
     module.verify()
+    if light:
+        few = llvm.create_new_module_pass_manager()
+        few.add_always_inliner_pass()
+        few.add_sroa_pass()
+        few.add_instruction_combine_pass()
+        few.add_simplify_cfg_pass()
+        few.run(module, llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=1)))
+        return module
     # The loop vectoriser does what counts; the other passes of level 3 double the time and change no loop.
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = options.loop_interleaving = True
@@ -99,8 +107,8 @@ def optimised(text: str) -> Any:
     return module
 
 
-def object_code(text: str) -> bytes:
-    return bytes(machine().emit_object(optimised(text)))
+def object_code(text: str, light: bool = False) -> bytes:
+    return bytes(machine().emit_object(optimised(text, light)))
 
 
 def assembly(text: str) -> str:

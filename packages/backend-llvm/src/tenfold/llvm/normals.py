@@ -28,8 +28,13 @@ def addresses() -> dict[str, int]:
 
 
 def source() -> str:
-    """The functions as LLVM IR."""
+    """The functions as LLVM IR, without what they share with others."""
     return "\n".join([_DECLARED, _Block().text(), _WIDE])
+
+
+def shared() -> str:
+    """What makes one pair of float64, for all modules that do."""
+    return _PAIR
 
 
 def _number(value: float) -> str:
@@ -119,15 +124,11 @@ class _Block:
 _DECLARED = """
 declare <8 x float> @llvm.fma.v8f32(<8 x float>, <8 x float>, <8 x float>)
 declare <8 x float> @llvm.sqrt.v8f32(<8 x float>)
-declare double @llvm.sqrt.f64(double)
 declare double @libm_log(double)
-declare double @libm_log1p(double)
-declare double @libm_cos(double)
-declare double @libm_sin(double)
 """
 
 _NARROW = """
-define internal void @to_normals32(ptr %data, i64 %count) noinline nounwind {
+define void @to_normals32(ptr %data, i64 %count) noinline nounwind {
 entry:
   %none = icmp slt i64 %count, 16
   br i1 %none, label %done, label %block
@@ -148,7 +149,11 @@ done:
 }
 """
 
-_WIDE = f"""
+_PAIR = f"""
+declare double @llvm.sqrt.f64(double)
+declare double @libm_cos(double)
+declare double @libm_sin(double)
+
 define internal {{double, double}} @pair(double %minus_twice_log, double %turn) alwaysinline {{
   %radius = call double @llvm.sqrt.f64(double %minus_twice_log)
   %angle = fmul double %turn, 0x{struct.unpack("<Q", struct.pack("<d", 2 * math.pi))[0]:016X}
@@ -160,8 +165,10 @@ define internal {{double, double}} @pair(double %minus_twice_log, double %turn) 
   %r1 = insertvalue {{double, double}} %r0, double %second, 1
   ret {{double, double}} %r1
 }}
+"""
 
-define internal void @to_normals64(ptr %data, i64 %count) noinline nounwind {{
+_WIDE = """
+define void @to_normals64(ptr %data, i64 %count) noinline nounwind {
 entry:
   %none = icmp slt i64 %count, 16
   br i1 %none, label %done, label %one
@@ -177,9 +184,9 @@ one:
   %x = fsub double 1.0, %height
   %log = call double @libm_log(double %x)
   %twice = fmul double %log, -2.0
-  %made = call {{double, double}} @pair(double %twice, double %turn)
-  %first = extractvalue {{double, double}} %made, 0
-  %second = extractvalue {{double, double}} %made, 1
+  %made = call {double, double} @pair(double %twice, double %turn)
+  %first = extractvalue {double, double} %made, 0
+  %second = extractvalue {double, double} %made, 1
   store double %first, ptr %p
   store double %second, ptr %q
   %inext = add nuw nsw i64 %i, 1
@@ -188,5 +195,5 @@ one:
   br i1 %again, label %one, label %done
 done:
   ret void
-}}
+}
 """

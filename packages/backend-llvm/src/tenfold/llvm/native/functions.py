@@ -22,7 +22,8 @@ _PYTHON = (
     "PyList_New", "PyList_SetItem",
 )  # fmt: skip
 _NUMPY = {"PyArray_NewFromDescr": 94, "PyDataMem_SetHandler": 304}  # their places in NumPy's table, which do not change
-_FILES = ("memory.ll", "calls.ll", "rows.ll", "products.ll", "joining.ll", "random.ll")
+_NUMBERS = ("draw_words", "to_units32", "to_units64", "to_normals32", "to_normals64")  # loops that the others call
+_FILES = ("memory.ll", "calls.ll", "rows.ll", "products.ll", "joining.ll", "units.ll", "random.ll")
 _PAUSE = {"x86_64": "llvm.x86.sse2.pause()", "aarch64": "llvm.aarch64.hint(i32)"}
 # Linux's system calls and the instruction for a pause, for each processor.
 _SYSTEM = {
@@ -39,7 +40,10 @@ class Native:
         _check_layout()
         _resolve_symbols()
         self.keep: list[Any] = []  # what native code points to
-        self.code: Loaded = load(source())
+        numbers = load(numbers_source())
+        for name in _NUMBERS:
+            llvm.add_symbol(name, numbers.address(name))
+        self.code: Loaded = load(source(), light=True)
         for name, value in _OBJECTS.items():
             self.point(name, value)
         self.launch: Any = self.builtin("launch", None, 0)
@@ -93,7 +97,7 @@ def source() -> str:
     parts = [
         threads,
         *((folder / name).read_text("utf-8") for name in _FILES),
-        normals.source(),
+        normals.shared(),
     ]
     if call_paths.possible():
         parts += [
@@ -101,6 +105,13 @@ def source() -> str:
             call_paths.stubs(),
         ]
     return "\n".join(parts)
+
+
+def numbers_source() -> str:
+    """The loops that make random numbers, which alone gain by LLVM's many passes."""
+    folder = files("tenfold.llvm.native")
+    texts = ((folder / name).read_text("utf-8") for name in ("numbers.ll", "units.ll"))
+    return "\n".join([*texts, normals.shared(), normals.source()])
 
 
 def _resolve_symbols() -> None:

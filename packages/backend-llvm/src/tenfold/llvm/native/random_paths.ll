@@ -20,6 +20,8 @@
 
 declare ptr @PyFloat_FromDouble(double)
 
+declare double @libm_log1p(double)
+
 define internal i1 @engine_is_known() {
 entry:
   %generator = load ptr, ptr @d_generator
