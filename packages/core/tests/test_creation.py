@@ -97,6 +97,7 @@ class Countdown:
         return 1.5 - i
 
 
+@pytest.mark.filterwarnings("ignore:Creating a tensor from a list of numpy")
 def test_tensor_reads_every_kind_of_sequence() -> None:
     for data, values in (([range(2), (3, 4)], [[0, 1], [3, 4]]), ([np.array([1, 2])], [[1, 2]]), (bytearray(b"ab"), [97, 98])):
         made = tenfold.tensor(data)

@@ -1,4 +1,4 @@
-"""Numbers that tensors are multiplied by, such as `alpha`, are refused where PyTorch refuses them: complex ones by real tensors."""
+"""Numbers that tensors are multiplied by, such as `alpha`, are refused as in PyTorch: complex ones of real tensors."""
 
 from typing import Any
 

@@ -143,6 +143,9 @@ class BatchLevel(Transform):
             "tensor and read it outside"
         )
 
+    def refuse_data(self, what: str) -> None:
+        raise RuntimeError(f"{what} under vmap transform is not allowed. Use detach() to leave the graph")
+
     def repr_of(self, tensor: Tensor) -> str:
         value, dim = self.unwrap(tensor)
         return in_scopes(f"BatchedTensor(lvl={self.shown}, bdim={dim}, value={value!r})", tracking(tensor))

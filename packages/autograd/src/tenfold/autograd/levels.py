@@ -169,6 +169,9 @@ class Transform:
         """The value to hand out when the user asks for numbers; an error where there is no single one."""
         raise TypeError(f"{type(self).__name__} defines no readable(tensor)")
 
+    def refuse_data(self, what: str) -> None:
+        """RuntimeError where `tensor.data` would leave the transform unnoticed."""
+
     def repr_of(self, tensor: Tensor) -> str:
         """What `print` shows."""
         raise TypeError(f"{type(self).__name__} defines no repr_of(tensor)")

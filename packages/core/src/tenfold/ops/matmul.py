@@ -229,12 +229,12 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any 
 
 def check_factors(dtype: Any, factors: dict[str, Any]) -> None:
     """Refuse factors that a result of this dtype cannot take up."""
-    for name, factor in factors.items():
-        if isinstance(factor, bool):
+    for name, number in factors.items():
+        if isinstance(number, bool):
             raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
-        if dtype.category < 2 and not isinstance(factor, int):
+        if dtype.category < 2 and not isinstance(number, int):
             raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
-        require_fit(factor, dtype)
+        require_fit(number, dtype)
 
 
 @composite("matmul", promote="same", out="same", inplace=True, rounded_once=True, old=blended("batch1 batch2"))

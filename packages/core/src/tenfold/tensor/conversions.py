@@ -62,6 +62,7 @@ class Conversions(TensorMethods):
             )
         if self._array.dtype.kind == "V":
             raise TypeError(f"Got unsupported ScalarType {dtypes.type_name(self.dtype)}: NumPy has no such dtype; convert it")
+        self.untyped_storage().lent = True
         return host(self)
 
     def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:

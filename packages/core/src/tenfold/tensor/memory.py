@@ -110,7 +110,7 @@ class Memory:
         if size == self.nbytes():
             return self
         if not self.resizable():
-            raise RuntimeError("Trying to resize storage that is not resizable: it is shared with other processes")
+            raise RuntimeError("Trying to resize storage that is not resizable: it is shared with a NumPy array or processes")
         if key.type == "meta":
             self.array = backend.empty((size,), np.dtype(np.uint8), key.index)
             return self
@@ -131,7 +131,7 @@ class Memory:
             t._array = array
 
     def resizable(self) -> bool:
-        return self.key.device.type != "cpu" or not self.is_shared()
+        return not getattr(self, "lent", False) and (self.key.device.type != "cpu" or not self.is_shared())
 
     def byteswap(self, d: dtype) -> None:
         """Reverse the order of the bytes of each element, read as elements of a dtype."""

@@ -32,8 +32,9 @@ class UntypedStorage(Memory):
     # marked: some view has an `_origin`, which views of it inherit.
     # noting: new views must be looked at: they are listed, or some are marked.
     # guarded: a write must be looked at first: some view is marked or repeats elements, or this is inference mode's.
+    # lent: a NumPy array is on the same memory, which has to stay where it is.
     # detached: how often its tensor left the graph in place, which `version` counts and `_version` does not; unset in all others.
-    __slots__ = ("array", "detached", "guarded", "key", "listing", "marked", "noting", "unlisted", "version", "views")
+    __slots__ = ("array", "detached", "guarded", "key", "lent", "listing", "marked", "noting", "unlisted", "version", "views")
     inference = False
     detached: int
     version: int
@@ -46,7 +47,7 @@ class UntypedStorage(Memory):
         self.key = key
         self.version = 0
         self.views: dict[int, Any] = {}
-        self.guarded = self.marked = self.listing = self.noting = self.unlisted = False
+        self.guarded = self.lent = self.marked = self.listing = self.noting = self.unlisted = False
 
     def live_views(self, *holders: Any) -> list[Any]:
         """The differentiable views of this memory that are alive; `holders` are tensors on it that the caller knows."""

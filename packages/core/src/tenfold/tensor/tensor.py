@@ -289,6 +289,8 @@ class Tensor(Differentiable):
         """The same memory outside the gradient graph; writes through it are not seen by version checks."""
         if type(self._key) is BeneathKey:  # what it wraps only its class knows
             return self.detach()
+        if self._key.level is not None:
+            self._key.transform.refuse_data("accessing `data`")
         made = self._make_subclass(Tensor if is_plain(type(self)) else type(self), self)
         made._storage = None
         if self._storage is not None and self._storage.guarded:  # elements at one place are no less so
@@ -301,6 +303,8 @@ class Tensor(Differentiable):
 
     @data.setter
     def data(self, value: Tensor) -> None:
+        if self._key.level is not None:
+            self._key.transform.refuse_data("mutating directly with `.data`")
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if value.layout is not self.layout:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor, host
 from tenfold.types import dtypes
 from tenfold.types.dtypes import from_numpy as dtype_of, get_default_dtype
@@ -110,6 +111,12 @@ def to_array(data: Any, dtype: Any, copy: bool) -> Any:
         if not _is_sequence(data):
             raise _not_a_number(data)
         data = _items(data)
+    if isinstance(data, (list, tuple)) and data and isinstance(data[0], np.ndarray):
+        warn_once(
+            "arrays",
+            "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single "
+            "numpy.ndarray with numpy.array() before converting to a tensor.",
+        )
     try:
         found = _infer_dtype(data)  # also with a dtype given: it refuses what is no number
     except RecursionError:

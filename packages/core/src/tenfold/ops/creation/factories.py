@@ -185,7 +185,9 @@ def from_numpy(ndarray: Any) -> Tensor:
     if ndarray.base is not None and ndarray.flags.c_contiguous and ndarray.dtype.isbuiltin == 1:
         # The tensor's storage starts where the given array does, as in PyTorch.
         ndarray = np.ndarray(ndarray.shape, ndarray.dtype, ndarray.data)
-    return wrap(ndarray, devices.located(devices.CPU))
+    made = wrap(ndarray, devices.located(devices.CPU))
+    made.untyped_storage().lent = True
+    return made
 
 
 @composite("creation", method=None)

@@ -11,6 +11,7 @@ from tenfold.dispatch.meta import DataDependent, Meta
 from tenfold.dispatch.operators import Number, composite, op, primitive
 from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.ops.reduction.reductions import check_nonempty, located_rule, ordered, reduced
+from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import int64
 from tenfold.types.promotion import of_values
@@ -261,4 +262,9 @@ def searchsorted(
         x = x.to(of_values((sorted_sequence, x)))
     if not (x.dtype.category or sorted_sequence.dtype.category) and x.numel():  # beside numbers bool counts as 0 and 1
         raise NotImplementedError("\"searchsorted\" not implemented for 'Bool': convert to an integer dtype")
+    for what, given in (("boundary", sorted_sequence), ("input value", x)):
+        if not given.is_contiguous():
+            warn_once(
+                what, f"searchsorted(): {what} tensor is non-contiguous, which is slower: it is copied. Make it contiguous()."
+            )
     return _search(sorted_sequence, x, right, out_int32)
