@@ -274,5 +274,5 @@ def test_a_level_that_gives_its_dimensions():
 def test_data_is_refused_under_vmap() -> None:
     with pytest.raises(RuntimeError, match="accessing `data` under vmap transform is not allowed"):
         tenfold.vmap(lambda x: x.data)(tenfold.ones(2))
-    with pytest.raises(RuntimeError, match="mutating directly with `.data` under vmap transform is not allowed"):
+    with pytest.raises(RuntimeError, match=r"mutating directly with `\.data` under vmap transform is not allowed"):
         tenfold.vmap(lambda x: setattr(x, "data", tenfold.ones(1)))(tenfold.ones(2))

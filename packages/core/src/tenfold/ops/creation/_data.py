@@ -66,7 +66,14 @@ def _depth(data: Any) -> int:
         if not len(data):
             break
         data = data[0]
-    return depth + (data.ndim if isinstance(data, np.ndarray) else 0)
+    if not isinstance(data, np.ndarray):
+        return depth
+    warn_once(
+        "arrays",
+        "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single "
+        "numpy.ndarray with numpy.array() before converting to a tensor.",
+    )
+    return depth + data.ndim
 
 
 def _nested(data: Any, depth: int) -> Any:
@@ -111,12 +118,6 @@ def to_array(data: Any, dtype: Any, copy: bool) -> Any:
         if not _is_sequence(data):
             raise _not_a_number(data)
         data = _items(data)
-    if isinstance(data, (list, tuple)) and data and isinstance(data[0], np.ndarray):
-        warn_once(
-            "arrays",
-            "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single "
-            "numpy.ndarray with numpy.array() before converting to a tensor.",
-        )
     try:
         found = _infer_dtype(data)  # also with a dtype given: it refuses what is no number
     except RecursionError:
