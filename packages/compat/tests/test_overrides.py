@@ -35,6 +35,16 @@ class Mode(overrides.TorchFunctionMode):
     def __torch_function__(self, func, types, args=(), kwargs=None):
         return func(*args, **(kwargs or {}))
 
+class Multiplies(overrides.BaseTorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        return super().__torch_function__(torch.mul if func is torch.add else func, types, args, kwargs)
+
+x, y = torch.tensor([3.0]), torch.tensor([5.0])
+with Multiplies():
+    assert (x + y).item() == 15.0 and (x - y).item() == -2.0
+assert (x + y).item() == 8.0
+assert not overrides.is_tensor_method_or_property(torch.mean) and overrides.resolve_name(torch.add) == "torch.add"
+
 with Mode() as outer, Mode() as inner:
     assert overrides._get_current_function_mode_stack() == [outer, inner]
 assert overrides._get_current_function_mode() is None

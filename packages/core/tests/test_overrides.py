@@ -12,7 +12,6 @@ from tenfold.dispatch.overrides import (
     disabled_torch_function,
     has_torch_function,
     is_tensor_like,
-    resolve_name,
 )
 
 
@@ -133,8 +132,6 @@ def test_questions_about_types():
     assert is_tensor_like(Diagonal(1, 1.0))
     assert is_tensor_like(tenfold.ones(1))
     assert not is_tensor_like([1.0])
-    assert resolve_name(tenfold.mm) == "tenfold.mm"
-    assert resolve_name(len) is None
 
 
 class Mode(TorchFunctionMode):
@@ -177,7 +174,7 @@ def test_a_mode_may_replace_results():
 
 def test_a_mode_without_the_method():
     x = tenfold.ones(1)
-    with TorchFunctionMode(), pytest.raises(TypeError, match="TorchFunctionMode defines no __torch_function__"):
+    with TorchFunctionMode(), pytest.raises(NotImplementedError, match="TorchFunctionMode defines no __torch_function__"):
         x + 1
 
 
@@ -272,18 +269,6 @@ def test_other_classes_know_nothing_of_it():
 
     assert vars(tenfold.Tensor)["shape"] is Plain.shape
     assert Plain.size is tenfold.Tensor.size
-
-
-def test_a_mode_of_the_base_class_lets_calls_through_changed():
-    class Multiplies(tenfold.overrides.BaseTorchFunctionMode):
-        def __torch_function__(self, func, types, args=(), kwargs=None):
-            return super().__torch_function__(tenfold.mul if func is tenfold.add else func, types, args, kwargs)
-
-    x, y = tenfold.tensor([3.0]), tenfold.tensor([5.0])
-    with Multiplies():
-        assert (x + y).item() == 15.0
-        assert (x - y).item() == -2.0
-    assert (x + y).item() == 8.0
 
 
 def test_a_class_that_is_given_a_function_late_is_asked_for_module_load():

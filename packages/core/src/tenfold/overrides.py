@@ -1,16 +1,23 @@
-"""`tenfold.overrides`: tensor types and modes that see every call, under PyTorch's module name."""
+"""`tenfold.overrides`: tensor types and modes that see every call, under PyTorch's module name; tenfold-compat has the rest."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from tenfold.dispatch.overrides import (
-    BaseTorchFunctionMode,
     DisableTorchFunctionSubclass,
     TorchFunctionMode,
     handle_torch_function,
     has_torch_function,
     is_tensor_like,
-    resolve_name,
 )
 
 __all__ = [
-    "BaseTorchFunctionMode", "DisableTorchFunctionSubclass", "TorchFunctionMode", "handle_torch_function",
-    "has_torch_function", "is_tensor_like", "resolve_name",
+    "DisableTorchFunctionSubclass", "TorchFunctionMode", "handle_torch_function", "has_torch_function", "is_tensor_like",
 ]  # fmt: skip
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(importlib.import_module("tenfold.as_torch.stand_ins.overrides"), name)

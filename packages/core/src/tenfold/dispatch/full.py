@@ -38,7 +38,7 @@ def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) 
             return result
     values = operator.bind(args, kwargs)
     if operator.overload_body is not None:
-        asked = [v for v in values.values() if hasattr(v, "_array")]
+        asked = [v for v in values.values() if hasattr(type(v), "__torch_function__")]
         if _overriding(asked):  # before the body looks at them: their classes see the call, nothing else
             return call_overrides(operator, asked, *as_called(operator, args, kwargs))
         result = operator.overload_body(**values)

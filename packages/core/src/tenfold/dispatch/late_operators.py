@@ -65,7 +65,7 @@ FUNCTIONS: dict[str, str] = {
     "tenfold.ops.indexing.joining": "cat concat concatenate repeat_places stack",
     "tenfold.ops.indexing.selection": "index",
     "tenfold.ops.indexing.strided": "strided_sum",
-    "tenfold.ops.indexing.subscripts": "getitem index_any",
+    "tenfold.ops.indexing.subscripts": "getitem",
     "tenfold.ops.pointwise.arithmetic": "add_scaled add_scaled_ floored_quotient truncated_quotient",
     "tenfold.ops.pointwise.complex_numbers": "complex imag_part real_part view_as_complex view_as_real",
     "tenfold.ops.pointwise.filling": "copy fill zero",

@@ -32,27 +32,30 @@ class DisableTorchFunctionSubclass:
 
 
 def call_overrides(operator: Operator, tensors: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Ask for an operator the classes among its arguments."""
+    return _ask(_seen(operator), tensors, args, kwargs)
+
+
+def _ask(func: Any, relevant: Iterable[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Ask each overriding class among the arguments, subclasses first, until one answers."""
-    types = _overriding_types(tensors)
+    types = _overriding_types(relevant)
     for cls in types:
-        result = cls.__torch_function__(_seen(operator), types, args, kwargs)
+        result = cls.__torch_function__(func, types, args, kwargs)
         if result is not NotImplemented:
             return result
-    names = ", ".join(cls.__name__ for cls in types)
-    raise TypeError(
-        f"no implementation found for 'tenfold.{operator.name}' on types that implement __torch_function__: [{names}]"
-    )
+    name = f"tenfold.{func.op.name}" if hasattr(func, "op") else f"{getattr(func, '__module__', 'tenfold')}.{func.__name__}"
+    raise TypeError(f"no implementation found for '{name}' on types that implement __torch_function__: {list(types)}")
 
 
 def _seen(operator: Operator) -> Any:
     """What classes and modes are asked for: the operator's function, or the method that stands for it."""
-    return RUNTIME["Tensor"].__getitem__ if operator.name in ("getitem", "index_any") else operator.fn
+    return RUNTIME["Tensor"].__getitem__ if operator.name == "getitem" else operator.fn
 
 
 def _overriding_types(values: Iterable[Any]) -> tuple[Any, ...]:
     """The classes among values that override, each before those that it is derived from."""
     types: list[Any] = []
-    for value in values:
+    for value in () if STATE.overrides_off else values:
         cls = type(value)
         if cls not in types and _overrides(value):
             place = next((i for i, known in enumerate(types) if issubclass(cls, known)), len(types))
@@ -100,37 +103,34 @@ class TorchFunctionMode(Layer):
     ...     def __torch_function__(self, func, types, args=(), kwargs=None):
     ...         result = func(*args, **(kwargs or {}))
     ...         return result * 2 if func is tenfold.add else result
-    >>> x = tenfold.tensor([1.0])
     >>> with Doubled():
-    ...     x + x
+    ...     tenfold.ones(1) + 1
     tensor([4.])
     """
 
     def handle(self, operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        types = tuple({type(a) for a in (*args, *kwargs.values()) if _overrides(a)})
-        return self.__torch_function__(_seen(operator), types, args, kwargs)
+        return self._first(_seen(operator), (*args, *kwargs.values()), args, kwargs)
+
+    def _first(self, func: Any, relevant: Iterable[Any], args: Any, kwargs: Any) -> Any:
+        """Ask this mode, which is off meanwhile, and then the classes among the arguments, for which it is on again."""
+        result = self.__torch_function__(func, _overriding_types(relevant), args, kwargs)
+        if result is not NotImplemented:
+            return result
+        with self:
+            return _ask(func, relevant, args, kwargs)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        raise TypeError(f"{type(self).__name__} defines no __torch_function__(self, func, types, args, kwargs)")
-
-
-class BaseTorchFunctionMode(TorchFunctionMode):
-    """A mode that lets every call through; subclasses change some and hand them to `super().__torch_function__`.
-
-    >>> import tenfold
-    >>> from tenfold.dispatch.overrides import BaseTorchFunctionMode
-    >>> with BaseTorchFunctionMode():
-    ...     tenfold.tensor([1.0]) + 1
-    tensor([2.])
-    """
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return func(*args, **(kwargs or {}))
+        raise NotImplementedError(f"{type(self).__name__} defines no __torch_function__")
 
 
 def has_torch_function(relevant_args: Any) -> bool:
-    """Whether any of the arguments overrides operators."""
-    return not STATE.overrides_off and any(_overrides(a) for a in relevant_args)
+    """Whether any of the arguments overrides operators, or a mode is entered that does."""
+    return _mode() is not None or (not STATE.overrides_off and any(_overrides(a) for a in relevant_args))
+
+
+def _mode() -> Any:
+    """The innermost layer of this thread if it is a mode that sees functions."""
+    return next((layer for layer in STATE.layers[-1:] if isinstance(layer, TorchFunctionMode)), None)
 
 
 def is_tensor_like(value: Any) -> bool:
@@ -139,17 +139,12 @@ def is_tensor_like(value: Any) -> bool:
 
 
 def handle_torch_function(public_api: Any, relevant_args: Any, *args: Any, **kwargs: Any) -> Any:
-    """Dispatch a Python function of a user's to the overriding types among its arguments."""
-    types = _overriding_types(relevant_args)
-    for cls in types:
-        result = cls.__torch_function__(public_api, types, args, kwargs)
-        if result is not NotImplemented:
-            return result
-    name = f"{getattr(public_api, '__module__', 'tenfold.Tensor')}.{public_api.__name__}"
-    raise TypeError(f"no implementation found for '{name}' on types that implement __torch_function__: {list(types)}")
-
-
-def resolve_name(f: Any) -> str | None:
-    """The public name of an operator's function."""
-    operator = getattr(f, "op", None)
-    return f"tenfold.{operator.name}" if operator is not None else None
+    """Dispatch a Python function of a user's to the mode that is entered and the overriding types among its arguments."""
+    mode, layers = _mode(), STATE.layers
+    if mode is None:
+        return _ask(public_api, relevant_args, args, kwargs)
+    STATE.layers = layers[:-1]
+    try:
+        return mode._first(public_api, relevant_args, args, kwargs)
+    finally:
+        STATE.layers = layers

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.dispatch.overrides import handle_torch_function, has_torch_function
-from tenfold.dispatch.runtime import STATE
 from tenfold.tensor.tensor import Tensor
 
 
@@ -30,7 +29,7 @@ def _post_accumulate_grad_hooks(self: Tensor) -> Any:
 
 def _module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
     """What `load_state_dict` puts in this tensor's place for a saved `other`, where modules swap their tensors."""
-    if not STATE.overrides_off and has_torch_function((self, other)):
+    if has_torch_function((self, other)):
         loaded: Tensor = handle_torch_function(_module_load, (self, other), self, other, assign=assign)
         return loaded
     return other.detach() if assign else self.copy_(other).detach()

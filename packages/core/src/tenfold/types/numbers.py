@@ -7,18 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.types.dtypes import complex32, dtype, float8_e4m3fn, float32
+from tenfold.types.dtypes import c_name, complex32, dtype, float8_e4m3fn, float32, int32
 from tenfold.types.narrow import limited, narrowed
 from tenfold.types.numeric_limits import finfo, iinfo
-
-_C_NAMES = {"int32": "int", "float32": "float", "float64": "double", "float16": "double", "bfloat16": "double",
-            "complex32": "c10::complex<c10::Half>", "complex64": "c10::complex<float>",
-            "complex128": "c10::complex<double>"}  # fmt: skip
-
-
-def c_name(d: dtype) -> str:
-    """The C++ type of a dtype's elements, as PyTorch's errors name it."""
-    return _C_NAMES.get(d.name, f"{d.name}_t")
 
 
 def fits(value: Any, d: dtype) -> bool:
@@ -50,7 +41,8 @@ def require_fit(value: Any, d: dtype, name: str | None = None) -> None:
     if isinstance(value, int) and not -(2**63) <= value < 2**64:
         raise OverflowError("int too big to convert")
     if not fits(value, d):
-        raise RuntimeError(f"value cannot be converted to type {name or c_name(d)} without overflow")
+        kind = "double" if d.is_half else c_name(d) if d.category > 1 or d is int32 else f"{d.name}_t"
+        raise RuntimeError(f"value cannot be converted to type {name or kind} without overflow")
 
 
 def require_value(value: Any, d: dtype) -> None:

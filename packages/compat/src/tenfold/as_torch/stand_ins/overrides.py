@@ -16,7 +16,6 @@ from tenfold.dispatch.operators import TENSOR_ROLES
 from tenfold.dispatch.overrides import _overriding_types, default_nowrap_functions
 from tenfold.dispatch.runtime import STATE
 from tenfold.overrides import (
-    BaseTorchFunctionMode,
     DisableTorchFunctionSubclass,
     TorchFunctionMode,
     handle_torch_function,
@@ -33,7 +32,25 @@ __all__ = [
 
 _ROLES = (*TENSOR_ROLES, "args")
 _LISTS = ("tensors", "operands", "elements")  # which such a function looks through itself
+_METHODS_ALONE = frozenset(  # PyTorch has no functions of these names
+    "contiguous expand expand_as new_empty new_empty_strided new_full new_ones new_tensor new_zeros repeat reshape_as "
+    "sum_to_size to type_as unfold view view_as".split()
+)
 _NAMESPACES = ("torch.linalg", "torch.fft", "torch", "torch.functional", "torch.nn.functional", "torch.special")
+
+
+class BaseTorchFunctionMode(TorchFunctionMode):
+    """A mode that lets every call through; subclasses change some and hand them to `super().__torch_function__`.
+
+    >>> import tenfold
+    >>> from tenfold.overrides import BaseTorchFunctionMode
+    >>> with BaseTorchFunctionMode():
+    ...     tenfold.tensor([1.0]) + 1
+    tensor([2.])
+    """
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
 
 
 def _members(namespace: Any) -> Iterator[tuple[str, Any]]:
@@ -73,7 +90,7 @@ def _overridable() -> tuple[dict[Any, list[Any]], dict[Any, str]]:
         found = [(name, value) for name, value in _members(module) if _asks(value)]
         functions[sys.modules.get("torch", module) if path == "torch" else module] = [value for _, value in found]
         for name, value in found:
-            if not name.endswith("_"):  # methods, which Tenfold has as functions, too
+            if not name.endswith("_") and name not in _METHODS_ALONE:  # methods, which Tenfold has as functions, too
                 names.setdefault(value, f"{path}.{name}")
     functions[Tensor] = []
     for name, value in _of_tensors():
@@ -140,7 +157,7 @@ def _dummy(function: Any) -> Callable[..., int]:
 def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
     """Whether a function is a method of tensors, or reads or writes a property.
 
-    A method that is also a function, as `torch.add` is `torch.Tensor.add` here, counts as a method.
+    A method that is also a function, as `torch.add` is `torch.Tensor.add` here, counts as the function.
 
     >>> import tenfold
     >>> is_tensor_method_or_property(tenfold.Tensor.add_), is_tensor_method_or_property(tenfold.Tensor.grad.__get__)
@@ -148,7 +165,7 @@ def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
     """
     if getattr(func, "__name__", None) in ("__get__", "__set__"):
         return True
-    return func in get_overridable_functions()[Tensor]
+    return (resolve_name(func) or "").startswith("torch.Tensor.")
 
 
 def resolve_name(f: Any) -> str | None:

@@ -13,8 +13,9 @@ from tenfold.dispatch.calls import first_call, stub_code
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.inplace import check_writable, repeats, write_back
 from tenfold.dispatch.meta import Meta
-from tenfold.dispatch.operators import composite, op, primitive
+from tenfold.dispatch.operators import op, primitive
 from tenfold.dispatch.overlap import refuse_overlap
+from tenfold.dispatch.overrides import handle_torch_function, has_torch_function
 from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.ops.creation.factories import as_tensor, tensor
@@ -221,26 +222,20 @@ def _read(self: Tensor, given: Any) -> Tensor:
             return index(self, [given])
     elif kind in BASIC:
         return getitem(self, given)
-    if self._key.override and not STATE.overrides_off:
-        return RUNTIME["dispatch"](INDEX_ANY.op, (self, given), {})
+    relevant = _relevant(self, given)
+    if has_torch_function(relevant):
+        return handle_torch_function(Tensor.__getitem__, relevant, self, given)  # type: ignore[no-any-return]
     part, places = split_index(self, given)
     return part if places is None else index(part, places)
-
-
-@composite("indexing", method=None, name="index_any")
-def _index_any(input: Tensor, index: Any) -> Tensor:
-    """`input[index]` with any index.
-
-    >>> import tenfold
-    >>> tenfold.op.index_any(tenfold.tensor([1, 5, 2]), [2, 0])
-    tensor([2, 1])
-    """
-    return _read(input, index)
 
 
 def _write(self: Tensor, given: Any, value: Any) -> None:
     """`x[...] = value`: numbers, tensors, arrays; broadcast and converted to this tensor's dtype."""
     if self._key is CPU and not RUNTIME["ACTIVE"] and _write_at_once(self, given, value):
+        return
+    relevant = (*_relevant(self, given), value)
+    if has_torch_function(relevant):
+        handle_torch_function(Tensor.__setitem__, relevant, self, given, value)
         return
     if not isinstance(value, Tensor):
         value = _assigned(value, self)
@@ -264,6 +259,11 @@ def _write(self: Tensor, given: Any, value: Any) -> None:
         check_writable("__setitem__", part, value._node is not None and part.dtype.category > 1)
         refuse_overlap("copy", part, [value])
         write_back("__setitem__", part, value, shared=True)
+
+
+def _relevant(self: Tensor, given: Any) -> tuple[Any, ...]:
+    """What of a subscript may override it."""
+    return (self, *given) if type(given) is tuple else (self, given)
 
 
 def _assigned(value: Any, target: Tensor) -> Tensor:
@@ -330,7 +330,6 @@ def _write_at_once(self: Tensor, given: Any, value: Any) -> bool:  # noqa: C901 
     return True
 
 
-INDEX_ANY: Any = _index_any
 index_put_: Any = op.index_put_.fn
 copy_: Any = op.copy_.fn
 

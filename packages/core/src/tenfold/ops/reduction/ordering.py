@@ -264,7 +264,5 @@ def searchsorted(
         raise NotImplementedError("\"searchsorted\" not implemented for 'Bool': convert to an integer dtype")
     for what, given in (("boundary", sorted_sequence), ("input value", x)):
         if not given.is_contiguous():
-            warn_once(
-                what, f"searchsorted(): {what} tensor is non-contiguous, which is slower: it is copied. Make it contiguous()."
-            )
+            warn_once(what, f"searchsorted(): {what} tensor is non-contiguous, which is slower")
     return _search(sorted_sequence, x, right, out_int32)

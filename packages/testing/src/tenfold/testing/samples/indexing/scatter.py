@@ -87,15 +87,6 @@ error_samples("index")(
 )
 
 
-@samples("index_any")
-def _index_any(make: Make) -> Iterator[Sample]:
-    yield Sample(make(4, 3), [0, 2])
-    yield Sample(make(4, 3), (slice(None), [2, 0]), note="columns")
-
-
-error_samples("index_any")(lambda make: [ErrorSample(make(3), [3], error=IndexError, match="out of bounds")])
-
-
 @samples("index_put")
 def _index_put(make: Make) -> Iterator[Sample]:
     yield Sample(make(4, 3), [make.of([0, 2], tenfold.int64)], make(2, 3))
