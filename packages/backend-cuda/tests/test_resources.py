@@ -39,4 +39,4 @@ def test_no_kernel_needs_more_than_it_did():
         if int(found["spilled"]) > int(kept[key]["spilled"]) or int(found["registers"]) > int(kept[key]["registers"]) + MORE
     }
     assert not worse
-    assert all(int(found["spilled"]) == 0 for key, found in now.items() if "50257" not in key[0])
+    assert all(int(found["spilled"]) == 0 for found in now.values())

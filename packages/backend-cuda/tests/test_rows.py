@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -92,6 +94,39 @@ def test_cross_entropy_and_its_gradient(dtype, reduction, weighted):
 
     for expected, got in both(loss, x):
         assert_close(got, expected, 4)
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.bfloat16, tenfold.float64], ids=lambda d: d.name)
+def test_rows_that_are_gone_over_in_blocks(dtype):
+    C = 8193 + 4096
+    x = drawn((2, C), dtype) * 5
+    x[0, 5000], x[1, ::2] = 60.0, -math.inf
+    for name in ("softmax", "log_softmax"):
+        for expected, got in both(lambda x, name=name: getattr(F, name)(x, -1), x):
+            assert_close(got, expected, 8)
+    target, weight = tenfold.tensor([C - 1, 4097]), drawn((C,), dtype, 4).abs()
+    for reduction in ("none", "mean"):
+        for w in (None, weight):
+
+            def loss(x, w=w, reduction=reduction):
+                return F.cross_entropy(x, target.to(x.device), w if w is None else w.to(x.device), reduction=reduction)
+
+            for expected, got in both(loss, x):
+                assert_close(got, expected, 8)
+
+
+def test_long_rows_of_what_hurts():
+    C = 9000
+    x = tenfold.zeros(4, C)
+    x[0, 8999], x[1, 3], x[2] = math.nan, math.inf, -math.inf
+    target = tenfold.tensor([0, 3, 0, -100])
+    for name in ("softmax", "log_softmax"):
+        expected, got = (getattr(F, name)(x.to(d), -1) for d in ("cpu", "cuda"))
+        assert_close(got, expected)
+    expected, got = (F.cross_entropy(x.to(d), target.to(d), reduction="none") for d in ("cpu", "cuda"))
+    assert_close(got, expected)
+    with pytest.raises(AcceleratorError, match="cross_entropy was out of bounds"):
+        F.cross_entropy(x.cuda(), tenfold.tensor([0, C, 0, 0], device="cuda")).item()
 
 
 def test_cross_entropy_of_what_hurts():

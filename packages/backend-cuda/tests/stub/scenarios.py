@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import threading
 import warnings
@@ -227,6 +228,12 @@ def case_cross_entropy_with_its_gradient_is_two_launches():
         F.cross_entropy(leaf, target).backward(one)
 
     assert quiet(stub.settled(run)).names == ["cross_entropy_rows", "cross_entropy_gradient"]
+    x = array(4, 50257)
+    target = target[:4]
+    work = quiet(stub.settled(run))
+    assert [(launch.name, launch.grid) for launch in work.launches] == [
+        ("cross_entropy_long", (4, 1, 1)), ("cross_entropy_gradient", (4, 13, 1))
+    ]  # fmt: skip
 
 
 def case_triton_launches_tenfolds_tensors():
@@ -349,6 +356,29 @@ def case_transfers_keep_the_layout_and_gpus_copy_without_the_host():
     assert not {"sync", "to_host", "to_device"} & set(work.counts), work
     assert found[0].cpu().equal(x)
     assert found[0].is_contiguous(memory_format=last)
+
+
+def case_storages_are_as_large_as_their_tensors():
+    x = array(5)
+    for t, size in (
+        (x, 20),
+        (x + 1, 20),
+        (x[1:3], 20),
+        (array(3, 4).t(), 48),
+        (x.sum(), 4),
+        (tenfold.zeros(0, device=DEVICE), 0),
+    ):
+        assert t.untyped_storage().nbytes() == size, t.shape
+    assert x.view(tenfold.uint8).shape == (20,)
+    files = [io.BytesIO(), io.BytesIO()]
+    for file, t in zip(files, (x[1:], x.cpu()[1:])):
+        tenfold.save(t, file)
+    assert abs(len(files[0].getvalue()) - len(files[1].getvalue())) < 128  # the name of the device
+    y = tenfold.arange(6.0, device=DEVICE)
+    y.resize_(200)
+    assert y.untyped_storage().nbytes() == 800
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        x.as_strided((6,), (1,))
 
 
 def case_a_model_step_does_not_wait():

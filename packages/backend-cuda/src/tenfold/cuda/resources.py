@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tenfold.cuda.compilation import compile_for
 from tenfold.cuda.kernels.generation import BLOCK
-from tenfold.cuda.kernels.handwritten import Handwritten, tiled
+from tenfold.cuda.kernels.handwritten import Handwritten, dealt, shared_out, tiled
 from tenfold.cuda.kernels.multi_tensor import PIECE
 
 CAPABILITIES = (80, 90)
@@ -27,18 +27,34 @@ def kernels() -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
         p, two = "*" + kind, ("i32", "i32")
         for width in (NARROW, WIDE):
             label = f"{kind} {width}"
-            yield f"softmax {label}", tiled("softmax_rows", 4096, width, False, LOG=0)[0], (p, p, *two)
-            loss = tiled("cross_entropy_rows", 4096, width, False, REDUCTION=2, WEIGHT=0)[0]
+            yield f"softmax {label}", dealt("softmax", 4096, width, False, LOG=0)[0], (p, p, *two)
+            loss = dealt("cross_entropy", 4096, width, False, REDUCTION=2, WEIGHT=0)[0]
             yield f"cross entropy {label}", loss, (p, s, s, s, s, words, words, p, index, p, "i32", *two, "i32")
-            slope = tiled("cross_entropy_gradient", 4096, width, False, REDUCTION=2, WEIGHT=0)[0]
+            slope = shared_out("cross_entropy_gradient", 4096, width, False, REDUCTION=2, WEIGHT=0)[0]
             yield f"cross entropy gradient {label}", slope, (p, p, p, index, p, s, s, s, *two, "i32", "i32")
         norm = tiled("norm_rows", 4096, NARROW, False, CENTERED=1, WEIGHT=1, BIAS=1)[0]
         yield f"layer norm {kind} {NARROW}", norm, (p, s, s, p, p, p, *two, "fp32")
         slope = tiled("norm_gradient", 4096, NARROW, False, CENTERED=1, WEIGHT=1)[0]
         yield f"layer norm gradient {kind} {NARROW}", slope, (p, p, p, s, s, p, *two)
-        adam = Handwritten("adam_step", (("DECAY", 1), ("KIND", kind), ("AMSGRAD", 0), ("BLOCK", PIECE)), 8)
-        yield f"adamw {kind}", adam, (index, *["fp32"] * 7)
+        yield f"softmax gradient {kind} {WIDE}", dealt("softmax_gradient", 4096, WIDE, False, LOG=1)[0], (p, p, p, *two)
+        yield from steps(kind)
     yield "check of indices", Handwritten("check_indices", (("BLOCK", BLOCK),)), (words, index, "i32", "i32", "i32", "i32")
+
+
+def steps(kind: str) -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
+    """The kernels of optimizers."""
+    fixed, table = (("KIND", kind), ("BLOCK", PIECE)), "*i64"
+    for amsgrad in (0, 1):
+        label = f"adamw {'amsgrad ' * amsgrad}{kind}"
+        constants = (("DECAY", 1), ("AMSGRAD", amsgrad), *fixed)
+        yield label, Handwritten("adam_step", constants, 8), (table, *["fp32"] * 7)
+        placed = Handwritten("adam_step_by_device", (*constants, ("PLACED", 1)), 8)
+        yield f"{label} by device", placed, (table, "*fp32", *["fp32"] * 9)
+    sgd = Handwritten("sgd_step", (("MOMENTUM", 1), ("NESTEROV", 1), *fixed), 8)
+    yield f"sgd {kind}", sgd, (table, *["fp32"] * 5)
+    for name, flags in (*[(name, 1) for name in ("adadelta", "adagrad", "adamax", "asgd", "nadam", "radam", "rprop")], ("rmsprop", 3)):
+        kernel = Handwritten("rule_step", (("RULE", name), ("FLAGS", flags), ("DECAY", 2), *fixed), 8)
+        yield f"{name} {kind}", kernel, (table, *["fp32"] * 8)
 
 
 def measured(capability: int, kernel: Handwritten, signature: tuple[str, ...]) -> tuple[int, int, int]:

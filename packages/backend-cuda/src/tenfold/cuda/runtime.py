@@ -63,6 +63,32 @@ def order_in_memory(array: Any) -> tuple[int, ...] | None:
     return tuple(order)
 
 
+def reach(array: Any) -> int:
+    """Bytes from an array's first element to behind its furthest one.
+
+    >>> reach(np.zeros((4, 3), np.float32)[:, :2]), reach(np.zeros((0, 3)))
+    (44, 0)
+    """
+    if not array.size:
+        return 0
+    return int(sum((n - 1) * s for n, s in zip(array.shape, array.strides) if s > 0)) + int(array.dtype.itemsize)
+
+
+def _bytes_used(memory: Any, end: int) -> int:
+    """Bytes of a memory that arrays on it have reached: CuPy's pool rounds to 512, and says nothing of what was asked for.
+
+    The first array that is looked at is the one that the memory was taken for, or lies in it with all that is of use.
+    """
+    known = getattr(memory, "tenfold_bytes", 0)
+    if end <= known:
+        return int(known)
+    try:
+        memory.tenfold_bytes = end
+    except AttributeError:  # of memory that is not the pool's: it is not rounded
+        return int(memory.size)
+    return end
+
+
 class CupyRuntime:
     """CUDA through CuPy."""
 
@@ -146,7 +172,8 @@ class CupyRuntime:
 
     def memory(self, array: Any) -> tuple[Any, int, int]:
         memory = array.data.mem
-        return memory, int(memory.size), int(array.data.ptr - memory.ptr)
+        offset = int(array.data.ptr - memory.ptr)
+        return memory, _bytes_used(memory, offset + reach(array)), offset
 
     def pointer(self, array: Any) -> int:
         return int(array.data.ptr)

@@ -10,7 +10,7 @@ from tenfold.cuda import runtime
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.array_kernels import cast, wide
 from tenfold.cuda.kernels.elementwise import run
-from tenfold.cuda.kernels.handwritten import F64, contiguous, rows_of, start, tiled
+from tenfold.cuda.kernels.handwritten import F64, UNBOUNDED, contiguous, dealt, rows_of, start
 from tenfold.cuda.kernels.pointwise import refuses
 from tenfold.cuda.runtime import xp
 from tenfold.dispatch.operators import op
@@ -31,13 +31,13 @@ def threshold_backward(grad_output: Any, input: Any, threshold: float) -> Any:
 def _by_rows(name: str, arrays: tuple[Any, ...], dim: int, log: bool) -> Any:
     """A row kernel along the last dimension; None for what it does not serve."""
     first = arrays[0]
-    found = rows_of(first) if first.ndim and dim in (-1, first.ndim - 1) else None
+    found = rows_of(first, 1, UNBOUNDED) if first.ndim and dim in (-1, first.ndim - 1) else None
     if found is None or any(a.shape != first.shape or a.dtype != first.dtype for a in arrays):
         return None
     now = runtime.current()
     index = now.index_of(first)
     out = now.empty(first.shape, first.dtype, index)
-    chosen, grid = tiled(name, *found, first.dtype == F64, LOG=int(log))
+    chosen, grid = dealt(name, *found, first.dtype == F64, LOG=int(log))
     start(chosen, grid, (out, *map(contiguous, arrays), *found), index)
     return out
 
@@ -56,7 +56,7 @@ def log_softmax_backward(grad_output: Any, output: Any, dim: int) -> Any:
 
 @kernel(op.softmax, device="cuda")
 def softmax(input: Any, dim: int) -> Any:
-    found = _by_rows("softmax_rows", (input,), dim, False)
+    found = _by_rows("softmax", (input,), dim, False)
     if found is not None:
         return found
     with np.errstate(all="ignore"):
@@ -66,7 +66,7 @@ def softmax(input: Any, dim: int) -> Any:
 
 @kernel(op.log_softmax, device="cuda")
 def log_softmax(input: Any, dim: int) -> Any:
-    found = _by_rows("softmax_rows", (input,), dim, True)
+    found = _by_rows("softmax", (input,), dim, True)
     if found is not None:
         return found
     with np.errstate(all="ignore"):

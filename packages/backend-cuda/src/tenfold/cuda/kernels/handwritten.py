@@ -18,7 +18,9 @@ FLOATS = tuple(BY_NAME[name].numpy for name in ("float32", "float16", "bfloat16"
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 NAMES = frozenset(TRITON_TYPES.values())
 LONGEST = 1 << 16  # elements of a row that a program holds
-TILE = 4096  # elements that a program works on where rows are shorter
+LONG = 8192  # elements beyond which kernels that have a form for it go over a row in blocks
+TILE = 4096  # elements that a program works on where rows are shorter, and at a time where they are longer
+UNBOUNDED = 65535 * TILE  # elements of a row that is gone over in blocks: a grid's second dimension ends there
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,24 @@ def tiled(name: str, rows: int, width: int, double: bool, **fixed: int) -> tuple
     return Handwritten(name, constants, warps), (-(-rows // each),)
 
 
+@lru_cache(maxsize=4096)
+def dealt(name: str, rows: int, width: int, double: bool, **fixed: int) -> tuple[Handwritten, tuple[int, ...]]:
+    """(the kernel `name`_rows, or for long rows `name`_long, which has a row for each program; its grid)."""
+    if width <= LONG:
+        return tiled(f"{name}_rows", rows, width, double, **fixed)
+    constants = (*fixed.items(), ("DOUBLE", int(double)), ("BLOCK", TILE // 2 if double else TILE))
+    return Handwritten(f"{name}_long", constants, 8), (rows,)
+
+
+@lru_cache(maxsize=4096)
+def shared_out(name: str, rows: int, width: int, double: bool, **fixed: int) -> tuple[Handwritten, tuple[int, ...]]:
+    """(a kernel that needs nothing of the rest of its row, its grid): long rows are shared out to several programs."""
+    if width <= LONG:
+        return tiled(name, rows, width, double, **fixed)
+    constants = (*fixed.items(), ("DOUBLE", int(double)), ("ROWS", 1), ("BLOCK", TILE))
+    return Handwritten(name, constants, 8), (rows, -(-width // TILE))
+
+
 class Word(int):
     """A whole number that is 64 bits to a kernel whatever its value, such as a seed."""
 
@@ -79,7 +99,7 @@ def _kind(x: Any) -> str:
     return "u64" if type(x) is Word else "*" + TYPE_OF[x.dtype]
 
 
-def rows_of(array: Any, dims: int = 1) -> tuple[int, int] | None:
+def rows_of(array: Any, dims: int = 1, longest: int = LONGEST) -> tuple[int, int] | None:
     """(rows, width) of an array whose last dimensions are a row; None for what the row kernels do not serve."""
     if array.ndim < dims or not array.size or array.dtype not in FLOATS:
         return None
@@ -87,7 +107,7 @@ def rows_of(array: Any, dims: int = 1) -> tuple[int, int] | None:
     for n in array.shape[array.ndim - dims :]:
         width *= n
     rows = array.size // width
-    return (rows, width) if width <= LONGEST and rows < 2**31 - TILE else None
+    return (rows, width) if width <= longest and rows < 2**31 - TILE else None
 
 
 def contiguous(array: Any) -> Any:

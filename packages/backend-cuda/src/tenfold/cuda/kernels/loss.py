@@ -11,7 +11,17 @@ import numpy as np
 
 from tenfold.cuda import capturing, reports, runtime
 from tenfold.cuda.attaching import kernel
-from tenfold.cuda.kernels.handwritten import F64, FLOATS, contiguous, rows_of, start, statistics_dtype, tiled
+from tenfold.cuda.kernels.handwritten import (
+    F64,
+    FLOATS,
+    UNBOUNDED,
+    contiguous,
+    dealt,
+    rows_of,
+    shared_out,
+    start,
+    statistics_dtype,
+)
 from tenfold.dispatch.operators import op
 
 REDUCTIONS = {"none": 0, "sum": 1, "mean": 2}
@@ -21,7 +31,7 @@ _counters: dict[tuple[int, int], Any] = {}
 
 
 def _served(input: Any, target: Any, weight: Any, label_smoothing: float) -> bool:
-    if label_smoothing or input.ndim not in (1, 2) or target.shape != input.shape[:-1] or rows_of(input) is None:
+    if label_smoothing or input.ndim not in (1, 2) or target.shape != input.shape[:-1] or rows_of(input, 1, UNBOUNDED) is None:
         return False
     fine = weight is None or (weight.dtype in FLOATS and weight.shape == input.shape[-1:])
     return fine and target.dtype.kind in "iu"
@@ -45,10 +55,10 @@ def fused_cross_entropy(input: Any, target: Any, weight: Any, ignore_index: int,
         return NotImplemented
     now = runtime.current()
     index = now.index_of(input)
-    rows, width = rows_of(input)  # type: ignore[misc]
+    rows, width = rows_of(input, 1, UNBOUNDED)  # type: ignore[misc]
     kind = statistics_dtype(input.dtype)
-    found, grid = tiled(
-        "cross_entropy_rows", rows, width, input.dtype == F64, REDUCTION=REDUCTIONS[reduction], WEIGHT=int(weight is not None)
+    found, grid = dealt(
+        "cross_entropy", rows, width, input.dtype == F64, REDUCTION=REDUCTIONS[reduction], WEIGHT=int(weight is not None)
     )
     loss = now.empty(target.shape if reduction == "none" else (), input.dtype, index)
     total, partial = now.empty((), kind, index), now.empty((grid[0], 2), kind, index)
@@ -79,10 +89,9 @@ def fused_cross_entropy_grad(
         return NotImplemented
     now = runtime.current()
     index = now.index_of(input)
-    rows, width = rows_of(input)  # type: ignore[misc]
-    found, grid = tiled(
-        "cross_entropy_gradient", rows, width, input.dtype == F64, REDUCTION=REDUCTIONS[reduction], WEIGHT=int(weight is not None)
-    )
+    rows, width = rows_of(input, 1, UNBOUNDED)  # type: ignore[misc]
+    fixed = {"REDUCTION": REDUCTIONS[reduction], "WEIGHT": int(weight is not None)}
+    found, grid = shared_out("cross_entropy_gradient", rows, width, input.dtype == F64, **fixed)
     x = contiguous(input)
     out = now.empty(x.shape, x.dtype, index)
     g = contiguous(grad)

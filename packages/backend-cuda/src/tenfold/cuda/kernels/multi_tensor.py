@@ -15,7 +15,7 @@ from tenfold.cuda import capturing, runtime
 from tenfold.cuda.kernels.handwritten import F64, FLOATS, Handwritten, start
 from tenfold.tensor.storage import Storage, refused
 
-PIECE = 4096  # elements that a program works on
+PIECE = 2048  # elements that a program works on: with twice as many only one program fits a multiprocessor at a time
 COLUMNS = 5  # arrays of an entry at most; a row of the table has another address and the piece's length besides
 KEPT = 64  # tables
 _tables: OrderedDict[tuple[Any, ...], Any] = OrderedDict()

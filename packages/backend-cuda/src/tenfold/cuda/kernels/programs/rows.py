@@ -12,6 +12,7 @@ Hinton, "Layer Normalization", 2016.
 
 from __future__ import annotations
 
+import triton
 from triton import language as tl
 
 
@@ -37,7 +38,7 @@ def softmax_rows(out_ptr, x_ptr, rows, width, LOG: tl.constexpr, DOUBLE: tl.cons
     tl.store(out_ptr + place, result.to(out_ptr.dtype.element_ty), mask)
 
 
-def softmax_gradient(
+def softmax_gradient_rows(
     out_ptr, g_ptr, y_ptr, rows, width, LOG: tl.constexpr, DOUBLE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr
 ):
     r = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
@@ -128,6 +129,31 @@ def norm_parameters(
         tl.store(bias_ptr + place, tl.sum(of_bias, 0)[None, :], c < width)
 
 
+@triton.jit
+def sum_by_the_last(loss_ptr, total_ptr, partial_ptr, done_ptr, loss, share, REDUCTION: tl.constexpr, wide: tl.constexpr):
+    """Sums of all programs' losses and weights, by the one that is done last; REDUCTION 1: the sum, 2: the mean."""
+    here = tl.program_id(0)
+    programs = tl.num_programs(0)
+    tl.store(partial_ptr + 2 * here.to(tl.int64), loss)
+    tl.store(partial_ptr + 2 * here.to(tl.int64) + 1, share)
+    tl.debug_barrier()  # all of this program's stores come before it says that it is done
+    before = tl.atomic_add(done_ptr, 1, sem="acq_rel")
+    if before == programs - 1:
+        losses = tl.zeros([256], wide)
+        shares = tl.zeros([256], wide)
+        for start in range(0, programs, 256):
+            k = start + tl.arange(0, 256).to(tl.int64)
+            losses += tl.load(partial_ptr + 2 * k, k < programs, other=0.0, volatile=True)
+            shares += tl.load(partial_ptr + 2 * k + 1, k < programs, other=0.0, volatile=True)
+        weights = tl.sum(shares, 0)
+        tl.store(total_ptr, weights.to(total_ptr.dtype.element_ty))
+        if REDUCTION == 1:
+            tl.store(loss_ptr, tl.sum(losses, 0).to(loss_ptr.dtype.element_ty))
+        if REDUCTION == 2:
+            tl.store(loss_ptr, (tl.sum(losses, 0) / weights).to(loss_ptr.dtype.element_ty))
+        tl.store(done_ptr, 0)  # for the next launch on this stream
+
+
 def cross_entropy_rows(
     loss_ptr, total_ptr, top_ptr, log_sum_ptr, partial_ptr, done_ptr, report_ptr, x_ptr, target_ptr, weight_ptr, code, rows,
     width, ignored, REDUCTION: tl.constexpr, WEIGHT: tl.constexpr, DOUBLE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
@@ -155,37 +181,21 @@ def cross_entropy_rows(
     tl.store(log_sum_ptr + i, log_sum.to(log_sum_ptr.dtype.element_ty), i < rows)
     if REDUCTION == 0:
         tl.store(loss_ptr + i, loss.to(loss_ptr.dtype.element_ty), i < rows)
-    here = tl.program_id(0)
-    programs = tl.num_programs(0)
-    tl.store(partial_ptr + 2 * here, tl.sum(loss, 0))
-    tl.store(partial_ptr + 2 * here + 1, tl.sum(share, 0))
-    tl.debug_barrier()  # all of this program's stores come before it says that it is done
-    before = tl.atomic_add(done_ptr, 1, sem="acq_rel")
-    if before == programs - 1:
-        losses = tl.zeros([256], wide)
-        shares = tl.zeros([256], wide)
-        for start in range(0, programs, 256):
-            k = start + tl.arange(0, 256)
-            losses += tl.load(partial_ptr + 2 * k, k < programs, other=0.0, volatile=True)
-            shares += tl.load(partial_ptr + 2 * k + 1, k < programs, other=0.0, volatile=True)
-        weights = tl.sum(shares, 0)
-        tl.store(total_ptr, weights.to(total_ptr.dtype.element_ty))
-        if REDUCTION == 1:
-            tl.store(loss_ptr, tl.sum(losses, 0).to(loss_ptr.dtype.element_ty))
-        if REDUCTION == 2:
-            tl.store(loss_ptr, (tl.sum(losses, 0) / weights).to(loss_ptr.dtype.element_ty))
-        tl.store(done_ptr, 0)  # for the next launch on this stream
+    sum_by_the_last(loss_ptr, total_ptr, partial_ptr, done_ptr, tl.sum(loss, 0), tl.sum(share, 0), REDUCTION, wide)
 
 
 def cross_entropy_gradient(
     out_ptr, g_ptr, x_ptr, target_ptr, weight_ptr, total_ptr, top_ptr, log_sum_ptr, rows, width, ignored, step,
     REDUCTION: tl.constexpr, WEIGHT: tl.constexpr, DOUBLE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """(softmax(x) - one at the target) times the row's share of the gradient; `step` is 0 for one gradient of all rows."""
+    """(softmax(x) - one at the target) times the row's share of the gradient; `step` is 0 for one gradient of all rows.
+
+    A row is shared out to several programs where it is longer than BLOCK.
+    """
     wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
     i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     r = i[:, None]
-    c = tl.arange(0, BLOCK)[None, :]
+    c = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)[None, :]
     mask = (r < rows) & (c < width)
     place = r.to(tl.int64) * width + c
     target = tl.load(target_ptr + i, i < rows, other=0).to(tl.int64)
