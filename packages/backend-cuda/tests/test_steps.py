@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold import optim
+from tenfold import nn, optim
 from tenfold.cuda.kernels import multi_tensor
 from tenfold.testing.tolerances import implementation
 
@@ -112,3 +112,66 @@ def test_a_table_is_made_once_and_anew_for_other_addresses():
     assert len(multi_tensor._tables) == 2
     assert kept.sum() == 9000
     assert_close(p, tenfold.full((9000,), -0.3), 4)
+
+
+def gradients(device, dtype, *shapes, hurt=()):
+    params = [tenfold.zeros(shape, dtype=dtype, device=device, requires_grad=True) for shape in shapes]
+    for k, p in enumerate(params):
+        p.grad = drawn(tuple(p.shape), dtype, k).to(device)
+    for value in hurt:
+        params[1].grad.view(-1)[3] = value
+    return params
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.bfloat16, tenfold.float16], ids=lambda d: d.name)
+@pytest.mark.parametrize("order", [2.0, 1.0, float("inf"), 3.0])
+def test_gradients_are_clipped_together(dtype, order):
+    for hurt in ((), (float("inf"),), (float("nan"),)):
+        totals, found = [], []
+        for device in ("cpu", "cuda"):
+            params = gradients(device, dtype, (5000,), (3, 40), (1,), hurt=hurt)
+            totals.append(nn.utils.clip_grad_norm_(params, 1.5, order))
+            found.append([p.grad for p in params])
+        assert_close(totals[1], totals[0], 8)
+        for expected, got in zip(*found, strict=True):
+            assert_close(got, expected, 8)
+    params = gradients("cuda", dtype, (4,), (3, 4))
+    before = [p.grad.clone() for p in params]
+    nn.utils.clip_grad_norm_(params, 1e4, order)
+    assert all(p.grad.equal(b) for p, b in zip(params, before, strict=True))
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.float64, tenfold.bfloat16, tenfold.complex64], ids=lambda d: d.name)
+def test_gradients_are_zeroed_together(dtype):
+    params = gradients("cuda", dtype, (5000,), (3, 40), (1,))
+    strided = params[1].grad = params[1].grad.t().contiguous().t()
+    kept = [p.grad for p in params]
+    optim.SGD(params, lr=0.1).zero_grad(set_to_none=False)
+    assert all(p.grad is g and not g.any() for p, g in zip(params, kept, strict=True))
+    assert strided.stride() == (1, 3)
+
+
+def test_a_write_to_many_counts_for_each():
+    x = tenfold.ones(4, device="cuda", requires_grad=True)
+    y = x * 2
+    loss = (y * y).sum()
+    with tenfold.no_grad():
+        tenfold._foreach_zero_([y.detach(), tenfold.ones(3, device="cuda")])
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: d.name)
+@pytest.mark.parametrize("hurt", [(), (float("inf"),), (float("nan"),), (-float("inf"),)], ids=str)
+def test_gradients_are_unscaled_together(dtype, hurt):
+    params = gradients("cuda", dtype, (5000,), (3, 40), (1,), hurt=hurt)
+    before = [p.grad.clone() for p in params]
+    scaler, optimizer = tenfold.amp.GradScaler("cuda", init_scale=8.0), optim.SGD(params, lr=1.0)
+    scaler.scale(tenfold.ones((), device="cuda"))
+    scaler.unscale_(optimizer)
+    for p, b in zip(params, before, strict=True):
+        assert_close(p.grad, b.cpu() / 8, 4)
+    scaler.step(optimizer)
+    assert bool(params[0].any()) == (not hurt)
+    scaler.update()
+    assert scaler.get_scale() == (4.0 if hurt else 8.0)

@@ -311,26 +311,6 @@ def case_convolution_pooling_and_batch_norm_are_kernels():
                 assert tuple(quiet(stub.settled(call)).names) == names
 
 
-def case_gradients_are_clipped_without_a_wait():
-    params = [array(k, 10).requires_grad_() for k in (1, 3, 8)]
-    for p in params:
-        p.grad = tenfold.ones_like(p)
-    for norm in (2.0, 1.0, float("inf"), 3.0):
-        quiet(stub.settled(lambda norm=norm: nn.utils.clip_grad_norm_(params, 1.0, norm)))
-
-
-def case_gradients_are_unscaled_without_a_wait():
-    params = [array(k, 10).requires_grad_() for k in (1, 3, 8)]
-    for p in params:
-        p.grad = tenfold.ones_like(p)
-    scaler, optimizer = tenfold.amp.GradScaler("cuda"), optim.SGD(params, lr=0.1)
-    scaler.scale(array())
-    for _ in range(2):
-        work = stub.work(lambda: scaler.unscale_(optimizer))
-        assert not {"sync", "to_host"} & set(work.counts), work
-        scaler.update()
-
-
 def case_attention_is_one_launch_and_its_gradient_three():
     q, k, v = (array(2, 3, 64, 16, dtype=tenfold.bfloat16) for _ in range(3))
     g = array(2, 3, 64, 16, dtype=tenfold.bfloat16)

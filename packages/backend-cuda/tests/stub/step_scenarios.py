@@ -7,7 +7,7 @@ import stub
 from scenarios import array, quiet
 
 import tenfold
-from tenfold import cuda, optim
+from tenfold import cuda, nn, optim
 
 OPTIMIZERS = {
     "adam_step": [lambda p: optim.AdamW(p, lr=1e-3), lambda p: optim.Adam(p, weight_decay=0.1, amsgrad=True)],
@@ -62,3 +62,29 @@ def case_what_counts_on_the_host_is_not_recorded():
         optimizer.step()
         with cuda.graph(cuda.CUDAGraph()):
             optimizer.step()
+
+
+def case_gradients_are_clipped_in_three_launches():
+    params = with_gradients((1, 10), (3, 10), (8, 10))
+    for norm in (2.0, 1.0, float("inf")):
+        work = quiet(stub.settled(lambda norm=norm: nn.utils.clip_grad_norm_(params, 1.0, norm)))
+        assert work.names == ["norms_of_pieces", "norm_of_parts", "clip_many"]
+    quiet(stub.settled(lambda: nn.utils.clip_grad_norm_(params, 1.0, 3.0)))  # one after the other, without a wait too
+
+
+def case_gradients_are_zeroed_in_one_launch():
+    params = with_gradients((1, 10), (3, 10), (8, 10))
+    optimizer = optim.SGD(params, lr=0.1)
+    assert quiet(stub.settled(lambda: optimizer.zero_grad(set_to_none=False))).names == ["zero_many"]
+    assert quiet(stub.settled(lambda: tenfold._foreach_zero_([p.grad for p in params]))).names == ["zero_many"]
+
+
+def case_gradients_are_unscaled_in_one_launch_without_a_wait():
+    params = with_gradients((1, 10), (3, 10), (8, 10))
+    scaler, optimizer = tenfold.amp.GradScaler("cuda"), optim.SGD(params, lr=0.1)
+    scaler.scale(array())
+    for _ in range(2):
+        work = stub.work(lambda: scaler.unscale_(optimizer))
+        scaler.update()
+    assert quiet(work).names.count("unscale_many") == 1
+    assert len(work.launches) <= 5, work.names

@@ -15,6 +15,7 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
+from tenfold.optim.optimizer import zero_all
 
 Tensors = Sequence[Tensor]
 _UNARY = (
@@ -106,8 +107,7 @@ def _foreach_copy_(self: Tensors, src: Tensors, non_blocking: bool = False) -> T
 
 def _foreach_zero_(self: Tensors) -> None:
     """Zeros, in place."""
-    for x in self:
-        x.zero_()
+    zero_all(self)
 
 
 def _install() -> None:

@@ -17,7 +17,11 @@ from tenfold.tensor.tensor import Tensor
 
 def unscale_all_(grads: Iterable[Tensor], found_inf: Tensor, inv_scale: Tensor) -> None:
     """Multiply gradients by `inv_scale` in place, and set `found_inf` to 1 if one of them is not finite."""
+    grads = list(grads)
+    many = getattr(found_inf.device.backend, "many", None)  # of a device that takes all at once
     with tenfold.no_grad():
+        if many is not None and many.unscale(grads, found_inf, inv_scale):
+            return
         for g in grads:
             if g.is_sparse:  # elements at one place may overflow together; each is scaled where it lies
                 _note(found_inf, g.coalesce()._values())
@@ -110,11 +114,15 @@ class GradScaler:
     def _unscale_grads_(self, optimizer: Any, inv_scale: Tensor, found_inf: Tensor, allow_fp16: bool) -> dict[Any, Tensor]:
         found: dict[Any, Tensor] = {}
         grads = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+        together: dict[Any, list[Tensor]] = {}
         for g in grads:
             if not allow_fp16 and g.dtype is tenfold.float16:
                 raise ValueError("Attempting to unscale FP16 gradients.")
-            flag = found.setdefault(g.device, found_inf.to(g.device, copy=True))
-            unscale_all_([g], flag, inv_scale.to(g.device))
+            together.setdefault((g.device, g.dtype, g.is_sparse), []).append(g)
+        for (device, *_), members in together.items():
+            if device not in found:
+                found[device] = found_inf.to(device, copy=True)
+            unscale_all_(members, found[device], inv_scale.to(device))
         return found or {found_inf.device: found_inf}
 
     def unscale_(self, optimizer: Any) -> None:

@@ -93,6 +93,13 @@ class CudaBackend(Backend):
     def synchronize(self, index: int | None = None) -> None:
         runtime.current().synchronize(index)
 
+    @property
+    def many(self) -> Any:
+        """What is done to many tensors in one launch (kernels/many.py), for packages that ask a backend whether it has that."""
+        from tenfold.cuda.kernels import many  # with the first use, as it needs kernels
+
+        return many
+
     def manual_seed(self, seed: int) -> None:
         seeding.manual_seed_all(seed)
 

@@ -50,4 +50,4 @@ def release() -> None:
         runtime.BEFORE_ALLOCATION.clear()
 
 
-Tensor.record_stream = record_stream
+Tensor.record_stream = record_stream  # type: ignore[attr-defined]

@@ -52,8 +52,8 @@ def steps(kind: str) -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
         yield f"{label} by device", placed, (table, "*fp32", *["fp32"] * 9)
     sgd = Handwritten("sgd_step", (("MOMENTUM", 1), ("NESTEROV", 1), *fixed), 8)
     yield f"sgd {kind}", sgd, (table, *["fp32"] * 5)
-    for name, flags in (*[(name, 1) for name in ("adadelta", "adagrad", "adamax", "asgd", "nadam", "radam", "rprop")], ("rmsprop", 3)):
-        kernel = Handwritten("rule_step", (("RULE", name), ("FLAGS", flags), ("DECAY", 2), *fixed), 8)
+    for name in ("adadelta", "adagrad", "adamax", "asgd", "nadam", "radam", "rprop", "rmsprop"):
+        kernel = Handwritten("rule_step", (("RULE", name), ("FLAGS", 3 if name == "rmsprop" else 1), ("DECAY", 2), *fixed), 8)
         yield f"{name} {kind}", kernel, (table, *["fp32"] * 8)
 
 

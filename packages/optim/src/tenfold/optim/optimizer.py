@@ -6,7 +6,7 @@ import functools
 import importlib
 import warnings
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from itertools import chain
 from typing import Any, ClassVar
@@ -145,6 +145,7 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients of all parameters, or fill them with zeros where `set_to_none` is False."""
+        kept: list[Tensor] = []
         for group in self.param_groups:
             for param in group["params"]:
                 grad = param.grad
@@ -157,7 +158,8 @@ class Optimizer:
                     grad.detach_()
                 else:
                     grad.requires_grad_(False)
-                grad.zero_()
+                kept.append(grad)
+        zero_all(kept)
 
     def add_param_group(self, param_group: Group) -> None:
         """Add a dict with the key "params" and, where they differ from the defaults, options.
@@ -364,6 +366,14 @@ def _cast(param: Tensor, value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(_cast(param, item) for item in value)
     return value
+
+
+def zero_all(tensors: Sequence[Tensor]) -> None:
+    """Fill tensors with zeros, at once where their device does that."""
+    many = getattr(tensors[0].device.backend, "many", None) if tensors else None
+    if many is None or not many.zero(tensors):
+        for tensor in tensors:
+            tensor.zero_()
 
 
 def scalar_state(value: float) -> Tensor:

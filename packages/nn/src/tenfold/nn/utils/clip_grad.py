@@ -38,9 +38,10 @@ def get_total_norm(
     p = float(norm_type)
     if not parts:
         return tenfold.tensor(0.0)
-    norms = [tenfold.norm(part, p) for part in parts]
-    first = norms[0].device
-    total: Tensor = tenfold.norm(tenfold.stack([norm if norm.device is first else norm.to(first) for norm in norms]), p)
+    many = _many(parts)
+    total = None if many is None else many.norm(parts, p)
+    if total is None:
+        total = _norm_of_norms(parts, p)
     if error_if_nonfinite and not math.isfinite(float(total)):
         raise RuntimeError(
             f"The total norm of order {p} for gradients from `parameters` is non-finite ({float(total)}), so it cannot "
@@ -50,11 +51,25 @@ def get_total_norm(
     return total
 
 
+def _norm_of_norms(parts: list[Tensor], p: float) -> Tensor:
+    norms = [tenfold.norm(part, p) for part in parts]
+    first = norms[0].device
+    return tenfold.norm(tenfold.stack([norm if norm.device is first else norm.to(first) for norm in norms]), p)
+
+
+def _many(tensors: list[Tensor]) -> Any:
+    """What their device does to many tensors at once; None where it has nothing for that."""
+    return getattr(tensors[0].device.backend, "many", None)
+
+
 @tenfold.no_grad()
 def clip_grads_with_norm_(parameters: Tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None) -> None:
     """Scales the gradients in place by min(1, max_norm / (total_norm + 1e-6))."""
     grads = _grads(parameters)
     if not grads:
+        return
+    many = _many(grads)
+    if many is not None and many.clip(grads, total_norm, float(max_norm)):
         return
     factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
     on_device: dict[Any, Tensor] = {factor.device: factor}

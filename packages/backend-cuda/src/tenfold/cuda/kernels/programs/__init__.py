@@ -6,7 +6,7 @@ import importlib
 from functools import cache
 from typing import Any
 
-MODULES = ("rows", "long_rows", "steps", "draws", "convolutions", "pools", "channels", "attentions")
+MODULES = ("rows", "long_rows", "steps", "many", "draws", "convolutions", "pools", "channels", "attentions")
 
 
 @cache

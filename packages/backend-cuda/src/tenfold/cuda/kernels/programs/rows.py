@@ -7,7 +7,7 @@ Sources: Milakov and Gimelshein, "Online normalizer calculation for softmax", 20
 Hinton, "Layer Normalization", 2016.
 """
 
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def, untyped-decorator"
 # Parameters are what Triton makes of them: annotations other than its own would mean something to it.
 
 from __future__ import annotations

@@ -1,0 +1,83 @@
+"""What other packages ask of a backend for many tensors at once (`Backend.many`): zeros, a common norm, scaling; one launch each.
+
+Each function says by False or None that it does not serve the tensors, which are then taken one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tenfold.cuda import runtime
+from tenfold.cuda.kernels.handwritten import F32, TYPE_OF, Handwritten, start
+from tenfold.cuda.kernels.multi_tensor import PIECE, Entry, fits, guarded, launch, table_of, written
+from tenfold.dispatch.runtime import STATE
+from tenfold.tensor.tensor import wrap
+
+FEW = 2  # tensors for which nothing is gained
+ORDERS = {float("inf"): 0, 1.0: 1, 2.0: 2}
+BITS = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}
+PARTS = 1024  # numbers that a program sums at a time
+
+
+def _served(tensors: Sequence[Any], floats: bool = True) -> bool:
+    """Whether one launch can be for all: on one GPU, plain, dense, and no write has to be looked at."""
+    if len(tensors) < FEW or STATE.beneath or STATE.layers:  # who watches operators is to see those of each tensor
+        return False
+    first = tensors[0]
+    for t in tensors:
+        array = getattr(t, "_array", None)
+        if array is None or t._key is not first._key or t._key.level is not None or t.requires_grad or not array.size:
+            return False
+        if array.dtype != first._array.dtype or (floats and not fits([array])) or not array.flags.c_contiguous:
+            return False
+    return not guarded(tensors)
+
+
+def _index(tensors: Sequence[Any]) -> int:
+    return int(runtime.current().index_of(tensors[0]._array))
+
+
+def _write(name: str, tensors: Sequence[Any], arguments: tuple[Any, ...], kind: str) -> bool:
+    launch(name, [Entry([t._array]) for t in tensors], arguments, (("KIND", kind),), _index(tensors))
+    written(tensors)
+    return True
+
+
+def zero(tensors: Sequence[Any]) -> bool:
+    """Fill with zeros."""
+    if not _served(tensors, False) or tensors[0]._array.dtype.itemsize not in BITS:
+        return False
+    return _write("zero_many", tensors, (), BITS[tensors[0]._array.dtype.itemsize])
+
+
+def unscale(tensors: Sequence[Any], found_inf: Any, inverse: Any) -> bool:
+    """Multiply by a float32 number on the device; `found_inf` becomes 1 where an element is not finite."""
+    numbers = [x._array for x in (found_inf, inverse)]
+    if not _served(tensors) or any(a.dtype != F32 or a.size != 1 or x._key is not tensors[0]._key
+                                   for a, x in zip(numbers, (found_inf, inverse))):  # fmt: skip
+        return False
+    written([found_inf])
+    return _write("unscale_many", tensors, tuple(numbers), TYPE_OF[tensors[0]._array.dtype])
+
+
+def clip(tensors: Sequence[Any], total: Any, most: float) -> bool:
+    """Multiply by `most / (total + 1e-6)`, where that is less than 1."""
+    if not _served(tensors) or total._key is not tensors[0]._key or total._array.dtype != tensors[0]._array.dtype:
+        return False
+    return _write("clip_many", tensors, (total._array, float(most)), TYPE_OF[tensors[0]._array.dtype])
+
+
+def norm(tensors: Sequence[Any], order: float) -> Any:
+    """The norm of all elements of all tensors, 0-d and of their dtype; None for orders other than 1, 2 and infinity."""
+    if order not in ORDERS or not _served(tensors):
+        return None
+    now, index, dtype = runtime.current(), _index(tensors), tensors[0]._array.dtype
+    table, pieces = table_of(now, [Entry([t._array]) for t in tensors], index)
+    parts, total = now.empty((pieces,), F32, index), now.empty((), np.dtype(dtype), index)
+    fixed = (("ORDER", ORDERS[order]), ("KIND", TYPE_OF[dtype]), ("BLOCK", PIECE))
+    start(Handwritten("norms_of_pieces", fixed, 8), (pieces,), (table, parts), index)
+    start(Handwritten("norm_of_parts", (("ORDER", ORDERS[order]), ("BLOCK", PARTS))), (1,), (total, parts, pieces), index)
+    return wrap(total, tensors[0]._key)

@@ -1,0 +1,75 @@
+"""What is done to many arrays at once: a program works on one piece of one array, whose address and length a table has.
+
+A row of the table has seven words: the address of the piece is the first, its length the last (kernels/multi_tensor.py).
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+# Parameters are what Triton makes of them: annotations other than its own would mean something to it.
+
+from __future__ import annotations
+
+from triton import language as tl
+
+
+def zero_many(table_ptr, KIND: tl.constexpr, BLOCK: tl.constexpr):
+    row = table_ptr + tl.program_id(0).to(tl.int64) * 7
+    i = tl.arange(0, BLOCK)
+    tl.store(tl.load(row).to(tl.pointer_type(KIND)) + i, tl.zeros([BLOCK], KIND), i < tl.load(row + 6))
+
+
+def unscale_many(table_ptr, found_ptr, inverse_ptr, KIND: tl.constexpr, BLOCK: tl.constexpr):
+    """x times a number on the device; another number there becomes 1 where an x is not finite."""
+    row = table_ptr + tl.program_id(0).to(tl.int64) * 7
+    i = tl.arange(0, BLOCK)
+    mask = i < tl.load(row + 6)
+    x_ptr = tl.load(row).to(tl.pointer_type(KIND)) + i
+    x = tl.load(x_ptr, mask, other=0.0).to(tl.float32)
+    bad = tl.max(tl.where(tl.abs(x) < float("inf"), 0, 1), 0)
+    tl.store(found_ptr, 1.0, bad != 0)
+    tl.store(x_ptr, (x * tl.load(inverse_ptr)).to(KIND), mask)
+
+
+def clip_many(table_ptr, total_ptr, most, KIND: tl.constexpr, BLOCK: tl.constexpr):
+    """x times most / (total + 1e-6), where that is less than 1."""
+    row = table_ptr + tl.program_id(0).to(tl.int64) * 7
+    i = tl.arange(0, BLOCK)
+    mask = i < tl.load(row + 6)
+    x_ptr = tl.load(row).to(tl.pointer_type(KIND)) + i
+    factor = most / (tl.load(total_ptr).to(tl.float32) + 1e-6)
+    factor = tl.where((factor < 1.0) | (factor != factor), factor, 1.0)
+    tl.store(x_ptr, (tl.load(x_ptr, mask, other=0.0).to(tl.float32) * factor).to(KIND), mask)
+
+
+def norms_of_pieces(table_ptr, part_ptr, ORDER: tl.constexpr, KIND: tl.constexpr, BLOCK: tl.constexpr):
+    """Of each piece the sum of squares (ORDER 2), of magnitudes (1), or the largest magnitude (0); a NaN stays one."""
+    row = table_ptr + tl.program_id(0).to(tl.int64) * 7
+    i = tl.arange(0, BLOCK)
+    x = tl.load(tl.load(row).to(tl.pointer_type(KIND)) + i, i < tl.load(row + 6), other=0.0).to(tl.float32)
+    if ORDER == 0:
+        part = tl.max(tl.abs(x), 0)
+        part = tl.where(tl.max(tl.where(x != x, 1, 0), 0) != 0, float("nan"), part)
+    if ORDER == 1:
+        part = tl.sum(tl.abs(x), 0)
+    if ORDER == 2:
+        part = tl.sum(x * x, 0)
+    tl.store(part_ptr + tl.program_id(0), part)
+
+
+def norm_of_parts(total_ptr, part_ptr, count, ORDER: tl.constexpr, BLOCK: tl.constexpr):
+    """One number of those that `norms_of_pieces` gave, in float64."""
+    sums = tl.zeros([BLOCK], tl.float64)
+    for first in range(0, count, BLOCK):
+        i = first + tl.arange(0, BLOCK)
+        part = tl.load(part_ptr + i, i < count, other=0.0).to(tl.float64)
+        if ORDER == 0:
+            sums = tl.where((part > sums) | (part != part), part, sums)
+        else:
+            sums += part
+    if ORDER == 0:
+        total = tl.max(sums, 0)
+        total = tl.where(tl.max(tl.where(sums != sums, 1, 0), 0) != 0, float("nan"), total)
+    else:
+        total = tl.sum(sums, 0)
+    if ORDER == 2:
+        total = tl.sqrt(total)
+    tl.store(total_ptr, total.to(total_ptr.dtype.element_ty))
