@@ -9,9 +9,9 @@ import pytest
 
 import tenfold
 from tenfold import nn, optim
+from tenfold.dispatch.devices import AcceleratorError
 from tenfold.nn import functional as F
 from tenfold.testing.tolerances import implementation
-from tenfold.types.errors import AcceleratorError
 
 DTYPES = [tenfold.float32, tenfold.bfloat16, tenfold.float16, tenfold.float64]
 SHAPES = [(3, 5), (1, 1), (70, 33), (2, 3, 4), (2, 300)]

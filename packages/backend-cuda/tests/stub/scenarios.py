@@ -185,7 +185,7 @@ def case_indexing_does_not_wait():
 
 def case_a_report_is_told_at_the_next_wait():
     from tenfold.cuda import reports
-    from tenfold.types.errors import AcceleratorError
+    from tenfold.dispatch.devices import AcceleratorError
 
     x = array(4)
     x[tenfold.zeros(2, dtype=tenfold.int64, device=DEVICE)]

@@ -100,6 +100,7 @@ _LAZY = {
         "set_autocast_cpu_dtype clear_autocast_cache autocast_increment_nesting autocast_decrement_nesting",
         "autograd.anomaly": "is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled",
         "checkpoint.serialization": "save load",
+        "dispatch.devices": "AcceleratorError OutOfMemoryError",
         "func": "vmap",
         "multiprocessing.mapped": "from_file",
         "nested": "_nested_tensor_from_mask _nested_tensor_from_mask_left_aligned _nested_from_padded "
@@ -140,7 +141,6 @@ _LAZY = {
         "tensor.printing": "set_printoptions get_printoptions",
         "tensor.queries": "numel is_floating_point is_complex is_inference is_nonzero is_same_size "
         "is_conj is_neg is_signed is_storage typename broadcast_shapes",
-        "types.errors": "AcceleratorError OutOfMemoryError",
         "types.numeric_limits": "finfo iinfo",
     }.items()
     for name in names.split()

@@ -64,7 +64,7 @@ from tenfold.sparse import _convert_indices_from_csr_to_coo as _convert_indices_
 from tenfold.storage import BFloat16Storage as BFloat16Storage, BoolStorage as BoolStorage, ByteStorage as ByteStorage, CharStorage as CharStorage, ComplexDoubleStorage as ComplexDoubleStorage, ComplexFloatStorage as ComplexFloatStorage, DoubleStorage as DoubleStorage, FloatStorage as FloatStorage, HalfStorage as HalfStorage, IntStorage as IntStorage, LongStorage as LongStorage, ShortStorage as ShortStorage, Storage as Storage, TypedStorage as TypedStorage, _storage_classes as _storage_classes
 from tenfold.tensor.printing import get_printoptions as get_printoptions, set_printoptions as set_printoptions
 from tenfold.tensor.queries import broadcast_shapes as broadcast_shapes, is_complex as is_complex, is_conj as is_conj, is_floating_point as is_floating_point, is_inference as is_inference, is_neg as is_neg, is_nonzero as is_nonzero, is_same_size as is_same_size, is_signed as is_signed, is_storage as is_storage, numel as numel, typename as typename
-from tenfold.types.errors import AcceleratorError as AcceleratorError, OutOfMemoryError as OutOfMemoryError
+from tenfold.dispatch.devices import AcceleratorError as AcceleratorError, OutOfMemoryError as OutOfMemoryError
 from tenfold.types.numeric_limits import finfo as finfo, iinfo as iinfo
 import tenfold.__config__ as __config__
 import tenfold.__future__ as __future__

@@ -51,7 +51,7 @@ from tenfold.cuda.state import (
     set_rng_state_all,
 )
 from tenfold.cuda.streams import Event, Stream, StreamContext, current_stream, default_stream, set_stream, stream
-from tenfold.types.errors import AcceleratorError, OutOfMemoryError
+from tenfold.dispatch.devices import AcceleratorError, OutOfMemoryError
 
 __all__ = [
     "AcceleratorError", "CUDAGraph", "Event", "MemPool", "OutOfMemoryError", "Stream", "StreamContext",

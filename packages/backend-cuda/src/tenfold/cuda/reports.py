@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.types.errors import AcceleratorError
+from tenfold.dispatch.devices import AcceleratorError
 
 # A word each: what the operator of that word has to say.
 WORDS = ("index", "index_put", "gather", "scatter", "cross_entropy")

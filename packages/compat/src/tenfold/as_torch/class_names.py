@@ -31,7 +31,6 @@ _FILES: dict[str, str | None] = {
     "dispatch.overrides": "torch.overrides",
     "tensor.tensor:Tensor": "tenfold",  # whose tensors these are: what asks `type(x).__module__` asks which engine runs
     "tensor.storage:UntypedStorage": "torch.storage",
-    "types.errors": "torch",
     "types.numeric_limits": "torch",
     "random.generator": "torch.random",
     "dispatch.gradmode": "torch.autograd.grad_mode",

@@ -18,6 +18,21 @@ from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.services import SERVICES
 
 
+class AcceleratorError(RuntimeError):
+    """A device reported an error."""
+
+
+class OutOfMemoryError(RuntimeError):
+    """A device has no memory left for what was asked.
+
+    >>> issubclass(OutOfMemoryError, RuntimeError)
+    True
+    """
+
+
+AcceleratorError.__module__ = OutOfMemoryError.__module__ = "tenfold"
+
+
 class Backend:
     """What a device must provide beside kernels; third-party packages subclass it (guide: docs/guide/backend.md).
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tenfold.types import errors
+from tenfold.dispatch import devices
 
-AcceleratorError, OutOfMemoryError = errors.AcceleratorError, errors.OutOfMemoryError
+AcceleratorError, OutOfMemoryError = devices.AcceleratorError, devices.OutOfMemoryError
 
 
 def is_available() -> bool:

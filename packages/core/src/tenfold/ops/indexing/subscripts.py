@@ -224,7 +224,7 @@ def _read(self: Tensor, given: Any) -> Tensor:
         return getitem(self, given)
     relevant = _relevant(self, given)
     if has_torch_function(relevant):
-        return handle_torch_function(Tensor.__getitem__, relevant, self, given)  # type: ignore[no-any-return]
+        return handle_torch_function(Tensor.__getitem__, relevant, self, given)
     part, places = split_index(self, given)
     return part if places is None else index(part, places)
 

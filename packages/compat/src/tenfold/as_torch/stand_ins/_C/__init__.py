@@ -11,6 +11,7 @@ from typing import Any
 import tenfold
 from tenfold import Generator as Generator, Size as Size, device as device, dtype as dtype, layout as layout
 from tenfold.as_torch.stand_ins.absent import classes, show
+from tenfold.dispatch.devices import AcceleratorError as AcceleratorError, OutOfMemoryError as OutOfMemoryError
 from tenfold.dispatch.overrides import (
     DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
     TorchFunctionMode,
@@ -18,7 +19,6 @@ from tenfold.dispatch.overrides import (
 )
 from tenfold.dispatch.runtime import STATE
 from tenfold.futures import Future as Future
-from tenfold.types.errors import AcceleratorError as AcceleratorError, OutOfMemoryError as OutOfMemoryError
 
 _WHY = "compiled programs are in the package tenfold-compile, which is not installed"
 globals().update(classes("Graph Node ScriptFunction ScriptMethod ScriptModule Value Block FunctionSchema", _WHY))

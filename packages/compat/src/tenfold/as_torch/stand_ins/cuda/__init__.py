@@ -15,7 +15,7 @@ from typing import Any
 
 import tenfold
 from tenfold.as_torch.stand_ins.absent import show
-from tenfold.types.errors import AcceleratorError as AcceleratorError, OutOfMemoryError as OutOfMemoryError
+from tenfold.dispatch.devices import AcceleratorError as AcceleratorError, OutOfMemoryError as OutOfMemoryError
 
 _WHY = (
     "Torch not compiled with CUDA enabled: CUDA devices are in the package tenfold-backend-cuda: pip install tenfold-backend-cuda"
