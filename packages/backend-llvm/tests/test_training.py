@@ -103,3 +103,43 @@ def test_a_step_counts_as_a_write():
     assert x._version > version
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         y.backward()
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.float64])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (64, 10), (7, 1000), (16, 1024), (17, 1024)])  # one launch, and several
+def test_cross_entropy_in_one_go_is_what_its_parts_give(shape, dtype):
+    functional = tenfold.nn.functional
+    for extreme in (False, True):
+        logits = tenfold.randn(*shape, dtype=dtype) * 5
+        if extreme:
+            logits.view(-1)[::7] = -float("inf")
+            logits.view(-1)[3::7] = 88.0
+        target = tenfold.arange(shape[0]) % shape[1]
+        for reduction in ("mean", "sum", "none"):
+            x, y = (logits.clone().requires_grad_() for _ in range(2))
+            got = functional.cross_entropy(x, target, reduction=reduction)
+            expected = -y.log_softmax(1).gather(1, target[:, None])[:, 0]
+            expected = expected if reduction == "none" else getattr(expected, reduction)()
+            tenfold.testing.assert_close(got, expected, equal_nan=True, rtol=1e-5, atol=1e-6)
+            for result in (got, expected):
+                (result * 1.5).sum().backward()
+            tenfold.testing.assert_close(x.grad, y.grad, equal_nan=True, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("rows", [2, 5000])
+@pytest.mark.parametrize("bad", [10, -1, 1 << 62, -(1 << 63)])
+def test_a_target_that_is_no_class_is_named_and_read_nowhere(rows, bad):
+    target = tenfold.zeros(rows, dtype=tenfold.int64)
+    target[-1] = bad
+    with pytest.raises(IndexError, match="is out of bounds"):
+        tenfold.nn.functional.cross_entropy(tenfold.randn(rows, 10), target)
+
+
+@pytest.mark.parametrize("rows", [2, 5000])
+def test_the_gradient_writes_nothing_at_a_target_that_is_no_class(rows):
+    from tenfold.llvm.kernels.loss import fused_cross_entropy_grad  # the kernel is there where LLVM is
+
+    x, target = RNG.standard_normal((rows, 10)).astype(np.float32), np.zeros(rows, np.int64)
+    target[-1] = 1 << 40
+    one, zeros = np.ones((), np.float32), np.zeros(rows, np.float32)
+    assert fused_cross_entropy_grad(one, x, target, None, -100, 0.0, "mean", one, zeros, zeros) is NotImplemented

@@ -33,7 +33,7 @@ def _compiled():
 
 
 def served(tensors, numbers=NUMBERS):
-    return optim.native_update().serves(list(tensors), numbers, optim.MOMENTUM, len(tensors) == 3, False, False)
+    return optim.native_update().step(optim.MOMENTUM, len(tensors) == 3, False, False)(list(tensors), numbers) is True
 
 
 @pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.float64])

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from tenfold.llvm import maths
-from tenfold.llvm.expressions import convert, load
+from tenfold.llvm.expressions import convert, load, parameter
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.products import HEAD
-from tenfold.llvm.programs import Compiled, Program, empty, suitable
+from tenfold.llvm.programs import GRAIN_ELEMENTS, Compiled, Program, empty, suitable
 from tenfold.llvm.rows import Array as Argument, Rows, largest, pick, total
 from tenfold.llvm.storage import FLOAT32, FLOAT64, INT64, Stored
 from tenfold.llvm.writer import Function
@@ -32,12 +32,13 @@ def _losses(stored: Stored) -> Rows:
     return Rows(results, (Argument(stored, "row"), Argument(INT64, "scalar")))
 
 
-def _gradient(stored: Stored) -> Rows:
-    """exp(x - top - log_sum) times the share of each row."""
-    x, top, log_sum, share = (load(i, stored.computed) for i in range(4))
+def _gradient(stored: Stored, shared: bool = False) -> Rows:
+    """exp(x - top - log_sum) times the share of each row, or of all."""
+    x, top, log_sum = (load(i, stored.computed) for i in range(3))
+    share = parameter(0, stored.computed) if shared else load(3, stored.computed)
     one = Argument(stored, "scalar")
     result = maths.exp(x - top - log_sum) * share
-    return Rows(((result, Argument(stored, "row")),), (Argument(stored, "row"), one, one, one))
+    return Rows(((result, Argument(stored, "row")),), (Argument(stored, "row"), *[one] * (2 if shared else 3)), int(shared))
 
 
 def _at_targets(stored: Stored) -> str:
@@ -52,12 +53,80 @@ def _at_targets(stored: Stored) -> str:
     return f.text()
 
 
+def _whole(rows: Rows) -> str:
+    """A program whose function others call."""
+    return rows.text().replace("define void @kernel(", "define internal void @rows(")
+
+
+def _beyond(f: Function, target: str, rows: str, columns: str) -> str:
+    """Whether a target is no column; as unsigned numbers the negative ones are too large."""
+    found = f.variable("i1", "false")
+    with f.loop(0, rows) as k:
+        far = f.let(f"icmp uge i64 {f.whole(target, k)}, {columns}")
+        so_far = f.let(f"load i1, ptr {found}")
+        f.do(f"store i1 {f.let(f'or i1 {far}, {so_far}')}, ptr {found}")
+    return f.let(f"load i1, ptr {found}")
+
+
+def _convert(f: Function, stored: Stored, number: str) -> str:
+    return number if stored is FLOAT64 else f.let(f"fptrunc double {number} to {stored.memory}")
+
+
+def _mean(stored: Stored) -> str:
+    """The losses, and their sum over a number, in one go; the second result is the count, or -1 if a target is no class.
+
+    Context: as `_losses`; then sum, count; rows, the number.
+    """
+    f = Function(HEAD)
+    columns, losses, _, _, _, target, out, count, rows, over = f.words(
+        ["columns", "*losses", "*top", "*log_sum", "*x", "*target", "*out", "*count", "rows", "over"]
+    )
+    with f.either(_beyond(f, target, rows, columns)) as otherwise:
+        f.do(f"store {stored.memory} -1.0, ptr {count}")
+        otherwise()
+        f.do(f"call void @rows(ptr %ctx, i64 0, i64 {rows})")
+        total_ = f.variable("double", "0.0")
+        with f.loop(0, rows) as k:
+            loss = f.let(f"load double, ptr {f.at(losses, k, 'double')}")
+            so_far = f.let(f"load double, ptr {total_}")
+            f.do(f"store double {f.let(f'fadd double {so_far}, {loss}')}, ptr {total_}")
+        share = f.let(f"sitofp i64 {over} to double")
+        mean = f.let(f"fdiv double {f.let(f'load double, ptr {total_}')}, {share}")
+        f.do(f"store {stored.memory} {_convert(f, stored, mean)}, ptr {out}")
+        number = f.let(f"sitofp i64 {rows} to {stored.memory}")
+        f.do(f"store {stored.memory} {number}, ptr {count}")
+    return _whole(_losses(stored)) + f.text()
+
+
+def _gradient_of_mean(stored: Stored) -> str:
+    """The gradient where all rows have one share, in one go; the flag says whether a target is no class.
+
+    Context: columns, out, x, top, log_sum, share (a float64); then target, flag; rows.
+    """
+    f = Function(HEAD)
+    columns, out, _, _, _, share, target, flag, rows = f.words(
+        ["columns", "*out", "*x", "*top", "*log_sum", "share", "*target", "*flag", "rows"]
+    )
+    far = _beyond(f, target, rows, columns)
+    f.do(f"store i64 {f.let(f'zext i1 {far} to i64')}, ptr {flag}")
+    with f.when(f.let(f"xor i1 {far}, true")):
+        f.do(f"call void @rows(ptr %ctx, i64 0, i64 {rows})")
+        taken = _convert(f, stored, f.let(f"bitcast i64 {share} to double"))
+        with f.loop(0, rows) as k:
+            place = f.at(out, f.add(f.mul(k, columns), f.whole(target, k)), stored.memory)
+            left = f.let(f"fsub {stored.memory} {f.let(f'load {stored.memory}, ptr {place}')}, {taken}")
+            f.do(f"store {stored.memory} {left}, ptr {place}")
+    return _whole(_gradient(stored, True)) + f.text()
+
+
+MEAN = Compiled("cross_entropy in one go", _mean)
+GRADIENT_OF_MEAN = Compiled("gradient of cross_entropy in one go", _gradient_of_mean)
 AT_TARGETS = Compiled("cross_entropy at the targets", _at_targets)
 LOSSES, GRADIENT = Program("cross_entropy", _losses), Program("cross_entropy gradient", _gradient)
 
 
 def _suits(input: Array, target: Array, weight: Any, ignore_index: int, label_smoothing: float) -> Stored | None:
-    """The dtype, if the call has the common form: every target is a class."""
+    """The dtype, if the call has the common form, but for targets that are no class."""
     if weight is not None or label_smoothing or input.ndim != 2 or target.shape != input.shape[:1] or not input.size:
         return None
     if target.dtype != np.int64 or not target.flags.carray:
@@ -65,8 +134,17 @@ def _suits(input: Array, target: Array, weight: Any, ignore_index: int, label_sm
     stored = suitable(input)
     if stored not in (FLOAT32, FLOAT64) or 0 <= ignore_index < input.shape[1]:
         return None
-    # as unsigned numbers the negative ones are too large
-    return stored if np.maximum.reduce(target.view(np.uint64)) < input.shape[1] else None
+    return stored
+
+
+def _classes(target: Array, count: int) -> bool:
+    """Whether every target is a class; as unsigned numbers the negative ones are too large."""
+    return bool(np.maximum.reduce(target.view(np.uint64)) < count)
+
+
+def _little(input: Array, reduction: str) -> bool:
+    """Whether all is done in one go: where no second thread would help, and the rows have one share."""
+    return reduction != "none" and input.size <= GRAIN_ELEMENTS
 
 
 def fused_cross_entropy(
@@ -77,6 +155,13 @@ def fused_cross_entropy(
         return NotImplemented
     N, C = input.shape
     losses, top, log_sum = np.empty(N), np.empty(N, stored.dtype), np.empty(N, stored.dtype)
+    if _little(input, reduction):
+        loss, count = np.empty((), stored.dtype), np.empty((), stored.dtype)
+        over = N if reduction == "mean" else 1
+        done = MEAN.run((stored,), 1, 1, C, losses, top, log_sum, input, target, loss, count, N, over)
+        return (loss, count, top, log_sum) if done and count.item() > 0 else NotImplemented
+    if not _classes(target, C):
+        return NotImplemented
     if not LOSSES.rows((stored,), N, C, losses, top, log_sum, input, target):
         return NotImplemented
     if reduction == "none":
@@ -103,6 +188,13 @@ def fused_cross_entropy_grad(
     if stored is None or suitable(top, log_sum) is not stored or grad.dtype != stored.dtype:
         return NotImplemented
     N, C = input.shape
+    if not grad.ndim and _little(input, reduction):
+        out, flag = np.empty(input.shape, stored.dtype), np.empty((), np.int64)
+        one = grad.item() / N if reduction == "mean" else grad.item()
+        done = GRADIENT_OF_MEAN.run((stored,), 1, 1, C, out, input, top, log_sum, one, target, flag, N)
+        return out if done and not flag.item() else NotImplemented
+    if not _classes(target, C):
+        return NotImplemented
     share = np.empty(N, stored.dtype)
     share[...] = grad / stored.dtype.type(N) if reduction == "mean" else grad
     out = empty(input.shape, stored)

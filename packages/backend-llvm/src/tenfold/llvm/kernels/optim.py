@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -59,6 +59,10 @@ def _sgd(stored: Stored, momentum: bool, nesterov: bool, decays: bool) -> Rows:
     return _update(stored, 3, [p + (g + buffer * keep if nesterov else buffer) * step, buffer], 5)
 
 
+def _never(tensors: list[Any], numbers: tuple[float, ...]) -> bool:
+    return False
+
+
 class Update:
     """The native step of small parameters, where there are native call paths."""
 
@@ -71,12 +75,12 @@ class Update:
             session.native.cell("u_most").value = PIECE
             self.run = session.native.builtin("update", None, 0)
 
-    def serves(self, tensors: list[Any], numbers: tuple[float, ...], program: Program, *variant: Any) -> bool:
-        """Update all but the last tensor, if the call is plain."""
-        if self.run is None:
-            return False
+    def step(self, program: Program, *variant: Any) -> Any:
+        """What updates all but the last tensor, if the call is plain, as (tensors, numbers) -> whether it did."""
         single, double = program.known((FLOAT32, *variant)), program.known((FLOAT64, *variant))
-        return self.run(single, double, tensors, numbers) is True
+        if self.run is None or not (single or double):
+            return _never
+        return partial(self.run, single, double)
 
 
 @cache
@@ -90,8 +94,6 @@ ADAM, MOMENTUM = Program("adam", _adam), Program("sgd", _sgd)
 
 def _in_place(tensors: list[Any], numbers: tuple[float, ...], program: Program, *variant: Any) -> bool:
     """Update all but the last tensor, which is the gradient; False where the ordinary rule has to."""
-    if native_update().serves(tensors, numbers, program, *variant):
-        return True
     arrays = [t._array for t in tensors]
     stored = suitable(*arrays)
     shape = arrays[0].shape
@@ -183,13 +185,15 @@ def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> 
     decay_of = "nothing" if not weight_decay else "parameter" if options.decoupled_weight_decay else "gradient"
     decay = 1 - lr * weight_decay if decay_of == "parameter" else weight_decay
     sign = -1.0 if options.maximize else 1.0
+    step = native_update().step(ADAM, decay_of)
     for param, grad, state in zip(params, grads, states):
         t = _counted(state)
         if not options.amsgrad:
             unbias = (1 - beta2**t) ** 0.5
             numbers = (sign, float(decay), 1 - beta1, beta2, 1 - beta2, eps * unbias, -lr * unbias / (1 - beta1**t))
             tensors = [param, state["exp_avg"], state["exp_avg_sq"], grad]
-            if _in_place(tensors, tuple(map(float, numbers)), ADAM, decay_of):
+            plain = tuple(map(float, numbers))
+            if step(tensors, plain) is True or _in_place(tensors, plain, ADAM, decay_of):
                 continue
         rule(param, -grad if options.maximize else grad, state, options)
 
@@ -200,11 +204,13 @@ def sgd(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> N
     momentum, weight_decay = float(options.momentum), float(options.weight_decay)
     numbers = (-1.0 if options.maximize else 1.0, weight_decay, momentum, 1 - float(options.dampening), -float(options.lr))
     variant = bool(options.nesterov), weight_decay != 0
+    steps = {kept: native_update().step(MOMENTUM, kept, *variant) for kept in (False, True)}
     for param, grad, state in zip(params, grads, states):
         buffer = state.get("momentum_buffer") if momentum else None
         tensors = [param, grad] if buffer is None else [param, buffer, grad]
-        ready = buffer is not None or not momentum
-        if ready and _in_place(tensors, numbers, MOMENTUM, buffer is not None, *variant):
+        kept = buffer is not None
+        ready = kept or not momentum
+        if ready and (steps[kept](tensors, numbers) is True or _in_place(tensors, numbers, MOMENTUM, kept, *variant)):
             continue
         rule(param, -grad if options.maximize else grad, state, options)
 
