@@ -12,7 +12,7 @@ from workspace import Package, distribution_name, packages, siblings
 # Of the session on a GPU: the tests of each part, and how long a part may take.
 GPU_PARTS = {
     "device": "gpu device launch names",
-    "kernels": "rows planes attention draws training",
+    "kernels": "rows steps planes attention draws training",
     "operators": "pointwise families operators completeness",
 }
 GPU_PART_S = 600

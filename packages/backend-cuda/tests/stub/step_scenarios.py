@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import stub
-from scenarios import array, quiet
+from scenarios import DEVICE, array, quiet
 
 import tenfold
 from tenfold import cuda, nn, optim
@@ -88,3 +88,11 @@ def case_gradients_are_unscaled_in_one_launch_without_a_wait():
         scaler.update()
     assert quiet(work).names.count("unscale_many") == 1
     assert len(work.launches) <= 5, work.names
+
+
+def case_running_statistics_are_one_launch():
+    x = array(2, 16, 8, 8, dtype=tenfold.bfloat16)
+    layer = nn.BatchNorm2d(16).to(DEVICE, tenfold.bfloat16)
+    names = ["channel_moments", "channel_norm", "follow_statistics"]
+    work = quiet(stub.settled(lambda: layer(x)))
+    assert [name for name in work.names if not name.startswith("add_i")] == names  # and the count of batches

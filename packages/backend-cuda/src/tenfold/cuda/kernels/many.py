@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda import runtime
-from tenfold.cuda.kernels.handwritten import F32, TYPE_OF, Handwritten, start
+from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, TYPE_OF, Handwritten, start
 from tenfold.cuda.kernels.multi_tensor import PIECE, Entry, fits, guarded, launch, table_of, written
 from tenfold.dispatch.runtime import STATE
 from tenfold.tensor.tensor import wrap
@@ -81,3 +81,23 @@ def norm(tensors: Sequence[Any], order: float) -> Any:
     start(Handwritten("norms_of_pieces", fixed, 8), (pieces,), (table, parts), index)
     start(Handwritten("norm_of_parts", (("ORDER", ORDERS[order]), ("BLOCK", PARTS))), (1,), (total, parts, pieces), index)
     return wrap(total, tensors[0]._key)
+
+
+def follow(running: Sequence[Any], batch: Sequence[Any], momentum: float, unbias: float) -> bool:
+    """Let running statistics, a mean and a variance of which one may be None, go `momentum` of the way to a batch's."""
+    there = [t for t in running if t is not None]
+    new = [b._array for t, b in zip(running, batch, strict=True) if t is not None]
+    old = [t._array for t in there]
+    if not there or STATE.beneath or STATE.layers or guarded(there):
+        return False
+    if any(t._key is not batch[0]._key or t._key.level is not None or t.requires_grad for t in there):
+        return False
+    if any(a.dtype not in FLOATS or not a.size or not a.flags.c_contiguous for a in (*old, *new)):
+        return False
+    now, channels = runtime.current(), old[0].size
+    fixed = [("MEAN", int(running[0] is not None)), ("VAR", int(running[1] is not None))]
+    program = Handwritten("follow_statistics", (*fixed, ("DOUBLE", int(new[0].dtype == F64)), ("BLOCK", PARTS)))
+    arrays = (old[0], old[-1], new[0], new[-1])
+    start(program, (-(-channels // PARTS),), (*arrays, channels, float(momentum), float(unbias)), now.index_of(old[0]))
+    written(there)
+    return True

@@ -146,3 +146,21 @@ def channel_norm_gradient(
             g = g - (total / count)[None, :] - ((x - mean) * rstd) * (dots / count)[None, :]
         place = (n * o_n + l * o_l)[:, None] + c.to(tl.int64)[None, :] * o_c
         tl.store(out_ptr + place, (g * scale).to(out_ptr.dtype.element_ty), inside)
+
+
+def follow_statistics(
+    mean_ptr, var_ptr, new_mean_ptr, new_var_ptr, channels, momentum, unbias, MEAN: tl.constexpr, VAR: tl.constexpr,
+    DOUBLE: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Running statistics go a part of the way to a batch's: its mean, and its variance times `unbias`."""
+    wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
+    c = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    kept = c < channels
+    if MEAN:
+        old = tl.load(mean_ptr + c, kept, other=0.0).to(wide)
+        new = tl.load(new_mean_ptr + c, kept, other=0.0).to(wide)
+        tl.store(mean_ptr + c, (old * (1.0 - momentum) + new * momentum).to(mean_ptr.dtype.element_ty), kept)
+    if VAR:
+        old = tl.load(var_ptr + c, kept, other=0.0).to(wide)
+        new = tl.load(new_var_ptr + c, kept, other=0.0).to(wide) * unbias
+        tl.store(var_ptr + c, (old * (1.0 - momentum) + new * momentum).to(var_ptr.dtype.element_ty), kept)

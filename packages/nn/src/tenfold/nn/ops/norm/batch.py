@@ -150,6 +150,9 @@ def check_channels(name: str, shape: tuple[int, ...], **vectors: Any) -> None:
 
 def update_statistics(running_mean: Any, running_var: Any, mean: Tensor, var: Tensor, momentum: float, count: int) -> None:
     """Move the running statistics towards the batch's, the variance made unbiased."""
+    many = getattr(mean.device.backend, "many", None)  # of a device that moves both at once
+    if many is not None and many.follow((running_mean, running_var), (mean, var), momentum, count / max(1, count - 1)):
+        return
     with tf.no_grad():
         if running_mean is not None:
             running_mean.mul_(1 - momentum).add_(mean.detach() * momentum)
