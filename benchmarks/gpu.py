@@ -157,6 +157,11 @@ def small_call_us() -> dict[str, float]:
     return found
 
 
+def driver() -> str:
+    """The driver's version, as the library of CUDA has it; "" in the interpreter."""
+    return "" if SMALL else str(importlib.import_module("cupy").cuda.runtime.driverGetVersion())
+
+
 def main() -> int:
     """Check, time, print; the exit status is the number of failed checks."""
     rows, failures = [], []
@@ -175,7 +180,7 @@ def main() -> int:
             rate = operations / device / 1e6 if operations else traffic * float(size) / device / 1e6
             rows.append({"work": name, "dtype": dtype, "error": error, "device_us": device, "host_us": host, "torch_us": peer,
                          "rate": rate, "unit": "TFLOP/s" if operations else "TB/s"})  # fmt: skip
-    versions = {"python": platform.python_version(), "numpy": np.__version__, "device": cuda.get_device_name(),
+    versions = {"python": platform.python_version(), "numpy": np.__version__, "device": cuda.get_device_name(), "driver": driver(),
                 **{m: getattr(optional(m), "__version__", None) for m in ("triton", "cupy", "torch")}}  # fmt: skip
     result = {"versions": versions, "rows": rows, "small_calls_us": small_call_us(), "failures": failures}
     OPTIONS.out.mkdir(parents=True, exist_ok=True)

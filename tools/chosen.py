@@ -69,7 +69,9 @@ def gpu_commands(reports: Path, arguments: Iterable[str]) -> dict[str, list[str]
     for part, names in GPU_PARTS.items():
         files = [f"{folder}/test_{name}.py" for name in names.split()]
         commands[part] = [*limit, "pytest", f"--junitxml={reports}/gpu-{part}.xml", *files, *arguments]
-    return commands | {"benchmark": [*limit, "python", "benchmarks/gpu.py", "--out", str(reports)]}
+    for part, script in (("benchmark", "gpu"), ("steps", "gpu_steps")):
+        commands[part] = [*limit, "python", f"benchmarks/{script}.py", "--out", str(reports)]
+    return commands
 
 
 def judges(own: Iterable[Path]) -> dict[str, list[str]]:

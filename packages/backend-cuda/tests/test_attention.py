@@ -98,6 +98,37 @@ def test_groups_of_heads_scale_layouts_and_dropout():
     assert float(dropped.std()) > 0
 
 
+GROUPS = {
+    "four to two": ((2, 4, 5, 8), (2, 2, 6, 8)), "all to one": ((2, 3, 5, 8), (2, 1, 6, 8)),
+    "one each": ((1, 3, 5, 8), (1, 3, 6, 8)), "no batch": ((4, 5, 8), (2, 6, 8)), "one head": ((2, 1, 5, 8), (2, 1, 6, 8)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GROUPS)
+@pytest.mark.parametrize("layout", ["rows", "turned"])
+def test_groups_of_heads_and_their_masks(name, layout):
+    q, k = GROUPS[name]
+    move = lambda x: x  # noqa: E731
+    if layout == "turned":  # as layers make them: (batch, length, heads, features), heads brought forward
+        q, k = ((*s[:-3], s[-2], s[-3], s[-1]) for s in (q, k))
+        move = lambda x: x.transpose(-2, -3)  # noqa: E731
+    lead = GROUPS[name][0][:-2]
+    for mask in (None, (5, 6), (1, 5, 6), (lead[-1], 5, 6), (*lead[:-1], 1, 5, 6), (*lead, 1, 6)):
+        given = None if mask is None else drawn(mask, seed=5) > -0.3
+        compare((q, k, k), enable_gqa=True, attn_mask=given, move=move)
+    compare((q, k, k), enable_gqa=True, is_causal=True, move=move)
+
+
+@pytest.mark.parametrize("shape", [(2, 1, 5, 6), (1, 3, 5, 6), (2, 3, 1, 6), (5, 6)], ids=str)
+def test_keys_that_a_program_has_expanded_itself(shape):
+    mask = drawn(shape, seed=5) > -0.3
+    q, k = drawn((2, 3, 5, 8)), drawn((2, 1, 6, 8), seed=1)
+    expected, got = (
+        F.scaled_dot_product_attention(q.to(d), *[k.to(d).expand(2, 3, 6, 8)] * 2, mask.to(d)) for d in ("cpu", "cuda")
+    )
+    assert_close(got, expected)
+
+
 def test_what_kernels_do_not_serve_goes_another_way():
     compare(SIZES["one block"], tenfold.float64)
     compare(((3, 300),) * 3)

@@ -323,6 +323,13 @@ def case_attention_is_one_launch_and_its_gradient_three():
     assert quiet(stub.settled(run)).names == names
 
 
+def case_keys_of_groups_are_not_copied():
+    q, k, v = (array(2, n, 64, 16, dtype=tenfold.bfloat16) for n in (8, 2, 2))
+    work = quiet(stub.settled(lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)))
+    assert work.names == ["attend"]
+    assert work.launches[0].grid[1] == 16
+
+
 def case_transfers_keep_the_layout_and_gpus_copy_without_the_host():
     last = tenfold.channels_last
     x = tenfold.rand(2, 3, 4, 5).contiguous(memory_format=last)

@@ -22,6 +22,7 @@ class CudaBackend(Backend):
     name = "cuda"
     dtypes = DTYPES
     takes_numbers = True
+    attends_in_groups = True  # attention reads keys that are repeated by a stride of 0 where they lie
 
     @property
     def array_type(self) -> type:  # type: ignore[override]

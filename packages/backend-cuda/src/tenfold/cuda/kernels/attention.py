@@ -41,7 +41,18 @@ def _heads(x: Any) -> Heads:
     return Heads(x, (b, h, t))
 
 
-def _mask(mask: Any, query: Any, keys: int) -> tuple[Any, tuple[int, int, int, int]] | None:
+def _groups(query: Any, key: Any, value: Any) -> tuple[Any, Any, Any, int]:
+    """(q, k, v, heads of q for each of k): keys and values that are repeated along the last dimension of heads are read once."""
+    lead = query.shape[:-2]
+    if len(lead) < 2 or lead[-1] == 1 or key.strides[-3] or value.strides[-3]:
+        return query, key, value, 1
+    outer, inner = query.strides[-4:-2]
+    together = query if outer == inner * lead[-1] else contiguous(query)
+    heads = (*lead[:-2], lead[-2] * lead[-1], *query.shape[-2:])
+    return together.reshape(heads), key[..., 0, :, :], value[..., 0, :, :], lead[-1]
+
+
+def _mask(mask: Any, query: Any, keys: int, grouped: bool) -> tuple[Any, tuple[int, int, int, int]] | None:
     """(the mask, its strides along batch, head, query and key); None where heads of it do not lie at equal distances."""
     shape = (*query.shape[:-1], keys)
     if mask.ndim > len(shape):
@@ -50,6 +61,11 @@ def _mask(mask: Any, query: Any, keys: int) -> tuple[Any, tuple[int, int, int, i
     own = (0,) * (len(shape) - mask.ndim) + tuple(s // mask.dtype.itemsize for s in mask.strides)
     strides = [0 if n == 1 else s for n, s in zip(sizes, own)]
     lead = list(zip(shape[:-2], strides[:-2]))
+    if grouped:  # heads are the last two dimensions
+        (a, outer), (b, inner) = lead[-2:]
+        if outer != b * inner and a > 1:
+            return None
+        lead[-2:] = [(a * b, inner)]
     while len(lead) > 2:  # batch dimensions are one if their strides agree
         (a, outer), (b, inner), *rest = lead
         if outer != b * inner:
@@ -92,7 +108,8 @@ class _Call(NamedTuple):
 def _call(query: Any, key: Any, value: Any, mask: Any, is_causal: bool, scale: float | None) -> _Call | None:
     if not _served(query, key, value, mask):
         return None
-    found = (query, (0, 0, 0, 0)) if mask is None else _mask(mask, query, key.shape[-2])
+    shaped, (query, key, value, group) = query, _groups(query, key, value)
+    found = (query, (0, 0, 0, 0)) if mask is None else _mask(mask, shaped, key.shape[-2], group > 1)
     if found is None:
         return None
     q, k, v = map(_heads, (query, key, value))
@@ -105,7 +122,7 @@ def _call(query: Any, key: Any, value: Any, mask: Any, is_causal: bool, scale: f
         ("PRECISION", "tf32" if query.dtype == F32 and products_in_tf32() else "ieee"),
         ("E", E), ("V", V), ("WIDE_E", power(E, 16, MOST)), ("WIDE_V", power(V, 16, MOST)),
     )  # fmt: skip
-    numbers = (query.shape[-2], key.shape[-2], q.array.shape[1], *steps, *found[1], factor)
+    numbers = (query.shape[-2], key.shape[-2], q.array.shape[1], group, *steps, *found[1], factor)
     heads = q.array.shape[0] * q.array.shape[1]
     return _Call((q.array, k.array, v.array, found[0]), numbers, constants, heads, runtime.current().index_of(query))
 

@@ -102,6 +102,8 @@ def scaled_dot_product_attention(
     tensor([[2.]])
     """
     _check(query, key, value, attn_mask, is_causal)
+    if enable_gqa and (grouped := _in_groups(query, key, value, attn_mask, dropout_p)) is not None:
+        return fused_attention(*grouped, is_causal, scale)[0].flatten(-4, -3)
     if enable_gqa:
         key, value = (_repeat_heads(query, x, what) for x, what in ((key, "key"), (value, "value")))
     lead = query._array.shape[:-2]
@@ -113,6 +115,25 @@ def scaled_dot_product_attention(
         return fused_attention(query, key, value, attn_mask, is_causal, scale)[0]
     weights = attention_weights(attention_scores(query, key, attn_mask, is_causal, scale))
     return tf.matmul(tf.dropout(weights, dropout_p, True) if dropout_p > 0.0 else weights, value)
+
+
+def _in_groups(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout_p: float) -> Any:
+    """Query, key, value and mask with a dimension of groups, along which keys are repeated without a copy.
+
+    None where the device would copy them, or something else does not fit.
+    """
+    heads = key.shape[-3] if len(key.shape) > 2 else 0
+    if not getattr(query.device.backend, "attends_in_groups", False) or dropout_p or heads == 0 or query.shape[-3] % heads:
+        return None
+    if not query.shape[:-3] == key.shape[:-3] == value.shape[:-3] or value.shape[-3] != heads:
+        return None
+    if mask is not None and (mask._node is not None or mask.ndim > len(query.shape)):
+        return None
+    group = query.shape[-3] // heads
+    k, v = (x.unsqueeze(-3).expand(*x.shape[:-2], group, *x.shape[-2:]) for x in (key, value))
+    if mask is not None and mask.ndim > 2:
+        mask = mask.unsqueeze(-3) if mask.shape[-3] == 1 else mask.unflatten(-3, (heads, group))
+    return query.unflatten(-3, (heads, group)), k, v, mask
 
 
 def _repeat_heads(query: Tensor, x: Tensor, what: str) -> Tensor:

@@ -2,6 +2,7 @@
 
 A forward program has a block of queries and goes over the keys with a running maximum and sum. The gradients' scores come
 from the kept logarithms of the sums: one pass has blocks of queries, another blocks of keys, so that nothing is added to twice.
+`group` heads of queries in a row have one head of keys and values.
 MASK 0: none; 1: of truth values, which keep; 2: of numbers, which are added. Causal: query t sees keys up to t.
 
 Sources: Dao et al., "FlashAttention", 2022; Dao, "FlashAttention-2", 2023; Milakov and Gimelshein, "Online normalizer
@@ -17,7 +18,7 @@ from triton import language as tl
 
 
 def attend(
-    out_ptr, sums_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, queries, keys, heads, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s,
+    out_ptr, sums_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, queries, keys, heads, group, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s,
     m_b, m_h, m_t, m_s, scale, CAUSAL: tl.constexpr, MASK: tl.constexpr, ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
     E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
@@ -34,8 +35,8 @@ def attend(
     c = tl.arange(0, WIDE_V)
     rows = t < queries
     q = tl.load(q_ptr + b * q_b + h * q_h + t[:, None] * q_t + e[None, :], rows[:, None] & (e < E)[None, :], other=0.0)
-    k_ptr += b * k_b + h * k_h
-    v_ptr += b * v_b + h * v_h
+    k_ptr += b * k_b + h // group * k_h
+    v_ptr += b * v_b + h // group * v_h
     mask_ptr += b * m_b + h * m_h
     top = tl.full([ROWS], float("-inf"), tl.float32)
     total = tl.zeros([ROWS], tl.float32)
@@ -82,7 +83,7 @@ def attention_slopes(slope_ptr, g_ptr, out_ptr, count, V: tl.constexpr, WIDE_V: 
 
 
 def attention_to_queries(
-    out_ptr, g_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, sums_ptr, slope_ptr, queries, keys, heads, q_b, q_h, q_t, k_b, k_h, k_s,
+    out_ptr, g_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, sums_ptr, slope_ptr, queries, keys, heads, group, q_b, q_h, q_t, k_b, k_h, k_s,
     v_b, v_h, v_s, m_b, m_h, m_t, m_s, scale, CAUSAL: tl.constexpr, MASK: tl.constexpr, ALIGNED: tl.constexpr,
     PRECISION: tl.constexpr, E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr,
@@ -104,8 +105,8 @@ def attention_to_queries(
     level = tl.load(sums_ptr + head * queries + t, rows, other=float("inf"))
     level = tl.where(level == float("-inf"), float("inf"), level)
     slope = tl.load(slope_ptr + head * queries + t, rows, other=0.0)
-    k_ptr += b * k_b + h * k_h
-    v_ptr += b * v_b + h * v_h
+    k_ptr += b * k_b + h // group * k_h
+    v_ptr += b * v_b + h // group * v_h
     mask_ptr += b * m_b + h * m_h
     total = tl.zeros([ROWS, WIDE_E], tl.float32)
     end = tl.minimum(keys, (tl.program_id(0) + 1) * ROWS) if CAUSAL else keys
@@ -131,7 +132,7 @@ def attention_to_queries(
 
 
 def attention_to_keys(
-    k_out_ptr, v_out_ptr, g_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, sums_ptr, slope_ptr, queries, keys, heads, q_b, q_h, q_t,
+    k_out_ptr, v_out_ptr, g_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, sums_ptr, slope_ptr, queries, keys, heads, group, q_b, q_h, q_t,
     k_b, k_h, k_s, v_b, v_h, v_s, m_b, m_h, m_t, m_s, scale, CAUSAL: tl.constexpr, MASK: tl.constexpr,
     ALIGNED: tl.constexpr, PRECISION: tl.constexpr, E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr,
     WIDE_V: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
@@ -148,8 +149,12 @@ def attention_to_keys(
     e = tl.arange(0, WIDE_E)
     c = tl.arange(0, WIDE_V)
     columns = s < keys
-    k = tl.load(k_ptr + b * k_b + h * k_h + s[:, None] * k_s + e[None, :], columns[:, None] & (e < E)[None, :], other=0.0)
-    v = tl.load(v_ptr + b * v_b + h * v_h + s[:, None] * v_s + c[None, :], columns[:, None] & (c < V)[None, :], other=0.0)
+    k = tl.load(
+        k_ptr + b * k_b + h // group * k_h + s[:, None] * k_s + e[None, :], columns[:, None] & (e < E)[None, :], other=0.0
+    )
+    v = tl.load(
+        v_ptr + b * v_b + h // group * v_h + s[:, None] * v_s + c[None, :], columns[:, None] & (c < V)[None, :], other=0.0
+    )
     q_ptr += b * q_b + h * q_h
     mask_ptr += b * m_b + h * m_h
     to_k = tl.zeros([COLUMNS, WIDE_E], tl.float32)
