@@ -31,7 +31,7 @@ _PRESSURE = 16  # there is pressure where less than this fraction of the memory 
 # Noted without a line of Python: an interrupt that comes while Python runs inside a collection is lost.
 COLLECTED: dict[str, Any] = {}
 _note_collection = partial(setitem, COLLECTED)
-_state: dict[str, Any] = {"limit": 0, "on": False, "releases": 0, "checked": 0.0}
+_state: dict[str, Any] = {"limit": None, "on": False, "releases": 0, "checked": 0.0}
 
 
 class _Counts(ctypes.Structure):
@@ -61,6 +61,8 @@ _libc = _library()
 def install() -> None:
     """Begin as the environment says: the user's own settings of `malloc` stand."""
     text = CPU_CACHE.read()
+    if _state["limit"] is not None:
+        return  # the program was first
     if not text and (any(name.startswith("MALLOC_") for name in os.environ) or "malloc" in os.environ.get("GLIBC_TUNABLES", "")):
         return
     set_memory_limit(number_of_bytes(CPU_CACHE.name, text) if text else min(_total() // 8, _LARGEST))
@@ -116,7 +118,7 @@ def memory_stats() -> dict[str, Any]:
     return {
         "supported": _libc is not None,
         "enabled": _state["on"],
-        "limit_bytes": _state["limit"],
+        "limit_bytes": _state["limit"] or 0,
         "num_releases": _state["releases"],
         "allocated_bytes.all.current": counts.uordblks + counts.hblkhd,
         "cached_bytes.all.current": counts.fordblks,
