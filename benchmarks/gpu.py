@@ -180,18 +180,26 @@ def main() -> int:
             rate = operations / device / 1e6 if operations else traffic * float(size) / device / 1e6
             rows.append({"work": name, "dtype": dtype, "error": error, "device_us": device, "host_us": host, "torch_us": peer,
                          "rate": rate, "unit": "TFLOP/s" if operations else "TB/s"})  # fmt: skip
-    versions = {"python": platform.python_version(), "numpy": np.__version__, "device": cuda.get_device_name(), "driver": driver(),
-                **{m: getattr(optional(m), "__version__", None) for m in ("triton", "cupy", "torch")}}  # fmt: skip
+    versions = {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "device": cuda.get_device_name(),
+        "driver": driver(),
+    }
+    versions |= {m: getattr(optional(m), "__version__", None) for m in ("triton", "cupy", "torch")}
     result = {"versions": versions, "rows": rows, "small_calls_us": small_call_us(), "failures": failures}
     OPTIONS.out.mkdir(parents=True, exist_ok=True)
     (OPTIONS.out / "gpu.json").write_text(json.dumps(result, indent=1))
     print(json.dumps(versions))
     for name, value in result["small_calls_us"].items():
         print(f"{name:24} {value:8.2f} us of host time")
-    print(f"{'work':16} {'dtype':9} {'error':>8} {'device us':>10} {'host us':>8} {'torch us':>9} {'rate':>8}")
+    print(f"{'work':16} {'dtype':9} {'error':>8} {'device us':>10} {'host us':>8} {'torch us':>9} {'rate':>8}         of limit")
+    limits = {(r["dtype"], r["unit"]): r["rate"] for r in rows if r["work"] in ("copy", "matmul")}
     for r in rows:
         peer = "" if r["torch_us"] is None else f"{r['torch_us']:9.1f}"
-        timed = f"{r['device_us']:10.1f} {r['host_us']:8.1f} {peer:>9} {r['rate']:8.2f} {r['unit']}"
+        timed = f"{r['device_us']:10.1f} {r['host_us']:8.1f} {peer:>9} {r['rate']:8.2f} {r['unit']:7}"
+        limit = limits.get((r["dtype"], r["unit"]))  # what a copy, or a large product, reached in the same run
+        timed += "" if limit is None else f" {r['rate'] / limit:8.0%}"
         print(f"{r['work']:16} {r['dtype']:9} {r['error']:8.1e} {timed}")
     for failure in failures:
         print("FAILED", failure)

@@ -232,7 +232,8 @@ def main() -> int:
             except Exception as failure:  # noqa: BLE001 - the other steps are to be tried too
                 failures.append(f"{name}: {type(failure).__name__}: {str(failure)[:300]}")
                 continue
-            limit = max(ours["operations"] / multiplied, 7.0 * ours["size_bytes"] / copied)  # Adam reads four arrays, writes three
+            passes = 7.0 * ours["size_bytes"] / copied  # Adam reads four arrays and writes three
+            limit = max(ours["operations"] / multiplied, passes)
             rows.append({"step": name, "ours": ours, "torch": theirs, "limit_ms": limit})
     result = {"device": cuda.get_device_name(), "driver": driver(), "copy_GBs": copied / 1e6, "bf16_TFLOPs": multiplied / 1e9,
               "rows": rows, "failures": failures}  # fmt: skip
