@@ -58,3 +58,21 @@ def test_nothing_is_claimed_without_a_device(no_runtime):
     assert not cuda.is_tf32_supported()
     with pytest.raises(RuntimeError, match="not available"):
         cuda.init()
+
+
+def test_graphs_and_pools_are_a_gpus():
+    from tenfold.cuda import runtime
+
+    if not runtime.is_replaced():
+        pytest.skip("a GPU is here")
+    with pytest.raises(RuntimeError, match="recorded by a GPU's driver"):
+        cuda.CUDAGraph()
+    with pytest.raises(RuntimeError, match="pools are a GPU's"):
+        cuda.MemPool()
+    with pytest.raises(TypeError, match="expected a CUDAGraph"):
+        cuda.graph(3)
+    assert cuda.graph_pool_handle() != cuda.graph_pool_handle()
+    x = tenfold.ones(3, device="cuda")
+    x.record_stream(cuda.Stream())  # everything is done at once
+    with pytest.raises(RuntimeError, match="expected a tensor on a GPU"):
+        tenfold.ones(3).record_stream(cuda.Stream())
