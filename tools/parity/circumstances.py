@@ -166,7 +166,18 @@ def _of_missing_gradients(environment: dict[str, Any], before: list[str]) -> str
     if asked and any(re.match(reruns.QUIET_SHAPE, line) and f" {asked[1]}." in line for line in before):
         return "a shape changed without recording"
     inner = asked and asked[1] in environment and not environment[asked[1]].is_leaf
-    return "of a derivative" if inner and any("create_graph=True" in line for line in before[:-1]) else ""
+    return "of a derivative" if inner and _follows_a_derivative(before) else ""
+
+
+def _follows_a_derivative(before: list[str]) -> bool:
+    """Whether the last line differentiates something that was made of a derivative with a graph of its own."""
+    made: set[str] = set()
+    for line in before[:-1]:
+        names = re.findall(r"t\d+", line)
+        graph = "create_graph=True" in line or re.search(r" = t[\d_]+\.grad$", line)
+        if names and (graph or not made.isdisjoint(names[1:])):
+            made.add(names[0])
+    return not made.isdisjoint(re.findall(r"t\d+", before[-1].split("autograd.grad(", 1)[-1].split("[")[0]))
 
 
 def _of_refusals(torch: Any, environment: dict[str, Any], before: list[str], op: str, details: list[Any]) -> str:
