@@ -131,7 +131,7 @@ ACCEPTED = [
         "nan times zero; PyTorch leaves out what stands behind a zero in a product",
     ),
     (r".*", r"value(-complex)?(-nonfinite)? \[bits of another dtype\]", "the same bits but for the last read as a large number"),
-    (r".*", r"value \[rounding of a sum\]", "within the rounding of float32 of the terms' sizes"),
+    (r".*", r"value \[rounding of a sum\]", "within the dtype's rounding of the terms' sizes"),
     (
         r".*",
         r"value(-nonfinite)? \[an output that is read\]",

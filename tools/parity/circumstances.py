@@ -236,9 +236,10 @@ def _of_sums(torch: Any, base: str, inexact: list[Any], details: list[Any]) -> s
     """Sums whose terms cancel or overflow, counts that rounding decides, and quotients that overflow."""
     if base == "histc" and inexact and _lie_beside_edges(inexact[0], *details):
         return "beside an edge"
-    if base in ("sum", "mean", "nansum", "nanmean") and inexact and details[0].dtype is torch.float32:
-        theirs, ours = details[0].detach().double(), torch.tensor(details[1].tolist(), dtype=torch.float64)
-        if (theirs - ours).abs().max() <= 1e-6 * inexact[0].double().abs().nan_to_num(0, 0, 0).sum():
+    unit = {torch.float32: 1e-6, torch.complex64: 1e-6, torch.float64: 1e-15, torch.complex128: 1e-15}.get(details[0].dtype, 0)
+    if base in ("sum", "mean", "nansum", "nanmean") and inexact and unit:
+        terms = np.abs(numbers(inexact[0]))
+        if np.abs(np.subtract(*map(numbers, details))).max() <= unit * terms[np.isfinite(terms)].sum():
             return "rounding of a sum"
     real = [g for g in inexact if g.is_floating_point()]
     if base in ("remainder", "%") and any(
