@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from typing import Any
 
@@ -104,9 +105,15 @@ def _writes_all(environment: dict[str, Any], line: str) -> bool:
 
 
 def _lacks_freedom(environment: dict[str, Any], line: str) -> bool:
-    """Whether a line took a variance that is no number."""
-    result = environment.get(line.split(" = ")[0])
-    return bool(re.search(r"\b(var|std)(_mean)?\(", line)) and (result is None or not bool(result.isfinite().all()))
+    """Whether a line took a variance that is no number, which may have been overwritten since."""
+    found = re.search(r" = ((?:torch|t[\d_]+)\.(?:var|std)\(.*)", line)
+    if not found:
+        return False
+    result = environment.get(line.removeprefix("with torch.no_grad(): ").split(" = ")[0])
+    if result is None or not bool(result.isfinite().all()):
+        return True
+    torch = importlib.import_module("torch")
+    return not bool(eval(found[1], {"torch": torch, **environment}).isfinite().all())
 
 
 def _of_history(environment: dict[str, Any], before: list[str], op: str, what: str, details: list[Any]) -> str:
