@@ -26,6 +26,11 @@ from tenfold.checkpoint.options import (
     set_default_mmap_options,
     skip_data,
 )
+from tenfold.checkpoint.places import (
+    SourceChangeWarning,
+    default_restore_location,
+    normalize_storage_type,
+)
 from tenfold.checkpoint.rebuilding import layout_of
 from tenfold.checkpoint.serialization import DEFAULT_PROTOCOL, get_unsafe_globals_in_checkpoint, load, save
 from tenfold.checkpoint.torch_names import torch_names
@@ -33,9 +38,11 @@ from tenfold.dispatch.devices import device
 
 __all__ = [
     "DEFAULT_PROTOCOL", "MAGIC_NUMBER", "MAP_PRIVATE", "MAP_SHARED", "PROTOCOL_VERSION", "CheckpointError", "LoadEndianness",
-    "add_safe_globals", "clear_safe_globals", "get_crc32_options", "get_default_load_endianness", "get_default_mmap_options",
-    "get_safe_globals", "get_unsafe_globals_in_checkpoint", "load", "location_tag", "register_package", "safe_globals",
-    "save", "set_crc32_options", "set_default_load_endianness", "set_default_mmap_options", "skip_data",
+    "SourceChangeWarning", "add_safe_globals", "clear_safe_globals", "default_restore_location", "get_crc32_options",
+    "get_default_load_endianness", "get_default_mmap_options",
+    "get_safe_globals", "get_unsafe_globals_in_checkpoint", "load", "location_tag", "normalize_storage_type",
+    "register_package", "safe_globals", "save", "set_crc32_options", "set_default_load_endianness",
+    "set_default_mmap_options", "skip_data",
     "torch_names",
 ]  # fmt: skip
 

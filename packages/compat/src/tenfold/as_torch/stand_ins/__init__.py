@@ -21,7 +21,7 @@ _NAMES = {
         "quantized": "qint8 quint8 qint32 quint4x2 quint2x4 qscheme per_tensor_affine "
         "per_tensor_symmetric per_channel_affine per_channel_symmetric per_channel_affine_float_qparams",
         "_internal_names": "_check_with _check_tensor_all_with _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo "
-        "DeviceObjType _softmax_backward_data dsmm get_device_module",
+        "DeviceObjType _has_compatible_shallow_copy_type _softmax_backward_data dsmm get_device_module",
     }.items()
     for name in names.split()
 }

@@ -55,6 +55,16 @@ def _convert_indices_from_csr_to_coo(
     return both.to(tenfold.int32 if out_int32 else crow_indices.dtype)
 
 
+def _has_compatible_shallow_copy_type(input: Tensor, from_: Tensor) -> bool:
+    """Whether `input.data = from_` can put the second's memory in the first's place: both of one device's kind and layout.
+
+    >>> one = tenfold.ones(2)
+    >>> _has_compatible_shallow_copy_type(one, tenfold.ones(3)), _has_compatible_shallow_copy_type(one, one.to("meta"))
+    (True, False)
+    """
+    return input.device.type == from_.device.type and input.layout == from_.layout
+
+
 def _softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int, input_dtype: Any) -> Tensor:
     """The gradient of softmax's argument, from that of its result and the result."""
     product = grad_output * output
