@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import gc
 import json
 import os
@@ -57,6 +58,8 @@ def kinds() -> dict[str, Callable[[], Any]]:
         "matmul": lambda: m @ w, "transposed": lambda: m.t() @ m, "cat": lambda: tenfold.cat([x, y]),
         "broadcast": lambda: m + x, "refused": refused, "by name": lambda: tenfold.add(input=x, other=y),
         "other dtype": lambda: tenfold.add(target, target), "backward": step,
+        "argmax": lambda: m.argmax(1), "max": lambda: m.max(1), "topk": lambda: m.topk(3), "std": lambda: m.std(1),
+        "gather": lambda: m.gather(1, target[:, None]), "cross_entropy": lambda: functional.cross_entropy(m, target),
     }  # fmt: skip
 
 
@@ -96,18 +99,34 @@ def argument(rng: Any) -> Any:
     return x.requires_grad_() if dtype in (np.float32, np.float64) and x._base is None and rng.random() < 0.3 else x
 
 
+def values(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function's first result where it has several."""
+
+    @functools.wraps(function)
+    def first(*given: Any, **named: Any) -> Any:
+        found = function(*given, **named)
+        return found[0] if isinstance(found, tuple) else found
+
+    return first
+
+
 def random_call(rng: Any) -> Callable[[], Any]:
     functions = [
         tenfold.add, tenfold.mul, tenfold.div, tenfold.maximum, tenfold.relu, tenfold.exp, tenfold.sigmoid, tenfold.sum,
         tenfold.mean, tenfold.amax, tenfold.softmax, tenfold.log_softmax, tenfold.matmul, tenfold.mm, functional.linear,
-        functional.layer_norm, tenfold.cat, functional.gelu, tenfold.eq, tenfold.clamp_min,
+        functional.layer_norm, tenfold.cat, functional.gelu, tenfold.eq, tenfold.clamp_min, tenfold.argmax, tenfold.std,
+        values(tenfold.max), values(tenfold.topk), tenfold.gather,
     ]  # fmt: skip
     function = functions[int(rng.integers(0, len(functions)))]
     given = [argument(rng) for _ in range(int(rng.integers(1, 4)))]
-    if function in (tenfold.sum, tenfold.mean, tenfold.amax, tenfold.softmax, tenfold.log_softmax):
+    along = (tenfold.sum, tenfold.mean, tenfold.amax, tenfold.softmax, tenfold.log_softmax, tenfold.argmax, tenfold.std)
+    if function in along or function.__name__ in ("max", "topk"):
         given[1:] = [[None, 0, -1, 1, 5, (0, 1)][int(rng.integers(0, 6))]]
     elif function is tenfold.cat:
         given = [given if rng.random() < 0.8 else tuple(given), int(rng.integers(-2, 3))]
+    elif function is tenfold.gather:
+        size = getattr(given[0], "shape", (3,))
+        given[1:] = [int(rng.integers(-2, 3)), tenfold.from_numpy(rng.integers(-1 if rng.random() < 0.1 else 0, 3, tuple(size)))]
     elif function is functional.layer_norm:
         width = tuple(getattr(given[0], "shape", (3,))[-1:])
         given[1:1] = [width if rng.random() < 0.8 else list(width)]
