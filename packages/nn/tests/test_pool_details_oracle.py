@@ -93,3 +93,13 @@ def test_results_lie_in_memory_as_pytorchs(call: Call) -> None:
     else:
         assert ours.stride()[1:] == theirs.stride()[1:]
     assert ours.tolist() == theirs.tolist()
+
+
+@pytest.mark.parametrize("name", ["adaptive_avg_pool", "adaptive_max_pool"])
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_nothing_goes_backwards_through_pooling_to_a_size_of_0(name: str, n: int) -> None:
+    for t in (tenfold, torch):
+        x = t.ones(1, 2, *[4] * n, requires_grad=True)
+        total = getattr(t.nn.functional, f"{name}{n}d")(x, 0).sum()
+        with pytest.raises(RuntimeError, match="Expected grad_output to have non-zero size for non-batch dimensions"):
+            total.backward()

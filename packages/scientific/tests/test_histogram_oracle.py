@@ -33,3 +33,16 @@ def test_points_between_edges(edges: str, weighted: bool, density: bool) -> None
         results.append([found.hist.numpy(), one.hist.numpy()])
     for ours, theirs in zip(*results, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
+def test_counts_and_edges_are_written_where_they_are_wanted() -> None:
+    for t in (tenfold, torch):
+        x, into = t.tensor([1.0, 2.0, 1.0]), (t.empty(4), t.empty(5))
+        hist, edges = t.histogram(x, 4, range=(0.0, 3.0), out=into)
+        assert hist is into[0]
+        assert edges is into[1]
+        assert hist.tolist() == [0.0, 2.0, 1.0, 0.0]
+        assert edges.tolist() == [0.0, 0.75, 1.5, 2.25, 3.0]
+        for wrong in ((t.empty(0, dtype=t.float64), t.empty(0)), (t.empty(0), t.empty(0, dtype=t.int32))):
+            with pytest.raises(RuntimeError, match="dtype"):
+                t.histogram(x, 4, out=wrong)

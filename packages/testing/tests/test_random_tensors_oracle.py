@@ -45,3 +45,10 @@ def test_gaps(dtype: str, size: Any) -> None:
 def test_formats() -> None:
     ours, theirs = (made(lib, home, "float32", 2, 3, 4, 5, memory_format=lib.channels_last) for lib, home in LIBS)
     assert told(ours) == told(theirs)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "low", "high"), [("bool", 2, 3), ("bool", -2, -1), ("uint8", 256, 300), ("float64", 2**1025, 2**1026)]
+)
+def test_intervals_without_a_number_of_the_dtype_are_refused(dtype: str, low: int, high: int) -> None:
+    assert [made(lib, home, dtype, 3, low=low, high=high) for lib, home in LIBS] == ["ValueError"] * 2

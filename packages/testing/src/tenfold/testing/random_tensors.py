@@ -47,7 +47,7 @@ def _interval(dtype: Any, low: float | None, high: float | None) -> tuple[float,
     """The numbers to draw between: those asked for, as far as the dtype has them, and whole ones for integers."""
     lowest, highest, usual = _bounds(dtype)
     low, high = usual[0] if low is None else low, usual[1] if high is None else high
-    if math.isnan(low) or math.isnan(high):
+    if low != low or high != high:  # nan; an int may be too large for a float
         raise ValueError(f"make_tensor: `low` and `high` cannot be NaN, but got low={low} and high={high}")
     if low == high and dtype.category >= 2:
         warnings.warn(
@@ -57,7 +57,7 @@ def _interval(dtype: Any, low: float | None, high: float | None) -> tuple[float,
         )
     elif low >= high:
         raise ValueError(f"make_tensor: `low` must be less than `high`, but got {low} >= {high}")
-    if high < lowest or low > highest:
+    if high < lowest or low >= highest:
         raise ValueError(
             f"make_tensor: The value interval specified by `low` and `high` is [{low}, {high}), but {dtype} only supports "
             f"[{lowest}, {highest})"

@@ -32,7 +32,7 @@ def _(input: Any, bins: int, min: Any, max: Any) -> Meta:
     return Meta((bins,), input.dtype)
 
 
-@composite("histograms")
+@composite("histograms", out="same")
 def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | None = None, density: bool = False) -> Any:
     """Counts (or sums of weights) in bins of equal width, or between given edges, and the edges.
 
@@ -140,7 +140,7 @@ def _counts(rows: Any, edges: list[Any], weight: Any, density: bool) -> Any:
     inside, place = op.ones(len(rows), dtype=(rows == rows).dtype, device=rows.device), 0
     for d, edge in enumerate(edges):
         values = rows.select(1, d).contiguous()
-        bin = op.searchsorted(edge.contiguous(), values, right=True) - 1
+        bin = op.searchsorted(edge.contiguous(), values.contiguous(), right=True) - 1
         bin = op.where(values == edge[-1], sizes[d] - 1, bin)
         # Edges that do not rise are searched like others; what counts lies between the first and the last.
         inside = inside & (values >= edge[0]) & (values <= edge[-1]) & (bin >= 0) & (bin < sizes[d])

@@ -31,7 +31,7 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
     x, known = x.to(common), known.to(common).reshape(-1).sort().values
     if not known.numel():
         return op.full(x.shape, invert, device=x.device)
-    places = op.searchsorted(known, x).clamp_max(known.numel() - 1)
+    places = op.searchsorted(known, x.contiguous()).clamp_max(known.numel() - 1)
     found: Any = op.eq(op.index(known, [places]), x)
     return found.logical_not() if invert else found
 
