@@ -224,3 +224,14 @@ def test_functions_of_operators_are_listed_where_tools_look_for_them() -> None:
     assert all(callable(getattr(_C._VariableFunctions, name)) for name in listed if name[0] != "_")
     assert _VF.add is tenfold.add
     assert listed == {*dir(_VF)}
+
+
+def test_settings_of_a_compiler_can_be_set() -> None:
+    program = """
+import torch._inductor.config
+torch._inductor.config.triton.unique_kernel_names = True
+torch._inductor.config.coordinate_descent_tuning = True
+print(torch._inductor.config.coordinate_descent_tuning)
+"""
+    done = subprocess.run([sys.executable, "-m", "tenfold.as_torch", "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "True", done.stderr
