@@ -44,6 +44,7 @@ from tenfold.autograd.anomaly import is_anomaly_check_nan_enabled as is_anomaly_
 from tenfold.autograd.view_copies import alias_copy as alias_copy, as_strided_copy as as_strided_copy, detach_copy as detach_copy, diagonal_copy as diagonal_copy, expand_copy as expand_copy, permute_copy as permute_copy, select_copy as select_copy, slice_copy as slice_copy, split_copy as split_copy, split_with_sizes_copy as split_with_sizes_copy, squeeze_copy as squeeze_copy, t_copy as t_copy, transpose_copy as transpose_copy, unbind_copy as unbind_copy, unfold_copy as unfold_copy, unsqueeze_copy as unsqueeze_copy, view_as_complex_copy as view_as_complex_copy, view_as_real_copy as view_as_real_copy, view_copy as view_copy
 from tenfold.checkpoint.serialization import load as load, save as save
 from tenfold.checkpoint.typed_tensors import BFloat16Tensor as BFloat16Tensor, BoolTensor as BoolTensor, ByteTensor as ByteTensor, CharTensor as CharTensor, DoubleTensor as DoubleTensor, FloatTensor as FloatTensor, HalfTensor as HalfTensor, IntTensor as IntTensor, LongTensor as LongTensor, ShortTensor as ShortTensor, _tensor_classes as _tensor_classes, set_default_tensor_type as set_default_tensor_type
+from tenfold.dispatch.devices import AcceleratorError as AcceleratorError, OutOfMemoryError as OutOfMemoryError
 from tenfold.func import vmap as vmap
 from tenfold.inspection.checks import _assert as _assert, _assert_async as _assert_async, _check as _check, _check_index as _check_index, _check_not_implemented as _check_not_implemented, _check_tensor_all as _check_tensor_all, _check_type as _check_type, _check_value as _check_value
 from tenfold.inspection.precision import get_float32_matmul_precision as get_float32_matmul_precision, set_float32_matmul_precision as set_float32_matmul_precision, set_flush_denormal as set_flush_denormal
@@ -64,7 +65,6 @@ from tenfold.sparse import _convert_indices_from_csr_to_coo as _convert_indices_
 from tenfold.storage import BFloat16Storage as BFloat16Storage, BoolStorage as BoolStorage, ByteStorage as ByteStorage, CharStorage as CharStorage, ComplexDoubleStorage as ComplexDoubleStorage, ComplexFloatStorage as ComplexFloatStorage, DoubleStorage as DoubleStorage, FloatStorage as FloatStorage, HalfStorage as HalfStorage, IntStorage as IntStorage, LongStorage as LongStorage, ShortStorage as ShortStorage, Storage as Storage, TypedStorage as TypedStorage, _storage_classes as _storage_classes
 from tenfold.tensor.printing import get_printoptions as get_printoptions, set_printoptions as set_printoptions
 from tenfold.tensor.queries import broadcast_shapes as broadcast_shapes, is_complex as is_complex, is_conj as is_conj, is_floating_point as is_floating_point, is_inference as is_inference, is_neg as is_neg, is_nonzero as is_nonzero, is_same_size as is_same_size, is_signed as is_signed, is_storage as is_storage, numel as numel, typename as typename
-from tenfold.dispatch.devices import AcceleratorError as AcceleratorError, OutOfMemoryError as OutOfMemoryError
 from tenfold.types.numeric_limits import finfo as finfo, iinfo as iinfo
 import tenfold.__config__ as __config__
 import tenfold.__future__ as __future__

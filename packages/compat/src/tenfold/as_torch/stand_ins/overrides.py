@@ -13,15 +13,16 @@ from typing import Any
 
 from tenfold import Tensor
 from tenfold.dispatch.operators import TENSOR_ROLES
-from tenfold.dispatch.overrides import _overriding_types, default_nowrap_functions
-from tenfold.dispatch.runtime import STATE
-from tenfold.overrides import (
+from tenfold.dispatch.overrides import (
     DisableTorchFunctionSubclass,
     TorchFunctionMode,
+    _overriding_types,
+    default_nowrap_functions,
     handle_torch_function,
     has_torch_function,
     is_tensor_like,
 )
+from tenfold.dispatch.runtime import STATE
 
 __all__ = [
     "BaseTorchFunctionMode", "DisableTorchFunctionSubclass", "TorchFunctionMode",
