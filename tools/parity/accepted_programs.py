@@ -128,7 +128,7 @@ ACCEPTED = [
     (
         r"backward.*|autograd\.grad.*",
         r"(grad )?value-nonfinite \[(nan behind a zero|an ignored row)\]",
-        "nan times zero behind a zero in a product, which PyTorch leaves out; 0 for an ignored row, where it takes nan times zero",
+        "nan times zero behind a zero in a product, which PyTorch leaves out; 0 for an ignored row, where it has nan times zero",
     ),
     (r".*", r"value(-complex)?(-nonfinite)? \[bits of another dtype\]", "the same bits but for the last read as a large number"),
     (r".*", r"value \[rounding of a sum\]", "within the dtype's rounding of the terms' sizes"),
