@@ -26,6 +26,12 @@ from tenfold.dispatch.gradmode import enable_grad, no_grad
 from tenfold.dispatch.runtime import STATE
 from tenfold.ops.creation.factories import empty
 from tenfold.tensor.tensor import Tensor
+from tenfold.utils._selective_checkpoint import (
+    SAC_IGNORED_OPS,
+    CheckpointPolicy,
+    SelectiveCheckpointContext,
+    create_selective_checkpoint_contexts,
+)
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 
@@ -77,7 +83,8 @@ def checkpoint(
     Args:
         use_reentrant: which way (see the module); False is recommended and will become the default.
         preserve_rng_state (in kwargs): whether the second run draws the same random numbers.
-        context_fn: makes the contexts for the first and the second run (not for the reentrant way).
+        context_fn: makes the contexts for the first and the second run (not for the reentrant way), such as
+            `create_selective_checkpoint_contexts`, which keeps the results of some operators.
         determinism_check: "none" does not compare shape, dtype and device of what both runs save.
         debug: tell in errors what both runs saved.
         early_stop: end the second run as soon as it has saved all that is needed.
@@ -356,7 +363,7 @@ def _without_reentering(
 
 
 __all__ = [
-    "CheckpointError", "CheckpointFunction", "check_backward_validity", "checkpoint", "checkpoint_sequential",
-    "detach_variable", "get_device_states", "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop",
-    "set_device_states",
+    "SAC_IGNORED_OPS", "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "SelectiveCheckpointContext",
+    "check_backward_validity", "checkpoint", "checkpoint_sequential", "create_selective_checkpoint_contexts", "detach_variable",
+    "get_device_states", "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states",
 ]  # fmt: skip
