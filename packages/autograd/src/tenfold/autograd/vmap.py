@@ -105,6 +105,11 @@ def _input_dims(func: Any, in_dims: Any, leaves: list[Any], spec: Spec) -> list[
     return [_input_dim(func, in_dims, leaf, dim) for leaf, dim in zip(leaves, found)]
 
 
+def batch_size(func: Any, in_dims: Any, leaves: list[Any], spec: Spec) -> int:
+    """The number of examples in the arguments of a function that is to be mapped."""
+    return _batch_size(func, leaves, _input_dims(func, in_dims, leaves, spec))
+
+
 def _input_dim(func: Any, in_dims: Any, leaf: Any, dim: Any) -> int | None:
     if dim is None:
         return None
