@@ -68,3 +68,5 @@ adadelta = FunctionalForm(
     "capturable foreach differentiable has_complex",
     "lr rho eps weight_decay maximize",
 )
+
+__all__ = ["Adadelta", "adadelta"]

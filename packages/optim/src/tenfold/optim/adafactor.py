@@ -94,3 +94,6 @@ class Adafactor(RuleOptimizer):
         variance = second_moment(grad, state, t**group.beta2_decay, eps1)
         change = variance.clamp_(min=eps1 * eps1).rsqrt().mul_(grad)
         param.add_(change, alpha=-size / max(1.0, _rms(change) / group.d))
+
+
+__all__ = ["Adafactor"]

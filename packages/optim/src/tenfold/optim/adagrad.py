@@ -97,3 +97,5 @@ adagrad = FunctionalForm(
     "fused grad_scale found_inf has_sparse_grad foreach differentiable has_complex",
     "lr weight_decay lr_decay eps maximize",
 )
+
+__all__ = ["Adagrad", "adagrad"]

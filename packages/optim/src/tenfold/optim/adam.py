@@ -166,3 +166,5 @@ adam = FunctionalForm(
     "foreach capturable differentiable fused grad_scale found_inf has_complex decoupled_weight_decay",
     "amsgrad beta1 beta2 lr weight_decay eps maximize",
 )
+
+__all__ = ["Adam", "adam"]

@@ -66,3 +66,5 @@ adamax = FunctionalForm(
     "foreach maximize differentiable capturable has_complex",
     "eps beta1 beta2 lr weight_decay",
 )
+
+__all__ = ["Adamax", "adamax"]

@@ -73,3 +73,5 @@ asgd = FunctionalForm(
     "foreach maximize differentiable capturable has_complex",
     "lambd lr t0 alpha weight_decay",
 )
+
+__all__ = ["ASGD", "asgd"]

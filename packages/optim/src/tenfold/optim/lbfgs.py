@@ -202,3 +202,6 @@ def _flat(tensor: Tensor) -> Tensor:
 
 def _largest(tensor: Tensor) -> float:
     return float(tensor.abs().max().item())
+
+
+__all__ = ["LBFGS"]

@@ -93,3 +93,6 @@ class Muon(RuleOptimizer):
         direction = orthogonalized(ahead, group.ns_coefficients, group.ns_steps, group.eps)
         param.mul_(1 - group.lr * group.weight_decay)
         param.add_(direction, alpha=-group.lr * shape_factor(param, group.adjust_lr_fn))
+
+
+__all__ = ["Muon"]

@@ -80,3 +80,5 @@ nadam = FunctionalForm(
     "decoupled_weight_decay foreach capturable differentiable has_complex maximize",
     "beta1 beta2 lr weight_decay momentum_decay eps",
 )
+
+__all__ = ["NAdam", "nadam"]

@@ -392,3 +392,6 @@ def __getattr__(name: str) -> Any:
     if name in private.__all__:
         return getattr(private, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]

@@ -79,3 +79,5 @@ radam = FunctionalForm(
     "decoupled_weight_decay foreach differentiable capturable has_complex maximize",
     "beta1 beta2 lr weight_decay eps",
 )
+
+__all__ = ["RAdam", "radam"]

@@ -77,3 +77,5 @@ rmsprop = FunctionalForm(
     "foreach maximize differentiable capturable has_complex",
     "lr alpha eps weight_decay momentum centered",
 )
+
+__all__ = ["RMSprop", "rmsprop"]

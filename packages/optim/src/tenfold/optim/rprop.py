@@ -77,3 +77,5 @@ rprop = FunctionalForm(
     "foreach capturable maximize differentiable has_complex",
     "step_size_min step_size_max etaminus etaplus",
 )
+
+__all__ = ["Rprop", "rprop"]

@@ -120,3 +120,5 @@ sgd = FunctionalForm(
     "has_sparse_grad foreach fused grad_scale found_inf",
     "weight_decay momentum lr dampening nesterov maximize",
 )
+
+__all__ = ["SGD", "sgd"]

@@ -63,3 +63,6 @@ class SparseAdam(RuleOptimizer):
         square = state["exp_avg_sq"][at].lerp(values * values, 1 - beta2)
         state["exp_avg"][at], state["exp_avg_sq"][at] = mean, square
         param[at] -= group.lr * sqrt(1 - beta2**t) / (1 - beta1**t) * mean / (square.sqrt() + group.eps)
+
+
+__all__ = ["SparseAdam"]

@@ -215,3 +215,14 @@ class SWALR(LRScheduler):
             start = goal if before == 1 else (lr - before * goal) / (1 - before)  # the rate that annealing began at
             rates.append(goal * now + start * (1 - now))
         return rates
+
+
+__all__ = [
+    "SWALR",
+    "AveragedModel",
+    "get_ema_avg_fn",
+    "get_ema_multi_avg_fn",
+    "get_swa_avg_fn",
+    "get_swa_multi_avg_fn",
+    "update_bn",
+]
