@@ -190,7 +190,10 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-class _FunctionMeta(type):
+BackwardCFunction = FunctionNode  # PyTorch's name for it
+
+
+class FunctionMeta(type):
     """Makes for each Function the class of its nodes, named as PyTorch names it."""
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
@@ -198,7 +201,7 @@ class _FunctionMeta(type):
         cls._node_class = cls._backward_cls = type(name + "Backward", (FunctionNode,), {"_function": cls})
 
 
-class Function(metaclass=_FunctionMeta):
+class Function(metaclass=FunctionMeta):
     """A custom operation: subclass it with static methods `forward` and `backward`, call `Subclass.apply(...)`.
 
     `forward(ctx, *args)` computes; or `forward(*args)` with `setup_context(ctx, inputs, output)`. `backward(ctx, *gs)`

@@ -9,9 +9,11 @@ import weakref
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any, Self
 
-__all__ = ["WeakIdKeyDictionary", "WeakIdRef", "WeakTensorKeyDictionary", "ref"]
+from tenfold import Tensor
 
-ref = weakref.ref
+__all__ = ["TensorWeakRef", "WeakIdKeyDictionary", "WeakIdRef", "WeakTensorKeyDictionary", "ref"]
+
+ref = WeakRef = weakref.ref
 
 
 class WeakIdRef(weakref.ref[Any]):
@@ -106,3 +108,25 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
 
 class WeakTensorKeyDictionary(WeakIdKeyDictionary):
     """A `WeakIdKeyDictionary` whose keys are tensors."""
+
+
+class TensorWeakRef:
+    """A weak reference to a tensor: called, it gives the tensor, or None after its end.
+
+    >>> import tenfold
+    >>> x = tenfold.ones(2)
+    >>> reference = TensorWeakRef(x)
+    >>> reference() is x
+    True
+    >>> del x
+    >>> reference() is None
+    True
+    """
+
+    def __init__(self, tensor: Tensor) -> None:
+        if not isinstance(tensor, Tensor):
+            raise AssertionError(f"expected torch.Tensor, got {type(tensor)}.")
+        self.ref = weakref.ref(tensor)
+
+    def __call__(self) -> Tensor | None:
+        return self.ref()
