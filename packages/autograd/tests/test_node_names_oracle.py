@@ -82,3 +82,11 @@ def test_a_tensor_that_was_written_prints_the_node_without_its_room() -> None:
         x[0] = 2.0
         made.append((repr(x), repr(library.zeros(2).copy_(x))))
     assert made[0] == made[1]
+
+
+def test_a_result_prints_the_node_of_all_of_them() -> None:
+    made = []
+    for library in (tenfold, torch):
+        x = library.tensor([[1.0, 2.0]], requires_grad=True)
+        made.append([repr(y) for y in (x.max(1)[0], x.unbind()[0], x.log_softmax(1).topk(1)[0])])
+    assert made[0] == made[1]

@@ -148,7 +148,8 @@ class Forbidden(Node):
     _next = property(refuse)  # the engine asks for it first
     shown = property(refuse)  # `grad_fn`
 
-    def name(self) -> str:
+    @property
+    def _title(self) -> str:
         return "Invalid"
 
 

@@ -164,6 +164,10 @@ class Output(Node):
     def name(self) -> str:
         return self.parent.name()
 
+    @property
+    def _title(self) -> str:
+        return self.parent._title
+
     def extras(self) -> dict[str, Any]:
         """Of this place: its node has them too, for they are about what arrives there, seen when the node runs."""
         if not self._extra:
