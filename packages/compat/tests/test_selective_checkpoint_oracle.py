@@ -39,11 +39,23 @@ def _views(t: Any, x: Any, w: Any) -> Any:
     return y.unsqueeze(0).sin().exp().squeeze(0)
 
 
+def _reshaped(t: Any, x: Any, w: Any) -> Any:
+    y = (x @ w).t().reshape(6)  # of another memory order, so that no view is possible
+    return (y.view(2, 3) @ w).sin().exp()
+
+
 def _norm(t: Any, x: Any, w: Any) -> Any:
     return t.nn.functional.layer_norm(x @ w, (3,)).sin().exp()
 
 
-PARTS = {"chain": _part, "several results": _several, "in place": _in_place, "views": _views, "layer norm": _norm}
+PARTS = {
+    "chain": _part,
+    "several results": _several,
+    "in place": _in_place,
+    "views": _views,
+    "layer norm": _norm,
+    "reshaped": _reshaped,
+}
 
 
 def _policies(t: Any) -> dict[str, Any]:

@@ -104,11 +104,14 @@ class _FirstRun(_Watching):
         return super().__enter__()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func in SAC_IGNORED_OPS:
+            return func(*args, **(kwargs or {}))
+        place = func, self.number(func)
+        self.store[place] = _AGAIN  # of a call that fails, too: a reshape may try a view before it copies
         result = func(*args, **(kwargs or {}))
-        if func not in SAC_IGNORED_OPS:
-            place = func, self.number(func)
-            told = SelectiveCheckpointContext(is_recompute=False, op_output=result)
-            self.store[place] = _Kept(result) if self.policy(told, func, *args, **(kwargs or {})) in _SAVING else _AGAIN
+        told = SelectiveCheckpointContext(is_recompute=False, op_output=result)
+        if self.policy(told, func, *args, **(kwargs or {})) in _SAVING:
+            self.store[place] = _Kept(result)
         return result
 
 
