@@ -126,6 +126,8 @@ def test_not_a_number(name: str) -> None:
         (lambda lib: lib.ones(2).kthvalue(3), RuntimeError),
         (lambda lib: lib.searchsorted(lib.ones(2, 3), lib.ones(3, 1)), RuntimeError),
         (lambda lib: lib.bincount(lib.tensor([-1])), RuntimeError),
+        (lambda lib: lib.bincount(lib.tensor([2**63 - 1, 0, 1])), RuntimeError),  # its count would lie beyond all memory
+        (lambda lib: lib.bincount(lib.tensor([2**63 - 1]), lib.ones(1), 3), RuntimeError),
         (lambda lib: lib.ones(2, dtype=lib.int64).std(), RuntimeError),
     ],
 )

@@ -63,15 +63,6 @@ def test_environment(variable):
     assert result.stdout.strip() == "1"
 
 
-def test_threads_between_operators_are_set_once(monkeypatch):
-    monkeypatch.setattr(threads, "_requested_between", [])
-    assert tenfold.get_num_interop_threads() >= 1
-    tenfold.set_num_interop_threads(3)
-    assert tenfold.get_num_interop_threads() == 3
-    with pytest.raises(RuntimeError, match="cannot set number of interop threads"):
-        tenfold.set_num_interop_threads(2)
-
-
 def test_two_threads_in_one_kernel_at_once() -> None:
     """Each kernel's own context can be entered by one thread at a time; the other takes the slower way."""
     x = tenfold.full((400_000,), 2.0)

@@ -129,10 +129,11 @@ _LAZY = {
         "is_deterministic_algorithms_warn_only_enabled set_deterministic_debug_mode get_deterministic_debug_mode",
         "inspection.checks": "_check _check_index _check_value _check_type _check_not_implemented _check_tensor_all _assert "
         "_assert_async",
+        "inspection.interop": "set_num_interop_threads get_num_interop_threads",
         "inspection.precision": "set_float32_matmul_precision get_float32_matmul_precision set_flush_denormal",
         "inspection.symbolic": "sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum",
         "settings.warnings": "set_warn_always is_warn_always_enabled",
-        "settings.threads": "set_num_threads get_num_threads set_num_interop_threads get_num_interop_threads",
+        "settings.threads": "set_num_threads get_num_threads",
         "sparse": "sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor sparse_bsc_tensor "
         "sparse_compressed_tensor dsmm hsmm hspmm saddmm smm sspaddmm _sparse_broadcast_to _validate_sparse_coo_tensor_args "
         "_validate_sparse_compressed_tensor_args _convert_indices_from_csr_to_coo",

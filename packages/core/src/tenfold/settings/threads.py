@@ -19,7 +19,6 @@ _NAMES = (
 )
 _requested: list[int] = []
 _listeners: list[Callable[[int], object]] = []
-_requested_between: list[int] = []
 
 
 def _loaded_blas() -> Iterator[str]:
@@ -91,24 +90,3 @@ def get_num_threads() -> int:
     if functions is not None:
         return functions[1]()  # type: ignore[no-any-return]
     return _requested[0] if _requested else os.cpu_count() or 1
-
-
-def set_num_interop_threads(int: int) -> None:
-    """Say how many operators may run at once: accepted, once, as in PyTorch; Tenfold runs one after the other.
-
-    >>> import tenfold
-    >>> tenfold.get_num_interop_threads() > 0
-    True
-    """
-    if not hasattr(int, "__index__") or int < 1:
-        raise RuntimeError(f"set_num_interop_threads expects a positive integer, got {int!r}")
-    if _requested_between:
-        raise RuntimeError(
-            "Error: cannot set number of interop threads after parallel work has started or set_num_interop_threads called"
-        )
-    _requested_between[:] = [int]
-
-
-def get_num_interop_threads() -> int:
-    """What `set_num_interop_threads` was told, else the number of processors."""
-    return _requested_between[0] if _requested_between else os.cpu_count() or 1
