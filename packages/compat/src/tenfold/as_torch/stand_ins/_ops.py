@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import types
+from collections.abc import Iterator
 from typing import Any
 
 import tenfold
@@ -125,11 +126,23 @@ def _function(name: str) -> Any:
     """The operator of this name in Tenfold's modules, or the method; None if there is none."""
     if name in _OTHERWISE:
         return _OTHERWISE[name]
-    for home in (tenfold, tenfold.nn.functional, tenfold.special, tenfold.linalg, Tensor):
+    for home in _homes():
         found = getattr(home, name, None)
         if callable(found) and not isinstance(found, type):
             return found
     return None
+
+
+def _homes() -> Iterator[Any]:
+    """Where operators are; a package that is not installed has none."""
+    yield tenfold
+    for room in ("nn.functional", "special", "linalg"):
+        try:
+            module = importlib.import_module(f"tenfold.{room}")
+        except ModuleNotFoundError:
+            continue
+        yield module
+    yield Tensor
 
 
 def _slice(self: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:

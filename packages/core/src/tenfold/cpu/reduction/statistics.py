@@ -117,8 +117,8 @@ _MOST = 2**63 - 1
 def bincount(input: Any, weights: Any, minlength: int) -> Any:
     if input.ndim != 1 or (input.size and input.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs")
-    if input.size and input.max() == _MOST:  # for which NumPy writes beyond its counts
-        raise RuntimeError(f"bincount: maximum value of input overflowed, it should be < {_MOST} but got {_MOST}")
+    if input.size and input.max() >= _MOST:  # for which NumPy writes beyond its counts
+        raise RuntimeError(f"bincount: maximum value of input overflowed, it should be < {_MOST} but got {input.max()}")
     if weights is None:
         return np.bincount(input, minlength=minlength).astype(np.int64)
     counts = np.bincount(input, weights, minlength)
