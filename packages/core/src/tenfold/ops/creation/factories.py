@@ -165,11 +165,12 @@ def from_numpy(ndarray: Any) -> Tensor:
     kind = dtype_of(ndarray.dtype).numpy
     if kind != ndarray.dtype:
         raise ValueError("from_numpy: given numpy array has byte order different from the native byte order")
-    if any(s % ndarray.itemsize for s in ndarray.strides):
+    strides = ndarray.strides
+    if any(map(ndarray.itemsize.__rmod__, strides)):
         raise ValueError(
             "from_numpy: given numpy array strides not a multiple of the element byte size; make a copy by array.copy()"
         )
-    if any(s < 0 for s in ndarray.strides):
+    if strides and min(strides) < 0:
         raise ValueError(
             "from_numpy: at least one stride in the given numpy array is negative, and tensors with negative strides are not "
             "currently supported; make a copy of your array with array.copy()."
