@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -97,3 +98,12 @@ def test_a_forked_child_on_one_thread_starts_none():
     )
     environment = os.environ | {"TENFOLD_DISABLE_PLUGINS": "llvm"}
     assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "more", [{"openblas_get_parallel": lambda: 2, "blas_cpu_number": 4}, {"openblas_get_parallel": lambda: 1}, {}]
+)
+def test_a_blas_that_counts_otherwise_is_told_by_its_own_function(more):
+    """Built for OpenMP it asks OpenMP for the number each time, and the variable would be overwritten."""
+    library = SimpleNamespace(openblas_set_num_threads=print, **more)
+    assert threads._setter(library, "openblas_{}_num_threads") is print

@@ -57,3 +57,11 @@ def test_a_state_set_back_gives_the_same_numbers():
     expected = np.random.normal(), np.random.random(), tenfold.randn(3).tolist(), tenfold.rand(700).tolist()
     set_random_state(state)
     assert (np.random.normal(), np.random.random(), tenfold.randn(3).tolist(), tenfold.rand(700).tolist()) == expected
+
+
+def test_a_state_that_differs_by_its_cached_sample_alone():
+    np.random.seed(3)
+    state = get_random_state()
+    name, words, position, _, _ = state["numpy"]
+    set_random_state({**state, "numpy": (name, words, position, 1, 0.25)})
+    assert get_random_state()["numpy"][3:] == (1, 0.25)

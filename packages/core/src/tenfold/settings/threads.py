@@ -40,16 +40,21 @@ def blas_threads() -> tuple[Any, Any] | None:
         library = ctypes.CDLL(path)
         for name in _NAMES:
             if hasattr(library, name.format("set")):
-                found = _setter(library, getattr(library, name.format("set"))), getattr(library, name.format("get"))
+                found = _setter(library, name), getattr(library, name.format("get"))
                 if NUM_THREADS.read():
                     found[0](_positive("TENFOLD_NUM_THREADS", NUM_THREADS.read()))
                 return found
     return None
 
 
-def _setter(library: Any, function: Any) -> Callable[[int], object]:
-    """OpenBLAS's function, but for one its variable: after a fork the function starts threads, which spin unused."""
-    if not hasattr(library, "blas_cpu_number"):
+def _setter(library: Any, name: str) -> Callable[[int], object]:
+    """OpenBLAS's function, but for one its variable: after a fork the function starts threads, which spin unused.
+
+    Built for OpenMP (parallel is 2) it asks OpenMP for the number at each product.
+    """
+    function: Any = getattr(library, name.format("set"))
+    parallel = getattr(library, name.replace("{}_num_threads", "get_parallel"), int)()
+    if parallel != 1 or not hasattr(library, "blas_cpu_number"):
         return function  # type: ignore[no-any-return]
     count = ctypes.c_int.in_dll(library, "blas_cpu_number")
     return lambda number: setattr(count, "value", 1) if number == 1 else function(number)

@@ -54,6 +54,7 @@ def portable(state: dict[str, Any]) -> dict[str, Any]:
 
 def set_random_state(state: dict[str, Any]) -> None:
     """Put this process's default generators into given states."""
+    _last[:] = b"", None  # a cached normal sample may come without another key
     random.setstate(state["python"])
     words = state["numpy"]
     np.random.set_state(words if isinstance(words, dict) else (words[0], np.asarray(words[1], dtype=np.uint32), *words[2:]))
