@@ -199,3 +199,18 @@ def test_clamp_converts_its_limits_to_the_common_dtype():
         results = lib.clamp(one, few, byte), lib.clamp(byte, few), lib.clamp(byte, few, lib.tensor(5)), lib.clamp(one, byte, few)
         found.append([(r.tolist(), str(r.dtype).rpartition(".")[2]) for r in results])
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("value", [1, 0.25, -1.7, 3])
+def test_the_factor_is_that_of_the_first_tensor(value: float, dtype: str) -> None:
+    """As in PyTorch, so that a quotient has its bits, and what a small factor keeps in range does not overflow."""
+    rows = np.random.default_rng(3).standard_normal((3, 400)).tolist()
+    made = []
+    for lib in (tenfold, torch):
+        x, y, z = (lib.tensor(row, dtype=getattr(lib, dtype)) for row in rows)
+        large = lib.tensor(6e4 if dtype == "float16" else 3e38, dtype=getattr(lib, dtype)).expand(2)
+        zero, two = lib.zeros_like(large), lib.full_like(large, 2.0)
+        overflowing = lib.addcmul(zero, large, two, value=value), lib.addcdiv(zero, large, 1 / two, value=value)
+        made.append([y.tolist() for y in (lib.addcdiv(x, y, z, value=value), *overflowing)])
+    assert made[0] == made[1]

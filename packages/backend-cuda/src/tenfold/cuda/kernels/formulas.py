@@ -49,8 +49,8 @@ ARITHMETIC = {
     "mul": Formula("x * y", "x * y", "x & y", "xy"),
     "div": _floating("math.div_rn(x, y)", "xy"),
     "add_scaled": _floating("x + y * a", "xya"),
-    "addcmul": Formula("x + (y * z) * a", "x + (y * z) * a", None, "xyza"),
-    "addcdiv": _floating("x + math.div_rn(y, z) * a", "xyza"),
+    "addcmul": Formula("x + (y * a) * z", "x + (y * a) * z", None, "xyza"),
+    "addcdiv": _floating("x + math.div_rn(y * a, z)", "xyza"),
     "lerp": _floating("tl.where(tl.abs(z) < 0.5, x + (y - x) * z, y - (y - x) * (1.0 - z))", "xyz"),
     "fmod": Formula("math.fmod(x, y)", "x % y", None, "xy"),
     "remainder": Formula(

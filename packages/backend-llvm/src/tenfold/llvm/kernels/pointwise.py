@@ -68,8 +68,8 @@ elementwise("clamp", _clamp, "xnn", exact=True)
 elementwise("where", select, "myy", exact=True)
 elementwise("masked_fill", lambda x, mask, value: select(mask, value, x), "xmn", exact=True)
 # In single steps, which overflow where those of NumPy do.
-elementwise("addcmul", lambda x, a, b, value: x + a * b * value, "xxxn", exact=True)
-elementwise("addcdiv", lambda x, a, b, value: x + a / b * value, "xxxn", exact=True)
+elementwise("addcmul", lambda x, a, b, value: x + a * value * b, "xxxn", exact=True)
+elementwise("addcdiv", lambda x, a, b, value: x + a * value / b, "xxxn", exact=True)
 elementwise("add_scaled", lambda x, y, alpha: x + y * alpha, "xyn", exact=True)
 
 

@@ -269,20 +269,18 @@ def add_scaled(input: Any, other: Any, alpha: Any, out: Any = None) -> Any:
 @widened
 @quiet
 def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any, out: Any = None) -> Any:
-    return _with_multiple(input, np.multiply(tensor1, tensor2), value, out)
+    return np.add(input, np.multiply(_multiple(tensor1, value, input), tensor2), out)
 
 
 @kernel(op.addcdiv, device="cpu", into=True)
 @widened
 @quiet
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any, out: Any = None) -> Any:
-    return _with_multiple(input, np.true_divide(tensor1, tensor2), value, out)
+    return np.add(input, np.true_divide(_multiple(tensor1, value, input), tensor2), out)
 
 
-def _with_multiple(input: Any, other: Any, value: Any, out: Any) -> Any:
-    if value != 1:
-        other = np.multiply(other, element(value, dtypes.from_numpy(input.dtype)))
-    return np.add(input, other, out)
+def _multiple(x: Any, value: Any, like: Any) -> Any:
+    return x if value == 1 else np.multiply(x, element(value, dtypes.from_numpy(like.dtype)))
 
 
 @kernel(op.clamp, device="cpu", into=True)
