@@ -303,3 +303,11 @@ def test_an_index_of_the_same_class_reads_and_writes(of):
     assert x[of(x)].flatten().tolist() == [2.0, 3.0]
     x[of(x)] = 7
     assert x.tolist() == [0.0, 1.0, 7.0, 7.0]
+
+
+def test_what_the_module_lacks_is_no_attribute():
+    """With tenfold-compat or without: questions such as hasattr get an answer, not a missing package."""
+    import tenfold.overrides
+
+    assert not hasattr(tenfold.overrides, "nothing_of_this_name")
+    assert not hasattr(tenfold.overrides, "__path__")

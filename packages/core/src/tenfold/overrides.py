@@ -1,6 +1,7 @@
-"""`tenfold.overrides`: tensor types and modes that see every call, under PyTorch's module name; tenfold-compat has the rest."""
+"""`tenfold.overrides`: tensor types and modes that see every call, under PyTorch's module name."""
 
 import importlib
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from tenfold.dispatch.overrides import (
@@ -18,6 +19,7 @@ __all__ = [
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(importlib.import_module("tenfold.as_torch.stand_ins.overrides"), name)
+        if not name.startswith("__"):
+            with suppress(ImportError):
+                return getattr(importlib.import_module("tenfold.as_torch.stand_ins.overrides"), name)
+        raise AttributeError(f"tenfold.overrides has no {name!r}; more of it is in tenfold-compat")

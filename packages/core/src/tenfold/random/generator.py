@@ -263,7 +263,7 @@ class Generator:
         return self._engine_state(), self._fresh
 
     def _engine_state(self) -> NDArray[np.uint32]:
-        # Key and position from memory: `state` gives them word by word, in 60 us.
+        # Key and position: `state` gives them word by word, in 60 us.
         with LOCK:
             state = np.frombuffer(string_at(self._started().ctypes.state_address, 4 * _N + 4), np.uint32).copy()
             if self._ahead is not None:

@@ -50,7 +50,7 @@ def blas_threads() -> tuple[Any, Any] | None:
 def _setter(library: Any, name: str) -> Callable[[int], object]:
     """OpenBLAS's function, but for one its variable: after a fork the function starts threads, which spin unused.
 
-    Built for OpenMP (parallel is 2) it asks OpenMP for the number at each product.
+    OpenMP's kind (parallel is 2) asks OpenMP each time.
     """
     function: Any = getattr(library, name.format("set"))
     parallel = getattr(library, name.replace("{}_num_threads", "get_parallel"), int)()

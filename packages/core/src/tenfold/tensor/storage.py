@@ -32,7 +32,7 @@ class UntypedStorage(Memory):
     # marked: some view has an `_origin`, which views of it inherit.
     # noting: new views must be looked at: they are listed, or some are marked.
     # guarded: a write must be looked at first: some view is marked or repeats elements, or this is inference mode's.
-    # lent: a NumPy array is on the same memory, which has to stay where it is.
+    # lent: a NumPy array is on this memory, which stays where it is.
     # detached: how often its tensor left the graph in place, which `version` counts and `_version` does not; unset in all others.
     __slots__ = ("array", "detached", "guarded", "key", "lent", "listing", "marked", "noting", "unlisted", "version", "views")
     inference = False
