@@ -7,6 +7,7 @@ import contextlib
 import gzip
 import hashlib
 import io
+import os
 import subprocess
 import sys
 import tarfile
@@ -303,10 +304,10 @@ def tar_bytes(mode, name="inner.txt"):
     return file.getvalue()
 
 
-def zip_bytes():
+def zip_bytes(name="inner.txt"):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("inner.txt", DATA)
+        archive.writestr(name, DATA)
     return file.getvalue()
 
 
@@ -328,6 +329,24 @@ def test_unpacking(tmp_path, name):
     extract_archive(tmp_path / name, remove_finished=True)
     assert (tmp_path / member).read_bytes() == DATA
     assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize("name", ["a.tar", "a.zip"])
+def test_another_process_may_make_the_folders_meanwhile(tmp_path, monkeypatch, name):
+    """Two processes unpack into one folder: what one looked for and did not find, the other makes before it does."""
+    content = tar_bytes("", "one/two/file.bin") if name == "a.tar" else zip_bytes("one/two/file.bin")
+    (tmp_path / name).write_bytes(content)
+    found = os.path.exists
+
+    def found_too_late(path):
+        before = found(path)
+        if os.path.basename(path) in {"up", "one", "two"}:
+            os.makedirs(path, exist_ok=True)
+        return before
+
+    monkeypatch.setattr(os.path, "exists", found_too_late)
+    extract_archive(tmp_path / name, tmp_path / "up")
+    assert (tmp_path / "up" / "one" / "two" / "file.bin").read_bytes() == DATA
 
 
 def test_an_archive_cannot_write_outside_its_folder(tmp_path):

@@ -34,10 +34,11 @@ def extract_archive(from_path: Name, to_path: Name | None = None, remove_finishe
     last = suffixes[-1] if suffixes else ""
     if last == ".tar" or last in SHORT_TAR or (last in OPENERS and suffixes[0] == ".tar"):
         with tarfile.open(source, tarinfo=Member) as tar:
-            tar.extractall(folder, filter="data")  # refuses members that would leave the folder
+            tar.extractall(folder, filter=_into_a_folder)
     elif last == ".zip":
         with zipfile.ZipFile(source) as archive:
-            archive.extractall(folder)
+            for member in archive.infolist():
+                _extract_zipped(archive, member, folder)
     elif last in OPENERS:
         folder = _decompress(source, folder)
     else:
@@ -47,6 +48,27 @@ def extract_archive(from_path: Name, to_path: Name | None = None, remove_finishe
     if remove_finished:
         source.unlink()
     return folder
+
+
+def _into_a_folder(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
+    """Python's own "data" filter, which refuses members that would leave the folder; the folder of what passes is made.
+
+    tarfile makes a folder if it saw none: of two processes that unpack into one folder, one would fail.
+    """
+    safe = tarfile.data_filter(member, folder)
+    os.makedirs(os.path.dirname(os.path.join(folder, safe.name)), exist_ok=True)
+    return safe
+
+
+def _extract_zipped(archive: zipfile.ZipFile, member: zipfile.ZipInfo, folder: Path) -> None:
+    """Unpack a member; zipfile looks for its folder, then for the member's own, and makes what it saw missing."""
+    for attempt in (1, 2, 3):
+        try:
+            archive.extract(member, folder)
+            return
+        except FileExistsError:  # another process made it in between
+            if attempt == 3:
+                raise
 
 
 def _decompress(source: Path, target: Path) -> Path:
