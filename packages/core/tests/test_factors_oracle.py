@@ -61,3 +61,31 @@ def test_a_factor_beyond_the_range_of_float32_is_refused(name: str) -> None:
 def test_a_complex_alpha_is_named() -> None:
     with pytest.raises(RuntimeError, match="For non-complex input tensors, argument alpha must not be a complex number"):
         tenfold.add(tenfold.ones(1), tenfold.ones(1), alpha=1j)
+
+
+FILLINGS = {
+    "fill_": lambda t, x, v: x.fill_(v),
+    "an element": lambda t, x, v: x.__setitem__(0, v),
+    "a mask": lambda t, x, v: x.__setitem__(t.tensor([True, False]), v),
+    "a mask, of a tensor": lambda t, x, v: x.__setitem__(t.tensor([True, False]), t.tensor(v, dtype=t.float64)),
+    "a mask beside None": lambda t, x, v: x.__setitem__((None, t.tensor([True, False])), t.tensor(v, dtype=t.float64)),
+    "masked_fill": lambda t, x, v: x.masked_fill(t.tensor([True, False]), v),
+    "masked_fill by a tensor": lambda t, x, v: x.masked_fill(t.tensor([True, False]), t.tensor(v, dtype=t.float64)),
+    "masked_fill_ by a tensor": lambda t, x, v: x.masked_fill_(t.tensor([True, False]), t.tensor(v, dtype=t.float64)),
+    "index_fill_": lambda t, x, v: x.index_fill_(0, t.tensor([0]), v),
+}
+
+
+@pytest.mark.parametrize("name", FILLINGS)
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [("int8", 127.0), ("int8", 127.5), ("int8", -128.5), ("uint8", -0.5), ("int32", 2.0**31), ("int64", 1e19), ("int64", float("nan")),
+     ("float16", 65519.0), ("float16", float("inf")), ("float32", 1e39), ("bool", 2.5)],
+)  # fmt: skip
+def test_what_fills_a_tensor_is_taken_or_refused_as_by_pytorch(name: str, dtype: str, value: float) -> None:
+    def filled(t: Any) -> Any:
+        x = t.ones(2, dtype=getattr(t, dtype))
+        result = FILLINGS[name](t, x, value)
+        return x if result is None else result
+
+    assert outcome(lambda: filled(tenfold)) == outcome(lambda: filled(torch))

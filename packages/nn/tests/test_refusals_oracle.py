@@ -142,3 +142,25 @@ def test_affine_grids_of_pictures_and_volumes_only(size: tuple[int, ...]) -> Non
     for lib in (torch, tf):
         with pytest.raises(NotImplementedError, match="affine_grid only supports 4D and 5D sizes"):
             lib.nn.functional.affine_grid(lib.ones(1, 2, 3), size, align_corners=False)
+
+
+@pytest.mark.parametrize("widths", [(1, 0), (0, 0), (-1, 0)])
+@pytest.mark.parametrize(
+    ("dtype", "value"), [("int8", 1e9), ("uint8", -1), ("int8", 127.5), ("float16", 1e5), ("bool", 2.5), ("float32", 1e39)]
+)
+def test_a_border_is_of_what_the_dtype_holds(widths: tuple[int, int], dtype: str, value: float) -> None:
+    def outcome(lib: Any) -> Any:
+        try:
+            return lib.nn.functional.pad(lib.ones(3, dtype=getattr(lib, dtype)), widths, value=value).tolist()
+        except RuntimeError as error:
+            return str(error).split("value cannot")[-1]
+
+    assert outcome(tf) == outcome(torch)
+
+
+def test_a_complex_border_is_of_constant_pad_nd_alone() -> None:
+    for lib in (torch, tf):
+        x = lib.ones(1, dtype=lib.complex64)
+        assert lib.constant_pad_nd(x, (1, 0), 1j).tolist() == [1j, 1]
+        with pytest.raises(TypeError, match="must be float"):
+            lib.nn.functional.pad(x, (1, 0), value=1j)

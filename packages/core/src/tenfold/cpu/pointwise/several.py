@@ -332,7 +332,7 @@ def _fits(number: Any, kind: str) -> bool:
     """Whether a number fits every dtype of a kind."""
     if type(number) not in (int, float):
         return type(number) is not complex
-    return kind == "b" or (0 if kind == "u" else -128) <= number < 128
+    return kind == "b" or (0 if kind == "u" else -128) <= number <= 127
 
 
 @kernel(op.masked_fill, device="cpu", into=True)

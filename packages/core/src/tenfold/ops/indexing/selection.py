@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-import tenfold.ops.pointwise.filling  # noqa: F401 - declares copy_
 from tenfold.dispatch.meta import DataDependent, Meta
 from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import broadcast_shapes
+from tenfold.ops.pointwise.filling import only_value
 from tenfold.ops.view.shapes import expand, reshape
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
-from tenfold.types.numbers import require_fit
 
 INDICES = frozenset(("int64", "int32", "uint8", "bool"))
 
@@ -111,7 +110,7 @@ def _with_masks(operator: Any) -> Any:
             and (values._storage is None or values._storage is not input._storage)
         ):
             return NotImplemented
-        return operator.fn(input, indices, only_value(values, input.dtype), accumulate)
+        return operator.fn(input, indices, only_value(reshape(values, ()), input), accumulate)
 
     return overload
 
@@ -122,13 +121,6 @@ def fills_mask(indices: Sequence[Any], values: Any, accumulate: bool) -> bool:
         return False
     given = [i for i in indices if i is not None]
     return len(given) == 1 and isinstance(given[0], Tensor) and given[0].dtype.name in ("bool", "uint8")
-
-
-def only_value(values: Tensor, dtype: dtypes.dtype) -> Tensor:
-    """The one element as a 0-d tensor of a dtype; RuntimeError when it does not fit."""
-    if values.dtype is not dtype and values._key.device.type != "meta":
-        require_fit(values.item(), dtype)
-    return reshape(values, ()).to(dtype, copy=True)
 
 
 for _form in index_put.op.forms:

@@ -275,7 +275,7 @@ def _assigned(value: Any, target: Tensor) -> Tensor:
 
 def _surely_fits(value: Any, kind: str) -> bool:
     """Whether a number can be assigned to an array of a kind of dtype, whatever its width."""
-    return kind == "b" or (-3e38 < value < 3e38 if kind == "f" or kind == "c" else kind == "i" and -128 <= value < 128)
+    return kind == "b" or (-3e38 < value < 3e38 if kind == "f" or kind == "c" else kind == "i" and -128 <= value <= 127)
 
 
 def _put(part: Tensor, places: list[Any], value: Tensor, given: Any) -> None:

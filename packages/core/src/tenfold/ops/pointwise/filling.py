@@ -79,6 +79,14 @@ def zero(input: Tensor) -> Tensor:
     return fill(input, 0)
 
 
+def only_value(value: Tensor, other: Tensor) -> Tensor:
+    """A copy of one element as an element of another tensor; RuntimeError when it does not fit."""
+    key = value._key
+    if key.level is None and key.device.type != "meta":
+        require_value(value.item(), other.dtype)
+    return value.to(other, copy=True)
+
+
 @composite("pointwise", inplace=True, mixed=True)
 def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     """`value` where the mask is true, `input` elsewhere, in the dtype of `input`; the shapes broadcast.
@@ -94,7 +102,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
             raise RuntimeError(
                 f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s)."
             )
-        return input.where(~mask, value.to(input))
+        return input.where(~mask, only_value(value, input))
     require_value(value, input.dtype)
     if isinstance(value, complex) and input.dtype.category in (1, 2):
         value = value.real

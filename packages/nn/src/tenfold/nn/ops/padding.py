@@ -10,6 +10,7 @@ from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.memory_format import suggested_format
+from tenfold.types.numbers import require_value
 
 Sizes = tuple[int, ...]
 
@@ -81,6 +82,8 @@ def constant_pad_nd(input: Tensor, pad: Any, value: float = 0) -> Tensor:
     """
     widths = tuple(int(n) for n in pad)
     padded_shape(input.shape, widths)
+    if any(n > 0 for n in widths):
+        require_value(value, input.dtype)
     return constant_pad(input, widths, value) if any(widths) else input.clone()
 
 
@@ -98,7 +101,9 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     """
     widths = tuple(int(n) for n in pad)
     if mode == "constant":
-        return constant_pad_nd(input, widths, 0 if value is None else value)
+        if isinstance(value, complex):
+            raise TypeError(f"pad: value must be float, not complex, got {value}; constant_pad_nd takes complex numbers")
+        return constant_pad_nd(input, widths, 0 if value is None else float(value))
     if mode not in ("reflect", "replicate", "circular"):
         raise NotImplementedError(f"pad: Unrecognised padding mode {mode}; it must be constant, reflect, replicate or circular")
     if value is not None and value != 0:
