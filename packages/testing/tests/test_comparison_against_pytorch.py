@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from typing import Any
@@ -41,7 +42,7 @@ PAIRS: list[tuple[Any, Any, dict[str, Any]]] = [
 def outcome(compare: Any, actual: Any, expected: Any, **options: Any) -> str:
     try:
         compare(actual, expected, **options)
-    except (AssertionError, TypeError, ValueError) as error:
+    except (AssertionError, TypeError, ValueError, RuntimeError) as error:
         return f"{type(error).__name__}: {error}".replace("torch.", "tenfold.")
     return "accepted"
 
@@ -79,6 +80,41 @@ def rounded(text: str) -> str:
 def test_numbers_and_collections(actual: Any, expected: Any) -> None:
     ours, theirs = outcome(assert_close, actual, expected), outcome(torch.testing.assert_close, actual, expected)
     assert rounded(ours) == rounded(theirs)
+
+
+def leaves(engine: Any) -> list[Any]:
+    numbers = [1, 1.0, 1 + 0j, True, np.float64(1), np.float32(1), np.int64(1), np.bool_(True), np.complex128(1)]
+    tensors = [engine.tensor(1.0), engine.tensor(1), engine.nn.Parameter(engine.tensor(1.0)), np.ones(()), np.ones((), "u2")]
+    others = [
+        None,
+        "a",
+        b"a",
+        np.array("a"),
+        [1.0],
+        (1.0,),
+        {"a": 1.0},
+        {1},
+        range(1, 2),
+        [engine.tensor(1.0)],
+        [np.ones(())],
+        [],
+    ]
+    return [*numbers, *tensors, *others, engine.Size([1]), engine.float32, engine.device("cpu")]
+
+
+@pytest.mark.parametrize("options", [{}, {"allow_subclasses": False}, {"check_dtype": False}])
+def test_what_compares_with_what(options: dict[str, Any]) -> None:
+    ours, theirs = leaves(tenfold), leaves(torch)
+    for i, j in itertools.product(range(len(ours)), repeat=2):
+        got = outcome(assert_close, ours[i], ours[j], **options)
+        wanted = outcome(torch.testing.assert_close, theirs[i], theirs[j], **options)
+        assert got.split("\n")[0][:45] == wanted.split("\n")[0][:45], (ours[i], ours[j])
+
+
+def test_a_type_is_refused_before_a_value_is_compared() -> None:
+    for compare, engine in ((assert_close, tenfold), (torch.testing.assert_close, torch)):
+        with pytest.raises(TypeError, match=r"(?s)No comparison pair.*item \[1\]"):
+            compare([1.0, engine.tensor(1.0)], [2.0, 1.0])
 
 
 @pytest.mark.parametrize(

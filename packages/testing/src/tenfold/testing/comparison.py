@@ -15,6 +15,9 @@ from tenfold.testing import tolerances
 
 Message = str | Callable[[str], str] | None
 
+_TRUTHS = (bool, np.bool_)
+_NUMBERS = (int, float, complex, np.number)
+
 
 class _Different(Exception):
     """Two leaves differ: an error type, a message, and the place in the collections."""
@@ -38,28 +41,36 @@ class _Comparison:
         self.device, self.dtype, self.layout, self.stride, self.subclasses = device, dtype, layout, stride, subclasses
 
     def compare(self, actual: Any, expected: Any) -> None:
-        if actual is None or expected is None:
-            if actual is not expected:
-                raise _Different(AssertionError, f"None mismatch: {actual} is not {expected}")
-        elif isinstance(expected, Tensor) or isinstance(actual, Tensor):
-            self._tensors(actual, expected)
-        elif isinstance(expected, Mapping) and isinstance(actual, Mapping):
-            self._mappings(actual, expected)
-        elif _is_sequence(expected) and _is_sequence(actual):
-            self._sequences(actual, expected)
-        elif isinstance(expected, (int, float, complex)) and isinstance(actual, (int, float, complex)):
-            self._numbers(actual, expected)
-        elif isinstance(expected, (np.ndarray, np.generic)) and isinstance(actual, (np.ndarray, np.generic)):
-            self._tensors(tensor(actual), tensor(expected))
-        else:
-            raise TypeError(
-                f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}: assert_close takes "
-                f"tensors, numbers, None, and sequences and mappings of them"
-            )
+        leaves: list[tuple[Callable[[Any, Any], None], Any, Any, str]] = []
+        self._collect(actual, expected, "", leaves)  # every pair is found comparable before the first one is compared
+        for check, a, e, place in leaves:
+            try:
+                check(a, e)
+            except _Different as different:
+                different.place = place
+                raise
+
+    def _collect(self, actual: Any, expected: Any, place: str, leaves: list[Any]) -> None:
+        try:
+            items = self._items(actual, expected)
+            if items is None:
+                leaves.append((*self._pair(actual, expected), place))
+                return
+        except _Different as different:
+            different.place = place
+            raise
+        for key, a, e in items:
+            self._collect(a, e, f"{place}[{key!r}]", leaves)
 
     # Collections
 
-    def _mappings(self, actual: Any, expected: Any) -> None:
+    def _items(self, actual: Any, expected: Any) -> list[tuple[Any, Any, Any]] | None:
+        if _is_sequence(expected) and _is_sequence(actual):
+            if len(actual) != len(expected):
+                raise _Different(AssertionError, f"The length of the sequences mismatch: {len(actual)} != {len(expected)}")
+            return [(i, a, e) for i, (a, e) in enumerate(zip(actual, expected))]
+        if not (isinstance(expected, Mapping) and isinstance(actual, Mapping)):
+            return None
         if actual.keys() != expected.keys():
             missing, extra = expected.keys() - actual.keys(), actual.keys() - expected.keys()
             raise _Different(
@@ -67,23 +78,35 @@ class _Comparison:
                 f"The keys of the mappings do not match:\nMissing keys in the actual mapping: {sorted(missing, key=str)}\n"
                 f"Additional keys in the actual mapping: {sorted(extra, key=str)}",
             )
-        for key in expected:
-            self._item(key, actual[key], expected[key])
-
-    def _sequences(self, actual: Any, expected: Any) -> None:
-        if len(actual) != len(expected):
-            raise _Different(AssertionError, f"The length of the sequences mismatch: {len(actual)} != {len(expected)}")
-        for i, (a, e) in enumerate(zip(actual, expected)):
-            self._item(i, a, e)
-
-    def _item(self, key: Any, actual: Any, expected: Any) -> None:
-        try:
-            self.compare(actual, expected)
-        except _Different as different:
-            different.place = f"[{key!r}]{different.place}"
-            raise
+        return [(key, actual[key], expected[key]) for key in expected]
 
     # Leaves
+
+    def _pair(self, actual: Any, expected: Any) -> tuple[Callable[[Any, Any], None], Any, Any]:
+        """How two leaves are compared, and what of them: nothing compares a tensor with a number or an array."""
+        if actual is None or expected is None:
+            return self._nones, actual, expected
+        if isinstance(expected, _TRUTHS) and isinstance(actual, _TRUTHS):
+            return self._numbers, bool(actual), bool(expected)
+        if isinstance(expected, _NUMBERS) and isinstance(actual, _NUMBERS):
+            if isinstance(expected, bool) or isinstance(actual, bool):
+                raise _Different(RuntimeError, _mixed(actual, expected))
+            return self._numbers, _plain(actual), _plain(expected)
+        related = isinstance(actual, type(expected)) or isinstance(expected, type(actual))
+        if related and (self.subclasses or type(actual) is type(expected)):
+            if isinstance(actual, Tensor):
+                return self._tensors, actual, expected
+            if isinstance(actual, np.ndarray) and {actual.dtype.kind, expected.dtype.kind}.isdisjoint("OSUmMV"):
+                return self._tensors, tensor(actual), tensor(expected)
+        raise _Different(
+            TypeError,
+            f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}: assert_close takes two "
+            f"tensors, two arrays, two numbers, None, and sequences and mappings of them; make both tensors first",
+        )
+
+    def _nones(self, actual: Any, expected: Any) -> None:
+        if actual is not expected:
+            raise _Different(AssertionError, f"None mismatch: {actual} is not {expected}")
 
     def _numbers(self, actual: Any, expected: Any) -> None:
         if self.dtype and type(actual) is not type(expected):
@@ -104,7 +127,6 @@ class _Comparison:
         raise _Different(AssertionError, "\n".join(lines))
 
     def _tensors(self, actual: Any, expected: Any) -> None:
-        actual, expected = self._as_tensors(actual, expected)
         self._attributes(actual, expected)
         if actual.is_meta or expected.is_meta:  # no numbers to compare
             return
@@ -121,18 +143,6 @@ class _Comparison:
             if not equal.all():
                 text = _difference(a, e, equal, rtol, atol)
                 raise _Different(AssertionError, text if name is None else text.replace("Tensor-likes", name, 1))
-
-    def _as_tensors(self, actual: Any, expected: Any) -> tuple[Any, Any]:
-        if not self.subclasses and type(actual) is not type(expected):
-            raise TypeError(
-                f"assert_close: got {type(actual).__name__} and {type(expected).__name__}, which allow_subclasses=False refuses"
-            )
-        made = []
-        for value in (actual, expected):
-            if not isinstance(value, (Tensor, int, float, complex, np.ndarray, np.generic)):
-                raise TypeError(f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}.")
-            made.append(value if isinstance(value, Tensor) else tensor(value))
-        return made[0], made[1]
 
     def _attributes(self, actual: Any, expected: Any) -> None:
         pairs = [("shape", actual.shape, expected.shape, True), ("device", actual.device, expected.device, self.device)]
@@ -180,8 +190,24 @@ def _parts(actual: Any, expected: Any) -> list[tuple[str | None, Any, Any, bool]
     ]
 
 
+def _plain(number: Any) -> int | float | complex:
+    """NumPy's numbers as Python's, whose three types are what is compared."""
+    for kind, abstract in ((int, np.integer), (float, np.floating), (complex, np.complexfloating)):
+        if isinstance(number, (kind, abstract)):
+            return kind(number)
+    return number  # type: ignore[no-any-return]
+
+
+def _mixed(actual: Any, expected: Any) -> str:
+    return (
+        f"Originating a NumberPair() at item  with\n\n{type(actual).__name__}(): {actual}\n\nand\n\n"
+        f"{type(expected).__name__}(): {expected}\n\n"
+        "resulted in the unexpected exception above: a bool is compared with a bool only"
+    )
+
+
 def _is_sequence(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+    return isinstance(value, Sequence) and not isinstance(value, str)
 
 
 def _comparable(tensor: Any) -> Any:
@@ -238,7 +264,8 @@ def assert_close(
     (`tenfold.testing.tolerances.DEFAULT`); integers compare exactly.
 
     Raises: AssertionError that says how many elements differ, and the greatest differences with their indices;
-    ValueError when only one of rtol and atol is given; TypeError for objects of other types.
+    ValueError when only one of rtol and atol is given; TypeError for objects of other types, and for a tensor with an array
+    or a number.
 
     >>> import tenfold
     >>> from tenfold.testing import assert_close
