@@ -31,9 +31,13 @@ def test_parts_make_the_tensor_again(layout):
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("other", LAYOUTS)
 def test_from_layout_to_layout(layout, other):
-    block = (2, 1) if other in ("bsr", "bsc") else None
-    made = example(layout).to_sparse(layout=getattr(tenfold, f"sparse_{other}"), blocksize=block)
-    assert made.to_dense().tolist() == DENSE
+    x, target, blocks = example(layout), getattr(tenfold, f"sparse_{other}"), ("bsr", "bsc")
+    if layout in blocks and other not in blocks:
+        with pytest.raises(RuntimeError, match="of blocks is not supported: use to_dense"):
+            x.to_sparse(layout=target)
+        x = x.to_sparse()
+    block = None if other not in blocks else x.blocksize if layout in blocks else (2, 1)
+    assert x.to_sparse(layout=target, blocksize=block).to_dense().tolist() == DENSE
     assert example(layout).to_sparse().is_sparse
 
 

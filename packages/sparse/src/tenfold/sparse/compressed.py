@@ -7,6 +7,7 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
+from tenfold.sparse.conversions import check_conversion
 from tenfold.sparse.coo import SparseTensor
 from tenfold.sparse.scalars import Scalars
 from tenfold.sparse.table import answer_compressed
@@ -111,7 +112,7 @@ class CompressedTensor(Scalars):
     def coordinates(self) -> SparseTensor:
         """The same elements by coordinates."""
         if self._places.ndim > 1:
-            return self.to_dense().to_sparse(self.ndim - self.dense_dim())  # type: ignore[return-value]
+            return self._of_all_batches()
         counts = self._starts[1:] - self._starts[:-1]
         line = tenfold.arange(len(counts), device=counts.device).repeat_interleave(counts.to(tenfold.int64))
         at = tenfold.stack([line, self._places.to(tenfold.int64)])
@@ -119,6 +120,14 @@ class CompressedTensor(Scalars):
         at = at if self.layout in BY_ROW else at.flip(0)
         made = SparseTensor.of(at, held, self.shape, coalesced=self.layout is tenfold.sparse_csr)
         return made if self.layout is tenfold.sparse_csr else made.coalesce()
+
+    def _of_all_batches(self) -> SparseTensor:
+        n = self.ndim - self.dense_dim()
+        parts = [self.batch(i).coordinates() for i in range(len(self._places))]
+        if not parts:
+            return self.to_dense().to_sparse(n)  # type: ignore[return-value]
+        at = [tenfold.cat([x._at.new_full((1, x._nnz()), i), x._at]) for i, x in enumerate(parts)]
+        return SparseTensor.of(tenfold.cat(at, 1), tenfold.cat([x._held for x in parts]), self.shape, coalesced=True)
 
     def to_dense(self, dtype: Any = None, *, masked_grad: bool | None = None) -> Tensor:
         """The strided tensor with the same elements."""
@@ -138,24 +147,20 @@ class CompressedTensor(Scalars):
     ) -> Any:
         """The same elements in another sparse layout, by coordinates unless one is given."""
         target = tenfold.sparse_coo if layout is None else layout
-        if blocksize is not None and target not in BLOCKS:
-            raise self._unsupported(target, "blocksize argument given")
-        if dense_dim is not None:
-            raise self._unsupported(target, "dense_dim argument given")
-        if sparse_dim not in (None, 2):
-            raise self._unsupported(target, "sparse_dim argument !=2")
-        if target is self.layout and (blocksize is None or tuple(blocksize) == self.blocksize):
+        check_conversion(self, target, sparse_dim=sparse_dim, blocksize=blocksize, dense_dim=dense_dim)
+        if target is self.layout:
             return self
         if target is tenfold.sparse_coo:
             return self.coordinates()
-        if self._places.ndim > 1:
-            return compressed(self.to_dense(), layout, blocksize, self.dense_dim())
-        return compressed(self.coordinates(), layout, blocksize)
+        if target is tenfold.strided:
+            return self.to_dense()
+        return self._compressed(target, blocksize)
 
-    def _unsupported(self, target: Any, what: str) -> RuntimeError:
-        return RuntimeError(
-            f"to_sparse: conversion from {layout_name(self.layout)} to {layout_name(target)} with {what} is not supported"
-        )
+    def _compressed(self, layout: Any, blocksize: Any) -> CompressedTensor:
+        if self._places.ndim > 1:
+            parts = [self.batch(i)._compressed(layout, blocksize) for i in range(len(self._places))]
+            return _batched(parts, layout)
+        return compressed(self.coordinates(), layout, blocksize)
 
     def _gradient(self, g: Tensor) -> Tensor:
         return self.with_values(g)

@@ -9,6 +9,7 @@ import tenfold
 from tenfold import Tensor
 from tenfold.sparse.compressed import BLOCKS, CompressedTensor
 from tenfold.sparse.pointwise import CONVERSIONS, LINEAR, ZERO_KEEPING
+from tenfold.sparse.shapes import dimension
 from tenfold.sparse.table import COMPRESSED
 
 OTHER = {
@@ -106,9 +107,21 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
 @knows("transpose", "swapaxes", "swapdims")
 def transpose(input: Any, dim0: int, dim1: int) -> Any:
     """Rows and columns exchanged: the same values in the other layout."""
-    n = input.ndim
-    if {dim0 % n, dim1 % n} != {n - 2 - input.dense_dim(), n - 1 - input.dense_dim()}:
-        return input if dim0 % n == dim1 % n else input.coordinates().transpose(dim0, dim1)
+    n, dense = input.ndim, input.dense_dim()
+    a, b = dimension(input, dim0), dimension(input, dim1)
+    if dense:
+        raise RuntimeError(
+            f"transpose(): hybrid sparse compressed tensors with dense dimensions are not supported, got {dense} of them: "
+            "transpose the coordinates, of to_sparse_coo()"
+        )
+    if a == b:
+        return input
+    if {a, b} != {n - 2, n - 1}:
+        kinds = ["Batch" if d < n - 2 else "Sparse" for d in (a, b)]
+        raise RuntimeError(
+            "transpose(): can only transpose dimensions of the same type (Batch, Sparse, Dense), "
+            f"got {a}({kinds[0]}) and {b}({kinds[1]}): transpose the coordinates, of to_sparse_coo()"
+        )
     size = list(input.shape)
     size[dim0], size[dim1] = size[dim1], size[dim0]
     p = input._places.ndim
@@ -119,10 +132,13 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
 @knows("t")
 def t(input: Any) -> Any:
     """A matrix transposed."""
+    if input.ndim != 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D: use transpose(-2, -1)")
     return transpose(input, 0, 1)
 
 
-COMPRESSED["T"] = COMPRESSED["mT"] = t
+COMPRESSED["T"] = t
+COMPRESSED["mT"] = lambda input: transpose(input, -2, -1)
 
 
 @knows("sum")

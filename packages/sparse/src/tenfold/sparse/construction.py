@@ -8,6 +8,7 @@ from typing import Any
 import tenfold
 from tenfold import Tensor
 from tenfold.sparse.compressed import BLOCKS, BY_ROW, LAYOUTS, CompressedTensor, compressed
+from tenfold.sparse.conversions import check_conversion
 from tenfold.sparse.coo import SparseTensor, _keys
 from tenfold.sparse.invariants import check_compressed
 from tenfold.tensor.layouts import layout_name
@@ -217,15 +218,22 @@ def to_sparse(
     input: Tensor, sparse_dim: int | None = None, *, layout: Any = None, blocksize: Any = None, dense_dim: int | None = None
 ) -> Any:
     """The elements of a dense tensor that are not zero; of the first `sparse_dim` dimensions the slices that are not."""
-    if layout is tenfold.strided:
-        return input
     if isinstance(blocksize, (list, tuple)) and len(blocksize) != 2:
         raise RuntimeError(f"to_sparse: blocksize needs to be a tuple of size 2, but got {len(blocksize)}")
-    if layout in LAYOUTS:
-        return compressed(input, layout, blocksize, dense_dim)
     if isinstance(input, CompressedTensor):
-        return input.coordinates()
-    n = input.ndim if sparse_dim is None else sparse_dim
+        return input.to_sparse(sparse_dim, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+    if layout in LAYOUTS:
+        if isinstance(input, SparseTensor):
+            check_conversion(input, layout, blocksize=blocksize, dense_dim=dense_dim)
+        return compressed(input, layout, blocksize, dense_dim)
+    if layout is not None:
+        check_conversion(input, layout, blocksize=blocksize)
+    most = 0 if layout is tenfold.strided else input.ndim - 1
+    if dense_dim is not None and not 0 <= dense_dim <= max(most, 0):
+        raise RuntimeError(f"to_sparse: dense_dim argument must be in [0,{max(most, 0)}] range, but {dense_dim} is given")
+    if layout is tenfold.strided:
+        return input
+    n = sparse_dim if sparse_dim is not None else input.ndim - (dense_dim or 0)
     if not 0 <= n <= input.ndim or (n == 0 and input.ndim):
         raise RuntimeError(f"sparse_dim argument must be in >0 when tensor is not scalar and at most {input.ndim}, got {n}")
     stored = input != 0

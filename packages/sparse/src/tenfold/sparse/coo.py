@@ -9,6 +9,7 @@ from typing import Any
 import tenfold
 from tenfold import Tensor
 from tenfold.dispatch.services import SERVICES
+from tenfold.sparse.conversions import check_conversion
 from tenfold.sparse.resizable import Resizable
 from tenfold.sparse.table import answer
 
@@ -112,15 +113,11 @@ class SparseTensor(Resizable):
         self, sparse_dim: int | None = None, *, layout: Any = None, blocksize: Any = None, dense_dim: int | None = None
     ) -> Any:
         """Itself, or the same elements in a compressed layout."""
-        if layout in (None, tenfold.sparse_coo):
-            if sparse_dim not in (None, self.sparse_dim()):
-                raise RuntimeError(
-                    "to_sparse: conversion from Sparse to Sparse with sparse_dim argument !=self.sparse_dim() is not supported"
-                )
+        target = tenfold.sparse_coo if layout is None else layout
+        check_conversion(self, target, sparse_dim=sparse_dim, blocksize=blocksize, dense_dim=dense_dim)
+        if target is tenfold.sparse_coo:
             return self
-        if layout is tenfold.strided:
-            return self.to_dense()
-        return SERVICES.to_sparse(self, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+        return self.to_dense() if target is tenfold.strided else SERVICES.to_sparse(self, layout=layout, blocksize=blocksize)
 
     def to_sparse_coo(self) -> Any:
         """Itself."""
