@@ -21,12 +21,14 @@ import numpy as np
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import FLAGS, RUNTIME, STATE
+from tenfold.dispatch.spellings import takes_out
 from tenfold.llvm.recording import Recorder
 from tenfold.llvm.slots import places
 from tenfold.settings import environment
+from tenfold.tensor.storage import Storage
 
 OLDEST = (3, 12)  # whose functions have a vectorcall field that may be set
-MOST = 128
+MOST = 256
 FIELDS = ("_array", "_key", "_node", "_storage", "_base")
 SYMBOLS = (
     "PyType_GenericAlloc", "PyDict_GetItemWithError", "PyObject_GetAttr", "PyLong_FromSsize_t", "PyFloat_FromDouble",
@@ -36,7 +38,8 @@ NO_GRADIENT = 1  # in the place of a rule's name
 # The words of a function, as native/paths.ll reads them.
 LEAST, COUNT, KERNELS, HAS_BODY, GRADIENT, FLAGS_WANTED = range(6)
 IN_ONE_PIECE, ALIGNED = 1, 256  # of NumPy's flags
-ROLES, DEFAULTS, NAMES, WORDS = 8, 16, 24, 32
+ROLES, DEFAULTS, NAMES, WRITING, WORDS = 8, 16, 24, 32, 33
+TAKES_OUT, ELEMENTWISE, IN_PLACE = 1, 2, 4  # of the word for writing
 MOST_PARAMETERS = 8
 ROLE_OF = {"tensor": 1, "number": 2, "value": 3, "optional": 5, "list": 6}
 NEUTRAL = 4
@@ -85,6 +88,8 @@ class Paths:
             native.point(name, value)
         native.cell("p_flags").value = FLAGS.buffer_info()[0]
         native.cell("p_ordinary").value = self.ordinary
+        native.point("g_out_names", ("out",))
+        native.cell("u_guarded_at").value = places(Storage, ("guarded",))["guarded"]
         for field, offset in offsets(Tensor).items():
             native.cell(f"p{field}").value = offset
         self.recorder = Recorder(native)
@@ -97,14 +102,21 @@ class Paths:
             if offsets(module.Parameter, RUNTIME["Tensor"]) == offsets(RUNTIME["Tensor"]):
                 self.native.point("p_Parameter", module.Parameter)
 
-    def install(self, operator: Operator, *, strided: bool = False) -> None:
+    def install(self, operator: Operator, *, strided: bool = False, writes: bool = True) -> None:
         """Give an operator's function, and the methods of Python's operators with its call path, a native one.
 
-        `strided`: also for tensors that do not lie in one piece.
+        `strided`: also for tensors that do not lie in one piece. `writes`: its in-place form and calls with out= get one, too.
         """
         roles = _roles(operator)
         if not roles:
             return
+        elementwise = ELEMENTWISE if operator.pointwise else 0
+        self._install(operator, operator, roles, strided, elementwise | (TAKES_OUT if writes and takes_out(operator) else 0))
+        if writes and operator.inplace_form is not None:
+            self._install(operator.inplace_form, operator, roles, strided, elementwise | IN_PLACE)
+
+    def _install(self, form: Operator, operator: Operator, roles: list[int], strided: bool, writing: int) -> None:
+        """The same for one form of the operator, which has the words of the operator itself."""
         params = operator.params[: len(roles)]
         gradient: Any = NO_GRADIENT if operator.nondifferentiable else sys.intern(f"attach_{operator.name}")
         self.look_for_parameters()
@@ -113,12 +125,12 @@ class Paths:
         words[LEAST], words[COUNT], words[KERNELS] = sum(required), len(params), id(operator.calls.kernels)
         words[HAS_BODY], words[GRADIENT] = operator.body is not None, _word(gradient)
         words[ROLES : ROLES + len(params)] = roles
-        words[FLAGS_WANTED] = ALIGNED if strided else ALIGNED | IN_ONE_PIECE
+        words[FLAGS_WANTED], words[WRITING] = ALIGNED if strided else ALIGNED | IN_ONE_PIECE, writing
         for k, p in enumerate(params):
             words[DEFAULTS + k] = 0 if required[k] else id(p.default)
             words[NAMES + k] = id(sys.intern(p.name))
         self.native.keep.append((words, gradient, operator.calls.kernels, params, [sys.intern(p.name) for p in params]))
-        for function in _functions(operator):
+        for function in _functions(form):
             self._lead(function, words)
 
     def _lead(self, function: FunctionType, words: Any) -> None:

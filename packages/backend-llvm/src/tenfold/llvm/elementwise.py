@@ -114,6 +114,7 @@ class Operator:
     def _enter(self, words: Array, stored: Stored, numbers: tuple[bool, ...], address: int) -> None:
         variant = sum(1 << i for i, is_number in enumerate(numbers) if is_number)
         words[LOOPS + 4 * self.dtypes.index(stored) + variant] = address
+        words[SMALL_CALLS] = MANY_CALLS if self.exact else 0  # until the loop for another dtype is worth it
 
     # What is called
 
@@ -195,11 +196,11 @@ class Operator:
         session = sessions.session()
         assert session is not None
         result = BOOL if self.bool_result else stored
-        if out is None and all(a.flags.c_contiguous and a.shape == arrays[0].shape for a in arrays):
+        if _alike(arrays) and (out is None or _takes(out, arrays, result)):
             address = self.loop(stored, numbers, None)
             if not address:
                 return NotImplemented
-            made = session.memory.empty(arrays[0].shape, result.dtype)
+            made = session.memory.empty(arrays[0].shape, result.dtype) if out is None else out
             session.launch(address, made.size, GRAIN_ELEMENTS, made, *arrays, *given)
             return made
         if out is None and all(a.flags.c_contiguous for a in arrays):
@@ -267,6 +268,18 @@ def gate_words(
     words[ROLES : ROLES + len(roles)] = roles
     words[DTYPES : DTYPES + len(dtypes)] = [id(stored.dtype) for stored in dtypes]
     return words
+
+
+def _alike(arrays: list[Array]) -> bool:
+    """Whether all lie in one piece, in one shape."""
+    return all(a.flags.c_contiguous and a.shape == arrays[0].shape for a in arrays)
+
+
+def _takes(out: Any, arrays: list[Array], result: Stored) -> bool:
+    """Whether an array takes their result element after element: none of them lies across it."""
+    if type(out) is not np.ndarray or out.dtype != result.dtype or out.shape != arrays[0].shape or not out.flags.carray:
+        return False
+    return all(a.ctypes.data == out.ctypes.data or not np.may_share_memory(a, out) for a in arrays)
 
 
 @lru_cache(maxsize=4096)

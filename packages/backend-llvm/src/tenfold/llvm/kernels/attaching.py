@@ -21,7 +21,7 @@ def elementwise(name: str, formula: Formula, roles: str = "x", *, into: bool = T
     ACCELERATED[name] = made
 
     def wrapped(beneath: Any) -> Any:
-        lead(name)
+        lead(name, writes=not made.bool_result)
         return made.wrap(beneath)
 
     kernel(getattr(op, name), device="cpu", wrap=True, into=into, note="float32, float64, float16, bfloat16")(wrapped)
@@ -46,8 +46,9 @@ def rowwise(name: str, serve: Callable[..., Any], note: str, *gate: Any, **optio
     kernel(getattr(op, name), device="cpu", wrap=True, note=note)(wrapped)
 
 
-def lead(name: str, *, strided: bool = False) -> None:
-    """Give the operator's function a native call path; `strided`: also for tensors that do not lie in one piece."""
+def lead(name: str, *, strided: bool = False, writes: bool = True) -> None:
+    """Give the operator's function a native call path; `strided`: also for tensors that do not lie in one piece; `writes`: also
+    where it writes into a given tensor."""
     session = sessions.session()
     if session is not None and session.paths is not None:
-        session.paths.install(getattr(op, name), strided=strided)
+        session.paths.install(getattr(op, name), strided=strided, writes=writes)

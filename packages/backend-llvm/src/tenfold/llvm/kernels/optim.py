@@ -13,7 +13,6 @@ from tenfold.llvm import session as sessions
 from tenfold.llvm.expressions import Expr, load, parameter, sqrt
 from tenfold.llvm.programs import Program, suitable
 from tenfold.llvm.rows import Array as Argument, Rows
-from tenfold.llvm.slots import places
 from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
 from tenfold.tensor.storage import Storage
 from tenfold.tensor.tensor import Tensor
@@ -71,7 +70,6 @@ class Update:
         self.run: Any = None
         if session is not None and session.paths is not None:
             session.paths.look_for_parameters()
-            session.native.cell("u_guarded_at").value = places(Storage, ("guarded",))["guarded"]
             session.native.cell("u_most").value = PIECE
             self.run = session.native.builtin("update", None, 0)
 

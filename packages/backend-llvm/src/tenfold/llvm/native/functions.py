@@ -24,6 +24,7 @@ _PYTHON = (
 _NUMPY = {"PyArray_NewFromDescr": 94, "PyDataMem_SetHandler": 304}  # their places in NumPy's table, which do not change
 _NUMBERS = ("draw_words", "to_units32", "to_units64", "to_normals32", "to_normals64")  # loops that the others call
 _FILES = ("memory.ll", "calls.ll", "rows.ll", "products.ll", "joining.ll", "units.ll", "random.ll")
+_PATHS = ("paths.ll", "recording.ll", "random_paths.ll", "updates.ll", "writing.ll", "filling.ll")
 _PAUSE = {"x86_64": "llvm.x86.sse2.pause()", "aarch64": "llvm.aarch64.hint(i32)"}
 # Linux's system calls and the instruction for a pause, for each processor.
 _SYSTEM = {
@@ -101,7 +102,7 @@ def source() -> str:
     ]
     if call_paths.possible():
         parts += [
-            *((folder / name).read_text("utf-8") for name in ("paths.ll", "recording.ll", "random_paths.ll", "updates.ll")),
+            *((folder / name).read_text("utf-8") for name in _PATHS),
             call_paths.stubs(),
         ]
     return "\n".join(parts)
@@ -141,6 +142,7 @@ def _check_layout() -> None:
         "an array's dimensions": (read(a, 24, ctypes.c_int), read(a, 56, ctypes.c_void_p)) == (2, id(a.dtype)),
         "an array's shape": list((ctypes.c_ssize_t * 2).from_address(read(a, 32, ctypes.c_void_p))) == [2, 3],
         "an array's flags": read(a, 64, ctypes.c_int) & 0x501 == 0x501 and not read(a.T, 64, ctypes.c_int) & 1,
+        "a dtype's size": read(a.dtype, 40, ctypes.c_ssize_t) == 4,
         "a float": read(number, 16, ctypes.c_double) == number,
         "a tuple": read((number,), 24, ctypes.c_void_p) == id(number),
     }

@@ -4,7 +4,7 @@
 ; device, 3 whether its body records what has no rule, 4 the name under which the globals have what gives results their node, 5
 ; the flags that arrays have to have, 6 recording.ll's words for the rule at 7; at 8 the parameters' roles (1 a tensor, 2 that or a
 ; number, 3 a value, 4 a value that has to be the default and that kernels do
-; not get, 5 a tensor or None, 6 a list of tensors), at 16 their defaults, at 24 their names.
+; not get, 5 a tensor or None, 6 a list of tensors), at 16 their defaults, at 24 their names; 32 is writing.ll's.
 
 @p_Tensor = global ptr null
 @p_Parameter = global ptr null
@@ -83,8 +83,8 @@ no:
   ret ptr null
 }
 
-; The arguments of a call in the parameters' order, defaults filled in; false where they do not fit.
-define internal i1 @arrange(ptr %words, ptr %args, i64 %n, ptr %names, ptr %values) {
+; The arguments of a call in the parameters' order, but the last names, defaults filled in; false where they do not fit.
+define internal i1 @arrange(ptr %words, ptr %args, i64 %n, ptr %names, i64 %but, ptr %values) {
 entry:
   %most = call i64 @word(ptr %words, i64 1)
   %least = call i64 @word(ptr %words, i64 0)
@@ -115,7 +115,8 @@ named:
   %unnamed = icmp eq ptr %names, null
   br i1 %unnamed, label %check, label %keywords
 keywords:
-  %count = call i64 @word(ptr %names, i64 2)
+  %names_count = call i64 @word(ptr %names, i64 2)
+  %count = sub i64 %names_count, %but
   br label %keyword
 keyword:
   %k = phi i64 [0, %keywords], [%knext, %put]
@@ -292,6 +293,13 @@ fill:
 define internal ptr @call_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names) {
 entry:
   %list_is = alloca ptr  ; what was made for the kernel only
+  %kind = call i64 @word(ptr %words, i64 32)
+  %writes = icmp sgt i64 %kind, 3
+  br i1 %writes, label %write, label %make
+write:
+  %written = tail call ptr @write_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  ret ptr %written
+make:
   store ptr null, ptr %list_is
   %result = call ptr @attempt(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names, ptr %list_is)
   %list = load ptr, ptr %list_is
@@ -307,7 +315,7 @@ done:
 define internal ptr @attempt(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names, ptr %list_is) alwaysinline {
 entry:
   %values = alloca [8 x ptr]
-  %given = alloca [8 x ptr]     ; what the kernel gets
+  %given = alloca [9 x ptr]     ; what the kernel gets, and what it writes
   %attached = alloca [9 x ptr]  ; the result, and what the kernel got with tensors for arrays
   %told = alloca [2 x ptr]
   %dtype_is = alloca ptr
@@ -322,7 +330,24 @@ entry:
   %usual = icmp eq i64 %s, 0
   br i1 %usual, label %order, label %slow
 order:
-  %fits = call i1 @arrange(ptr %words, ptr %args, i64 %n, ptr %names, ptr %values)
+  %unnamed = icmp eq ptr %names, null
+  br i1 %unnamed, label %arranging, label %named
+named:  ; out= comes last where it comes
+  %names_count = call i64 @word(ptr %names, i64 2)
+  %last_at = add i64 %names_count, 2
+  %last_name = call ptr @pointer(ptr %names, i64 %last_at)
+  %out_name = load ptr, ptr @g_out
+  %is_out = icmp eq ptr %last_name, %out_name
+  br i1 %is_out, label %has_out, label %arranging
+has_out:
+  %out_at0 = add i64 %n, %names_count
+  %out_at = sub i64 %out_at0, 1
+  %out_given = call ptr @pointer(ptr %args, i64 %out_at)
+  br label %arranging
+arranging:
+  %out = phi ptr [null, %order], [null, %named], [%out_given, %has_out]
+  %but = phi i64 [0, %order], [0, %named], [1, %has_out]
+  %fits = call i1 @arrange(ptr %words, ptr %args, i64 %n, ptr %names, i64 %but, ptr %values)
   br i1 %fits, label %begin, label %slow
 begin:
   %None = load ptr, ptr @g_None
@@ -444,7 +469,22 @@ native:
   %Builtin = load ptr, ptr @p_builtin
   %k_type = call ptr @at(ptr %k, i64 8)
   %is_native = icmp eq ptr %k_type, %Builtin
-  br i1 %is_native, label %run, label %slow
+  br i1 %is_native, label %where_to, label %slow
+where_to:
+  %makes = icmp eq ptr %out, null
+  br i1 %makes, label %run, label %into
+into:
+  store i1 false, ptr %recorded_is
+  br i1 %has_node, label %slow, label %into_it
+into_it:
+  %put = call ptr @write_out(ptr %words, ptr %values, ptr %k, ptr %given, i64 %m, ptr %out, ptr %dtype_is, ptr %recorded_is)
+  %put_none = icmp eq ptr %put, null
+  br i1 %put_none, label %into_nothing, label %put_there
+put_there:
+  ret ptr %put
+into_nothing:
+  %wrong = load i1, ptr %recorded_is
+  br i1 %wrong, label %lose, label %slow
 run:
   %r = call ptr @PyObject_Vectorcall(ptr %k, ptr %given, i64 %m, ptr null)
   %failed = icmp eq ptr %r, null
