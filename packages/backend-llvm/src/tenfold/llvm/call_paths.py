@@ -25,7 +25,10 @@ from tenfold.dispatch.spellings import takes_out
 from tenfold.llvm.recording import Recorder
 from tenfold.llvm.slots import places
 from tenfold.settings import environment
+from tenfold.settings.determinism import STATE as DETERMINISM
 from tenfold.tensor.storage import Storage
+from tenfold.types import dtypes
+from tenfold.types.size import Size
 
 OLDEST = (3, 12)  # whose functions have a vectorcall field that may be set
 MOST = 256
@@ -83,12 +86,13 @@ class Paths:
         for name, value in {
             "p_Tensor": Tensor, "p_Parameter": Tensor, "p_CPU": CPU, "p_globals": RUNTIME, "p_builtin": BuiltinFunctionType,
             "p_function": FunctionType, "p_thread": STATE, "p_grad_enabled": sys.intern("grad_enabled"),
-            "p_float32": np.dtype(np.float32), "p_float64": np.dtype(np.float64),
+            "p_float32": np.dtype(np.float32), "p_float64": np.dtype(np.float64), "d_devices": sys.intern("devices"),
+            "d_types": vars(dtypes), "d_default": sys.intern("_default"), "d_float32": dtypes.float32, "d_size": Size,
+            "f_determinism": DETERMINISM, "f_on": sys.intern("on"), "g_out_names": ("out",),
         }.items():  # fmt: skip
             native.point(name, value)
         native.cell("p_flags").value = FLAGS.buffer_info()[0]
         native.cell("p_ordinary").value = self.ordinary
-        native.point("g_out_names", ("out",))
         native.cell("u_guarded_at").value = places(Storage, ("guarded",))["guarded"]
         for field, offset in offsets(Tensor).items():
             native.cell(f"p{field}").value = offset

@@ -7,7 +7,6 @@ lock of all generators, so that states, seeds and forks are what they are, and t
 from __future__ import annotations
 
 import ctypes
-import sys
 import threading
 from typing import Any
 
@@ -20,8 +19,6 @@ from tenfold.llvm.slots import places
 from tenfold.random import generator as generators, sampling, shuffle
 from tenfold.random.ahead import BLOCK, LOCK
 from tenfold.random.generator import Generator, default_generator
-from tenfold.types import dtypes
-from tenfold.types.size import Size
 
 WORDS, UNITS32, UNITS64, NORMALS32, NORMALS64 = range(5)  # the kinds of native/random.ll's `draws`
 FIELDS = {"engine": "_engine", "ahead": "_ahead", "normal": "normal_sample", "fresh": "_fresh", "position": "_position"}
@@ -91,11 +88,8 @@ class Draws:
         owner = _place_of_owner()
         if owner is None:
             return
-        for name, value in {
-            "generator": default_generator, "devices": sys.intern("devices"), "types": vars(dtypes),
-            "default": sys.intern("_default"), "float32": dtypes.float32, "size": Size, "look": self.look,
-        }.items():  # fmt: skip
-            self.native.point(f"d_{name}", value)
+        self.native.point("d_generator", default_generator)
+        self.native.point("d_look", self.look)
         for field, place in places(Generator, tuple(FIELDS.values())).items():
             name = next(name for name, slot in FIELDS.items() if slot == field)
             self.native.cell(f"d_{name}_at").value = place

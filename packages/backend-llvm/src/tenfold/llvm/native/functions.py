@@ -24,7 +24,9 @@ _PYTHON = (
 _NUMPY = {"PyArray_NewFromDescr": 94, "PyDataMem_SetHandler": 304}  # their places in NumPy's table, which do not change
 _NUMBERS = ("draw_words", "to_units32", "to_units64", "to_normals32", "to_normals64")  # loops that the others call
 _FILES = ("memory.ll", "calls.ll", "rows.ll", "products.ll", "joining.ll", "units.ll", "random.ll")
-_PATHS = ("paths.ll", "recording.ll", "random_paths.ll", "updates.ll", "writing.ll", "filling.ll")
+_PATHS = (
+    "paths.ll", "recording.ll", "factories.ll", "random_paths.ll", "updates.ll", "writing.ll", "filling.ll",
+)  # fmt: skip
 _PAUSE = {"x86_64": "llvm.x86.sse2.pause()", "aarch64": "llvm.aarch64.hint(i32)"}
 # Linux's system calls and the instruction for a pause, for each processor.
 _SYSTEM = {

@@ -5,11 +5,6 @@
 @d_engine = global ptr null     ; its engine, when it was last looked at
 @d_words = global i64 0         ; where that engine's state lies
 @d_owner = global i64 0         ; where the lock of all generators notes who holds it
-@d_devices = global ptr null    ; the string "devices"
-@d_types = global ptr null      ; the dictionary that has the default dtype
-@d_default = global ptr null    ; the string that it has there
-@d_float32 = global ptr null
-@d_size = global ptr null       ; the class of sizes
 @d_look = global ptr null       ; a function that looks at the generator again
 ; Where the generator's fields lie.
 @d_engine_at = global i64 0
@@ -106,84 +101,19 @@ fail:
 define internal ptr @draw_path(i64 %normal, ptr %function, ptr %args, i64 %nargsf, ptr %names) {
 entry:
   %shape = alloca [8 x i64]
+  %count_is = alloca i64
   %n = and i64 %nargsf, 9223372036854775807
   %flags = load ptr, ptr @p_flags
-  %s0 = call i64 @word(ptr %flags, i64 0)
-  %s2 = call i64 @word(ptr %flags, i64 2)
-  %s3 = call i64 @word(ptr %flags, i64 3)
-  %s02 = or i64 %s0, %s2
-  %s = or i64 %s02, %s3
-  %usual = icmp eq i64 %s, 0
-  %unnamed = icmp eq ptr %names, null
-  %some = icmp sgt i64 %n, 0
-  %c0 = and i1 %usual, %unnamed
-  %c1 = and i1 %c0, %some
-  br i1 %c1, label %sizes, label %slow
-sizes:
-  %first = call ptr @pointer(ptr %args, i64 0)
-  %type = call ptr @at(ptr %first, i64 8)
-  %Tuple = load ptr, ptr @g_tuple
-  %Size = load ptr, ptr @d_size
-  %is_tuple = icmp eq ptr %type, %Tuple
-  %is_size = icmp eq ptr %type, %Size
-  %whole = or i1 %is_tuple, %is_size
-  br i1 %whole, label %inside, label %open
-inside:
-  %alone = icmp eq i64 %n, 1
-  br i1 %alone, label %inside_open, label %slow
-inside_open:
-  %inside_n = call i64 @word(ptr %first, i64 2)
-  %inside_items = getelementptr i8, ptr %first, i64 24
-  br label %open
-open:
-  %rank = phi i64 [%n, %sizes], [%inside_n, %inside_open]
-  %items = phi ptr [%args, %sizes], [%inside_items, %inside_open]
-  %low = icmp sgt i64 %rank, 0
-  %high = icmp slt i64 %rank, 9
-  %fits = and i1 %low, %high
-  br i1 %fits, label %size, label %slow
+  %transforms = call i64 @word(ptr %flags, i64 3)
+  %usual = icmp eq i64 %transforms, 0
+  br i1 %usual, label %size, label %slow
 size:
-  %d = phi i64 [0, %open], [%dnext, %taken]
-  %count = phi i64 [1, %open], [%more, %taken]
-  %all = icmp eq i64 %d, %rank
-  br i1 %all, label %defaults, label %one
-one:
-  %item = call ptr @pointer(ptr %items, i64 %d)
-  %length = call i64 @whole_number(ptr %item, i64 -1)
-  %positive = icmp sgt i64 %length, 0
-  %bounded = icmp slt i64 %length, 16385
-  %good = and i1 %positive, %bounded
-  br i1 %good, label %take, label %slow
-take:
-  %more = mul i64 %count, %length
-  %small = icmp slt i64 %more, 16385
-  br i1 %small, label %taken, label %slow
-taken:
-  %slot = getelementptr i64, ptr %shape, i64 %d
-  store i64 %length, ptr %slot
-  %dnext = add i64 %d, 1
-  br label %size
-defaults:
-  %types = load ptr, ptr @d_types
-  %default = load ptr, ptr @d_default
-  %dtype = call ptr @PyDict_GetItemWithError(ptr %types, ptr %default)
-  %Single = load ptr, ptr @d_float32
-  %single = icmp eq ptr %dtype, %Single
-  br i1 %single, label %device, label %slow
-device:
-  %thread = load ptr, ptr @p_thread
-  %devices_name = load ptr, ptr @d_devices
-  %devices = call ptr @PyObject_GetAttr(ptr %thread, ptr %devices_name)
-  %no_devices = icmp eq ptr %devices, null
-  br i1 %no_devices, label %clear, label %devices_look
+  %rank = call i64 @plain_size(ptr %args, i64 %n, ptr %names, ptr %shape, ptr %count_is)
+  %unfit = icmp slt i64 %rank, 0
+  br i1 %unfit, label %slow, label %source
 clear:
   call void @PyErr_Clear()
   br label %slow
-devices_look:
-  %chosen = call i64 @word(ptr %devices, i64 2)
-  call void @Py_DecRef(ptr %devices)
-  %here = icmp eq i64 %chosen, 0
-  br i1 %here, label %source, label %slow
 source:
   %generator = load ptr, ptr @d_generator
   %known = call i1 @engine_is_known()
@@ -198,6 +128,7 @@ looked:
   %known_now = call i1 @engine_is_known()
   br i1 %known_now, label %ready, label %slow
 ready:
+  %count = load i64, ptr %count_is
   %owner_at = load i64, ptr @d_owner
   %owner_p = inttoptr i64 %owner_at to ptr
   %owner = load i64, ptr %owner_p
