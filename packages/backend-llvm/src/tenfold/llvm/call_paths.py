@@ -42,7 +42,7 @@ NO_GRADIENT = 1  # in the place of a rule's name
 LEAST, COUNT, KERNELS, HAS_BODY, GRADIENT, FLAGS_WANTED = range(6)
 IN_ONE_PIECE, ALIGNED = 1, 256  # of NumPy's flags
 ROLES, DEFAULTS, NAMES, WRITING, WORDS = 8, 16, 24, 32, 33
-TAKES_OUT, ELEMENTWISE, IN_PLACE = 1, 2, 4  # of the word for writing
+TAKES_OUT, ELEMENTWISE, IN_PLACE, CONVERTS = 1, 2, 4, 8  # of the word for writing
 MOST_PARAMETERS = 8
 ROLE_OF = {"tensor": 1, "number": 2, "value": 3, "optional": 5, "list": 6}
 NEUTRAL = 4
@@ -135,9 +135,10 @@ class Paths:
             words[NAMES + k] = id(sys.intern(p.name))
         self.native.keep.append((words, gradient, operator.calls.kernels, params, [sys.intern(p.name) for p in params]))
         for function in _functions(form):
-            self._lead(function, words)
+            self.lead_by(function, words)
 
-    def _lead(self, function: FunctionType, words: Any) -> None:
+    def lead_by(self, function: FunctionType, words: Any) -> None:
+        """Let a function's calls begin in native code that has these words."""
         if self.count < MOST and function not in self.taken:
             base = self.native.code.variable("p_words")
             ctypes.c_int64.from_address(base + 8 * self.count).value = words.ctypes.data

@@ -8,10 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.dispatch.operators import op
+from tenfold.llvm import session as sessions
+from tenfold.llvm.conversions import Conversions
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.programs import Compiled, empty
 from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64
 from tenfold.llvm.turning import OUTER, ROWS, turned
+from tenfold.tensor.tensor import Tensor
 
 Array = np.ndarray[Any, Any]
 
@@ -59,4 +63,7 @@ def _plan(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> tuple[
     return blocks * prod(d[0] for d in outer), grain, numbers
 
 
+_session = sessions.session()
+if _session is not None and _session.paths is not None:
+    Conversions(_session).lead(_session.paths, Tensor, op.to.fn)
 chosen("clone", clone, 2, "transposed float32 and float64", LEAST)

@@ -297,6 +297,12 @@ entry:
   %writes = icmp sgt i64 %kind, 3
   br i1 %writes, label %write, label %make
 write:
+  %converts = icmp eq i64 %kind, 8
+  br i1 %converts, label %convert, label %write_it
+convert:
+  %converted = tail call ptr @convert_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  ret ptr %converted
+write_it:
   %written = tail call ptr @write_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %written
 make:
