@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.overrides import handle_torch_function, has_torch_function
@@ -47,7 +48,10 @@ def einsum(equation: Any, operands: Ints = ()) -> Tensor:
     if has_torch_function(tensors):  # operands in a row are no tensor arguments, which the dispatch would ask
         rest = operands if isinstance(operands, (tuple, list)) else (operands,)
         return handle_torch_function(einsum, tensors, equation, *rest)
-    inputs, output = _expanded(tensors, inputs, output)
+    plan = _plan(equation, *(tuple(t.shape) for t in tensors)) if len(tensors) == 2 and isinstance(equation, str) else None
+    if plan is not None and tensors[0].dtype is tensors[1].dtype:
+        return plan(*tensors)
+    inputs, output = _expanded([t.dim() for t in tensors], inputs, output)
     return _contract([_without_repeats(t, s) for t, s in zip(tensors, inputs)], output)
 
 
@@ -77,6 +81,7 @@ def _subscripts(text: str, whose: str) -> list[int]:
     return found
 
 
+@lru_cache(maxsize=1024)
 def _parsed(equation: str) -> tuple[list[list[int]], list[int] | None]:
     left, arrow, right = equation.partition("->")
     operands = [_subscripts(part, f"operand {i}") for i, part in enumerate(left.split(","))]
@@ -93,15 +98,15 @@ def _sublists(given: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[list[int]],
     return given[::2], lists, None
 
 
-def _expanded(tensors: Any, inputs: list[list[int]], output: list[int] | None) -> tuple[list[list[int]], list[int]]:
+def _expanded(dims: list[int], inputs: list[list[int]], output: list[int] | None) -> tuple[list[list[int]], list[int]]:
     """Subscripts with those of the ellipsis written out (52 and up, aligned at the end), and the result's."""
     widths = []
-    for t, subscripts in zip(tensors, inputs):
-        width = t.dim() - len(subscripts) + subscripts.count(_ELLIPSIS)
+    for dim, subscripts in zip(dims, inputs):
+        width = dim - len(subscripts) + subscripts.count(_ELLIPSIS)
         if width < 0 or (width and _ELLIPSIS not in subscripts):
             raise RuntimeError(
                 f"einsum(): the number of subscripts in the equation ({len(subscripts)}) does not match the number of "
-                f"dimensions ({t.dim()}) for an operand and no ellipsis was given"
+                f"dimensions ({dim}) for an operand and no ellipsis was given"
             )
         widths.append(width)
     most = max(widths, default=0)
@@ -127,6 +132,55 @@ def _name(subscript: int) -> str:
 
 
 # Carrying it out
+
+
+class _Plan(NamedTuple):
+    """A product of two operands as one of matrices: what is done before and after it, None where nothing is."""
+
+    before: tuple[tuple[tuple[int, ...] | None, tuple[int, ...] | None], ...]  # for each operand its order, then its shape
+    shape: tuple[int, ...] | None
+    order: tuple[int, ...] | None
+
+    def __call__(self, *operands: Any) -> Any:
+        ready = []
+        for t, (order, shape) in zip(operands, self.before):
+            t = t if order is None else t.permute(order)
+            ready.append(t if shape is None else t.reshape(shape))
+        result = ready[0].matmul(ready[1])
+        result = result if self.shape is None else result.reshape(self.shape)
+        return result if self.order is None else result.permute(self.order)
+
+
+@lru_cache(maxsize=4096)
+def _plan(equation: str, *shapes: tuple[int, ...]) -> _Plan | None:
+    """The plan for two operands that share a subscript which is summed; None where more than that is to be done."""
+    (a, b), output = _expanded([len(shape) for shape in shapes], *_parsed(equation))
+    known = [dict(zip(subscripts, shape)) for subscripts, shape in zip((a, b), shapes)]
+    sizes = known[0] | known[1]
+    summed = [s for s in a if s in b and s not in output]
+    repeats = len(known[0]) < len(a) or len(known[1]) < len(b)
+    lost = any(s not in output for s in (*a, *b) if s not in summed)
+    if not summed or repeats or lost or 0 in sizes.values() or any(sizes[s] != n for k in known for s, n in k.items()):
+        return None
+    batch, only_a = [s for s in a if s in b and s in output], [s for s in a if s not in b]
+    only_b = [s for s in b if s not in a]
+    outer = [sizes[s] for s in batch]
+    rows, columns, K = (prod(sizes[s] for s in part) for part in (only_a, only_b, summed))
+    before = (
+        (_order(a, [*batch, *only_a, *summed]), _shape(sizes, [batch, only_a, summed], (*outer, rows, K))),
+        (_order(b, [*batch, *summed, *only_b]), _shape(sizes, [batch, summed, only_b], (*outer, K, columns))),
+    )
+    made = [*batch, *only_a, *only_b]
+    whole = tuple(sizes[s] for s in made)
+    return _Plan(before, None if whole == (*outer, rows, columns) else whole, _order(made, output))
+
+
+def _order(have: list[int], want: list[int]) -> tuple[int, ...] | None:
+    return None if have == want else tuple(have.index(s) for s in want)
+
+
+def _shape(sizes: dict[int, int], parts: list[list[int]], wanted: tuple[int, ...]) -> tuple[int, ...] | None:
+    return None if tuple(sizes[s] for part in parts for s in part) == wanted else wanted
 
 
 def _without_repeats(t: Any, subscripts: list[int]) -> tuple[Any, list[int]]:
@@ -201,7 +255,9 @@ def _pair(a: Any, a_subs: list[int], b: Any, b_subs: list[int], later: set[int])
     rows, columns = [size_a[s] for s in only_a], [size_b[s] for s in only_b]
     B, K = [size[s] for s in batch], prod(size[s] for s in summed)
     left, right = a.reshape([*B, prod(rows), K]), b.reshape([*B, K, prod(columns)])
-    if left.dtype is not right.dtype:  # integers of which one operand was summed before
+    if (
+        left.dtype is not right.dtype and max(left.dtype.category, right.dtype.category) < 2
+    ):  # integers of which one operand was summed before
         left, right = left.to(int64), right.to(int64)
     return left.matmul(right).reshape([*B, *rows, *columns]), [*batch, *only_a, *only_b]
 
