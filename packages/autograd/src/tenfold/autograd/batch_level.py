@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tenfold.autograd import quick_calls
-from tenfold.autograd.batches import Batch, move
+from tenfold.autograd.batches import Batch, NotBatched, move
 from tenfold.autograd.batching import find, rule_for
 from tenfold.autograd.levels import Below, Transform
 from tenfold.autograd.transform_printing import in_scopes, tracking
@@ -104,7 +104,10 @@ class BatchLevel(Transform):
                 result, dim = operator.fn(**plain), None
             else:
                 result, dim = rule_for(operator)(batch)
+        except NotBatched:
+            raise
         except (RuntimeError, IndexError, TypeError, ValueError) as error:
+            _check_nested(plain, dims)
             # The shape rule explains a bad call in the shapes of one example.
             given = [values[p.name] for p in operator.kernel_params]
             raise explained(operator, None, given, error) from error
@@ -149,3 +152,12 @@ class BatchLevel(Transform):
     def repr_of(self, tensor: Tensor) -> str:
         value, dim = self.unwrap(tensor)
         return in_scopes(f"BatchedTensor(lvl={self.shown}, bdim={dim}, value={value!r})", tracking(tensor))
+
+
+def _check_nested(plain: dict[str, Any], dims: dict[str, Any]) -> None:
+    """Nested tensors go with dense ones whose examples are rows, as theirs are."""
+    if any(isinstance(v, Tensor) and v.is_nested for v in plain.values()) and not {0, None}.issuperset(dims.values()):
+        raise NotBatched(
+            "Fallback not supported for mixed nested / non-nested arguments without bdim=0: give the dense tensor with its "
+            "examples in front, by movedim"
+        )

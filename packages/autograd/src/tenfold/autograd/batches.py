@@ -15,6 +15,10 @@ Result = tuple[Any, Any]
 Rule = Callable[["Batch"], Result]
 
 
+class NotBatched(RuntimeError):
+    """A call that vmap does not carry out, whatever one example's shape has to say of it."""
+
+
 class Batch:
     """One operator call on batched values: the arguments, and for each the batch dimension or None."""
 

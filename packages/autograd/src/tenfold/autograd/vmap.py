@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from tenfold.autograd.batch_level import BatchLevel
+from tenfold.autograd.batch_level import Batched, BatchLevel
 from tenfold.autograd.batches import move
 from tenfold.autograd.pytree import Spec, broadcast_prefix, flatten, form, unflatten
 from tenfold.ops.indexing.joining import cat
@@ -58,7 +58,10 @@ def _common_size(args: tuple[Any, ...], dim: int) -> int | None:
     for x in args:
         if not isinstance(x, Tensor):
             return None
-        shape = x._array.shape
+        array: Any = x._array
+        if x.is_nested or (type(array) is Batched and array.value.is_nested):
+            _check_nested(x, dim)
+        shape = array.shape
         try:
             n = shape[dim]
         except IndexError:
@@ -127,11 +130,25 @@ def _input_dim(func: Any, in_dims: Any, leaf: Any, dim: Any) -> int | None:
             f"{where} some input, but that input is a Tensor of dimensionality {n} so expected in_dim to satisfy "
             f"-{n} <= in_dim < {n}."
         )
+    _check_nested(leaf, dim % n)
     return dim % n
 
 
+def _check_nested(tensor: Any, dim: int) -> None:
+    """Of a nested tensor's dimensions, the first alone is one of examples, and these have none that all share."""
+    array = getattr(tensor, "_array", None)
+    if isinstance(array, Batched) and array.value.is_nested:
+        raise RuntimeError("Only one level of vmap is supported when vmapping over nested tensors; call unbind() for the rows")
+    if dim and getattr(tensor, "is_nested", False):
+        raise RuntimeError(f"Nested tensors can only be vmapped over dim=0, but got dim={dim}")
+
+
 def _batch_size(func: Any, leaves: list[Any], dims: list[int | None]) -> int:
-    sizes = [leaf.shape[dim] for leaf, dim in zip(leaves, dims) if dim is not None]
+    sizes = [
+        leaf.size(dim) if getattr(leaf, "is_nested", False) else leaf.shape[dim]
+        for leaf, dim in zip(leaves, dims)
+        if dim is not None
+    ]
     if not sizes:
         raise ValueError(f"vmap({_name(func)}): Expected at least one Tensor to vmap over, but all in_dims are None")
     if any(n != sizes[0] for n in sizes):
@@ -201,6 +218,7 @@ def _unwrap(func: Any, level: BatchLevel, value: Any, place: int | None) -> Any:
                 f"the result differs between the examples"
             )
         return plain
+    _check_nested(plain, place)
     n = plain.dim() + (dim is None)
     if not -n <= place < n:
         raise IndexError(f"vmap: Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got out_dim {place})")

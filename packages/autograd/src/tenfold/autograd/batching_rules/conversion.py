@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tenfold.autograd.batches import NotBatched
 from tenfold.autograd.batching import Batch, Result, batching
 from tenfold.autograd.batching_rules.kinds import keep
 from tenfold.autograd.tangents import LINEAR, jvp_rule
@@ -12,14 +13,16 @@ batching(op.to_dtype, op.to_device)(keep)
 
 @batching(op.clone)
 def clone(batch: Batch) -> Result:
-    # A memory format is about the example's dimensions, which lie behind the batch.
-    if batch.values["memory_format"] is None or batch.values["memory_format"].order is None:
+    format = batch.values["memory_format"]
+    if format is not None and format.order:
+        raise NotBatched(
+            "NYI: querying is_contiguous inside of vmap for memory_format other than torch.contiguous_format, and "
+            "Tensor.clone(memory_format) inside vmap is only supported with memory_format torch.preserve_format or "
+            f"torch.contiguous_format (got {format}): convert the batch outside of vmap"
+        )
+    if format is None or format.order is None:
         return batch.call(), batch.dims["input"]
-    batch.values["input"] = batch.front("input")
-    order = batch.values["memory_format"].order
-    if order:
-        return batch.call(memory_format=None), 0
-    return batch.call(), 0
+    return batch.call(input=batch.front("input")), 0
 
 
 for _operator in (op.clone, op.to_dtype, op.to_device):
