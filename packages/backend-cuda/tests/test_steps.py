@@ -49,12 +49,15 @@ OPTIMIZERS = {
 
 
 # Not Adam's float16: the CPU's rule, which rounds each operation, loses eps there and divides by zero.
-@pytest.mark.parametrize("name", OPTIMIZERS)
-@pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: d.name)
+CASES = [(name, dtype) for dtype in DTYPES for name in OPTIMIZERS]
+CASES += [(name, tenfold.float64) for name in ("AdamW", "Adam amsgrad", "SGD momentum", "RMSprop both", "Rprop", "NAdam")]
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES, ids=lambda x: getattr(x, "name", x))
 def test_optimizer_steps(name, dtype):
     found = []
     for device in ("cpu", "cuda"):
-        params = [drawn(shape, dtype, k).to(device).requires_grad_() for k, shape in enumerate([(5000,), (3, 4), (), (7,)])]
+        params = [drawn(shape, dtype, k).to(device).requires_grad_() for k, shape in enumerate([(2100,), (3, 4), (), (7,)])]
         optimizer = OPTIMIZERS[name](params)
         for step in range(7):
             for k, p in enumerate(params):
@@ -62,7 +65,60 @@ def test_optimizer_steps(name, dtype):
             optimizer.step()
         found.append(params)
     for expected, got in zip(*found, strict=True):
-        assert_close(got, expected, 4 if dtype is tenfold.float32 else 8)
+        assert_close(got, expected, 8 if dtype.itemsize == 2 else 4)
+
+
+def test_parameters_in_another_order_than_rows_are_in_the_launch(monkeypatch):
+    found, refused = [], monkeypatch.setattr("tenfold.cuda.kernels.optim._by_rule", None)
+    assert refused is None
+    for device in ("cpu", "cuda"):
+        p = drawn((2, 3, 4, 5), tenfold.float32).to(device).contiguous(memory_format=tenfold.channels_last).requires_grad_()
+        optimizer = optim.AdamW([p], lr=0.1)
+        for k in range(2):  # gradients of either layout
+            p.grad = drawn((2, 3, 4, 5), tenfold.float32, k).to(device)
+            p.grad = p.grad.contiguous(memory_format=tenfold.channels_last) if k else p.grad
+            optimizer.step()
+        found.append(p)
+    assert_close(found[1], found[0])
+    assert found[1].is_contiguous(memory_format=tenfold.channels_last)
+
+
+SCALED = {
+    "AdamW": lambda p, fused: optim.AdamW(p, lr=0.05, fused=fused),
+    "SGD": lambda p, fused: optim.SGD(p, lr=0.1, momentum=0.9, fused=fused),
+    "SGD dampening": lambda p, fused: optim.SGD(p, lr=0.1, momentum=0.9, dampening=0.5, fused=fused),
+    "Adagrad": lambda p, fused: optim.Adagrad(p, lr=0.1, lr_decay=0.1, fused=fused),
+}
+
+
+@pytest.mark.parametrize("name", SCALED)
+@pytest.mark.parametrize("unscaled", [False, True], ids=["by the step", "before"])
+def test_steps_with_a_scale_are_left_out_where_a_gradient_is_not_finite(name, unscaled):
+    found = []
+    for device, fused in (("cpu", None), ("cpu", True), ("cuda", True)):
+        params = [drawn(shape, tenfold.float32, k).to(device).requires_grad_() for k, shape in enumerate([(3, 4), ()])]
+        optimizer, scaler = SCALED[name](params, fused), tenfold.amp.GradScaler(device, init_scale=8.0, growth_interval=2)
+        scales = []
+        for step in range(6):
+            scaler.scale(tenfold.ones((), device=device))
+            for k, p in enumerate(params):
+                p.grad = drawn(tuple(p.shape), tenfold.float32, 10 * step + k).to(device) * 8
+            if step in (0, 2):
+                params[0].grad[1, 2] = float("nan" if step else "inf")
+            if unscaled:
+                scaler.unscale_(optimizer)
+            scaler.step(optimizer)
+            scaler.update()
+            scales.append(scaler.get_scale())
+        grads = [p.grad for p in params]
+        steps = [float(state["step"]) for state in optimizer.state.values() if "step" in state]
+        found.append(([*params, *grads], [s["momentum_buffer"] for s in optimizer.state.values() if "momentum_buffer" in s]))
+        assert scales == [4.0, 4.0, 2.0, 2.0, 4.0, 4.0]
+        assert steps == ([] if "SGD" in name else [4.0, 4.0])
+    for group in (0, 1):
+        for plain, host, got in zip(*(f[group] for f in found), strict=True):
+            assert host.equal(plain)
+            assert_close(got, plain, 4)
 
 
 @pytest.mark.parametrize("name", [name for name in OPTIMIZERS if "Adam" in name and name[0] == "A" and "max" not in name])
@@ -123,13 +179,13 @@ def gradients(device, dtype, *shapes, hurt=()):
     return params
 
 
-@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.bfloat16, tenfold.float16], ids=lambda d: d.name)
+@pytest.mark.parametrize("dtype", [*DTYPES, tenfold.float16, tenfold.float64], ids=lambda d: d.name)
 @pytest.mark.parametrize("order", [2.0, 1.0, float("inf"), 3.0])
 def test_gradients_are_clipped_together(dtype, order):
     for hurt in ((), (float("inf"),), (float("nan"),)):
         totals, found = [], []
         for device in ("cpu", "cuda"):
-            params = gradients(device, dtype, (5000,), (3, 40), (1,), hurt=hurt)
+            params = gradients(device, dtype, (2100,), (3, 40), (1,), hurt=hurt)
             totals.append(nn.utils.clip_grad_norm_(params, 1.5, order))
             found.append([p.grad for p in params])
         assert_close(totals[1], totals[0], 8)
@@ -161,7 +217,7 @@ def test_a_write_to_many_counts_for_each():
         loss.backward()
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: d.name)
+@pytest.mark.parametrize("dtype", [*DTYPES, tenfold.float64], ids=lambda d: d.name)
 @pytest.mark.parametrize("hurt", [(), (float("inf"),), (float("nan"),), (-float("inf"),)], ids=str)
 def test_gradients_are_unscaled_together(dtype, hurt):
     params = gradients("cuda", dtype, (5000,), (3, 40), (1,), hurt=hurt)

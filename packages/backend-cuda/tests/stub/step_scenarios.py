@@ -1,13 +1,17 @@
 """Scenarios of what follows a backward pass: optimizers' steps, clipping, scaling."""
 
+# ruff: noqa: B023 - calls are made inside the loops
+
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import stub
 from scenarios import DEVICE, array, quiet
 
 import tenfold
 from tenfold import cuda, nn, optim
+from tenfold.nn import functional as F
 
 OPTIMIZERS = {
     "adam_step": [lambda p: optim.AdamW(p, lr=1e-3), lambda p: optim.Adam(p, weight_decay=0.1, amsgrad=True)],
@@ -43,11 +47,11 @@ def case_adam_counts_on_the_device_where_it_is_recorded():
             optimizer.param_groups[0]["lr"] = array(1)
         for _ in range(4):
             optimizer.step()
-        assert quiet(stub.work(optimizer.step)).names == ["count_steps", "adam_step_by_device"]
+        assert quiet(stub.work(optimizer.step)).names == ["count_steps", "adam_step"]
         graph = cuda.CUDAGraph()
         with cuda.graph(graph):
             work = stub.work(optimizer.step)
-        assert work.names == ["count_steps", "adam_step_by_device"]
+        assert work.names == ["count_steps", "adam_step"]
         assert quiet(stub.work(graph.replay)).counts == {"graph": 1}
 
 
@@ -88,6 +92,55 @@ def case_gradients_are_unscaled_in_one_launch_without_a_wait():
         scaler.update()
     assert quiet(work).names.count("unscale_many") == 1
     assert len(work.launches) <= 5, work.names
+
+
+def case_a_scaled_step_waits_only_where_the_optimizer_is_not_fused():
+    makers = {
+        "adam_step": optim.AdamW, "sgd_step": lambda p, **more: optim.SGD(p, lr=0.1, momentum=0.9, **more),
+        "rule_step": optim.Adagrad,
+    }  # fmt: skip
+    for kernel, make in makers.items():
+        for fused in (True, None):
+            model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 3)).to(DEVICE)
+            scaler, optimizer = tenfold.amp.GradScaler("cuda"), make(model.parameters(), **({"fused": True} if fused else {}))
+            x, target = array(4, 8), tenfold.zeros(4, dtype=tenfold.int64, device=DEVICE)
+
+            def step(clip):
+                optimizer.zero_grad()
+                with tenfold.autocast("cuda", tenfold.float16):
+                    loss = F.cross_entropy(model(x), target)
+                scaler.scale(loss).backward()
+                if clip:
+                    scaler.unscale_(optimizer)
+                    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                scaler.step(optimizer)
+                scaler.update()
+
+            for clip in (False, True):
+                step(clip)
+                work = stub.settled(lambda: step(clip))
+                assert work.counts["sync"] == work.counts["to_host"] == (0 if fused else 1), (kernel, fused, clip, work)
+                assert work.names.count("next_scale") == work.names.count("unscale_many") == 1, work
+                assert not fused or work.names.count(kernel) == 1, (
+                    work
+                )  # else what the host read decides, which nothing wrote here
+
+
+def case_steps_settle_on_the_same_memory_and_copies_do_not_wait():
+    model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 3)).to(DEVICE)
+    optimizer, x = optim.AdamW(model.parameters()), array(4, 8)
+
+    def step():
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        optimizer.step()
+
+    for _ in range(4):
+        step()
+    assert "to_device" not in stub.work(step).counts  # a table of other addresses would be copied
+    data = np.ones((300, 400), np.float32)
+    assert stub.settled(lambda: tenfold.tensor(data, device=DEVICE)).counts == {"to_device": 1}
+    assert stub.settled(lambda: tenfold.tensor(data.T).to(DEVICE)).counts == {"to_device": 1}
 
 
 def case_running_statistics_are_one_launch():

@@ -43,6 +43,9 @@ def update_scale_(
     scale: Tensor, growth_tracker: Tensor, found_inf: Tensor, growth_factor: float, backoff_factor: float, growth_interval: int
 ) -> Tensor:  # fmt: skip
     """Shrink the scale after an overflow; let it grow after `growth_interval` steps without one, unless it would overflow."""
+    many = getattr(scale.device.backend, "many", None)  # of a device that need not be waited for
+    if many is not None and many.update_scale(scale, growth_tracker, found_inf, growth_factor, backoff_factor, growth_interval):
+        return scale
     if float(found_inf):
         scale.mul_(backoff_factor)
         growth_tracker.zero_()
@@ -54,6 +57,12 @@ def update_scale_(
     else:
         growth_tracker.add_(1)
     return scale
+
+
+def _together(flags: Iterable[Tensor], device: Any) -> Tensor:
+    """The sum of what several optimizers or devices found."""
+    placed = [flag.to(device).reshape(()) for flag in flags]
+    return placed[0] if len(placed) == 1 else tenfold.stack(placed).sum()
 
 
 class OptState(Enum):
@@ -181,8 +190,9 @@ class GradScaler:
         if not unscaled:
             none = tenfold.zeros((), dtype=tenfold.float32, device=scale.device)
             self._found[id(optimizer)] = self._unscale_grads_(optimizer, tenfold.ones_like(scale), none, True)
-        optimizer.grad_scale = None if unscaled else scale * getattr(optimizer, "grad_scale", 1)
-        optimizer.found_inf = tenfold.stack([f.to(scale.device) for f in self._found[id(optimizer)].values()]).sum()
+        own = getattr(optimizer, "grad_scale", None)
+        optimizer.grad_scale = None if unscaled else scale if own is None else scale * own
+        optimizer.found_inf = _together(self._found[id(optimizer)].values(), scale.device)
         result = optimizer.step(*args, **kwargs)
         self._stage[id(optimizer)] = OptState.STEPPED
         del optimizer.grad_scale, optimizer.found_inf
@@ -197,10 +207,10 @@ class GradScaler:
         if new_scale is not None:
             scale.fill_(new_scale)
         else:
-            flags = [flag.to(scale.device) for found in self._found.values() for flag in found.values()]
+            flags = [flag for found in self._found.values() for flag in found.values()]
             if not flags:
                 raise AssertionError("No inf checks were recorded prior to update.")
-            total = tenfold.stack([flag.reshape(()) for flag in flags]).sum()
+            total = _together(flags, scale.device)
             update_scale_(scale, self._growth_tracker, total, self._growth_factor, self._backoff_factor, self._growth_interval)
         self._found, self._stage = {}, {}
 

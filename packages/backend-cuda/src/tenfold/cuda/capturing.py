@@ -7,7 +7,12 @@ kernels read or write has to live as long as the graph: results come from a pool
 from __future__ import annotations
 
 import threading
+from functools import cache
 from typing import Any
+
+import numpy as np
+
+from tenfold.cuda import staging
 
 # The captures that are going on, in any thread: empty almost always, and then the only thing that is looked at.
 CAPTURES: list[Capture] = []
@@ -63,15 +68,25 @@ def _kept(cupy: Any, index: int) -> Any:
         return cupy.ndarray((2,), "u8", cupy.get_default_memory_pool().malloc(16))
 
 
+@cache
+def _memory(cupy: Any) -> Any:
+    """A pool for constants: taken from the one that tensors have, they would move these, and tables of their addresses change."""
+    return cupy.cuda.MemoryPool()
+
+
 def constant(now: Any, array: Any, index: int) -> Any:
     """A NumPy array on a GPU for the use of kernels, also inside a capture: copied at once, on a stream of its own, not recorded.
 
     Arrays that come back from a cache are to be given to `hold`.
     """
-    capture = current() if CAPTURES else None
-    if capture is None:
+    capture, cupy = current() if CAPTURES else None, now.module
+    if cupy is np:  # in the interpreter
         return now.from_host(array, index)
-    cupy = now.module
+    if capture is None:
+        with cupy.cuda.Device(index):
+            found = cupy.ndarray(array.shape, array.dtype, _memory(cupy).malloc(array.nbytes))
+            staging.send(cupy, found, array)
+            return found
     with cupy.cuda.Device(index):
         found = cupy.ndarray(array.shape, array.dtype, cupy.get_default_memory_pool().malloc(array.nbytes))
         side = cupy.cuda.Stream(non_blocking=True)

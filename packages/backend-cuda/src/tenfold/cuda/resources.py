@@ -43,18 +43,20 @@ def kernels() -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
 
 def steps(kind: str) -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
     """The kernels of optimizers."""
-    fixed, table = (("KIND", kind), ("BLOCK", PIECE)), "*i64"
+    fixed, table = (("SCALED", 0), ("KIND", kind), ("DOUBLE", 0), ("BLOCK", PIECE)), ("*i64", "*i64", "*i64")
     for amsgrad in (0, 1):
         label = f"adamw {'amsgrad ' * amsgrad}{kind}"
-        constants = (("DECAY", 1), ("AMSGRAD", amsgrad), *fixed)
-        yield label, Handwritten("adam_step", constants, 8), (table, *["fp32"] * 7)
-        placed = Handwritten("adam_step_by_device", (*constants, ("PLACED", 1)), 8)
-        yield f"{label} by device", placed, (table, "*fp32", *["fp32"] * 9)
+        constants = (("DECAY", 1), ("AMSGRAD", amsgrad))
+        plain = Handwritten("adam_step", (*constants, ("COUNTED", 0), ("PLACED", 0), *fixed), 8)
+        yield label, plain, (*table, "*i64", *["fp32"] * 9)
+        placed = Handwritten("adam_step", (*constants, ("COUNTED", 1), ("PLACED", 1), ("SCALED", 2), *fixed[1:]), 8)
+        yield f"{label} by device", placed, ("*i64", *["*fp32"] * 3, *["fp32"] * 9)
     sgd = Handwritten("sgd_step", (("MOMENTUM", 1), ("NESTEROV", 1), *fixed), 8)
-    yield f"sgd {kind}", sgd, (table, *["fp32"] * 5)
+    yield f"sgd {kind}", sgd, (*table, *["fp32"] * 5)
     for name in ("adadelta", "adagrad", "adamax", "asgd", "nadam", "radam", "rprop", "rmsprop"):
-        kernel = Handwritten("rule_step", (("RULE", name), ("FLAGS", 3 if name == "rmsprop" else 1), ("DECAY", 2), *fixed), 8)
-        yield f"{name} {kind}", kernel, (table, *["fp32"] * 8)
+        flags = 3 if name == "rmsprop" else int(name != "adagrad")
+        kernel = Handwritten("rule_step", (("RULE", name), ("FLAGS", flags), ("DECAY", 2), *fixed), 8)
+        yield f"{name} {kind}", kernel, (*table, *["fp32"] * 8)
 
 
 def measured(capability: int, kernel: Handwritten, signature: tuple[str, ...]) -> tuple[int, int, int]:

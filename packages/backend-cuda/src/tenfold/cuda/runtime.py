@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tenfold.cuda import availability, reports
+from tenfold.cuda import availability, reports, staging
 from tenfold.cuda.capturing import refuse
 
 # What looks for memory that can be given back (lifetimes.py), while there is some to look for.
@@ -128,11 +128,11 @@ class CupyRuntime:
         if array.size and (order := order_in_memory(array)) is not None:
             result = result.reshape([array.shape[d] for d in order])
             with self.module.cuda.Device(index):
-                result.set(array.transpose(order))
+                staging.send(self.module, result, array.transpose(order))
             return result.transpose(np.argsort(order).tolist())
         elif array.size:
             with self.module.cuda.Device(index):
-                result.set(np.ascontiguousarray(array).reshape(array.shape))
+                staging.send(self.module, result, np.ascontiguousarray(array))
         return result
 
     def _repeat(self, result: Any, array: Any, index: int) -> None:

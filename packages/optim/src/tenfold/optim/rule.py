@@ -18,7 +18,10 @@ FusedKernel = Callable[[list[Tensor], list[Tensor], list[State], Group], None]
 _fused_kernels: dict[tuple[str, str], FusedKernel] = {}
 
 
-def register_fused(rule: str, device: str, kernel: FusedKernel) -> None:
+_scaling_kernels: set[tuple[str, str]] = set()
+
+
+def register_fused(rule: str, device: str, kernel: FusedKernel, *, scales: bool = False) -> None:
     """Let `kernel` update all parameters on `device` at once, for the optimizers of `rule`.
 
     A package's plugin names the module that calls this under the family "optim" of its hook `tenfold_kernels`.
@@ -29,6 +32,8 @@ def register_fused(rule: str, device: str, kernel: FusedKernel) -> None:
     Args:
         rule: the optimizer's `rule`, such as "adam" (Adam and AdamW) or "sgd".
         device: a device type, such as "cuda".
+        scales: whether the kernel does what `grad_scale` and `found_inf` of a `GradScaler` ask for, which are then in the group:
+            divide the gradients, and change nothing (counters too) where `found_inf` is not 0, without a wait for the device.
 
     Raises:
         ValueError: the pair has a kernel already.
@@ -39,6 +44,8 @@ def register_fused(rule: str, device: str, kernel: FusedKernel) -> None:
             f"rule {rule!r} on device {device!r} already has a fused kernel: {owner.__module__}.{owner.__qualname__}"
         )
     _fused_kernels[rule, device] = kernel
+    if scales:
+        _scaling_kernels.add((rule, device))
 
 
 _asked: set[Any] = set()
@@ -77,6 +84,8 @@ class RuleOptimizer(Optimizer):
     def __init__(self, params: Params, options: dict[str, Any]) -> None:
         check_options(options, self.checks)
         super().__init__(params, options)
+        if options.get("fused"):
+            self._step_supports_amp_scaling = True  # a GradScaler hands its scale over instead of waiting for the device
 
     def init_state(self, param: Tensor, group: Group) -> State:
         """The state of `param` before its first step."""
@@ -101,13 +110,36 @@ class RuleOptimizer(Optimizer):
         set_grad_enabled_here(bool(self.defaults.get("differentiable")))
         try:
             for group in self.param_groups:
+                scaled = self._scaled(group)
+                if scaled is None:
+                    continue
                 if _has_fused_kernels(group["params"]) or group.get("capturable"):
-                    self._fused_step(group)
+                    self._fused_step(scaled)
                 else:
-                    self._update_group(group)
+                    self._update_group(scaled)
         finally:
             set_grad_enabled_here(before)
         return loss
+
+    def _scaled(self, group: Group) -> Group | None:
+        """The group with what a GradScaler has handed over, where its kernel takes it; else that is done here.
+
+        None: there is nothing to do, for a gradient is not finite.
+        """
+        found, scale = getattr(self, "found_inf", None), getattr(self, "grad_scale", None)
+        if found is None:
+            return group
+        params = [param for param in group["params"] if param.grad is not None]
+        _has_fused_kernels(params)
+        kernel, device = self._kernel_for(group, params)
+        if kernel is not None and (self.rule, device) in _scaling_kernels:
+            return {**group, "found_inf": found, "grad_scale": scale}
+        if bool(found):
+            return None
+        if scale is not None:
+            for param in params:
+                param.grad.div_(scale.to(param.grad.device))
+        return group
 
     def _update_group(self, group: Group) -> None:
         options = SimpleNamespace(
@@ -117,18 +149,24 @@ class RuleOptimizer(Optimizer):
         for param, grad, state in self.ready(group):
             update(param, grad, state, options)
 
-    def _fused_step(self, group: Group) -> None:
-        """Run the device's kernel where it has one for this rule, and the rule itself where not."""
-        params = [param for param in group["params"] if param.grad is not None]
+    def _kernel_for(self, group: Group, params: list[Any]) -> tuple[FusedKernel | None, str]:
+        """(the kernel that takes the step of all parameters of a group, None: there is none; the device of all of them)."""
         devices = {param.device.type for param in params}
         device = devices.pop() if len(devices) == 1 else ""
         refused = device == "cpu" and group.get("capturable") and not group.get("fused")  # there is nothing to capture in
         kernel = None if refused else _fused_kernels.get((self.rule, device))
-        if STATE.beneath or STATE.layers:  # who watches operators is to see those of the step
-            kernel = None
         asked_not_to = group.get("fused") is False or group.get("foreach") is False
+        watched = STATE.beneath or STATE.layers  # who watches operators is to see those of the step
         plain = not any(param.grad.is_sparse or param.dtype.is_complex for param in params)
-        if kernel is None or asked_not_to or group.get("differentiable") or not plain:
+        if watched or asked_not_to or group.get("differentiable") or not plain:
+            kernel = None
+        return kernel, device
+
+    def _fused_step(self, group: Group) -> None:
+        """Run the device's kernel where it has one for this rule, and the rule itself where not."""
+        params = [param for param in group["params"] if param.grad is not None]
+        kernel, device = self._kernel_for(group, params)
+        if kernel is None:
             if group.get("capturable") and params and not (device == "cpu" and group.get("fused")):
                 raise AssertionError(
                     f"{type(self).__name__} on {params[0].device}: If capturable=True, params and state_steps must be on "

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda import runtime
-from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, TYPE_OF, Handwritten, start
+from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, TYPE_OF, Handwritten, start, statistics_dtype
 from tenfold.cuda.kernels.multi_tensor import PIECE, Entry, fits, guarded, launch, table_of, written
 from tenfold.dispatch.runtime import STATE
 from tenfold.tensor.tensor import wrap
@@ -40,8 +40,10 @@ def _index(tensors: Sequence[Any]) -> int:
     return int(runtime.current().index_of(tensors[0]._array))
 
 
-def _write(name: str, tensors: Sequence[Any], arguments: tuple[Any, ...], kind: str) -> bool:
-    launch(name, [Entry([t._array]) for t in tensors], arguments, (("KIND", kind),), _index(tensors))
+def _write(name: str, tensors: Sequence[Any], arguments: tuple[Any, ...]) -> bool:
+    dtype = tensors[0]._array.dtype
+    constants = (("KIND", TYPE_OF[dtype]), ("DOUBLE", int(dtype == F64)))
+    launch(name, [Entry([t._array]) for t in tensors], arguments, constants, _index(tensors))
     written(tensors)
     return True
 
@@ -50,7 +52,10 @@ def zero(tensors: Sequence[Any]) -> bool:
     """Fill with zeros."""
     if not _served(tensors, False) or tensors[0]._array.dtype.itemsize not in BITS:
         return False
-    return _write("zero_many", tensors, (), BITS[tensors[0]._array.dtype.itemsize])
+    constants = (("KIND", BITS[tensors[0]._array.dtype.itemsize]),)
+    launch("zero_many", [Entry([t._array]) for t in tensors], (), constants, _index(tensors))
+    written(tensors)
+    return True
 
 
 def unscale(tensors: Sequence[Any], found_inf: Any, inverse: Any) -> bool:
@@ -60,14 +65,32 @@ def unscale(tensors: Sequence[Any], found_inf: Any, inverse: Any) -> bool:
                                    for a, x in zip(numbers, (found_inf, inverse))):  # fmt: skip
         return False
     written([found_inf])
-    return _write("unscale_many", tensors, tuple(numbers), TYPE_OF[tensors[0]._array.dtype])
+    return _write("unscale_many", tensors, tuple(numbers))
+
+
+def update_scale(scale: Any, steps: Any, found_inf: Any, growth_factor: float, backoff_factor: float, interval: int) -> bool:
+    """The next scale of losses, and the steps since it was changed, from whether a gradient was not finite: all on the device."""
+    arrays = [x._array for x in (scale, steps, found_inf)]
+    if STATE.beneath or STATE.layers or not scale._key is steps._key is found_inf._key:
+        return False
+    if (
+        arrays[0].dtype != F32
+        or arrays[1].dtype != np.dtype(np.int32)
+        or arrays[2].dtype != F32
+        or any(a.size != 1 for a in arrays)
+    ):
+        return False
+    numbers = (float(growth_factor), float(backoff_factor), int(interval))
+    start(Handwritten("next_scale", ()), (1,), (*arrays, *numbers), _index([scale]))
+    written([scale, steps])
+    return True
 
 
 def clip(tensors: Sequence[Any], total: Any, most: float) -> bool:
     """Multiply by `most / (total + 1e-6)`, where that is less than 1."""
     if not _served(tensors) or total._key is not tensors[0]._key or total._array.dtype != tensors[0]._array.dtype:
         return False
-    return _write("clip_many", tensors, (total._array, float(most)), TYPE_OF[tensors[0]._array.dtype])
+    return _write("clip_many", tensors, (total._array, float(most)))
 
 
 def norm(tensors: Sequence[Any], order: float) -> Any:
@@ -76,8 +99,8 @@ def norm(tensors: Sequence[Any], order: float) -> Any:
         return None
     now, index, dtype = runtime.current(), _index(tensors), tensors[0]._array.dtype
     table, pieces = table_of(now, [Entry([t._array]) for t in tensors], index)
-    parts, total = now.empty((pieces,), F32, index), now.empty((), np.dtype(dtype), index)
-    fixed = (("ORDER", ORDERS[order]), ("KIND", TYPE_OF[dtype]), ("BLOCK", PIECE))
+    parts, total = now.empty((pieces,), statistics_dtype(dtype), index), now.empty((), np.dtype(dtype), index)
+    fixed = (("ORDER", ORDERS[order]), ("KIND", TYPE_OF[dtype]), ("DOUBLE", int(dtype == F64)), ("BLOCK", PIECE))
     start(Handwritten("norms_of_pieces", fixed, 8), (pieces,), (table, parts), index)
     start(Handwritten("norm_of_parts", (("ORDER", ORDERS[order]), ("BLOCK", PARTS))), (1,), (total, parts, pieces), index)
     return wrap(total, tensors[0]._key)

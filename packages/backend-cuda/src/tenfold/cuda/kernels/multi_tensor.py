@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tenfold.cuda import capturing, runtime
-from tenfold.cuda.kernels.handwritten import F64, FLOATS, Handwritten, start
+from tenfold.cuda.kernels.handwritten import FLOATS, Handwritten, start
 from tenfold.tensor.storage import Storage, refused
 
 PIECE = 2048  # elements that a program works on: with twice as many only one program fits a multiprocessor at a time
@@ -30,10 +31,12 @@ class Entry(NamedTuple):
 
 def table_of(now: Any, entries: Sequence[Entry], index: int) -> tuple[Any, int]:
     """(rows of addresses and lengths on the device, how many)."""
-    key = (index, *[(now.pointer(a), a.dtype.itemsize, a.size) for e in entries for a in e.arrays], *[e.address for e in entries])
+    pointers = [now.pointer(a) for e in entries for a in e.arrays]
+    sizes = tuple([(e.arrays[0].size, e.arrays[0].dtype.itemsize) for e in entries])
+    key = (index, len(entries[0].arrays), sizes, *pointers, *[e.address for e in entries])
     found = _tables.get(key)
     if found is None:
-        table = np.concatenate([_rows(now, entry) for entry in entries]).astype(np.int64)
+        table = _table(np.array(pointers, np.int64).reshape(len(entries), -1), [e.address for e in entries], sizes)
         found = _tables[key] = capturing.constant(now, table, index), len(table)
         while len(_tables) > KEPT:
             _tables.popitem(last=False)
@@ -41,18 +44,30 @@ def table_of(now: Any, entries: Sequence[Entry], index: int) -> tuple[Any, int]:
     return found
 
 
-def _rows(now: Any, entry: Entry) -> Any:
-    size = entry.arrays[0].size
-    starts = np.arange(0, size, PIECE)
-    columns = [now.pointer(a) + starts * a.dtype.itemsize for a in entry.arrays]
-    columns += [columns[0]] * (COLUMNS - len(columns))
-    return np.stack([*columns, np.full_like(starts, entry.address), np.minimum(PIECE, size - starts)], 1)
+def _table(pointers: Any, addresses: Sequence[int], sizes: tuple[tuple[int, int], ...]) -> Any:
+    """The rows of a table: addresses of arrays change, such as those of gradients, what is known of their pieces does not."""
+    of, starts, lengths = _pieces(sizes)
+    table = np.empty((len(of), COLUMNS + 2), np.int64)
+    table[:, :COLUMNS] = pointers[of, :1] + starts[:, None]
+    table[:, : pointers.shape[1]] = pointers[of] + starts[:, None]
+    table[:, COLUMNS], table[:, COLUMNS + 1] = np.array(addresses, np.int64)[of], lengths
+    return table
+
+
+@lru_cache(maxsize=KEPT)
+def _pieces(sizes: tuple[tuple[int, int], ...]) -> tuple[Any, Any, Any]:
+    """(of which entry each piece is, its first byte, its elements), of entries of so many elements of so many bytes."""
+    counts = [-(-size // PIECE) for size, _ in sizes]
+    first = [np.arange(n, dtype=np.int64) * PIECE for n in counts]
+    starts = np.concatenate([f * itemsize for f, (_, itemsize) in zip(first, sizes, strict=True)])
+    lengths = np.concatenate([np.minimum(PIECE, size - f) for f, (size, _) in zip(first, sizes, strict=True)])
+    return np.repeat(np.arange(len(sizes)), counts), starts, lengths
 
 
 def fits(arrays: Sequence[Any]) -> bool:
     """Whether a piece is the same elements in all arrays: one dtype that the kernels have, and one dense layout."""
     first = arrays[0]
-    if first.dtype not in FLOATS or first.dtype == F64 or not first.size:
+    if first.dtype not in FLOATS or not first.size:
         return False
     return all(a.shape == first.shape and a.dtype == first.dtype and a.flags.c_contiguous for a in arrays)
 
@@ -60,9 +75,10 @@ def fits(arrays: Sequence[Any]) -> bool:
 def launch(
     name: str, entries: Sequence[Entry], arguments: tuple[Any, ...], constants: tuple[tuple[str, Any], ...], index: int
 ) -> None:
-    """Start a kernel of the table and `arguments`, a program for each piece."""
+    """Start a kernel of the table and `arguments`, a program for each piece; None stands for an array that is not read."""
     table, pieces = table_of(runtime.current(), entries, index)
-    start(Handwritten(name, (*constants, ("BLOCK", PIECE)), 8), (pieces,), (table, *arguments), index)
+    given = (table if x is None else x for x in arguments)
+    start(Handwritten(name, (*constants, ("BLOCK", PIECE)), 8), (pieces,), (table, *given), index)
 
 
 def written(tensors: Sequence[Any]) -> None:

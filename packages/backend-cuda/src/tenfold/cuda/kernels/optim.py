@@ -11,17 +11,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tenfold.cuda import capturing, runtime
-from tenfold.cuda.kernels.handwritten import F32, TYPE_OF, Handwritten, contiguous, start
+from tenfold.cuda.kernels.handwritten import F32, F64, TYPE_OF, Handwritten, contiguous, start
 from tenfold.cuda.kernels.multi_tensor import Entry, fits, guarded, launch, written
 from tenfold.ops.creation.factories import full
+from tenfold.ops.creation.like import zeros_like
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.dtypes import float32
+from tenfold.types.dtypes import float32, float64
 
 COUNTED = 256  # counters of steps that a program advances
 
 
 def _options(group: Any) -> Any:
-    return SimpleNamespace(**{name: _plain(value) for name, value in group.items() if name != "params"})
+    return SimpleNamespace(**{name: _plain(value) for name, value in group.items() if name not in NO_OPTIONS})
+
+
+NO_OPTIONS = frozenset(("params", "found_inf", "grad_scale"))
 
 
 def _plain(value: Any) -> Any:
@@ -37,10 +41,30 @@ class Member(NamedTuple):
     arrays: list[Any]
 
 
-def _launch(name: str, members: Sequence[Member], numbers: Sequence[float], constants: tuple[tuple[str, Any], ...]) -> None:
-    index = runtime.current().index_of(members[0].arrays[0])
-    launch(name, [Entry(m.arrays) for m in members], tuple(map(float, numbers)), constants, index)
-    written([t for m in members for t in m.tensors])
+def _launch(
+    name: str, members: Sequence[Member], more: tuple[Any, ...], constants: tuple[tuple[str, Any], ...], scaling: Scaling,
+    steps: Sequence[Any] = (),
+) -> None:  # fmt: skip
+    """Start a step's kernel; `steps` are the members' counters where these are on the device."""
+    now, first = runtime.current(), members[0].arrays[0]
+    addresses = [now.pointer(step._array) for step in steps] or [0] * len(members)
+    entries = [Entry(m.arrays, address) for m, address in zip(members, addresses, strict=True)]
+    kind = (("SCALED", scaling.kind), ("KIND", TYPE_OF[first.dtype]), ("DOUBLE", int(first.dtype == F64)))
+    launch(name, entries, (*scaling.arrays, *more), (*constants, *kind), now.index_of(first))
+    written([*steps, *(t for m in members for t in m.tensors)])
+
+
+class Scaling(NamedTuple):
+    """What a loss was scaled by, as kernels take it: numbers on the device that the host does not wait for."""
+
+    kind: int  # 0: not at all; 1: a step that may be left out; 2: gradients are still scaled
+    arrays: tuple[Any, Any]  # whether something was found, and the scale; None where there is none
+
+
+def _scaling(group: Any, device: Any) -> Scaling:
+    found, scale = (group.get(name) for name in ("found_inf", "grad_scale"))
+    placed = [None if t is None else t.to(device=device, dtype=float32)._array for t in (found, scale)]
+    return Scaling(0 if found is None else 1 if scale is None else 2, (placed[0], placed[1]))
 
 
 def _decay(options: Any) -> tuple[int, float]:
@@ -56,7 +80,7 @@ def _decay(options: Any) -> tuple[int, float]:
 
 def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
     """A step of Adam or AdamW; with `capturable`, or counters on the device, nothing of it is the host's to know."""
-    if group.get("capturable") or any(state["step"].is_cuda for state in states):
+    if group.get("capturable") or "found_inf" in group or any(state["step"].is_cuda for state in states):
         _adam_by_device(params, grads, states, group)
         return
     capturing.refuse(
@@ -75,12 +99,15 @@ def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> 
             _by_rule("Adam", param, grad, state, options)
         else:
             batches.setdefault((param._array.dtype, param._key.index, float(state["step"])), []).append(member)
-    for (dtype, _, t), members in batches.items():
+    for (_, _, t), members in batches.items():
         unbias = sqrt(1 - beta2**t)
         size = -options.lr * unbias / (1 - beta1**t)
-        numbers = (_sign(options), decay, 1 - beta1, beta2, 1 - beta2, options.eps * unbias, size)
-        constants = (("DECAY", decay_of), ("KIND", TYPE_OF[dtype]), ("AMSGRAD", int(options.amsgrad)))
-        _launch("adam_step", members, numbers, constants)
+        numbers = (_sign(options), decay, 1 - beta1, beta2, 1 - beta2, options.eps * unbias, size, 0.0, 0.0)
+        constants = (("DECAY", decay_of), ("AMSGRAD", int(options.amsgrad)), ("COUNTED", 0), ("PLACED", 0))
+        _launch("adam_step", members, (None, *map(float, numbers)), constants, UNSCALED)
+
+
+UNSCALED = Scaling(0, (None, None))
 
 
 def _adam_member(param: Any, grad: Any, state: Any, amsgrad: bool) -> Member | None:
@@ -91,7 +118,11 @@ def _adam_member(param: Any, grad: Any, state: Any, amsgrad: bool) -> Member | N
 def _member(param: Any, grad: Any, kept: list[Any]) -> Member | None:
     """What a launch needs of a parameter and its state; None: the kernels do not serve it."""
     tensors = [param, *kept]
-    arrays = [*(t._array for t in tensors), contiguous(grad._array)]
+    arrays = [*(t._array for t in tensors), grad._array]
+    order = runtime.order_in_memory(arrays[0])
+    if order is not None:  # such as channels_last: the same elements in the order in which they lie
+        arrays = [a.transpose(order) for a in arrays]
+    arrays[-1] = contiguous(arrays[-1])
     return Member(tensors, arrays) if fits(arrays) and not guarded(tensors) else None
 
 
@@ -106,45 +137,56 @@ def _by_rule(name: str, param: Any, grad: Any, state: Any, options: Any) -> None
     getattr(optim, name).update(param, -grad if options.maximize else grad, state, options)
 
 
+def _refused(name: str, param: Any) -> RuntimeError:
+    return RuntimeError(
+        f"{name}: a step with its counter or the gradients' scale on the device is for dense float32, float64, float16 and "
+        f"bfloat16, got {param.dtype} of shape {tuple(param.shape)} and strides {tuple(param.stride())}; pass capturable=False "
+        "and fused=False"
+    )
+
+
+def _on_device(params: list[Any], states: list[Any]) -> list[Any]:
+    """The counters of steps, moved to the device where they are not there yet."""
+    for param, state in zip(params, states):
+        if not state["step"].is_cuda:
+            state["step"] = full((), float(state["step"]), dtype=float32, device=param.device)
+    return [state["step"] for state in states]
+
+
 def _adam_by_device(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
     """Adam with the counters on the device, and the learning rate too if it is a tensor there: replays go on counting."""
     lr, beta1, beta2 = group["lr"], *map(float, group["betas"])
     batches: dict[tuple[Any, ...], list[tuple[Member, Any]]] = {}
-    for param, grad, state in zip(params, grads, states):
-        if not state["step"].is_cuda:
-            state["step"] = full((), float(state["step"]), dtype=float32, device=param.device)
+    for param, grad, state, step in zip(params, grads, states, _on_device(params, states)):
         member = _adam_member(param, grad, state, group["amsgrad"])
-        if member is None or state["step"]._array.dtype != F32:
-            raise RuntimeError(
-                f"Adam: a step with its counter on the device is for dense float32, float16 and bfloat16, got {param.dtype} of "
-                f"shape {tuple(param.shape)}; pass capturable=False"
-            )
-        batches.setdefault((param._array.dtype, param._key.index), []).append((member, state["step"]))
+        if member is None or step._array.dtype != F32:
+            raise _refused("Adam", param)
+        batches.setdefault((param._array.dtype, param._key.index), []).append((member, step))
     placed = isinstance(lr, Tensor) and lr.is_cuda
-    rate = 0.0 if placed else float(lr)
     decay_of = 0 if not group["weight_decay"] else 1 if group["decoupled_weight_decay"] else 2
     for (dtype, index), found in batches.items():
-        steps = [step for _, step in found]
-        _count(steps, index)
-        entries = [Entry(m.arrays, runtime.current().pointer(step._array)) for m, step in found]
-        rates = lr.to(device=params[0].device, dtype=float32)._array if placed else found[0][1]._array
-        shares = (1 - beta1, beta2, 1 - beta2, float(group["eps"]), rate, _log(beta1), _log(beta2))
+        members, steps = [m for m, _ in found], [step for _, step in found]
+        scaling = _scaling(group, members[0].tensors[0].device)
+        _count(steps, index, scaling)
+        rate = lr.to(device=steps[0].device, dtype=float64 if dtype == F64 else float32)._array if placed else None
+        shares = (1 - beta1, beta2, 1 - beta2, float(group["eps"]), 0.0 if placed else float(lr), _log(beta1), _log(beta2))
         numbers = (-1.0 if group["maximize"] else 1.0, float(group["weight_decay"]), *shares)
-        constants = (("DECAY", decay_of), ("KIND", TYPE_OF[dtype]), ("AMSGRAD", int(group["amsgrad"])), ("PLACED", int(placed)))
-        launch("adam_step_by_device", entries, (rates, *numbers), constants, index)
-        written([*steps, *(t for m, _ in found for t in m.tensors)])
+        constants = (("DECAY", decay_of), ("AMSGRAD", int(group["amsgrad"])), ("COUNTED", 1), ("PLACED", int(placed)))
+        _launch("adam_step", members, (rate, *numbers), constants, scaling, steps)
 
 
 def _log(beta: float) -> float:
     return log(beta) if beta else float("-inf")
 
 
-def _count(steps: Sequence[Any], index: int) -> None:
+def _count(steps: Sequence[Any], index: int, scaling: Scaling) -> None:
     """Advance counters on the device, in one launch."""
     now = runtime.current()
     addresses = np.array([now.pointer(step._array) for step in steps], np.int64)
     table = capturing.constant(now, addresses, index) if capturing.CAPTURES else _addresses(now, addresses, index)
-    start(Handwritten("count_steps", (("BLOCK", COUNTED),)), (-(-len(steps) // COUNTED),), (table, len(steps)), index)
+    program = Handwritten("count_steps", (("SCALED", scaling.kind), ("BLOCK", COUNTED)))
+    found = table if scaling.arrays[0] is None else scaling.arrays[0]
+    start(program, (-(-len(steps) // COUNTED),), (table, found, len(steps)), index)
 
 
 _counters: dict[tuple[int, bytes], Any] = {}
@@ -156,7 +198,7 @@ def _addresses(now: Any, addresses: Any, index: int) -> Any:
     if found is None:
         if len(_counters) >= 64:
             _counters.clear()
-        found = _counters[key] = now.from_host(addresses, index)
+        found = _counters[key] = capturing.constant(now, addresses, index)
     return found
 
 
@@ -164,21 +206,28 @@ def _addresses(now: Any, addresses: Any, index: int) -> Any:
 
 
 def sgd(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
-    """A step of SGD; the first with momentum, which makes the buffers, is the ordinary one."""
+    """A step of SGD; the first with momentum makes the buffers."""
     options = _options(group)
-    momentum = float(options.momentum)
+    momentum, found = float(options.momentum), group.get("found_inf")
+    fresh = [bool(momentum) and state.get("momentum_buffer") is None for state in states]
+    if found is not None and any(fresh) and options.dampening and bool(found):
+        return  # a first step that is left out would be taken for one: the buffer's first contents are not dampened
     batches: dict[tuple[Any, ...], list[Member]] = {}
-    for param, grad, state in zip(params, grads, states):
-        buffer = state.get("momentum_buffer") if momentum else None
-        member = _member(param, grad, [] if buffer is None else [buffer])
-        if member is None or (momentum and buffer is None):
-            _by_rule("SGD", param, grad, state, options)
+    for param, grad, state, new in zip(params, grads, states, fresh):
+        buffer = zeros_like(param) if new else state.get("momentum_buffer")
+        member = _member(param, grad, [buffer] if momentum else [])
+        if member is not None:
+            batches.setdefault((param._array.dtype, param._key.index, new), []).append(member)
+            if new:
+                state["momentum_buffer"] = buffer
+        elif found is not None:
+            raise _refused("SGD", param)
         else:
-            batches.setdefault((param._array.dtype, param._key.index), []).append(member)
+            _by_rule("SGD", param, grad, state, options)
     numbers = (_sign(options), options.weight_decay, momentum, 1 - options.dampening, -options.lr)
-    for (dtype, _), members in batches.items():
-        constants = (("MOMENTUM", int(momentum != 0)), ("NESTEROV", int(bool(options.nesterov))), ("KIND", TYPE_OF[dtype]))
-        _launch("sgd_step", members, numbers, constants)
+    for (_, _, new), members in batches.items():
+        constants = (("MOMENTUM", (2 if new else 1) if momentum else 0), ("NESTEROV", int(bool(options.nesterov))))
+        _launch("sgd_step", members, tuple(map(float, numbers)), constants, _scaling(group, members[0].tensors[0].device))
 
 
 # The others: the names of their states, whether a step's number counts, and the numbers that their formulas take.
@@ -273,20 +322,48 @@ def ruled(name: str, params: list[Any], grads: list[Any], states: list[Any], gro
         key = (param._array.dtype, param._key.index, tuple(rule.numbers(options, state)), rule.flags(options, state))
         batches.setdefault(key, []).append(member)
         rule.after(options, state)
-    for (dtype, _, numbers, flags), members in batches.items():
-        padded = (*numbers, *[0.0] * (6 - len(numbers)))
-        constants = (("RULE", name), ("FLAGS", flags), ("DECAY", decay_of), ("KIND", TYPE_OF[dtype]))
-        _launch("rule_step", members, (_sign(options), decay, *padded), constants)
+    for (_, _, numbers, flags), members in batches.items():
+        _launch_rule(name, members, (_sign(options), decay, *numbers), (decay_of, flags), UNSCALED)
+
+
+def _launch_rule(
+    name: str, members: list[Member], numbers: Sequence[float], kind: tuple[int, int], scaling: Scaling, steps: Sequence[Any] = ()
+) -> None:
+    padded = (*map(float, numbers), *[0.0] * (8 - len(numbers)))
+    _launch("rule_step", members, padded, (("RULE", name), ("FLAGS", kind[1]), ("DECAY", kind[0])), scaling, steps)
+
+
+def adagrad(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
+    """A step of Adagrad; one that may be left out counts on the device, as Adam's."""
+    if "found_inf" not in group and not any(state["step"].is_cuda for state in states):
+        ruled("adagrad", params, grads, states, group)
+        return
+    options = _options(group)
+    decay_of, decay = _decay(options)
+    batches: dict[tuple[Any, ...], list[tuple[Member, Any]]] = {}
+    for param, grad, state, step in zip(params, grads, states, _on_device(params, states)):
+        member = _member(param, grad, [state["sum"]])
+        if member is None:
+            raise _refused("Adagrad", param)
+        batches.setdefault((param._array.dtype, param._key.index), []).append((member, step))
+    for (_, index), found in batches.items():
+        members, steps = [m for m, _ in found], [step for _, step in found]
+        scaling = _scaling(group, members[0].tensors[0].device)
+        _count(steps, index, scaling)
+        numbers = (_sign(options), decay, options.eps, -options.lr, options.lr_decay)
+        _launch_rule("adagrad", members, numbers, (decay_of, 1), scaling, steps)
 
 
 def attach() -> None:
     """Give tenfold-optim, which asks for this module, the fused steps."""
     from tenfold.optim.rule import register_fused  # of an optional package, which has asked
 
-    register_fused("adam", "cuda", adam)
-    register_fused("sgd", "cuda", sgd)
+    register_fused("adam", "cuda", adam, scales=True)
+    register_fused("sgd", "cuda", sgd, scales=True)
+    register_fused("adagrad", "cuda", adagrad, scales=True)
     for name in RULES:
-        register_fused(name, "cuda", partial(ruled, name))
+        if name != "adagrad":
+            register_fused(name, "cuda", partial(ruled, name))
 
 
 attach()

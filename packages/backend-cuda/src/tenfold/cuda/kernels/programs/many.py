@@ -17,34 +17,37 @@ def zero_many(table_ptr, KIND: tl.constexpr, BLOCK: tl.constexpr):
     tl.store(tl.load(row).to(tl.pointer_type(KIND)) + i, tl.zeros([BLOCK], KIND), i < tl.load(row + 6))
 
 
-def unscale_many(table_ptr, found_ptr, inverse_ptr, KIND: tl.constexpr, BLOCK: tl.constexpr):
+def unscale_many(table_ptr, found_ptr, inverse_ptr, KIND: tl.constexpr, DOUBLE: tl.constexpr, BLOCK: tl.constexpr):
     """x times a number on the device; another number there becomes 1 where an x is not finite."""
+    wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
     row = table_ptr + tl.program_id(0).to(tl.int64) * 7
     i = tl.arange(0, BLOCK)
     mask = i < tl.load(row + 6)
     x_ptr = tl.load(row).to(tl.pointer_type(KIND)) + i
-    x = tl.load(x_ptr, mask, other=0.0).to(tl.float32)
+    x = tl.load(x_ptr, mask, other=0.0).to(wide)
     bad = tl.max(tl.where(tl.abs(x) < float("inf"), 0, 1), 0)
     tl.store(found_ptr, 1.0, bad != 0)
-    tl.store(x_ptr, (x * tl.load(inverse_ptr)).to(KIND), mask)
+    tl.store(x_ptr, (x * tl.load(inverse_ptr).to(wide)).to(KIND), mask)
 
 
-def clip_many(table_ptr, total_ptr, most, KIND: tl.constexpr, BLOCK: tl.constexpr):
+def clip_many(table_ptr, total_ptr, most, KIND: tl.constexpr, DOUBLE: tl.constexpr, BLOCK: tl.constexpr):
     """x times most / (total + 1e-6), where that is less than 1."""
+    wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
     row = table_ptr + tl.program_id(0).to(tl.int64) * 7
     i = tl.arange(0, BLOCK)
     mask = i < tl.load(row + 6)
     x_ptr = tl.load(row).to(tl.pointer_type(KIND)) + i
-    factor = most / (tl.load(total_ptr).to(tl.float32) + 1e-6)
+    factor = most / (tl.load(total_ptr).to(wide) + 1e-6)
     factor = tl.where((factor < 1.0) | (factor != factor), factor, 1.0)
-    tl.store(x_ptr, (tl.load(x_ptr, mask, other=0.0).to(tl.float32) * factor).to(KIND), mask)
+    tl.store(x_ptr, (tl.load(x_ptr, mask, other=0.0).to(wide) * factor).to(KIND), mask)
 
 
-def norms_of_pieces(table_ptr, part_ptr, ORDER: tl.constexpr, KIND: tl.constexpr, BLOCK: tl.constexpr):
+def norms_of_pieces(table_ptr, part_ptr, ORDER: tl.constexpr, KIND: tl.constexpr, DOUBLE: tl.constexpr, BLOCK: tl.constexpr):
     """Of each piece the sum of squares (ORDER 2), of magnitudes (1), or the largest magnitude (0); a NaN stays one."""
+    wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
     row = table_ptr + tl.program_id(0).to(tl.int64) * 7
     i = tl.arange(0, BLOCK)
-    x = tl.load(tl.load(row).to(tl.pointer_type(KIND)) + i, i < tl.load(row + 6), other=0.0).to(tl.float32)
+    x = tl.load(tl.load(row).to(tl.pointer_type(KIND)) + i, i < tl.load(row + 6), other=0.0).to(wide)
     if ORDER == 0:
         part = tl.max(tl.abs(x), 0)
         part = tl.where(tl.max(tl.where(x != x, 1, 0), 0) != 0, float("nan"), part)

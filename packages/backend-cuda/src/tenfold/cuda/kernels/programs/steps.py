@@ -1,42 +1,100 @@
 """Optimizer steps: a program updates one piece of one parameter, whose addresses its row of a table has.
 
 A row: addresses of the parameter, up to three states and the gradient, of which the states may be fewer; behind five such
-places the address of the counter of steps, and the piece's length. DECAY 1: of the parameter, 2: in the gradient.
+places the address of the counter of steps, and the piece's length. DECAY 1: of the parameter, 2: in the gradient. SCALED 1:
+nothing is done where the number at found_ptr is not 0; 2: gradients are divided by that at scale_ptr besides, and written back.
 
 Sources: Kingma and Ba, "Adam", 2015; of the others, tenfold-optim's modules name them.
 """
 
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def, untyped-decorator"
 # Parameters are what Triton makes of them: annotations other than its own would mean something to it.
 
 from __future__ import annotations
 
+import triton
 from triton import language as tl
 
 
-def count_steps(table_ptr, count, BLOCK: tl.constexpr):
+@triton.jit
+def places(row, k: tl.constexpr, i, KIND: tl.constexpr):
+    """Addresses of a piece of the array of column k."""
+    return tl.load(row + k).to(tl.pointer_type(KIND)) + i
+
+
+@triton.jit
+def here(table_ptr, found_ptr, i, SCALED: tl.constexpr):
+    """(this program's row of the table, which elements it has to do with)."""
+    row = table_ptr + tl.program_id(0).to(tl.int64) * 7
+    mask = i < tl.load(row + 6)
+    if SCALED:
+        mask = mask & (tl.load(found_ptr) == 0.0)
+    return row, mask
+
+
+@triton.jit
+def gradient(row, k: tl.constexpr, i, mask, sign, scale_ptr, SCALED: tl.constexpr, KIND: tl.constexpr, wide: tl.constexpr):
+    """The gradient of column k, divided by what it was multiplied by."""
+    g_ptr = places(row, k, i, KIND)
+    g = tl.load(g_ptr, mask, other=0.0).to(wide)
+    if SCALED == 2:
+        g = g * (1.0 / tl.load(scale_ptr).to(wide))
+        tl.store(g_ptr, g.to(KIND), mask)
+    return g * sign
+
+
+def count_steps(table_ptr, found_ptr, count, SCALED: tl.constexpr, BLOCK: tl.constexpr):
     """Adds 1 to the float32 numbers whose addresses the table has."""
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = i < count
+    if SCALED:
+        mask = mask & (tl.load(found_ptr) == 0.0)
     step_ptr = tl.load(table_ptr + i, i < count, other=0).to(tl.pointer_type(tl.float32))
-    tl.store(step_ptr, tl.load(step_ptr, i < count, other=0.0) + 1.0, i < count)
+    tl.store(step_ptr, tl.load(step_ptr, mask, other=0.0) + 1.0, mask)
+
+
+def next_scale(scale_ptr, growth_ptr, found_ptr, growth_factor, backoff_factor, interval):
+    """A scale shrinks where something was found, and grows after `interval` steps in which nothing was, unless past float32."""
+    scale = tl.load(scale_ptr)
+    steps = tl.load(growth_ptr) + 1
+    found = tl.load(found_ptr) != 0.0
+    due = steps == interval
+    grown = scale * growth_factor
+    grown = tl.where(due & (grown < float("inf")), grown, scale)
+    tl.store(scale_ptr, tl.where(found, scale * backoff_factor, grown))
+    tl.store(growth_ptr, tl.where(found | due, 0, steps))
 
 
 def adam_step(
-    table_ptr, sign, decay, new_share, beta2, new_square, eps, size, DECAY: tl.constexpr, KIND: tl.constexpr,
-    AMSGRAD: tl.constexpr, BLOCK: tl.constexpr,
+    table_ptr, found_ptr, scale_ptr, rate_ptr, sign, decay, new_share, beta2, new_square, eps, size, log_beta1, log_beta2,
+    DECAY: tl.constexpr, AMSGRAD: tl.constexpr, COUNTED: tl.constexpr, PLACED: tl.constexpr, SCALED: tl.constexpr,
+    KIND: tl.constexpr, DOUBLE: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Adam: p, m, v, with AMSGRAD the largest v, g."""
-    row = table_ptr + tl.program_id(0).to(tl.int64) * 7
+    """Adam: p, m, v, with AMSGRAD the largest v, g. COUNTED: the step's number is read on the device, where PLACED the rate too.
+
+    `size` is then the rate, `eps` is not corrected yet, and `decay` is without the rate.
+    """
+    wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
     i = tl.arange(0, BLOCK)
-    mask = i < tl.load(row + 6)
-    p_ptr = tl.load(row).to(tl.pointer_type(KIND)) + i
-    m_ptr = tl.load(row + 1).to(tl.pointer_type(KIND)) + i
-    v_ptr = tl.load(row + 2).to(tl.pointer_type(KIND)) + i
-    g_ptr = tl.load(row + (4 if AMSGRAD else 3)).to(tl.pointer_type(KIND)) + i
-    p = tl.load(p_ptr, mask, other=0.0).to(tl.float32)
-    m = tl.load(m_ptr, mask, other=0.0).to(tl.float32)
-    v = tl.load(v_ptr, mask, other=0.0).to(tl.float32)
-    g = tl.load(g_ptr, mask, other=0.0).to(tl.float32) * sign
+    row, mask = here(table_ptr, found_ptr, i, SCALED)
+    if COUNTED:
+        t = tl.load(tl.load(row + 5).to(tl.pointer_type(tl.float32))).to(tl.float64)
+        rate = size
+        if PLACED:
+            rate = tl.load(rate_ptr)
+        # In float64, for 1 - beta**t is a small difference at first: once a program.
+        unbias = tl.sqrt(1.0 - tl.exp(t * log_beta2.to(tl.float64)))
+        size = (-rate.to(tl.float64) * unbias / (1.0 - tl.exp(t * log_beta1.to(tl.float64)))).to(wide)
+        eps = (unbias * eps.to(tl.float64)).to(wide)
+        if DECAY == 1:
+            decay = 1.0 - rate * decay
+    p_ptr = places(row, 0, i, KIND)
+    m_ptr = places(row, 1, i, KIND)
+    v_ptr = places(row, 2, i, KIND)
+    p = tl.load(p_ptr, mask, other=0.0).to(wide)
+    m = tl.load(m_ptr, mask, other=0.0).to(wide)
+    v = tl.load(v_ptr, mask, other=0.0).to(wide)
+    g = gradient(row, 4 if AMSGRAD else 3, i, mask, sign, scale_ptr, SCALED, KIND, wide)
     if DECAY == 1:
         p = p * decay
     if DECAY == 2:
@@ -46,94 +104,55 @@ def adam_step(
     tl.store(m_ptr, m.to(KIND), mask)
     tl.store(v_ptr, v.to(KIND), mask)
     if AMSGRAD:
-        x_ptr = tl.load(row + 3).to(tl.pointer_type(KIND)) + i
-        x = tl.load(x_ptr, mask, other=0.0).to(tl.float32)
+        x_ptr = places(row, 3, i, KIND)
+        x = tl.load(x_ptr, mask, other=0.0).to(wide)
         v = tl.where((x > v) | (x != x), x, v)
         tl.store(x_ptr, v.to(KIND), mask)
     p = p + m / (tl.sqrt(v) + eps) * size
     tl.store(p_ptr, p.to(KIND), mask)
 
 
-def adam_step_by_device(
-    table_ptr, rate_ptr, sign, decay, new_share, beta2, new_square, eps, rate, log_beta1, log_beta2, DECAY: tl.constexpr,
-    KIND: tl.constexpr, AMSGRAD: tl.constexpr, PLACED: tl.constexpr, BLOCK: tl.constexpr,
-):  # fmt: skip
-    """Adam with the step's number, and where PLACED the learning rate, read on the device; `decay` is without it."""
-    row = table_ptr + tl.program_id(0).to(tl.int64) * 7
-    t = tl.load(tl.load(row + 5).to(tl.pointer_type(tl.float32))).to(tl.float64)
-    if PLACED:
-        rate = tl.load(rate_ptr)
-    # In float64, for 1 - beta**t is a small difference at first: once a program.
-    unbias = tl.sqrt(1.0 - tl.exp(t * log_beta2.to(tl.float64)))
-    size = (-rate.to(tl.float64) * unbias / (1.0 - tl.exp(t * log_beta1.to(tl.float64)))).to(tl.float32)
-    near = (unbias * eps.to(tl.float64)).to(tl.float32)
-    i = tl.arange(0, BLOCK)
-    mask = i < tl.load(row + 6)
-    p_ptr = tl.load(row).to(tl.pointer_type(KIND)) + i
-    m_ptr = tl.load(row + 1).to(tl.pointer_type(KIND)) + i
-    v_ptr = tl.load(row + 2).to(tl.pointer_type(KIND)) + i
-    g_ptr = tl.load(row + (4 if AMSGRAD else 3)).to(tl.pointer_type(KIND)) + i
-    p = tl.load(p_ptr, mask, other=0.0).to(tl.float32)
-    m = tl.load(m_ptr, mask, other=0.0).to(tl.float32)
-    v = tl.load(v_ptr, mask, other=0.0).to(tl.float32)
-    g = tl.load(g_ptr, mask, other=0.0).to(tl.float32) * sign
-    if DECAY == 1:
-        p = p * (1.0 - rate * decay)
-    if DECAY == 2:
-        g = g + p * decay
-    m = m + (g - m) * new_share
-    v = v * beta2 + g * g * new_square
-    tl.store(m_ptr, m.to(KIND), mask)
-    tl.store(v_ptr, v.to(KIND), mask)
-    if AMSGRAD:
-        x_ptr = tl.load(row + 3).to(tl.pointer_type(KIND)) + i
-        x = tl.load(x_ptr, mask, other=0.0).to(tl.float32)
-        v = tl.where((x > v) | (x != x), x, v)
-        tl.store(x_ptr, v.to(KIND), mask)
-    p = p + m / (tl.sqrt(v) + near) * size
-    tl.store(p_ptr, p.to(KIND), mask)
-
-
 def sgd_step(
-    table_ptr, sign, decay, keep, new_share, size, MOMENTUM: tl.constexpr, NESTEROV: tl.constexpr, KIND: tl.constexpr,
-    BLOCK: tl.constexpr,
+    table_ptr, found_ptr, scale_ptr, sign, decay, keep, new_share, size, MOMENTUM: tl.constexpr, NESTEROV: tl.constexpr,
+    SCALED: tl.constexpr, KIND: tl.constexpr, DOUBLE: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """SGD: p, with MOMENTUM its buffer, g."""
-    row = table_ptr + tl.program_id(0).to(tl.int64) * 7
+    """SGD: p, with MOMENTUM its buffer, g. MOMENTUM 2: the buffer's first contents are the gradient."""
+    wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
     i = tl.arange(0, BLOCK)
-    mask = i < tl.load(row + 6)
-    p_ptr = tl.load(row).to(tl.pointer_type(KIND)) + i
-    g_ptr = tl.load(row + (2 if MOMENTUM else 1)).to(tl.pointer_type(KIND)) + i
-    p = tl.load(p_ptr, mask, other=0.0).to(tl.float32)
-    g = tl.load(g_ptr, mask, other=0.0).to(tl.float32) * sign + p * decay
+    row, mask = here(table_ptr, found_ptr, i, SCALED)
+    p_ptr = places(row, 0, i, KIND)
+    p = tl.load(p_ptr, mask, other=0.0).to(wide)
+    g = gradient(row, 2 if MOMENTUM else 1, i, mask, sign, scale_ptr, SCALED, KIND, wide) + p * decay
     if MOMENTUM:
-        b_ptr = tl.load(row + 1).to(tl.pointer_type(KIND)) + i
-        b = tl.load(b_ptr, mask, other=0.0).to(tl.float32) * keep + g * new_share
+        b_ptr = places(row, 1, i, KIND)
+        if MOMENTUM == 1:
+            b = tl.load(b_ptr, mask, other=0.0).to(wide) * keep + g * new_share
+        else:
+            b = g
         tl.store(b_ptr, b.to(KIND), mask)
         g = g + b * keep if NESTEROV else b
     tl.store(p_ptr, (p + g * size).to(KIND), mask)
 
 
 def rule_step(  # noqa: C901 - a branch for each optimizer, chosen when it is compiled
-    table_ptr, sign, decay, n0, n1, n2, n3, n4, n5, RULE: tl.constexpr, FLAGS: tl.constexpr, DECAY: tl.constexpr,
-    KIND: tl.constexpr, BLOCK: tl.constexpr,
+    table_ptr, found_ptr, scale_ptr, sign, decay, n0, n1, n2, n3, n4, n5, RULE: tl.constexpr, FLAGS: tl.constexpr,
+    DECAY: tl.constexpr, SCALED: tl.constexpr, KIND: tl.constexpr, DOUBLE: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """The other optimizers, by name; FLAGS and the numbers mean what the rule's row in kernels/optim.py says."""
+    wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
     one: tl.constexpr = RULE == "adagrad" or (RULE == "asgd" or (RULE == "rmsprop" and FLAGS == 0))
     two: tl.constexpr = not one
     three: tl.constexpr = RULE == "rmsprop" and FLAGS == 3
-    row = table_ptr + tl.program_id(0).to(tl.int64) * 7
     i = tl.arange(0, BLOCK)
-    mask = i < tl.load(row + 6)
-    p_ptr = tl.load(row).to(tl.pointer_type(KIND)) + i
-    s_ptr = tl.load(row + 1).to(tl.pointer_type(KIND)) + i
-    u_ptr = tl.load(row + 2).to(tl.pointer_type(KIND)) + i
-    g_ptr = tl.load(row + (4 if three else 3 if two else 2)).to(tl.pointer_type(KIND)) + i
-    p = tl.load(p_ptr, mask, other=0.0).to(tl.float32)
-    s = tl.load(s_ptr, mask, other=0.0).to(tl.float32)
-    g = tl.load(g_ptr, mask, other=0.0).to(tl.float32) * sign
+    row, mask = here(table_ptr, found_ptr, i, SCALED)
+    p_ptr = places(row, 0, i, KIND)
+    s_ptr = places(row, 1, i, KIND)
+    u_ptr = places(row, 2, i, KIND)
+    p = tl.load(p_ptr, mask, other=0.0).to(wide)
+    s = tl.load(s_ptr, mask, other=0.0).to(wide)
+    g = gradient(row, 4 if three else 3 if two else 2, i, mask, sign, scale_ptr, SCALED, KIND, wide)
     if two:
-        u = tl.load(u_ptr, mask, other=0.0).to(tl.float32)
+        u = tl.load(u_ptr, mask, other=0.0).to(wide)
     if DECAY == 1:
         p = p * decay
     if DECAY == 2:
@@ -144,6 +163,8 @@ def rule_step(  # noqa: C901 - a branch for each optimizer, chosen when it is co
         u = u * n0 + change * change * n1
         p = p + change * n3
     if RULE == "adagrad":
+        if FLAGS == 1:  # the step's number is on the device; n2 is the decay of the rate
+            n1 = n1 / (1.0 + (tl.load(tl.load(row + 5).to(tl.pointer_type(tl.float32))) - 1.0) * n2)
         s = s + g * g
         p = p + g / (tl.sqrt(s) + n0) * n1
     if RULE == "adamax":
@@ -170,8 +191,8 @@ def rule_step(  # noqa: C901 - a branch for each optimizer, chosen when it is co
             u = u * n4 + change
             change = u
         if FLAGS == 3:
-            b_ptr = tl.load(row + 3).to(tl.pointer_type(KIND)) + i
-            change = tl.load(b_ptr, mask, other=0.0).to(tl.float32) * n4 + change
+            b_ptr = places(row, 3, i, KIND)
+            change = tl.load(b_ptr, mask, other=0.0).to(wide) * n4 + change
             tl.store(b_ptr, change.to(KIND), mask)
         p = p + change * n3
     if RULE == "rprop":
