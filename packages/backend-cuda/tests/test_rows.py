@@ -88,12 +88,32 @@ def test_cross_entropy_and_its_gradient(dtype, reduction, weighted):
     target[::7] = -100
     weight = drawn((C,), dtype, 4).abs() if weighted else None
 
-    def loss(x):
-        w = None if weight is None else weight.to(x.device)
-        return F.cross_entropy(x, target.to(x.device), w, reduction=reduction)
+    for smoothing in (0.0, 0.3):
 
-    for expected, got in both(loss, x):
-        assert_close(got, expected, 4)
+        def loss(x, smoothing=smoothing):
+            w = None if weight is None else weight.to(x.device)
+            return F.cross_entropy(x, target.to(x.device), w, reduction=reduction, label_smoothing=smoothing)
+
+        for expected, got in both(loss, x):
+            assert_close(got, expected, 4)
+
+
+@pytest.mark.parametrize("shape", [(2, 5, 7), (2, 5, 3, 4), (5,)], ids=str)
+@pytest.mark.parametrize("last", [False, True])
+def test_cross_entropy_of_more_dimensions(shape, last):
+    x, target = drawn(shape, tenfold.float32), tenfold.tensor(np.random.default_rng(3).integers(0, 5, (*shape[:1], *shape[2:])))
+    target = target[0] if len(shape) == 1 else target
+    if last and len(shape) > 2:
+        x = x.movedim(1, -1).contiguous().movedim(-1, 1)
+    weight = drawn((5,), tenfold.float32, 4).abs()
+    for reduction in ("none", "mean"):
+
+        def loss(x, reduction=reduction):
+            options = {"reduction": reduction, "label_smoothing": 0.1, "ignore_index": 2}
+            return F.cross_entropy(x, target.to(x.device), weight.to(x.device), **options)
+
+        for expected, got in both(loss, x):
+            assert_close(got, expected, 4)
 
 
 @pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.bfloat16, tenfold.float64], ids=lambda d: d.name)
@@ -109,7 +129,8 @@ def test_rows_that_are_gone_over_in_blocks(dtype):
         for w in (None, weight):
 
             def loss(x, w=w, reduction=reduction):
-                return F.cross_entropy(x, target.to(x.device), w if w is None else w.to(x.device), reduction=reduction)
+                options = {"reduction": reduction, "label_smoothing": 0.1 if reduction == "mean" and dtype.itemsize > 2 else 0.0}
+                return F.cross_entropy(x.clamp_min(-99), target.to(x.device), w if w is None else w.to(x.device), **options)
 
             for expected, got in both(loss, x):
                 assert_close(got, expected, 8)

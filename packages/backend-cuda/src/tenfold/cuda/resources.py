@@ -28,10 +28,10 @@ def kernels() -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
         for width in (NARROW, WIDE):
             label = f"{kind} {width}"
             yield f"softmax {label}", dealt("softmax", 4096, width, False, LOG=0)[0], (p, p, *two)
-            loss = dealt("cross_entropy", 4096, width, False, REDUCTION=2, WEIGHT=0)[0]
-            yield f"cross entropy {label}", loss, (p, s, s, s, s, words, words, p, index, p, "i32", *two, "i32")
-            slope = shared_out("cross_entropy_gradient", 4096, width, False, REDUCTION=2, WEIGHT=0)[0]
-            yield f"cross entropy gradient {label}", slope, (p, p, p, index, p, s, s, s, *two, "i32", "i32")
+            loss = dealt("cross_entropy", 4096, width, False, REDUCTION=2, WEIGHT=0, SMOOTH=0)[0]
+            yield f"cross entropy {label}", loss, (p, s, s, s, s, words, words, p, index, p, "i32", *two, "i32", "fp32")
+            slope = shared_out("cross_entropy_gradient", 4096, width, False, REDUCTION=2, WEIGHT=0, SMOOTH=0)[0]
+            yield f"cross entropy gradient {label}", slope, (p, p, p, index, p, s, s, s, *two, "i32", "i32", "fp32")
         norm = tiled("norm_rows", 4096, NARROW, False, CENTERED=1, WEIGHT=1, BIAS=1)[0]
         yield f"layer norm {kind} {NARROW}", norm, (p, s, s, p, p, p, *two, "fp32")
         slope = tiled("norm_gradient", 4096, NARROW, False, CENTERED=1, WEIGHT=1)[0]

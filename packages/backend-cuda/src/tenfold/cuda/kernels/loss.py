@@ -1,6 +1,6 @@
 """Cross entropy with class indices, one kernel, and its gradient, another: the operators of tenfold-nn.
 
-Classes are the last dimension of one or two; label smoothing and further dimensions go to the body.
+Classes are the only dimension or the second; of more than two they are brought to the end, in a copy unless they lie there.
 """
 
 from __future__ import annotations
@@ -30,11 +30,19 @@ ZERO = np.broadcast_to(np.zeros((), np.int32), (1,))  # which a fill makes, with
 _counters: dict[tuple[int, int], Any] = {}
 
 
-def _served(input: Any, target: Any, weight: Any, label_smoothing: float) -> bool:
-    if label_smoothing or input.ndim not in (1, 2) or target.shape != input.shape[:-1] or rows_of(input, 1, UNBOUNDED) is None:
+def _served(input: Any, target: Any, weight: Any) -> bool:
+    if target.shape != (*input.shape[:1], *input.shape[2:])[: max(input.ndim - 1, 0)] or target.dtype.kind not in "iu":
         return False
-    fine = weight is None or (weight.dtype in FLOATS and weight.shape == input.shape[-1:])
-    return fine and target.dtype.kind in "iu"
+    return weight is None or (weight.dtype in FLOATS and weight.shape == (input.shape[_class_dim(input)],))
+
+
+def _class_dim(input: Any) -> int:
+    return min(input.ndim - 1, 1)
+
+
+def _classes_last(input: Any) -> Any:
+    """The array with the classes, the second of more than two dimensions, as the last one."""
+    return input if input.ndim < 3 else input.transpose(0, *range(2, input.ndim), 1)
 
 
 def _counter(index: int) -> Any:
@@ -51,21 +59,21 @@ def _counter(index: int) -> Any:
 
 @kernel(op.fused_cross_entropy, device="cuda")
 def fused_cross_entropy(input: Any, target: Any, weight: Any, ignore_index: int, label_smoothing: float, reduction: str) -> Any:
-    if not _served(input, target, weight, label_smoothing):
+    moved = _classes_last(input)
+    sizes = rows_of(moved, 1, UNBOUNDED)
+    if sizes is None or not _served(input, target, weight):
         return NotImplemented
     now = runtime.current()
-    index = now.index_of(input)
-    rows, width = rows_of(input, 1, UNBOUNDED)  # type: ignore[misc]
+    (rows, width), index = sizes, now.index_of(input)
     kind = statistics_dtype(input.dtype)
-    found, grid = dealt(
-        "cross_entropy", rows, width, input.dtype == F64, REDUCTION=REDUCTIONS[reduction], WEIGHT=int(weight is not None)
-    )
+    flags = {"WEIGHT": int(weight is not None), "SMOOTH": int(label_smoothing > 0)}
+    found, grid = dealt("cross_entropy", rows, width, input.dtype == F64, REDUCTION=REDUCTIONS[reduction], **flags)
     loss = now.empty(target.shape if reduction == "none" else (), input.dtype, index)
     total, partial = now.empty((), kind, index), now.empty((grid[0], 2), kind, index)
     top, log_sum = now.empty(target.shape, kind, index), now.empty(target.shape, kind, index)
-    x = contiguous(input)
+    x = contiguous(moved)
     given = (x, contiguous(target), x if weight is None else contiguous(weight))
-    numbers = (CODE, rows, width, int(ignore_index))
+    numbers = (CODE, rows, width, int(ignore_index), float(label_smoothing))
     start(found, grid, (loss, total, top, log_sum, partial, _counter(index), reports.words(now), *given, *numbers), index)
     if runtime.is_replaced():
         reports.check()
@@ -85,14 +93,15 @@ def fused_cross_entropy_grad(
     top: Any,
     log_sum: Any,
 ) -> Any:
-    if not _served(input, target, weight, label_smoothing) or grad.dtype not in FLOATS:
+    moved = _classes_last(input)
+    sizes = rows_of(moved, 1, UNBOUNDED)
+    if sizes is None or not _served(input, target, weight) or grad.dtype not in FLOATS:
         return NotImplemented
     now = runtime.current()
-    index = now.index_of(input)
-    rows, width = rows_of(input, 1, UNBOUNDED)  # type: ignore[misc]
-    fixed = {"REDUCTION": REDUCTIONS[reduction], "WEIGHT": int(weight is not None)}
+    (rows, width), index = sizes, now.index_of(input)
+    fixed = {"REDUCTION": REDUCTIONS[reduction], "WEIGHT": int(weight is not None), "SMOOTH": int(label_smoothing > 0)}
     found, grid = shared_out("cross_entropy_gradient", rows, width, input.dtype == F64, **fixed)
-    x = contiguous(input)
+    x = contiguous(moved)
     out = now.empty(x.shape, x.dtype, index)
     g = contiguous(grad)
     given = (
@@ -104,5 +113,5 @@ def fused_cross_entropy_grad(
         contiguous(top),
         contiguous(log_sum),
     )
-    start(found, grid, (out, *given, rows, width, int(ignore_index), int(g.size > 1)), index)
-    return out
+    start(found, grid, (out, *given, rows, width, int(ignore_index), int(g.size > 1), float(label_smoothing)), index)
+    return out if input.ndim < 3 else out.transpose(0, input.ndim - 1, *range(1, input.ndim - 1))

@@ -65,7 +65,8 @@ def softmax_gradient_long(out_ptr, g_ptr, y_ptr, rows, width, LOG: tl.constexpr,
 
 def cross_entropy_long(
     loss_ptr, total_ptr, top_ptr, log_sum_ptr, partial_ptr, done_ptr, report_ptr, x_ptr, target_ptr, weight_ptr, code, rows,
-    width, ignored, REDUCTION: tl.constexpr, WEIGHT: tl.constexpr, DOUBLE: tl.constexpr, BLOCK: tl.constexpr,
+    width, ignored, smoothing, REDUCTION: tl.constexpr, WEIGHT: tl.constexpr, SMOOTH: tl.constexpr, DOUBLE: tl.constexpr,
+    BLOCK: tl.constexpr,
 ):  # fmt: skip
     """What `cross_entropy_rows` computes, of one row."""
     wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
@@ -82,7 +83,17 @@ def cross_entropy_long(
     if WEIGHT:
         share = share * tl.load(weight_ptr + chosen, kept, other=0.0).to(wide)
     picked = tl.load(x_ptr + row + chosen).to(wide)
-    loss = tl.where(kept, (log_sum - (picked - top)) * share, 0.0)
+    loss = (log_sum - (picked - top)) * share
+    if SMOOTH:
+        losses = tl.zeros([BLOCK], wide)
+        for start in range(0, width, BLOCK):
+            c = start + tl.arange(0, BLOCK)
+            x = log_sum - (tl.load(x_ptr + row + c, c < width, other=0.0).to(wide) - top)
+            if WEIGHT:
+                x = x * tl.load(weight_ptr + c, c < width, other=0.0).to(wide)
+            losses += tl.where(c < width, x, 0.0)
+        loss = loss * (1.0 - smoothing) + tl.sum(losses, 0) * (smoothing / width)
+    loss = tl.where(kept, loss, 0.0)
     tl.store(top_ptr + i, top.to(top_ptr.dtype.element_ty))
     tl.store(log_sum_ptr + i, log_sum.to(log_sum_ptr.dtype.element_ty))
     if REDUCTION == 0:

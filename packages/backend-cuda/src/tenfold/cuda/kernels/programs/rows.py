@@ -156,9 +156,13 @@ def sum_by_the_last(loss_ptr, total_ptr, partial_ptr, done_ptr, loss, share, RED
 
 def cross_entropy_rows(
     loss_ptr, total_ptr, top_ptr, log_sum_ptr, partial_ptr, done_ptr, report_ptr, x_ptr, target_ptr, weight_ptr, code, rows,
-    width, ignored, REDUCTION: tl.constexpr, WEIGHT: tl.constexpr, DOUBLE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+    width, ignored, smoothing, REDUCTION: tl.constexpr, WEIGHT: tl.constexpr, SMOOTH: tl.constexpr, DOUBLE: tl.constexpr,
+    ROWS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Losses of rows of logits with class indices; the program that is last sums them all (REDUCTION 1: sum, 2: mean)."""
+    """Losses of rows of logits with class indices; the program that is last sums them all (REDUCTION 1: sum, 2: mean).
+
+    SMOOTH: the part `smoothing` of a target is shared out to all classes.
+    """
     wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
     i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     r = i[:, None]
@@ -176,7 +180,13 @@ def cross_entropy_rows(
     share = tl.where(kept, 1.0, 0.0).to(wide)
     if WEIGHT:
         share = share * tl.load(weight_ptr + chosen, kept, other=0.0).to(wide)
-    loss = tl.where(kept, (log_sum - (picked - top)) * share, 0.0)
+    loss = (log_sum - (picked - top)) * share
+    if SMOOTH:
+        losses = log_sum[:, None] - (x - top[:, None])
+        if WEIGHT:
+            losses = losses * tl.load(weight_ptr + c, c < width, other=0.0).to(wide)
+        loss = loss * (1.0 - smoothing) + tl.sum(tl.where(mask, losses, 0.0), 1) * (smoothing / width)
+    loss = tl.where(kept, loss, 0.0)
     tl.store(top_ptr + i, top.to(top_ptr.dtype.element_ty), i < rows)
     tl.store(log_sum_ptr + i, log_sum.to(log_sum_ptr.dtype.element_ty), i < rows)
     if REDUCTION == 0:
@@ -185,8 +195,9 @@ def cross_entropy_rows(
 
 
 def cross_entropy_gradient(
-    out_ptr, g_ptr, x_ptr, target_ptr, weight_ptr, total_ptr, top_ptr, log_sum_ptr, rows, width, ignored, step,
-    REDUCTION: tl.constexpr, WEIGHT: tl.constexpr, DOUBLE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+    out_ptr, g_ptr, x_ptr, target_ptr, weight_ptr, total_ptr, top_ptr, log_sum_ptr, rows, width, ignored, step, smoothing,
+    REDUCTION: tl.constexpr, WEIGHT: tl.constexpr, SMOOTH: tl.constexpr, DOUBLE: tl.constexpr, ROWS: tl.constexpr,
+    BLOCK: tl.constexpr,
 ):  # fmt: skip
     """(softmax(x) - one at the target) times the row's share of the gradient; `step` is 0 for one gradient of all rows.
 
@@ -202,13 +213,31 @@ def cross_entropy_gradient(
     kept = (i < rows) & (target != ignored)
     chosen = tl.where(kept & (target >= 0) & (target < width), target, 0)
     share = tl.load(g_ptr + i * step, i < rows, other=0.0).to(wide)
-    if WEIGHT:
-        share = share * tl.load(weight_ptr + chosen, kept, other=0.0).to(wide)
     if REDUCTION == 2:
         share = share / tl.load(total_ptr).to(wide)
     share = tl.where(kept, share, 0.0)[:, None]
+    hard = share
+    if WEIGHT:
+        hard = hard * tl.load(weight_ptr + chosen, kept, other=0.0).to(wide)[:, None]
     x = tl.load(x_ptr + place, mask, other=float("-inf")).to(wide)
     top = tl.load(top_ptr + i, i < rows, other=0.0).to(wide)[:, None]
     log_sum = tl.load(log_sum_ptr + i, i < rows, other=0.0).to(wide)[:, None]
-    result = (tl.exp(x - top - log_sum) - tl.where(c == chosen[:, None], 1.0, 0.0)) * share
+    power = tl.exp(x - top - log_sum)
+    hot = tl.where(c == chosen[:, None], 1.0, 0.0)
+    if SMOOTH:
+        soft = share * (smoothing / width)
+        hard = hard * (1.0 - smoothing)
+        each = tl.full([1, BLOCK], 1.0, wide)
+        if WEIGHT:
+            each = tl.load(weight_ptr + c, c < width, other=0.0).to(wide)
+            lanes = tl.zeros([BLOCK], wide)
+            for start in range(0, width, BLOCK):
+                k = start + tl.arange(0, BLOCK)
+                lanes += tl.load(weight_ptr + k, k < width, other=0.0).to(wide)
+            weights = tl.sum(lanes, 0)
+        else:
+            weights = tl.cast(width, wide)
+        result = power * (hard + soft * weights) - soft * each - hard * hot
+    else:
+        result = (power - hot) * hard
     tl.store(out_ptr + place, result.to(out_ptr.dtype.element_ty), mask)
