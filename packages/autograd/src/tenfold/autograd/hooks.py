@@ -98,7 +98,8 @@ def accumulated(node: Node, leaf: Any, g: Any) -> None:
     """After a leaf's `.grad` was updated: the tensor's hooks, then the node's."""
     assert node._extra is not None
     for hook in list(node._extra.get("post_accumulate", {}).values()):
-        if hook(leaf) is not None:
+        answer = hook(leaf)
+        if answer is not None and answer is not leaf:  # which hooks in one expression return, such as lambda p: p.add_(p.grad)
             raise RuntimeError("Tensor post accumulate grad hooks should return None.")
     for hook in list(node._extra.get("post", {}).values()):
         hook((), (g,))

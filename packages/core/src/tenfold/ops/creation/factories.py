@@ -30,7 +30,7 @@ Ints = Sequence[int]
 _ZERO = 0
 
 
-def place(array: Any, device: Any, requires_grad: bool = False) -> Tensor:
+def place(array: Any, device: Any, requires_grad: bool | None = False) -> Tensor:
     """A tensor of a fresh NumPy array, on a device."""
     key = devices.located(device)
     result = wrap(key.backend.from_numpy(array, key.index), key)
@@ -192,31 +192,34 @@ def from_numpy(ndarray: Any) -> Tensor:
 
 
 @composite("creation", method=None)
-def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False) -> Tensor:
+def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None) -> Tensor:
     """The data as a tensor that shares its memory where that is possible; copy=True never does, copy=False must.
+
+    requires_grad=None: as the tensor.
 
     >>> import tenfold
     >>> tenfold.asarray([1, 2])
     tensor([1, 2])
     """
     if isinstance(obj, np.generic) and copy is False:
-        raise RuntimeError("asarray: can't alias NumPy scalars. Leave out copy=False, or wrap the number in an array")
+        raise RuntimeError("asarray: can't alias NumPy scalars; leave out copy=False")
     source = _aliased(obj, dtype)
     if source is None:
         if copy is False:
             raise ValueError("asarray: can't alias arbitrary sequence into a tensor; leave out copy=False")
         return place(to_array(obj, dtype, False), device, requires_grad)
+    if requires_grad is None and source.requires_grad:
+        requires_grad = True
+        warn_once("asarray", "asarray: the result requires gradients, as the tensor does; requires_grad=False detaches")
     made = source.to(dtype=dtype, device=source.device if device is None and isinstance(obj, Tensor) else device)
     if copy is False and made is not source:
-        kind = "device" if made.device is not source.device else "dtype"
-        if kind == "device":
+        if made.device is not source.device:
             raise ValueError(f"asarray: can't alias tensor from device '{source.device}' to '{made.device}'.")
         raise ValueError(f"asarray: can't alias tensor with dtype '{source.dtype}' into dtype '{made.dtype}'.")
     if copy and made is source:
         made = made.clone()
-    if not requires_grad:
-        return made.detach() if made.requires_grad else made
-    return made if made.requires_grad else made.detach().requires_grad_(True)
+    grad = bool(requires_grad)
+    return made if made.requires_grad is grad else made.detach().requires_grad_(grad)
 
 
 def _aliased(obj: Any, dtype: Any) -> Tensor | None:

@@ -33,7 +33,7 @@ def _grown_3d(x: Tensor) -> Tensor:
 
 
 @composite("arrangements", method=None)
-def atleast_1d(tensors: Ints) -> Any:
+def atleast_1d(tensors: Ints = ()) -> Any:
     """Each tensor with at least one dimension.
 
     >>> import tenfold
@@ -44,7 +44,7 @@ def atleast_1d(tensors: Ints) -> Any:
 
 
 @composite("arrangements", method=None)
-def atleast_2d(tensors: Ints) -> Any:
+def atleast_2d(tensors: Ints = ()) -> Any:
     """Each tensor with at least two dimensions; missing ones are put in front.
 
     >>> import tenfold
@@ -55,7 +55,7 @@ def atleast_2d(tensors: Ints) -> Any:
 
 
 @composite("arrangements", method=None)
-def atleast_3d(tensors: Ints) -> Any:
+def atleast_3d(tensors: Ints = ()) -> Any:
     """Each tensor with at least three dimensions; one is put behind a matrix.
 
     >>> import tenfold
