@@ -287,3 +287,17 @@ def test_products_along_one_element_pass_the_gradient_on():
         x.cumprod(1).backward(lib.tensor([[0.0], [1.0], [0.5]]))
         grads.append(x.grad.tolist())
     assert grads[1] == grads[0]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_a_number_between_two_tensors_is_kept_for_a_second_pass(dtype):
+    for call in (lambda x, e: x.lerp(e, 0.3), lambda x, e: x.add(0).lerp_(e, 2), lambda x, e: x.lerp(e, 1e9)):
+        grads = []
+        for lib in (torch, tenfold):
+            x, e = (lib.tensor(v, dtype=getattr(lib, dtype), requires_grad=True) for v in ([1.0, -2.0], [3.0, 0.5]))
+            y = call(x, e)
+            for _ in range(2):
+                y.sum().backward()
+            grads.append((y.tolist(), x.grad.tolist(), e.grad.tolist()))
+        for ours, theirs in zip(grads[1], grads[0]):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-6)

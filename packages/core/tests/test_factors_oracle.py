@@ -79,8 +79,8 @@ FILLINGS = {
 @pytest.mark.parametrize("name", FILLINGS)
 @pytest.mark.parametrize(
     ("dtype", "value"),
-    [("int8", 127.0), ("int8", 127.5), ("int8", -128.5), ("uint8", -0.5), ("int32", 2.0**31), ("int64", 1e19), ("int64", float("nan")),
-     ("float16", 65519.0), ("float16", float("inf")), ("float32", 1e39), ("bool", 2.5)],
+    [("int8", 127.0), ("int8", 127.5), ("int8", -128.5), ("uint8", -0.5), ("int32", 2.0**31), ("int64", 1e19),
+     ("int64", float("nan")), ("float16", 65519.0), ("float16", float("inf")), ("float32", 1e39), ("bool", 2.5)],
 )  # fmt: skip
 def test_what_fills_a_tensor_is_taken_or_refused_as_by_pytorch(name: str, dtype: str, value: float) -> None:
     def filled(t: Any) -> Any:

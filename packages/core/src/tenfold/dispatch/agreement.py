@@ -104,7 +104,9 @@ def promote(operator: Operator, values: dict[str, Any], key: Any) -> dtypes.dtyp
     if operator.promote == "float" and target.category < 2:
         target = dtypes.get_default_dtype()
     narrow = None
-    takes_numbers = key.backend.takes_numbers and target.category > 0 and target is not dtypes.complex32
+    takes_numbers = operator.exact_numbers is True or (
+        key.backend.takes_numbers and target.category > 0 and target is not dtypes.complex32
+    )
     if (
         operator.exact_numbers
         and target.is_half

@@ -91,7 +91,7 @@ class Operator:
         self.body: Any = None
         self.promote: str | None = options.pop("promote", None)
         self.promoted: tuple[str, ...] | None = options.pop("promoted", None)
-        self.exact_numbers: tuple[str, ...] = options.pop("exact_numbers", ())
+        self.exact_numbers: Any = options.pop("exact_numbers", ())
         self._accepts: Any = options.pop("accepts", None)
         self.view: bool | str = options.pop("view", False)
         self.out: bool | str = options.pop("out", False)
@@ -327,7 +327,7 @@ def primitive(family: str, **options: Any) -> Callable[[Callable[..., Result]], 
     "filled": of any shape with as many elements),
     `promote` ("common": PyTorch's promotion among the tensor and number parameters; "float": also integers to the
     default float type; None: the kernel gets the dtypes as they come), `promoted` (only these parameters), `exact_numbers`
-    (parameters whose number half precision need not hold: then it is computed in float32), `accepts` (the
+    (parameters whose number half precision need not hold: then it is computed in float32; True: kernels take it), `accepts` (the
     dtypes that a kernel may get, "integer floating", see accepted.py, or those of each parameter by name; the others are
     refused before any kernel runs, on every device), `view` (the
     result shares the first argument's memory; "repeating": it may show an element more than once), `returns_argument`

@@ -191,7 +191,7 @@ def xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """
 
 
-@primitive("pointwise", accepts="floating complex", exact_numbers=("weight",), **BINARY)
+@primitive("pointwise", accepts="floating complex", exact_numbers=True, **BINARY)
 def lerp(input: Tensor, end: Tensor, weight: Tensor | Number) -> Tensor:
     """Linear interpolation: input + weight * (end - input), exactly `end` at weight 1.
 
