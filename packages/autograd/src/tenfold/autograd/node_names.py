@@ -65,6 +65,7 @@ _FORMS: dict[str, Callable[[Any], str]] = {
     "adaptive_avg_pool": _of_places("AdaptiveAvgPool", 2),
     "adaptive_max_pool": _of_places("AdaptiveMaxPool", 2),
     "avg_pool": _of_places("AvgPool", 2),
+    "lerp": lambda node: f"LerpBackward{int(not isinstance(node.s_weight, int | float | complex))}",
     "pow": _power,
     "prod": lambda node: f"ProdBackward{int(node.s_dim is not None)}",
     "resample": _resampled,
@@ -86,3 +87,11 @@ def node_name(operator: str) -> str:
 def node_label(operator: str) -> Callable[[Any], str] | None:
     """What names an operator's nodes where that depends on the call."""
     return _FORMS.get(operator)
+
+
+def missing_name(operator: str, arguments: Any) -> str:
+    """The name of nodes of an operator without a derivative: in PyTorch some have one of their own that refuses."""
+    if operator != "unique_parts":
+        return "NotImplemented"
+    _, dim, consecutive = arguments
+    return f"Unique{'Consecutive' if consecutive else '2' if dim is None else 'Dim'}Backward0"

@@ -13,8 +13,8 @@ from typing import Any
 
 from tenfold.autograd.gradients import GradientRule, find
 from tenfold.autograd.layout import layout_of
-from tenfold.autograd.node_names import node_label
-from tenfold.autograd.nodes import NUMBERS, RELEASED, Node, Output
+from tenfold.autograd.node_names import missing_name, node_label
+from tenfold.autograd.nodes import NUMBERS, RELEASED, ROOM, Node, Output
 from tenfold.autograd.watch import WATCH
 from tenfold.dispatch import runtime
 from tenfold.dispatch.beneath import BeneathKey
@@ -50,9 +50,27 @@ def make_attach(operator: Operator) -> Any:
 
 def _without_gradient(operator: Operator) -> Any:
     """Results of an operator without a rule carry a node that says so when a backward pass arrives."""
+    classes: dict[str, type[Node]] = {}
+
+    def attach(result: Any, *arguments: Any) -> None:
+        nodes, name = tuple(_nodes_of(arguments)), missing_name(operator.name, arguments)
+        kind = classes.get(name) or classes.setdefault(name, _missing(operator, name))
+        for t in result if isinstance(result, tuple) else (result,):
+            if t.dtype.category < 2:
+                t._node = None
+                continue
+            node = t._node = new(kind)
+            node._next, node._shape, node._extra, node._number = nodes, t._array.shape, None, next(NUMBERS)
+
+    return attach
+
+
+def _missing(operator: Operator, name: str) -> type[Node]:
+    """The class of those nodes, under PyTorch's name for them."""
 
     class Missing(Node):
         __slots__ = ()
+        _room = ROOM if name == "NotImplemented" else ""
 
         def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
             reason = operator.no_derivative or (
@@ -61,18 +79,8 @@ def _without_gradient(operator: Operator) -> Any:
             )
             raise RuntimeError(f"derivative for {operator.name} is not implemented: {reason}")
 
-    Missing.__name__ = f"{operator.name}NotImplemented"
-
-    def attach(result: Any, *arguments: Any) -> None:
-        nodes = tuple(_nodes_of(arguments))
-        for t in result if isinstance(result, tuple) else (result,):
-            if t.dtype.category < 2:
-                t._node = None
-                continue
-            node = t._node = new(Missing)
-            node._next, node._shape, node._extra, node._number = nodes, t._array.shape, None, next(NUMBERS)
-
-    return attach
+    Missing.__name__ = name
+    return Missing
 
 
 def _nodes_of(arguments: Any) -> Any:
