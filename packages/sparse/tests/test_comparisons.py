@@ -65,3 +65,12 @@ def test_none_is_only_none():
         with pytest.raises(AssertionError, match="None mismatch"):
             assert_close(other, None)
     assert_close(tenfold.ones(2, device="meta"), tenfold.zeros(2, device="meta"))
+
+
+def test_layouts_are_no_classes() -> None:
+    x = tenfold.eye(2)
+    for options in ({}, {"allow_subclasses": False}):
+        assert_close(x.to_sparse(), x.to_sparse_csr(), check_layout=False, **options)
+        assert_close(x.to_sparse(), x, check_layout=False, **options)
+        with pytest.raises(AssertionError, match="'layout' do not match"):
+            assert_close(x.to_sparse_csc(), x.to_sparse_csr(), **options)

@@ -10,6 +10,7 @@ import numpy as np
 
 import tenfold
 from tenfold.ops.creation.factories import tensor
+from tenfold.tensor.holding import Holding
 from tenfold.tensor.tensor import Tensor, host
 from tenfold.testing import tolerances
 
@@ -92,8 +93,8 @@ class _Comparison:
             if isinstance(expected, bool) or isinstance(actual, bool):
                 raise _Different(RuntimeError, _mixed(actual, expected))
             return self._numbers, _plain(actual), _plain(expected)
-        related = isinstance(actual, type(expected)) or isinstance(expected, type(actual))
-        if related and (self.subclasses or type(actual) is type(expected)):
+        ours, theirs = _class_of(actual), _class_of(expected)
+        if (issubclass(ours, theirs) or issubclass(theirs, ours)) and (self.subclasses or ours is theirs):
             if isinstance(actual, Tensor):
                 return self._tensors, actual, expected
             if isinstance(actual, np.ndarray) and {actual.dtype.kind, expected.dtype.kind}.isdisjoint("OSUmMV"):
@@ -188,6 +189,11 @@ def _parts(actual: Any, expected: Any) -> list[tuple[str | None, Any, Any, bool]
         (f"Sparse {layout} {n.removeprefix('_')}", getattr(actual, n)(), getattr(expected, n)(), "indices" in n)
         for n in names[layout]
     ]
+
+
+def _class_of(value: Any) -> type:
+    """The class, where the classes of other layouts are Tensor's."""
+    return Tensor if isinstance(value, Holding) else type(value)
 
 
 def _plain(number: Any) -> int | float | complex:
