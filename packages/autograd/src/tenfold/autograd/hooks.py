@@ -28,6 +28,7 @@ def register_post_accumulate_hook(tensor: Any, hook: Any) -> RemovableHandle:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if not node.is_leaf:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    node.extras()["leaf"] = tensor  # which the hook is to see, also where the graph alone is left of it
     return add_hook(node.extras().setdefault("post_accumulate", {}), hook)
 
 
