@@ -31,7 +31,7 @@ from tenfold.types import dtypes
 from tenfold.types.size import Size
 
 OLDEST = (3, 12)  # whose functions have a vectorcall field that may be set
-MOST = 256
+PLACES = 2048  # of functions in native/paths.ll's table
 FIELDS = ("_array", "_key", "_node", "_storage", "_base")
 SYMBOLS = (
     "PyType_GenericAlloc", "PyDict_GetItemWithError", "PyObject_GetAttr", "PyLong_FromSsize_t", "PyFloat_FromDouble",
@@ -47,21 +47,6 @@ MOST_PARAMETERS = 8
 ROLE_OF = {"tensor": 1, "number": 2, "value": 3, "optional": 5, "list": 6}
 NEUTRAL = 4
 MISSING = object()
-
-
-def stubs() -> str:
-    """Functions with a vectorcall's signature, each with words of its own."""
-    lines = [f"@p_words = global [{MOST} x ptr] zeroinitializer"]
-    for k in range(MOST):
-        lines += [
-            f"define ptr @path{k}(ptr %f, ptr %args, i64 %n, ptr %names) {{",
-            f"  %place = getelementptr ptr, ptr @p_words, i64 {k}",
-            "  %words = load ptr, ptr %place",
-            "  %result = tail call ptr @call_path(ptr %words, ptr %f, ptr %args, i64 %n, ptr %names)",
-            "  ret ptr %result",
-            "}",
-        ]
-    return "\n".join(lines) + "\n"
 
 
 def possible() -> bool:
@@ -80,7 +65,6 @@ class Paths:
         read.argtypes, read.restype = [ctypes.py_object], ctypes.c_void_p
         self.ordinary = read(lambda: 0)
         self.has_parameters = False
-        self.count = 0  # of the functions that have words
         self.taken: dict[FunctionType, str] = {}  # the functions with a native path, and its name
         Tensor = RUNTIME["Tensor"]
         for name, value in {
@@ -139,11 +123,14 @@ class Paths:
 
     def lead_by(self, function: FunctionType, words: Any) -> None:
         """Let a function's calls begin in native code that has these words."""
-        if self.count < MOST and function not in self.taken:
-            base = self.native.code.variable("p_words")
-            ctypes.c_int64.from_address(base + 8 * self.count).value = words.ctypes.data
-            self.lead(function, f"path{self.count}")
-            self.count += 1
+        if len(self.taken) >= PLACES // 2 or function in self.taken:
+            return
+        table = (ctypes.c_int64 * (2 * PLACES)).from_address(self.native.code.variable("p_table"))
+        place = id(function) >> 4
+        while table[2 * (place % PLACES)] not in (0, id(function)):
+            place += 1
+        table[2 * (place % PLACES) + 1], table[2 * (place % PLACES)] = words.ctypes.data, id(function)
+        self.lead(function, "path")
 
     def lead(self, function: FunctionType, path: str) -> None:
         """Let a function's calls begin in a native function."""

@@ -104,10 +104,7 @@ def source() -> str:
         normals.shared(),
     ]
     if call_paths.possible():
-        parts += [
-            *((folder / name).read_text("utf-8") for name in _PATHS),
-            call_paths.stubs(),
-        ]
+        parts += [(folder / name).read_text("utf-8") for name in _PATHS]
     return "\n".join(parts)
 
 
