@@ -323,6 +323,19 @@ def case_attention_is_one_launch_and_its_gradient_three():
     assert quiet(stub.settled(run)).names == names
 
 
+def case_attention_drops_in_its_kernel_and_replays_draw_anew():
+    q = array(2, 3, 64, 16, dtype=tenfold.bfloat16).requires_grad_()
+    g = array(2, 3, 64, 16, dtype=tenfold.bfloat16)
+
+    def run():
+        F.scaled_dot_product_attention(q, q, q, dropout_p=0.1).backward(g)
+
+    names = ["note_words", "attend", "attention_slopes", "attention_to_queries", "attention_to_keys"]
+    assert quiet(stub.settled(run)).names[:5] == names
+    with cuda.graph(cuda.CUDAGraph()) as _:
+        assert stub.work(run).names[:5] == names
+
+
 def case_keys_of_groups_are_not_copied():
     q, k, v = (array(2, n, 64, 16, dtype=tenfold.bfloat16) for n in (8, 2, 2))
     work = quiet(stub.settled(lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)))

@@ -101,6 +101,12 @@ class CudaBackend(Backend):
 
         return many
 
+    def attention_words(self, query: Any, key: Any, value: Any, mask: Any) -> Any:
+        """What the dropout of an attention draws from, where a kernel drops as it goes; None where it does not."""
+        from tenfold.cuda.kernels.attention import words  # with the first use, as it needs kernels
+
+        return words(query, key, value, mask)
+
     def manual_seed(self, seed: int) -> None:
         seeding.manual_seed_all(seed)
 

@@ -143,6 +143,18 @@ def place(words: Any, seed: int, offset: int, index: int) -> None:
     start(Handwritten("place_words", ()), (1,), (words, Word(seed), Word(offset)), index)
 
 
+def noted(counters: int, index: int) -> Any:
+    """(seed, first counter) as two words on a GPU, for a draw of so many counters from its stream; replays draw anew."""
+    capture = capturing.current() if capturing.CAPTURES else None
+    out = runtime.current().empty((2,), np.dtype(np.int64), index)
+    if capture is None:
+        words, (seed, offset) = out, seeding.reserve(index, None, counters)
+    else:
+        (words, offset), seed = capture.draw(index, None, counters), 0
+    start(Handwritten("note_words", (("PLACED", int(capture is not None)),)), (1,), (out, words, Word(seed), Word(offset)), index)
+    return out
+
+
 def numbers(index: int) -> Any:
     """The array module's factories, on a GPU."""
     return _Numbers(index)

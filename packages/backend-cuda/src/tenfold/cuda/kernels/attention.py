@@ -6,16 +6,15 @@ float32, float16 and bfloat16 with at most 256 features a head; all else goes th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod, sqrt
+from math import ceil, prod, sqrt
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from tenfold.cuda import runtime
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.conv import power
 from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, contiguous, start
 from tenfold.cuda.precision import products_in_tf32
+from tenfold.cuda.sampling import noted
 from tenfold.dispatch.operators import op
 
 MOST = 256  # features of a head
@@ -98,14 +97,31 @@ def _served(query: Any, key: Any, value: Any, mask: Any) -> bool:
 class _Call(NamedTuple):
     """What the programs of one attention have in common."""
 
-    arrays: tuple[Any, ...]  # q, k, v, mask
+    arrays: tuple[Any, ...]  # q, k, v, mask, words of dropout
     numbers: tuple[Any, ...]
     constants: tuple[tuple[str, Any], ...]
     heads: int  # of all batches
     device: int  # the number of the GPU
 
 
-def _call(query: Any, key: Any, value: Any, mask: Any, is_causal: bool, scale: float | None) -> _Call | None:
+class Dropout(NamedTuple):
+    """Weights that are left out."""
+
+    words: Any  # a seed and a first counter on the device; None: all weights stay
+    p: float
+
+    @property
+    def numbers(self) -> tuple[int, float]:
+        """(of how many bits a weight that stays is at least, what it is multiplied by)."""
+        return ceil(self.p * 2**24), 0.0 if self.p >= 1 else 1 / (1 - self.p)
+
+
+NOTHING_DROPPED = Dropout(None, 0.0)
+
+
+def _call(
+    query: Any, key: Any, value: Any, mask: Any, is_causal: bool, scale: float | None, dropout: Dropout = NOTHING_DROPPED
+) -> _Call | None:
     if not _served(query, key, value, mask):
         return None
     shaped, (query, key, value, group) = query, _groups(query, key, value)
@@ -118,13 +134,15 @@ def _call(query: Any, key: Any, value: Any, mask: Any, is_causal: bool, scale: f
     aligned = not runtime.is_replaced() and not any(s % 16 for s in steps)
     factor = 1 / sqrt(max(1, E)) if scale is None else float(scale)
     constants = (
-        ("CAUSAL", int(is_causal)), ("MASK", _kind_of_mask(mask)), ("ALIGNED", int(aligned)),
+        ("CAUSAL", int(is_causal)), ("MASK", _kind_of_mask(mask)), ("DROPS", int(dropout.words is not None)),
+        ("ALIGNED", int(aligned)),
         ("PRECISION", "tf32" if query.dtype == F32 and products_in_tf32() else "ieee"),
         ("E", E), ("V", V), ("WIDE_E", power(E, 16, MOST)), ("WIDE_V", power(V, 16, MOST)),
     )  # fmt: skip
-    numbers = (query.shape[-2], key.shape[-2], q.array.shape[1], group, *steps, *found[1], factor)
+    numbers = (query.shape[-2], key.shape[-2], q.array.shape[1], group, *steps, *found[1], factor, *dropout.numbers)
     heads = q.array.shape[0] * q.array.shape[1]
-    return _Call((q.array, k.array, v.array, found[0]), numbers, constants, heads, runtime.current().index_of(query))
+    arrays = (q.array, k.array, v.array, found[0], query if dropout.words is None else dropout.words)
+    return _Call(arrays, numbers, constants, heads, runtime.current().index_of(query))
 
 
 def tiles(name: str, call: tuple[tuple[str, Any], ...], dtype: Any) -> tuple[int, int, int, int]:
@@ -133,10 +151,11 @@ def tiles(name: str, call: tuple[tuple[str, Any], ...], dtype: Any) -> tuple[int
     wide = max(constants["WIDE_E"], constants["WIDE_V"])
     if dtype == F32:
         return (32, 32, 4, 1) if wide <= 128 else (16, 16, 4, 1)  # not by tensor cores: large ones take long to compile
+    warps = 4 if wide <= 64 and not constants["DROPS"] else 8  # random bits take registers
     if name == "attend":
-        return (128, 64, 4 if wide <= 64 else 8, 3 if wide <= 64 else 2) if wide <= 128 else (64, 32, 8, 2)
+        return (128, 64, warps, 3 if wide <= 64 else 2) if wide <= 128 else (64, 32, 8, 2)
     if wide <= 128:
-        return (64, 64, 4 if wide <= 64 else 8, 2)
+        return (64, 64, warps, 2)
     return (32, 32, 8, 1)
 
 
@@ -154,9 +173,32 @@ def _start(name: str, call: _Call, results: Sequence[Any], given: tuple[Any, ...
     start(program, (blocks, call.heads), (*results, *given, *call.arrays, *more, *call.numbers), call.device)
 
 
+def words(query: Any, key: Any, value: Any, mask: Any) -> Any:
+    """Two words that say where the dropout of an attention draws; None where its weights are not these kernels' to drop."""
+    if not _served(query, key, value, mask) or _mask_is_odd(query, key, mask):
+        return None
+    rows, keys = prod(query.shape[:-1]), key.shape[-2]
+    return noted(rows * -(-keys // 4), runtime.current().index_of(query))
+
+
+def _mask_is_odd(query: Any, key: Any, mask: Any) -> bool:
+    return mask is not None and _mask(mask, query, key.shape[-2], False) is None
+
+
 @kernel(op.fused_attention, device="cuda")
 def fused_attention(query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool, scale: float | None) -> Any:
-    call = _call(query, key, value, attn_mask, is_causal, scale)
+    return _attention(_call(query, key, value, attn_mask, is_causal, scale), query, value)
+
+
+@kernel(op.fused_dropped_attention, device="cuda")
+def fused_dropped_attention(
+    query: Any, key: Any, value: Any, attn_mask: Any, words: Any, dropout_p: float, is_causal: bool, scale: float | None
+) -> Any:
+    dropout = Dropout(contiguous(words), dropout_p)
+    return _attention(_call(query, key, value, attn_mask, is_causal, scale, dropout), query, value)
+
+
+def _attention(call: _Call | None, query: Any, value: Any) -> Any:
     if call is None:
         return NotImplemented
     now = runtime.current()
@@ -179,7 +221,30 @@ def fused_attention_grad(
     scale: float | None,
 ) -> Any:
     call = _call(query, key, value, attn_mask, is_causal, scale)
-    if call is None or not grad.dtype == output.dtype == query.dtype or log_sum_exp.dtype != np.dtype(np.float32):
+    return _gradients(call, grad, (query, key, value), output, log_sum_exp)
+
+
+@kernel(op.fused_dropped_attention_grad, device="cuda")
+def fused_dropped_attention_grad(
+    grad: Any,
+    query: Any,
+    key: Any,
+    value: Any,
+    output: Any,
+    log_sum_exp: Any,
+    attn_mask: Any,
+    words: Any,
+    dropout_p: float,
+    is_causal: bool,
+    scale: float | None,
+) -> Any:
+    call = _call(query, key, value, attn_mask, is_causal, scale, Dropout(contiguous(words), dropout_p))
+    return _gradients(call, grad, (query, key, value), output, log_sum_exp)
+
+
+def _gradients(call: _Call | None, grad: Any, given: tuple[Any, Any, Any], output: Any, log_sum_exp: Any) -> Any:
+    query = given[0]
+    if call is None or not grad.dtype == output.dtype == query.dtype or log_sum_exp.dtype != F32:
         return NotImplemented
     now = runtime.current()
     g, out, sums = contiguous(grad), contiguous(output), contiguous(log_sum_exp)
@@ -188,7 +253,7 @@ def fused_attention_grad(
     fixed = (("V", constants["V"]), ("WIDE_V", constants["WIDE_V"]), ("ROWS", SLOPE_ROWS))
     program = Handwritten("attention_slopes", fixed, by_address=True)
     start(program, (-(-slopes.size // SLOPE_ROWS),), (slopes, g, out, slopes.size), call.device)
-    results = [now.empty(x.shape, x.dtype, call.device) for x in (query, key, value)]
+    results = [now.empty(x.shape, x.dtype, call.device) for x in given]
     _start("attention_to_queries", call, results[:1], (g,), (sums, slopes))
     _start("attention_to_keys", call, results[1:], (g,), (sums, slopes))
     return tuple(results)

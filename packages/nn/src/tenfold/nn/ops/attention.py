@@ -7,9 +7,11 @@ from typing import Any
 
 import tenfold as tf
 from tenfold.dispatch.operators import composite
+from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.nn.arguments import widened
-from tenfold.tensor.tensor import Tensor
+from tenfold.nn.philox import kept
+from tenfold.tensor.tensor import Tensor, wrap
 
 
 def attention_scores(query: Tensor, key: Tensor, attn_mask: Tensor | None, is_causal: bool, scale: float | None) -> Tensor:
@@ -77,6 +79,62 @@ def fused_attention_grad(
     return grads[0].to(grad.dtype), grads[1].to(grad.dtype), grads[2].to(grad.dtype)
 
 
+@composite("attention", method=None)
+def fused_dropped_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None,
+    words: Tensor,
+    dropout_p: float,
+    is_causal: bool,
+    scale: float | None,
+) -> tuple[Tensor, Tensor]:
+    """`fused_attention` with dropout of the weights: which ones stay is a function of two words, a seed and a first counter.
+
+    >>> import tenfold
+    >>> q, k, v = tenfold.zeros(1, 2), tenfold.ones(2, 2), tenfold.tensor([[1.0], [3.0]])
+    >>> tenfold.op.fused_dropped_attention(q, k, v, None, tenfold.tensor([0, 0]), 0.5, False, None)[0]
+    tensor([[3.]])
+    """
+    scores = attention_scores(widened(query), widened(key), attn_mask, is_causal, scale)
+    weights = attention_weights(scores) * kept(words, scores.shape, dropout_p).to(scores.dtype)
+    return tf.matmul(weights, widened(value)).to(query.dtype), tf.logsumexp(scores, -1)
+
+
+@composite("attention", method=None)
+def fused_dropped_attention_grad(
+    grad: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    output: Tensor,
+    log_sum_exp: Tensor,
+    attn_mask: Tensor | None,
+    words: Tensor,
+    dropout_p: float,
+    is_causal: bool,
+    scale: float | None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradients of `fused_dropped_attention` for query, key and value; the body computes the probabilities again.
+
+    >>> import tenfold
+    >>> q, k, v, words = tenfold.zeros(1, 2), tenfold.ones(2, 2), tenfold.tensor([[1.0], [3.0]]), tenfold.tensor([0, 0])
+    >>> out, sums = tenfold.op.fused_dropped_attention(q, k, v, None, words, 0.5, False, None)
+    >>> tenfold.op.fused_dropped_attention_grad(tenfold.ones(1, 1), q, k, v, out, sums, None, words, 0.5, False, None)[2]
+    tensor([[0.],
+            [1.]])
+    """
+    factor = 1 / sqrt(max(1, query.shape[-1])) if scale is None else scale
+    q, k, v, g = (widened(x) for x in (query, key, value, grad))
+    p = attention_weights(attention_scores(q, k, attn_mask, is_causal, scale))
+    there = kept(words, p.shape, dropout_p).to(p.dtype)
+    change = tf.matmul(g, v.transpose(-2, -1)) * there
+    change = (change - (change * p).sum(-1, True)) * p * factor
+    grads = tf.matmul(change, k), tf.matmul(change.transpose(-2, -1), q), tf.matmul((p * there).transpose(-2, -1), g)
+    return grads[0].to(grad.dtype), grads[1].to(grad.dtype), grads[2].to(grad.dtype)
+
+
 @composite("attention", accepts={"query": "floating"}, method=None)
 def scaled_dot_product_attention(
     query: Tensor,
@@ -113,8 +171,19 @@ def scaled_dot_product_attention(
     wide = attn_mask is not None and prod(attn_mask.shape[:-2]) > 1 and len(attn_mask.shape) - 2 > len(lead)
     if dropout_p == 0.0 and not wide and (attn_mask is None or attn_mask._node is None):
         return fused_attention(query, key, value, attn_mask, is_causal, scale)[0]
+    if not wide and (words := _words(query, key, value, attn_mask)) is not None:
+        return fused_dropped_attention(query, key, value, attn_mask, words, dropout_p, is_causal, scale)[0]
     weights = attention_weights(attention_scores(query, key, attn_mask, is_causal, scale))
     return tf.matmul(tf.dropout(weights, dropout_p, True) if dropout_p > 0.0 else weights, value)
+
+
+def _words(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor | None:
+    """Where the device draws the dropout of an attention from; None where the weights are made, and dropped, one by one."""
+    draw = getattr(query.device.backend, "attention_words", None)
+    if draw is None or STATE.transforms or STATE.beneath or (mask is not None and mask._node is not None):
+        return None
+    found = draw(query._array, key._array, value._array, None if mask is None else mask._array)
+    return None if found is None else wrap(found, query._key)
 
 
 def _in_groups(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout_p: float) -> Any:

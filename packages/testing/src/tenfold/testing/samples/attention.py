@@ -73,6 +73,28 @@ def _fused_grad(make: Make) -> Iterator[Sample]:
             yield Sample(make(*out.shape), q, k, v, out, sums, mask, causal, scale, note=_note(size))
 
 
+def _words(make: Make) -> Any:
+    return make.of([3, 5], dtype=tenfold.int64)
+
+
+@samples("fused_dropped_attention", dtypes=FLOATS)
+def _dropped(make: Make) -> Iterator[Sample]:
+    for size in SIZES:
+        T, S = size[1:3]
+        yield Sample(*_three(make, size), None, _words(make), 0.4, False, None, note=_note(size))
+        yield Sample(*_three(make, size), _mask(make, T, S), _words(make), 0.4, False, 0.3, note=f"{_note(size)}, mask")
+    yield Sample(*_three(make, SIZES[2], "transposed"), None, _words(make), 1.0, True, None, note="all are dropped")
+
+
+@samples("fused_dropped_attention_grad", dtypes=FLOATS, related=SAVED)
+def _dropped_grad(make: Make) -> Iterator[Sample]:
+    for size in SIZES:
+        for mask, causal, scale in ((None, True, 0.3), (_mask(make, *size[1:3]), False, None)):
+            q, k, v = _three(make, size)
+            out, sums = op.fused_dropped_attention(q, k, v, mask, _words(make), 0.4, causal, scale)
+            yield Sample(make(*out.shape), q, k, v, out, sums, mask, _words(make), 0.4, causal, scale, note=_note(size))
+
+
 @error_samples("scaled_dot_product_attention")
 def _attention_errors(make: Make) -> Iterator[ErrorSample]:
     q, k, v = _three(make, SIZES[1])
@@ -87,5 +109,7 @@ def _attention_errors(make: Make) -> Iterator[ErrorSample]:
 
 @error_samples("fused_attention")
 @error_samples("fused_attention_grad")
+@error_samples("fused_dropped_attention")
+@error_samples("fused_dropped_attention_grad")
 def _no_tensor(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample([1.0], error=TypeError, match="argument")

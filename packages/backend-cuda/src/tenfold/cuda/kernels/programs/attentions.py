@@ -4,22 +4,36 @@ A forward program has a block of queries and goes over the keys with a running m
 from the kept logarithms of the sums: one pass has blocks of queries, another blocks of keys, so that nothing is added to twice.
 `group` heads of queries in a row have one head of keys and values.
 MASK 0: none; 1: of truth values, which keep; 2: of numbers, which are added. Causal: query t sees keys up to t.
+DROPS: a weight stays, times `keep`, where its 24 bits are `threshold` at least. Bits are those of Philox for the seed and the
+first counter at words_ptr: four weights in a row have a counter, so that all passes find the same ones.
 
 Sources: Dao et al., "FlashAttention", 2022; Dao, "FlashAttention-2", 2023; Milakov and Gimelshein, "Online normalizer
-calculation for softmax", 2018.
+calculation for softmax", 2018; Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011.
 """
 
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def, untyped-decorator"
 # Parameters are what Triton makes of them: annotations other than its own would mean something to it.
 
 from __future__ import annotations
 
+import triton
 from triton import language as tl
 
 
+@triton.jit
+def stays(words_ptr, threshold, row, first, keys, COLUMNS: tl.constexpr):
+    """Which weights of these rows, from the key `first` on, are kept: (rows, COLUMNS)."""
+    quads = (keys + 3) // 4
+    place = row[:, None] * quads + (first // 4 + tl.arange(0, COLUMNS // 4))[None, :]
+    a, b, c, d = tl.randint4x(tl.load(words_ptr), (tl.load(words_ptr + 1) + place).to(tl.uint64))
+    words = tl.reshape(tl.join(tl.join(a, c), tl.join(b, d)), (row.shape[0], COLUMNS))
+    return (words.to(tl.uint32, bitcast=True) >> 8).to(tl.int32) >= threshold
+
+
 def attend(
-    out_ptr, sums_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, queries, keys, heads, group, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s,
-    m_b, m_h, m_t, m_s, scale, CAUSAL: tl.constexpr, MASK: tl.constexpr, ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
+    out_ptr, sums_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, words_ptr,
+    queries, keys, heads, group, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, m_b, m_h, m_t, m_s, scale, threshold, keep,
+    CAUSAL: tl.constexpr, MASK: tl.constexpr, DROPS: tl.constexpr, ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
     E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """The weighted values (out), and the logarithms of the sums of exponentials, of a block of queries of one head."""
@@ -60,12 +74,16 @@ def attend(
         level = tl.where(higher == float("-inf"), 0.0, higher)  # of a query that has seen no key yet
         p = tl.exp(scores - level[:, None])
         less = tl.exp(top - level)
+        total = total * less + tl.sum(p, 1)
+        if DROPS:
+            p = tl.where(stays(words_ptr, threshold, head * queries + t, first, keys, COLUMNS), p, 0.0)
         v = tl.load(v_ptr + s[:, None] * v_s + c[None, :], (s < keys)[:, None] & (c < V)[None, :], other=0.0)
         values = tl.dot(p.to(v.dtype), v, values * less[:, None], input_precision=PRECISION)
-        total = total * less + tl.sum(p, 1)
         top = higher
     level = tl.where(top == float("-inf"), 0.0, top)
     values = values / tl.where(total == 0.0, 1.0, total)[:, None]
+    if DROPS:
+        values = values * keep
     out = out_ptr + (head * queries + t)[:, None] * V + c[None, :]
     tl.store(out, values.to(out_ptr.dtype.element_ty), rows[:, None] & (c < V)[None, :])
     tl.store(sums_ptr + head * queries + t, level + tl.log(total), rows)
@@ -83,10 +101,10 @@ def attention_slopes(slope_ptr, g_ptr, out_ptr, count, V: tl.constexpr, WIDE_V: 
 
 
 def attention_to_queries(
-    out_ptr, g_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, sums_ptr, slope_ptr, queries, keys, heads, group, q_b, q_h, q_t, k_b, k_h, k_s,
-    v_b, v_h, v_s, m_b, m_h, m_t, m_s, scale, CAUSAL: tl.constexpr, MASK: tl.constexpr, ALIGNED: tl.constexpr,
-    PRECISION: tl.constexpr, E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr,
-    ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+    out_ptr, g_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, words_ptr, sums_ptr, slope_ptr,
+    queries, keys, heads, group, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, m_b, m_h, m_t, m_s, scale, threshold, keep,
+    CAUSAL: tl.constexpr, MASK: tl.constexpr, DROPS: tl.constexpr, ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
+    E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """The gradient of a block of queries: over all keys that it sees."""
     head = tl.program_id(1).to(tl.int64)
@@ -125,17 +143,20 @@ def attention_to_queries(
             else:
                 scores += given.to(tl.float32)
         p = tl.exp(tl.where(seen, scores, float("-inf")) - level[:, None])
-        change = p * (tl.dot(g, v, input_precision=PRECISION) - slope[:, None]) * scale
+        change = tl.dot(g, v, input_precision=PRECISION)
+        if DROPS:
+            change = tl.where(stays(words_ptr, threshold, head * queries + t, first, keys, COLUMNS), change * keep, 0.0)
+        change = p * (change - slope[:, None]) * scale
         total = tl.dot(change.to(k.dtype), k, total, input_precision=PRECISION)
     out = out_ptr + (head * queries + t)[:, None] * E + e[None, :]
     tl.store(out, total.to(out_ptr.dtype.element_ty), rows[:, None] & (e < E)[None, :])
 
 
 def attention_to_keys(
-    k_out_ptr, v_out_ptr, g_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, sums_ptr, slope_ptr, queries, keys, heads, group, q_b, q_h, q_t,
-    k_b, k_h, k_s, v_b, v_h, v_s, m_b, m_h, m_t, m_s, scale, CAUSAL: tl.constexpr, MASK: tl.constexpr,
-    ALIGNED: tl.constexpr, PRECISION: tl.constexpr, E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr,
-    WIDE_V: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+    k_out_ptr, v_out_ptr, g_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, words_ptr, sums_ptr, slope_ptr,
+    queries, keys, heads, group, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, m_b, m_h, m_t, m_s, scale, threshold, keep,
+    CAUSAL: tl.constexpr, MASK: tl.constexpr, DROPS: tl.constexpr, ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
+    E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """The gradients of a block of keys and of their values: over all queries that see it. ROWS are those of queries."""
     head = tl.program_id(1).to(tl.int64)
@@ -179,8 +200,15 @@ def attention_to_keys(
             else:
                 scores += given.to(tl.float32)
         p = tl.exp(tl.where(seen, scores, float("-inf")) - level[None, :])
-        to_v = tl.dot(p.to(g.dtype), g, to_v, input_precision=PRECISION)
-        change = p * (tl.dot(v, tl.trans(g), input_precision=PRECISION) - slope[None, :]) * scale
+        change = tl.dot(v, tl.trans(g), input_precision=PRECISION)
+        used = p
+        if DROPS:
+            there = stays(words_ptr, threshold, head * queries + t, tl.program_id(0) * COLUMNS, keys, COLUMNS)
+            factor = tl.trans(tl.where(there, keep, 0.0))
+            used = p * factor
+            change = change * factor
+        to_v = tl.dot(used.to(g.dtype), g, to_v, input_precision=PRECISION)
+        change = p * (change - slope[None, :]) * scale
         to_k = tl.dot(change.to(q.dtype), q, to_k, input_precision=PRECISION)
     place = (head * keys + s)[:, None]
     tl.store(k_out_ptr + place * E + e[None, :], to_k.to(k_out_ptr.dtype.element_ty), columns[:, None] & (e < E)[None, :])

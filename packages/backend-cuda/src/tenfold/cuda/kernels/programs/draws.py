@@ -23,6 +23,15 @@ def place_words(words_ptr, seed, offset):
     tl.store(words_ptr + 1, offset)
 
 
+def note_words(out_ptr, words_ptr, seed, offset, PLACED: tl.constexpr):
+    """A seed and a first counter for kernels that draw by themselves, some of them later, such as attention's gradients."""
+    if PLACED:
+        seed = tl.load(words_ptr)
+        offset += tl.load(words_ptr + 1)
+    tl.store(out_ptr, seed.to(tl.int64))
+    tl.store(out_ptr + 1, offset.to(tl.int64))
+
+
 def draw_samples(
     out_ptr, words_ptr, seed, offset, count, a, b, LAW: tl.constexpr, DOUBLE: tl.constexpr, PLACED: tl.constexpr,
     BLOCK: tl.constexpr,
