@@ -175,3 +175,20 @@ def test_running_statistics_follow_together(dtype, missing):
             got.cpu().double().numpy(), expected.double().numpy(), rtol=2e-2 if dtype is tenfold.bfloat16 else 2e-6
         )
     assert found[1][0]._version == (0 if missing == "mean" else 3)
+
+
+def test_views_that_reach_further_than_32_bits_say():
+    lake = tenfold.empty(3 * 2**30, dtype=tenfold.float16, device="cuda")  # of which a few pages are ever touched
+    x = lake.as_strided((1, 2, 3, 3), (9, 3, 2**30, 1))
+    x.copy_(tenfold.arange(18.0, device="cuda").reshape(1, 2, 3, 3))
+    assert F.max_pool2d(x, 2, 1).flatten().tolist() == [4, 5, 7, 8, 13, 14, 16, 17]
+    assert F.conv2d(x, tenfold.ones(1, 2, 3, 3, dtype=tenfold.float16, device="cuda")).item() == 153
+    assert F.batch_norm(x, None, None, training=True).sum().abs().item() < 0.1
+
+
+def test_masks_that_reach_further_than_32_bits_say():
+    q = tenfold.ones(1, 1, 3, 4, device="cuda")
+    lake = tenfold.empty(2**31 + 8, dtype=tenfold.bool, device="cuda")
+    mask = lake.as_strided((3, 3), (2**30, 1)).copy_(tenfold.eye(3, device="cuda") > 0)
+    v = tenfold.arange(12.0, device="cuda").reshape(1, 1, 3, 4)
+    assert F.scaled_dot_product_attention(q, q, v, mask).equal(v)

@@ -336,11 +336,18 @@ def case_attention_drops_in_its_kernel_and_replays_draw_anew():
         assert stub.work(run).names[:5] == names
 
 
+def case_attention_has_more_heads_than_a_grid_has_rows():
+    q = array(70_000, 1, 2, 16, dtype=tenfold.bfloat16).requires_grad_()
+    work = stub.work(lambda: F.scaled_dot_product_attention(q, q, q).backward(q.detach()))
+    assert all(max(launch.grid[1:]) <= 65535 for launch in work.launches)
+    assert work.launches[0].grid == (70_000, 1, 1)
+
+
 def case_keys_of_groups_are_not_copied():
     q, k, v = (array(2, n, 64, 16, dtype=tenfold.bfloat16) for n in (8, 2, 2))
     work = quiet(stub.settled(lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)))
     assert work.names == ["attend"]
-    assert work.launches[0].grid[1] == 16
+    assert work.launches[0].grid == (16, 1, 1)
 
 
 def case_transfers_keep_the_layout_and_gpus_copy_without_the_host():

@@ -170,7 +170,7 @@ def _start(name: str, call: _Call, results: Sequence[Any], given: tuple[Any, ...
     program = program_of(name, call.constants, call.arrays[0].dtype)
     fixed, (queries, keys, *_) = dict(program.fixed), call.numbers
     blocks = -(-keys // fixed["COLUMNS"]) if name == "attention_to_keys" else -(-queries // fixed["ROWS"])
-    start(program, (blocks, call.heads), (*results, *given, *call.arrays, *more, *call.numbers), call.device)
+    start(program, (blocks * call.heads,), (*results, *given, *call.arrays, *more, *call.numbers), call.device)
 
 
 def words(query: Any, key: Any, value: Any, mask: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from tenfold.cuda import runtime
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.conv import allocated, power
-from tenfold.cuda.kernels.handwritten import F64, FLOATS, Handwritten, contiguous, start, statistics_dtype
+from tenfold.cuda.kernels.handwritten import F64, FLOATS, Handwritten, contiguous, near, start, statistics_dtype
 from tenfold.dispatch.operators import op
 
 PROGRAMS = 512  # that a pass is shared out to, so that all of a GPU takes part
@@ -52,6 +52,7 @@ def _served(x: Any, *vectors: Any) -> bool:
 
 
 def _arranged(x: Any) -> tuple[Any, tuple[int, int, int]]:
+    x = near(x)
     found = _flat(x)
     if found is None:
         x = contiguous(x)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from tenfold.cuda import runtime
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.array_kernels import cast
-from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, contiguous, start
+from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, contiguous, near, start
 from tenfold.cuda.precision import convolution_precision
 from tenfold.dispatch.operators import op
 
@@ -75,7 +75,7 @@ def allocated(shape: tuple[int, ...], like: Any, index: int, last: bool | None =
 
 def _correlated(x: Any, weight: Any, bias: Any, shape: tuple[int, ...], window: Any, groups: int, transposed: bool) -> Any:
     """The correlation of x with the windows of `weight`, or its transpose, of a shape (N, C, *S)."""
-    now = runtime.current()
+    now, x, weight = runtime.current(), near(x), near(weight)
     index = now.index_of(x)
     out = allocated(shape, x, index, channels_last(x) or (x.ndim > 3 and channels_last(weight)))
     source, result, windows = planes(x), planes(out), planes(weight)
@@ -160,7 +160,7 @@ def convolution_weight_grad(
 
 
 def _windows_gradient(g: Any, x: Any, shape: tuple[int, ...], window: Any, groups: int) -> Any:
-    now = runtime.current()
+    now, x, g = runtime.current(), near(x), near(g)
     index = now.index_of(x)
     inputs, outputs = x.shape[1] // groups, g.shape[1] // groups
     width = prod(shape[1:])

@@ -117,6 +117,11 @@ def contiguous(array: Any) -> Any:
     return array if array.flags.c_contiguous else clone_contiguous(array)
 
 
+def near(array: Any) -> Any:
+    """The array, copied if 32 bits do not say how far its last element is from its first, as in views of large arrays."""
+    return contiguous(array) if runtime.reach(array) > array.dtype.itemsize << 31 else array
+
+
 def statistics_dtype(dtype: Any) -> Any:
     """In what statistics of rows are kept."""
     return F64 if dtype == F64 else F32

@@ -11,7 +11,7 @@ from tenfold.cuda import runtime
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.array_kernels import cast
 from tenfold.cuda.kernels.conv import Planes, allocated, channels_last, planes, window_constants
-from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, contiguous, start
+from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, contiguous, near, start
 from tenfold.dispatch.operators import op
 
 BLOCK = 256
@@ -22,12 +22,12 @@ def _as_five(x: Any, ndim: int) -> Any:
     """The array as (N, C, *S) with `ndim` spatial dimensions; what is in front of these becomes N and C."""
     lead = x.shape[: x.ndim - ndim]
     if len(lead) == 2:
-        return x
+        return near(x)
     return contiguous(x).reshape(1, prod(lead), *x.shape[len(lead) :])
 
 
-def _served(x: Any) -> bool:
-    return x.dtype in FLOATS and 0 < x.size < 2**31
+def _served(x: Any, *shapes: Any) -> bool:
+    return x.dtype in FLOATS and 0 < x.size < 2**31 and all(0 < prod(shape) < 2**31 for shape in shapes)
 
 
 def output_length(size: int, kernel_size: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> int:
@@ -61,7 +61,7 @@ def _start(name: str, constants: Any, double: bool, last: bool, window: Any, arr
 @kernel(op.max_pool, device="cuda")
 def max_pool(input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> Any:
     outputs = _outputs(input, kernel_size, stride, padding, dilation, ceil_mode)
-    if not _served(input) or min(outputs) < 1:
+    if min(outputs) < 1 or not _served(input, (*input.shape[: input.ndim - len(kernel_size)], *outputs)):
         return NotImplemented
     x = _as_five(input, len(kernel_size))
     index = runtime.current().index_of(x)
@@ -78,7 +78,7 @@ def max_pool(input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: 
 
 @kernel(op.max_pool_grad, device="cuda")
 def max_pool_grad(grad: Any, indices: Any, input_shape: Any, ndim: int) -> Any:
-    if not _served(grad) or 0 in input_shape:
+    if not _served(grad, input_shape):
         return NotImplemented
     now = runtime.current()
     index = now.index_of(grad)
@@ -106,7 +106,7 @@ def avg_pool(
     input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool, divisor_override: Any
 ) -> Any:
     outputs = _outputs(input, kernel_size, stride, padding, (1,) * len(kernel_size), ceil_mode)
-    if not _served(input) or min(outputs) < 1:
+    if min(outputs) < 1 or not _served(input, (*input.shape[: input.ndim - len(kernel_size)], *outputs)):
         return NotImplemented
     x, ndim = _as_five(input, len(kernel_size)), len(kernel_size)
     window = window_constants(kernel_size, stride, padding, (1,) * ndim)
@@ -126,7 +126,7 @@ def avg_pool_grad(
     divisor_override: Any,
 ) -> Any:
     ndim = len(kernel_size)
-    if not _served(grad) or 0 in input_shape:
+    if not _served(grad, input_shape):
         return NotImplemented
     g = _as_five(grad, ndim)
     window = window_constants(kernel_size, stride, padding, (1,) * ndim)
@@ -150,13 +150,13 @@ def _adaptive(input: Any, sizes: tuple[int, ...], gradient: bool) -> Any:
 
 @kernel(op.adaptive_avg_pool, device="cuda")
 def adaptive_avg_pool(input: Any, output_size: Any) -> Any:
-    if not _served(input) or min(output_size) < 1:
+    if not _served(input, (*input.shape[: input.ndim - len(output_size)], *output_size)):
         return NotImplemented
     return _adaptive(input, tuple(output_size), False)
 
 
 @kernel(op.adaptive_avg_pool_grad, device="cuda")
 def adaptive_avg_pool_grad(grad: Any, input_shape: Any, ndim: int) -> Any:
-    if not _served(grad) or 0 in input_shape:
+    if not _served(grad, input_shape):
         return NotImplemented
     return _adaptive(grad, tuple(input_shape[len(input_shape) - ndim :]), True)

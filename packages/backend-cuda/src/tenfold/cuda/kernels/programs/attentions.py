@@ -1,7 +1,8 @@
 """Attention without the matrix of scores: blocks of it are made, used and forgotten, also for the gradients.
 
-A forward program has a block of queries and goes over the keys with a running maximum and sum. The gradients' scores come
-from the kept logarithms of the sums: one pass has blocks of queries, another blocks of keys, so that nothing is added to twice.
+Programs of a head follow each other in the grid's first dimension, for the others end at 65,535. A forward program has a block
+of queries and goes over the keys with a running maximum and sum. The gradients' scores come from the kept logarithms of the sums:
+one pass has blocks of queries, another blocks of keys, so that nothing is added to twice.
 `group` heads of queries in a row have one head of keys and values.
 MASK 0: none; 1: of truth values, which keep; 2: of numbers, which are added. Causal: query t sees keys up to t.
 DROPS: a weight stays, times `keep`, where its 24 bits are `threshold` at least. Bits are those of Philox for the seed and the
@@ -37,28 +38,38 @@ def attend(
     E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """The weighted values (out), and the logarithms of the sums of exponentials, of a block of queries of one head."""
-    head = tl.program_id(1).to(tl.int64)
+    blocks = (queries + ROWS - 1) // ROWS
+    block = tl.program_id(0) % blocks
+    head = (tl.program_id(0) // blocks).to(tl.int64)
     b = head // heads
     h = head % heads
     if ALIGNED:
         q_t = tl.multiple_of(q_t, 16)
         k_s = tl.multiple_of(k_s, 16)
         v_s = tl.multiple_of(v_s, 16)
-    t = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    far_q = q_t.to(tl.int64)  # from block to block; inside of one 32 bits are enough
+    far_k = k_s.to(tl.int64)
+    far_v = v_s.to(tl.int64)
+    m_t = m_t.to(tl.int64)
+    m_s = m_s.to(tl.int64)
+    i = tl.arange(0, ROWS)
+    j = tl.arange(0, COLUMNS)
+    t = block * ROWS + i
     e = tl.arange(0, WIDE_E)
     c = tl.arange(0, WIDE_V)
     rows = t < queries
-    q = tl.load(q_ptr + b * q_b + h * q_h + t[:, None] * q_t + e[None, :], rows[:, None] & (e < E)[None, :], other=0.0)
+    q_ptr += b * q_b + h * q_h + block * ROWS * far_q
+    q = tl.load(q_ptr + i[:, None] * q_t + e[None, :], rows[:, None] & (e < E)[None, :], other=0.0)
     k_ptr += b * k_b + h // group * k_h
     v_ptr += b * v_b + h // group * v_h
     mask_ptr += b * m_b + h * m_h
     top = tl.full([ROWS], float("-inf"), tl.float32)
     total = tl.zeros([ROWS], tl.float32)
     values = tl.zeros([ROWS, WIDE_V], tl.float32)
-    end = tl.minimum(keys, (tl.program_id(0) + 1) * ROWS) if CAUSAL else keys
+    end = tl.minimum(keys, (block + 1) * ROWS) if CAUSAL else keys
     for first in range(0, end, COLUMNS):
-        s = first + tl.arange(0, COLUMNS)
-        k = tl.load(k_ptr + s[None, :] * k_s + e[:, None], (s < keys)[None, :] & (e < E)[:, None], other=0.0)
+        s = first + j
+        k = tl.load(k_ptr + first * far_k + j[None, :] * k_s + e[:, None], (s < keys)[None, :] & (e < E)[:, None], other=0.0)
         scores = tl.dot(q, k, input_precision=PRECISION) * scale
         seen = (s < keys)[None, :] & rows[:, None]
         if CAUSAL:
@@ -77,7 +88,7 @@ def attend(
         total = total * less + tl.sum(p, 1)
         if DROPS:
             p = tl.where(stays(words_ptr, threshold, head * queries + t, first, keys, COLUMNS), p, 0.0)
-        v = tl.load(v_ptr + s[:, None] * v_s + c[None, :], (s < keys)[:, None] & (c < V)[None, :], other=0.0)
+        v = tl.load(v_ptr + first * far_v + j[:, None] * v_s + c[None, :], (s < keys)[:, None] & (c < V)[None, :], other=0.0)
         values = tl.dot(p.to(v.dtype), v, values * less[:, None], input_precision=PRECISION)
         top = higher
     level = tl.where(top == float("-inf"), 0.0, top)
@@ -107,18 +118,28 @@ def attention_to_queries(
     E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """The gradient of a block of queries: over all keys that it sees."""
-    head = tl.program_id(1).to(tl.int64)
+    blocks = (queries + ROWS - 1) // ROWS
+    block = tl.program_id(0) % blocks
+    head = (tl.program_id(0) // blocks).to(tl.int64)
     b = head // heads
     h = head % heads
     if ALIGNED:
         q_t = tl.multiple_of(q_t, 16)
         k_s = tl.multiple_of(k_s, 16)
         v_s = tl.multiple_of(v_s, 16)
-    t = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    far_q = q_t.to(tl.int64)  # from block to block; inside of one 32 bits are enough
+    far_k = k_s.to(tl.int64)
+    far_v = v_s.to(tl.int64)
+    m_t = m_t.to(tl.int64)
+    m_s = m_s.to(tl.int64)
+    i = tl.arange(0, ROWS)
+    j = tl.arange(0, COLUMNS)
+    t = block * ROWS + i
     e = tl.arange(0, WIDE_E)
     c = tl.arange(0, WIDE_V)
     rows = t < queries
-    q = tl.load(q_ptr + b * q_b + h * q_h + t[:, None] * q_t + e[None, :], rows[:, None] & (e < E)[None, :], other=0.0)
+    q_ptr += b * q_b + h * q_h + block * ROWS * far_q
+    q = tl.load(q_ptr + i[:, None] * q_t + e[None, :], rows[:, None] & (e < E)[None, :], other=0.0)
     g = tl.load(g_ptr + (head * queries + t)[:, None] * V + c[None, :], rows[:, None] & (c < V)[None, :], other=0.0)
     level = tl.load(sums_ptr + head * queries + t, rows, other=float("inf"))
     level = tl.where(level == float("-inf"), float("inf"), level)
@@ -127,11 +148,11 @@ def attention_to_queries(
     v_ptr += b * v_b + h // group * v_h
     mask_ptr += b * m_b + h * m_h
     total = tl.zeros([ROWS, WIDE_E], tl.float32)
-    end = tl.minimum(keys, (tl.program_id(0) + 1) * ROWS) if CAUSAL else keys
+    end = tl.minimum(keys, (block + 1) * ROWS) if CAUSAL else keys
     for first in range(0, end, COLUMNS):
-        s = first + tl.arange(0, COLUMNS)
-        k = tl.load(k_ptr + s[:, None] * k_s + e[None, :], (s < keys)[:, None] & (e < E)[None, :], other=0.0)
-        v = tl.load(v_ptr + s[None, :] * v_s + c[:, None], (s < keys)[None, :] & (c < V)[:, None], other=0.0)
+        s = first + j
+        k = tl.load(k_ptr + first * far_k + j[:, None] * k_s + e[None, :], (s < keys)[:, None] & (e < E)[None, :], other=0.0)
+        v = tl.load(v_ptr + first * far_v + j[None, :] * v_s + c[:, None], (s < keys)[None, :] & (c < V)[:, None], other=0.0)
         scores = tl.dot(q, tl.trans(k), input_precision=PRECISION) * scale
         seen = (s < keys)[None, :] & rows[:, None]
         if CAUSAL:
@@ -159,32 +180,39 @@ def attention_to_keys(
     E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """The gradients of a block of keys and of their values: over all queries that see it. ROWS are those of queries."""
-    head = tl.program_id(1).to(tl.int64)
+    blocks = (keys + COLUMNS - 1) // COLUMNS
+    block = tl.program_id(0) % blocks
+    head = (tl.program_id(0) // blocks).to(tl.int64)
     b = head // heads
     h = head % heads
     if ALIGNED:
         q_t = tl.multiple_of(q_t, 16)
         k_s = tl.multiple_of(k_s, 16)
         v_s = tl.multiple_of(v_s, 16)
-    s = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
+    far_q = q_t.to(tl.int64)  # from block to block; inside of one 32 bits are enough
+    far_k = k_s.to(tl.int64)
+    far_v = v_s.to(tl.int64)
+    m_t = m_t.to(tl.int64)
+    m_s = m_s.to(tl.int64)
+    i = tl.arange(0, ROWS)
+    j = tl.arange(0, COLUMNS)
+    s = block * COLUMNS + j
     e = tl.arange(0, WIDE_E)
     c = tl.arange(0, WIDE_V)
     columns = s < keys
-    k = tl.load(
-        k_ptr + b * k_b + h // group * k_h + s[:, None] * k_s + e[None, :], columns[:, None] & (e < E)[None, :], other=0.0
-    )
-    v = tl.load(
-        v_ptr + b * v_b + h // group * v_h + s[:, None] * v_s + c[None, :], columns[:, None] & (c < V)[None, :], other=0.0
-    )
+    k_ptr += b * k_b + h // group * k_h + block * COLUMNS * far_k
+    v_ptr += b * v_b + h // group * v_h + block * COLUMNS * far_v
+    k = tl.load(k_ptr + j[:, None] * k_s + e[None, :], columns[:, None] & (e < E)[None, :], other=0.0)
+    v = tl.load(v_ptr + j[:, None] * v_s + c[None, :], columns[:, None] & (c < V)[None, :], other=0.0)
     q_ptr += b * q_b + h * q_h
     mask_ptr += b * m_b + h * m_h
     to_k = tl.zeros([COLUMNS, WIDE_E], tl.float32)
     to_v = tl.zeros([COLUMNS, WIDE_V], tl.float32)
-    begin = tl.program_id(0) * COLUMNS // ROWS * ROWS if CAUSAL else 0
+    begin = block * COLUMNS // ROWS * ROWS if CAUSAL else 0
     for first in range(begin, queries, ROWS):
-        t = first + tl.arange(0, ROWS)
+        t = first + i
         rows = t < queries
-        q = tl.load(q_ptr + t[:, None] * q_t + e[None, :], rows[:, None] & (e < E)[None, :], other=0.0)
+        q = tl.load(q_ptr + first * far_q + i[:, None] * q_t + e[None, :], rows[:, None] & (e < E)[None, :], other=0.0)
         g = tl.load(g_ptr + (head * queries + t)[:, None] * V + c[None, :], rows[:, None] & (c < V)[None, :], other=0.0)
         level = tl.load(sums_ptr + head * queries + t, rows, other=float("inf"))
         level = tl.where(level == float("-inf"), float("inf"), level)
@@ -203,7 +231,7 @@ def attention_to_keys(
         change = tl.dot(v, tl.trans(g), input_precision=PRECISION)
         used = p
         if DROPS:
-            there = stays(words_ptr, threshold, head * queries + t, tl.program_id(0) * COLUMNS, keys, COLUMNS)
+            there = stays(words_ptr, threshold, head * queries + t, block * COLUMNS, keys, COLUMNS)
             factor = tl.trans(tl.where(there, keep, 0.0))
             used = p * factor
             change = change * factor

@@ -3,12 +3,30 @@
 Planes have three dimensions, of which those that are lacking have size 1. LAST: channels are the last dimension in memory.
 """
 
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def, untyped-decorator"
 # Parameters are what Triton makes of them: annotations other than its own would mean something to it.
 
 from __future__ import annotations
 
+import triton
 from triton import language as tl
+
+
+@triton.jit
+def position(i, channels, depth, height, width, LAST: tl.constexpr):
+    """(sample, channel, depth, height, width) of the results' i-th elements in memory."""
+    c = i % channels
+    rest = i // channels if LAST else i
+    w = rest % width
+    rest = rest // width
+    h = rest % height
+    rest = rest // height
+    d = rest % depth
+    n = rest // depth
+    if not LAST:
+        c = n % channels
+        n = n // channels
+    return n, c, d, h, w
 
 
 def largest_of_windows(
@@ -21,24 +39,7 @@ def largest_of_windows(
     wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = i < count
-    if LAST:
-        c = i % channels
-        rest = i // channels
-        w = rest % o_width
-        rest = rest // o_width
-        h = rest % o_height
-        rest = rest // o_height
-        d = rest % o_depth
-        n = rest // o_depth
-    else:
-        w = i % o_width
-        rest = i // o_width
-        h = rest % o_height
-        rest = rest // o_height
-        d = rest % o_depth
-        rest = rest // o_depth
-        c = rest % channels
-        n = rest // channels
+    n, c, d, h, w = position(i, channels, o_depth, o_height, o_width, LAST)
     base = x_ptr + n.to(tl.int64) * x_n + c.to(tl.int64) * x_c
     best = tl.full([BLOCK], float("-inf"), wide)
     where = tl.full([BLOCK], -1, tl.int32)
@@ -78,24 +79,7 @@ def means_of_windows(
     wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = i < count
-    if LAST:
-        c = i % channels
-        rest = i // channels
-        w = rest % o_width
-        rest = rest // o_width
-        h = rest % o_height
-        rest = rest // o_height
-        d = rest % o_depth
-        n = rest // o_depth
-    else:
-        w = i % o_width
-        rest = i // o_width
-        h = rest % o_height
-        rest = rest // o_height
-        d = rest % o_depth
-        rest = rest // o_depth
-        c = rest % channels
-        n = rest // channels
+    n, c, d, h, w = position(i, channels, o_depth, o_height, o_width, LAST)
     base = x_ptr + n.to(tl.int64) * x_n + c.to(tl.int64) * x_c
     # The elements are those of the results with GRADIENT, else of x; the windows are those of the other one.
     depth = o_depth if GRADIENT else x_depth
@@ -155,24 +139,7 @@ def adaptive_means(
     wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = i < count
-    if LAST:
-        c = i % channels
-        rest = i // channels
-        w = rest % o_width
-        rest = rest // o_width
-        h = rest % o_height
-        rest = rest // o_height
-        d = rest % o_depth
-        n = rest // o_depth
-    else:
-        w = i % o_width
-        rest = i // o_width
-        h = rest % o_height
-        rest = rest // o_height
-        d = rest % o_depth
-        rest = rest // o_depth
-        c = rest % channels
-        n = rest // channels
+    n, c, d, h, w = position(i, channels, o_depth, o_height, o_width, LAST)
     base = x_ptr + n.to(tl.int64) * x_n + c.to(tl.int64) * x_c
     total = tl.zeros([BLOCK], wide)
     for tap in range(TAPS_D * TAPS_H * TAPS_W):
