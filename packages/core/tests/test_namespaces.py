@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 import tenfold
-from tenfold.types.naming import set_namespace
+from tenfold.types import set_namespace
 
 
 @pytest.mark.parametrize("name", ["bool", "float32", "bfloat16", "complex128"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
-from tenfold.types.naming import qualified
+from tenfold.types import qualified
 
 _PAIR = "values indices"
 FIELDS = {

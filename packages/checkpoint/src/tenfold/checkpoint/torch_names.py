@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tenfold.checkpoint.names import Global
-from tenfold.types.naming import namespace
+from tenfold.types import namespace
 
 # Where PyTorch's users find things, the most particular place first.
 _PLACES = (

@@ -12,7 +12,7 @@ from tenfold.as_torch.names import ROOTS
 from tenfold.as_torch.roots import RootModule
 from tenfold.dispatch.services import SERVICES
 from tenfold.settings.environment import AS_TORCH
-from tenfold.types.naming import set_namespace
+from tenfold.types import set_namespace
 
 _FINDER = Finder()
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from tenfold.dispatch.devices import device
 from tenfold.fx.names import Namespace, public_name, qualified_name
 from tenfold.fx.node import Node, type_name
+from tenfold.types import namespace
 from tenfold.types.dtypes import dtype
-from tenfold.types.naming import namespace
 
 if TYPE_CHECKING:
     from tenfold.fx.graph import Graph

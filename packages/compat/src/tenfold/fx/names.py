@@ -8,7 +8,7 @@ import keyword
 import re
 from typing import Any
 
-from tenfold.types.naming import namespace
+from tenfold.types import namespace
 
 # Where Tenfold's public functions are, and the prefix that an operator's own name has there.
 _PLACES = {

@@ -11,9 +11,8 @@ from typing import Any
 from tenfold.dispatch.operators import Operator, Param
 from tenfold.dispatch.runtime import RUNTIME
 from tenfold.settings.warnings import warn_once
-from tenfold.types import dtypes
+from tenfold.types import dtypes, qualified
 from tenfold.types.dtypes import dtype
-from tenfold.types.naming import qualified
 
 NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}
 PYTHON_TYPES = {bool: dtypes.bool_, int: dtypes.int64, float: dtypes.float64, complex: dtypes.complex128}

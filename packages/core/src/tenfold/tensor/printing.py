@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tenfold.tensor.tensor import Tensor, host
+from tenfold.types import qualified
 from tenfold.types.dtypes import get_default_dtype
-from tenfold.types.naming import qualified
 from tenfold.types.narrow import widened
 
 Array = NDArray[np.generic]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tenfold.types.naming import qualified
+from tenfold.types import qualified
 from tenfold.types.narrow import RECORD
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tenfold.types.naming import qualified
+from tenfold.types import qualified
 
 
 class memory_format:  # noqa: N801 - PyTorch's name

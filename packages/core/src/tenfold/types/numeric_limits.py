@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.types import qualified
 from tenfold.types.dtypes import dtype, get_default_dtype
-from tenfold.types.naming import qualified
 
 
 def _limits(numpy_type: Any) -> Any:

@@ -7,7 +7,7 @@ from math import prod
 from operator import index
 from typing import Any, Self
 
-from tenfold.types.naming import qualified
+from tenfold.types import qualified
 
 
 class Size(tuple[int, ...]):

@@ -7,7 +7,7 @@ from typing import Any
 import tenfold
 from tenfold.tensor.printing import format_array, get_printoptions
 from tenfold.tensor.tensor import host
-from tenfold.types.naming import qualified
+from tenfold.types import qualified
 from tenfold.types.narrow import widened
 
 

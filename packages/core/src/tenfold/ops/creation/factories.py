@@ -192,7 +192,9 @@ def from_numpy(ndarray: Any) -> Tensor:
 
 
 @composite("creation", method=None)
-def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None) -> Tensor:
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
+) -> Tensor:
     """The data as a tensor that shares its memory where that is possible; copy=True never does, copy=False must.
 
     requires_grad=None: as the tensor.
@@ -210,7 +212,7 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
         return place(to_array(obj, dtype, False), device, requires_grad)
     if requires_grad is None and source.requires_grad:
         requires_grad = True
-        warn_once("asarray", "asarray: the result requires gradients, as the tensor does; requires_grad=False detaches")
+        warn_once("asarray", "asarray: the result requires gradients; requires_grad=False detaches")
     made = source.to(dtype=dtype, device=source.device if device is None and isinstance(obj, Tensor) else device)
     if copy is False and made is not source:
         if made.device is not source.device:
