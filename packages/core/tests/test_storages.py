@@ -68,3 +68,11 @@ def test_python_functions_of_elements() -> None:
 
 def test_order_of_dimensions_in_memory() -> None:
     assert tenfold.empty(4, 2, 3).permute(1, 2, 0).dim_order() == (2, 0, 1)
+
+
+def test_an_unclear_order_of_dimensions_is_cleared_by_one_memory_format() -> None:
+    x, formats = tenfold.empty(1, 2, 3, 4), [tenfold.contiguous_format, tenfold.channels_last]
+    assert x.dim_order(ambiguity_check=formats) == (0, 1, 2, 3)
+    for unclear in (True, [], [tenfold.channels_last]):
+        with pytest.raises(RuntimeError, match="unique dim order"):
+            x.dim_order(ambiguity_check=unclear)
