@@ -148,11 +148,11 @@ class Optimizer:
         kept: list[Tensor] = []
         for group in self.param_groups:
             for param in group["params"]:
-                grad = param.grad
-                if grad is None:
-                    continue
                 if set_to_none:
                     param.grad = None
+                    continue
+                grad = param.grad
+                if grad is None:
                     continue
                 if grad.grad_fn is not None:
                     grad.detach_()

@@ -65,6 +65,32 @@ def _has_fused_kernels(params: Iterable[Any]) -> bool:
     return bool(_fused_kernels)
 
 
+def _with_gradients(params: Iterable[Any]) -> tuple[list[Any], list[Any]]:
+    """The parameters that have gradients, and those."""
+    having, grads = [], []
+    for param in params:
+        grad = param.grad
+        if grad is not None:
+            having.append(param)
+            grads.append(grad)
+    return having, grads
+
+
+def _device_of(params: list[Any]) -> str:
+    """The type of device that all of them are on; empty where that is not one."""
+    last: Any = None
+    found = ""
+    for param in params:
+        key = param._key
+        if key is last:
+            continue
+        last, type_ = key, param.device.type
+        if found and type_ != found:
+            return ""
+        found = type_
+    return found
+
+
 class RuleOptimizer(Optimizer):
     """An optimizer that applies one rule to every parameter with a gradient.
 
@@ -129,16 +155,16 @@ class RuleOptimizer(Optimizer):
         found, scale = getattr(self, "found_inf", None), getattr(self, "grad_scale", None)
         if found is None:
             return group
-        params = [param for param in group["params"] if param.grad is not None]
+        params, grads = _with_gradients(group["params"])
         _has_fused_kernels(params)
-        kernel, device = self._kernel_for(group, params)
+        kernel, device = self._kernel_for(group, params, grads)
         if kernel is not None and (self.rule, device) in _scaling_kernels:
             return {**group, "found_inf": found, "grad_scale": scale}
         if bool(found):
             return None
         if scale is not None:
-            for param in params:
-                param.grad.div_(scale.to(param.grad.device))
+            for grad in grads:
+                grad.div_(scale.to(grad.device))
         return group
 
     def _update_group(self, group: Group) -> None:
@@ -149,23 +175,26 @@ class RuleOptimizer(Optimizer):
         for param, grad, state in self.ready(group):
             update(param, grad, state, options)
 
-    def _kernel_for(self, group: Group, params: list[Any]) -> tuple[FusedKernel | None, str]:
+    def _kernel_for(self, group: Group, params: list[Any], grads: list[Any]) -> tuple[FusedKernel | None, str]:
         """(the kernel that takes the step of all parameters of a group, None: there is none; the device of all of them)."""
-        devices = {param.device.type for param in params}
-        device = devices.pop() if len(devices) == 1 else ""
+        device = _device_of(params)
         refused = device == "cpu" and group.get("capturable") and not group.get("fused")  # there is nothing to capture in
         kernel = None if refused else _fused_kernels.get((self.rule, device))
+        if kernel is None:
+            return None, device
         asked_not_to = group.get("fused") is False or group.get("foreach") is False
-        watched = STATE.beneath or STATE.layers  # who watches operators is to see those of the step
-        plain = not any(param.grad.is_sparse or param.dtype.is_complex for param in params)
-        if watched or asked_not_to or group.get("differentiable") or not plain:
-            kernel = None
+        # Who watches operators is to see those of the step.
+        if STATE.beneath or STATE.layers or asked_not_to or group.get("differentiable"):
+            return None, device
+        for param, grad in zip(params, grads):  # a loop, which for so few takes half of what generators do
+            if param.dtype.is_complex or grad.is_sparse:
+                return None, device
         return kernel, device
 
     def _fused_step(self, group: Group) -> None:
         """Run the device's kernel where it has one for this rule, and the rule itself where not."""
-        params = [param for param in group["params"] if param.grad is not None]
-        kernel, device = self._kernel_for(group, params)
+        params, grads = _with_gradients(group["params"])
+        kernel, device = self._kernel_for(group, params, grads)
         if kernel is None:
             if group.get("capturable") and params and not (device == "cpu" and group.get("fused")):
                 raise AssertionError(
@@ -174,7 +203,11 @@ class RuleOptimizer(Optimizer):
                 )
             self._update_group(group)
             return
-        kernel(params, [param.grad for param in params], [self._state_of(param, group) for param in params], group)
+        if self.keeps_state(group):
+            states = [self._state_of(param, group) for param in params]
+        else:
+            states = [{} for _ in params]
+        kernel(params, grads, states, group)
 
     def _state_of(self, param: Tensor, group: Group) -> State:
         state = self.state.get(param)

@@ -164,12 +164,14 @@ def _plain(value: Any) -> Any:
     return tuple(map(_plain, value)) if type(value) is tuple else value
 
 
+@cache
 def _adam_rule() -> Any:
     from tenfold.optim import Adam  # of an optional package, which has called this
 
     return Adam
 
 
+@cache
 def _sgd_rule() -> Any:
     from tenfold.optim import SGD  # of an optional package, which has called this
 
@@ -202,7 +204,8 @@ def sgd(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> N
     momentum, weight_decay = float(options.momentum), float(options.weight_decay)
     numbers = (-1.0 if options.maximize else 1.0, weight_decay, momentum, 1 - float(options.dampening), -float(options.lr))
     variant = bool(options.nesterov), weight_decay != 0
-    steps = {kept: native_update().step(MOMENTUM, kept, *variant) for kept in (False, True)}
+    update = native_update()
+    steps = {kept: update.step(MOMENTUM, kept, *variant) for kept in ((False, True) if momentum else (False,))}
     for param, grad, state in zip(params, grads, states):
         buffer = state.get("momentum_buffer") if momentum else None
         tensors = [param, grad] if buffer is None else [param, buffer, grad]
