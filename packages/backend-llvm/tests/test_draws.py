@@ -251,3 +251,26 @@ def test_calls_leave_no_reference():
     gc.collect()
     assert all(abs(sys.getrefcount(t) - n) < 20 for t, n in zip(things, before, strict=True))
     assert abs(len(gc.get_objects()) - objects) < 200
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 311, 312, 313, 1000])
+def test_uniforms_are_those_beneath(count):
+    ours, theirs = (tenfold.Generator().manual_seed(3) for _ in range(2))
+    units = made().units_beneath
+    for before in (0, 1, 7):
+        ours.words32(before), theirs.words32(before)
+        np.testing.assert_array_equal(sampling.units64(ours, count), units(theirs, count))
+        assert (ours.get_state() == theirs.get_state()).all()
+    for g in (ours, theirs):
+        for _ in range(40):
+            g.few(1)
+    np.testing.assert_array_equal(sampling.units64(ours, count), units(theirs, count))
+    assert (ours.get_state() == theirs.get_state()).all()
+    tenfold.manual_seed(5)
+    first = tenfold.nn.functional.dropout(tenfold.ones(count), 0.3)
+    sampling.units64 = units
+    try:
+        tenfold.manual_seed(5)
+        assert (tenfold.nn.functional.dropout(tenfold.ones(count), 0.3) == first).all()
+    finally:
+        sampling.units64 = made().units64

@@ -10,7 +10,7 @@ from tenfold.cpu.indexing import gather
 from tenfold.cpu.reduction.ordering import topk
 from tenfold.cpu.reduction.reductions import located
 from tenfold.cpu.reduction.statistics import std, var
-from tenfold.dispatch.kernels import table
+from tenfold.dispatch.kernels import KERNELS, table
 from tenfold.llvm import session as sessions
 from tenfold.llvm.kernels.attaching import ACCELERATED
 
@@ -120,3 +120,51 @@ def test_squares_that_leave_the_range():
     assert abs(wide.std().item() / (4 / 3) ** 0.5 / 1e154 - 1) < 1e-12
     assert tenfold.full((7,), 1e30).std().item() == 0
     assert tenfold.full((1000,), 0.1).var().item() == 0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.filterwarnings("ignore")
+def test_running_sums(dtype, threads):
+    tenfold.set_num_threads(threads)
+    beneath = next(k.function for k in KERNELS["cumsum", "cpu"] if not k.accelerates)
+    for shape in SHAPES:
+        for x in numbers(shape, dtype):
+            for dim in range(-len(shape), len(shape)):
+                got, expected = table("cpu").cumsum(x, dim), beneath(x, dim)
+                same([got], [expected])
+                assert np.signbit(got[~np.isnan(got)]).tolist() == np.signbit(expected[~np.isnan(expected)]).tolist()
+    tenfold.set_num_threads(1)
+
+
+def test_running_sums_as_a_call():
+    x = tenfold.randn(3, 4, dtype=tenfold.float64, requires_grad=True)
+    tenfold.autograd.gradcheck(lambda t: t.cumsum(1), (x,))
+    assert tenfold.tensor([-0.0, -0.0]).cumsum(0).tolist() == [-0.0, -0.0]
+    assert tenfold.ones(2, dtype=tenfold.int32).cumsum(0).dtype is tenfold.int64
+    assert tenfold.ones(3).cumsum(0, dtype=tenfold.float64).dtype is tenfold.float64
+    assert tenfold.zeros(0).cumsum(0).shape == (0,)
+    with pytest.raises(IndexError):
+        tenfold.ones(3).cumsum(1)
+    assert tenfold.ones(2, 3).cumsum_(1).tolist() == [[1, 2, 3]] * 2
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (4,), (2, 3), (500,), (3, 1, 2)])
+def test_vectors_of_one_index(shape):
+    index = rng.integers(0, 5, shape)
+    for classes, steps in ((5, 1), (7, 1), (-1, 1), (5, 2)):
+        given = tenfold.from_numpy(np.repeat(index, steps, -1)[..., ::steps] if shape else index)
+        got = tenfold.one_hot(given, classes)
+        wide = classes if classes > 0 else int(index.max()) + 1
+        assert got.dtype is tenfold.int64
+        np.testing.assert_array_equal(got.numpy(), np.eye(wide, dtype=np.int64)[index])
+
+
+@pytest.mark.parametrize("bad", [-1, 5, 1 << 62, -(1 << 63)])
+def test_an_index_that_is_no_class(bad):
+    with pytest.raises(RuntimeError, match="Class values must be"):
+        tenfold.one_hot(tenfold.tensor([0, bad]), 5)
+    with pytest.raises(RuntimeError):
+        tenfold.one_hot(tenfold.tensor([0, -1]))
+    with pytest.raises(RuntimeError):
+        tenfold.one_hot(tenfold.tensor([0, 1]), 0)

@@ -22,6 +22,7 @@ MODULES = {
     "optim": ("optim",),
     "random": ("random",),
     "rnn": ("recurrence",),
+    "embedding": ("embedding",),
 }
 
 

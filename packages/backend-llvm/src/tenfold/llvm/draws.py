@@ -34,6 +34,7 @@ class Draws:
         self.draws = session.native.builtin("draws", None, 0)
         self.swap = session.native.builtin("swap", None, 0)
         self.beneath = sampling.filled, shuffle.swapped, generators.integers
+        self.units_beneath = sampling.units64
         self.misses = 0
         engines = np.random.MT19937(1), np.random.MT19937(1)
         if (self.integers(engines[0])(0, 1 << 32, 700, np.uint32) != engines[1].random_raw(700)).any():
@@ -63,6 +64,18 @@ class Draws:
             generator._few_draws, generator._fresh = 0, False
             generator._position = (generator._position + drawn) % BLOCK
             self.draws(NORMALS64 if dtype == _WIDE else NORMALS32, engine.ctypes.state_address, z)
+        return z
+
+    def units64(self, generator: Generator, count: int) -> NDArray[np.float64]:
+        """Uniforms of 53 bits; where words were drawn ahead, they come first."""
+        if generator._ahead is not None or not count:
+            return self.units_beneath(generator, count)
+        z = np.empty(count)
+        with LOCK:
+            engine = generator._started()
+            generator._few_draws, generator._fresh = 0, False
+            generator._position = (generator._position + 2 * count) % BLOCK
+            self.draws(UNITS64, engine.ctypes.state_address, z)
         return z
 
     def swapped(self, targets: NDArray[np.int64], n: int) -> NDArray[np.int64]:
@@ -108,7 +121,7 @@ def install(session: Any) -> None:
     except RuntimeError as error:
         give_up("compiled draws", str(error))
         return
-    sampling.filled, generators.integers = made.filled, made.integers
+    sampling.filled, sampling.units64, generators.integers = made.filled, made.units64, made.integers
     sampling.swapped = made.swapped  # type: ignore[attr-defined]
     if session.paths is not None:
         made.lead(session.paths)

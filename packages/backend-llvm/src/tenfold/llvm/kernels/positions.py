@@ -9,7 +9,7 @@ import numpy as np
 
 from tenfold.llvm import positions
 from tenfold.llvm.kernels.attaching import chosen, lead
-from tenfold.llvm.programs import Compiled, suitable
+from tenfold.llvm.programs import Compiled, empty, suitable
 from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
 
 Array = np.ndarray[Any, Any]
@@ -18,6 +18,7 @@ SHORT = 128  # elements of a row up to which it does in arrays of any size
 MOST_LEADING = 32  # of a row's first few, which are put in order one by one
 
 EXTREME, LEADING = Compiled("extremes and positions", positions.extreme), Compiled("the first few", positions.leading)
+RUNNING = Compiled("sums up to each element", positions.running)
 
 
 def _served(x: Array) -> Stored | None:
@@ -85,3 +86,17 @@ for _end, _kind in (("max", "largest"), ("min", "smallest")):
     chosen(f"arg{_end}", lambda input, dim, keepdim, kind=_kind: position(kind, input, dim, keepdim), 3, NOTE)
     lead(f"arg{_end}")
 chosen("topk_pair", topk, 5, f"{NOTE}, at most {MOST_LEADING} of a row that differ")
+
+
+def cumsum(input: Array, dim: int) -> Any:
+    """Sums of all elements up to each, in float64, as the kernel beneath adds them."""
+    stored = _served(input)
+    if stored is None or type(dim) is not int or not -input.ndim <= dim < input.ndim:
+        return NotImplemented
+    length, inner = input.shape[dim], prod(input.shape[dim % input.ndim + 1 :])
+    out = empty(input.shape, stored)
+    return out if _run(RUNNING, (stored,), input.size // length, length, input, out, length, inner) else NotImplemented
+
+
+chosen("cumsum", cumsum, 2, "float32 and float64 in one piece")
+lead("cumsum")
