@@ -76,3 +76,23 @@ def test_graphs_and_pools_are_a_gpus():
     x.record_stream(cuda.Stream())  # everything is done at once
     with pytest.raises(RuntimeError, match="expected a tensor on a GPU"):
         tenfold.ones(3).record_stream(cuda.Stream())
+
+
+def test_names_that_tell_of_waits_memory_and_streams():
+    assert cuda.get_sync_debug_mode() == 0
+    cuda.set_sync_debug_mode("warn")
+    assert cuda.get_sync_debug_mode() == 1
+    cuda.set_sync_debug_mode(0)
+    with pytest.raises(RuntimeError, match="expected one of"):
+        cuda.set_sync_debug_mode("loud")
+    cuda.set_per_process_memory_fraction(1.0)
+    assert cuda.get_per_process_memory_fraction() == 1.0
+    with pytest.raises(ValueError, match="Allowed range"):
+        cuda.set_per_process_memory_fraction(1.5)
+    with pytest.raises(TypeError, match="must be `float`"):
+        cuda.set_per_process_memory_fraction(1)
+    assert cuda.memory_stats_as_nested_dict()["allocated_bytes"]["all"]["current"] >= 0
+    assert isinstance(cuda.ExternalStream(0), cuda.Stream)
+    assert cuda.random.get_rng_state().shape == (16,)
+    with cuda.profiler.profile():
+        pass

@@ -332,7 +332,7 @@ def case_attention_drops_in_its_kernel_and_replays_draw_anew():
 
     names = ["note_words", "attend", "attention_slopes", "attention_to_queries", "attention_to_keys"]
     assert quiet(stub.settled(run)).names[:5] == names
-    with cuda.graph(cuda.CUDAGraph()) as _:
+    with cuda.graph(cuda.CUDAGraph()):
         assert stub.work(run).names[:5] == names
 
 

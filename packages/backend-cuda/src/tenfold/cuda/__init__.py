@@ -23,15 +23,25 @@ from tenfold.cuda.graphed import make_graphed_callables
 from tenfold.cuda.graphs import CUDAGraph, graph
 from tenfold.cuda.memory import (
     empty_cache,
+    get_allocator_backend,
+    get_per_process_memory_fraction,
     max_memory_allocated,
+    max_memory_cached,
     max_memory_reserved,
     mem_get_info,
     memory_allocated,
+    memory_cached,
     memory_reserved,
     memory_stats,
+    memory_stats_as_nested_dict,
     memory_summary,
+    reset_accumulated_memory_stats,
+    reset_max_memory_allocated,
+    reset_max_memory_cached,
     reset_peak_memory_stats,
+    set_per_process_memory_fraction,
 )
+from tenfold.cuda.monitoring import clock_rate, device_memory_used, memory_usage, power_draw, temperature, utilization
 from tenfold.cuda.pools import MemPool, graph_pool_handle, use_mem_pool
 from tenfold.cuda.seeding import initial_seed, manual_seed, manual_seed_all, seed, seed_all
 from tenfold.cuda.state import (
@@ -50,25 +60,43 @@ from tenfold.cuda.state import (
     set_rng_state,
     set_rng_state_all,
 )
-from tenfold.cuda.streams import Event, Stream, StreamContext, current_stream, default_stream, set_stream, stream
+from tenfold.cuda.streams import (
+    Event,
+    ExternalStream,
+    Stream,
+    StreamContext,
+    current_stream,
+    default_stream,
+    get_stream_from_external,
+    set_stream,
+    stream,
+)
+from tenfold.cuda.waits import get_sync_debug_mode, set_sync_debug_mode
 from tenfold.dispatch.devices import AcceleratorError, OutOfMemoryError
 
 __all__ = [
-    "AcceleratorError", "CUDAGraph", "Event", "MemPool", "OutOfMemoryError", "Stream", "StreamContext",
-    "can_device_access_peer", "current_blas_handle", "current_device", "current_stream", "default_stream", "device",
-    "device_count", "device_of", "empty_cache", "get_arch_list", "get_device_capability", "get_device_name",
-    "get_device_properties", "get_gencode_flags", "get_rng_state", "get_rng_state_all", "graph", "graph_pool_handle",
-    "init", "initial_seed", "ipc_collect", "is_available", "is_bf16_supported", "is_current_stream_capturing",
-    "is_initialized", "is_tf32_supported", "make_graphed_callables", "manual_seed", "manual_seed_all", "max_memory_allocated",
-    "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved", "memory_stats", "memory_summary",
-    "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_rng_state", "set_rng_state_all", "set_stream",
-    "stream", "synchronize", "unavailable_reason", "use_mem_pool",
+    "AcceleratorError", "CUDAGraph", "Event", "ExternalStream", "MemPool", "OutOfMemoryError", "Stream", "StreamContext",
+    "can_device_access_peer", "clock_rate", "current_blas_handle", "current_device", "current_stream", "default_stream",
+    "device", "device_count", "device_memory_used", "device_of", "empty_cache", "get_allocator_backend", "get_arch_list",
+    "get_device_capability", "get_device_name", "get_device_properties", "get_gencode_flags", "get_per_process_memory_fraction",
+    "get_rng_state", "get_rng_state_all", "get_stream_from_external", "get_sync_debug_mode", "graph", "graph_pool_handle",
+    "has_half", "has_magma", "init", "initial_seed", "ipc_collect", "is_available", "is_bf16_supported",
+    "is_current_stream_capturing", "is_initialized", "is_tf32_supported", "make_graphed_callables", "manual_seed",
+    "manual_seed_all", "max_memory_allocated", "max_memory_cached", "max_memory_reserved", "mem_get_info", "memory_allocated",
+    "memory_cached", "memory_reserved", "memory_stats", "memory_stats_as_nested_dict", "memory_summary", "memory_usage",
+    "power_draw", "reset_accumulated_memory_stats", "reset_max_memory_allocated", "reset_max_memory_cached",
+    "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_per_process_memory_fraction", "set_rng_state",
+    "set_rng_state_all", "set_stream", "set_sync_debug_mode", "stream", "synchronize", "temperature", "unavailable_reason",
+    "use_mem_pool", "utilization",
 ]  # fmt: skip
 
 
+has_half, has_magma = True, False  # float16 can be used; MAGMA's linear algebra is not here
+
+
 def __getattr__(name: str) -> Any:
-    if name == "nvtx":
-        return importlib.import_module("tenfold.cuda.nvtx")
+    if name in ("nvtx", "profiler", "random"):
+        return importlib.import_module(f"tenfold.cuda.{name}")
     if name == "amp":  # of the package tenfold-autograd
         return importlib.import_module("tenfold.amp.cuda")
     if name.endswith("Tensor"):

@@ -123,6 +123,58 @@ def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
     return "\n".join([f"cuda:{index}", *[f"{name:<26}{size / 2**20:>14.1f} MiB" for name, size in rows.items()]])
 
 
+memory_cached, max_memory_cached = memory_reserved, max_memory_reserved  # their old names
+reset_max_memory_allocated = reset_max_memory_cached = reset_peak_memory_stats
+
+
+def reset_accumulated_memory_stats(device: Any = None) -> None:
+    """Nothing to reset: the pool counts what is, not what was."""
+    index_of(device)
+
+
+def memory_stats_as_nested_dict(device: Any = None) -> dict[str, Any]:
+    """`memory_stats` with a dictionary for each part of its names."""
+    nested: dict[str, Any] = {}
+    for name, value in memory_stats(device).items():
+        *path, last = name.split(".")
+        place = nested
+        for part in path:
+            place = place.setdefault(part, {})
+        place[last] = value
+    return nested
+
+
+def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None:
+    """Let the pool take at most this part of a GPU's memory.
+
+    Raises: TypeError for what is no float, ValueError outside of 0 to 1.
+    """
+    if not isinstance(fraction, float):
+        raise TypeError("Invalid type for fraction argument, must be `float`")
+    if not 0 <= fraction <= 1:
+        raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
+    pool = _pool(device)
+    if pool is None:
+        return
+    with runtime.current().module.cuda.Device(index_of(device)):
+        pool.set_limit(size=0 if fraction == 1 else max(1, int(fraction * mem_get_info(device)[1])))  # 0: no limit
+
+
+def get_per_process_memory_fraction(device: Any = None) -> float:
+    """What part of a GPU's memory the pool may take."""
+    pool = _pool(device)
+    if pool is None:
+        return 1.0
+    with runtime.current().module.cuda.Device(index_of(device)):
+        limit = int(pool.get_limit())
+    return limit / mem_get_info(device)[1] if limit else 1.0
+
+
+def get_allocator_backend() -> str:
+    """Whose memory pool it is."""
+    return "cupy"
+
+
 def empty_cache() -> None:
     """Give back to the GPU what the pool keeps and no tensor uses; without a GPU, or while a graph is recorded, nothing."""
     if is_available() and not runtime.is_replaced() and not CAPTURES:

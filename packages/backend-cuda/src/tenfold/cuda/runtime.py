@@ -6,13 +6,14 @@ without one. `current()` is the one in use; `xp` is its array module (CuPy, or N
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, Protocol
 
 import numpy as np
 
-from tenfold.cuda import availability, reports, staging
+from tenfold.cuda import availability, reports, staging, waits
 from tenfold.cuda.capturing import refuse
 
 # What looks for memory that can be given back (lifetimes.py), while there is some to look for.
@@ -147,6 +148,7 @@ class CupyRuntime:
 
     def to_host(self, array: Any) -> Any:
         refuse("a tensor's values cannot be read", "leave out item(), cpu(), printing and operators of the host")
+        waits.told()
         order = order_in_memory(array)
         with self.module.cuda.Device(self.index_of(array)):
             found = array.get() if order is None else array.transpose(order).get().transpose(np.argsort(order).tolist())
@@ -216,6 +218,33 @@ class CupyRuntime:
         return launch_grid(self.module, kernel, signature, arguments, grid, index)
 
 
+class Forked:
+    """What a child of a process that used CUDA has: the driver's state does not survive a fork."""
+
+    array_type = type(None)
+
+    def device_count(self) -> int:
+        return availability.probe()[0]
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(
+            "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start "
+            "method"
+        )
+
+
+# What a child forgets: calls that have been seen before would go to the driver unasked.
+AFTER_FORK: list[Callable[[], None]] = []
+
+
+def _after_fork() -> None:
+    if isinstance(_state["runtime"], CupyRuntime):
+        replace(Forked())
+        for forget in AFTER_FORK:
+            forget()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 _state: dict[str, Any] = {"runtime": None}
 
 
@@ -238,7 +267,7 @@ def replace(runtime: Any) -> None:
 
 def is_replaced() -> bool:
     """Whether the runtime in use is another than CUDA's."""
-    return _state["runtime"] is not None and not isinstance(_state["runtime"], CupyRuntime)
+    return _state["runtime"] is not None and not isinstance(_state["runtime"], (CupyRuntime, Forked))
 
 
 class ArrayModule:

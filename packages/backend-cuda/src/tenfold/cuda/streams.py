@@ -138,6 +138,19 @@ def current_stream(device: Any = None) -> Stream:
         return Stream(index, cupy_stream=cupy.cuda.get_current_stream())
 
 
+def ExternalStream(stream_ptr: int, device: Any = None) -> Stream:
+    """A stream that something else has made, given by its handle; whoever made it keeps it alive."""
+    index = index_of(device)
+    if runtime.is_replaced():
+        return Stream(index)
+    return Stream(index, cupy_stream=runtime.current().module.cuda.ExternalStream(stream_ptr, index))
+
+
+def get_stream_from_external(data_ptr: int, device: Any = None) -> Stream:
+    """`ExternalStream`, as a function."""
+    return ExternalStream(data_ptr, device)
+
+
 def default_stream(device: Any = None) -> Stream:
     """The stream that a GPU's work goes to when none is chosen."""
     index = index_of(device)

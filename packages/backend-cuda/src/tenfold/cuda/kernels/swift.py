@@ -43,6 +43,7 @@ def swiftly(general: Callable[..., Any], operands: int) -> Callable[..., Any]:  
     """
     plans: dict[tuple[Any, ...], Plan] = {}
     parts: list[Any] = []
+    runtime.AFTER_FORK.append(parts.clear)
 
     def tools() -> list[Any]:
         cuda = runtime.current().module.cuda

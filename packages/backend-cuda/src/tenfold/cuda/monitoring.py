@@ -1,0 +1,55 @@
+"""What a GPU is doing, as NVIDIA's management library tells: needs the package nvidia-ml-py (module pynvml)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold.cuda.devices import get_device_properties, index_of
+
+
+def _library(device: Any) -> tuple[Any, Any]:
+    """(pynvml, its handle of a GPU)."""
+    index = index_of(device)
+    try:
+        import pynvml  # an optional package
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("nvidia-ml-py does not seem to be installed or it can't be imported.") from None
+    pynvml.nvmlInit()
+    get_device_properties(index)
+    return pynvml, pynvml.nvmlDeviceGetHandleByIndex(index)
+
+
+def utilization(device: Any = None) -> int:
+    """Percent of the last sampling period in which a kernel ran."""
+    library, handle = _library(device)
+    return int(library.nvmlDeviceGetUtilizationRates(handle).gpu)
+
+
+def memory_usage(device: Any = None) -> int:
+    """Percent of the last sampling period in which memory was read or written."""
+    library, handle = _library(device)
+    return int(library.nvmlDeviceGetUtilizationRates(handle).memory)
+
+
+def device_memory_used(device: Any = None) -> int:
+    """Bytes of a GPU that are in use, by any process."""
+    library, handle = _library(device)
+    return int(library.nvmlDeviceGetMemoryInfo(handle).used)
+
+
+def temperature(device: Any = None) -> int:
+    """Degrees Celsius."""
+    library, handle = _library(device)
+    return int(library.nvmlDeviceGetTemperature(handle, 0))
+
+
+def power_draw(device: Any = None) -> int:
+    """Milliwatts."""
+    library, handle = _library(device)
+    return int(library.nvmlDeviceGetPowerUsage(handle))
+
+
+def clock_rate(device: Any = None) -> int:
+    """The multiprocessors' clock in megahertz."""
+    library, handle = _library(device)
+    return int(library.nvmlDeviceGetClockInfo(handle, 1))

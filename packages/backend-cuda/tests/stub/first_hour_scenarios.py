@@ -1,0 +1,101 @@
+"""Scenarios of what people try first: forks, loaders, waits that are looked for, devices as contexts."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+import stub
+from scenarios import DEVICE, array
+
+import tenfold
+from tenfold import cuda
+
+
+def in_a_child(function):
+    """What a function says of itself in a forked child: its error's text, or nothing."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            function()
+            text = ""
+        except BaseException as error:  # noqa: BLE001 - to be told to the parent
+            text = f"{type(error).__name__}: {error}"
+        os.write(writing, text.encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        text = pipe.read()
+    os.waitpid(child, 0)
+    return text
+
+
+def case_a_forked_child_is_told_that_it_has_no_device():
+    x = array(64, 64)
+    x + x
+    calls = (
+        lambda: x + x, lambda: x + 1.0, lambda: x.relu(), lambda: x.softmax(0), lambda: x.cpu(), lambda: x @ x, lambda: x.sum(),
+        lambda: tenfold.ones(3, device="cuda"), cuda.synchronize, lambda: tenfold.ones(3).cuda(), cuda.current_device,
+        cuda.Stream, cuda.Event().record, x.tolist,
+    )  # fmt: skip
+    for k, call in enumerate(calls):
+        assert "Cannot re-initialize CUDA in forked subprocess" in (told := in_a_child(call)), (k, told)
+    # What needs no driver goes on: seeds of a loader's workers, and the processor's own tensors.
+    assert in_a_child(lambda: (tenfold.manual_seed(3), tenfold.randn(3).sum().item(), cuda.is_available())) == ""
+    assert (x + x).device.type == "cuda"
+
+
+def case_host_memory_lives_until_it_is_copied():
+    from tenfold.cuda import staging
+
+    staging._under_way.clear()
+    host = tenfold.ones(1000)
+    work = stub.work(lambda: host.to(DEVICE, non_blocking=True))
+    assert "sync" not in work.counts
+    assert [memory.mem.size >= 4000 for _, memory in staging._under_way] in ([True], [])  # gone, if the mark is passed already
+
+
+def case_waits_can_be_looked_for():
+    x = array(4)
+    cuda.set_sync_debug_mode("error")
+    try:
+        x + x
+        for wait in (x.cpu, lambda: float(x[0]), lambda: bool(x.any()), x.tolist):
+            with pytest.raises(RuntimeError, match="called a synchronizing CUDA operation"):
+                wait()
+    finally:
+        cuda.set_sync_debug_mode(0)
+
+
+def case_what_a_program_does_first():
+    x = array(4, 4)
+    with cuda.device(1):
+        assert tenfold.zeros(2, device="cuda").device.index == cuda.current_device() == 1
+    with tenfold.device("cuda:1"):
+        assert tenfold.zeros(2).device.index == 1
+    cuda.set_device("cuda:1")
+    cuda.set_device(0)
+    for dtype in (tenfold.bfloat16, tenfold.float16):
+        with tenfold.autocast("cuda", dtype=dtype):
+            assert (x @ x).dtype is dtype
+    with tenfold.amp.autocast("cuda"):
+        assert (x @ x).dtype is tenfold.float16
+    tenfold.backends.cudnn.benchmark = True
+    tenfold.backends.cudnn.deterministic = True
+    tenfold.backends.cuda.matmul.allow_tf32 = False
+    assert tenfold.backends.cudnn.is_available() in (True, False)
+    assert "cuda:0" in cuda.memory_summary()
+    cuda.set_per_process_memory_fraction(0.5)
+    assert cuda.get_per_process_memory_fraction() <= 0.5
+    cuda.set_per_process_memory_fraction(1.0)
+    start, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
+    start.record()
+    end.record()
+    end.synchronize()
+    start.elapsed_time(end)
+    loader = tenfold.utils.data.DataLoader([np.ones(3, np.float32)] * 4, batch_size=2, pin_memory=True)
+    for batch in loader:
+        assert batch.to("cuda", non_blocking=True).shape == (2, 3)
+    assert cuda.get_device_properties(0).total_memory > 0
