@@ -8,6 +8,7 @@ import importlib.metadata
 import subprocess
 import sys
 import time
+from typing import Any
 
 import pytest
 
@@ -32,6 +33,32 @@ def test_weak_dictionary_goes_by_identity() -> None:
     assert [key is one or key is other for key in table] == [True, True]
     del table[other]
     assert list(table.values()) == ["one"]
+
+
+def test_weak_dictionaries_are_copied_and_joined() -> None:
+    key, other = tenfold.ones(2), tenfold.ones(2)
+    table = WeakIdKeyDictionary({key: [1]})
+    made = copy.deepcopy(table)
+    assert made[key] == [1]
+    assert made[key] is not table[key]
+    joined = {other: 2, key: 3} | table
+    assert type(joined) is WeakIdKeyDictionary
+    assert (joined[key], joined[other]) == ([1], 2)
+    with pytest.raises(TypeError):
+        [1] | table
+
+
+def test_weak_dictionary_reads_all_pairs_before_it_keeps_one() -> None:
+    class Broken(dict[Any, Any]):
+        def items(self) -> Any:
+            yield key, 1
+            raise OSError("broken")
+
+    key = tenfold.ones(2)
+    table = WeakIdKeyDictionary()
+    with pytest.raises(OSError, match="broken"):
+        table.update(Broken())
+    assert len(table) == 0
 
 
 def test_weak_dictionary_forgets_keys_that_are_gone() -> None:

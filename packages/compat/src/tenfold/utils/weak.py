@@ -5,6 +5,7 @@ Tensors compare element by element, so that Python's own `weakref.WeakKeyDiction
 
 from __future__ import annotations
 
+import copy
 import weakref
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any, Self
@@ -92,6 +93,17 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
 
     copy = __copy__
 
+    def __deepcopy__(self, memo: Any) -> WeakIdKeyDictionary:
+        made = type(self)()  # of the same keys: a copy of one would be nobody's, and go at once
+        for key, value in self.items():
+            made[key] = copy.deepcopy(value, memo)
+        return made
+
+    def update(self, other: Any = (), /, **named: Any) -> None:
+        """Take over the pairs of a mapping, or those of a sequence: all are read before the first is kept."""
+        pairs = other.items() if hasattr(other, "items") else dict(other).items()
+        super().update(list(pairs), **named)
+
     def keyrefs(self) -> list[Any]:
         """The weak references to the keys."""
         return list(self.data)
@@ -99,6 +111,13 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
     def __or__(self, other: Mapping[Any, Any]) -> WeakIdKeyDictionary:
         both = self.copy()
         both.update(other)
+        return both
+
+    def __ror__(self, other: Mapping[Any, Any]) -> WeakIdKeyDictionary:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        both = type(self)(other)
+        both.update(self)
         return both
 
     def __ior__(self, other: Mapping[Any, Any]) -> Self:
