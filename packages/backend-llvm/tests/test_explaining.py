@@ -38,7 +38,11 @@ def test_rows():
     [
         (lambda: llvm.explain(tenfold.op.exp, tenfold.randn(3).to(tenfold.complex64)), "the dtype complex64"),
         (lambda: llvm.explain(tenfold.op.softmax, tenfold.randn(30, 40), 0), "its arguments"),
-        (lambda: llvm.explain(tenfold.op.mm, tenfold.randn(3, 4), tenfold.randn(4, 3)), "mm has no compiled kernel of its own"),
+        (lambda: llvm.explain(tenfold.op.mm, tenfold.randn(99, 99), tenfold.randn(99, 99)), "its arguments"),
+        (
+            lambda: llvm.explain(tenfold.op.bmm, tenfold.ones(1, 3, 4), tenfold.ones(1, 4, 3)),
+            "bmm has no compiled kernel of its own",
+        ),
     ],
 )
 def test_what_numpy_serves(call, words):

@@ -1,4 +1,4 @@
-"""Small matrix products and affine maps; larger ones are the kernels' of tenfold-core and tenfold-nn, on BLAS.
+"""Matrix products and affine maps, small and large; what is left to BLAS are the kernels' of tenfold-core and tenfold-nn.
 
 Those do the work of `mm` and `matmul` themselves, and step aside where somebody accelerates these: so the gates here are made
 around them all the same, unless it is somebody else who does.
@@ -12,8 +12,11 @@ from typing import Any
 from tenfold.dispatch.kernels import KERNELS, kernel
 from tenfold.dispatch.operators import op
 from tenfold.dispatch.registration import current_owner
-from tenfold.llvm.kernels.attaching import lead
+from tenfold.llvm import large_calls
+from tenfold.llvm.gates import gated
+from tenfold.llvm.kernels.attaching import ACCELERATED, lead
 from tenfold.llvm.little_products import product_gated
+from tenfold.llvm.storage import FLOAT32, FLOAT64
 
 
 def only_ours(*names: str) -> bool:
@@ -35,17 +38,24 @@ def attach(name: str, work_of: tuple[str, ...], wrap: Callable[[Any], Any]) -> N
     def wrapped(beneath: Any) -> Any:
         return wrap(of_any_size(name, beneath)) if only_ours(*work_of) else beneath
 
-    kernel(getattr(op, name), device="cpu", wrap=True, note="small products of float32 and float64")(wrapped)
+    kernel(getattr(op, name), device="cpu", wrap=True, note="products of float32 and float64")(wrapped)
+
+
+def large(name: str, arguments: int) -> Callable[[Any], Any]:
+    """The kernel of large products around the one beneath."""
+    serve = getattr(large_calls, name)
+    ACCELERATED[name] = serve
+    return gated(serve, arguments, large_calls.LEAST, (FLOAT32, FLOAT64))  # type: ignore[no-any-return]
 
 
 def gate(name: str, arguments: int = 2, turned: bool = False) -> Callable[[Any], Any]:
     def wrap(beneath: Any) -> Any:
         lead(name, strided=True)
-        return product_gated(beneath, arguments, turned)
+        return product_gated(large(name, arguments)(beneath), arguments, turned)
 
     return wrap
 
 
 attach("mm", (), gate("mm"))
 attach("matmul", ("mm", "bmm"), gate("matmul"))
-attach("addmm", ("mm",), lambda beneath: beneath)
+attach("addmm", ("mm",), large("addmm", 5))

@@ -1,0 +1,127 @@
+"""Calls of large products: which are served, in which blocks, and by how many threads.
+
+Where OpenBLAS was measured to be as fast or faster (Zen 3, AVX2), it stays: few rows or columns, many steps, little work in all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.llvm.large_products import BLOCK_ROWS, UNROLLED, depth_of, products, tile_of
+from tenfold.llvm.packing import CHUNK, LINE, panels
+from tenfold.llvm.programs import Compiled, empty
+from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
+from tenfold.settings.threads import get_num_threads
+
+Array = np.ndarray[Any, Any]
+
+PANELS = Compiled("panels of a matrix", panels)
+PRODUCTS = Compiled("large products", products)
+BY_DTYPE = {stored.dtype: stored for stored in (FLOAT32, FLOAT64)}
+ROWS, COLUMNS, WORK = 192, 64, 1 << 23  # the least of a, of b, and multiplications
+MOST_STEPS = 800
+LEAST = 1 << 13  # elements of the largest array, in any such product
+WORTH_SHARING = 1 << 22  # multiplications from which a second thread takes part
+PANEL_ELEMENTS = 1 << 16  # of b, that are laid out by one thread
+ITEMS = 4  # of each thread, for which rows and columns are divided
+FEWEST_ROWS, FEWEST_PANELS = 48, 4  # of an item
+WAY = 4096  # bytes after which addresses share their lines of the first cache
+NEAR = 512
+
+
+def product(a: Array, b: Array, start: Array | None = None) -> Any:
+    """start + a @ b for matrices, `start` a row or a matrix in one piece; NotImplemented for what is left to BLAS."""
+    (m, k), (_, n) = a.shape, b.shape
+    stored = BY_DTYPE.get(a.dtype)
+    if stored is None or b.dtype is not a.dtype or m < ROWS or n < COLUMNS or k > MOST_STEPS or m * n * k < WORK:
+        return NotImplemented
+    a_turned, across = _layout(a, stored)
+    b_turned, down = _layout(b, stored)
+    if a_turned is None or b_turned is None:
+        return NotImplemented
+    tile = tile_of(stored)
+    count = -(-n // tile.width)
+    laid_out = empty((count * k * tile.width + LINE // stored.size,), stored)
+    items, each = (count, k * tile.width) if b_turned else (-(-k // CHUNK), CHUNK * n)
+    if not PANELS.run((tile, b_turned), items, max(1, PANEL_ELEMENTS // each), b, laid_out, down, n, k):
+        return NotImplemented
+    out = empty((m, n), stored)
+    block, span = _divided(m, count, tile.rows, get_num_threads() if m * n * k >= WORTH_SHARING else 1)
+    spans = -(-count // span)
+    depths = -(-k // depth_of(stored))
+    step = -(-k // (depths * UNROLLED)) * UNROLLED
+    key = (stored, a_turned, not a_turned and _near(across))
+    rows = 0 if start is None or start.ndim == 1 else start.strides[0]
+    done = PRODUCTS.run(
+        key, -(-m // block) * spans, 1, a, laid_out, 0 if start is None else start, out,
+        across, rows, m, n, k, block, span * tile.width, spans, step,
+    )  # fmt: skip
+    return out if done else NotImplemented
+
+
+def _layout(x: Array, stored: Stored) -> tuple[bool | None, int]:
+    """Whether the columns are in one piece (None: neither they nor the rows), and the bytes from a row, or column, to the next."""
+    rows, columns = x.strides
+    if type(x) is np.ndarray and x.flags.aligned:
+        if columns == stored.size:
+            return False, rows
+        if rows == stored.size:
+            return True, columns
+    return None, 0
+
+
+def _near(distance: int) -> bool:
+    """Whether rows at this distance displace each other in the first cache."""
+    rest = distance % WAY
+    return min(rest, WAY - rest) < NEAR
+
+
+def _divided(rows: int, count: int, tile_rows: int, threads: int) -> tuple[int, int]:
+    """Rows of a block and panels of a span: enough items for all threads, and none too small."""
+    blocks = -(-rows // BLOCK_ROWS)
+    spans = 1
+    if threads > 1:
+        blocks = max(blocks, min(ITEMS * threads, rows // FEWEST_ROWS))
+        spans = max(1, min(-(-ITEMS * threads // blocks), count // FEWEST_PANELS))
+    even = -(-rows // blocks)
+    return -(-even // tile_rows) * tile_rows, -(-count // spans)
+
+
+def matmul(input: Any, other: Any) -> Any:
+    """Two matrices, or a batch of rows with one matrix."""
+    if input.ndim < 2 or other.ndim != 2 or input.shape[-1] != other.shape[0]:
+        return NotImplemented
+    if input.ndim == 2:
+        return product(input, other)
+    found = product(_as_rows(input), other)
+    return found if found is NotImplemented else found.reshape(*input.shape[:-1], other.shape[1])
+
+
+def mm(input: Any, mat2: Any) -> Any:
+    return matmul(input, mat2) if input.ndim == 2 else NotImplemented
+
+
+def linear(input: Any, weight: Any, bias: Any) -> Any:
+    """input @ weight.T + bias."""
+    if input.ndim < 2 or weight.ndim != 2 or input.shape[-1] != weight.shape[1]:
+        return NotImplemented
+    if bias is not None and (bias.dtype is not input.dtype or bias.shape != weight.shape[:1] or not bias.flags.carray):
+        return NotImplemented
+    found = product(_as_rows(input), weight.T, bias)
+    return found if found is NotImplemented or input.ndim == 2 else found.reshape(*input.shape[:-1], len(weight))
+
+
+def addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
+    """input + mat1 @ mat2, for a row or a matrix in one piece."""
+    if mat1.ndim != 2 or mat2.ndim != 2 or mat1.shape[1] != mat2.shape[0] or beta != 1 or alpha != 1:
+        return NotImplemented
+    whole = mat1.shape[0], mat2.shape[1]
+    if input.dtype is not mat1.dtype or input.shape not in (whole, whole[1:]) or not input.flags.carray:
+        return NotImplemented
+    return product(mat1, mat2, input)
+
+
+def _as_rows(x: Array) -> Array:
+    return x if x.ndim == 2 else x.reshape(-1, x.shape[-1])

@@ -1,0 +1,188 @@
+"""Products of large matrices, as LLVM IR: out = start + a @ b.
+
+The second matrix is laid into panels of a tile's columns first. A tile of results stays in registers over a depth of its panel,
+which stays in the first cache while all tiles of a block of rows pass by it; what they read of the first matrix stays in the
+second cache (Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008). Rows in one piece are read where
+they lie; others, and those whose distance lets them displace each other in the cache, are laid side by side on the way.
+A result is the sum of its depths' sums in their order, whoever computes it: threads change no number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tenfold.llvm.packing import DECLARED, LINE, aligned, fetch, laid_across, laid_along, strip_of
+from tenfold.llvm.products import HEAD, Tile
+from tenfold.llvm.storage import Stored
+from tenfold.llvm.writer import Function, Vectors, registers
+
+BLOCK_ROWS = 264  # at most, of a block that is laid out: a multiple of all tiles' rows
+DEPTH_BYTES = 1 << 10  # of a row, in one go
+UNROLLED = 4
+NAME = "tile_{}_{}"
+
+
+def tile_of(stored: Stored) -> Tile:
+    """As many results as registers hold beside the numbers that they are made of."""
+    return Tile(stored, 12 if registers().count == 32 else 6, 2)
+
+
+def depth_of(stored: Stored) -> int:
+    """The most steps in one go."""
+    return DEPTH_BYTES // stored.size
+
+
+def products(stored: Stored, turned: bool, laid: bool) -> str:
+    """out = start + a @ b for a block of rows and a span of columns.
+
+    Items are (block, span), the last fastest. `turned`: the columns of a are in one piece; else its rows are, which `laid` has
+    laid out. Context: a, panels of b, start or null, out; bytes from a's row, or column, to the next; bytes from a row of start
+    to the next, 0 where it is one; rows, columns, depth; rows of a block, columns of a span, spans, depth of a step.
+    """
+    tile = tile_of(stored)
+    f = Function(HEAD)
+    v = Vectors(f, stored, tile.lanes)
+    a, b, start, out, across, start_row, rows, columns, depth, block, span, spans, step = f.words(
+        ["*a", "*b", "*start", "*out", *["number"] * 9]
+    )
+    if turned or laid:
+        f.variables.append(f"%strip = alloca [{(BLOCK_ROWS + 2 * tile.rows) * (depth_of(stored) + 1)} x {v.element}], align 64")
+    f.variables.append(f"%wide = alloca [{tile.width * tile.rows} x {v.element}], align 64")
+    f.variables.append(f"%zeros = alloca [{tile.width} x {v.element}], align 64")
+    for k in range(0, tile.width, v.lanes):
+        v.store("zeroinitializer", v.place("%zeros", k))
+    pitch = f.mul(columns, stored.size)
+    b = aligned(f, b)
+    bare = f.let(f"icmp eq ptr {start}, null")
+    with f.loop("%lo", "%hi") as item, f.loop(0, depth, step) as p:
+        part, side = f.split(item, spans)
+        first, left = f.mul(part, block), f.mul(side, span)
+        right = f.least(f.add(left, span), columns)
+        count, deep = f.least(block, f.sub(rows, first)), f.least(step, f.sub(depth, p))
+        if turned:
+            corner = v.place(f.at(a, f.mul(p, across)), first)
+            laid_across(f, v, tile, corner, across, count, deep)
+        else:
+            corner = v.place(f.at(a, f.mul(first, across)), p)
+            if laid:
+                laid_along(f, v, tile, corner, across, count, deep)
+        again = f.let(f"icmp sgt i64 {p}, 0")
+        with f.loop(left, right, tile.width) as j:
+            panel = v.place(b, f.add(f.mul(j, depth), f.mul(p, tile.width)))
+            here = v.place(out, f.add(f.mul(first, columns), j))
+            begun = v.place(f.at(start, f.mul(first, start_row)), j)
+            fresh = f.let(f"select i1 {bare}, ptr %zeros, ptr {begun}")
+            above = f.let(f"select i1 {again}, ptr {here}, ptr {fresh}")
+            above_row = f.let(f"select i1 {again}, i64 {pitch}, i64 {start_row}")
+            sizes = (count, f.sub(columns, j), deep)
+            _panel(f, v, tile, turned or laid, (corner, across), panel, sizes, (here, pitch), (above, above_row))
+    kinds = [tile.rows] if turned or laid else [tile.rows, 1]
+    tiles = "".join(_tile(stored, tile, rows, turned or laid) for rows in kinds)
+    return v.declarations() + DECLARED + tiles + f.text()
+
+
+def _panel(
+    f: Function, v: Vectors, tile: Tile, laid: bool, a: tuple[str, str], panel: str, sizes: tuple[str, str, str],
+    out: tuple[str, str], above: tuple[str, str],
+) -> None:  # fmt: skip
+    """All tiles of a block that stand above one another."""
+    count, left, deep = sizes
+    corner, across = a
+    full = f.let(f"icmp sge i64 {left}, {tile.width}")
+    last = f.sub(count, tile.rows)
+    enough = f.let(f"icmp sge i64 {last}, 0")
+
+    def call(rows: int, i: str, to: str, row: str | int, term: str, term_row: str | int) -> None:
+        start = strip_of(f, v, i, deep) if laid else f.at(corner, f.mul(i, across))
+        f.do(
+            f"call void @{NAME.format(rows, tile.vectors)}(ptr {start}, i64 {across}, ptr {panel}, i64 {deep}, ptr {to}, "
+            f"i64 {row}, ptr {term}, i64 {term_row})"
+        )
+
+    with f.loop(0, count, tile.rows) as i:
+        to, term = f.at(out[0], f.mul(i, out[1])), f.at(above[0], f.mul(i, above[1]))
+        whole = f.let(f"and i1 {full}, {f.let(f'icmp sle i64 {i}, {last}')}")
+        with f.either(whole) as otherwise:
+            call(tile.rows, i, to, out[1], term, above[1])
+            otherwise()
+            few = f.least(tile.rows, f.sub(count, i))
+            skipped = f.variable("i64", "0")  # rows of the tile that another one has
+            if laid:  # numbers of rows that are none were laid down as well
+                call(tile.rows, i, "%wide", tile.width * v.stored.size, "%zeros", 0)
+            else:
+                with f.either(enough) as alone:
+                    begin = f.least(i, last)
+                    f.do(f"store i64 {f.sub(i, begin)}, ptr {skipped}")
+                    call(tile.rows, begin, "%wide", tile.width * v.stored.size, "%zeros", 0)
+                    alone()
+                    with f.loop(0, few) as m:
+                        call(1, f.add(i, m), v.place("%wide", f.mul(m, tile.width)), 0, "%zeros", 0)
+            skip = f.let(f"load i64, ptr {skipped}")
+            _cut(f, v, tile, few, f.least(left, tile.width), skip, (to, out[1]), (term, above[1]))
+
+
+def _cut(
+    f: Function, v: Vectors, tile: Tile, rows: str, columns: str, skip: str, out: tuple[str, str], above: tuple[str, str]
+) -> None:
+    """The sums of a tile that reaches over the edge, to the rows and columns that there are."""
+    with f.loop(0, rows) as m:
+        line = v.place("%wide", f.mul(f.add(m, skip), tile.width))
+        to, term = f.at(out[0], f.mul(m, out[1])), f.at(above[0], f.mul(m, above[1]))
+        with f.loop(0, columns) as c:
+            total, before = (v.load(v.place(x, c), v.element) for x in (line, term))
+            f.do(f"store {v.element} {f.let(f'fadd {v.element} {total}, {before}')}, ptr {v.place(to, c)}")
+
+
+def _tile(stored: Stored, tile: Tile, rows: int, laid: bool) -> str:
+    """out = above + a @ b, a tile; distances in bytes. `laid`: the rows lie side by side."""
+    f = Function(
+        f"internal void @{NAME.format(rows, tile.vectors)}(ptr noalias %a, i64 %across, ptr noalias %b, i64 %k, ptr %out, "
+        "i64 %row, ptr %above, i64 %above_row)",
+        'noinline nounwind "prefer-vector-width"="512"',
+    )
+    v = Vectors(f, stored, tile.lanes)
+    for m in range(rows):  # the memory of the results is on its way while they are computed
+        for byte in range(0, tile.width * stored.size, LINE):
+            fetch(f, f.at(f.at("%out", f.mul("%row", m)), byte), written=True)
+    sums = [[f.variable(v.type, "zeroinitializer") for _ in range(tile.vectors)] for _ in range(rows)]
+    _added(f, v, tile, sums, laid)
+
+    for m, row in enumerate(sums):
+        goal, term = f.at("%out", f.mul("%row", m)), f.at("%above", f.mul("%above_row", m))
+        for k, place in enumerate(row):
+            total, before = f.let(f"load {v.type}, ptr {place}"), v.load(v.place(term, k * v.lanes))
+            v.store(f.let(f"fadd {v.type} {total}, {before}"), v.place(goal, k * v.lanes))
+    return f.text()
+
+
+def _rows(f: Function, v: Vectors, tile: Tile, rows: int, laid: bool, q: str) -> Callable[[int, int], str]:
+    """Where the first factor of a row is, u steps behind step q; what the next tile reads there is fetched."""
+    if laid:
+        strip = v.place("%a", f.mul(q, tile.rows))
+        return lambda u, m: v.place(strip, u * tile.rows + m)
+    here = v.place("%a", q)
+    lines = [f.at(here, f.mul("%across", m)) for m in range(rows)]
+    following = f.at(here, f.mul("%across", rows))
+    for m in range(rows if rows > 1 else 0):
+        fetch(f, f.at(following, f.mul("%across", m)))
+    return lambda u, m: v.place(lines[m], u)
+
+
+def _added(f: Function, v: Vectors, tile: Tile, sums: list[list[str]], laid: bool) -> None:
+    """The products of all steps."""
+
+    def add(q: str, steps: int) -> None:
+        number = _rows(f, v, tile, len(sums), laid, q)
+        panel = v.place("%b", f.mul(q, tile.width))
+        for u in range(steps):
+            columns = [v.load(v.place(panel, u * tile.width + k * v.lanes)) for k in range(tile.vectors)]
+            for m, row in enumerate(sums):
+                factor = v.splat(v.load(number(u, m), v.element))
+                for column, place in zip(columns, row, strict=True):
+                    f.do(f"store {v.type} {v.fma(factor, column, f.let(f'load {v.type}, ptr {place}'))}, ptr {place}")
+
+    whole = f.let(f"and i64 %k, {-UNROLLED}")
+    with f.loop(0, whole, UNROLLED) as q:
+        add(q, UNROLLED)
+    with f.loop(whole, "%k") as q:
+        add(q, 1)
