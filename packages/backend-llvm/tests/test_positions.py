@@ -113,6 +113,13 @@ def test_variances(dtype):
                         np.testing.assert_allclose(got, expected, rtol=rtol, atol=rtol)
 
 
+@pytest.mark.parametrize("number", [np.int64(1), np.int32(-1), np.uint8(0)])
+@pytest.mark.parametrize("name", ["std", "var", "sum", "cumsum", "argmax", "amax", "mean"])
+def test_a_dimension_that_is_a_number_of_numpys(name, number):
+    x = tenfold.randn(3, 4)
+    np.testing.assert_allclose(getattr(x, name)(number), getattr(x, name)(int(number)), rtol=1e-5, atol=1e-6)
+
+
 def test_squares_that_leave_the_range():
     assert tenfold.tensor([3e38, -3e38]).var().item() == float("inf")
     assert abs(tenfold.tensor([1e30, -1e30]).std().item() / 2**0.5 / 1e30 - 1) < 1e-6

@@ -38,6 +38,8 @@ PROGRAM = Program("reductions", _program)
 
 def dimensions(x: Array, dim: Any) -> list[int] | None:
     """The dimensions to reduce, in order; None where the kernel beneath has to say what is wrong."""
+    if isinstance(dim, np.integer):
+        dim = int(dim)
     given = range(x.ndim) if dim is None else (dim,) if type(dim) is int else tuple(dim) or range(x.ndim)
     if any(type(d) is not int or not -x.ndim <= d < x.ndim for d in given):
         return None
