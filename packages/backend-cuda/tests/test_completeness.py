@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import tenfold
@@ -17,10 +19,17 @@ def test_every_operator_has_a_path_or_a_reason():
 
 def test_the_table_says_which(capsys):
     table = paths.paths()
-    assert table["add"] == table["softmax"] == "kernel"
+    assert table["add"] == table["softmax"] == table["fused_attention"] == "triton"
+    assert table["mm"] == table["sum"] == "library"
     assert table["median_value"] == "host"
     assert paths.main(["add"]) == 0
-    assert capsys.readouterr().out.splitlines()[0].split() == ["add", "kernel"]
+    assert capsys.readouterr().out.splitlines()[0].split() == ["add", "triton"]
+
+
+def test_the_page_says_what_the_table_says():
+    pytest.importorskip("tenfold.scientific")
+    kept = Path(__file__).parents[3] / "docs" / "guide" / "cuda_operators.md"
+    assert kept.read_text() == paths.page(), "stale: python -m tenfold.cuda.paths --page > docs/guide/cuda_operators.md"
 
 
 def test_linear_algebra_special_functions_and_transforms_answer_as_on_the_cpu():

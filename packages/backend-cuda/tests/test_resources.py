@@ -14,6 +14,7 @@ triton = pytest.importorskip("triton")
 
 VERSION = ".".join(triton.__version__.split(".")[:2])
 TABLE = Path(__file__).parent / f"resources-{VERSION}.csv"
+PRODUCTS = TABLE.with_name(f"resources-products-{VERSION}.csv")  # takes minutes to compile: not made anew, but of this text
 MORE = 16  # registers that a patch release of the compiler may add
 
 
@@ -40,3 +41,17 @@ def test_no_kernel_needs_more_than_it_did():
     }
     assert not worse
     assert all(int(found["spilled"]) == 0 for found in now.values())
+
+
+@pytest.mark.skipif(not PRODUCTS.exists(), reason=f"there is no table for Triton {VERSION}")
+def test_the_table_of_products_is_of_these_kernels():
+    from tenfold.cuda import resources  # after the look for Triton
+
+    kept = rows(PRODUCTS.read_text())
+    now = {
+        (label, str(capability)): resources.fingerprint(kernel, signature)
+        for capability in resources.CAPABILITIES
+        for label, kernel, signature in resources.products()
+    }
+    told = "stale: python -m tenfold.cuda.resources --products > packages/backend-cuda/tests/" + PRODUCTS.name
+    assert {key: row["text"] for key, row in kept.items()} == now, told

@@ -5,16 +5,23 @@ Compiled on any machine with Triton; the numbers are the assembler's. A spilled 
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import re
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from tenfold.cuda.compilation import compile_for
+from tenfold.cuda.kernels.attention import program_of
+from tenfold.cuda.kernels.conv import window_constants
 from tenfold.cuda.kernels.generation import BLOCK
 from tenfold.cuda.kernels.handwritten import Handwritten, dealt, shared_out, tiled
 from tenfold.cuda.kernels.multi_tensor import PIECE
+from tenfold.cuda.kernels.pool import BLOCK as POOLED
+from tenfold.types.dtypes import BY_NAME
 
 CAPABILITIES = (80, 90)
 NARROW, WIDE = 768, 50257  # widths of rows: those of GPT-2, of its layers and of its vocabulary
@@ -38,6 +45,7 @@ def kernels() -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
         yield f"layer norm gradient {kind} {NARROW}", slope, (p, p, p, s, s, p, *two)
         yield f"softmax gradient {kind} {WIDE}", dealt("softmax_gradient", 4096, WIDE, False, LOG=1)[0], (p, p, p, *two)
         yield from steps(kind)
+        yield from planes(kind)
     yield "check of indices", Handwritten("check_indices", (("BLOCK", BLOCK),)), (words, index, "i32", "i32", "i32", "i32")
 
 
@@ -59,6 +67,60 @@ def steps(kind: str) -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
         yield f"{name} {kind}", kernel, (*table, *["fp32"] * 8)
 
 
+def planes(kind: str) -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
+    """Pooling by windows of 3 and batch norm, of planes whose channels are last, as ResNet has them."""
+    p, s, i = "*" + kind, "*fp32", "i32"
+    window = window_constants((3, 3), (2, 2), (1, 1), (1, 1))
+    fixed = (("DOUBLE", 0), ("LAST", 1))
+    shape = (*window, ("BLOCK", POOLED))
+    largest = Handwritten("largest_of_windows", (*fixed, *shape), 4, by_address=True)
+    yield f"max pool {kind}", largest, (p, "*i64", p, *[i] * 13)
+    means = Handwritten("means_of_windows", (("GRADIENT", 0), ("PADS", 1), *fixed, *shape), 4, by_address=True)
+    yield f"average pool {kind}", means, (p, p, *[i] * 14)
+    taps = (("TAPS_D", 1), ("TAPS_H", 7), ("TAPS_W", 7), ("BLOCK", POOLED))
+    adaptive = Handwritten("adaptive_means", (("GRADIENT", 0), *fixed, *taps), 4, by_address=True)
+    yield f"adaptive average pool {kind}", adaptive, (p, p, *[i] * 13)
+    tile, affine, shares = (("DOUBLE", 0), ("ROWS", 32), ("COLUMNS", 32)), (("WEIGHT", 1), ("BIAS", 1)), ("SHARES", 64)
+    yield f"batch norm moments {kind}", Handwritten("channel_moments", tile, 8, by_address=True), (s, s, p, *[i] * 7)
+    norm = Handwritten("channel_norm", (*affine, ("GIVEN", 0), shares, *tile), 8, by_address=True)
+    yield f"batch norm {kind}", norm, (p, s, s, s, p, s, s, s, s, *[i] * 12, "fp32")
+    slopes = Handwritten("channel_slopes", tile, 8, by_address=True)
+    yield f"batch norm slopes {kind}", slopes, (s, s, p, p, s, s, *[i] * 10)
+    gradient = Handwritten("channel_norm_gradient", (("WEIGHT", 1), ("TRAINING", 1), shares, *tile), 8, by_address=True)
+    yield f"batch norm gradient {kind}", gradient, (p, s, s, p, p, s, s, s, s, s, *[i] * 14)
+
+
+def products() -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
+    """The kernels of matrix units, which take the longest to compile: attention and convolution in bfloat16."""
+    p, s, i, half = "*bf16", "*fp32", "i32", BY_NAME["bfloat16"].numpy
+    given = {
+        "attend": (p, s, p, p, p, p, "*i64"), "attention_to_queries": (p, p, p, p, p, p, "*i64", s, s),
+        "attention_to_keys": (p, p, p, p, p, p, p, "*i64", s, s),
+    }  # fmt: skip
+    for features in (64, 128):
+        for drops in (0, 1):
+            sizes = (("E", features), ("V", features), ("WIDE_E", features), ("WIDE_V", features))
+            fixed = (("CAUSAL", 1), ("MASK", 0), ("DROPS", drops), ("ALIGNED", 1), ("PRECISION", "ieee"), *sizes)
+            for name, pointers in given.items():
+                label = f"{name.replace('_', ' ')} bf16 {features}{' dropout' * drops}"
+                yield label, program_of(name, fixed, half), (*pointers, *[i] * 17, "fp32", i, "fp32")
+    window = window_constants((3, 3), (1, 1), (1, 1), (1, 1))
+    for flat, unit in ((0, 1), (1, 0)):
+        tile = (("ROWS", 64 if flat else 128), ("COLUMNS", 64), ("INNER", 32))
+        fixed = (("BIAS", 1), ("TRANSPOSED", 0), ("FLAT", flat), ("UNIT", unit), ("PRECISION", "ieee"), *window, *tile)
+        kernel = Handwritten("correlate", fixed, 4, 3, True)
+        yield f"convolution bf16 {'few channels' if flat else 'channels last'}", kernel, (p, p, p, p, *[i] * 24)
+    tile = (("ROWS", 64), ("COLUMNS", 64), ("INNER", 32))
+    kernel = Handwritten("correlate_windows", (("PRECISION", "ieee"), *window, *tile), 4, 3, True)
+    yield "convolution windows bf16", kernel, (s, p, p, *[i] * 21)
+
+
+def fingerprint(kernel: Handwritten, signature: tuple[str, ...]) -> str:
+    """Changes with the text of a kernel's module, its constants and its arguments: what was measured of it is then stale."""
+    text = Path(inspect.getfile(kernel.function(None))).read_bytes()
+    return hashlib.sha256(text + repr((kernel, signature)).encode()).hexdigest()[:12]
+
+
 def measured(capability: int, kernel: Handwritten, signature: tuple[str, ...]) -> tuple[int, int, int]:
     """(registers of a thread, bytes that it spills, bytes of shared memory of a program)."""
     import triton
@@ -75,11 +137,16 @@ def measured(capability: int, kernel: Handwritten, signature: tuple[str, ...]) -
 
 
 def main() -> None:
-    """Print the table, a row for each kernel and capability: comma-separated, as the tests keep it for a version of Triton."""
-    print("kernel,capability,registers,spilled,shared")
+    """Print the table, a row for each kernel and capability: comma-separated, as the tests keep it for a version of Triton.
+
+    With `--products` that of the kernels of matrix units, whose rows say besides of which text they are.
+    """
+    slow = sys.argv[1:] == ["--products"]
+    print("kernel,capability,registers,spilled,shared" + ",text" * slow)
     for capability in CAPABILITIES:
-        for label, kernel, signature in kernels():
-            print(f"{label},{capability},{','.join(map(str, measured(capability, kernel, signature)))}", flush=True)
+        for label, kernel, signature in products() if slow else kernels():
+            row = [label, capability, *measured(capability, kernel, signature), *[fingerprint(kernel, signature)] * slow]
+            print(",".join(map(str, row)), flush=True)
 
 
 if __name__ == "__main__":
