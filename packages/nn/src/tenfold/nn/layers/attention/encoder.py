@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from tenfold import Tensor
@@ -129,15 +130,12 @@ class TransformerEncoder(Module):
         self.layers = clones(encoder_layer, num_layers)
         self.num_layers, self.norm = num_layers, norm
         self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
-        layer: Any = encoder_layer
-        self.use_nested_tensor = (
-            enable_nested_tensor
-            and isinstance(layer, TransformerEncoderLayer)
-            and not layer.norm_first
-            and layer._activation_code() != 0
-            and layer.norm1.eps == layer.norm2.eps
-            and _packs_rows(layer.self_attn)
-        )
+        why = _why_not_packed(encoder_layer) if enable_nested_tensor else None
+        if why is not None:
+            warnings.warn(
+                f"enable_nested_tensor is True, but self.use_nested_tensor is False because encoder_layer{why}", stacklevel=2
+            )
+        self.use_nested_tensor = enable_nested_tensor and why is None
 
     def forward(
         self,
@@ -169,7 +167,18 @@ class TransformerEncoder(Module):
         return not self.mask_check or fast_path.is_left_aligned(src, padding)
 
 
-def _packs_rows(attention: MultiheadAttention) -> bool:
-    """Whether an attention is of the kind that computes nested batches."""
-    whole = attention._qkv_same_embed_dim and attention.in_proj_bias is not None
-    return whole and attention.batch_first and attention.num_heads % 2 == 0
+def _why_not_packed(layer: Any) -> str | None:
+    """Why a layer does not compute nested batches, as what is said of it; None if it does."""
+    if not isinstance(layer, TransformerEncoderLayer):
+        return " was not TransformerEncoderLayer"
+    attention = layer.self_attn
+    reasons = {
+        ".norm_first was True": layer.norm_first,
+        ".self_attn.batch_first was not True(use batch_first for better inference performance)": not attention.batch_first,
+        ".self_attn was passed bias=False": attention.in_proj_bias is None,
+        ".self_attn._qkv_same_embed_dim was not True": not attention._qkv_same_embed_dim,
+        ".activation_relu_or_gelu was not True": not layer._activation_code(),
+        ".norm1.eps was not equal to encoder_layer.norm2.eps": layer.norm1.eps != layer.norm2.eps,
+        ".self_attn.num_heads is odd": attention.num_heads % 2 == 1,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
