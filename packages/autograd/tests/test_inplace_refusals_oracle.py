@@ -118,3 +118,16 @@ def test_error_texts_say_what_happened() -> None:
     y[0] = 3
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         z.sum().backward()
+
+
+def test_the_conjugate_of_real_numbers_in_place_is_a_write_of_the_graph():
+    found = []
+    for lib in (torch, tenfold):
+        x = lib.tensor([1.0, -0.0], requires_grad=True)
+        y = x * 2
+        whole, part = y.view(2), y[:1]
+        whole.conj_physical_()
+        before = lib.autograd.grad(part.sum(), [whole], allow_unused=True)[0]
+        (gradient,) = lib.autograd.grad(part.sum() + whole.sum(), [x])
+        found.append((before, gradient.tolist(), whole.tolist(), y.grad_fn.name(), y._version))
+    assert found[1] == found[0]

@@ -340,7 +340,7 @@ def masked_fill(input: Any, mask: Any, value: Any, out: Any = None) -> Any:
     if mask.dtype.kind != "b" or input.dtype.kind != "f" or type(value) not in (int, float):
         return NotImplemented
     if not -6e4 < value < 6e4 and np.isfinite(value):
-        return NotImplemented  # the full path asks whether it fits
+        return NotImplemented
     if out is None:
         return choose(mask, np.asarray(value, input.dtype), input)
     np.copyto(out, value, where=mask)

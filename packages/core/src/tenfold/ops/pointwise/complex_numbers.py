@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.dispatch.accepted import Only
-from tenfold.dispatch.inplace import bump_version, check_writable
+from tenfold.dispatch.inplace import check_writable, write_back
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import OPERATORS, composite, primitive
 from tenfold.dispatch.shape_rules import broadcast, pointwise
@@ -159,8 +159,7 @@ def _(input: Any) -> Any:
     if not hasattr(input, "_array") or input.dtype.is_complex:
         return NotImplemented
     check_writable("conj_physical_", input, may_repeat=True)
-    bump_version(input)
-    return input
+    return write_back("conj_physical_", input, input.clone())
 
 
 @composite("pointwise")
