@@ -56,6 +56,8 @@ def circumstance(torch: Any, environment: dict[str, Any], before: list[str], op:
     if what == "writes to overlapping memory are accepted":
         written = [_written(torch, environment, text), *given[1:]]
         return "the same elements" if sum(t.numel() for t in written[:1]) and not any(map(overlaps, written)) else ""
+    if re.match("is_leaf|requires_grad", what) and base == "requires_grad":
+        return "of a view whose memory was written" if details[0]._base is not None and details[0]._version else ""
     if what.startswith("is_leaf"):
         return "of nothing" if not details[0].numel() else ""
     if what == "python value":
@@ -172,8 +174,13 @@ def _of_missing_gradients(environment: dict[str, Any], before: list[str]) -> str
         return "a logical operator in place"
     if asked and any(re.match(reruns.QUIET_SHAPE, line) and f" {asked[1]}." in line for line in before):
         return "a shape changed without recording"
-    inner = asked and asked[1] in environment and not environment[asked[1]].is_leaf
+    inner = asked and asked[1] in environment and _is_kept(environment[asked[1]])
     return "of a derivative" if inner and _follows_a_derivative(before) else ""
+
+
+def _is_kept(t: Any) -> bool:
+    """Whether PyTorch's formula for the operator that made a tensor reads that result."""
+    return any(name.startswith("_saved_result") for name in dir(t.grad_fn))
 
 
 def _follows_a_derivative(before: list[str]) -> bool:
@@ -212,6 +219,8 @@ def _of_errors(torch: Any, environment: dict[str, Any], given: list[Any], text: 
         return "nothing is selected"
     if re.search(r"view_as_complex|\.view\(torch\.", text) and any(map(_few, given)):
         return "one element or none"
+    if what.startswith("error: None") and "int64_t without overflow" in str(details[1]):
+        return "2 ** 63" if any(t.dim() == 0 and float(t) == 2.0**63 for t in given if not t.is_complex()) else ""
     if what.startswith("error: None") and "single memory location" in str(details[1]):
         return "out= repeats elements"
     if str(details[0]) == "ZeroDivisionError" and details[1] is None:
@@ -234,7 +243,7 @@ def _of_outputs(given: list[Any], text: str, base: str) -> str:
         return "an output that is read"
     if base.endswith("_scatter") and any(map(overlaps, given[:1])):
         return "copies that overlap"
-    if base in ("tril", "triu") and "out=" in text and not given[-1].is_contiguous():
+    if base in ("tril", "triu") + ("matmul",) * (given[0].dim() == 1) and "out=" in text and not given[-1].is_contiguous():
         return "an output that lies apart"
     return ""
 

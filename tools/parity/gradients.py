@@ -36,6 +36,11 @@ def _has(test: Any, environment: dict[str, Any], before: list[str], pattern: str
     return any(test(t).any() for line in lines for t in tensors_of(environment, line.split(" = ", 1)[-1]))
 
 
+def _has_power_of_false(before: list[str]) -> bool:
+    """Whether False is an exponent, or a base."""
+    return any(re.search(r"\*\* False|pow_?\(.*\bFalse\)|\bFalse \*\*|pow\(False\b", line) for line in before)
+
+
 def _of_edges(torch: Any, environment: dict[str, Any], before: list[str], details: list[Any]) -> str:
     """Where a formula has an edge: nan in both but for elements that the formula decides."""
     theirs, ours = (numbers(x) for x in details)
@@ -46,7 +51,7 @@ def _of_edges(torch: Any, environment: dict[str, Any], before: list[str], detail
             return "0 times infinity"
         if _has(lambda t: ~t.isfinite(), environment, before, r"\bcross_entropy\(.*ignore_index=0"):
             return "an ignored row"
-        if any(re.search(r"\*\* False|pow_?\(.*\bFalse\)", line) for line in before):
+        if _has_power_of_false(before):
             return "a power of False"
     if more and any(re.search(r"\.(copy|fill|zero)_\(", line) for line in before):
         return "all was overwritten"
@@ -78,6 +83,7 @@ def _of_changed_formulas(torch: Any, environment: dict[str, Any], before: list[s
         ("a unit at nan", torch.isnan, _UNITS, reruns.units_with_one_slope_at_nan(torch)),
         ("a mode beside nan", torch.isnan, r"\bmode\(", reruns.mode_by_counting(torch, _places_of_modes)),
         ("the zeros of sgn", torch.isnan, r"\bsgn\(", signs),
+        ("the product of the others", lambda t: ~t.isfinite(), r"prod_?\(", reruns.products_by_steps(torch)),
         ("a complex product made real", complex_ones, r"prod\(.*dtype=torch", reruns.real_before_products(torch)),
     )
     for name, test, pattern, functions in causes:
@@ -88,7 +94,9 @@ def _of_changed_formulas(torch: Any, environment: dict[str, Any], before: list[s
 
 def of_gradients(torch: Any, environment: dict[str, Any], before: list[str], what: str, details: list[Any]) -> str:
     if what.endswith("value-complex-nonfinite"):
-        return "the same poles" if _same_poles(*map(numbers, details)) else ""
+        if _same_poles(*map(numbers, details)):
+            return "the same poles"
+        return "a power of False" if _has_power_of_false(before) and not numbers(details[1]).any() else ""
     blocks = [t for line in before if "block_diag(" in line for t in tensors_of(environment, line.split(" = ", 1)[-1])]
     if any(t.shape == (0,) for t in blocks):
         return "blocks after an empty vector"

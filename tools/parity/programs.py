@@ -17,6 +17,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 import accepted_programs as accepted  # type: ignore[import-not-found] # beside this file
+import accepted_words  # type: ignore[import-not-found]
 import circumstances  # type: ignore[import-not-found]
 import reruns  # type: ignore[import-not-found]
 
@@ -30,7 +31,7 @@ def load(path: str) -> Any:
     spec.loader.exec_module(judge)
     judge.__file__ = __file__
     judge.ALLOWED += accepted.ACCEPTED
-    judge.FAMILIES += accepted.WORDS  # the last that fits counts
+    judge.FAMILIES += accepted_words.WORDS  # the last that fits counts
     return judge
 
 
@@ -40,6 +41,7 @@ class _Watched:
     def __init__(self, torch: Any, source: Any) -> None:
         self.torch, self.source = torch, source
         self.environment: dict[str, Any] = {}
+        self.given: dict[str, Any] = {}  # what the statement finds, before it writes
         self.overlapped = False
         self.strides: set[str] = set()  # the tensors whose strides are not PyTorch's
 
@@ -58,6 +60,9 @@ class _Watched:
         if reruns.crashes(self.torch, self.environment, text):
             return op, "_ = None", False
         given = circumstances.tensors_of(self.environment, text)
+        self.given = {
+            n: t.detach().clone() for n in re.findall(r"t\d+(?:_\d)?", text) if (t := self.environment.get(n)) is not None
+        }
         self.overlapped = self.overlapped or (bool(writes) and any(map(circumstances.overlaps, given)))
         return op, text, writes
 
@@ -70,6 +75,8 @@ class _Watched:
         found = circumstances.circumstance(
             self.torch, self.environment, before, op, what.removesuffix(" (other tensor)"), details
         )
+        if found == "half" and not re.search("backward|grad", op):
+            found *= reruns.rounds_as_well(self.torch, self.given, before[-1], *details)
         if found == "two mistakes":
             return "error: two mistakes"
         return f"{what} [{found}]" if found else what

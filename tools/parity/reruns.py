@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import operator
 import os
 import re
 import warnings
@@ -113,6 +115,32 @@ def is_as_near(torch: Any, lines: list[str], theirs: Any, ours: Any) -> bool:
     )
 
 
+def rounds_as_well(torch: Any, given: dict[str, Any], text: str, theirs: Any, ours: Any) -> bool:
+    """Whether what a statement made of these tensors in half precision is as near to float64's as PyTorch's, or one rounding."""
+    halves = torch.float16, torch.bfloat16
+    scope = {name: t.double() if isinstance(t, torch.Tensor) and t.dtype in halves else t for name, t in given.items()}
+    unit = 2.0 ** (-8 if torch.bfloat16 in (theirs.dtype, *(getattr(t, "dtype", None) for t in given.values())) else -11)
+    names = re.findall(r"t\d+(?:_\d)?", text)
+
+    def found() -> bool:
+        exec(_widened([text], _HALF)[0], {"torch": torch, "F": torch.nn.functional, "np": np, **scope}, scope)
+        made = scope[names[0] if names[0] in scope else names[-1]]
+        candidates = [t for t in (made if isinstance(made, (tuple, list)) else [made]) if t.shape == theirs.shape]
+        return any(_rounds(numbers(t), numbers(theirs), numbers(ours), unit) for t in candidates)
+
+    return _in_a_process(found)
+
+
+def _rounds(truth: Any, theirs: Any, ours: Any, unit: float) -> bool:
+    with np.errstate(all="ignore"):
+        wrong, other = np.abs(ours - truth), np.abs(theirs - truth)
+    known = np.isfinite(truth) & np.isfinite(theirs)
+    if not (np.isnan(truth) <= np.isnan(ours)).all():
+        return False
+    allowed = np.maximum(other[known].max(initial=0), unit * np.abs(truth))
+    return bool((wrong[known] <= allowed[known]).all())
+
+
 def is_as_near_in_single(torch: Any, lines: list[str], theirs: Any, ours: Any) -> bool:
     """The same of single precision, where the gradient of float64 is one that PyTorch's is near to itself."""
     x, y = numbers(theirs), numbers(ours)
@@ -185,6 +213,34 @@ def real_before_products(torch: Any) -> dict[tuple[Any, str], Any]:
         return changed
 
     return {(place, name): of(getattr(place, name)) for place in (torch, torch.Tensor) for name in ("prod", "cumprod")}
+
+
+def products_by_steps(torch: Any) -> dict[tuple[Any, str], Any]:
+    """PyTorch's products, each one multiplication after another: their gradients are the products of the others."""
+
+    def product(parts: Any) -> Any:
+        return functools.reduce(operator.mul, parts)
+
+    def parts_of(x: Any, dim: int, dtype: Any) -> Any:
+        return (x if dtype is None else x.to(dtype)).unbind(dim)
+
+    def cumprod(x: Any, dim: int, *, dtype: Any = None) -> Any:
+        if not x.dim() or not x.numel():
+            return x * 1
+        parts = parts_of(x, dim, dtype)
+        return torch.stack([product(parts[: j + 1]) for j in range(len(parts))], dim)
+
+    def prod(x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+        if not x.dim() or not x.numel():
+            return x * 1
+        found = product(parts_of(x.flatten() if dim is None else x, dim or 0, dtype))
+        return found.unsqueeze(dim) if keepdim else found
+
+    def cumprod_(x: Any, dim: int, *, dtype: Any = None) -> Any:
+        return x.copy_(cumprod(x.clone(), dim, dtype=dtype))
+
+    methods = {(torch.Tensor, f.__name__): f for f in (cumprod, cumprod_, prod)}
+    return {(torch, "cumprod"): cumprod, (torch, "prod"): prod, **methods}
 
 
 def with_shapes_recorded(lines: list[str]) -> list[str]:
