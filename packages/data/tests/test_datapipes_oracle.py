@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 import warnings
 
 import pytest
@@ -216,3 +217,111 @@ def test_names_and_signatures(module):
         kinds = [getattr(side, name) for side in (found, expected)]
         of = [inspect.signature(kind.__new__ if name in ("Forker", "Demultiplexer") else kind.__init__) for kind in kinds]
         assert list(of[0].parameters) == list(of[1].parameters), name
+
+
+def pipes_of(engine):
+    return engine.utils.data.datapipes.iter
+
+
+def said(call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = call()
+        except (RuntimeError, ValueError, TypeError, AssertionError, BufferError) as error:
+            result = type(error).__name__, "invalidated" in str(error)
+    known = [
+        str(w.message).split(",")[0].split(".")[0] for w in caught if "buffer size" in str(w.message) or "child" in str(w.message)
+    ]
+    return result, known
+
+
+def twice(pipe):
+    first = iter(pipe)
+    next(first)
+    second = iter(pipe)
+    return next(second), next(first)
+
+
+def branches(engine):
+    one, other = pipes_of(engine).IterableWrapper(range(4)).fork(2)
+    first = iter(one)
+    next(first)
+    again = iter(one)
+    return list(again), list(other), next(first)
+
+
+def counted(engine):
+    pipe = pipes_of(engine).IterableWrapper(range(9)).map(double)
+    for value in pipe:
+        if value == 6:
+            break
+    before = pipe._number_of_samples_yielded
+    return before, list(pipe), pipe._number_of_samples_yielded
+
+
+def shares(engine, *, again):
+    pipe = pipes_of(engine).IterableWrapper(range(7)).sharding_filter().map(double)
+    pipe = pipe.sharding_filter() if again else pipe
+    return list(engine.utils.data.graph_settings.apply_sharding(pipe, 3, 1))
+
+
+def graph(engine):
+    source = pipes_of(engine).IterableWrapper(range(7))
+    last = source.shuffle().zip(source.batch(2))
+    settings = engine.utils.data.graph_settings
+    found = engine.utils.data.graph.traverse_dps(last)
+    kinds = sorted(
+        type(pipe).__name__.removesuffix("IterDataPipe").removesuffix("per") for pipe in settings.get_all_graph_pipes(found)
+    )
+    return kinds, [len(below) for _, below in found.values()]
+
+
+SESSIONS = {
+    "one pass at a time": lambda e: twice(pipes_of(e).IterableWrapper(range(3))),
+    "one pass of a chain": lambda e: twice(pipes_of(e).IterableWrapper(range(3)).map(double)),
+    "zip with itself": lambda e: list(zip(*[pipes_of(e).IterableWrapper(range(3))] * 2, strict=False)),
+    "branches": branches,
+    "fork without end": lambda e: [list(p) for p in pipes_of(e).IterableWrapper(range(3)).fork(2, buffer_size=-1)],
+    "demux without end": lambda e: [list(p) for p in pipes_of(e).IterableWrapper(range(3)).demux(2, odd, buffer_size=-1)],
+    "counted": counted,
+    "map too many": lambda e: type(pipes_of(e).IterableWrapper([(1, 2)]).map(double, input_col=[0, 1])),
+    "filter too few": lambda e: type(pipes_of(e).IterableWrapper([(1, 2)]).filter(lambda a, b: True, input_col=0)),
+    "sampler": lambda e: type(pipes_of(e).Sampler(iter([1]))),
+    "mode": lambda e: type(pipes_of(e).FileOpener(["x"], mode="w")),
+    "no length": lambda e: len(pipes_of(e).IterableWrapper(iter([1])).map(double)),
+    "share": lambda e: shares(e, again=False),
+    "share of a share": lambda e: shares(e, again=True),
+    "graph": graph,
+}
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_sessions(name):
+    assert said(lambda: SESSIONS[name](tenfold)) == said(lambda: SESSIONS[name](torch))
+
+
+def test_files_may_be_named_beside_folders(tmp_path):
+    (tmp_path / "a.txt").write_text("a")
+    (tmp_path / "b.bin").write_bytes(b"b")
+    for masks in ("", "*.bin"):
+        roots = [str(tmp_path), str(tmp_path / "a.txt"), str(tmp_path / "b.bin")]
+        listed = [sorted(pipes_of(e).FileLister(roots, masks)) for e in (tenfold, torch)]
+        assert listed[0] == listed[1]
+    for mode in ("b", "rb", "r", "t", "rt"):
+        read = [opened_and_read(e, tmp_path / "b.bin", mode) for e in (tenfold, torch)]
+        assert read[0] == read[1]
+
+
+def opened_and_read(engine, path, mode):
+    ((_, file),) = pipes_of(engine).FileOpener([str(path)], mode=mode)
+    held = file.read()
+    file.close()
+    return held
+
+
+def test_branches_are_pickled_while_they_are_read():
+    one, other = pipes_of(tenfold).IterableWrapper(range(3)).fork(2)
+    next(iter(one))
+    assert list(pickle.loads(pickle.dumps(one))) == [0, 1, 2]
+    assert list(other) == [0, 1, 2]

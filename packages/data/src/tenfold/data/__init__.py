@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenfold.data import datapipes
+from tenfold.data import datapipes, graph, graph_settings
 from tenfold.data.collation import collate, default_collate, default_collate_fn_map, default_convert
 from tenfold.data.datapipes.datapipe import DataChunk, IterDataPipe, MapDataPipe, functional_datapipe
 from tenfold.data.dataset import ChainDataset, ConcatDataset, Dataset, IterableDataset, StackDataset, Subset, TensorDataset
@@ -46,5 +46,7 @@ __all__ = [
     "default_convert",
     "functional_datapipe",
     "get_worker_info",
+    "graph",
+    "graph_settings",
     "random_split",
 ]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy as copies
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 from tenfold.data.datapipes.datapipe import IterDataPipe, functional_datapipe
+from tenfold.data.datapipes.passes import INVALID
 
 
 class _Stem:
@@ -17,28 +19,43 @@ class _Stem:
     def __init__(self, datapipe: Any, count: int, branches_of: Callable[[Any], list[int]], buffer_size: int) -> None:
         self.datapipe, self.branches_of, self.buffer_size = datapipe, branches_of, buffer_size
         self.waiting: list[deque[Any]] = [deque() for _ in range(count)]
-        self.begun = [False] * count
+        self.begun = self.ended = [False] * count
         self.source: Iterator[Any] | None = None
+        self.number = 0  # of the pass
+
+    def __getstate__(self) -> dict[str, Any]:
+        count = len(self.waiting)  # a pass that has begun stays where it is
+        return {**vars(self), "waiting": [deque() for _ in range(count)], "begun": [False] * count, "source": None}
 
     def begin(self, number: int) -> None:
         """A branch starts a pass: the first of them, or one that has had its pass, starts it for all."""
         if self.source is None or self.begun[number]:
-            self.source = iter(self.datapipe)
-            self.begun = [False] * len(self.begun)
+            if self.source is not None and not all(self.ended):
+                warnings.warn(
+                    "Some child DataPipes are not exhausted when __iter__ is called. We are resetting the buffer and each child "
+                    "DataPipe will read from the start again.",
+                    UserWarning,
+                    stacklevel=4,
+                )
+            self.source, self.number = iter(self.datapipe), self.number + 1
+            self.begun, self.ended = [False] * len(self.begun), [False] * len(self.begun)
             for queue in self.waiting:
                 queue.clear()
         self.begun[number] = True
 
-    def items(self, number: int) -> Iterator[Any]:
-        """One branch's items."""
+    def items(self, number: int, mine: int) -> Iterator[Any]:
+        """One branch's items in the pass of this number, until another begins."""
         queue = self.waiting[number]
+        self._require(mine)
         while True:
             while queue:
                 yield queue.popleft()
+                self._require(mine)
             assert self.source is not None, "begun"
             try:
                 item = next(self.source)
             except StopIteration:
+                self.ended[number] = True
                 return
             for branch in self.branches_of(item):
                 self.waiting[branch].append(item)
@@ -47,9 +64,15 @@ class _Stem:
                     f"buffer overflow: more than {self.buffer_size} items wait for another branch; raise buffer_size"
                 )
 
+    def _require(self, number: int) -> None:
+        if number != self.number:
+            raise RuntimeError(INVALID.format("a pipe that parts into several"))
+
 
 class _Branch(IterDataPipe[Any]):
     """One of the pipes that another parts into."""
+
+    _has_passes = False  # the stem has them
 
     def __init__(self, stem: _Stem, number: int, finish: Callable[[Any], Any], whole: bool) -> None:
         self.stem, self.number, self.finish, self.whole = stem, number, finish, whole
@@ -57,12 +80,18 @@ class _Branch(IterDataPipe[Any]):
 
     def __iter__(self) -> Iterator[Any]:
         self.stem.begin(self.number)
-        return map(self.finish, self.stem.items(self.number))
+        return map(self.finish, self.stem.items(self.number, self.stem.number))
 
     def __len__(self) -> int:
         if not self.whole:
             raise TypeError("a branch of demux has no length before it is read")
-        return len(self.main_datapipe)
+        return self._length_of(self.main_datapipe)
+
+
+def _warn_of(buffer_size: int, name: str) -> None:
+    if buffer_size < 0:
+        message = f"Unlimited buffer size is set for `{name}`, please be aware of OOM (Out of Memory) risks"
+        warnings.warn(message, UserWarning, stacklevel=3)
 
 
 def _same(item: Any) -> Any:
@@ -94,6 +123,7 @@ class Forker(IterDataPipe[Any]):
             raise ValueError(f"Unknown copy method `{copy}`, choose from None, 'shallow', or 'deep'.")
         if num_instances == 1:
             return datapipe
+        _warn_of(buffer_size, "fork")
         stem = _Stem(datapipe, num_instances, partial(_every, num_instances), buffer_size)
         return [_Branch(stem, number, ways[copy], whole=True) for number in range(num_instances)]
 
@@ -112,6 +142,7 @@ class Demultiplexer(IterDataPipe[Any]):
     ) -> Any:
         if num_instances < 1:
             raise ValueError(f"Expected `num_instances` larger than 0, but {num_instances} is found")
+        _warn_of(buffer_size, "demux")
         branch = partial(_classified, classifier_fn, num_instances, drop_none)
         stem = _Stem(datapipe, num_instances, branch, buffer_size)
         return [_Branch(stem, number, _same, whole=False) for number in range(num_instances)]

@@ -3,7 +3,26 @@
 from __future__ import annotations
 
 import copy
+import inspect
+from collections.abc import Callable
 from typing import Any
+
+
+def check_columns(function: Callable[..., Any], columns: Any) -> None:
+    """ValueError for a function that does not take as many arguments as there are columns.
+
+    >>> check_columns(lambda a, b: a, [0, 2])
+    """
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # some of those written in C have none
+        return
+    count = len(columns) if columns is not None and isinstance(columns, (list, tuple)) else 1
+    try:
+        signature.bind(*range(count))
+    except TypeError as error:
+        name = getattr(function, "__name__", str(function))
+        raise ValueError(f"The function {name} takes {signature}, but {count} values are given to it: {error}") from None
 
 
 def picked(item: Any, columns: Any) -> list[Any]:

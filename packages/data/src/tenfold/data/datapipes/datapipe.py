@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 import tenfold
 from tenfold import Generator
+from tenfold.data.datapipes.passes import in_passes
 from tenfold.data.dataset import Dataset, IterableDataset
 
 T_co = TypeVar("T_co", covariant=True)
@@ -58,14 +59,23 @@ class IterDataPipe(_Registered, IterableDataset[T_co]):
     """
 
     functions: ClassVar[Functions] = {}
+    _has_passes = True
+    _pass_number = _number_of_samples_yielded = 0
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "__iter__" in cls.__dict__:
-            cls.__iter__ = _after_reset(cls.__iter__)  # type: ignore[method-assign]
+            cls.__iter__ = in_passes(cls.__iter__)  # type: ignore[method-assign]
 
     def reset(self) -> None:
         """Called before each pass."""
+
+    def _length_of(self, source: Any) -> int:
+        """The length of what this pipe reads; TypeError where that has none."""
+        try:
+            return len(source)
+        except TypeError:
+            raise TypeError(f"{type(self).__name__} instance doesn't have valid length") from None
 
 
 class MapDataPipe(_Registered, Dataset[T_co]):
@@ -80,15 +90,6 @@ class MapDataPipe(_Registered, Dataset[T_co]):
 
     def __iter__(self) -> Iterator[Any]:
         return (self[index] for index in range(len(self)))
-
-
-def _after_reset(begin: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    @functools.wraps(begin)
-    def __iter__(self: Any) -> Any:
-        self.reset()
-        return begin(self)
-
-    return __iter__
 
 
 class DataChunk(list[Any]):

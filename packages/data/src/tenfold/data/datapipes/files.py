@@ -30,16 +30,23 @@ class FileLister(IterDataPipe[str]):
 
     def __iter__(self) -> Iterator[str]:
         for root in self.datapipe:
+            if os.path.isfile(root):  # which is what a mask may choose, too
+                if self._wanted(os.path.basename(root)):
+                    yield os.path.abspath(root) if self.abspath else root
+                continue
             for folder, folders, names in os.walk(root):
                 if not self.non_deterministic:
                     names.sort()
                     folders.sort()
                 for name in names:
-                    if any(not mask or fnmatch(name, mask) for mask in self.masks or [""]):
+                    if self._wanted(name):
                         path = os.path.join(folder, name)
                         yield os.path.abspath(path) if self.abspath else path
                 if not self.recursive:
                     break
+
+    def _wanted(self, name: str) -> bool:
+        return any(not mask or fnmatch(name, mask) for mask in self.masks or [""])
 
     def __len__(self) -> int:
         return _told(self)
@@ -50,10 +57,14 @@ class FileOpener(IterDataPipe[Any]):
     """Pairs of a path and the file opened."""
 
     def __init__(self, datapipe: Iterable[str], mode: str = "r", encoding: str | None = None, length: int = -1) -> None:
+        if mode not in ("b", "t", "rb", "rt", "r"):
+            raise ValueError(f"Invalid mode {mode}: files are read, as bytes (b, rb) or as text (t, rt, r)")
+        if "b" in mode and encoding is not None:
+            raise ValueError("binary mode doesn't take an encoding argument")
         self.datapipe, self.mode, self.encoding, self.length = datapipe, mode, encoding, length
 
     def __iter__(self) -> Iterator[Any]:
-        mode = self.mode if "b" in self.mode or "t" in self.mode else self.mode + "t"
+        mode = "rb" if "b" in self.mode else "rt"
         for path in self.datapipe:
             yield path, open(path, mode, encoding=self.encoding)  # noqa: SIM115 - whoever takes it closes it
 

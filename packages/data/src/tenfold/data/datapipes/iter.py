@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 import random
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from itertools import chain, islice
 from typing import Any
 
 from tenfold.data.collation import default_collate
 from tenfold.data.datapipes.branches import Demultiplexer, Forker
-from tenfold.data.datapipes.columns import changed, picked
+from tenfold.data.datapipes.columns import changed, check_columns, picked
 from tenfold.data.datapipes.datapipe import DataChunk, IterDataPipe, functional_datapipe, new_seed
 from tenfold.data.datapipes.files import FileLister, FileOpener, StreamReader
 from tenfold.data.sampler import SequentialSampler
@@ -77,6 +77,7 @@ class Mapper(IterDataPipe[Any]):
             if len(output_col) > 1:
                 raise ValueError("Mapper: `output_col` must be a single-element list or tuple")
             output_col = output_col[0]
+        check_columns(fn, input_col)
         self.datapipe, self.fn, self.input_col, self.output_col = datapipe, fn, input_col, output_col
 
     def __iter__(self) -> Iterator[Any]:
@@ -87,7 +88,7 @@ class Mapper(IterDataPipe[Any]):
                 yield changed(item, self.fn(*picked(item, self.input_col)), self.input_col, self.output_col)
 
     def __len__(self) -> int:
-        return len(self.datapipe)
+        return self._length_of(self.datapipe)
 
 
 @functional_datapipe("collate")
@@ -106,6 +107,7 @@ class Filter(IterDataPipe[Any]):
     """The items for which the function, of the columns `input_col` if they are given, is true."""
 
     def __init__(self, datapipe: Any, filter_fn: Callable[..., bool], input_col: Any = None) -> None:
+        check_columns(filter_fn, input_col)
         self.datapipe, self.filter_fn, self.input_col = datapipe, filter_fn, input_col
 
     def __iter__(self) -> Iterator[Any]:
@@ -133,7 +135,7 @@ class Batcher(IterDataPipe[Any]):
                 yield self.wrapper_class(batch)
 
     def __len__(self) -> int:
-        whole, rest = divmod(len(self.datapipe), self.batch_size)
+        whole, rest = divmod(self._length_of(self.datapipe), self.batch_size)
         return whole + (rest > 0 and not self.drop_last)
 
 
@@ -204,7 +206,7 @@ class Shuffler(IterDataPipe[Any]):
             yield buffer.pop(rng.randint(0, len(buffer) - 1))
 
     def __len__(self) -> int:
-        return len(self.datapipe)
+        return self._length_of(self.datapipe)
 
 
 @functional_datapipe("sharding_filter")
@@ -228,7 +230,7 @@ class ShardingFilter(IterDataPipe[Any]):
         return islice(self.source_datapipe, self.instance_id, None, self.num_of_instances)
 
     def __len__(self) -> int:
-        whole, rest = divmod(len(self.source_datapipe), self.num_of_instances)
+        whole, rest = divmod(self._length_of(self.source_datapipe), self.num_of_instances)
         return whole + (self.instance_id < rest)
 
 
@@ -243,7 +245,7 @@ class Concater(IterDataPipe[Any]):
         return chain.from_iterable(self.datapipes)
 
     def __len__(self) -> int:
-        return sum(len(pipe) for pipe in self.datapipes)
+        return sum(self._length_of(pipe) for pipe in self.datapipes)
 
 
 @functional_datapipe("zip")
@@ -259,7 +261,7 @@ class Zipper(IterDataPipe[Any]):
         return zip(*self.datapipes, strict=False)
 
     def __len__(self) -> int:
-        return min(len(pipe) for pipe in self.datapipes)
+        return min(self._length_of(pipe) for pipe in self.datapipes)
 
 
 @functional_datapipe("mux")
@@ -273,7 +275,7 @@ class Multiplexer(IterDataPipe[Any]):
         return chain.from_iterable(zip(*self.datapipes, strict=False))
 
     def __len__(self) -> int:
-        return len(self.datapipes) * min(len(pipe) for pipe in self.datapipes)
+        return len(self.datapipes) * min(self._length_of(pipe) for pipe in self.datapipes)
 
 
 def _pipes(name: str, pipes: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -290,6 +292,8 @@ class Sampler(IterDataPipe[Any]):
     def __init__(
         self, datapipe: Any, sampler: Any = SequentialSampler, sampler_args: Any = None, sampler_kwargs: Any = None
     ) -> None:
+        if not isinstance(datapipe, Sized):
+            raise AssertionError("Sampler class requires input datapipe implemented `__len__`")
         self.datapipe = datapipe
         self.sampler = sampler(*(sampler_args or ()), data_source=datapipe, **(sampler_kwargs or {}))
 
