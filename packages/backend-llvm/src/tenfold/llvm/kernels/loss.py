@@ -5,13 +5,16 @@ Other forms (weights, smoothing, ignored targets, further dimensions) go to the 
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 
-from tenfold.llvm import maths
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
+from tenfold.llvm import maths, session as sessions
 from tenfold.llvm.expressions import convert, load, parameter
-from tenfold.llvm.kernels.attaching import chosen
+from tenfold.llvm.kernels.attaching import ACCELERATED
 from tenfold.llvm.products import HEAD
 from tenfold.llvm.programs import GRAIN_ELEMENTS, Compiled, Program, empty, suitable
 from tenfold.llvm.rows import Array as Argument, Rows, largest, pick, total
@@ -203,5 +206,30 @@ def fused_cross_entropy_grad(
     return out if AT_TARGETS.run((stored,), N, 1 << 20, out, target, share, C) else NotImplemented
 
 
-chosen("fused_cross_entropy", fused_cross_entropy, 6, "floats (N, C), every target a class, nothing special")
-chosen("fused_cross_entropy_grad", fused_cross_entropy_grad, 10, "floats (N, C), every target a class, nothing special")
+# The words of the gates, as native/losses.ll reads them.
+BENEATH, SERVE, MOST, MEAN_WORD, SUM_WORD, DTYPES, INDEX, LOOPS, WORDS = 0, 1, 2, 3, 4, 8, 12, 16, 20
+NAMES = sys.intern("mean"), sys.intern("sum")
+
+
+def _gate(name: str, serve: Any, program: Compiled) -> None:
+    """Attach a function with a native gate before it."""
+
+    def wrapped(beneath: Any) -> Any:
+        session = sessions.session()
+        if session is None:
+            return beneath
+        words = np.zeros(WORDS, np.int64)
+        session.native.keep.append((beneath, serve))
+        words[[BENEATH, SERVE, MOST, INDEX]] = id(beneath), id(serve), GRAIN_ELEMENTS, id(INT64.dtype)
+        words[[MEAN_WORD, SUM_WORD]] = [id(text) for text in NAMES]
+        for i, stored in enumerate((FLOAT32, FLOAT64)):
+            words[DTYPES + i] = id(stored.dtype)
+            program.enter((stored,), words, LOOPS + i)
+        return session.native.builtin("loss_gate" if serve is fused_cross_entropy else "loss_grad_gate", words)
+
+    ACCELERATED[name] = serve
+    kernel(getattr(op, name), device="cpu", wrap=True, note="floats (N, C), every target a class, nothing special")(wrapped)
+
+
+_gate("fused_cross_entropy", fused_cross_entropy, MEAN)
+_gate("fused_cross_entropy_grad", fused_cross_entropy_grad, GRADIENT_OF_MEAN)
