@@ -88,3 +88,60 @@ def test_a_frozen_leaf_that_goes_leaves_nothing_behind() -> None:
     del leaves
     gc.collect()
     assert len(tape._RESTING) == before
+
+
+def _computed(lib: Any) -> tuple[Any, Any]:
+    return lib.ones(2, requires_grad=True) * 2, []
+
+
+def _leaf(lib: Any) -> tuple[Any, Any]:
+    return lib.ones(2, requires_grad=True), []
+
+
+def _one_of_several(lib: Any) -> tuple[Any, Any]:
+    return lib.ones(2, 2, requires_grad=True).max(1)[0], []
+
+
+def _hook(seen: Any, factor: int) -> Any:
+    return lambda g: (seen.append((factor, g.tolist())), g * factor)[1]
+
+
+def _detached_once(lib: Any, x: Any, seen: Any) -> None:
+    x.detach_()
+
+
+def _hooked_again(lib: Any, x: Any, seen: Any) -> None:
+    x.detach_().requires_grad_().register_hook(_hook(seen, 2))
+
+
+def _computed_in_between(lib: Any, x: Any, seen: Any) -> None:
+    x.detach_().add_(lib.ones(2, requires_grad=True)).detach_()
+
+
+def _written_before(lib: Any, x: Any, seen: Any) -> None:
+    if not x.is_leaf:
+        x.add_(lib.ones(2)).register_hook(_hook(seen, 7))
+    x.detach_()
+
+
+def _in_another_graph(lib: Any, x: Any, seen: Any) -> None:
+    before = (x * 5).sum()
+    x.detach_()
+    before.backward()
+
+
+@pytest.mark.parametrize("made", [_computed, _leaf, _one_of_several])
+@pytest.mark.parametrize("cut", [_detached_once, _hooked_again, _computed_in_between, _written_before, _in_another_graph])
+@pytest.mark.parametrize("removed", [False, True])
+def test_hooks_stay_with_a_tensor_that_is_detached_in_place(made: Any, cut: Any, removed: bool) -> None:
+    found = []
+    for lib in (torch, tenfold):
+        x, seen = made(lib)
+        handle = x.register_hook(_hook(seen, 3))
+        cut(lib, x, seen)
+        x.requires_grad_()
+        if removed:
+            handle.remove()
+        (x * 2).sum().backward()
+        found.append((x.grad.tolist(), seen))
+    assert found[1] == found[0]

@@ -44,8 +44,14 @@ def leaf(tensor: Tensor) -> AccumulateGrad:
 
 
 def rest(tensor: Tensor) -> None:
-    """Take a tensor's node off; a leaf's is kept for the time when it requires gradients again."""
+    """Take a tensor's node off. A leaf's is kept for the time when it requires gradients again, with the hooks of the last."""
     node, key = tensor._node, id(tensor)
+    if node is not None and not node.is_leaf:
+        hooks = node._extra.get("tensor") if node._extra else None
+        node, _ = _RESTING.get(key, (None, None))
+        if node is not None or hooks:
+            node = node or AccumulateGrad(tensor)
+            node.extras()["tensor"] = hooks or {}
     if type(node) is AccumulateGrad and node.ref() is tensor:
         _RESTING[key] = node, weakref.ref(tensor, lambda _: _RESTING.pop(key, None))
     tensor._node = None
