@@ -200,7 +200,7 @@ def _plain(number: Any) -> int | float | complex:
     """NumPy's numbers as Python's, whose three types are what is compared."""
     for kind, abstract in ((int, np.integer), (float, np.floating), (complex, np.complexfloating)):
         if isinstance(number, (kind, abstract)):
-            return kind(number)
+            return kind(number)  # type: ignore[arg-type] # each kind of its own abstract class
     return number  # type: ignore[no-any-return]
 
 
