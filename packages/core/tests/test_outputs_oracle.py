@@ -164,3 +164,11 @@ def test_outputs_for_truth_values(name, dtype):
     found = outcome(call, tenfold, dtype)
     refusals = ("RuntimeError", "NotImplementedError")
     assert found == wanted or (wanted in refusals and found in refusals)
+
+
+@pytest.mark.parametrize("call", ["arange(3, out=o)", "fft.fftfreq(3, out=o)", "fft.rfftfreq(7, out=o)"])
+def test_each_resized_output_of_a_factory_warns(call: str) -> None:
+    for engine in (tenfold, torch):
+        for _ in range(2):
+            with pytest.warns(UserWarning, match="The number of elements in the out tensor"):
+                eval(f"e.{call}", {"e": engine, "o": engine.empty(5)})

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from tenfold.dispatch.inplace import write_out
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.overlap import refuse_overlap
 from tenfold.dispatch.runtime import STATE
-from tenfold.settings.warnings import warn_once
 from tenfold.types import dtypes, promotion
 from tenfold.types.dtypes import c_name, type_name
 
@@ -66,10 +66,10 @@ def _fitted(operator: Operator, out: Any, result: Any) -> Any:
     if result.numel() == out.numel():
         return result.view(out.shape) if operator.out == "filled" else result
     if out.numel() and operator.name.endswith(("arange", "freq")):
-        warn_once(
-            operator.name,
+        warnings.warn(
             f"The number of elements in the out tensor of shape {list(out.shape)} is {out.numel()} which does not match the "
             f"computed number of elements {result.numel()}, perhaps by rounding. The out tensor will be resized.",
+            stacklevel=4,
         )
     out.resize_(0)
     return result
