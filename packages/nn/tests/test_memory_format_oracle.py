@@ -117,3 +117,27 @@ def test_copies_of_one_image_lie_as_its_strides_say(part: str) -> None:
         return [tuple(y.stride()) for y in made]
 
     assert strides(tf, F.interpolate) == strides(torch, TF.interpolate)
+
+
+@pytest.mark.parametrize(
+    ("shape", "order"),
+    [
+        ((1, 3, 2, 1), (0, 2, 1, 3)), ((2, 3, 4, 1), (0, 2, 1, 3)), ((2, 4, 5, 3), (0, 3, 1, 2)), ((2, 1, 5, 3), (0, 3, 1, 2)),
+        ((1, 1, 1, 3), (0, 3, 1, 2)), ((2, 1, 1, 3), (0, 3, 1, 2)), ((2, 4, 5, 1), (0, 3, 1, 2)), ((2, 5, 1, 1), (0, 3, 1, 2)),
+        ((2, 4, 3, 5, 3), (0, 4, 1, 2, 3)), ((1, 3, 2, 2, 1), (0, 2, 3, 1, 4)),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("training", [False, True])
+def test_batch_norm_goes_by_where_the_elements_lie(shape: tuple[int, ...], order: tuple[int, ...], training: bool) -> None:
+    strides: list[Any] = []
+    for engine in (tf, torch):
+        x = engine.arange(float(engine.empty(shape).numel())).reshape(shape).permute(order)
+        C = x.shape[1]
+        try:
+            found = engine.nn.functional.batch_norm(x, engine.zeros(C), engine.ones(C), engine.ones(C), engine.zeros(C), training)
+        except ValueError:
+            strides.append(None)
+            continue
+        layer = engine.nn.functional.instance_norm(x, engine.zeros(C), engine.ones(C), use_input_stats=False)
+        strides.append((found.stride(), layer.stride()))
+    assert strides[0] == strides[1]

@@ -24,17 +24,18 @@ def is_half(value: object) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.itemsize == HALF_BYTES and value.dtype.kind not in "iu"
 
 
-def array_kernel(*, rounded: int = 1, laid_out: int = 0, formats: int = 1) -> Callable[[Kernel], Kernel]:
+def array_kernel(*, rounded: int = 1, laid_out: int = 0, formats: int = 1, held: bool = False) -> Callable[[Kernel], Kernel]:
     """Make a kernel silent about NaN and overflow, and run it in float32 when its first argument is float16 or bfloat16.
 
     The first `rounded` results are rounded back to the first argument's dtype, once; the ones after them are saved
     statistics, which stay in float32 for the gradient. The first `laid_out` results lie in memory as the first argument
-    does, channels first or last; channels last where any of the first `formats` arguments does.
+    does, channels first or last; channels last where any of the first `formats` arguments does. With `held` what counts is
+    the order that its elements are in, where strides of dimensions of size 1 mean nothing, else the one that its strides suggest.
     """
 
     def decorate(function: Kernel) -> Kernel:
         if laid_out:
-            function = _in_the_arguments_format(function, laid_out, formats)
+            function = _in_the_arguments_format(function, laid_out, formats, _held_order if held else _suggested_order)
 
         def run(*args: Any) -> Any:
             if args[0].dtype.itemsize == HALF_BYTES and is_half(args[0]):
@@ -46,13 +47,25 @@ def array_kernel(*, rounded: int = 1, laid_out: int = 0, formats: int = 1) -> Ca
     return decorate
 
 
-def _in_the_arguments_format(function: Kernel, count: int, formats: int) -> Kernel:
+def _suggested_order(x: Any) -> tuple[int, ...] | None:
+    return suggested_format(x).order
+
+
+def _held_order(x: Any) -> tuple[int, ...] | None:
+    """Channels last, if the elements lie in that order and no other; None, if row by row; else what the strides suggest."""
+    if x.flags.c_contiguous:
+        return None
+    order = (0, *range(2, x.ndim), 1)
+    return order if x.transpose(order).flags.c_contiguous else _suggested_order(x)
+
+
+def _in_the_arguments_format(function: Kernel, count: int, formats: int, order_of: Callable[[Any], Any]) -> Kernel:
     def run(*args: Any) -> Any:
         result = function(*args)
         for given in args[:formats]:
             if given.ndim < 4 or given.strides[1] > given.strides[-1]:  # channels first, told soonest
                 continue
-            order = suggested_format(given).order
+            order = order_of(given)
             if order:
                 if not isinstance(result, tuple):
                     return _ordered(result, order)

@@ -55,7 +55,7 @@ def affine(x: Array, mean: Array, rstd: Array, scale: Array, bias: Array | None,
             out[part] += shifts[part]
 
 
-@array_kernel(laid_out=1)
+@array_kernel(laid_out=1, held=True)
 def fused_batch_norm(
     input: Array,
     weight: Array | None,

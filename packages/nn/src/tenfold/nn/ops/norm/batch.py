@@ -217,7 +217,7 @@ def instance_norm(
         refuse_gradients("instance_norm", running_mean=running_mean, running_var=running_var)
     N, C = shape[:2]
     given = [None if v is None else v.expand(N, C).reshape(N * C) for v in (weight, bias, running_mean, running_var)]
-    out, mean, var, _ = fused_batch_norm(input.reshape(1, N * C, *shape[2:]), *given, use_input_stats, eps)
+    out, mean, var, _ = fused_batch_norm(input.contiguous().reshape(1, N * C, *shape[2:]), *given, use_input_stats, eps)
     if use_input_stats and (running_mean is not None or running_var is not None):
         means, variances = mean.detach().view(N, C).mean(0), var.detach().view(N, C).mean(0)
         update_statistics(running_mean, running_var, means, variances, momentum, prod(shape[2:]))
