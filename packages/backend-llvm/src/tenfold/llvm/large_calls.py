@@ -10,23 +10,21 @@ from typing import Any
 import numpy as np
 
 from tenfold.llvm.large_products import BLOCK_ROWS, UNROLLED, depth_of, products, tile_of
-from tenfold.llvm.packing import CHUNK, LINE, panels
 from tenfold.llvm.programs import Compiled, empty
 from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
 from tenfold.settings.threads import get_num_threads
 
 Array = np.ndarray[Any, Any]
 
-PANELS = Compiled("panels of a matrix", panels)
 PRODUCTS = Compiled("large products", products)
 BY_DTYPE = {stored.dtype: stored for stored in (FLOAT32, FLOAT64)}
 ROWS, COLUMNS, WORK = 192, 64, 1 << 23  # the least of a, of b, and multiplications
 MOST_STEPS = 800
 LEAST = 1 << 13  # elements of the largest array, in any such product
 WORTH_SHARING = 1 << 22  # multiplications from which a second thread takes part
-PANEL_ELEMENTS = 1 << 16  # of b, that are laid out by one thread
 ITEMS = 4  # of each thread, for which rows and columns are divided
-FEWEST_ROWS, FEWEST_PANELS = 48, 4  # of an item
+FEWEST_ROWS, FEWEST_PANELS = 96, 6  # of an item: fewer would not be worth what is laid out for them
+MOST_ROWS = 2 * BLOCK_ROWS  # of a block that is read where it lies
 WAY = 4096  # bytes after which addresses share their lines of the first cache
 NEAR = 512
 
@@ -43,26 +41,23 @@ def product(a: Array, b: Array, start: Array | None = None) -> Any:
         return NotImplemented
     tile = tile_of(stored)
     count = -(-n // tile.width)
-    laid_out = empty((count * k * tile.width + LINE // stored.size,), stored)
-    items, each = (count, k * tile.width) if b_turned else (-(-k // CHUNK), CHUNK * n)
-    if not PANELS.run((tile, b_turned), items, max(1, PANEL_ELEMENTS // each), b, laid_out, down, n, k):
-        return NotImplemented
     out = empty((m, n), stored)
-    block, span = _divided(m, count, tile.rows, get_num_threads() if m * n * k >= WORTH_SHARING else 1)
+    laid = not a_turned and _near(across)
+    most = BLOCK_ROWS if a_turned or laid else MOST_ROWS
+    block, span = _divided(m, count, tile.rows, most, get_num_threads() if m * n * k >= WORTH_SHARING else 1)
     spans = -(-count // span)
     depths = -(-k // depth_of(stored))
     step = -(-k // (depths * UNROLLED)) * UNROLLED
-    key = (stored, a_turned, not a_turned and _near(across))
     rows = 0 if start is None or start.ndim == 1 else start.strides[0]
     done = PRODUCTS.run(
-        key, -(-m // block) * spans, 1, a, laid_out, 0 if start is None else start, out,
-        across, rows, m, n, k, block, span * tile.width, spans, step,
+        (stored, a_turned, laid, b_turned), -(-m // block) * spans, 1, a, b, 0 if start is None else start, out,
+        across, down, rows, m, n, k, block, span * tile.width, spans, step,
     )  # fmt: skip
     return out if done else NotImplemented
 
 
 def _layout(x: Array, stored: Stored) -> tuple[bool | None, int]:
-    """Whether the columns are in one piece (None: neither they nor the rows), and the bytes from a row, or column, to the next."""
+    """Whether the columns are in one piece (None: neither they nor the rows are), and the bytes between columns, or rows."""
     rows, columns = x.strides
     if type(x) is np.ndarray and x.flags.aligned:
         if columns == stored.size:
@@ -78,13 +73,12 @@ def _near(distance: int) -> bool:
     return min(rest, WAY - rest) < NEAR
 
 
-def _divided(rows: int, count: int, tile_rows: int, threads: int) -> tuple[int, int]:
+def _divided(rows: int, count: int, tile_rows: int, most: int, threads: int) -> tuple[int, int]:
     """Rows of a block and panels of a span: enough items for all threads, and none too small."""
-    blocks = -(-rows // BLOCK_ROWS)
-    spans = 1
+    blocks, spans = -(-rows // most), 1
     if threads > 1:
-        blocks = max(blocks, min(ITEMS * threads, rows // FEWEST_ROWS))
         spans = max(1, min(-(-ITEMS * threads // blocks), count // FEWEST_PANELS))
+        blocks = max(blocks, min(-(-ITEMS * threads // spans), rows // FEWEST_ROWS))
     even = -(-rows // blocks)
     return -(-even // tile_rows) * tile_rows, -(-count // spans)
 

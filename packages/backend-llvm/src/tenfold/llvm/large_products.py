@@ -1,8 +1,8 @@
 """Products of large matrices, as LLVM IR: out = start + a @ b.
 
-The second matrix is laid into panels of a tile's columns first. A tile of results stays in registers over a depth of its panel,
-which stays in the first cache while all tiles of a block of rows pass by it; what they read of the first matrix stays in the
-second cache (Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008). Rows in one piece are read where
+A tile of results stays in registers over a depth of a panel: a tile's columns of the second matrix, laid out in the first cache
+for all tiles of a block of rows; what they read of the first matrix stays in the second cache (Goto and van de Geijn, "Anatomy of
+High-Performance Matrix Multiplication", 2008). Rows in one piece are read where
 they lie; others, and those whose distance lets them displace each other in the cache, are laid side by side on the way.
 A result is the sum of its depths' sums in their order, whoever computes it: threads change no number.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tenfold.llvm.packing import DECLARED, LINE, aligned, fetch, laid_across, laid_along, strip_of
+from tenfold.llvm.packing import DECLARED, LINE, fetch, laid_across, laid_along, laid_panel, strip_of
 from tenfold.llvm.products import HEAD, Tile
 from tenfold.llvm.storage import Stored
 from tenfold.llvm.writer import Function, Vectors, registers
@@ -32,19 +32,21 @@ def depth_of(stored: Stored) -> int:
     return DEPTH_BYTES // stored.size
 
 
-def products(stored: Stored, turned: bool, laid: bool) -> str:
+def products(stored: Stored, turned: bool, laid: bool, b_turned: bool) -> str:
     """out = start + a @ b for a block of rows and a span of columns.
 
     Items are (block, span), the last fastest. `turned`: the columns of a are in one piece; else its rows are, which `laid` has
-    laid out. Context: a, panels of b, start or null, out; bytes from a's row, or column, to the next; bytes from a row of start
-    to the next, 0 where it is one; rows, columns, depth; rows of a block, columns of a span, spans, depth of a step.
+    laid out; `b_turned`: so are those of b. Context: a, b, start or null, out; bytes from a's row, or column, to the next, and
+    from b's; bytes from a row of start to the next, 0 where it is one; rows, columns, depth; rows of a block, columns of a span,
+    spans, depth of a step.
     """
     tile = tile_of(stored)
     f = Function(HEAD)
     v = Vectors(f, stored, tile.lanes)
-    a, b, start, out, across, start_row, rows, columns, depth, block, span, spans, step = f.words(
-        ["*a", "*b", "*start", "*out", *["number"] * 9]
+    a, b, start, out, across, down, start_row, rows, columns, depth, block, span, spans, step = f.words(
+        ["*a", "*b", "*start", "*out", *["number"] * 10]
     )
+    f.variables.append(f"%panel = alloca [{depth_of(stored) * tile.width} x {v.element}], align 64")
     if turned or laid:
         f.variables.append(f"%strip = alloca [{(BLOCK_ROWS + 2 * tile.rows) * (depth_of(stored) + 1)} x {v.element}], align 64")
     f.variables.append(f"%wide = alloca [{tile.width * tile.rows} x {v.element}], align 64")
@@ -52,7 +54,6 @@ def products(stored: Stored, turned: bool, laid: bool) -> str:
     for k in range(0, tile.width, v.lanes):
         v.store("zeroinitializer", v.place("%zeros", k))
     pitch = f.mul(columns, stored.size)
-    b = aligned(f, b)
     bare = f.let(f"icmp eq ptr {start}, null")
     with f.loop("%lo", "%hi") as item, f.loop(0, depth, step) as p:
         part, side = f.split(item, spans)
@@ -68,21 +69,21 @@ def products(stored: Stored, turned: bool, laid: bool) -> str:
                 laid_along(f, v, tile, corner, across, count, deep)
         again = f.let(f"icmp sgt i64 {p}, 0")
         with f.loop(left, right, tile.width) as j:
-            panel = v.place(b, f.add(f.mul(j, depth), f.mul(p, tile.width)))
+            laid_panel(f, v, tile, b_turned, (b, down), (p, j), f.sub(columns, j), deep)
             here = v.place(out, f.add(f.mul(first, columns), j))
             begun = v.place(f.at(start, f.mul(first, start_row)), j)
             fresh = f.let(f"select i1 {bare}, ptr %zeros, ptr {begun}")
             above = f.let(f"select i1 {again}, ptr {here}, ptr {fresh}")
             above_row = f.let(f"select i1 {again}, i64 {pitch}, i64 {start_row}")
             sizes = (count, f.sub(columns, j), deep)
-            _panel(f, v, tile, turned or laid, (corner, across), panel, sizes, (here, pitch), (above, above_row))
+            _panel(f, v, tile, turned or laid, (corner, across), sizes, (here, pitch), (above, above_row))
     kinds = [tile.rows] if turned or laid else [tile.rows, 1]
     tiles = "".join(_tile(stored, tile, rows, turned or laid) for rows in kinds)
     return v.declarations() + DECLARED + tiles + f.text()
 
 
 def _panel(
-    f: Function, v: Vectors, tile: Tile, laid: bool, a: tuple[str, str], panel: str, sizes: tuple[str, str, str],
+    f: Function, v: Vectors, tile: Tile, laid: bool, a: tuple[str, str], sizes: tuple[str, str, str],
     out: tuple[str, str], above: tuple[str, str],
 ) -> None:  # fmt: skip
     """All tiles of a block that stand above one another."""
@@ -95,7 +96,7 @@ def _panel(
     def call(rows: int, i: str, to: str, row: str | int, term: str, term_row: str | int) -> None:
         start = strip_of(f, v, i, deep) if laid else f.at(corner, f.mul(i, across))
         f.do(
-            f"call void @{NAME.format(rows, tile.vectors)}(ptr {start}, i64 {across}, ptr {panel}, i64 {deep}, ptr {to}, "
+            f"call void @{NAME.format(rows, tile.vectors)}(ptr {start}, i64 {across}, ptr %panel, i64 {deep}, ptr {to}, "
             f"i64 {row}, ptr {term}, i64 {term_row})"
         )
 

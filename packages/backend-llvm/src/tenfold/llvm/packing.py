@@ -1,68 +1,49 @@
-"""Matrices laid out for large products, as LLVM IR: panels of the second one's columns, strips of the first one's rows."""
+"""Matrices laid out for large products, as LLVM IR: a panel of the second one's columns, strips of the first one's rows."""
 
 from __future__ import annotations
 
-from tenfold.llvm.products import HEAD, Tile
+from tenfold.llvm.products import Tile
 from tenfold.llvm.writer import Function, Vectors
 
 STEPS = 8  # of all strips at a time
 LINE = 64  # bytes of the cache
-CHUNK = 16  # rows of an item
-AHEAD = 48  # elements of a row that are on their way
-DECLARED = """
-declare ptr @llvm.ptrmask.p0.i64(ptr, i64)
-declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
-"""
+DECLARED = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)\n"
 
 
-def fetch(f: Function, address: str, written: bool = False) -> None:
-    """Let a line of memory come to the first cache; any address is fine."""
-    f.do(f"call void @llvm.prefetch.p0(ptr {address}, i32 {int(written)}, i32 3, i32 1)")
+def fetch(f: Function, address: str, *, written: bool = False, level: int = 3) -> None:
+    """Let a line of memory come to the first cache (level 3) or the second (2); any address is fine."""
+    f.do(f"call void @llvm.prefetch.p0(ptr {address}, i32 {int(written)}, i32 {level}, i32 1)")
 
 
-def aligned(f: Function, address: str) -> str:
-    """The first line of the cache that begins in an array, which has room for one more than it needs."""
-    return f.let(f"call ptr @llvm.ptrmask.p0.i64(ptr {f.at(address, LINE - 1)}, i64 -{LINE})")
+def laid_panel(
+    f: Function, v: Vectors, tile: Tile, turned: bool, b: tuple[str, str], first: tuple[str, str], left: str, deep: str
+) -> None:
+    """A tile's columns of `deep` rows in %panel, from a row and column on; behind the last column is that one again, or zeros.
 
-
-def panels(tile: Tile, turned: bool) -> str:
-    """A matrix in panels (panel, row, column); behind the last column is that one again, or zeros.
-
-    `turned`: the columns are in one piece, and items are panels; else the rows are, and items are CHUNK rows. Context: matrix,
-    panels; bytes from a row, or column, to the next; columns, rows.
+    `turned`: the columns of b are in one piece, and b[1] bytes apart; else the rows are.
     """
-    f = Function(HEAD)
-    v = Vectors(f, tile.stored, tile.lanes)
-    b, out, across, columns, depth = f.words(["*b", "*out", *["number"] * 3])
-    out = aligned(f, out)
-    with f.loop("%lo", "%hi") as item:
-        if turned:
-            first = f.mul(item, tile.width)
-            start, last = f.at(b, f.mul(first, across)), f.least(f.sub(f.sub(columns, first), 1), tile.width - 1)
-            lines = [f.at(start, f.mul(f.least(c, last), across)) for c in range(tile.width)]
-            _turned(f, v, lines, depth, v.place(out, f.mul(first, depth)), tile.width, f.mul(across, tile.width))
-        else:
-            first = f.mul(item, CHUNK)
-            count, start = f.least(CHUNK, f.sub(depth, first)), f.at(b, f.mul(first, across))
-            with f.loop(0, columns, tile.width) as j:
-                goal = v.place(out, f.add(f.mul(j, depth), f.mul(first, tile.width)))
-                _copied(f, v, tile, v.place(start, j), across, f.sub(columns, j), count, goal)
-    return v.declarations() + DECLARED + f.text()
+    p, j = first
+    if turned:
+        start, last = v.place(f.at(b[0], f.mul(j, b[1])), p), f.least(f.sub(left, 1), tile.width - 1)
+        lines = [f.at(start, f.mul(f.least(c, last), b[1])) for c in range(tile.width)]
+        _turned(f, v, lines, deep, "%panel", tile.width, f.mul(b[1], tile.width))
+    else:
+        _copied(f, v, tile, v.place(f.at(b[0], f.mul(p, b[1])), j), b[1], left, deep)
 
 
-def _copied(f: Function, v: Vectors, tile: Tile, start: str, across: str, left: str, count: str, goal: str) -> None:
-    """A panel's columns, of which there are `left`, of `count` rows in one piece."""
+def _copied(f: Function, v: Vectors, tile: Tile, start: str, across: str, left: str, count: str) -> None:
+    """A panel's columns, of which there are `left`, of `count` rows in one piece; the next panel's are fetched."""
     starts = range(0, tile.width, tile.lanes)
     with f.either(f.let(f"icmp sge i64 {left}, {tile.width}")) as otherwise:
         with f.loop(0, count) as p:
-            line, to = f.at(start, f.mul(p, across)), v.place(goal, f.mul(p, tile.width))
-            fetch(f, v.place(line, AHEAD))
+            line, to = f.at(start, f.mul(p, across)), v.place("%panel", f.mul(p, tile.width))
+            fetch(f, v.place(line, tile.width), level=2)
             for c in starts:
                 v.store(v.load(v.place(line, c)), v.place(to, c))
         otherwise()
         masks = [v.below(f.sub(left, c)) for c in starts]
         with f.loop(0, count) as p:
-            line, to = f.at(start, f.mul(p, across)), v.place(goal, f.mul(p, tile.width))
+            line, to = f.at(start, f.mul(p, across)), v.place("%panel", f.mul(p, tile.width))
             for c, mask in zip(starts, masks, strict=True):
                 v.store(v.load_some(v.place(line, c), mask), v.place(to, c))
 
@@ -78,7 +59,7 @@ def _turned(f: Function, v: Vectors, lines: list[str], depth: str, goal: str, wi
     with f.loop(0, whole, v.lanes) as p:
         to = v.place(goal, f.mul(p, width))
         for line in lines:
-            fetch(f, f.at(v.place(line, p), ahead))
+            fetch(f, f.at(v.place(line, p), ahead), level=2)
         squares = [
             v.transposed([v.load(v.place(line, p)) for line in padded[c : c + v.lanes]]) for c in range(0, len(padded), v.lanes)
         ]
@@ -115,6 +96,7 @@ def laid_across(f: Function, v: Vectors, tile: Tile, corner: str, across: str, c
         with f.either(f.let(f"icmp sge i64 {left}, {starts[-1] + v.lanes}")) as otherwise:
             with f.loop(begin, end) as q:
                 line, to = f.at(source, f.mul(q, across)), v.place(strip, f.mul(q, tile.rows))
+                fetch(f, f.at(line, f.mul(across, STEPS)), level=2)
                 for c in starts:
                     v.store(v.load(v.place(line, c)), v.place(to, c))
             otherwise()
