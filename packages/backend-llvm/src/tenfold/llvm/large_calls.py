@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cpu import blas
 from tenfold.llvm.large_products import BLOCK_ROWS, UNROLLED, depth_of, products, tile_of
 from tenfold.llvm.programs import Compiled, empty
 from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
+from tenfold.llvm.writer import registers
 from tenfold.settings.threads import get_num_threads
 
 Array = np.ndarray[Any, Any]
@@ -27,6 +29,8 @@ FEWEST_ROWS, FEWEST_PANELS = 96, 6  # of an item: fewer would not be worth what 
 MOST_ROWS = 2 * BLOCK_ROWS  # of a block that is read where it lies
 WAY = 4096  # bytes after which addresses share their lines of the first cache
 NEAR = 512
+# A tile of so few rows reads them where they lie; LLVM moves the loads of more rows ahead and has no registers left for them.
+FEW_REGISTERS = 16
 
 
 def product(a: Array, b: Array, start: Array | None = None) -> Any:
@@ -42,7 +46,7 @@ def product(a: Array, b: Array, start: Array | None = None) -> Any:
     tile = tile_of(stored)
     count = -(-n // tile.width)
     out = empty((m, n), stored)
-    laid = not a_turned and _near(across)
+    laid = not a_turned and (registers().count > FEW_REGISTERS or _near(across))
     most = BLOCK_ROWS if a_turned or laid else MOST_ROWS
     block, span = _divided(m, count, tile.rows, most, get_num_threads() if m * n * k >= WORTH_SHARING else 1)
     spans = -(-count // span)
@@ -81,6 +85,12 @@ def _divided(rows: int, count: int, tile_rows: int, most: int, threads: int) -> 
         blocks = max(blocks, min(-(-ITEMS * threads // spans), rows // FEWEST_ROWS))
     even = -(-rows // blocks)
     return -(-even // tile_rows) * tile_rows, -(-count // spans)
+
+
+def dot(a: Array, b: Array) -> Array:
+    """a @ b by whoever is faster."""
+    found = product(a, b)
+    return blas.dot(a, b) if found is NotImplemented else found
 
 
 def matmul(input: Any, other: Any) -> Any:

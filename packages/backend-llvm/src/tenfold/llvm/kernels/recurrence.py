@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.cpu import blas
 from tenfold.cpu.quiet import quiet
 from tenfold.llvm.cells import GRU, GRU_BACK, LSTM, LSTM_BACK, PLAIN, PLAIN_BACK, RELU, RELU_BACK
 from tenfold.llvm.kernels.attaching import chosen
+from tenfold.llvm.large_calls import dot
 from tenfold.llvm.programs import Compiled, empty, suitable
 from tenfold.llvm.recurrence import Cell, recurrence, tile_for
 from tenfold.llvm.storage import FLOAT32, FLOAT64
@@ -138,7 +138,7 @@ def fused_rnn(
     call = _Call(len(input), hx, w_hh, batch_sizes, input, w_ih, b_ih, b_hh)
     if not call.fine or not _fits(input, w_ih, w_hh, 1, call.hidden, b_ih, b_hh):
         return NotImplemented
-    x, h = blas.dot(input, w_ih.T), hx.copy()
+    x, h = dot(input, w_ih.T), hx.copy()
     arrays = {"x": x, "out": x, "h": h}
     cell = RELU if relu else PLAIN
     done = call.run(cell, reverse, w_hh.T, call.hidden, 0, _together(b_ih, b_hh), arrays)
@@ -180,7 +180,7 @@ def fused_lstm(
     if not call.fine or cx.shape != hx.shape or not _fits(input, w_ih, w_hh, 4, call.hidden, b_ih, b_hh):
         return NotImplemented
     N, H = len(input), call.hidden
-    x, h, c = blas.dot(input, w_ih.T), hx.copy(), cx.copy()
+    x, h, c = dot(input, w_ih.T), hx.copy(), cx.copy()
     gates, cells, out = call.empty((4 * N, H)), call.empty((N, H)), call.empty((N, H))
     arrays = {"x": x, "gates": gates, "cells": cells, "out": out, "h": h, "c": c}
     done = call.run(LSTM, reverse, w_hh.T, H, 0, _together(b_ih, b_hh), arrays)
@@ -241,7 +241,7 @@ def fused_gru(
     if not call.fine or not _fits(input, w_ih, w_hh, 3, call.hidden, b_ih, b_hh):
         return NotImplemented
     N, H = len(input), call.hidden
-    x, h = blas.dot(input, w_ih.T), hx.copy()
+    x, h = dot(input, w_ih.T), hx.copy()
     if b_ih is not None:
         x += b_ih
     gates, out = call.empty((N, 4 * H)), call.empty((N, H))
