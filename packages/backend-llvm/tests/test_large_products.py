@@ -10,8 +10,10 @@ import pytest
 import tenfold
 from tenfold import llvm
 from tenfold.dispatch.kernels import table
-from tenfold.llvm import large_calls
+from tenfold.llvm import large_calls, large_products, products
+from tenfold.llvm.programs import Compiled
 from tenfold.llvm.session import session
+from tenfold.llvm.writer import Registers
 from tenfold.nn import functional
 
 pytestmark = pytest.mark.skipif(session() is None, reason="no compiled kernels on this machine")
@@ -84,6 +86,18 @@ def test_threads_change_no_bit(any_size, threads, dtype):
                 results.append(large_calls.product(left, right_))
             right(results[0], a, b)
             assert all((found == results[0]).all() for found in results)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("there", [Registers(32, 64), Registers(32, 16), Registers(16, 32)])
+def test_the_tiles_of_other_processors(any_size, monkeypatch, there, dtype):
+    for module in (products, large_products, large_calls):
+        monkeypatch.setattr(module, "registers", lambda: there)
+    monkeypatch.setattr(large_calls, "PRODUCTS", Compiled("large products", large_products.products))
+    for m, k, n in ((1, 3, 5), (25, 300, 70), (70, 40, 33), (280, 9, 65)):
+        a, b, start = (RNG.standard_normal(shape).astype(dtype) for shape in ((m, k), (k, n), (m, n)))
+        for left, right_ in itertools.product((a, np.asfortranarray(a)), (b, np.asfortranarray(b))):
+            right(large_calls.product(left, right_, start), a, b, start)
 
 
 def test_rows_upside_down_and_repeated(any_size):
