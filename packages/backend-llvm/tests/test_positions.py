@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import sys
+
 import numpy as np
 import pytest
 
@@ -118,6 +121,20 @@ def test_variances(dtype):
 def test_a_dimension_that_is_a_number_of_numpys(name, number):
     x = tenfold.randn(3, 4)
     np.testing.assert_allclose(getattr(x, name)(number), getattr(x, name)(int(number)), rtol=1e-5, atol=1e-6)
+
+
+def test_searches_leave_no_reference():
+    x = tenfold.randn(6, 5)
+    calls = (lambda: x.max(1), lambda: x.argmax(), lambda: x.argmin(0, True), lambda: x.cumsum(-1), lambda: x.cumsum(0))
+    for call in calls:
+        call()
+    gc.collect()
+    things = (x, x._array, np.dtype(np.float32), np.dtype(np.int64))
+    before = [sys.getrefcount(t) for t in things]
+    for call in calls:
+        for _ in range(3000):
+            call()
+    assert all(abs(sys.getrefcount(t) - n) < 20 for t, n in zip(things, before, strict=True))
 
 
 def test_squares_that_leave_the_range():

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from tenfold.llvm import positions
-from tenfold.llvm.kernels.attaching import chosen, lead
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
+from tenfold.llvm import positions, session as sessions
+from tenfold.llvm.kernels.attaching import ACCELERATED, chosen, lead
 from tenfold.llvm.programs import Compiled, empty, suitable
-from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
+from tenfold.llvm.storage import FLOAT32, FLOAT64, INT64, Stored
 
 Array = np.ndarray[Any, Any]
 MOST = 1 << 15  # elements up to which one pass, element by element, takes less than NumPy's several
@@ -80,14 +83,6 @@ def topk(input: Array, k: int, dim: int, largest: bool, sorted: bool) -> Any:
     return (values, where) if done and not flag else NotImplemented
 
 
-NOTE = f"float32 and float64 in one piece, up to {MOST} elements"
-for _end, _kind in (("max", "largest"), ("min", "smallest")):
-    chosen(f"{_end}_dim", lambda input, dim, keepdim, kind=_kind: with_position(kind, input, dim, keepdim), 3, NOTE)
-    chosen(f"arg{_end}", lambda input, dim, keepdim, kind=_kind: position(kind, input, dim, keepdim), 3, NOTE)
-    lead(f"arg{_end}")
-chosen("topk_pair", topk, 5, f"{NOTE}, at most {MOST_LEADING} of a row that differ")
-
-
 def cumsum(input: Array, dim: int) -> Any:
     """Sums of all elements up to each, in float64, as the kernel beneath adds them."""
     stored = _served(input)
@@ -98,5 +93,36 @@ def cumsum(input: Array, dim: int) -> Any:
     return out if _run(RUNNING, (stored,), input.size // length, length, input, out, length, inner) else NotImplemented
 
 
-chosen("cumsum", cumsum, 2, "float32 and float64 in one piece")
+# The words of the gate, as native/along.ll reads them.
+BENEATH, SERVE, MOST_WORD, KIND, DTYPES, INDEX, LOOPS, WORDS = 0, 1, 2, 3, 8, 12, 16, 20
+LIKE, POSITIONS, PAIR = range(3)
+ALONE = 1 << 14  # elements that one thread goes through, under the interpreter's lock
+
+
+def _along(name: str, serve: Any, kind: int, program: Compiled, *variant: Any) -> None:
+    """Attach a function with a native gate before it."""
+
+    def wrapped(beneath: Any) -> Any:
+        session = sessions.session()
+        if session is None:
+            return beneath
+        words = np.zeros(WORDS, np.int64)
+        session.native.keep.append((beneath, serve))
+        words[[BENEATH, SERVE, MOST_WORD, KIND, INDEX]] = id(beneath), id(serve), ALONE, kind, id(INT64.dtype)
+        for i, stored in enumerate((FLOAT32, FLOAT64)):
+            words[DTYPES + i] = id(stored.dtype)
+            program.enter((stored, *variant), words, LOOPS + i)
+        return session.native.builtin("along_gate", words)
+
+    ACCELERATED[name] = serve
+    kernel(getattr(op, name), device="cpu", wrap=True, note=NOTE)(wrapped)
+
+
+NOTE = f"float32 and float64 in one piece, up to {MOST} elements"
+for _end, _kind in (("max", "largest"), ("min", "smallest")):
+    _along(f"{_end}_dim", partial(with_position, _kind), PAIR, EXTREME, _kind, True)
+    _along(f"arg{_end}", partial(position, _kind), POSITIONS, EXTREME, _kind, False)
+    lead(f"arg{_end}")
+chosen("topk_pair", topk, 5, f"{NOTE}, at most {MOST_LEADING} of a row that differ")
+_along("cumsum", cumsum, LIKE, RUNNING)
 lead("cumsum")

@@ -23,7 +23,7 @@ _PYTHON = (
 )  # fmt: skip
 _NUMPY = {"PyArray_NewFromDescr": 94, "PyDataMem_SetHandler": 304}  # their places in NumPy's table, which do not change
 _NUMBERS = ("draw_words", "to_units32", "to_units64", "to_normals32", "to_normals64")  # loops that the others call
-_FILES = ("memory.ll", "calls.ll", "rows.ll", "products.ll", "joining.ll", "losses.ll", "units.ll", "random.ll")
+_FILES = ("memory.ll", "calls.ll", "rows.ll", "products.ll", "joining.ll", "losses.ll", "along.ll", "units.ll", "random.ll")
 _PATHS = (
     "paths.ll", "recording.ll", "factories.ll", "random_paths.ll", "updates.ll", "writing.ll", "filling.ll",
     "conversions.ll",
