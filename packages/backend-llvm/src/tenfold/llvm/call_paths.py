@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cpu.allocator import COLLECTED
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import FLAGS, RUNTIME, STATE
@@ -72,7 +73,8 @@ class Paths:
             "p_function": FunctionType, "p_thread": STATE, "p_grad_enabled": sys.intern("grad_enabled"),
             "p_float32": np.dtype(np.float32), "p_float64": np.dtype(np.float64), "d_devices": sys.intern("devices"),
             "d_types": vars(dtypes), "d_default": sys.intern("_default"), "d_float32": dtypes.float32, "d_size": Size,
-            "f_determinism": DETERMINISM, "f_on": sys.intern("on"), "g_out_names": ("out",),
+            "f_determinism": DETERMINISM, "f_on": sys.intern("on"), "f_collected": COLLECTED,
+            "g_out_names": ("out",),
         }.items():  # fmt: skip
             native.point(name, value)
         native.cell("p_flags").value = FLAGS.buffer_info()[0]

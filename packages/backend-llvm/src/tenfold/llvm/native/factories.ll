@@ -9,6 +9,7 @@
 @d_size = global ptr null       ; the class of sizes
 @f_determinism = global ptr null  ; the dictionary that says whether memory is filled that nobody wrote
 @f_on = global ptr null           ; the string that it has there
+@f_collected = global ptr null    ; a dictionary: what the garbage collector has done, which core's factories look at
 
 ; Whether no layer is entered and no inference mode.
 define internal i1 @usual() alwaysinline {
@@ -20,6 +21,14 @@ define internal i1 @usual() alwaysinline {
   ret i1 %usual
 }
 
+; Whether nothing was collected since somebody looked.
+define internal i1 @uncollected() alwaysinline {
+  %dictionary = load ptr, ptr @f_collected
+  %count = call i64 @word(ptr %dictionary, i64 2)
+  %none = icmp eq i64 %count, 0
+  ret i1 %none
+}
+
 ; The number of dimensions of a call that names a shape and nothing else, where float32 and the CPU are the defaults; else -1. The
 ; shape goes to `shape`, the number of its elements to `count_is`.
 define internal i64 @plain_size(ptr %args, i64 %n, ptr %names, ptr %shape, ptr %count_is) {
@@ -27,8 +36,10 @@ entry:
   %usual = call i1 @usual()
   %unnamed = icmp eq ptr %names, null
   %some = icmp sgt i64 %n, 0
+  %uncollected = call i1 @uncollected()
   %c0 = and i1 %usual, %unnamed
-  %c1 = and i1 %c0, %some
+  %c01 = and i1 %c0, %uncollected
+  %c1 = and i1 %c01, %some
   br i1 %c1, label %sizes, label %no
 sizes:
   %first = call ptr @pointer(ptr %args, i64 0)

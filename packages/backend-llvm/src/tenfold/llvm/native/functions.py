@@ -143,6 +143,7 @@ def _check_layout() -> None:
         "an array's shape": list((ctypes.c_ssize_t * 2).from_address(read(a, 32, ctypes.c_void_p))) == [2, 3],
         "an array's flags": read(a, 64, ctypes.c_int) & 0x501 == 0x501 and not read(a.T, 64, ctypes.c_int) & 1,
         "a dtype's size": read(a.dtype, 40, ctypes.c_ssize_t) == 4,
+        "a dictionary's size": (read({1: 2}, 16, ctypes.c_ssize_t), read({}, 16, ctypes.c_ssize_t)) == (1, 0),
         "a float": read(number, 16, ctypes.c_double) == number,
         "a tuple": read((number,), 24, ctypes.c_void_p) == id(number),
     }
