@@ -16,6 +16,9 @@ def installed(folder: Path, name: str, version: str, needs: list[str], files: li
     lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}", *(f"Requires-Dist: {need}" for need in needs)]
     (home / "METADATA").write_text("\n".join(lines) + "\n")
     (home / "RECORD").write_text("".join(f"{file},,\n" for file in files))
+    for file in files:  # from Python 3.12 on, files that are not there are not named
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).touch()
     return Distribution.at(home)
 
 
