@@ -192,3 +192,15 @@ def test_masks_that_reach_further_than_32_bits_say():
     mask = lake.as_strided((3, 3), (2**30, 1)).copy_(tenfold.eye(3, device="cuda") > 0)
     v = tenfold.arange(12.0, device="cuda").reshape(1, 1, 3, 4)
     assert F.scaled_dot_product_attention(q, q, v, mask).equal(v)
+
+
+@pytest.mark.parametrize("layout", ["planes", "channels last"])
+@pytest.mark.parametrize("size", [1, 3])
+def test_convolution_of_whole_sixteens_of_channels(layout, size):
+    x, w = drawn((2, 32, 4, 16), tenfold.float32), drawn((16, 32, size, size), tenfold.float32, 1)
+    if layout == "channels last":
+        x, w = (t.contiguous(memory_format=tenfold.channels_last) for t in (x, w))
+    for expected, got in both(lambda x, w: F.conv2d(x, w, padding=size // 2), x, w):
+        assert_close(got, expected, 8)
+    for expected, got in both(lambda x, w: F.conv2d(x, w[:, :16], groups=2, stride=2), x, w):
+        assert_close(got, expected, 8)

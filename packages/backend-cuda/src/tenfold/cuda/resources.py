@@ -106,12 +106,13 @@ def products() -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
                 yield label, program_of(name, fixed, half), (*pointers, *[i] * 17, "fp32", i, "fp32")
     window = window_constants((3, 3), (1, 1), (1, 1), (1, 1))
     for flat, unit in ((0, 1), (1, 0)):
-        tile = (("ROWS", 64 if flat else 128), ("COLUMNS", 64), ("INNER", 32))
-        fixed = (("BIAS", 1), ("TRANSPOSED", 0), ("FLAT", flat), ("UNIT", unit), ("PRECISION", "ieee"), *window, *tile)
+        end = (("PRECISION", "ieee"), *window, ("ROWS", 64 if flat else 128), ("COLUMNS", 64), ("INNER", 32))
+        fixed = (("BIAS", 1), ("TRANSPOSED", 0), ("FLAT", flat), *zip(("UNIT", "UNIT_W", "LAST", "ALIGNED"), (unit,) * 4), *end)
         kernel = Handwritten("correlate", fixed, 4, 3, True)
         yield f"convolution bf16 {'few channels' if flat else 'channels last'}", kernel, (p, p, p, p, *[i] * 24)
     tile = (("ROWS", 64), ("COLUMNS", 64), ("INNER", 32))
-    kernel = Handwritten("correlate_windows", (("PRECISION", "ieee"), *window, *tile), 4, 3, True)
+    flags = (("UNIT", 1), ("ALIGNED", 1), ("PRECISION", "ieee"))
+    kernel = Handwritten("correlate_windows", (*flags, *window, *tile), 4, 3, True)
     yield "convolution windows bf16", kernel, (s, p, p, *[i] * 21)
 
 

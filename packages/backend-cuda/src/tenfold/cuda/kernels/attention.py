@@ -131,7 +131,7 @@ def _call(
     q, k, v = map(_heads, (query, key, value))
     E, V = query.shape[-1], value.shape[-1]
     steps = (*q.strides, *k.strides, *v.strides)
-    aligned = not runtime.is_replaced() and not any(s % 16 for s in steps)
+    aligned = not any(s % 16 for s in steps)
     factor = 1 / sqrt(max(1, E)) if scale is None else float(scale)
     constants = (
         ("CAUSAL", int(is_causal)), ("MASK", _kind_of_mask(mask)), ("DROPS", int(dropout.words is not None)),

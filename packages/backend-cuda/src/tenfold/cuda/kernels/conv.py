@@ -30,7 +30,7 @@ class Planes(NamedTuple):
 def planes(array: Any) -> Planes:
     """The array's geometry, dimensions of size 1 in front of its spatial ones."""
     missing = (0,) * (5 - array.ndim)
-    own = tuple(s // array.dtype.itemsize for s in array.strides)
+    own = tuple(0 if n == 1 else s // array.dtype.itemsize for n, s in zip(array.shape, array.strides))
     ones = (1,) * len(missing)
     return Planes((*array.shape[:2], *ones, *array.shape[2:]), (*own[:2], *missing, *own[2:]))
 
@@ -52,6 +52,11 @@ def _served(*arrays: Any) -> bool:
     if first.dtype not in FLOATS or first.dtype == F64:
         return False
     return all(a is None or (a.dtype == first.dtype and 0 < a.size < 2**31 and a.ndim <= 5) for a in arrays)
+
+
+def sixteenths(*planes: Planes) -> bool:
+    """Whether channels and all strides but theirs are multiples of 16."""
+    return all(p.sizes[1] % 16 == 0 and not any(s % 16 for s in (p.strides[0], *p.strides[2:])) for p in planes)
 
 
 def power(n: int, least: int, most: int) -> int:
@@ -86,13 +91,16 @@ def _correlated(x: Any, weight: Any, bias: Any, shape: tuple[int, ...], window: 
     rows = power(positions, 16, 128 if columns <= 64 else 64)
     flat = inputs < FEW
     inner = power(inputs * prod(weight.shape[2:]) if flat else inputs, 16, 32)
+    strides = windows.strides
+    whole = not (inputs % 16 or outputs % 16 or any(s % 16 for s in (strides[to], *strides[2:])))
+    aligned = whole and sixteenths(source, result)
     constants = (
         ("BIAS", int(bias is not None)), ("TRANSPOSED", int(transposed)), ("FLAT", int(flat)),
-        ("UNIT", int(source.strides[1] == 1)), ("PRECISION", convolution_precision(x.dtype)), *window,
+        ("UNIT", int(source.strides[1] == 1)), ("UNIT_W", int(strides[of] == 1)), ("LAST", int(result.strides[1] == 1)),
+        ("ALIGNED", int(aligned)), ("PRECISION", convolution_precision(x.dtype)), *window,
         ("ROWS", rows), ("COLUMNS", columns), ("INNER", inner),
     )  # fmt: skip
     program = Handwritten("correlate", constants, 8 if rows * columns > 8192 else 4, 3, True)
-    strides = windows.strides
     numbers = (positions, inputs, outputs, *source.sizes[2:], *result.sizes[2:], *source.strides, *result.strides)
     grid = (-(-positions // rows), -(-outputs // columns), groups)
     arguments = (out, x, weight, x if bias is None else contiguous(bias), *numbers, strides[to], strides[of], *strides[2:])
@@ -171,9 +179,11 @@ def _windows_gradient(g: Any, x: Any, shape: tuple[int, ...], window: Any, group
     share = -(-positions // (shares * inner)) * inner
     shares = -(-positions // share)
     parts = now.empty((shares, *shape), F32 if shares > 1 else x.dtype, index)
-    constants = (("PRECISION", convolution_precision(x.dtype)), *window, ("ROWS", rows), ("COLUMNS", columns), ("INNER", inner))
-    program = Handwritten("correlate_windows", constants, 4, 3, True)
     of, by = planes(x), planes(g)
+    flags = (("UNIT", int(by.strides[1] == 1)), ("ALIGNED", int(not (inputs % 16 or outputs % 16) and sixteenths(of, by))))
+    tile = (("ROWS", rows), ("COLUMNS", columns), ("INNER", inner))
+    constants = (*flags, ("PRECISION", convolution_precision(x.dtype)), *window, *tile)
+    program = Handwritten("correlate_windows", constants, 4, 3, True)
     numbers = (positions, share, inputs, outputs, *of.sizes[2:], *by.sizes[2:], *by.strides, *of.strides, prod(shape))
     start(program, (tiles, groups, shares), (parts, g, x, *numbers), index)
     return cast(parts.sum(axis=0), x.dtype) if shares > 1 else parts[0]

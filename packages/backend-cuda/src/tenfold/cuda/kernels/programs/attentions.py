@@ -20,6 +20,8 @@ from __future__ import annotations
 import triton
 from triton import language as tl
 
+from tenfold.cuda.kernels.programs.hints import sixteens
+
 
 @triton.jit
 def stays(words_ptr, threshold, row, first, keys, COLUMNS: tl.constexpr):
@@ -44,9 +46,9 @@ def attend(
     b = head // heads
     h = head % heads
     if ALIGNED:
-        q_t = tl.multiple_of(q_t, 16)
-        k_s = tl.multiple_of(k_s, 16)
-        v_s = tl.multiple_of(v_s, 16)
+        q_b, q_h, q_t = sixteens(q_b), sixteens(q_h), sixteens(q_t)
+        k_b, k_h, k_s = sixteens(k_b), sixteens(k_h), sixteens(k_s)
+        v_b, v_h, v_s = sixteens(v_b), sixteens(v_h), sixteens(v_s)
     far_q = q_t.to(tl.int64)  # from block to block; inside of one 32 bits are enough
     far_k = k_s.to(tl.int64)
     far_v = v_s.to(tl.int64)
@@ -124,9 +126,9 @@ def attention_to_queries(
     b = head // heads
     h = head % heads
     if ALIGNED:
-        q_t = tl.multiple_of(q_t, 16)
-        k_s = tl.multiple_of(k_s, 16)
-        v_s = tl.multiple_of(v_s, 16)
+        q_b, q_h, q_t = sixteens(q_b), sixteens(q_h), sixteens(q_t)
+        k_b, k_h, k_s = sixteens(k_b), sixteens(k_h), sixteens(k_s)
+        v_b, v_h, v_s = sixteens(v_b), sixteens(v_h), sixteens(v_s)
     far_q = q_t.to(tl.int64)  # from block to block; inside of one 32 bits are enough
     far_k = k_s.to(tl.int64)
     far_v = v_s.to(tl.int64)
@@ -186,9 +188,9 @@ def attention_to_keys(
     b = head // heads
     h = head % heads
     if ALIGNED:
-        q_t = tl.multiple_of(q_t, 16)
-        k_s = tl.multiple_of(k_s, 16)
-        v_s = tl.multiple_of(v_s, 16)
+        q_b, q_h, q_t = sixteens(q_b), sixteens(q_h), sixteens(q_t)
+        k_b, k_h, k_s = sixteens(k_b), sixteens(k_h), sixteens(k_s)
+        v_b, v_h, v_s = sixteens(v_b), sixteens(v_h), sixteens(v_s)
     far_q = q_t.to(tl.int64)  # from block to block; inside of one 32 bits are enough
     far_k = k_s.to(tl.int64)
     far_v = v_s.to(tl.int64)

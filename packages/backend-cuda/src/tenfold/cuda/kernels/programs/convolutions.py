@@ -13,25 +13,35 @@ from __future__ import annotations
 
 from triton import language as tl
 
+from tenfold.cuda.kernels.programs.hints import sixteens
+
 
 def correlate(
     out_ptr, x_ptr, w_ptr, bias_ptr, positions, inputs, outputs, x_depth, x_height, x_width, o_depth, o_height, o_width,
     x_n, x_c, x_d, x_h, x_w, o_n, o_c, o_d, o_h, o_w, w_o, w_i, w_d, w_h, w_w,
-    BIAS: tl.constexpr, TRANSPOSED: tl.constexpr, FLAT: tl.constexpr, UNIT: tl.constexpr, PRECISION: tl.constexpr,
+    BIAS: tl.constexpr, TRANSPOSED: tl.constexpr, FLAT: tl.constexpr, UNIT: tl.constexpr, UNIT_W: tl.constexpr,
+    LAST: tl.constexpr, ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
     KD: tl.constexpr, KH: tl.constexpr, KW: tl.constexpr, SD: tl.constexpr, SH: tl.constexpr, SW: tl.constexpr,
     PD: tl.constexpr, PH: tl.constexpr, PW: tl.constexpr, DD: tl.constexpr, DH: tl.constexpr, DW: tl.constexpr,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr,
 ):  # fmt: skip
     """Correlation of planes with windows, or (TRANSPOSED) its transpose; program (positions, channels, group).
 
-    FLAT: the sum runs over channels and taps at once, for few channels; else over channels, tap by tap. UNIT: channels of x are
-    neighbours in memory.
+    FLAT: the sum runs over channels and taps at once, for few channels; else over channels, tap by tap. UNIT, UNIT_W, LAST:
+    channels of x, of the windows, of the result are neighbours in memory. ALIGNED: all else lies at multiples of 16 elements.
     """
     TAPS: tl.constexpr = KD * KH * KW
     m = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     o = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
     group = tl.program_id(2)
+    if ALIGNED:
+        inputs, outputs = sixteens(inputs), sixteens(outputs)
+        x_n, x_d, x_h, x_w = sixteens(x_n), sixteens(x_d), sixteens(x_h), sixteens(x_w)
+        o_n, o_d, o_h, o_w = sixteens(o_n), sixteens(o_d), sixteens(o_h), sixteens(o_w)
+        w_o, w_d, w_h, w_w = sixteens(w_o), sixteens(w_d), sixteens(w_h), sixteens(w_w)
     step = 1 if UNIT else x_c
+    step_w = 1 if UNIT_W else w_i
+    step_o = 1 if LAST else o_c
     w = m % o_width
     rest = m // o_width
     h = rest % o_height
@@ -40,7 +50,7 @@ def correlate(
     n = (rest // o_depth).to(tl.int64)
     inside = m < positions
     x_ptr += group.to(tl.int64) * inputs * step
-    w_ptr += (group.to(tl.int64) * outputs + 0) * w_o if not TRANSPOSED else group.to(tl.int64) * inputs * w_i
+    w_ptr += (group.to(tl.int64) * outputs + 0) * w_o if not TRANSPOSED else group.to(tl.int64) * inputs * step_w
     base = x_ptr + n * x_n
     total = tl.zeros([ROWS, COLUMNS], tl.float32)
     steps = (inputs * TAPS + INNER - 1) // INNER if FLAT else TAPS * ((inputs + INNER - 1) // INNER)
@@ -73,24 +83,30 @@ def correlate(
         kept = c < inputs
         place = sd * x_d + sh * x_h + sw * x_w + c[None, :] * step
         a = tl.load(base[:, None] + place, seen & inside[:, None] & kept[None, :], other=0.0)
-        taps = c * w_i + kd * w_d + kh * w_h + kw * w_w
+        taps = c * step_w + kd * w_d + kh * w_h + kw * w_w
         b = tl.load(w_ptr + taps[:, None] + o[None, :] * w_o, kept[:, None] & (o < outputs)[None, :], other=0.0)
         total = tl.dot(a, b, total, input_precision=PRECISION)
     if BIAS:
         total += tl.load(bias_ptr + group * outputs + o, o < outputs, other=0.0).to(tl.float32)[None, :]
-    out = out_ptr + (n * o_n + d * o_d + h * o_h + w * o_w)[:, None] + (group * outputs + o)[None, :].to(tl.int64) * o_c
+    out = out_ptr + (n * o_n + d * o_d + h * o_h + w * o_w)[:, None] + (group * outputs + o)[None, :].to(tl.int64) * step_o
     tl.store(out, total.to(out_ptr.dtype.element_ty), inside[:, None] & (o < outputs)[None, :])
 
 
 def correlate_windows(
     out_ptr, g_ptr, x_ptr, positions, share, inputs, outputs, x_depth, x_height, x_width, g_depth, g_height, g_width,
-    g_n, g_c, g_d, g_h, g_w, x_n, x_c, x_d, x_h, x_w, part,
+    g_n, g_c, g_d, g_h, g_w, x_n, x_c, x_d, x_h, x_w, part, UNIT: tl.constexpr, ALIGNED: tl.constexpr,
     PRECISION: tl.constexpr, KD: tl.constexpr, KH: tl.constexpr, KW: tl.constexpr, SD: tl.constexpr, SH: tl.constexpr,
     SW: tl.constexpr, PD: tl.constexpr, PH: tl.constexpr, PW: tl.constexpr, DD: tl.constexpr, DH: tl.constexpr,
     DW: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr,
 ):  # fmt: skip
     """The windows' gradient: sums over `share` positions of g times what its window saw of x; program (tile, group, share)."""
     TAPS: tl.constexpr = KD * KH * KW
+    if ALIGNED:
+        inputs, outputs = sixteens(inputs), sixteens(outputs)
+        g_n, g_d, g_h, g_w = sixteens(g_n), sixteens(g_d), sixteens(g_h), sixteens(g_w)
+        x_n, x_d, x_h, x_w = sixteens(x_n), sixteens(x_d), sixteens(x_h), sixteens(x_w)
+    if UNIT:
+        g_c = 1
     columns = inputs * TAPS
     across = (columns + COLUMNS - 1) // COLUMNS
     o = (tl.program_id(0) // across) * ROWS + tl.arange(0, ROWS)
