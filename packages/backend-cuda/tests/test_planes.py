@@ -204,3 +204,11 @@ def test_convolution_of_whole_sixteens_of_channels(layout, size):
         assert_close(got, expected, 8)
     for expected, got in both(lambda x, w: F.conv2d(x, w[:, :16], groups=2, stride=2), x, w):
         assert_close(got, expected, 8)
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_batch_norm_of_whole_sixteens(last):
+    x, w = drawn((2, 32, 2, 8), tenfold.float32) + 3, drawn((32,), tenfold.float32, 1)
+    x = x.contiguous(memory_format=tenfold.channels_last) if last else x
+    for expected, got in both(lambda x, w: F.batch_norm(x, None, None, w, w, True), x, w):
+        assert_close(got, expected, 8)

@@ -80,7 +80,11 @@ def planes(kind: str) -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
     taps = (("TAPS_D", 1), ("TAPS_H", 7), ("TAPS_W", 7), ("BLOCK", POOLED))
     adaptive = Handwritten("adaptive_means", (("GRADIENT", 0), *fixed, *taps), 4, by_address=True)
     yield f"adaptive average pool {kind}", adaptive, (p, p, *[i] * 13)
-    tile, affine, shares = (("DOUBLE", 0), ("ROWS", 32), ("COLUMNS", 32)), (("WEIGHT", 1), ("BIAS", 1)), ("SHARES", 64)
+    tile, affine, shares = (
+        (("UNIT", 1), ("DOUBLE", 0), ("ROWS", 32), ("COLUMNS", 32)),
+        (("WEIGHT", 1), ("BIAS", 1)),
+        ("SHARES", 64),
+    )
     yield f"batch norm moments {kind}", Handwritten("channel_moments", tile, 8, by_address=True), (s, s, p, *[i] * 7)
     norm = Handwritten("channel_norm", (*affine, ("GIVEN", 0), shares, *tile), 8, by_address=True)
     yield f"batch norm {kind}", norm, (p, s, s, s, p, s, s, s, s, *[i] * 12, "fp32")

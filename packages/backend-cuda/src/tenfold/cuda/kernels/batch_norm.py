@@ -61,8 +61,16 @@ def _arranged(x: Any) -> tuple[Any, tuple[int, int, int]]:
     return x, found
 
 
-def _constants(tiles: Tiles, dtype: Any, **more: int) -> tuple[tuple[str, int], ...]:
-    return (*more.items(), ("DOUBLE", int(dtype == F64)), ("ROWS", tiles.rows), ("COLUMNS", tiles.columns))
+def _unit(channels: int, length: int, *steps: tuple[int, int, int]) -> int:
+    """Which dimension lies in a row in all arrays, the others at multiples of 16: 1: channels, 2: places; 0: there is none."""
+    for unit, (kept, rest) in enumerate((((1,), (0, 2)), ((2,), (0, 1))), 1):
+        if all(s[k] == 1 for s in steps for k in kept) and not any(s[k] % 16 for s in steps for k in rest):
+            return 0 if (length if unit == 2 else channels) % 16 else unit
+    return 0
+
+
+def _constants(tiles: Tiles, dtype: Any, unit: int, **more: int) -> tuple[tuple[str, int], ...]:
+    return (*more.items(), ("UNIT", unit), ("DOUBLE", int(dtype == F64)), ("ROWS", tiles.rows), ("COLUMNS", tiles.columns))
 
 
 @kernel(op.fused_batch_norm, device="cuda")
@@ -81,7 +89,8 @@ def fused_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, runn
         means, squares = contiguous(running_mean), contiguous(running_var)
     else:
         means, squares = (now.empty((tiles.shares, channels), kind, index) for _ in range(2))
-        program = Handwritten("channel_moments", _constants(tiles, x.dtype), 8, by_address=True)
+        unit = _unit(channels, length, steps)
+        program = Handwritten("channel_moments", _constants(tiles, x.dtype, unit), 8, by_address=True)
         start(program, grid, (means, squares, x, count, tiles.share, channels, length, *steps), index)
     out = allocated(x.shape, x, index)
     mean, var, rstd = (now.empty((channels,), kind, index) for _ in range(3))
@@ -91,7 +100,8 @@ def fused_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, runn
         "GIVEN": int(given),
         "SHARES": power(tiles.shares, 1, 64),
     }
-    program = Handwritten("channel_norm", _constants(tiles, x.dtype, **flags), 8, by_address=True)
+    unit = _unit(channels, length, steps, _arranged(out)[1])
+    program = Handwritten("channel_norm", _constants(tiles, x.dtype, unit, **flags), 8, by_address=True)
     vectors = (x if v is None else contiguous(v) for v in (weight, bias))
     numbers = (count, tiles.share, tiles.shares, tiles.share, channels, length, *steps, *_arranged(out)[1], float(eps))
     start(program, grid, (out, mean, var, rstd, x, *vectors, means, squares, *numbers), index)
@@ -109,13 +119,15 @@ def fused_batch_norm_grad(grad: Any, input: Any, weight: Any, mean: Any, rstd: A
     kind, length = statistics_dtype(x.dtype), prod(x.shape[2:])
     grid = (-(-channels // tiles.columns), tiles.shares)
     sums, dots = (now.empty((tiles.shares, channels), kind, index) for _ in range(2))
-    program = Handwritten("channel_slopes", _constants(tiles, x.dtype), 8, by_address=True)
+    unit = _unit(channels, length, g_steps, steps)
+    program = Handwritten("channel_slopes", _constants(tiles, x.dtype, unit), 8, by_address=True)
     mean, rstd = contiguous(mean), contiguous(rstd)
     start(program, grid, (sums, dots, g, x, mean, rstd, count, tiles.share, channels, length, *g_steps, *steps), index)
     out = allocated(x.shape, x, index)
     g_weight, g_bias = (now.empty((channels,), kind, index) for _ in range(2))
     flags = {"WEIGHT": int(weight is not None), "TRAINING": int(training), "SHARES": power(tiles.shares, 1, 64)}
-    program = Handwritten("channel_norm_gradient", _constants(tiles, x.dtype, **flags), 8, by_address=True)
+    unit = _unit(channels, length, g_steps, steps, _arranged(out)[1])
+    program = Handwritten("channel_norm_gradient", _constants(tiles, x.dtype, unit, **flags), 8, by_address=True)
     w = x if weight is None else contiguous(weight)
     numbers = (count, tiles.shares, tiles.share, channels, length, *g_steps, *steps, *_arranged(out)[1])
     start(program, grid, (out, g_weight, g_bias, g, x, mean, rstd, w, sums, dots, *numbers), index)

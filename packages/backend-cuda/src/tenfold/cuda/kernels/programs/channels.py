@@ -1,6 +1,7 @@
 """Norms of channels over a batch: a first launch sums shares of each channel, a second one puts them together and goes over all.
 
 A tile has positions for rows and channels for columns: few channels where planes lie one by one, many where channels are last.
+UNIT 1: channels are neighbours in memory, 2: places are; all else then lies at multiples of 16 elements.
 Shares are put together by their means and squares around these, so that nothing is lost where the mean is large.
 
 Sources: Ioffe and Szegedy, "Batch Normalization", 2015, algorithm 1; Chan, Golub and LeVeque, "Updating formulae and a pairwise
@@ -14,13 +15,21 @@ from __future__ import annotations
 
 from triton import language as tl
 
+from tenfold.cuda.kernels.programs.hints import sixteens
+
 
 def channel_moments(
-    mean_ptr, square_ptr, x_ptr, count, share, channels, length, x_n, x_c, x_l, DOUBLE: tl.constexpr, ROWS: tl.constexpr,
-    COLUMNS: tl.constexpr,
+    mean_ptr, square_ptr, x_ptr, count, share, channels, length, x_n, x_c, x_l, UNIT: tl.constexpr, DOUBLE: tl.constexpr,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """Of `share` positions of each channel: the mean, and the sum of squares around it. Program (channels, share)."""
     wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
+    if UNIT == 1:
+        channels = sixteens(channels)
+        x_n, x_c, x_l = sixteens(x_n), 1, sixteens(x_l)
+    if UNIT == 2:
+        length, count, share = sixteens(length), sixteens(count), sixteens(share)
+        x_n, x_c, x_l = sixteens(x_n), sixteens(x_c), 1
     c = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
     first = tl.program_id(1) * share
     end = tl.minimum(first + share, count)
@@ -46,10 +55,18 @@ def channel_moments(
 def channel_norm(
     out_ptr, mean_ptr, var_ptr, rstd_ptr, x_ptr, weight_ptr, bias_ptr, means_ptr, squares_ptr, count, share, shares, block,
     channels, length, x_n, x_c, x_l, o_n, o_c, o_l, eps, WEIGHT: tl.constexpr, BIAS: tl.constexpr, GIVEN: tl.constexpr,
-    DOUBLE: tl.constexpr, SHARES: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+    UNIT: tl.constexpr, DOUBLE: tl.constexpr, SHARES: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """(x - mean) rstd weight + bias of `block` positions; GIVEN: means_ptr and squares_ptr are the mean and variance to use."""
     wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
+    if UNIT == 1:
+        channels = sixteens(channels)
+        x_n, x_c, x_l = sixteens(x_n), 1, sixteens(x_l)
+        o_n, o_c, o_l = sixteens(o_n), 1, sixteens(o_l)
+    if UNIT == 2:
+        length, count, block = sixteens(length), sixteens(count), sixteens(block)
+        x_n, x_c, x_l = sixteens(x_n), sixteens(x_c), 1
+        o_n, o_c, o_l = sixteens(o_n), sixteens(o_c), 1
     c = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
     kept = c < channels
     if GIVEN:
@@ -89,10 +106,18 @@ def channel_norm(
 
 def channel_slopes(
     sum_ptr, dot_ptr, g_ptr, x_ptr, mean_ptr, rstd_ptr, count, share, channels, length, g_n, g_c, g_l, x_n, x_c, x_l,
-    DOUBLE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+    UNIT: tl.constexpr, DOUBLE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """Of `share` positions of each channel: the sum of g, and of g times the normalized x. Program (channels, share)."""
     wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
+    if UNIT == 1:
+        channels = sixteens(channels)
+        g_n, g_c, g_l = sixteens(g_n), 1, sixteens(g_l)
+        x_n, x_c, x_l = sixteens(x_n), 1, sixteens(x_l)
+    if UNIT == 2:
+        length, count, share = sixteens(length), sixteens(count), sixteens(share)
+        g_n, g_c, g_l = sixteens(g_n), sixteens(g_c), 1
+        x_n, x_c, x_l = sixteens(x_n), sixteens(x_c), 1
     c = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
     first = tl.program_id(1) * share
     mean = tl.load(mean_ptr + c, c < channels, other=0.0).to(wide)[None, :]
@@ -116,10 +141,20 @@ def channel_slopes(
 def channel_norm_gradient(
     out_ptr, g_weight_ptr, g_bias_ptr, g_ptr, x_ptr, mean_ptr, rstd_ptr, weight_ptr, sums_ptr, dots_ptr, count, shares, block,
     channels, length, g_n, g_c, g_l, x_n, x_c, x_l, o_n, o_c, o_l, WEIGHT: tl.constexpr, TRAINING: tl.constexpr,
-    DOUBLE: tl.constexpr, SHARES: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+    UNIT: tl.constexpr, DOUBLE: tl.constexpr, SHARES: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """(g - mean(g) - y mean(g y)) rstd weight with y the normalized x; without TRAINING the statistics do not depend on x."""
     wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
+    if UNIT == 1:
+        channels = sixteens(channels)
+        g_n, g_c, g_l = sixteens(g_n), 1, sixteens(g_l)
+        x_n, x_c, x_l = sixteens(x_n), 1, sixteens(x_l)
+        o_n, o_c, o_l = sixteens(o_n), 1, sixteens(o_l)
+    if UNIT == 2:
+        length, count, block = sixteens(length), sixteens(count), sixteens(block)
+        g_n, g_c, g_l = sixteens(g_n), sixteens(g_c), 1
+        x_n, x_c, x_l = sixteens(x_n), sixteens(x_c), 1
+        o_n, o_c, o_l = sixteens(o_n), sixteens(o_c), 1
     c = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
     kept = c < channels
     k = tl.arange(0, SHARES)[:, None]
