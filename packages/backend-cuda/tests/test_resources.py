@@ -55,3 +55,5 @@ def test_the_table_of_products_is_of_these_kernels():
     }
     told = "stale: python -m tenfold.cuda.resources --products > packages/backend-cuda/tests/" + PRODUCTS.name
     assert {key: row["text"] for key, row in kept.items()} == now, told
+    narrow = {label for (label, _), row in kept.items() if int(row["narrow"])}
+    assert narrow == {"convolution bf16 few channels", "convolution windows bf16"}, "all others load 16 bytes at a time"

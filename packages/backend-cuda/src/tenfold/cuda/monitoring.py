@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from tenfold.cuda.devices import get_device_properties, index_of
@@ -11,7 +12,7 @@ def _library(device: Any) -> tuple[Any, Any]:
     """(pynvml, its handle of a GPU)."""
     index = index_of(device)
     try:
-        import pynvml  # an optional package
+        pynvml = importlib.import_module("pynvml")
     except ModuleNotFoundError:
         raise ModuleNotFoundError("nvidia-ml-py does not seem to be installed or it can't be imported.") from None
     pynvml.nvmlInit()
