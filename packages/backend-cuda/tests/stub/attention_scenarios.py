@@ -1,0 +1,49 @@
+"""Scenarios of attention: its launches, dropout, groups of heads, many heads."""
+
+from __future__ import annotations
+
+import stub
+from scenarios import array, quiet
+
+import tenfold
+from tenfold import cuda
+from tenfold.nn import functional as F
+
+
+def case_attention_is_one_launch_and_its_gradient_three():
+    q, k, v = (array(2, 3, 64, 16, dtype=tenfold.bfloat16) for _ in range(3))
+    g = array(2, 3, 64, 16, dtype=tenfold.bfloat16)
+
+    def run():
+        leaves = [x.detach().requires_grad_() for x in (q, k, v)]
+        F.scaled_dot_product_attention(*leaves, is_causal=True).backward(g)
+
+    names = ["attend", "attention_slopes", "attention_to_queries", "attention_to_keys"]
+    assert quiet(stub.settled(run)).names == names
+
+
+def case_attention_drops_in_its_kernel_and_replays_draw_anew():
+    q = array(2, 3, 64, 16, dtype=tenfold.bfloat16).requires_grad_()
+    g = array(2, 3, 64, 16, dtype=tenfold.bfloat16)
+
+    def run():
+        F.scaled_dot_product_attention(q, q, q, dropout_p=0.1).backward(g)
+
+    names = ["note_words", "attend", "attention_slopes", "attention_to_queries", "attention_to_keys"]
+    assert quiet(stub.settled(run)).names[:5] == names
+    with cuda.graph(cuda.CUDAGraph()):
+        assert stub.work(run).names[:5] == names
+
+
+def case_attention_has_more_heads_than_a_grid_has_rows():
+    q = array(70_000, 1, 2, 16, dtype=tenfold.bfloat16).requires_grad_()
+    work = stub.work(lambda: F.scaled_dot_product_attention(q, q, q).backward(q.detach()))
+    assert all(max(launch.grid[1:]) <= 65535 for launch in work.launches)
+    assert work.launches[0].grid == (70_000, 1, 1)
+
+
+def case_keys_of_groups_are_not_copied():
+    q, k, v = (array(2, n, 64, 16, dtype=tenfold.bfloat16) for n in (8, 2, 2))
+    work = quiet(stub.settled(lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)))
+    assert work.names == ["attend"]
+    assert work.launches[0].grid == (16, 1, 1)
