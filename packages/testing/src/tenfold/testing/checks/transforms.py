@@ -16,6 +16,7 @@ from tenfold.tensor.tensor import Tensor
 from tenfold.testing.checks.case import Case, Result, Skip, assert_same, missing_reason, results_of, to_host, unless
 from tenfold.testing.checks.gradient import Problem, each_problem, has_autograd, no_derivatives
 from tenfold.testing.samples import Make, Sample
+from tenfold.types.memory_format import memory_format
 
 TOLERANCE = 1e-6  # relative, of sums in float64 that are computed in two orders
 
@@ -41,6 +42,7 @@ def batching(case: Case) -> Iterator[Result]:
     """
 
     def compare(sample: Sample, dtype: Any) -> None:
+        _require_batches(sample)
         count = len(sample.tensors)
         alone = [[i] for i in range(count)] if count > 1 and not case.registered.related else []
         for batched in [list(range(count)), *alone]:
@@ -48,6 +50,12 @@ def batching(case: Case) -> Iterator[Result]:
 
     preferred = (tenfold.float64, tenfold.float32, tenfold.int64, tenfold.bool)
     yield from case.each("batching", compare, [d for d in preferred if d in case.dtypes][:1], lambda sample: bool(sample.tensors))
+
+
+def _require_batches(sample: Sample) -> None:
+    """Skip what `vmap` refuses, as PyTorch's does: an order in memory for each example's dimensions."""
+    if any(isinstance(v, memory_format) and v.order for v in (*sample.args, *sample.kwargs.values())):
+        raise Skip("vmap does not lay out the examples in channels last")
 
 
 def _against_loop(case: Case, sample: Sample, batched: list[int]) -> None:
@@ -135,6 +143,7 @@ def gradients_of_batches(case: Case) -> Iterator[Result]:
     def compare(problem: Problem) -> None:
         if problem.empty:
             return
+        _require_batches(problem.sample)
         from tenfold.func import grad, vmap
 
         function = differentiable(problem)
