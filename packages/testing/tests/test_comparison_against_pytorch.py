@@ -82,6 +82,15 @@ def test_numbers_and_collections(actual: Any, expected: Any) -> None:
     assert rounded(ours) == rounded(theirs)
 
 
+@pytest.mark.parametrize("pair", [([1, 2], [1, 4]), ([True, False], [True, True]), (1, 4), ([2**62, 0], [-(2**61), 0])])
+def test_integers_are_apart_by_integers(pair: Any) -> None:
+    told = []
+    for compare, engine in ((assert_close, tenfold), (torch.testing.assert_close, torch)):
+        text = outcome(compare, *(engine.tensor(v) for v in pair))
+        told.append([line.split("Rel")[0] for line in text.split("\n") if "bsolute" in line])
+    assert told[0] == told[1] != []
+
+
 def leaves(engine: Any) -> list[Any]:
     numbers = [1, 1.0, 1 + 0j, True, np.float64(1), np.float32(1), np.int64(1), np.bool_(True), np.complex128(1)]
     tensors = [engine.tensor(1.0), engine.tensor(1), engine.nn.Parameter(engine.tensor(1.0)), np.ones(()), np.ones((), "u2")]

@@ -244,15 +244,22 @@ def _difference(a: Any, e: Any, equal: Any, rtol: float, atol: float) -> str:
     lines = [f"{subject} are not {'equal' if rtol == atol == 0 else 'close'}!\n"]
     if not a.shape:
         lines.append(f"Expected {e.item()} but got {a.item()}.")
-        lines.append(f"Absolute difference: {absolute.item()}{_allowed(rtol, atol, atol)}")
+        lines.append(f"Absolute difference: {_apart(a, e, absolute, ())}{_allowed(rtol, atol, atol)}")
         lines.append(f"Relative difference: {relative.item()}{_allowed(rtol, atol, rtol)}")
         return "\n".join(lines)
     lines.append(f"Mismatched elements: {count} / {total} ({count / total:.1%})")
     for name, values, limit in (("absolute", absolute, atol), ("relative", relative, rtol)):
         place = np.unravel_index(int(np.argmax(values)), values.shape)
         where = tuple(int(i) for i in place)
-        lines.append(f"Greatest {name} difference: {values[where].item()} at index {where}{_allowed(rtol, atol, limit)}")
+        shown = _apart(a, e, values, where) if name == "absolute" else values[where].item()
+        lines.append(f"Greatest {name} difference: {shown} at index {where}{_allowed(rtol, atol, limit)}")
     return "\n".join(lines)
+
+
+def _apart(a: Any, e: Any, absolute: Any, where: tuple[int, ...]) -> Any:
+    """How far apart two elements are: integers by an integer, of any size."""
+    whole = a.dtype.kind in "iu" and e.dtype.kind in "iu"
+    return abs(int(a[where]) - int(e[where])) if whole else absolute[where].item()
 
 
 def _allowed(rtol: float, atol: float, limit: float) -> str:
