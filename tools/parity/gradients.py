@@ -36,9 +36,13 @@ def _has(test: Any, environment: dict[str, Any], before: list[str], pattern: str
     return any(test(t).any() for line in lines for t in tensors_of(environment, line.split(" = ", 1)[-1]))
 
 
-def _has_power_of_false(before: list[str]) -> bool:
-    """Whether False is an exponent, or a base."""
-    return any(re.search(r"\*\* False|pow_?\(.*\bFalse\)|\bFalse \*\*|pow\(False\b", line) for line in before)
+_POWER_OF_FALSE = r"\*\*=? False|pow_?\(.*\bFalse\)|\bFalse \*\*|pow\(False\b"
+
+
+def _is_of_false(torch: Any, before: list[str], ours: Any) -> bool:
+    """Whether 0 in place of False as a power's exponent or base makes the difference."""
+    lines = [re.sub(r"\bFalse\b", "0", line) if re.search(_POWER_OF_FALSE, line) else line for line in before]
+    return lines != before and reruns.explains(torch, lines, {}, ours)
 
 
 def _of_edges(torch: Any, environment: dict[str, Any], before: list[str], details: list[Any]) -> str:
@@ -51,8 +55,6 @@ def _of_edges(torch: Any, environment: dict[str, Any], before: list[str], detail
             return "0 times infinity"
         if _has(lambda t: ~t.isfinite(), environment, before, r"\bcross_entropy\(.*ignore_index=0"):
             return "an ignored row"
-        if _has_power_of_false(before):
-            return "a power of False"
     if more and any(re.search(r"\.(copy|fill|zero)_\(", line) for line in before):
         return "all was overwritten"
     products = r"\b(prod|cumprod)_?\("
@@ -96,7 +98,7 @@ def of_gradients(torch: Any, environment: dict[str, Any], before: list[str], wha
     if what.endswith("value-complex-nonfinite"):
         if _same_poles(*map(numbers, details)):
             return "the same poles"
-        return "a power of False" if _has_power_of_false(before) and not numbers(details[1]).any() else ""
+        return "a power of False" if _is_of_false(torch, before, details[1]) else ""
     blocks = [t for line in before if "block_diag(" in line for t in tensors_of(environment, line.split(" = ", 1)[-1])]
     if any(t.shape == (0,) for t in blocks):
         return "blocks after an empty vector"
@@ -110,6 +112,8 @@ def of_gradients(torch: Any, environment: dict[str, Any], before: list[str], wha
         return "a logical operator in place"
     if any("float16" in line for line in before) and reruns.is_as_near(torch, before, *details):
         return "half"
+    if what.endswith("value-nonfinite") and _is_of_false(torch, before, details[1]):
+        return "a power of False"
     if what.endswith("value-nonfinite") and (found := _of_edges(torch, environment, before, details)):
         return found
     return _of_changed_formulas(torch, environment, before, details[1]) or _of_quiet_changes(torch, before, details)
