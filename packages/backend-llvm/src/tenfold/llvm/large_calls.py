@@ -87,7 +87,7 @@ def _divided(rows: int, count: int, tile_rows: int, most: int, threads: int) -> 
     return -(-even // tile_rows) * tile_rows, -(-count // spans)
 
 
-def dot(a: Array, b: Array) -> Array:
+def dot(a: Array, b: Array) -> Any:
     """a @ b by whoever is faster."""
     found = product(a, b)
     return blas.dot(a, b) if found is NotImplemented else found
