@@ -20,7 +20,7 @@ import numpy as np
 
 from tenfold.cpu.allocator import COLLECTED
 from tenfold.dispatch.devices import CPU
-from tenfold.dispatch.operators import Operator
+from tenfold.dispatch.operators import Operator, op
 from tenfold.dispatch.runtime import FLAGS, RUNTIME, STATE
 from tenfold.dispatch.spellings import takes_out
 from tenfold.llvm.recording import Recorder
@@ -47,6 +47,10 @@ TAKES_OUT, ELEMENTWISE, IN_PLACE, CONVERTS = 1, 2, 4, 8  # of the word for writi
 MOST_PARAMETERS = 8
 ROLE_OF = {"tensor": 1, "number": 2, "value": 3, "optional": 5, "list": 6}
 NEUTRAL = 4
+# Functions without a kernel that have a path of their own.
+PLAIN = (
+    "zero_", "copy_", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like",
+)  # fmt: skip
 MISSING = object()
 
 
@@ -83,6 +87,8 @@ class Paths:
         for field, offset in offsets(Tensor).items():
             native.cell(f"p{field}").value = offset
         self.recorder = Recorder(native)
+        for name in PLAIN:
+            self.lead(getattr(op, name).fn, f"path_{name}")
 
     def look_for_parameters(self) -> None:
         """Parameters are as plain as tensors, once tenfold-nn is there."""
