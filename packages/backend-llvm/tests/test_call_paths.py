@@ -118,6 +118,16 @@ def test_two_operands(name):
             same(outcome(lambda x=x, y=y: function(x, y)), ordinary(lambda x=x, y=y: outcome(lambda: function(x, y))))
 
 
+def test_what_an_operator_does_not_accept_is_refused_each_time():
+    x = tenfold.ones(3)
+    for _ in range(3):
+        assert tenfold.where(x > 0, x, x).tolist() == [1, 1, 1]
+        with pytest.raises(RuntimeError, match="expected condition to be a boolean tensor"):
+            tenfold.where(x, x, x)
+        with pytest.raises(RuntimeError, match="boolean mask"):
+            x.masked_fill(x, 1.0)
+
+
 def test_keywords_and_further_arguments():
     x, y = tenfold.ones(3), tenfold.full((3,), 2.0)
     out = tenfold.empty(3)

@@ -167,6 +167,8 @@ def _roles(operator: Operator) -> list[int]:
     """What each of the parameters takes that may come by position; none where a native path cannot serve the operator."""
     if operator.outputs != 1 or operator.view or operator.moves or operator.random or operator.inplace_of is not None:
         return []
+    if any(2 not in accepted.categories for accepted in operator.accepts.values()):  # it takes no floats there, as `where`
+        return []
     taken = {p.name for p in operator.kernel_params}
     roles: list[int] = []
     for p in operator.params:
