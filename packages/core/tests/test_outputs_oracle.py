@@ -172,3 +172,29 @@ def test_each_resized_output_of_a_factory_warns(call: str) -> None:
         for _ in range(2):
             with pytest.warns(UserWarning, match="The number of elements in the out tensor"):
                 eval(f"e.{call}", {"e": engine, "o": engine.empty(5)})
+
+
+WRITING_AN_ARGUMENT = {
+    "add": lambda t, a, b: t.add(a, b, out=a),
+    "mul": lambda t, a, b: t.mul(b, a, out=a),
+    "where": lambda t, a, b: t.where(b > 0, a, b, out=a),
+    "addcmul": lambda t, a, b: t.addcmul(a, b, b, out=a),
+    "lerp": lambda t, a, b: t.lerp(a, b, 0.5, out=a),
+    "lt": lambda t, a, b: t.lt(a, b, out=a),
+    "pow": lambda t, a, b: t.pow(a, b, out=a),
+    "abs": lambda t, a, b: t.abs(b, out=a),
+    "itself": lambda t, a, b: t.add(b, b, out=b),
+}
+
+
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+@pytest.mark.parametrize("name", WRITING_AN_ARGUMENT)
+@pytest.mark.parametrize("shape", [(3, 1), (1, 4), (), (3, 4)])
+def test_an_argument_that_is_written_keeps_its_shape(name, shape):
+    def outcome(lib):
+        try:
+            return WRITING_AN_ARGUMENT[name](lib, lib.full(shape, 2.0), lib.full((3, 4), 3.0)).tolist()
+        except RuntimeError as error:
+            return str(error) if "broadcast shape" in str(error) else "refused"
+
+    assert outcome(tenfold) == outcome(torch)

@@ -52,6 +52,8 @@ def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     result = _in_kind(operator, operator.fn(**values), outs)
     if operator.name == "multinomial" or ("requires_grad" in values and not any(hasattr(v, "_array") for v in values.values())):
         result = _fitted(operator, outs[0], result)
+    if operator.pointwise and result.shape != outs[0].shape and any(v is outs[0] for v in values.values()):
+        raise RuntimeError(f"output with shape {list(outs[0].shape)} doesn't match the broadcast shape {list(result.shape)}")
     names = getattr(result, "_fields", ("result",))
     for name, given, made in zip(names, outs, result if isinstance(result, tuple) else (result,)):
         if made.dtype is not given.dtype and not _converts(operator, given.dtype, made.dtype):
