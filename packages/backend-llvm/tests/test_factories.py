@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import sys
+
 import numpy as np
 import pytest
 
@@ -122,3 +125,21 @@ def test_what_is_made_can_be_used_as_any_other():
     (x + 1).sum().backward()
     assert x.grad.tolist() == [1, 1, 1]
     assert tenfold.ones(2, 3).numpy().flags.writeable
+
+
+def test_a_collection_of_garbage_makes_one_call_slower():
+    def entered(call):
+        seen = []
+        sys.setprofile(lambda frame, event, value: seen.append(frame.f_code.co_name) if event == "call" else None)
+        try:
+            call()
+        finally:
+            sys.setprofile(None)
+        return seen
+
+    tenfold.randn(3)
+    for call in (lambda: tenfold.randn(3), lambda: tenfold.ones(3), lambda: tenfold.zeros(3)):
+        call()
+        gc.collect()
+        call()
+        assert entered(call) == ["<lambda>"]

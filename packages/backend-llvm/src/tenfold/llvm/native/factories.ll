@@ -36,10 +36,8 @@ entry:
   %usual = call i1 @usual()
   %unnamed = icmp eq ptr %names, null
   %some = icmp sgt i64 %n, 0
-  %uncollected = call i1 @uncollected()
   %c0 = and i1 %usual, %unnamed
-  %c01 = and i1 %c0, %uncollected
-  %c1 = and i1 %c01, %some
+  %c1 = and i1 %c0, %some
   br i1 %c1, label %sizes, label %no
 sizes:
   %first = call ptr @pointer(ptr %args, i64 0)
@@ -247,7 +245,12 @@ size:
   %sizes_n = phi i64 [1, %full_value], [%n, %perhaps_empty], [%n, %empty]
   %rank = call i64 @plain_size(ptr %args, i64 %sizes_n, ptr %names, ptr %shape, ptr %count_is)
   %unfit = icmp slt i64 %rank, 0
-  br i1 %unfit, label %slow, label %make
+  %uncollected = call i1 @uncollected()
+  %collected = xor i1 %uncollected, true
+  %looks = icmp eq i64 %kind, 1  ; zeros alone: the others do not look, and drawn numbers neither
+  %due = and i1 %collected, %looks
+  %left = or i1 %unfit, %due
+  br i1 %left, label %slow, label %make
 make:
   %F32 = load ptr, ptr @p_float32
   %count = load i64, ptr %count_is
