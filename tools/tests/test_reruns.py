@@ -110,3 +110,21 @@ def test_a_statement_that_pytorch_does_not_survive() -> None:
     assert not reruns.crashes(torch, environment, "t0.lcm_(t0)")
     environment["t1"] = torch.tensor([-(2**63)])
     assert not reruns.crashes(torch, environment, "t1.add_(t0)")
+
+
+def test_a_product_that_meets_infinity_has_the_gradient_of_its_definition() -> None:
+    lines = [
+        "t0 = torch.tensor([3.0, 0.0, -float('inf')], requires_grad=True)",
+        "t1 = torch.cumprod(t0, 0)",
+        "t1.sum().backward()",
+    ]
+    definition = torch.tensor([float("nan"), float("-inf"), 0.0])
+    assert reruns.explains(torch, lines, reruns.products_by_steps(torch), definition)
+    assert not reruns.explains(torch, lines, reruns.products_by_steps(torch), torch.ones(3))
+
+
+def test_halves_are_held_against_float64() -> None:
+    given = {"t0": torch.tensor([1.0, 3.0], dtype=torch.bfloat16)}
+    theirs, near, far = (torch.tensor(v, dtype=torch.bfloat16) for v in ([0.33, 1.1], [0.3333, 1.0], [0.4, 1.3]))
+    assert reruns.rounds_as_well(torch, given, "t1 = t0 / 3", theirs, near)
+    assert not reruns.rounds_as_well(torch, given, "t1 = t0 / 3", theirs, far)
