@@ -52,8 +52,7 @@ def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     result = _in_kind(operator, operator.fn(**values), outs)
     if operator.name == "multinomial" or ("requires_grad" in values and not any(hasattr(v, "_array") for v in values.values())):
         result = _fitted(operator, outs[0], result)
-    if operator.pointwise and result.shape != outs[0].shape and any(v is outs[0] for v in values.values()):
-        raise RuntimeError(f"output with shape {list(outs[0].shape)} doesn't match the broadcast shape {list(result.shape)}")
+    _keep_shape(operator, values, outs[0], result)
     names = getattr(result, "_fields", ("result",))
     for name, given, made in zip(names, outs, result if isinstance(result, tuple) else (result,)):
         if made.dtype is not given.dtype and not _converts(operator, given.dtype, made.dtype):
@@ -61,6 +60,12 @@ def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     if isinstance(result, tuple):
         return type(result)(*map(write_out, outs, result)) if hasattr(result, "_fields") else tuple(map(write_out, outs, result))
     return write_out(outs[0], result)
+
+
+def _keep_shape(operator: Operator, values: dict[str, Any], out: Any, result: Any) -> None:
+    """RuntimeError when an output would be resized that is an argument."""
+    if operator.pointwise and result.shape != out.shape and any(v is out for v in values.values()):
+        raise RuntimeError(f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(result.shape)}")
 
 
 def _fitted(operator: Operator, out: Any, result: Any) -> Any:
