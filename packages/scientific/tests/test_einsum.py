@@ -59,3 +59,10 @@ def test_the_result_is_no_part_of_an_operand():
     z.zero_()
     assert x.sum() == 4
     assert y.sum() == 2
+
+
+def test_bools_are_multiplied_where_a_sum_has_one_term():
+    a, b = tenfold.tensor([[[True], [False]]]), tenfold.tensor([[[True, True, False]]])
+    assert tenfold.einsum("bij,bjk->kbi", a, b).tolist() == [[[True, False]], [[True, False]], [[False, False]]]
+    with pytest.raises(NotImplementedError, match="not implemented for 'Bool'"):
+        tenfold.einsum("bij,bjk->kbi", b, b.mT)

@@ -153,7 +153,7 @@ class _Plan(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _plan(equation: str, *shapes: tuple[int, ...]) -> _Plan | None:
-    """The plan for two operands that share a subscript which is summed; None where more than that is to be done."""
+    """The plan for two operands that share a subscript which is summed; None where more, or less, than that is to be done."""
     (a, b), output = _expanded([len(shape) for shape in shapes], *_parsed(equation))
     known = [dict(zip(subscripts, shape)) for subscripts, shape in zip((a, b), shapes)]
     sizes = known[0] | known[1]
@@ -161,6 +161,8 @@ def _plan(equation: str, *shapes: tuple[int, ...]) -> _Plan | None:
     repeats = len(known[0]) < len(a) or len(known[1]) < len(b)
     lost = any(s not in output for s in (*a, *b) if s not in summed)
     if not summed or repeats or lost or 0 in sizes.values() or any(sizes[s] != n for k in known for s, n in k.items()):
+        return None
+    if all(sizes[s] == 1 for s in summed):  # bools, which have no product of matrices, are multiplied
         return None
     batch, only_a = [s for s in a if s in b and s in output], [s for s in a if s not in b]
     only_b = [s for s in b if s not in a]
