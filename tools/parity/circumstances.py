@@ -231,6 +231,11 @@ def _of_errors(torch: Any, environment: dict[str, Any], given: list[Any], text: 
     return ""
 
 
+def _is_a_part(t: Any) -> bool:
+    """Whether there is other memory beside a tensor's."""
+    return bool(t.untyped_storage().nbytes() > t.numel() * t.element_size())
+
+
 def _of_outputs(given: list[Any], text: str, base: str) -> str:
     """Outputs that are arguments as well, or lie apart."""
     if "out=" in text and len(given) > 1 and any(_shares(g, given[-1]) for g in given[:-1]):
@@ -243,18 +248,20 @@ def _of_outputs(given: list[Any], text: str, base: str) -> str:
         return "an output that is read"
     if base.endswith("_scatter") and any(map(overlaps, given[:1])):
         return "copies that overlap"
-    if base in ("tril", "triu") + ("matmul",) * (given[0].dim() == 1) and "out=" in text and not given[-1].is_contiguous():
+    if base in ("tril", "triu") and "out=" in text and not given[-1].is_contiguous():
+        return "an output that lies apart"
+    if base == "matmul" and given[0].dim() == 1 and "out=" in text and _is_a_part(given[-1]):
         return "an output that lies apart"
     return ""
 
 
-def _of_sums(torch: Any, base: str, inexact: list[Any], details: list[Any]) -> str:
+def _of_sums(torch: Any, base: str, given: list[Any], inexact: list[Any], details: list[Any]) -> str:
     """Sums whose terms cancel or overflow, counts that rounding decides, and quotients that overflow."""
     if base == "histc" and inexact and _lie_beside_edges(inexact[0], *details):
         return "beside an edge"
     unit = {torch.float32: 1e-6, torch.complex64: 1e-6, torch.float64: 1e-15, torch.complex128: 1e-15}.get(details[0].dtype, 0)
-    if base in ("sum", "mean", "nansum", "nanmean") and inexact and unit:
-        terms = np.abs(numbers(inexact[0]))
+    if base in ("sum", "mean", "nansum", "nanmean") and given and unit:
+        terms = np.abs(numbers((inexact or given)[0]))
         if np.abs(np.subtract(*map(numbers, details))).max() <= unit * terms[np.isfinite(terms)].sum():
             return "rounding of a sum"
     real = [g for g in inexact if g.is_floating_point()]
@@ -369,7 +376,7 @@ def _of_values(torch: Any, given: list[Any], before: list[str], base: str, what:
         return "zero among numbers that overflow"
     if base in ("gcd", "lcm"):
         return "the largest integers" if re.search(r"\d{10}|32768|32767|\b12[78]\b|255", " ".join(before)) else ""
-    found = _of_sums(torch, base, inexact, details) or (_of_norms(torch, base, inexact[0]) if inexact and x.dim() else "")
+    found = _of_sums(torch, base, given, inexact, details) or (_of_norms(torch, base, inexact[0]) if inexact and x.dim() else "")
     if found:
         return found
     return "half" if any(v.dtype in (torch.float16, torch.bfloat16) for v in (x, *given)) or "float16" in before[-1] else ""

@@ -80,12 +80,16 @@ def _of_changed_formulas(torch: Any, environment: dict[str, Any], before: list[s
     def complex_ones(t: Any) -> Any:
         return torch.full_like(t, t.is_complex(), dtype=torch.bool)
 
+    def integers(t: Any) -> Any:
+        return torch.full_like(t, not (t.is_floating_point() or t.is_complex()), dtype=torch.bool)
+
     signs = {(torch, "sgn"): torch.sign, (torch.Tensor, "sgn"): torch.Tensor.sign}
     causes = (
         ("a unit at nan", torch.isnan, _UNITS, reruns.units_with_one_slope_at_nan(torch)),
         ("a mode beside nan", torch.isnan, r"\bmode\(", reruns.mode_by_counting(torch, _places_of_modes)),
         ("the zeros of sgn", torch.isnan, r"\bsgn\(", signs),
         ("the product of the others", lambda t: ~t.isfinite(), r"prod_?\(", reruns.products_by_steps(torch)),
+        ("integers squared", integers, r"\b(atan2|arctan2)_?\(", reruns.angles_of_floats(torch)),
         ("a complex product made real", complex_ones, r"prod\(.*dtype=torch", reruns.real_before_products(torch)),
     )
     for name, test, pattern, functions in causes:

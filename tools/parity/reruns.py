@@ -215,6 +215,21 @@ def real_before_products(torch: Any) -> dict[tuple[Any, str], Any]:
     return {(place, name): of(getattr(place, name)) for place in (torch, torch.Tensor) for name in ("prod", "cumprod")}
 
 
+def angles_of_floats(torch: Any) -> dict[tuple[Any, str], Any]:
+    """PyTorch's atan2 of integers that are made floats before their squares, which its gradient takes, can overflow."""
+
+    def of(original: Any) -> Any:
+        def angle(x: Any, y: Any, **options: Any) -> Any:
+            kind = torch.result_type(x, y)
+            kind = kind if kind.is_floating_point else torch.get_default_dtype()
+            return original(*(t if t.is_floating_point() else t.to(kind) for t in (x, y)), **options)
+
+        return angle
+
+    places = [(torch.Tensor, f"{name}{end}") for name in ("atan2", "arctan2") for end in ("", "_")]
+    return {(place, name): of(getattr(place, name)) for place, name in (*places, (torch, "atan2"), (torch, "arctan2"))}
+
+
 def products_by_steps(torch: Any) -> dict[tuple[Any, str], Any]:
     """PyTorch's products, each one multiplication after another: their gradients are the products of the others."""
 
