@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -83,7 +84,13 @@ def test_two_threads_in_one_kernel_at_once() -> None:
     assert not wrong
 
 
+def hides_its_count():
+    """Whether NumPy's OpenBLAS, as that of NumPy 2.5, does not export the variable that holds its number of threads."""
+    return any(not hasattr(ctypes.CDLL(path), "blas_cpu_number") for path in threads._loaded_blas())
+
+
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted in /proc")
+@pytest.mark.xfail(hides_its_count(), reason="OpenBLAS's function starts threads, and its variable is not exported", strict=True)
 def test_a_forked_child_on_one_thread_starts_none():
     """BLAS's own function would start those of all processors anew, and they spin while they wait."""
     code = (
