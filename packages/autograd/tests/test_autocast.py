@@ -123,7 +123,7 @@ def test_another_devices_autocast_leaves_the_cpu_alone(x):
 
 
 def test_wrong_arguments():
-    with pytest.raises(ValueError, match="expected `device_type` of type `str`"):
+    with pytest.raises(ValueError, match="Expected `device_type` of type `str`"):
         tenfold.autocast(0)
     with pytest.raises(RuntimeError, match="unsupported autocast device_type 'quantum'"):
         tenfold.autocast("quantum")

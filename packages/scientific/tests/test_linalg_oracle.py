@@ -124,9 +124,11 @@ def test_nuclear_condition():
 
 @pytest.mark.parametrize("driver", ["gels", "gelsy", "gelsd", "gelss"])
 def test_least_squares_tolerance(driver):
+    # PyTorch's gelsy reads pivots that nobody has filled, and now and then leaves the wrong column out.
+    drivers = {tenfold: driver, torch: "gelsd" if driver == "gelsy" else driver}
     found, expected = (
         lib.linalg.lstsq(
-            lib.tensor([[1.0, 0], [0, 0.1], [0, 0]]), lib.tensor([[1.0], [2], [3]]), rcond=0.5, driver=driver
+            lib.tensor([[1.0, 0], [0, 0.1], [0, 0]]), lib.tensor([[1.0], [2], [3]]), rcond=0.5, driver=drivers[lib]
         ).solution
         for lib in (tenfold, torch)
     )
