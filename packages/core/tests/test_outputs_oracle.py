@@ -182,6 +182,7 @@ WRITING_AN_ARGUMENT = {
     "lerp": lambda t, a, b: t.lerp(a, b, 0.5, out=a),
     "lt": lambda t, a, b: t.lt(a, b, out=a),
     "pow": lambda t, a, b: t.pow(a, b, out=a),
+    "ldexp": lambda t, a, b: t.ldexp(a, b, out=a),
     "abs": lambda t, a, b: t.abs(b, out=a),
     "itself": lambda t, a, b: t.add(b, b, out=b),
 }

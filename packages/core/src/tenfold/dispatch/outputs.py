@@ -64,7 +64,11 @@ def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
 
 def _keep_shape(operator: Operator, values: dict[str, Any], out: Any, result: Any) -> None:
     """RuntimeError when an output would be resized that is an argument."""
-    if operator.pointwise and result.shape != out.shape and any(v is out for v in values.values()):
+    if (
+        (operator.pointwise or operator.family == "powers")
+        and result.shape != out.shape
+        and any(v is out for v in values.values())
+    ):
         raise RuntimeError(f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(result.shape)}")
 
 
