@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -18,3 +22,19 @@ def same_numbers(request: pytest.FixtureRequest) -> None:
     rng = getattr(request.module, "RNG", None)
     if rng is not None:
         rng.bit_generator.state = np.random.default_rng(0).bit_generator.state
+
+
+@pytest.fixture
+def entered() -> Callable[[Callable[[], Any]], list[str]]:
+    """The names of the functions that the interpreter enters in a call: that of the call alone where all else is native."""
+
+    def names(call: Callable[[], Any]) -> list[str]:
+        seen: list[str] = []
+        sys.setprofile(lambda frame, event, value: seen.append(frame.f_code.co_name) if event == "call" else None)
+        try:
+            call()
+        finally:
+            sys.setprofile(None)
+        return seen
+
+    return names
