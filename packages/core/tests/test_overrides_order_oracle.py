@@ -98,9 +98,51 @@ def a_foreign_class_after_a_tensor(t: Any) -> Any:
     return t.div(silent, foreign), t.div(foreign, silent), t.lerp(silent, silent, foreign)
 
 
+def constructors(t: Any) -> Any:
+    with mode(t, -1) as m:
+        made = (
+            t.sparse_coo_tensor(1, 1, 1),
+            t.sparse_csr_tensor(1, 1, 1),
+            t.sparse_compressed_tensor(1, 1, 1),
+            t.sparse_bsc_tensor(1, 1, 1),
+        )
+        return made, m.calls
+
+
+def gradients(t: Any) -> Any:
+    foreign = asking(t, -1)()
+    found = [t.autograd.grad(foreign, foreign), foreign.asked[0] is t.autograd.grad]
+    x = t.ones(2, requires_grad=True)
+    with mode(t, -3):
+        found.append(t.autograd.grad(x, x))
+    derived = t.ones(2).as_subclass(type("Derived", (t.Tensor,), {})).requires_grad_()
+    return [*found, type(t.autograd.grad((derived * 2).sum(), derived)[0]).__name__]
+
+
+def handing_on(t: Any) -> Any:
+    """A foreign class that hands every attribute on to the tensor it holds is foreign all the same."""
+
+    class Held(asking(t, -1)):  # type: ignore[misc]
+        def __getattr__(self, name: str) -> Any:
+            return getattr(t.ones(1), name)
+
+    return t.overrides.has_torch_function((Held(),)), own(t)(Held())
+
+
+def mode_of_a_class(t: Any) -> Any:
+    class Mode(t.overrides.TorchFunctionMode):  # type: ignore[misc]
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return -1
+
+    with pytest.raises(RuntimeError, match="classmethod is not supported, please make it a plain method"), Mode():
+        t.ones(2)
+    return t.ones(2).tolist()
+
+
 PROGRAMS = (
     read, write, own_function_in_a_mode, nested_modes, a_mode_that_leaves_it_to_others, a_mode_that_nobody_follows,
-    a_foreign_class_after_a_tensor,
+    a_foreign_class_after_a_tensor, constructors, gradients, handing_on, mode_of_a_class,
 )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ OPTIONS: list[dict[str, Any]] = [{}, {"blocksize": (2, 2)}, {"blocksize": (1, 4)
 METHODS: list[tuple[str, tuple[Any, ...]]] = [
     ("to_sparse", ()), ("to_sparse", (2,)), ("to_sparse_coo", ()), ("to_dense", ()),
     *((f"to_sparse_cs{c}", args) for c in "rc" for args in ((), (0,), (1,))),
-    *((f"to_sparse_bs{c}", args) for c in "rc" for args in (((2, 2),), ((1, 1),), ((4, 2),), ((3, 2),), ((2, 2), 0))),
+    *((f"to_sparse_bs{c}", args) for c in "rc" for args in (((2, 2),), (2,), (1,), ((1, 1),), ((4, 2),), ((3, 2),), ((2, 2), 0))),
     ("t", ()), ("transpose", (0, 1)), ("transpose", (-1, -2)), ("transpose", (0, 2)),
 ]  # fmt: skip
 

@@ -41,6 +41,12 @@ class DualLevel(Transform):
         super().__init__()
         self.function = function  # the user's, which must not write to what it captures
 
+    def refuse_output(self, operator: Operator) -> None:
+        raise NotImplementedError(
+            f"Trying to use forward AD with {operator.name}_out that does not support it because it is an out= function: use the "
+            f"result instead"
+        )
+
     def wrap(self, primal: Tensor, tangent: Tensor | None) -> Tensor:
         """A wrapper around a primal and its tangent."""
         inner: Any = primal._array

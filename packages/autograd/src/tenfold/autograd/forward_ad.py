@@ -6,11 +6,13 @@ from typing import Any, NamedTuple
 
 from tenfold.autograd.dual_level import DRAWN_AROUND, DualLevel
 from tenfold.autograd.function import RUNNING
+from tenfold.autograd.levels import LevelBackend, LevelKey
 from tenfold.autograd.nodes import NUMBERS, Node
 from tenfold.autograd.recording import alias
 from tenfold.autograd.tangents import draws
 from tenfold.dispatch.runtime import STATE
 from tenfold.ops.creation.factories import zeros
+from tenfold.tensor.storage import Storage
 from tenfold.tensor.tensor import Tensor
 
 
@@ -44,6 +46,37 @@ def _behind(node: Any, tensor: Any) -> Any:
     return made
 
 
+class _Followed(Storage):
+    """The memory of a dual tensor, which is its value's: who writes to that writes to the dual tensor, which sees the version."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, dual: Tensor, value: Tensor) -> None:
+        self.value = value
+        super().__init__(dual._array, dual._key)
+
+    @property
+    def version(self) -> int:  # type: ignore[override]
+        storage = self.value._storage
+        return 0 if storage is None else storage.version
+
+    @version.setter
+    def version(self, value: int) -> None:
+        """A write through the dual tensor is counted where the value is written."""
+
+
+class _UserBackend(LevelBackend):
+    def data_ptr(self, array: Any) -> int:
+        return array.value.data_ptr()  # type: ignore[no-any-return]
+
+
+class _UserKey(LevelKey):
+    """The key of dual tensors: they lie where their values do."""
+
+    __slots__ = ()
+    backend = _UserBackend()
+
+
 class _UserLevel(DualLevel):
     """A level entered with `enter_dual_level`, of which there is one at a time.
 
@@ -52,6 +85,7 @@ class _UserLevel(DualLevel):
     """
 
     by_hand = True
+    key_type = _UserKey
 
     def wrap(self, primal: Tensor, tangent: Tensor | None) -> Tensor:
         made = super().wrap(primal, tangent)
@@ -167,7 +201,14 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     primal = found.unwrap(tensor)[0]
     made = found.wrap(primal, tangent if _lies_alike(primal, tangent) else _laid_out(primal, tangent))
     made._node = None if tensor._node is None else _behind(tensor._node, tensor)
-    return made
+    return _following(made, primal)
+
+
+def _following(dual: Tensor, value: Tensor) -> Tensor:
+    """The dual tensor, whose versions are from now on those of its value, which others have, too."""
+    if dual._storage is None:
+        dual._storage = _Followed(dual, value)
+    return dual
 
 
 def _lies_alike(primal: Tensor, tangent: Tensor) -> bool:
@@ -204,6 +245,7 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
         )
     primal, tangent = found.unwrap(tensor)
     if primal is not tensor:  # a tensor of its own each time
+        _following(tensor, primal)
         node = primal._node if tensor._node is None else tensor._node
         primal = alias(primal)
         primal._node = node

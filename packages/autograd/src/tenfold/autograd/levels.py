@@ -35,7 +35,7 @@ class _Scopes(threading.local):
 SCOPES = _Scopes()
 
 
-class _LevelBackend(MetaBackend):
+class LevelBackend(MetaBackend):
     """What wrappers say about memory: strides and offsets are those of the value, so that views of wrappers agree."""
 
     def memory(self, array: Any) -> tuple[Any, int, int]:
@@ -43,7 +43,7 @@ class _LevelBackend(MetaBackend):
         return value._key.backend.memory(value._array)  # type: ignore[no-any-return]
 
 
-_BACKEND = _LevelBackend()
+_BACKEND = LevelBackend()
 
 
 class LevelKey:
@@ -71,6 +71,7 @@ class Transform:
     level = 0
     shown = 0  # the number by which users see it: functions being differentiated count, too
     closed = False
+    key_type = LevelKey
     by_hand = False  # entered with forward_ad: the user sees the wrappers, and may go backward from them
     # Whether a tape of a lower level records what this level computes.
     recorded_below = False
@@ -96,7 +97,7 @@ class Transform:
         """The key of this level's wrappers on a device."""
         found = self.keys.get(device)
         if found is None:
-            found = self.keys[device] = LevelKey(self, device)
+            found = self.keys[device] = self.key_type(self, device)
         return found
 
     def arranged(self, operator: Operator, source: Any, result: Any, wrapped: Any) -> Any:
@@ -168,6 +169,17 @@ class Transform:
     def readable(self, tensor: Tensor) -> Tensor:
         """The value to hand out when the user asks for numbers; an error where there is no single one."""
         raise TypeError(f"{type(self).__name__} defines no readable(tensor)")
+
+    def refuse_output(self, operator: Operator) -> None:
+        """An error for `out=` with a wrapper of this level among the arguments."""
+        if operator.random:
+            raise RuntimeError(
+                f"vmap: {operator.name}: calling out variants of random operations is not possible; use the result instead"
+            )
+        raise RuntimeError(
+            f"Batching rule not implemented for aten::{operator.name}.out; the fallback path doesn't work on out= or view ops: "
+            f"inside vmap use the result instead"
+        )
 
     def refuse_data(self, what: str) -> None:
         """RuntimeError where `tensor.data` would leave the transform unnoticed."""

@@ -17,6 +17,7 @@ from tenfold.autograd.recording import make_attach
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.gradmode import enable_grad
 from tenfold.dispatch.operators import Operator
+from tenfold.dispatch.overrides import handle_torch_function, has_torch_function, is_tensor_like
 from tenfold.dispatch.runtime import RUNTIME
 from tenfold.ops.creation.factories import ones
 from tenfold.ops.creation.like import ones_like, zeros_like
@@ -113,7 +114,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 def _as_tuple(value: Any) -> tuple[Any, ...]:
     if value is None:
         return ()
-    return (value,) if isinstance(value, (Tensor, GradientEdge)) else tuple(value)
+    return (value,) if isinstance(value, GradientEdge) or is_tensor_like(value) else tuple(value)
 
 
 def _roots(outputs: tuple[Any, ...], grads: tuple[Any, ...], what: str) -> list[tuple[Node, Any]]:
@@ -262,6 +263,11 @@ def grad(
     (tensor([6.]),)
     """
     outs, ins = _as_tuple(outputs), _as_tuple(inputs)
+    asked = [t for t in (*outs, *ins) if not getattr(t, "_asked_for_operators_alone", False)]  # our layouts have tables
+    if has_torch_function(asked):
+        options = {"only_inputs": only_inputs, "allow_unused": allow_unused, "is_grads_batched": is_grads_batched}
+        graph = {"retain_graph": retain_graph, "create_graph": create_graph, "materialize_grads": materialize_grads}
+        return handle_torch_function(grad, asked, outs, ins, grad_outputs=grad_outputs, **graph, **options)  # type: ignore[no-any-return]
     if not ins:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     if not only_inputs:

@@ -88,16 +88,9 @@ def _fitted(operator: Operator, out: Any, result: Any) -> Any:
 
 def _require_plain(operator: Operator, values: dict[str, Any], outs: tuple[Any, ...]) -> None:
     """Refuse tensors that vmap or forward mode wraps."""
-    if not STATE.transforms or all(getattr(getattr(v, "_key", None), "level", None) is None for v in (*values.values(), *outs)):
-        return
-    if operator.random:
-        raise RuntimeError(
-            f"vmap: {operator.name}: calling out variants of random operations is not possible; use the result instead"
-        )
-    raise RuntimeError(
-        f"Batching rule not implemented for aten::{operator.name}.out; the fallback path doesn't work on out= or view ops: "
-        f"inside vmap or jvp use the result instead"
-    )
+    for value in (*values.values(), *outs):
+        if getattr(getattr(value, "_key", None), "level", None) is not None:
+            value._key.transform.refuse_output(operator)
 
 
 def _compute_in(operator: Operator, values: dict[str, Any], given: dtypes.dtype) -> None:

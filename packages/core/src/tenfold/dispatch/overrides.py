@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, wraps
 from typing import Any
 
 from tenfold.dispatch.operators import Operator
@@ -64,8 +64,8 @@ def _overriding_types(values: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def _overrides(value: Any) -> bool:
-    key = getattr(value, "_key", None)
-    return hasattr(type(value), "__torch_function__") if key is None else bool(key.override)
+    cls = type(value)  # an attribute of the value may be one that it hands on
+    return bool(value._key.override) if hasattr(cls, "_key") else hasattr(cls, "__torch_function__")
 
 
 def default_torch_function(cls: Any, func: Any, types: tuple[type, ...], args: Any = (), kwargs: Any = None) -> Any:
@@ -113,7 +113,10 @@ class TorchFunctionMode(Layer):
 
     def _first(self, func: Any, relevant: Iterable[Any], args: Any, kwargs: Any) -> Any:
         """Ask this mode, which is off meanwhile, and then the classes among the arguments, for which it is on again."""
-        result = self.__torch_function__(func, _overriding_types(relevant), args, kwargs)
+        asked = self.__torch_function__
+        if getattr(asked, "__self__", self) is not self:
+            raise RuntimeError("a mode's `__torch_function__` as a classmethod is not supported, please make it a plain method")
+        result = asked(func, _overriding_types(relevant), args, kwargs)
         if result is not NotImplemented:
             return result
         with self:
@@ -148,3 +151,15 @@ def handle_torch_function(public_api: Any, relevant_args: Any, *args: Any, **kwa
         return mode._first(public_api, relevant_args, args, kwargs)
     finally:
         STATE.layers = layers
+
+
+def asking(function: Any) -> Any:
+    """A Python function that the mode which is entered sees, and its arguments' classes."""
+
+    @wraps(function)
+    def asked(*args: Any, **kwargs: Any) -> Any:
+        if has_torch_function(args):
+            return handle_torch_function(asked, args, *args, **kwargs)
+        return function(*args, **kwargs)
+
+    return asked

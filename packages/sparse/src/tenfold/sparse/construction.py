@@ -7,6 +7,7 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
+from tenfold.dispatch.overrides import asking
 from tenfold.sparse.compressed import BLOCKS, BY_ROW, LAYOUTS, CompressedTensor, compressed
 from tenfold.sparse.conversions import check_conversion
 from tenfold.sparse.coo import SparseTensor, _keys
@@ -14,6 +15,7 @@ from tenfold.sparse.invariants import check_compressed
 from tenfold.tensor.layouts import layout_name
 
 
+@asking
 def sparse_coo_tensor(
     indices: Any = None,
     values: Any = None,
@@ -130,6 +132,7 @@ def without_elements(
     return CompressedTensor.of(starts, places, held, tuple(size), layout)
 
 
+@asking
 def sparse_compressed_tensor(
     compressed_indices: Any,
     plain_indices: Any,
@@ -198,7 +201,7 @@ def _compressed_constructor(name: str, layout: Any) -> Any:
 
     construct.__name__ = construct.__qualname__ = name
     construct.__doc__ = f"`sparse_compressed_tensor` of the layout {layout.name}."
-    return construct
+    return asking(construct)
 
 
 def _validate_sparse_compressed_tensor_args(

@@ -46,8 +46,9 @@ def _of_blocks(input: Any, target: Any, blocksize: Any) -> str | None:
             return "of blocks"
         if target in _BLOCKS and blocksize is None:
             return "without blocksize argument given"
-        if target in _BLOCKS and tuple(blocksize) != input.blocksize:
-            return f"with blocksize changed from {list(input.blocksize)} to {list(blocksize)}"
+        asked = (blocksize, blocksize) if isinstance(blocksize, int) else blocksize
+        if target in _BLOCKS and tuple(asked) != input.blocksize:
+            return f"with blocksize changed from {list(input.blocksize)} to {list(asked)}"
     elif target in _BLOCKS and hasattr(input, "batch") and input.ndim - input.dense_dim() > 2:
         return "for batched inputs"
     return None
