@@ -158,3 +158,15 @@ def test_attributes_are_swapped_too() -> None:
     a.mark = "a"
     tenfold.utils.swap_tensors(a, b)
     assert (a.tolist(), b.tolist(), b.mark) == ([1, 1], [0], "a")
+
+
+def test_a_graph_that_a_conversion_outdated_does_not_hinder_the_next(swapping):
+    module = nn.Linear(2, 1)
+    outdated = module(tenfold.ones(1, 2))
+    for convert in (module.double, module.float, module.double):
+        convert()
+        with pytest.raises(RuntimeError, match="poisoned by swap_tensors"):
+            outdated.sum().backward(retain_graph=True)
+        module(tenfold.ones(1, 2, dtype=module.weight.dtype)).sum().backward()
+    assert module.weight.dtype is tenfold.float64
+    assert module.weight.grad.tolist() == [[3.0, 3.0]]

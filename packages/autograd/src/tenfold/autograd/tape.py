@@ -72,7 +72,12 @@ def handed_over(node: Node, tensor: Tensor) -> Node:
     made = leaf(tensor)
     made._extra, node._extra = node._extra, None
     node.register_prehook(_refuse_swapped)
+    node.ref = _no_leaf  # type: ignore[attr-defined]  # a graph that lives on does not keep the leaf from being swapped again
     return made
+
+
+def _no_leaf() -> None:
+    """What a leaf's node refers to that no leaf has any more."""
 
 
 def _refuse_swapped(gradients: Any) -> None:
