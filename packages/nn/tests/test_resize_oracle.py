@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+import tenfold
 import tenfold.nn.functional as F
 
 torch = pytest.importorskip("torch")
@@ -103,3 +105,23 @@ def test_grid_sample_at_infinity(mode: str, at: float, agree: Any) -> None:
     x = torch.arange(30.0).reshape(1, 1, 5, 6)
     grid = torch.tensor([[[[at, 0.1], [0.2, at], [at, at]]]])
     agree(F.grid_sample, TF.grid_sample, x, grid, mode=mode, padding_mode="border", align_corners=False)
+
+
+@pytest.mark.parametrize("align_corners", [False, True])
+@pytest.mark.parametrize("size", [(2, 1, 3, 4), (2, 3, 2, 3, 4), (1, 1, 5, 2)])
+def test_a_grid_keeps_nothing_for_its_gradient(size: Any, align_corners: bool) -> None:
+    n = len(size) - 2
+    maps = np.random.default_rng(0).standard_normal((size[0], n, n + 1))
+
+    def found(t: Any) -> Any:
+        theta = t.tensor(maps, requires_grad=True)
+        grid = t.nn.functional.affine_grid(theta, size, align_corners)
+        weights = t.arange(float(grid.numel()), dtype=t.float64).view(grid.shape)
+        grid.backward(weights)
+        grid.backward(weights.sqrt())  # without retain_graph
+        return grid.detach().numpy(), theta.grad.numpy(), grid.grad_fn.name()
+
+    (grid, grad, name), (expected_grid, expected_grad, expected_name) = found(tenfold), found(torch)
+    np.testing.assert_allclose(grid, expected_grid, rtol=1e-14, atol=1e-14)
+    np.testing.assert_allclose(grad, expected_grad, rtol=1e-13, atol=1e-12)
+    assert name == expected_name

@@ -10,7 +10,7 @@ import numpy as np
 from tenfold.dispatch.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
 from tenfold.nn.cpu.resize_bytes import resample_bytes
-from tenfold.nn.ops.resize import interpolate as ops, tables
+from tenfold.nn.ops.resize import grid, interpolate as ops, tables
 from tenfold.types.memory_format import suggested_format
 
 Array = np.ndarray[Any, Any]
@@ -88,3 +88,16 @@ def _added(x: Array, axis: int, size: int, places: Array, weights: Array | None)
         shares = x if weights is None else x * weights[tap].reshape(-1, *[1] * (x.ndim - axis - 1))
         out[(*lead, at[starts])] += np.add.reduceat(shares, starts, axis)
     return out
+
+
+@kernel(grid.affine_grid_generator, device="cpu")
+@array_kernel()
+def affine_grid_generator(theta: Array, size: Sizes, align_corners: bool) -> Array:
+    """The regular grid's places, (x, y, 1) or (x, y, z, 1), times every map."""
+    n, spatial = len(size) - 2, tuple(size[2:])
+    places = np.ones((*spatial, n + 1), theta.dtype)
+    for axis, count in enumerate(spatial):
+        steps = np.arange(count, dtype=theta.dtype) * theta.dtype.type(2 / max(1, count - 1)) - (count > 1)
+        steps *= theta.dtype.type(1 if align_corners else (count - 1) / count)
+        places[..., n - 1 - axis] = steps.reshape(*[-1 if i == axis else 1 for i in range(n)])
+    return np.matmul(places.reshape(-1, n + 1), theta.swapaxes(1, 2)).reshape(len(theta), *spatial, n)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tenfold.autograd.gradients import gradient
+from tenfold.nn.ops.resize.grid import affine_grid_generator, regular_places
 from tenfold.nn.ops.resize.interpolate import resample, resample_grad
 
 gradient(
@@ -17,3 +20,11 @@ gradient(
         g, tuple(grad_shape[len(grad_shape) - len(input_size) :]), scales, mode, align_corners, antialias
     ),
 )
+
+
+def _maps(g: Any, size: Any, align_corners: bool) -> Any:
+    """Places are linear in the maps, so nothing needs to be kept: (N, *S, n) -> (N, n, n + 1)."""
+    return g.reshape(g.shape[0], -1, g.shape[-1]).transpose(1, 2) @ regular_places(size, align_corners, g)
+
+
+gradient(affine_grid_generator, theta=_maps)

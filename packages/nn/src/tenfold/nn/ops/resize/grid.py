@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from itertools import product
 from math import prod
 from typing import Any
 
 import tenfold as tf
+from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite
 from tenfold.nn.arguments import require_floating
 from tenfold.tensor.tensor import Tensor
@@ -39,6 +41,12 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
         raise NotImplementedError(
             f"affine_grid only supports 4D and 5D sizes, (N, C, H, W) and (N, C, D, H, W), for 2D and 3D maps; got {list(size)}"
         )
+    _check_maps(theta, size)
+    return affine_grid_generator(theta, size, align_corners)
+
+
+def _check_maps(theta: Any, size: Sequence[int]) -> None:
+    n = len(size) - 2
     if tuple(theta.shape) != (size[0], n, n + 1):
         raise ValueError(
             f"affine_grid: Expected a batch of {n}D affine matrices of shape Nx{n}x{n + 1} for size {list(size)}, which is "
@@ -46,13 +54,37 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
         )
     if min(size) <= 0:
         raise ValueError(f"affine_grid: Expected non-zero, positive output size. Got {list(size)}")
-    spatial = size[2:]
-    axes = []
+
+
+@composite("resize", method=None)
+def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
+    """`affine_grid`, told what -1 and 1 are.
+
+    >>> import tenfold
+    >>> tenfold.affine_grid_generator(tenfold.eye(2, 3).unsqueeze(0), (1, 1, 1, 2), False)
+    tensor([[[[-0.5000,  0.0000],
+              [ 0.5000,  0.0000]]]])
+    """
+    _check_maps(theta, size)
+    places = regular_places(size, align_corners, theta)
+    return tf.matmul(places, theta.transpose(1, 2)).view(size[0], *size[2:], len(size) - 2)
+
+
+@affine_grid_generator.rule
+def _(theta: Any, size: Sequence[int], align_corners: bool) -> Meta:
+    _check_maps(theta, size)
+    return Meta((size[0], *size[2:], len(size) - 2), theta.dtype)
+
+
+def regular_places(size: Sequence[int], align_corners: bool, like: Tensor) -> Tensor:
+    """(x, y, 1) or (x, y, z, 1) of each place of the regular grid: (N, prod(*S), n + 1), the same for the whole batch."""
+    spatial = tuple(size[2:])
+    n, axes = len(spatial), []
     for axis in range(n - 1, -1, -1):  # x runs along the last dimension
-        steps = _regular(spatial[axis], align_corners, theta)
+        steps = _regular(spatial[axis], align_corners, like)
         axes.append(steps.view(*[-1 if i == axis else 1 for i in range(n)]).expand(*spatial))
     places = tf.stack([*axes, tf.ones_like(axes[0])], -1).reshape(1, prod(spatial), n + 1)
-    return tf.matmul(places.expand(size[0], prod(spatial), n + 1), theta.transpose(1, 2)).view(size[0], *spatial, n)
+    return places.expand(size[0], prod(spatial), n + 1)
 
 
 def _given(name: str, align_corners: bool | None) -> bool:

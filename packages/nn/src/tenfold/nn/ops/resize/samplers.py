@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tenfold.dispatch.operators import composite
-from tenfold.nn.ops.resize.grid import affine_grid, grid_sample
+from tenfold.nn.ops.resize.grid import grid_sample
 from tenfold.tensor.tensor import Tensor
 
 _MODES = {0: "bilinear", 1: "nearest", 2: "bicubic"}
 _PADDINGS = {0: "zeros", 1: "border", 2: "reflection"}
-
-
-@composite("resize", method=None)
-def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
-    """`affine_grid`, told what -1 and 1 are.
-
-    >>> import tenfold
-    >>> tenfold.affine_grid_generator(tenfold.eye(2, 3).unsqueeze(0), (1, 1, 1, 2), False)
-    tensor([[[[-0.5000,  0.0000],
-              [ 0.5000,  0.0000]]]])
-    """
-    return affine_grid(theta, size, bool(align_corners))
 
 
 def _sampled(
