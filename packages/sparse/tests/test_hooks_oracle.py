@@ -64,3 +64,19 @@ def test_a_dense_gradient_takes_the_leafs_places():
 def test_hooks_need_a_gradient():
     with pytest.raises(RuntimeError, match="doesn't require gradient"):
         tenfold.ones(2).to_sparse().register_hook(print)
+
+
+def test_a_hook_sees_that_no_gradient_came():
+    found = []
+    for lib in (torch, tenfold):
+        seen = []
+
+        def function(x, seen=seen):
+            y = x.clone()
+            y.register_hook(lambda g: seen.append(g is None))
+            return y.to_dense()
+
+        x = lib.ones((2, 2), dtype=lib.float64, requires_grad=True).to_sparse()
+        passed = lib.autograd.gradcheck(function, (x,), atol=0.1, masked=True, check_batched_grad=False)
+        found.append((passed, any(seen), all(seen)))
+    assert found[0] == found[1] == (True, True, False)

@@ -44,8 +44,8 @@ class Scalars(Holding):
     def register_hook(self, hook: Callable[[Any], Any]) -> Any:
         """Call `hook` with the gradient, of this layout; what it returns, sparse or dense, takes its place."""
 
-        def of_values(g: Tensor) -> Tensor | None:
-            made = hook(self._gradient(g))
+        def of_values(g: Tensor | None) -> Tensor | None:
+            made = hook(None if g is None else self._gradient(g))
             return None if made is None else self._values_at(made)
 
         return self._held.register_hook(of_values)
