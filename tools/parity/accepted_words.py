@@ -17,6 +17,7 @@ WORDS = [
     (0, r"second time", "a second pass over a graph that keeps nothing"),
     (0, r"derivative for aten::remainder", "a derivative of remainder that PyTorch lacks"),
     (0, r"derivative for aten::(floor_divide|heaviside)", "a derivative of a step that PyTorch lacks"),
+    (0, r"derivative for aten::\w+_backward is not implemented", "a second derivative that PyTorch lacks"),
     (0, r"derivative for 'inplace version of", "a derivative of an in-place form that PyTorch lacks"),
     (0, r"Negation, the `-` operator, on a bool tensor", "a gradient that PyTorch takes the negative of a bool for"),
     (0, r"derivative for aten::bitwise_", "an output of an operator without derivative"),

@@ -374,6 +374,8 @@ def _of_values(torch: Any, given: list[Any], before: list[str], base: str, what:
         return "beyond the exponential"
     if base == "prod" and what.endswith("nonfinite") and inexact and (inexact[0] == 0).any():
         return "zero among numbers that overflow"
+    if base == "gcd" and torch.equal(x.abs(), torch.tensor(details[1].abs().tolist())):
+        return "the largest integers"  # PyTorch's divisor of the least integer is negative
     if base in ("gcd", "lcm"):
         return "the largest integers" if re.search(r"\d{10}|32768|32767|\b12[78]\b|255", " ".join(before)) else ""
     found = _of_sums(torch, base, given, inexact, details) or (_of_norms(torch, base, inexact[0]) if inexact and x.dim() else "")
