@@ -89,3 +89,18 @@ def test_index_reduce_into_an_output(dtype: str) -> None:
         return out
 
     agree(call)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("exponent", ["float64", "float32", "float16", "bfloat16"])
+def test_ldexp_by_an_exponent_of_another_precision(dtype: str, exponent: str) -> None:
+    for shape in ((), (2,)):
+        for exponents in ((), (1,)):
+            ours, theirs = (
+                lib.ldexp(
+                    lib.ones(shape, dtype=getattr(lib, dtype)), lib.tensor(0.251, dtype=getattr(lib, exponent)).expand(exponents)
+                )
+                for lib in (tenfold, torch)
+            )
+            assert str(ours.dtype).split(".")[1] == str(theirs.dtype).split(".")[1]
+            np.testing.assert_allclose(np.array(ours.tolist()), np.array(theirs.tolist()), rtol=1e-7)

@@ -8,8 +8,8 @@ from tenfold.dispatch.operators import OPERATORS, Number, composite, op
 from tenfold.ops.pointwise.elementary import exp2
 from tenfold.ops.pointwise.several import pow
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.dtypes import complex128, dtype, float64, get_default_dtype, type_name
-from tenfold.types.promotion import of_values
+from tenfold.types.dtypes import complex128, dtype, float32, float64, get_default_dtype, type_name
+from tenfold.types.promotion import of_values, promote_types
 
 
 @composite("powers", inplace=True, out="same")
@@ -57,6 +57,8 @@ def ldexp(input: Tensor, other: Tensor) -> Tensor:
     if input.dtype.is_half and other.dtype.category < 2:
         return ldexp(input.float(), other).to(input.dtype)
     if other.dtype.category > 1:
+        if not other.dim() and input.dtype.category == 2 and input.dtype is not float32:
+            other = other.to(promote_types(input.dtype, other.dtype))  # PyTorch's power of two has both dtypes, but for float32's
         # the power of two that multiplies complex numbers is not rounded to the exponent's half precision
         return input * exp2(other.float() if other.dtype.is_half and input.dtype.is_complex else other)  # keeps its result alone
     dtype = of_values((input, other))
