@@ -131,3 +131,27 @@ def test_the_conjugate_of_real_numbers_in_place_is_a_write_of_the_graph():
         (gradient,) = lib.autograd.grad(part.sum() + whole.sum(), [x])
         found.append((before, gradient.tolist(), whole.tolist(), y.grad_fn.name(), y._version))
     assert found[1] == found[0]
+
+
+@pytest.mark.parametrize("operator", ["floor_divide", "heaviside"])
+@pytest.mark.parametrize("part", [lambda t: t * 1, lambda t: t[True], lambda t: t.view(-1)], ids=["whole", "indexed", "view"])
+def test_an_output_of_a_step_leaves_the_graph_of_what_it_overwrites(operator, part):
+    found = []
+    for lib in (torch, tenfold):
+        x = lib.tensor([0.5, 2.0], requires_grad=True)
+        before = x * 1
+        y = part(before)
+        square = y * y
+        written = getattr(lib, operator)(y * 3, lib.tensor([0.4, 0.7]), out=y)
+        gradient = lib.autograd.grad(square.sum(), [y], allow_unused=True)
+        with pytest.raises(RuntimeError, match=f"derivative for .*{operator}"):
+            y.sum().backward()
+        found.append((gradient, written is y, y.requires_grad, y.grad_fn.name(), before.grad_fn.name(), y.tolist()))
+    assert found[1] == found[0]
+
+
+def test_an_output_of_a_step_may_not_be_one_of_several_views():
+    for lib in (torch, tenfold):
+        first, _ = (lib.ones(4, requires_grad=True) * 1).chunk(2)
+        with pytest.raises(RuntimeError):
+            lib.floor_divide(first.detach(), 2, out=first)

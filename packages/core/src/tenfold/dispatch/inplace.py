@@ -20,7 +20,7 @@ def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
     assert base is not None
     first = base.params[0].name
     target = values[first]
-    if base.name in _UNRECORDED and STATE.grad_enabled and _is_refused(target):
+    if base.name in _UNRECORDED and STATE.grad_enabled and is_refused(target):
         with RUNTIME["no_grad"]():
             return run_inplace(operator, values)
     recording = STATE.grad_enabled and _any_requires_grad(values) and target.dtype.category > 1
@@ -37,7 +37,7 @@ def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
     return write_back(operator.name, target, result, any(result is v for v in values.values()))
 
 
-def _is_refused(target: Any) -> bool:
+def is_refused(target: Any) -> bool:
     """Whether a recorded write would be refused: to a leaf, to a view of one, or to one of several views."""
     nodes = [t._node for t in (target, target._base) if t is not None and t._node is not None]
     return any(node.is_leaf for node in nodes) or getattr(target, "_origin", None) is not None

@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from tenfold.dispatch.inplace import write_out
+from tenfold.dispatch.inplace import is_refused, write_out
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.overlap import refuse_overlap
 from tenfold.dispatch.runtime import STATE
+from tenfold.dispatch.services import SERVICES
 from tenfold.types import dtypes, promotion
 from tenfold.types.dtypes import c_name, type_name
 
@@ -22,18 +23,12 @@ def any_node(given: list[Any]) -> bool:
     return False
 
 
-def _is_leaf(out: Any) -> bool:
-    """Whether a tensor is a leaf that requires gradients, or a view of one."""
-    nodes = [t._node for t in (out, out._base) if t is not None]
-    return any(node is not None and node.is_leaf for node in nodes)
-
-
 def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     """Compute, then write into `out`, which is resized when its shape is another."""
     outs = tuple(out) if isinstance(out, (tuple, list)) else (out,)
     _require_plain(operator, values, outs)
     recording = STATE.grad_enabled and operator.nondifferentiable is None
-    if recording and (any(map(_is_leaf, outs)) if operator.no_derivative else any_node([*values.values(), *outs])):
+    if recording and (any(map(is_refused, outs)) if operator.no_derivative else any_node([*values.values(), *outs])):
         raise RuntimeError(
             f"{operator.name}(): functions with out=... arguments don't support automatic differentiation, "
             f"but one of the arguments requires grad."
@@ -54,12 +49,14 @@ def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
         result = _fitted(operator, outs[0], result)
     _keep_shape(operator, values, outs[0], result)
     names = getattr(result, "_fields", ("result",))
-    for name, given, made in zip(names, outs, result if isinstance(result, tuple) else (result,)):
+    results = result if isinstance(result, tuple) else (result,)
+    for name, given, made in zip(names, outs, results):
         if made.dtype is not given.dtype and not _converts(operator, given.dtype, made.dtype):
             _check_out_dtype(operator, values, given.dtype, made.dtype, name)
-    if isinstance(result, tuple):
-        return type(result)(*map(write_out, outs, result)) if hasattr(result, "_fields") else tuple(map(write_out, outs, result))
-    return write_out(outs[0], result)
+    written = tuple(map(write_out, outs, results))
+    if recording and any_node([*results, *outs]):  # of an operator without derivative
+        SERVICES.autograd().rebase(outs[0], result)
+    return type(result)(*written) if hasattr(result, "_fields") else written if result is results else written[0]
 
 
 def _keep_shape(operator: Operator, values: dict[str, Any], out: Any, result: Any) -> None:
