@@ -125,7 +125,7 @@ ACCEPTED = [
     (
         r"any operator|.*",
         r"a write to a leaf that PyTorch allows is refused \[detached\]",
-        "a view of what was detached in place: its gradient and its base's part, and the message says so",
+        "a view of what was detached in place: its gradient and its base's part; PyTorch lets logical operators write alone",
     ),
     (
         r"prod",
@@ -221,8 +221,8 @@ ACCEPTED = [
     ),
     (
         r"autograd\.grad.*|backward.*",
-        r"shape \[a leaf of another shape than before\]",
-        "a leaf that was reshaped in place under no_grad: PyTorch's gradient has the shape at its first use",
+        r"(grad )?shape \[a tensor of another shape than before\]",
+        "that of the tensor, which was reshaped in place under no_grad; PyTorch's is of the shape at its first use",
     ),
     (
         r"autograd\.grad create|backward create",
@@ -266,6 +266,11 @@ ACCEPTED = [
         r"error: None / RuntimeError \[2 \*\* 63\]",
         "int64 ends one before it; PyTorch rounds that limit to 2 ** 63 and writes the least integer",
     ),
+    (
+        r".*",
+        r"value-nonfinite \[the parts of an infinite number\]",
+        "how inf and nan share out to the parts of a complex number is not defined; PyTorch's sums multiply by 1 + 0j",
+    ),
     (r"sgn", r"value-complex-nonfinite", "the direction of an infinite number; PyTorch divides inf by inf"),
     (r"\*\*|pow", r"value-complex-nonfinite( \[half\])?", "x ** 0 is 1, as of real numbers"),
     (r"\*\*|pow", r"stride", "powers of integers, memory order of a fresh result"),
@@ -280,7 +285,7 @@ ACCEPTED = [
         "up to 89.4 they are finite in float32; PyTorch's vectors give infinity from where e**x does, its other loops do not",
     ),
     (
-        r"matmul|mm|bmm|addmm|baddbmm|mv|sum|mean",
+        r"matmul|mm|bmm|addmm|baddbmm|mv|sum|mean|einsum",
         r"value(-nonfinite)? \[sums beyond the dtype\]",
         "what exceeds the range depends on the order",
     ),

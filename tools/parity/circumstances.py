@@ -14,11 +14,11 @@ _FAULTS = (
     (
         r"must be non-empty|slice step|Dimension out of range|same scalar type|indexing tensors could not|"
         r"step must be greater|automatic differentiation for outputs with complex|single memory location|"
-        r"storage that is not resizable|non-zero size|Subtraction|leaf Variable"
+        r"storage that is not resizable|non-zero size|Subtraction|leaf Variable|dimension with size 0"
     ),
     (
         r"could not infer output dtype|shape mismatch: value tensor|multiple times|mask|cast to the desired|no order|"
-        r"too many indices"
+        r"too many indices|single memory location"
     ),
 )
 
@@ -125,15 +125,15 @@ def _of_history(environment: dict[str, Any], before: list[str], op: str, what: s
             return "inside PyTorch's backward pass"
         if re.match(r"grad is None|kind of result|error|shape", what) and any(_writes_quietly(environment, x) for x in before):
             return "changed without recording"
-        if what == "shape" and any(re.match(reruns.QUIET_SHAPE, line) for line in before):
-            return "a leaf of another shape than before"
+        if what.endswith("shape") and any(re.match(reruns.QUIET_SHAPE, line) for line in before):
+            return "a tensor of another shape than before"
         if what.startswith("error") and any("register_post_accumulate_grad_hook" in line for line in before):
             return "a hook without a gradient"
         if what.startswith("error") and "NoneType" in str(details[0]) and any("register_hook" in line for line in before):
             return "a hook without a gradient" if details[1] is None else "two mistakes"
     if "nonfinite" in what and any(_lacks_freedom(environment, line) for line in before):
         return "no degree of freedom"
-    if what in ("version after write", _LEAF_WRITE) and any("detach_" in line for line in before):
+    if what in ("version after write", _LEAF_WRITE) and any(re.search(r"detach_|requires_grad_\(False", x) for x in before):
         return "detached"
     if what.startswith("index put of another dtype") and "torch.uint8" in before[-1]:
         return "a mask of bytes"
@@ -351,13 +351,19 @@ def _of_choices(torch: Any, base: str, inexact: list[Any], last: Any, text: str,
     return "nan" if any(torch.isnan(g).any() for g in inexact) else ""
 
 
+def _of_infinity(x: Any, given: list[Any], what: str) -> str:
+    """Whether real numbers lie in the memory of complex ones that are not finite."""
+    wholes = [g for g in given if g.is_complex() and _shares(g, x)] if what == "value-nonfinite" and not x.is_complex() else []
+    return "" if all(g.isfinite().all() for g in wholes) else "the parts of an infinite number"
+
+
 def _of_values(torch: Any, given: list[Any], before: list[str], base: str, what: str, details: list[Any]) -> str:
     x = details[0]
     if not isinstance(x, torch.Tensor):
         return ""
     if any(re.search(r"\.view\((dtype=)?torch\.", line) for line in before) and base not in _NOT_OF_BITS:
         return "bools of other bytes" if ".view(torch.bool)" in " ".join(before) else "bits of another dtype"
-    found = _of_outputs(given, before[-1], base)
+    found = _of_infinity(x, given, what) or _of_outputs(given, before[-1], base)
     if found:
         return found
     inexact = [g.detach() for g in given if g.is_floating_point() or g.is_complex()]
