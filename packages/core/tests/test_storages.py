@@ -76,3 +76,6 @@ def test_an_unclear_order_of_dimensions_is_cleared_by_one_memory_format() -> Non
     for unclear in (True, [], [tenfold.channels_last]):
         with pytest.raises(RuntimeError, match="unique dim order"):
             x.dim_order(ambiguity_check=unclear)
+    for wrong in (None, 1):
+        with pytest.raises(TypeError):
+            x.contiguous().dim_order(ambiguity_check=wrong)

@@ -1,5 +1,6 @@
 """Attention and encoders for inference beside PyTorch's: padded batches, masks, nested batches."""
 
+import numpy as np
 import pytest
 
 import tenfold
@@ -105,3 +106,17 @@ def test_what_sees_no_key_is_nan_in_inference(kind, learns):
         with lib.set_grad_enabled(learns):
             found.append(layer(lib.ones(2, 3, 4), **masks).isnan().tolist())
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64"])
+def test_the_first_bias_may_have_another_dtype_in_inference(dtype):
+    found = []
+    for lib in (tenfold, torch):
+        attention = lib.nn.MultiheadAttention(4, 2, batch_first=True).eval()
+        for parameter in attention.parameters():
+            parameter.detach().fill_(0.25)
+        attention.in_proj_bias = lib.nn.Parameter(attention.in_proj_bias.to(getattr(lib, dtype)))
+        x = lib.arange(24.0).view(2, 3, 4) / 24
+        with lib.no_grad():
+            found.append(attention(x, x, x)[0].numpy())
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-6)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tenfold as tf
@@ -88,3 +89,24 @@ def test_refusals(what: str, agree: Any) -> None:
     shapes, options = BAD[what]
     kw = {k: torch.zeros(v) if isinstance(v, tuple) else v for k, v in options.items()}
     agree(F.scaled_dot_product_attention, TF.scaled_dot_product_attention, *[torch.zeros(s) for s in shapes], **kw)
+
+
+@pytest.mark.parametrize("learns", [False, True])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
+def test_a_mask_of_single_precision_beside_other_tensors(dtype: str, learns: bool) -> None:
+    """It says what half precision does not hold: -1e9 of all keys is no reason to see none."""
+    q = np.linspace(-1, 1, 24).reshape(1, 2, 3, 4)
+    mask = np.array([[0.5, -1.0, 2.0], [-1e9, -1e9, -1e9], [0.0, -np.inf, 1e-3]], "f")
+
+    def found(t: Any, mask_dtype: Any) -> Any:
+        x = t.tensor(q, dtype=getattr(t, dtype), requires_grad=learns)
+        out = t.nn.functional.scaled_dot_product_attention(x, x, x, t.tensor(mask).to(mask_dtype))
+        grads = t.autograd.grad(out.sum(), x) if learns else []
+        return str(out.dtype).rpartition(".")[2], [v.detach().double().numpy() for v in (out, *grads)]
+
+    (kind, values), (expected_kind, expected) = found(tf, tf.float32), found(torch, torch.float32)
+    assert kind == expected_kind == dtype
+    for value, other in zip(values, expected, strict=True):
+        np.testing.assert_allclose(value, other, atol=1e-6 if dtype == "float64" else 2e-2)
+    with pytest.raises(RuntimeError, match="Expected attn_mask dtype to be bool or float"):
+        found(tf, tf.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache, wraps
+from functools import cache
 from typing import Any
 
 from tenfold.dispatch.operators import Operator
@@ -115,7 +115,7 @@ class TorchFunctionMode(Layer):
         """Ask this mode, which is off meanwhile, and then the classes among the arguments, for which it is on again."""
         asked = self.__torch_function__
         if getattr(asked, "__self__", self) is not self:
-            raise RuntimeError("a mode's `__torch_function__` as a classmethod is not supported, please make it a plain method")
+            raise RuntimeError("`__torch_function__` of a mode as a classmethod is not supported, please make it a plain method")
         result = asked(func, _overriding_types(relevant), args, kwargs)
         if result is not NotImplemented:
             return result
@@ -142,7 +142,7 @@ def is_tensor_like(value: Any) -> bool:
 
 
 def handle_torch_function(public_api: Any, relevant_args: Any, *args: Any, **kwargs: Any) -> Any:
-    """Dispatch a Python function of a user's to the mode that is entered and the overriding types among its arguments."""
+    """Ask the mode that is entered, then the classes among the arguments."""
     mode, layers = _mode(), STATE.layers
     if mode is None:
         return _ask(public_api, relevant_args, args, kwargs)
@@ -151,15 +151,3 @@ def handle_torch_function(public_api: Any, relevant_args: Any, *args: Any, **kwa
         return mode._first(public_api, relevant_args, args, kwargs)
     finally:
         STATE.layers = layers
-
-
-def asking(function: Any) -> Any:
-    """A Python function that the mode which is entered sees, and its arguments' classes."""
-
-    @wraps(function)
-    def asked(*args: Any, **kwargs: Any) -> Any:
-        if has_torch_function(args):
-            return handle_torch_function(asked, args, *args, **kwargs)
-        return function(*args, **kwargs)
-
-    return asked

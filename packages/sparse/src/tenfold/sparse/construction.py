@@ -7,7 +7,7 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-from tenfold.dispatch.overrides import asking
+from tenfold.dispatch.overrides import handle_torch_function, has_torch_function
 from tenfold.sparse.compressed import BLOCKS, BY_ROW, LAYOUTS, CompressedTensor, compressed
 from tenfold.sparse.conversions import check_conversion
 from tenfold.sparse.coo import SparseTensor, _keys
@@ -15,7 +15,19 @@ from tenfold.sparse.invariants import check_compressed
 from tenfold.tensor.layouts import layout_name
 
 
-@asking
+def _asking(constructor: Any) -> Any:
+    """The constructor, made a function that asks modes and the classes of its arguments."""
+
+    @functools.wraps(constructor)
+    def asked(*args: Any, **kwargs: Any) -> Any:
+        if has_torch_function(args):
+            return handle_torch_function(asked, args, *args, **kwargs)
+        return constructor(*args, **kwargs)
+
+    return asked
+
+
+@_asking
 def sparse_coo_tensor(
     indices: Any = None,
     values: Any = None,
@@ -132,7 +144,7 @@ def without_elements(
     return CompressedTensor.of(starts, places, held, tuple(size), layout)
 
 
-@asking
+@_asking
 def sparse_compressed_tensor(
     compressed_indices: Any,
     plain_indices: Any,
@@ -201,7 +213,7 @@ def _compressed_constructor(name: str, layout: Any) -> Any:
 
     construct.__name__ = construct.__qualname__ = name
     construct.__doc__ = f"`sparse_compressed_tensor` of the layout {layout.name}."
-    return asking(construct)
+    return _asking(construct)
 
 
 def _validate_sparse_compressed_tensor_args(

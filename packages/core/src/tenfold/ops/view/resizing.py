@@ -144,8 +144,9 @@ def _dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]
     """The dimensions from the outermost in memory to the innermost."""
     strides, sizes = self.stride(), self.shape
     order = tuple(sorted(range(self.dim()), key=lambda d: (-strides[d], -sizes[d], d)))
+    fitting = isinstance(ambiguity_check, bool) or sum([self.is_contiguous(memory_format=f) for f in ambiguity_check])
     unclear = ambiguity_check is not False and len({s for s, n in zip(strides, sizes) if n != 1}) < len(sizes)
-    if unclear and (ambiguity_check is True or sum(self.is_contiguous(memory_format=f) for f in ambiguity_check) != 1):
+    if unclear and (ambiguity_check is True or fitting != 1):
         raise RuntimeError("The tensor does not have unique dim order, or cannot map to exact one of the given memory formats.")
     return order
 

@@ -150,7 +150,8 @@ def scaled_dot_product_attention(
     """Attention: dropout(softmax(query key^T scale + mask)) value; scale is 1 / sqrt(E) unless given.
 
     A boolean mask keeps where it is True, another is added; `enable_gqa` repeats the heads (dimension -3) of key and
-    value. Shape: (*, T, E), (*, S, E), (*, S, V), mask broadcastable to (*, T, S) -> (*, T, V). Dtype: floating.
+    value. Shape: (*, T, E), (*, S, E), (*, S, V), mask broadcastable to (*, T, S) -> (*, T, V). Dtype: floating; the mask's is
+    bool, float32 or the same.
     Raises: RuntimeError for sizes that do not fit, or both a mask and is_causal.
     Source: Vaswani et al., "Attention Is All You Need", 2017, equation 1.
 
@@ -160,6 +161,12 @@ def scaled_dot_product_attention(
     tensor([[2.]])
     """
     _check(query, key, value, attn_mask, is_causal)
+    if attn_mask is not None and attn_mask.dtype is tf.float32 is not query.dtype:
+        wide = tf.promote_types(query.dtype, tf.float32)  # a mask may say more than half precision holds, such as -1e9
+        q, k, v, mask = (x.to(wide) for x in (query, key, value, attn_mask))
+        return scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa).to(
+            query.dtype
+        )
     if enable_gqa and (grouped := _in_groups(query, key, value, attn_mask, dropout_p)) is not None:
         return fused_attention(*grouped, is_causal, scale)[0].flatten(-4, -3)
     if enable_gqa:
@@ -231,7 +238,7 @@ def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Any, is_causal:
         return
     if is_causal:
         raise RuntimeError("scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
-    if attn_mask.dtype is not tf.bool and attn_mask.dtype is not query.dtype:
+    if attn_mask.dtype not in (tf.bool, tf.float32, query.dtype):
         raise RuntimeError(
             f"scaled_dot_product_attention: Expected attn_mask dtype to be bool or float or to match query dtype, but got "
             f"attn_mask.dtype: {attn_mask.dtype.name} and query.dtype: {query.dtype.name} instead."

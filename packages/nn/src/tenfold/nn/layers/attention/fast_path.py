@@ -60,8 +60,10 @@ def _native_multi_head_attention(
 ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
     """Multi-head attention without dropout, batch first: the output, and the weights if they are needed.
 
-    `mask` forbids where it is True: of the kind 0 (L, S), 1 (N, S) of padding, 2 (N, heads, L, S).
+    `mask` forbids where it is True: of the kind 0 (L, S), 1 (N, S) of padding, 2 (N, heads, L, S). The bias of the first
+    product may have another dtype.
     """
+    qkv_bias = qkv_bias if qkv_bias is None else qkv_bias.to(query.dtype)
     if query.is_nested:
         if mask is not None:
             raise RuntimeError("_native_multi_head_attention: NestedTensor with mask is not supported: rows have no padding")

@@ -162,8 +162,8 @@ class MultiheadAttention(Module):
             return "self.num_heads is not even"
         if self.bias_k is not None or self.bias_v is not None or self.add_zero_attn:
             return "self.bias_k, self.bias_v or add_zero_attn was set"
-        if not (query.dtype is self.in_proj_weight.dtype is self.in_proj_bias.dtype):
-            return "dtypes of query, self.in_proj_weight and self.in_proj_bias don't match"
+        if query.dtype is not self.in_proj_weight.dtype:  # that of the bias may be another
+            return f"dtypes of query ({query.dtype}) and self.in_proj_weight ({self.in_proj_weight.dtype}) don't match"
         if any(mask is not None and (mask.dtype is not tenfold.bool or query.is_nested) for mask in masks):
             return "a mask was given with NestedTensor input, or one that is not boolean"
         if any(mask is not None and not shape for mask, shape in zip(masks, _fitting(query, self.num_heads, *masks))):
