@@ -133,7 +133,7 @@ class Blocks:
         self.tiles = [side_tile(a.stored, KEYS), side_tile(a.stored, a.query), side_tile(a.stored, a.value)]
         self.v = Vectors(self.f, a.stored, self.tiles[0].lanes)
         self.t, self.size = a.stored.memory, a.stored.size
-        strided = ["q", "k", "v", *(["g"] if "g" in arrays else []), *(["mask"] if a.mask else [])]
+        strided = [name for name in arrays if name != "sums"]
         f = self.f
         words = f.words([f"*{name}" for name in arrays])
         self.base = dict(zip(arrays, words, strict=True))
@@ -183,13 +183,12 @@ class Blocks:
                 for k, column in enumerate(v.transposed([v.load(v.place(line, d)) for line in lines])):
                     v.store(column, v.place(to, f.add(f.mul(f.add(d, k), KEYS), j)))
 
-    def product(self, side: int, out: str, a: str, a_row: str | int, a_step: str | int, b: str, b_row: str | int,
-                m: str | int, n: str | int, k: str | int, *, fresh: bool = False) -> None:  # fmt: skip
-        """out (+)= a b: `a` any bytes apart, rows of `b` in one piece, those of `out` one after another."""
+    def product(self, side: int, out: str, out_row: str | int, a: str, a_row: str | int, a_step: str | int, b: str,
+                b_row: str | int, m: str | int, n: str | int, k: str | int, *, fresh: bool = False) -> None:  # fmt: skip
+        """out (+)= a b: rows of `out` and `b` in one piece, `a` any bytes apart."""
         name = PRODUCT.format(self.tiles[side].rows, self.tiles[side].vectors, "fresh" if fresh else "more")
-        row = KEYS if side == 0 else n
         self.f.do(
-            f"call void @{name}(ptr {out}, i64 {row}, ptr {a}, i64 {a_row}, i64 {a_step}, ptr {b}, i64 {b_row}, "
+            f"call void @{name}(ptr {out}, i64 {out_row}, ptr {a}, i64 {a_row}, i64 {a_step}, ptr {b}, i64 {b_row}, "
             f"i64 {m}, i64 {n}, i64 {k})"
         )
 
@@ -197,7 +196,7 @@ class Blocks:
         """The products of a block's rows with `count` turned ones, in whole tiles."""
         f, tile = self.f, self.tiles[0]
         wide = f.mul(f.let(f"udiv i64 {f.add(count, tile.width - 1)}, {tile.width}"), tile.width)
-        self.product(0, to, rows, width * self.size, self.size, turned, KEYS * self.size, QUERIES, wide, width, fresh=True)
+        self.product(0, to, KEYS * self.size, rows, width * self.size, self.size, turned, KEYS * self.size, QUERIES, wide, width, fresh=True)
 
     def seen(self, first_query: str, count: str) -> str:
         """How many keys a block of queries sees."""
@@ -230,10 +229,10 @@ class Blocks:
 def forward(a: Attention) -> str:
     """softmax(q k^T factor + mask) v and the log-sum-exp of each query's scores; items are (head, block of queries).
 
-    Context: q, k, v, out, log-sum-exp, the mask if there is one; of q, k, v and the mask the bytes between outer heads, inner
-    heads and rows; inner heads, queries, keys, factor; blocks of queries.
+    Context: log-sum-exp, q, k, v, out, the mask if there is one; of all but the first the bytes between outer heads, inner heads
+    and rows; inner heads, queries, keys, factor; blocks of queries.
     """
-    w = Blocks(a, ["q", "k", "v", "out", "sums", *(["mask"] if a.mask else [])])
+    w = Blocks(a, ["sums", "q", "k", "v", "out", *(["mask"] if a.mask else [])])
     f, v, t = w.f, w.v, w.t
     blocks = f.let(f"udiv i64 {f.add(w.queries, QUERIES - 1)}, {QUERIES}")
     q, turned, score, value = (f.variable(f"[{n} x {t}]") for n in
@@ -262,8 +261,11 @@ def forward(a: Attention) -> str:
                 few = w.visible(query, start, n)
                 args = f"ptr {line}, i64 {few}, i64 {n}, ptr {v.place(top, i)}, ptr {v.place(total, i)}"
                 f.do(f"call void @normalized({args}, ptr {v.place(value, f.mul(i, a.value))})")
-            w.product(2, value, score, KEYS * w.size, w.size, w.row("v", values, start), w.steps["v"][2], count, a.value, n)
-        place = f.add(f.mul(head, w.queries), first)
+            v_row = w.steps["v"][2]
+            w.product(
+                2, value, a.value * w.size, score, KEYS * w.size, w.size, w.row("v", values, start), v_row, count, a.value, n
+            )
+        place, out = f.add(f.mul(head, w.queries), first), w.row("out", w.head("out", outer, inner), first)
         with f.loop(0, count) as i:
             number, large = (f.let(f"load {t}, ptr {v.place(p, i)}") for p in (total, top))
             sum_ = f.let(f"call {t} @logarithm({t} {number}, {t} {large})")
@@ -271,7 +273,7 @@ def forward(a: Attention) -> str:
             none = f.let(f"fcmp oeq {t} {number}, 0.0")
             many = v.splat(f.let(f"select i1 {none}, {t} 1.0, {t} {number}"))
             line = v.place(value, f.mul(i, a.value))
-            goal = v.place(w.base["out"], f.mul(f.add(place, i), a.value))
+            goal = w.row("out", out, i)
             for d in range(0, a.value, v.lanes):
                 v.store(f.let(f"fdiv {v.type} {v.load(v.place(line, d))}, {many}"), v.place(goal, d))
     return w.module(exponentials(a.stored), _normalized(w), _logarithm(a.stored))

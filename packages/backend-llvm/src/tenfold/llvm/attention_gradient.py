@@ -11,11 +11,10 @@ from tenfold.llvm.lowering import literal
 def gradient(a: Attention) -> str:
     """With p the probabilities and dp = g v^T: dv = p^T g, ds = p (dp - sum(g out)), dq = ds k factor, dk = ds^T q factor.
 
-    Items are heads. Context: q, k, v, g, out, log-sum-exp, gradients of q, k and v, those of k and v zero before, the mask if
-    there is one; of q, k, v, g and the mask the bytes between outer heads, inner heads and rows; inner heads, queries, keys,
-    factor.
+    Items are heads. Context: log-sum-exp, q, k, v, g, out, gradients of q, k and v, those of k and v zero before, the mask if
+    there is one; of all but the first the bytes between outer heads, inner heads and rows; inner heads, queries, keys, factor.
     """
-    w = Blocks(a, ["q", "k", "v", "g", "out", "sums", "dq", "dk", "dv", *(["mask"] if a.mask else [])])
+    w = Blocks(a, ["sums", "q", "k", "v", "g", "out", "dq", "dk", "dv", *(["mask"] if a.mask else [])])
     f, v, t = w.f, w.v, w.t
     q, dq, g, k_turned, v_turned, p, ds = (
         f.variable(f"[{n} x {t}]")
@@ -25,18 +24,14 @@ def gradient(a: Attention) -> str:
     with f.loop("%lo", "%hi") as head:
         outer, inner = f.split(head, w.inner)
         own = {name: w.head(name, outer, inner) for name in w.steps}
-        before = {"q": f.mul(head, w.queries), "k": f.mul(head, w.keys)}
-        place = {
-            name: v.place(w.base[name], f.mul(before[side], width))
-            for name, side, width in (("dq", "q", a.query), ("dk", "k", a.query), ("dv", "k", a.value), ("out", "q", a.value))
-        }
+        before = f.mul(head, w.queries)
         with f.loop(0, w.queries, QUERIES) as first:
             count = f.least(QUERIES, f.sub(w.queries, first))
             w.copied("q", own["q"], first, count, q, a.query, w.factor)
             w.copied("g", own["g"], first, count, g, a.value)
             with f.loop(0, QUERIES * a.query, v.lanes) as i:
                 v.store("zeroinitializer", v.place(dq, i))
-            _row_numbers(w, count, g, v.place(place["out"], f.mul(first, a.value)), f.add(before["q"], first), sums, deltas)
+            _row_numbers(w, count, g, w.row("out", own["out"], first), f.add(before, first), sums, deltas)
             with f.loop(0, w.seen(first, count), KEYS) as start:
                 n = f.least(KEYS, f.sub(w.seen(first, count), start))
                 w.turned("k", own["k"], start, n, k_turned, a.query)
@@ -53,15 +48,17 @@ def gradient(a: Attention) -> str:
                     with f.loop(few, n) as j:
                         for row in (line, change):
                             f.do(f"store {t} 0.0, ptr {v.place(row, j)}")
-                dv, dk = (v.place(place[x], f.mul(start, width)) for x, width in (("dv", a.value), ("dk", a.query)))
-                step = KEYS * w.size
-                w.product(2, dv, p, w.size, step, g, a.value * w.size, n, a.value, count)
-                w.product(1, dk, ds, w.size, step, q, a.query * w.size, n, a.query, count)
-                w.product(1, dq, ds, step, w.size, w.row("k", own["k"], start), w.steps["k"][2], count, a.query, n)
+                dv, dk = (w.row(x, own[x], start) for x in ("dv", "dk"))
+                step, q_row, g_row = KEYS * w.size, a.query * w.size, a.value * w.size
+                k_row, dk_row, dv_row = (w.steps[x][2] for x in ("k", "dk", "dv"))
+                w.product(2, dv, dv_row, p, w.size, step, g, g_row, n, a.value, count)
+                w.product(1, dk, dk_row, ds, w.size, step, q, q_row, n, a.query, count)
+                w.product(1, dq, q_row, ds, step, w.size, w.row("k", own["k"], start), k_row, count, a.query, n)
             many = v.splat(w.factor)
-            goal = v.place(place["dq"], f.mul(first, a.query))
-            with f.loop(0, f.mul(count, a.query), v.lanes) as i:
-                v.store(f.let(f"fmul {v.type} {v.load(v.place(dq, i))}, {many}"), v.place(goal, i))
+            with f.loop(0, count) as i:
+                line, goal = v.place(dq, f.mul(i, a.query)), w.row("dq", own["dq"], f.add(first, i))
+                for d in range(0, a.query, v.lanes):
+                    v.store(f.let(f"fmul {v.type} {v.load(v.place(line, d))}, {many}"), v.place(goal, d))
     return w.module(exponentials(a.stored), changes(a.stored))
 
 
@@ -71,8 +68,9 @@ def _row_numbers(w: Blocks, count: str, g: str, out: str, row: str, sums: str, d
     with f.loop(0, count) as i:
         sum_ = f.variable(v.type, "")
         f.do(f"store {v.type} zeroinitializer, ptr {sum_}")
-        with f.loop(f.mul(i, width), f.mul(f.add(i, 1), width), v.lanes) as d:
-            value = v.fma(v.load(v.place(g, d)), v.load(v.place(out, d)), f.let(f"load {v.type}, ptr {sum_}"))
+        line, given = w.row("out", out, i), v.place(g, f.mul(i, width))
+        with f.loop(0, width, v.lanes) as d:
+            value = v.fma(v.load(v.place(given, d)), v.load(v.place(line, d)), f.let(f"load {v.type}, ptr {sum_}"))
             f.do(f"store {v.type} {value}, ptr {sum_}")
         f.do(f"store {t} {v.total(f.let(f'load {v.type}, ptr {sum_}'))}, ptr {v.place(deltas, i)}")
         known = f.let(f"load {t}, ptr {v.place(w.base['sums'], f.add(row, i))}")

@@ -11,7 +11,7 @@ PRODUCT = "product_{}x{}_{}"
 def product(tile: Tile, fresh: bool) -> str:
     """out[i, j] (+)= sum over p of a[i, p] b[p, j], for j a whole number of tiles.
 
-    Arguments: out, elements from its row to the next; a, bytes between its rows and between its columns; b, bytes between its
+    Arguments: out, bytes between its rows; a, bytes between its rows and between its columns; b, bytes between its
     rows; m, n, k. `fresh`: `out` is written, not added to.
     """
     f = Function(
@@ -36,7 +36,7 @@ def product(tile: Tile, fresh: bool) -> str:
 def _tile(f: Function, v: Vectors, tile: Tile, i: str, out: str, b: str, fresh: bool) -> None:
     """The tile whose first row is number i."""
     rows = [f.at("%a", f.mul(f.add(i, m), "%a_row")) for m in range(tile.rows)]
-    lines = [v.place(out, f.mul(f.add(i, m), "%row")) for m in range(tile.rows)]
+    lines = [f.at(out, f.mul(f.add(i, m), "%row")) for m in range(tile.rows)]
     sums = [[f.variable(v.type) for _ in range(tile.vectors)] for _ in rows]
     for line, row in zip(lines, sums, strict=True):
         for k, place in enumerate(row):

@@ -86,11 +86,11 @@ def fused_attention(query: Array, key: Array, value: Array, attn_mask: Array | N
     stored: Stored = call.stored  # type: ignore[assignment]
     q, k, v = (call.heads(x) for x in (query, key, value))
     masks = [] if attn_mask is None else [call.mask(attn_mask)]
-    out, sums = empty((*query.shape[:-1], call.widths[1]), stored), np.empty(query.shape[:-1], stored.dtype)
+    out, sums = _beside((*query.shape[:-1], call.widths[1]), stored), np.empty(query.shape[:-1], stored.dtype)
     items = prod(call.lead) * -(-call.queries // QUERIES)
-    numbers = call.numbers(q, k, v, *masks)
+    arrays = [q, k, v, call.heads(out), *masks]
     done = FORWARD.run(
-        (call.kind(attn_mask),), items, _grain(call, min(QUERIES, call.queries)), q, k, v, out, sums, *masks, *numbers
+        (call.kind(attn_mask),), items, _grain(call, min(QUERIES, call.queries)), sums, *arrays, *call.numbers(*arrays)
     )
     return (out, sums) if done else NotImplemented
 
@@ -114,15 +114,26 @@ def fused_attention_grad(
     stored: Stored = call.stored  # type: ignore[assignment]
     q, k, v, g = (call.heads(x) for x in (query, key, value, grad))
     masks = [] if attn_mask is None else [call.mask(attn_mask)]
-    results = [empty(x.shape, stored) for x in (query, key, value)]
+    results = [_beside(x.shape, stored) for x in (query, key, value)]
     for zeroed in results[1:]:
         zeroed.fill(0)
-    known = np.ascontiguousarray(output), np.ascontiguousarray(log_sum_exp)
+    arrays = [q, k, v, g, *(call.heads(x) for x in (output, *results)), *masks]
     done = GRADIENT.run(
-        (call.kind(attn_mask),), prod(call.lead), _grain(call, call.queries),
-        q, k, v, g, *known, *results, *masks, *call.numbers(q, k, v, g, *masks),
+        (call.kind(attn_mask),), prod(call.lead), _grain(call, call.queries), np.ascontiguousarray(log_sum_exp), *arrays,
+        *call.numbers(*arrays),
     )  # fmt: skip
     return tuple(results) if done else NotImplemented
+
+
+def _beside(shape: tuple[int, ...], stored: Stored) -> Array:
+    """A new array for a result. Of four dimensions a row's heads lie beside one another, as in PyTorch.
+
+    What follows joins the heads of each row, and needs no copy then.
+    """
+    if len(shape) != 4:
+        return empty(shape, stored)
+    outer, heads, rows, width = shape
+    return empty((outer, rows, heads, width), stored).swapaxes(1, 2)
 
 
 def _grain(call: _Call, queries: int) -> int:
