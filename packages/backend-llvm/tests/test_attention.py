@@ -120,3 +120,39 @@ def test_no_keys_and_no_queries():
     q, k = np.zeros((2, 0, 16), np.float32), np.zeros((2, 5, 16), np.float32)
     assert attention.fused_attention(q, k, k, None, False, None) is NotImplemented
     assert attention.fused_attention(k, q, q, None, False, None) is NotImplemented
+
+
+def test_heads_of_a_row_lie_beside_one_another():
+    q, k, v = (tenfold.randn(2, 20, 3, 16).transpose(1, 2).requires_grad_() for _ in range(3))
+    out = tenfold.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+    assert out.stride() == (960, 16, 48, 1)
+    assert out.transpose(1, 2).is_contiguous()
+    for grad in tenfold.autograd.grad(out.sum(), (q, k, v)):
+        assert grad.transpose(1, 2).is_contiguous()
+
+
+@pytest.mark.parametrize("queries", [1, 6, 7, 48, 50, 95, 96, 97, 150])
+@pytest.mark.parametrize("keys", [1, 15, 48, 96, 97, 200])
+def test_a_triangle_of_any_size(queries, keys):
+    q, k, v, grad = (
+        RNG.standard_normal((2, n, 32)).astype(np.float32) for n in (queries, keys, keys, queries)
+    )  # fmt: skip
+    expected = definition(q, k, v, None, True, grad)
+    out, sums = attention.fused_attention(q, k, v, None, True, None)
+    grads = attention.fused_attention_grad(grad, q, k, v, out, sums, None, True, None)
+    for have, want in zip((out, sums, *grads), expected, strict=True):
+        assert np.abs(have - want).max() < 1e-5 * max(
+            1, np.abs(want).max()
+        )  # of one query differences of sums that are equal remain
+
+
+def test_keys_that_no_query_sees_may_hold_anything():
+    q, k, v, grad = (RNG.standard_normal((1, n, 32)).astype(np.float32) for n in (50, 150, 150, 50))
+    expected = definition(q, k[:, :50], v[:, :50], None, True, grad)
+    k[:, 60:], v[:, 60:] = np.nan, np.inf
+    out, sums = attention.fused_attention(q, k, v, None, True, None)
+    dq, dk, dv = attention.fused_attention_grad(grad, q, k, v, out, sums, None, True, None)
+    for have, want in zip((out, sums, dq, dk[:, :50], dv[:, :50]), expected, strict=True):
+        assert np.abs(have - want).max() < 2e-6 * max(1, np.abs(want).max())
+    assert not dk[:, 50:].any()
+    assert not dv[:, 50:].any()

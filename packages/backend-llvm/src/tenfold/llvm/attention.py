@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import inf
 
 from tenfold.llvm import maths
-from tenfold.llvm.blocks import PRODUCT, product
+from tenfold.llvm.blocks import RESULTS, STEPS, Product
 from tenfold.llvm.expressions import Expr, parameter
 from tenfold.llvm.loops import ATTRIBUTES, METADATA, TAGS
 from tenfold.llvm.lowering import Lowering, declarations, indented, literal
@@ -56,28 +56,37 @@ def _lines(expr: Expr, names: tuple[str, ...]) -> tuple[list[str], str]:
     return lowering.lines, value
 
 
-def _simple_loop(head: str, before: list[str], inside: list[str]) -> str:
-    """A function that does the lines inside for %j from 0 below %n, in any order."""
+def _simple_loop(head: str, count: str, inside: list[str], added: str = "") -> str:
+    """A function that does the lines inside for %j from 0 below a count, in any order; it returns the sum of what is `added`."""
+    type = head.split()[0]
+    summed = f"  %sum = phi {type} [0.0, %entry], [%more.sum, %loop]\n" if added else ""
+    adding = f"  %more.sum = fadd reassoc nsz {type} %sum, {added}\n" if added else ""
+    result = f"  %all = phi {type} [0.0, %entry], [%more.sum, %loop]\n  ret {type} %all" if added else "  ret void"
     return f"""
 define internal {head} {ATTRIBUTES} {{
 entry:
-{indented(before)}
-  %some = icmp sgt i64 %n, 0
+  %count = {count}
+  %some = icmp sgt i64 %count, 0
   br i1 %some, label %loop, label %done
 loop:
   %j = phi i64 [0, %entry], [%next, %loop]
-{indented(inside)}
-  %next = add nuw nsw i64 %j, 1
-  %more = icmp slt i64 %next, %n
+{summed}{indented(inside)}
+{adding}  %next = add nuw nsw i64 %j, 1
+  %more = icmp slt i64 %next, %count
   br i1 %more, label %loop, label %done, !llvm.loop !1
 done:
-  ret void
+{result}
 }}
 """
 
 
+def in_steps(stored: Stored) -> int:
+    """Elements of a row in one step of these loops: a count of whole steps leaves none that are computed one by one."""
+    return 2 * registers().lanes(stored)
+
+
 def exponentials(stored: Stored) -> str:
-    """row[j] = exp(row[j] - shift)."""
+    """row[j] = exp(row[j] - shift) for a number of whole steps, and their sum."""
     t = stored.memory
     lines, value = _lines(_exponential(stored), ("%s", "%shift"))
     inside = [
@@ -86,7 +95,8 @@ def exponentials(stored: Stored) -> str:
         *lines,
         f"store {t} {value}, ptr %p, align {stored.size}{TAGS}",
     ]
-    return _simple_loop(f"void @exponentials(ptr %row, i64 %n, {t} %shift)", [], inside)
+    count = f"and i64 %n, {-in_steps(stored)}"
+    return _simple_loop(f"{t} @exponentials(ptr %row, i64 %n, {t} %shift)", count, inside, value)
 
 
 def _masking(stored: Stored, mask: str) -> str:
@@ -107,22 +117,26 @@ def _masking(stored: Stored, mask: str) -> str:
             f"%v = fadd {t} %s, %b",
         ]
     inside.append(f"store {t} %v, ptr %p, align {stored.size}{TAGS}")
-    return _simple_loop("void @masking(ptr %row, ptr %mask, i64 %n)", [], inside)
+    return _simple_loop("void @masking(ptr %row, ptr %mask, i64 %n)", "add i64 %n, 0", inside)
 
 
 def changes(stored: Stored) -> str:
-    """row[j] = p[j] (row[j] - delta): the gradient of the scores."""
+    """p[j] = exp(p[j] - shift) and row[j] = p[j] (row[j] - delta), the gradient of the scores, for a number of whole steps."""
     t = stored.memory
+    lines, value = _lines(_exponential(stored), ("%s", "%shift"))
     inside = [
-        f"%a = getelementptr {t}, ptr %row, i64 %j",
-        f"%x = load {t}, ptr %a, align {stored.size}{TAGS}",
         f"%b = getelementptr {t}, ptr %p, i64 %j",
-        f"%y = load {t}, ptr %b, align {stored.size}{TAGS}",
-        f"%d = fsub {t} %x, %delta",
-        f"%v = fmul {t} %d, %y",
+        f"%s = load {t}, ptr %b, align {stored.size}{TAGS}",
+        *lines,
+        f"store {t} {value}, ptr %b, align {stored.size}{TAGS}",
+        f"%a = getelementptr {t}, ptr %row, i64 %j",
+        f"%y = load {t}, ptr %a, align {stored.size}{TAGS}",
+        f"%d = fsub {t} %y, %delta",
+        f"%v = fmul {t} %d, {value}",
         f"store {t} %v, ptr %a, align {stored.size}{TAGS}",
     ]
-    return _simple_loop(f"void @changes(ptr %row, ptr %p, i64 %n, {t} %delta)", [], inside)
+    count = f"and i64 %n, {-in_steps(stored)}"
+    return _simple_loop(f"void @changes(ptr %row, ptr %p, i64 %n, {t} %shift, {t} %delta)", count, inside)
 
 
 class Blocks:
@@ -137,6 +151,7 @@ class Blocks:
         f = self.f
         words = f.words([f"*{name}" for name in arrays])
         self.base = dict(zip(arrays, words, strict=True))
+        self.products: set[Product] = set()
         at = len(arrays)
 
         def word(type: str = "i64") -> str:
@@ -183,20 +198,36 @@ class Blocks:
                 for k, column in enumerate(v.transposed([v.load(v.place(line, d)) for line in lines])):
                     v.store(column, v.place(to, f.add(f.mul(f.add(d, k), KEYS), j)))
 
-    def product(self, side: int, out: str, out_row: str | int, a: str, a_row: str | int, a_step: str | int, b: str,
-                b_row: str | int, m: str | int, n: str | int, k: str | int, *, fresh: bool = False) -> None:  # fmt: skip
-        """out (+)= a b: rows of `out` and `b` in one piece, `a` any bytes apart."""
-        name = PRODUCT.format(self.tiles[side].rows, self.tiles[side].vectors, "fresh" if fresh else "more")
+    def product(self, side: int, out: str, out_row: str | int, a: tuple[str, int, int], b: str, b_row: str | int,
+                m: str | int, n: str | int, k: str | int, *, fresh: bool = False,
+                triangle: tuple[str, str] = ("", "0")) -> None:  # fmt: skip
+        """out (+)= a b: rows of `out` and `b` in one piece, `a` with the bytes between its rows and between its columns.
+
+        `triangle`: what is left out where later keys are unseen, and where that begins.
+        """
+        kind, first = triangle if self.a.causal else ("", "0")
+        made = Product(self.tiles[side], a[1], a[2], b_row if isinstance(b_row, int) else 0, fresh, kind)
+        self.products.add(made)
         self.f.do(
-            f"call void @{name}(ptr {out}, i64 {out_row}, ptr {a}, i64 {a_row}, i64 {a_step}, ptr {b}, i64 {b_row}, "
-            f"i64 {m}, i64 {n}, i64 {k})"
+            f"call void @{made.name}(ptr {out}, i64 {out_row}, ptr {a[0]}, ptr {b}, i64 {b_row}, i64 {m}, i64 {n}, i64 {k}, "
+            f"i64 {first})"
         )
 
-    def scores(self, to: str, rows: str, width: int, turned: str, count: str) -> None:
-        """The products of a block's rows with `count` turned ones, in whole tiles."""
-        f, tile = self.f, self.tiles[0]
-        wide = f.mul(f.let(f"udiv i64 {f.add(count, tile.width - 1)}, {tile.width}"), tile.width)
-        self.product(0, to, KEYS * self.size, rows, width * self.size, self.size, turned, KEYS * self.size, QUERIES, wide, width, fresh=True)
+    def in_whole(self, count: str, step: int) -> str:
+        """A count rounded up to whole steps."""
+        return self.f.mul(self.f.let(f"udiv i64 {self.f.add(count, step - 1)}, {step}"), step)
+
+    def scores(self, to: str, rows: str, width: int, turned: str, sizes: tuple[str, str], first: str) -> None:
+        """The products of some of a block's rows with some turned ones, in whole tiles."""
+        tile, (count, keys) = self.tiles[0], sizes
+        self.product(
+            0, to, KEYS * self.size, (rows, width * self.size, self.size), turned, KEYS * self.size,
+            self.in_whole(count, tile.rows), self.in_whole(keys, tile.width), width, fresh=True, triangle=(RESULTS, first),
+        )  # fmt: skip
+
+    def unread(self, few: str, count: str) -> str:
+        """The end of the scores that no query sees and that a product still reads: some of a tile, if later keys are unseen."""
+        return self.f.least(count, self.f.add(few, max(tile.rows for tile in self.tiles))) if self.a.causal else count
 
     def seen(self, first_query: str, count: str) -> str:
         """How many keys a block of queries sees."""
@@ -207,7 +238,7 @@ class Blocks:
         if not self.a.causal:
             return count
         few = self.f.least(count, self.f.sub(self.f.add(query, 1), first_key))
-        return self.f.let(f"call i64 @llvm.smax.i64(i64 {few}, i64 0)")
+        return self.f.most(few, 0)
 
     def masked(self, score: str, mask: str, query: str, first_key: str, count: str) -> None:
         if self.a.mask:
@@ -217,13 +248,12 @@ class Blocks:
 
     def module(self, *functions: str) -> str:
         """The function with those that it calls."""
-        kinds = dict.fromkeys((tile, fresh) for tile in self.tiles for fresh in (True, False))
-        tiles = "".join(product(tile, fresh) for tile, fresh in kinds)
+        tiles = "".join(made.text() for made in sorted(self.products, key=str))
         mask = _masking(self.a.stored, self.a.mask) if self.a.mask else ""
         body = "".join(functions) + mask + tiles + self.f.text()
         known = self.v.declarations()
         others = "".join(f"{line}\n" for line in declarations(body).splitlines() if line not in known)
-        return others + "declare i64 @llvm.smax.i64(i64, i64)\n" + known + body + METADATA
+        return others + known + body + METADATA
 
 
 def forward(a: Attention) -> str:
@@ -254,17 +284,19 @@ def forward(a: Attention) -> str:
         with f.loop(0, w.seen(first, count), KEYS) as start:
             n = f.least(KEYS, f.sub(w.seen(first, count), start))
             w.turned("k", keys, start, n, turned, a.query)
-            w.scores(score, q, a.query, turned, n)
+            ahead = f.sub(start, first)
+            w.scores(score, q, a.query, turned, (count, n), ahead)
             with f.loop(0, count) as i:
                 query, line = f.add(first, i), v.place(score, f.mul(i, KEYS))
                 w.masked(line, mask, query, start, n)
                 few = w.visible(query, start, n)
-                args = f"ptr {line}, i64 {few}, i64 {n}, ptr {v.place(top, i)}, ptr {v.place(total, i)}"
+                args = f"ptr {line}, i64 {few}, i64 {w.unread(few, n)}, ptr {v.place(top, i)}, ptr {v.place(total, i)}"
                 f.do(f"call void @normalized({args}, ptr {v.place(value, f.mul(i, a.value))})")
             v_row = w.steps["v"][2]
             w.product(
-                2, value, a.value * w.size, score, KEYS * w.size, w.size, w.row("v", values, start), v_row, count, a.value, n
-            )
+                2, value, a.value * w.size, (score, KEYS * w.size, w.size), w.row("v", values, start), v_row, count, a.value, n,
+                triangle=(STEPS, ahead),
+            )  # fmt: skip
         place, out = f.add(f.mul(head, w.queries), first), w.row("out", w.head("out", outer, inner), first)
         with f.loop(0, count) as i:
             number, large = (f.let(f"load {t}, ptr {v.place(p, i)}") for p in (total, top))
@@ -276,7 +308,7 @@ def forward(a: Attention) -> str:
             goal = w.row("out", out, i)
             for d in range(0, a.value, v.lanes):
                 v.store(f.let(f"fdiv {v.type} {v.load(v.place(line, d))}, {many}"), v.place(goal, d))
-    return w.module(exponentials(a.stored), _normalized(w), _logarithm(a.stored))
+    return w.module(exponentials(a.stored), _normalized(w), _one_by_one(a.stored))
 
 
 def _normalized(w: Blocks) -> str:
@@ -289,7 +321,7 @@ def _normalized(w: Blocks) -> str:
     v = Vectors(f, w.a.stored, w.v.lanes)
     before = f.let(f"load {t}, ptr %top")
     # Whole steps of the loops below lie within the block; behind the last score is minus infinity, whose exponential is 0.
-    step = 2 * v.lanes
+    step = in_steps(w.a.stored)
     whole = f.mul(f.let(f"udiv i64 {f.add('%few', step - 1)}, {step}"), step)
     with f.loop("%few", whole) as j:
         f.do(f"store {t} {literal(-inf, t)}, ptr {v.place('%row', j)}")
@@ -304,15 +336,14 @@ def _normalized(w: Blocks) -> str:
     f.do(f"store {t} {new}, ptr %top")
     none = f.let(f"fcmp oeq {t} {new}, {literal(-inf, t)}")
     shift = f.let(f"select i1 {none}, {t} 0.0, {t} {new}")
-    f.do(f"call void @exponentials(ptr %row, i64 {whole}, {t} {shift})")
+    added = f.let(f"call {t} @exponentials(ptr %row, i64 {whole}, {t} {shift})")
     with f.loop(whole, "%n") as j:
         f.do(f"store {t} 0.0, ptr {v.place('%row', j)}")
-    added = v.total(_folded(f, v, whole, "zeroinitializer", lambda a, b: f.let(f"fadd {v.type} {a}, {b}")))
     scaled = f.variable(t, "1.0")
-    with f.when(f.let(f"fcmp une {t} {new}, {before}")):
-        f.do(f"store {t} {before}, ptr {scaled}")
-        f.do(f"call void @exponentials(ptr {scaled}, i64 1, {t} {shift})")
-        part = f.let(f"load {t}, ptr {scaled}")
+    begun = f.let(f"fcmp une {t} {before}, {literal(-inf, t)}")  # else there is nothing yet to be scaled
+    with f.when(f.let(f"and i1 {begun}, {f.let(f'fcmp une {t} {new}, {before}')}")):
+        part = f.let(f"call {t} @exponential({t} {before}, {t} {shift})")
+        f.do(f"store {t} {part}, ptr {scaled}")
         many = v.splat(part)
         for d in range(0, w.a.value, v.lanes):
             place = v.place("%value", d)
@@ -334,8 +365,12 @@ def _folded(f: Function, v: Vectors, count: str, first: str, fold: Callable[[str
     return fold(*(f.let(f"load {v.type}, ptr {place}") for place in places))
 
 
-def _logarithm(stored: Stored) -> str:
-    """log(total) + the largest score."""
+def _one_by_one(stored: Stored) -> str:
+    """Of single numbers: exp(score - shift), and log(total) + the largest score."""
     t = stored.memory
-    lines, value = _lines(maths.log(parameter(0, t)) + parameter(1, t), ("%total", "%top"))
-    return f"define internal {t} @logarithm({t} %total, {t} %top) {ATTRIBUTES} {{\n{indented(lines)}\n  ret {t} {value}\n}}\n"
+    number, other = parameter(0, t), parameter(1, t)
+    text = ""
+    for name, expr in (("exponential", _exponential(stored)), ("logarithm", maths.log(number) + other)):
+        lines, value = _lines(expr, ("%a", "%b"))
+        text += f"define internal {t} @{name}({t} %a, {t} %b) {ATTRIBUTES} {{\n{indented(lines)}\n  ret {t} {value}\n}}\n"
+    return text

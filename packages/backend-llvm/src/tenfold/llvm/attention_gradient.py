@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from math import inf
 
-from tenfold.llvm.attention import KEYS, QUERIES, Attention, Blocks, changes, exponentials
+from tenfold.llvm.attention import KEYS, QUERIES, Attention, Blocks, changes, in_steps
+from tenfold.llvm.blocks import STEPS, TURNED
 from tenfold.llvm.lowering import literal
 
 
@@ -36,30 +37,32 @@ def gradient(a: Attention) -> str:
                 n = f.least(KEYS, f.sub(w.seen(first, count), start))
                 w.turned("k", own["k"], start, n, k_turned, a.query)
                 w.turned("v", own["v"], start, n, v_turned, a.value)
-                w.scores(p, q, a.query, k_turned, n)
-                w.scores(ds, g, a.value, v_turned, n)
+                ahead = f.sub(start, first)
+                w.scores(p, q, a.query, k_turned, (count, n), ahead)
+                w.scores(ds, g, a.value, v_turned, (count, n), ahead)
                 with f.loop(0, count) as i:
                     query, line, change = f.add(first, i), v.place(p, f.mul(i, KEYS)), v.place(ds, f.mul(i, KEYS))
                     w.masked(line, own.get("mask", ""), query, start, n)
                     few = w.visible(query, start, n)
                     number, delta = (f.let(f"load {t}, ptr {v.place(x, i)}") for x in (sums, deltas))
-                    f.do(f"call void @exponentials(ptr {line}, i64 {few}, {t} {number})")
-                    f.do(f"call void @changes(ptr {change}, ptr {line}, i64 {few}, {t} {delta})")
-                    with f.loop(few, n) as j:
+                    whole = w.in_whole(few, in_steps(a.stored))
+                    f.do(f"call void @changes(ptr {change}, ptr {line}, i64 {whole}, {t} {number}, {t} {delta})")
+                    with f.loop(few, w.unread(few, n)) as j:
                         for row in (line, change):
                             f.do(f"store {t} 0.0, ptr {v.place(row, j)}")
                 dv, dk = (w.row(x, own[x], start) for x in ("dv", "dk"))
                 step, q_row, g_row = KEYS * w.size, a.query * w.size, a.value * w.size
                 k_row, dk_row, dv_row = (w.steps[x][2] for x in ("k", "dk", "dv"))
-                w.product(2, dv, dv_row, p, w.size, step, g, g_row, n, a.value, count)
-                w.product(1, dk, dk_row, ds, w.size, step, q, q_row, n, a.query, count)
-                w.product(1, dq, q_row, ds, step, w.size, w.row("k", own["k"], start), k_row, count, a.query, n)
+                w.product(2, dv, dv_row, (p, w.size, step), g, g_row, n, a.value, count, triangle=(TURNED, ahead))
+                w.product(1, dk, dk_row, (ds, w.size, step), q, q_row, n, a.query, count, triangle=(TURNED, ahead))
+                keys = w.row("k", own["k"], start)
+                w.product(1, dq, q_row, (ds, step, w.size), keys, k_row, count, a.query, n, triangle=(STEPS, ahead))
             many = v.splat(w.factor)
             with f.loop(0, count) as i:
                 line, goal = v.place(dq, f.mul(i, a.query)), w.row("dq", own["dq"], f.add(first, i))
                 for d in range(0, a.query, v.lanes):
                     v.store(f.let(f"fmul {v.type} {v.load(v.place(line, d))}, {many}"), v.place(goal, d))
-    return w.module(exponentials(a.stored), changes(a.stored))
+    return w.module(changes(a.stored))
 
 
 def _row_numbers(w: Blocks, count: str, g: str, out: str, row: str, sums: str, deltas: str) -> None:

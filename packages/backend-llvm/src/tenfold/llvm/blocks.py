@@ -2,54 +2,97 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tenfold.llvm.products import Tile
 from tenfold.llvm.writer import Function, Vectors
 
-PRODUCT = "product_{}x{}_{}"
+# Of a triangle, row r of whose matrix has its columns c with c + %first <= r, what the product leaves out.
+RESULTS = "results"  # those outside of it, in whole tiles: the matrix is `out`
+STEPS = "steps"  # those at which a row of `a` is zero: the matrix is `a`
+TURNED = "turned"  # those at which a row of `a` is zero: `a` is the matrix transposed
+UNROLLED = 4
 
 
-def product(tile: Tile, fresh: bool) -> str:
+@dataclass(frozen=True)
+class Product:
     """out[i, j] (+)= sum over p of a[i, p] b[p, j], for j a whole number of tiles.
 
-    Arguments: out, bytes between its rows; a, bytes between its rows and between its columns; b, bytes between its
-    rows; m, n, k. `fresh`: `out` is written, not added to.
+    Arguments of the function: out, bytes between its rows; a, b; bytes between the rows of b where `b_row` does not say it;
+    m, n, k, and where a triangle begins. Of `a` the bytes between its rows and between its columns are constants of the code:
+    it has no registers for them. `fresh`: `out` is written, not added to.
     """
-    f = Function(
-        f"internal void @{PRODUCT.format(tile.rows, tile.vectors, 'fresh' if fresh else 'more')}(ptr noalias %out, i64 %row, "
-        "ptr noalias %a, i64 %a_row, i64 %a_step, ptr noalias %b, i64 %b_row, i64 %m, i64 %n, i64 %k)"
-    )
-    v = Vectors(f, tile.stored, tile.lanes)
-    with f.loop(0, "%n", tile.width) as j:
-        b, out = v.place("%b", j), v.place("%out", j)
-        whole = f.mul(f.let(f"udiv i64 %m, {tile.rows}"), tile.rows)
-        with f.loop(0, whole, tile.rows) as i:
-            _tile(f, v, Tile(tile.stored, tile.rows, tile.vectors), i, out, b, fresh)
-        pairs = f.sub("%m", 1)
-        with f.loop(whole, pairs, 2) as i:
-            _tile(f, v, Tile(tile.stored, 2, tile.vectors), i, out, b, fresh)
-        rest = f.add(whole, f.mul(f.let(f"udiv i64 {f.sub('%m', whole)}, 2"), 2))
-        with f.loop(rest, "%m") as i:
-            _tile(f, v, Tile(tile.stored, 1, tile.vectors), i, out, b, fresh)
-    return f.text()
 
+    tile: Tile
+    a_row: int
+    a_step: int
+    b_row: int = 0
+    fresh: bool = False
+    triangle: str = ""
 
-def _tile(f: Function, v: Vectors, tile: Tile, i: str, out: str, b: str, fresh: bool) -> None:
-    """The tile whose first row is number i."""
-    rows = [f.at("%a", f.mul(f.add(i, m), "%a_row")) for m in range(tile.rows)]
-    lines = [f.at(out, f.mul(f.add(i, m), "%row")) for m in range(tile.rows)]
-    sums = [[f.variable(v.type) for _ in range(tile.vectors)] for _ in rows]
-    for line, row in zip(lines, sums, strict=True):
-        for k, place in enumerate(row):
-            start = "zeroinitializer" if fresh else v.load(v.place(line, k * v.lanes))
-            f.do(f"store {v.type} {start}, ptr {place}")
-    with f.loop(0, "%k") as p:
-        line, step = f.at(b, f.mul(p, "%b_row")), f.mul(p, "%a_step")
-        columns = [v.load(v.place(line, k * v.lanes)) for k in range(tile.vectors)]
-        for start, row in zip(rows, sums, strict=True):
-            number = v.splat(v.load(f.at(start, step), v.element))
-            for column, place in zip(columns, row, strict=True):
-                sum_ = v.fma(number, column, f.let(f"load {v.type}, ptr {place}"))
-                f.do(f"store {v.type} {sum_}, ptr {place}")
-    for line, row in zip(lines, sums, strict=True):
-        for k, place in enumerate(row):
-            v.store(f.let(f"load {v.type}, ptr {place}"), v.place(line, k * v.lanes))
+    @property
+    def name(self) -> str:
+        numbers = (self.tile.rows, self.tile.vectors, self.a_row, self.a_step, self.b_row, int(self.fresh))
+        return "_".join(("product", *map(str, numbers), self.triangle))
+
+    def text(self) -> str:
+        """The function."""
+        tile = self.tile
+        f = Function(
+            f"internal void @{self.name}(ptr noalias %out, i64 %row, ptr noalias %a, ptr noalias %b, i64 %b_row, i64 %m, i64 %n, "
+            "i64 %k, i64 %first)"
+        )
+        v = Vectors(f, tile.stored, tile.lanes)
+        with f.loop(0, "%n", tile.width) as j:
+            b, out = v.place("%b", j), v.place("%out", j)
+            whole = f.mul(f.let(f"udiv i64 %m, {tile.rows}"), tile.rows)
+            with f.loop(self._begin(f, j), whole, tile.rows) as i:
+                self._tile(f, v, tile.rows, i, out, b)
+            with f.loop(whole, f.sub("%m", 1), 2) as i:
+                self._tile(f, v, 2, i, out, b)
+            rest = f.add(whole, f.mul(f.let(f"udiv i64 {f.sub('%m', whole)}, 2"), 2))
+            with f.loop(rest, "%m") as i:
+                self._tile(f, v, 1, i, out, b)
+        return f.text()
+
+    def _begin(self, f: Function, j: str) -> str:
+        """The first row of the first tile in some columns."""
+        if self.triangle != RESULTS:
+            return "0"
+        rows = self.tile.rows
+        return f.mul(f.let(f"udiv i64 {f.most(f.add(j, '%first'), 0)}, {rows}"), rows)
+
+    def _steps(self, f: Function, i: str, rows: int) -> tuple[str, str]:
+        """The first step of a tile and the end of its steps."""
+        if self.triangle == STEPS:
+            return "0", f.least("%k", f.sub(f.add(i, rows), "%first"))
+        return f.most(f.add(i, "%first"), 0) if self.triangle == TURNED else "0", "%k"
+
+    def _tile(self, f: Function, v: Vectors, rows: int, i: str, out: str, b: str) -> None:
+        """The tile whose first row is number i."""
+        lines = [f.at(out, f.mul(f.add(i, m), "%row")) for m in range(rows)]
+        sums = [[f.variable(v.type) for _ in range(self.tile.vectors)] for _ in lines]
+        for line, row in zip(lines, sums, strict=True):
+            for k, place in enumerate(row):
+                start = "zeroinitializer" if self.fresh else v.load(v.place(line, k * v.lanes))
+                f.do(f"store {v.type} {start}, ptr {place}")
+        begin, end = self._steps(f, i, rows)
+        unrolled = f.add(begin, f.let(f"and i64 {f.most(f.sub(end, begin), 0)}, {-UNROLLED}"))
+        for start, stop, count in ((begin, unrolled, UNROLLED), (unrolled, end, 1)):
+            with f.loop(start, stop, count) as p:
+                a = f.at("%a", f.add(f.mul(i, self.a_row), f.mul(p, self.a_step)))
+                self._added(f, v, sums, a, f.at(b, f.mul(p, self.b_row or "%b_row")), count)
+        for line, row in zip(lines, sums, strict=True):
+            for k, place in enumerate(row):
+                v.store(f.let(f"load {v.type}, ptr {place}"), v.place(line, k * v.lanes))
+
+    def _added(self, f: Function, v: Vectors, sums: list[list[str]], a: str, b: str, count: int) -> None:
+        """The products of some steps, the first of which begins at these places."""
+        for u in range(count):
+            line = f.at(b, f.mul(u, self.b_row or "%b_row"))
+            columns = [v.load(v.place(line, k * v.lanes)) for k in range(self.tile.vectors)]
+            for m, row in enumerate(sums):
+                number = v.splat(v.load(f.at(a, m * self.a_row + u * self.a_step), v.element))
+                for column, place in zip(columns, row, strict=True):
+                    sum_ = v.fma(number, column, f.let(f"load {v.type}, ptr {place}"))
+                    f.do(f"store {v.type} {sum_}, ptr {place}")

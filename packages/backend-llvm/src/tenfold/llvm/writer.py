@@ -136,6 +136,9 @@ class Function:
     def least(self, a: str | int, b: str | int) -> str:
         return self.let(f"call i64 @llvm.smin.i64(i64 {a}, i64 {b})")
 
+    def most(self, a: str | int, b: str | int) -> str:
+        return self.let(f"call i64 @llvm.smax.i64(i64 {a}, i64 {b})")
+
     def split(self, index: str, count: str) -> tuple[str, str]:
         """(index / count, index mod count)."""
         high = self.let(f"udiv i64 {index}, {count}")
@@ -241,5 +244,6 @@ class Vectors:
             f"declare {v} @llvm.masked.load.{self.suffix}.p0(ptr, i32, {m}, {v})",
             f"declare void @llvm.masked.store.{self.suffix}.p0({v}, ptr, i32, {m})",
             f"declare {self.element} @llvm.vector.reduce.fadd.{self.suffix}({self.element}, {v})",
-            "declare i64 @llvm.smin.i64(i64, i64)\n",
+            "declare i64 @llvm.smin.i64(i64, i64)",
+            "declare i64 @llvm.smax.i64(i64, i64)\n",
         ))  # fmt: skip
